@@ -54,14 +54,14 @@ def _retry(context: RequestContext, *, task: int | None = None, text: str = "") 
     if stalled:
         context.submit(RetryConvoy(convoy=convoy.name, by=context.by))
     aside = _take_up(context, task)
-    own = [context.own_task.number] if context.own_task else []
-    gate = convoy.settings.gate
+    own, gate = context.own_task, convoy.settings.gate
     blocked = [
         each.number
         for each in convoy.tasks
         if each.state == "blocked" and not unallowed(each, gate)
     ]
-    numbers = [task] if task is not None else own or blocked
+    here = [own.number] * (own.state == "blocked") if own else blocked
+    numbers = here if task is None else [task]
     if aside and (task is None or not _is_blocked(convoy, task)):
         numbers = blocked if task is None else []
     if not (numbers or aside or stalled):
@@ -70,17 +70,13 @@ def _retry(context: RequestContext, *, task: int | None = None, text: str = "") 
         if task is None and not _is_blocked(context.convoy, number):
             continue  # retrying another task unblocked it
         context.submit(RetryTask(convoy=convoy.name, task=number, by=context.by))
-        if text:
-            _tell(context, task=number, text=text)
-    if text and not numbers:
-        raise NotPossible("no task is blocked that could be told")
+    for number in numbers if text else ():
+        _tell(context, task=number, text=text)
     listed = ", ".join(map(str, numbers))
     told = " and told what you said" if text else ""
-    queued = (
-        f"Task {listed} is queued again, with all its attempts{told}."
-        if numbers
-        else ""
-    )
+    queued = f"Task {listed} is queued again, with all its attempts{told}."
+    if not numbers:
+        queued = "No task is queued again that could be told." if text else ""
     again = f"{SET_ASIDE} is tried again {aside}." if aside else ""
     landing = LANDING_AGAIN if stalled else ""
     return " ".join(filter(None, (landing, queued, again)))

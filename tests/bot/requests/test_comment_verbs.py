@@ -193,6 +193,7 @@ async def test_work_is_approved_at_one_commit_by_another_person(tmp_path: Path) 
 async def test_a_push_voids_an_approval(tmp_path: Path) -> None:
     async with room(tmp_path, APPROVALS) as here:
         pull, bea = await reviewed(here), here.let_in("bea")
+        assert "nothing is blocked" in await here.answer("/brat retry", on=pull)
         await here.answer("/brat unqueue", on=pull)
         head = here.tip(f"convoy/{NAME}/task-1")
         await here.answer(f"/brat approve {head}", by=bea, on=pull)
