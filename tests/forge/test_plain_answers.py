@@ -39,6 +39,9 @@ async def test_an_answer_has_each_field_that_brat_reads(
             await here.issue()
             await here.post("issues/1/labels", {"labels": ["brat"]})
             await here.post("issues/1/comments", {"body": "/brat status"})
+            for method, locked in (("PUT", True), ("DELETE", False)):  # people try it
+                await here.ask(method, "issues/1/lock", by="alice")
+                assert (await here.get("issues/1"))["locked"] is locked
             pull = await here.pull(await here.clone())
             check = {"name": "lint", "head_sha": pull["head"]["sha"]}
             made = await here.post("check-runs", check)

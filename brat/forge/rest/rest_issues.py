@@ -5,6 +5,7 @@ https://docs.github.com/en/rest/issues
 
 from typing import Any, Final, Literal
 
+from aiohttp import hdrs
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
@@ -409,10 +410,20 @@ async def list_events(call: Call) -> Answer:
     )
 
 
+async def lock(call: Call) -> Answer:
+    """`PUT` and `DELETE issues/{number}/lock`; safe to call twice. No event is sent."""
+    locked = call.request.method == hdrs.METH_PUT
+    with call.store.change():
+        call.store.issues.put(replace(issue_of(call), locked=locked))
+    return Answer(status=204)
+
+
 ISSUE_ROUTES = (
     Route("POST", _ISSUES, create_issue),
     Route("GET", _ONE, get_issue),
     Route("PATCH", _ONE, change_issue),
+    Route("PUT", _ONE + "/lock", lock, "write"),
+    Route("DELETE", _ONE + "/lock", lock, "write"),
     Route("GET", _ONE + "/events", list_events),
 )
 

@@ -121,6 +121,8 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
         "POST /issues/{issue_number}/comments",
         "POST /issues/{issue_number}/labels",
         "DELETE /issues/{issue_number}/labels/{name}",
+        "PUT /issues/{issue_number}/lock",
+        "DELETE /issues/{issue_number}/lock",
         "POST /labels",
         "DELETE /labels/{name}",
     ),
