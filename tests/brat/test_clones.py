@@ -121,9 +121,7 @@ def test_names_of_objects_that_no_library_reads_are_said(tmp_path: Path) -> None
         find(tmp_path)
 
 
-def test_a_branch_in_the_place_of_ours_is_refused_and_no_other_is(
-    origin: Path,
-) -> None:
+def test_a_branch_in_the_place_of_ours_is_refused_and_no_other_is(origin: Path) -> None:
     for name in OURS:
         git(origin, "switch", "--quiet", "--create", name)
         (said,) = lacks(origin)

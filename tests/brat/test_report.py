@@ -16,6 +16,7 @@ from convoy.views.history import past_sessions
 from grite.event import CommentAdded
 from tests.world import browser as browsers
 from tests.world.browser import PROGRAM
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7 * 7 }}"
@@ -99,7 +100,7 @@ def test_each_check_has_its_reds_and_its_time() -> None:
     assert re.search(r"<td>ci</td>(<td class=\"number\">[210]</td>){3}", told(rules))
 
 
-@pytest.mark.parametrize("rules", [Rules().planned(spec(1)), eventful(HOSTILE)])
+@looped(Rules().planned(spec(1)), eventful(HOSTILE))
 def test_it_needs_nothing_else_and_hostile_text_stays_text(rules: Rules) -> None:
     text = told(rules)
 

@@ -119,10 +119,7 @@ async def test_it_does_what_it_shows_and_a_second_run_changes_nothing(
     bare = here.forge.bare(here.forge.known(REPO)).path
     head = (await here.get("pulls/1"))["head"]["sha"]
     files = person.terminal.done(f"git -C {bare} diff --name-only main {head}")
-    assert {Path(one).name for one in files.splitlines()} == {
-        *FILES,
-        "allowed_signers",
-    }
+    assert {Path(one).name for one in files.splitlines()} == {*FILES, "allowed_signers"}
     (issue,) = [i for i in await here.get("issues") if "pull_request" not in i]
     assert issue["title"] == "brat is ready"
     assert [label["name"] for label in issue["labels"]] == ["brat"]

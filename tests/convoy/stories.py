@@ -131,7 +131,7 @@ def went_wrong() -> Rules:
     rules.started(1).accepted(1, sha("a")).offered(1, sha("b"), sha("0"))
     rules.do(_red_on("b")).offered(1, sha("d"), sha("0"))
     rules.do(
-        ClearMerge(convoy=NAME, task=1, candidate=sha("d"), judged=("ci",)),
+        ClearMerge(convoy=NAME, task=1, candidate=sha("d"), judged=("ci",))
     ).offered(1, sha("c"), sha("0"))
     rules.started(2).accepted(2, sha("b"))
     rules.do(

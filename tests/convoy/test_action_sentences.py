@@ -55,12 +55,7 @@ from tests.world.cases import looped
         "Sent a notification about fix-7.",
     ),
     (ids.answer_key(12), 13, "Will answer comment 12.", "Answered comment 12."),
-    (
-        ids.sign_key("review", "4"),
-        13,
-        "Will answer a review.",
-        "Answered a review.",
-    ),
+    (ids.sign_key("review", "4"), 13, "Will answer a review.", "Answered a review."),
     (
         ids.sign_key("breaker", "fix-7/3"),
         13,

@@ -2,11 +2,7 @@
 
 from convoy.rules.ending import RefuseWork
 from convoy.rules.people import BlockTask, RetryTask
-from convoy.views.analytics import (
-    analytics,
-    analytics_summary,
-    stages_ms,
-)
+from convoy.views.analytics import analytics, analytics_summary, stages_ms
 from convoy.views.history import ChangeHistory
 from tests.world.rules import NAME, Rules, made, sha, spec
 

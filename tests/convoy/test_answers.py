@@ -5,6 +5,7 @@ import pytest
 from convoy.events import Refusal
 from convoy.events.forge_actions import ActionDone, Answer
 from convoy.model import ids
+from tests.world.cases import looped
 from tests.world.rules import Rules
 
 TICK = Answer(issue=7, sign=ids.sign_key("tick", "72D3162E-CC78"), text="Done.")
@@ -12,7 +13,7 @@ REVIEW = Answer(issue=12, sign=ids.sign_key("review", "3"), text="Done.")
 REMARK = Answer(issue=7, comment=5, reaction="rocket", text="Done.")
 
 
-@pytest.mark.parametrize("answer", [TICK, REVIEW, REMARK])
+@looped(TICK, REVIEW, REMARK)
 def test_an_answer_is_announced_and_given_once(answer: Answer) -> None:
     rules = Rules().do(answer)
     [key] = rules.state.intents

@@ -1,7 +1,5 @@
 """Plans wait for a person, and work for approvals of exactly that work."""
 
-import pytest
-
 from convoy.events import Refusal
 from convoy.events.people_events import (
     ApprovalVoided,
@@ -23,6 +21,7 @@ from convoy.rules.people import ReviseTask
 from convoy.rules.starting import startable
 from convoy.rules.turns import ANOTHER_APPROVAL
 from convoy.rules.verdict import Checks, Observed
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, sha, spec
 
 BASE = {f"refs/heads/convoy/{NAME}/base": sha("0")}
@@ -89,7 +88,7 @@ def test_work_merges_when_enough_others_approve_it() -> None:
     rules.do(LandMerge(convoy=NAME, task=1, candidate=sha("a"), judged=("ci",)))
 
 
-@pytest.mark.parametrize("by", ["ann", "Ann"])
+@looped("ann", "Ann")
 def test_who_asked_for_the_work_does_not_approve_it(by: str) -> None:
     refused = reviewed().ask(approval(by))
 

@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 
-import pytest
 from msgspec.structs import replace
 
 from convoy.events import Refusal, decided
@@ -18,6 +17,7 @@ from convoy.rules.plans import estimate
 from convoy.rules.starting import StartTask
 from convoy.rules.verdict import Observed
 from convoy.views.reasons import convoy_reasons, plan_waits, reasons, waits_for
+from tests.world.cases import looped
 from tests.world.rules import (
     NAME,
     Rules,
@@ -107,7 +107,7 @@ def test_a_person_who_says_retry_pays_for_one_more_attempt() -> None:
     assert owed(failed(rules.started(1), 1, 0.5))[1]
 
 
-@pytest.mark.parametrize("budget", [{}, {"task": 1.0, "convoy": 5.0}])
+@looped({}, {"task": 1.0, "convoy": 5.0})
 def test_below_its_budget_a_task_is_tried_again(budget: dict[str, float]) -> None:
     assert owed(failed(planned(**budget).started(1), 1, 0.99)) == {1: "", 2: ""}
 

@@ -28,16 +28,10 @@ PIECES = [
     ("[no ci][actions skip]", "(no ci)(actions skip)"),
     ("Add it\n\n\nskip-checks: true\n", "Add it\n\n\nskip-checks true\n"),
     ("Fixes #12", "Fixes issue #12"),
-    (
-        "closes: #12, resolved a-b/c.d#3",
-        "closes issue #12, resolved issue a-b/c.d#3",
-    ),
+    ("closes: #12, resolved a-b/c.d#3", "closes issue #12, resolved issue a-b/c.d#3"),
     ("fix gh-7", "fix issue gh-7"),
     ("Fixes [#12](https://x)", "Fixes issue [#12](https://x)"),
-    (
-        "**Fixes:** #12, __closes__ (#3)",
-        "**Fixes** issue #12, __closes__ issue (#3)",
-    ),
+    ("**Fixes:** #12, __closes__ (#3)", "**Fixes** issue #12, __closes__ issue (#3)"),
     ("[skip-ci][skip azurepipelines]", "(skip-ci)(skip azurepipelines)"),
     ("[circleci skip] [netlify-skip]", "(circleci skip) (netlify-skip)"),
     ("Add it ***NO_CI***", "Add it NO_CI"),

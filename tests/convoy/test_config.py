@@ -418,7 +418,7 @@ def test_any_text_is_taken_or_refused(text: str) -> None:
         assert line.startswith(begins)
 
 
-@pytest.mark.parametrize("text", ["", KNOWN, EVERYTHING])
+@looped("", KNOWN, EVERYTHING)
 def test_the_schema_takes_what_is_valid(text: str) -> None:
     jsonschema_rs.meta.validate(schema())
 
@@ -461,9 +461,7 @@ def test_every_example_of_the_documents_is_valid() -> None:
     assert len({name for name, _ in examples}) >= 5
 
 
-@pytest.mark.parametrize(
-    ("text", "length_s"), [("90s", 90), ("30m", 1800), ("1h30m", 5400), ("2h5s", 7205)]
-)
+@looped(("90s", 90), ("30m", 1800), ("1h30m", 5400), ("2h5s", 7205))
 def test_lengths_of_time_are_read(text: str, length_s: int) -> None:
     assert seconds_in(text) == length_s
 
@@ -479,10 +477,7 @@ def test_a_length_of_time_is_written_as_it_is_read(length_s: int) -> None:
     assert seconds_in(spoken_duration(length_s)) == length_s
 
 
-@pytest.mark.parametrize(
-    ("name", "meant"),
-    [("stratgy", "strategy"), ("ENGINE", "engine"), ("xyz", None), ("", None)],
-)
+@looped(("stratgy", "strategy"), ("ENGINE", "engine"), ("xyz", None), ("", None))
 def test_the_nearest_name_is_found(name: str, meant: str | None) -> None:
     assert nearest(name, ["engine", "strategy", "checks"]) == meant
 
@@ -495,11 +490,7 @@ def test_no_secret_may_be_a_variable_of_the_job_itself(name: str) -> None:
 
 
 @looped(
-    *(
-        "http://models.example.com/v1",
-        "https://localhost/v1",
-        "https://10.0.0.5/v1",
-    ),
+    *("http://models.example.com/v1", "https://localhost/v1", "https://10.0.0.5/v1"),
     *("https://[::1]/v1", "https://a:b@example.com", "https://example.com?a=b"),
     *("https://example.com/../x", "https://example.com/#x", "https://2130706433"),
     *(

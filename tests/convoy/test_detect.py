@@ -53,10 +53,7 @@ def test_the_order_is_the_one_that_is_written_down() -> None:
     assert proposed(files) is None
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["test:\n\ttrue", "all test: build", "test:: x", "test : x"],
-)
+@looped("test:\n\ttrue", "all test: build", "test:: x", "test : x")
 def test_a_target_named_test_is_found(text: str) -> None:
     assert command({"Makefile": f"all: build\n{text}\n"}) == "make test"
 

@@ -163,8 +163,7 @@ def test_only_what_was_said_and_not_yet_noted_is_heard() -> None:
 
     for attempt, messages in ((1, 1), (1, 2), (1, 0), (1, -1), (2, 1)):
         refused(
-            rules,
-            TaskHeard(convoy=NAME, task=1, attempt=attempt, messages=messages),
+            rules, TaskHeard(convoy=NAME, task=1, attempt=attempt, messages=messages)
         )
 
 

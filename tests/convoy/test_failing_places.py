@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given, strategies as st
 
 from convoy.text import clean
@@ -53,10 +52,7 @@ def test_a_test_without_a_line_is_found_by_its_file() -> None:
     assert found == (FailingPlace("tests/test_a.py", 1, "tests/test_a.py::test_b"),)
 
 
-@pytest.mark.parametrize(
-    "line",
-    ["/etc/passwd.py:3: x", "../a.py:3: x", "node_modules/a.js:3:1", "12:30.5: x"],
-)
+@looped("/etc/passwd.py:3: x", "../a.py:3: x", "node_modules/a.js:3:1", "12:30.5: x")
 def test_no_path_leads_out(line: str) -> None:
     assert failing_places(line) == ()
 

@@ -63,25 +63,20 @@ def test_forms_without_a_sample(line: str, name: str) -> None:
     assert failing_tests(line) == (name,)
 
 
-@pytest.mark.parametrize(
-    "line", ["not ok 1 - later # TODO", "ERROR 500", "    1) first"]
-)
+@looped("not ok 1 - later # TODO", "ERROR 500", "    1) first")
 def test_what_is_no_failing_test_is_none(line: str) -> None:
     assert failing_tests(line) == ()
 
 
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        ("a.ts(3,5): error TS2322: no", "a.ts(3,5): error TS2322: no"),
-        ("a.c:3:5: error: no", "a.c:3:5: error: no"),
-        ("a.py:3: error: no  [misc]", "a.py:3: error: no  [misc]"),
-        ("a.c:3:5: warning: hm", "make: *** [all] Error 1"),
-        (
-            "✖   type may not be empty [type-empty]\n✖   found 1 problems, 0 warnings",
-            "✖   type may not be empty [type-empty]",
-        ),
-    ],
+@looped(
+    ("a.ts(3,5): error TS2322: no", "a.ts(3,5): error TS2322: no"),
+    ("a.c:3:5: error: no", "a.c:3:5: error: no"),
+    ("a.py:3: error: no  [misc]", "a.py:3: error: no  [misc]"),
+    ("a.c:3:5: warning: hm", "make: *** [all] Error 1"),
+    (
+        "✖   type may not be empty [type-empty]\n✖   found 1 problems, 0 warnings",
+        "✖   type may not be empty [type-empty]",
+    ),
 )
 def test_an_error_of_a_compiler_comes_before_the_last_line(
     line: str, told: str

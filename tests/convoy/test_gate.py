@@ -55,9 +55,7 @@ def test_too_many_files_and_too_many_bytes_are_two_reasons() -> None:
     assert why(*changes[1:], size=2_000_000) == ()
 
 
-@pytest.mark.parametrize(
-    "path", [".github/workflows/ci.yml", ".GitHub/x", ".brat/agent.sh", ".gitmodules"]
-)
+@looped(".github/workflows/ci.yml", ".GitHub/x", ".brat/agent.sh", ".gitmodules")
 def test_a_protected_path_is_refused_even_when_it_is_deleted(path: str) -> None:
     gone = PathChange(path, "100644", "000000")
 
@@ -106,14 +104,7 @@ def test_a_link_may_move_but_neither_up_nor_with_another_target(
 
 
 @looped(
-    *(
-        "a/.git/config",
-        "a/.GIT/x",
-        ".git",
-        "x/git~1/y",
-        ".git. /x",
-        ".git::$DATA/x",
-    ),
+    *("a/.git/config", "a/.GIT/x", ".git", "x/git~1/y", ".git. /x", ".git::$DATA/x"),
     *("../a", "a/../b", "a\\..\\b", "/a", "a//b", "./a", ".g\u200cit/x"),
     *("a\nb", "a\x1b[31m", "a\u202eb", "\udcff"),
 )
@@ -160,7 +151,7 @@ def test_what_git_says_is_read_back_whole(tmp_path: Path) -> None:
     assert parse_raw(b"") == ()
 
 
-@pytest.mark.parametrize("raw", [b"x", b":100644\0a\0", b"\0", b":x\0a\0b\0"])
+@looped(b"x", b":100644\0a\0", b"\0", b":x\0a\0b\0")
 def test_what_git_would_not_say_is_no_list_of_changes(raw: bytes) -> None:
     with pytest.raises(ValueError, match="changed file"):
         parse_raw(raw)

@@ -1,6 +1,5 @@
 """What a session leaves half-done is what the next attempt starts from."""
 
-import pytest
 from msgspec.structs import replace
 
 from convoy.events import Refusal
@@ -14,6 +13,7 @@ from convoy.rules.ending import AcceptWork, LoseSession, RefuseWork
 from convoy.rules.landing import FailMerge, ProveWork
 from convoy.rules.starting import StartTask
 from convoy.rules.verdict import Observed
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, sha, spec
 
 TIP = ids.base_branch(NAME)
@@ -41,7 +41,7 @@ def handed(rules: Rules) -> TaskStarted:
     return [fact for fact in rules.facts if isinstance(fact, TaskStarted)][-1]
 
 
-@pytest.mark.parametrize("end", [lost(1, sha("1")), ended(1, "failed", sha("1"))])
+@looped(lost(1, sha("1")), ended(1, "failed", sha("1")))
 def test_the_next_attempt_starts_from_what_the_last_one_left(
     end: LoseSession | RefuseWork,
 ) -> None:
@@ -68,7 +68,7 @@ def test_of_several_in_a_row_the_newest_counts_and_all_is_measured_from_the_firs
     assert (told.base, told.root, told.salvaged) == (sha("2"), sha("0"), 2)
 
 
-@pytest.mark.parametrize("end", [lost(2), ended(2, "outage"), ended(2, "setup")])
+@looped(lost(2), ended(2, "outage"), ended(2, "setup"))
 def test_what_an_attempt_could_not_try_is_there_for_the_next(
     end: LoseSession | RefuseWork,
 ) -> None:
@@ -80,7 +80,7 @@ def test_what_an_attempt_could_not_try_is_there_for_the_next(
     assert handed(rules.started(1, sha("1"))).salvaged == 1
 
 
-@pytest.mark.parametrize("cause", ["failed", "refused"])
+@looped("failed", "refused")
 def test_after_an_attempt_that_did_no_better_the_next_starts_afresh(
     cause: Cause,
 ) -> None:

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import pytest
 from msgspec.structs import replace
 
 from convoy.events import Refusal
 from convoy.rules.landing import AttemptMerge, LandMerge
 from convoy.rules.target import FailSync
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, sha, spec
 
 
@@ -34,14 +34,11 @@ def test_only_the_current_candidate_is_blamed() -> None:
     assert rules.ask(replace(stale, candidate=sha("d"))) is None
 
 
-@pytest.mark.parametrize(
-    ("given", "judged"),
-    [
-        ({}, ()),
-        ({}, ("none",)),
-        ({"checks": ("ci", "docs")}, ("ci",)),
-        ({"require_ci": False}, ("ci",)),
-    ],
+@looped(
+    ({}, ()),
+    ({}, ("none",)),
+    ({"checks": ("ci", "docs")}, ("ci",)),
+    ({"require_ci": False}, ("ci",)),
 )
 def test_nothing_lands_unjudged(given: dict[str, Any], judged: tuple[str, ...]) -> None:
     rules = Rules().planned(spec(1), **given).started(1).accepted(1, sha("a"))

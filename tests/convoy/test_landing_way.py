@@ -1,7 +1,5 @@
 """The way a convoy lands follows from its target's rules alone."""
 
-import pytest
-
 from convoy.model.ids import SetAside
 from convoy.model.records import Strategy
 from convoy.model.work import Landing, TargetRules, Way
@@ -40,7 +38,7 @@ def test_rules_are_passed_by_only_where_forge_and_configuration_let_it() -> None
     assert landing_by(must, bypass=True).way == "queue"
 
 
-@pytest.mark.parametrize("rule", ["protected-branch", "checks-awaited"])
+@looped("protected-branch", "checks-awaited")
 def test_a_refusal_tells_a_rule_that_no_list_showed(rule: str) -> None:
     refused = SetAside(why="no", rule=rule, at=1)
 

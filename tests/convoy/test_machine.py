@@ -10,11 +10,7 @@ from typing import Final
 
 import pytest
 from hypothesis import HealthCheck, given, seed, settings as profile, strategies as st
-from hypothesis.stateful import (
-    initialize,
-    invariant,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import initialize, invariant, run_state_machine_as_test
 
 from bot.loop.staging import owed
 from convoy.events import Refusal, decided

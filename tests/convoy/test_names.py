@@ -30,17 +30,14 @@ def test_a_slug_is_the_titles_plain_letters(title: str, expected: str) -> None:
     assert slug(title) == expected
 
 
-@pytest.mark.parametrize(
-    ("title", "expected"),
-    [
-        ("Fix auth", "fix-auth-7"),
-        ("修复登录", "convoy-7"),
-        (
-            "Refactor the auth module to use JWT tokens",
-            "refactor-the-auth-module-to-use-jwt-7",
-        ),
-        ("x" * 60, "x" * 38 + "-7"),
-    ],
+@looped(
+    ("Fix auth", "fix-auth-7"),
+    ("修复登录", "convoy-7"),
+    (
+        "Refactor the auth module to use JWT tokens",
+        "refactor-the-auth-module-to-use-jwt-7",
+    ),
+    ("x" * 60, "x" * 38 + "-7"),
 )
 def test_a_name_ends_in_the_issues_number(title: str, expected: str) -> None:
     assert convoy_name(title, 7, ()) == expected

@@ -9,8 +9,7 @@ from tests.world.rules import NAME, Rules, made, requested, spec
 
 def planned() -> Rules:
     return Rules().do(
-        requested(),
-        made(PlanConvoy, planner="test", tasks=(spec(1), spec(2), spec(3))),
+        requested(), made(PlanConvoy, planner="test", tasks=(spec(1), spec(2), spec(3)))
     )
 
 

@@ -14,6 +14,7 @@ from convoy.rules.verdict import Observed
 from convoy.views import state_document
 from grite.errors import Corrupt
 from tests.convoy.stories import Story, landed_whole, story
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec
 
 LATER = 2 * LATELY_MS
@@ -84,7 +85,7 @@ def replaced(rules: Rules, state: State) -> Rules:
     return rules
 
 
-@pytest.mark.parametrize("command", [RETRY, FailConvoy(convoy=NAME, why="again")])
+@looped(RETRY, FailConvoy(convoy=NAME, why="again"))
 def test_a_complete_one_refuses_what_it_refused(command: Command) -> None:
     state = aged(landed_whole().state)
 

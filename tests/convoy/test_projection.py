@@ -75,9 +75,7 @@ def test_status_labels_tell_the_truth_after_every_fact(tell: Story) -> None:
 
 
 @story
-def test_an_issue_is_closed_when_its_task_or_convoy_has_ended(
-    tell: Story,
-) -> None:
+def test_an_issue_is_closed_when_its_task_or_convoy_has_ended(tell: Story) -> None:
     for state, written in moments(tell()):
         issues = projected(written)
         for convoy in state.convoys.values():

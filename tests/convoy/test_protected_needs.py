@@ -1,6 +1,5 @@
 """Protected paths are asked for when a task is planned, not after its sessions."""
 
-import pytest
 from msgspec.structs import replace
 
 from convoy.events import decided
@@ -12,6 +11,7 @@ from convoy.rules.plan_changes import AddTask
 from convoy.rules.plans import AllowPaths
 from convoy.views.interventions import interventions
 from convoy.views.plan import plan_document
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec
 
 WORKFLOW = ".github/workflows/ci.yml"
@@ -67,7 +67,7 @@ def test_allowed_it_goes_on_and_its_gate_alone_is_open_for_these_paths() -> None
     assert other.spared == ()
 
 
-@pytest.mark.parametrize("path", [".brat/config.toml", ".git/hooks/x", ".gitmodules"])
+@looped(".brat/config.toml", ".git/hooks/x", ".gitmodules")
 def test_what_brat_and_git_obey_nobody_allows(path: str) -> None:
     refused = AllowPaths(convoy=NAME, task=1, by="ann", path=path)
     assert "a person has to do it" in str(decided(refused, blocked().state))

@@ -94,7 +94,4 @@ def test_the_merge_queue_shows_who_is_ahead() -> None:
 def test_what_has_landed_says_where() -> None:
     rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
 
-    assert why(rules, 1) == (
-        "it is merged, tried once",
-        "it landed as aaaaaaaaaa",
-    )
+    assert why(rules, 1) == ("it is merged, tried once", "it landed as aaaaaaaaaa")

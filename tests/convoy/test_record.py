@@ -26,9 +26,7 @@ from tests.world.rules import ACTOR, NAME, Rules, requested, spec
 
 
 @story
-def test_what_was_written_reads_as_the_facts_it_carries(
-    tell: Story,
-) -> None:
+def test_what_was_written_reads_as_the_facts_it_carries(tell: Story) -> None:
     rules = tell()
 
     comments = [e for e in rules.written if isinstance(e.kind, CommentAdded)]

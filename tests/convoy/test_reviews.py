@@ -156,13 +156,10 @@ def test_a_reviewer_is_told_what_was_asked_and_what_changed() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("answer", "told"),
-    [
-        ("Fine.", "The answer contains no JSON object."),
-        ('{"verdict": "good"}', "verdict: Input should be 'approve' or 'changes'."),
-        ('{"verdict": "changes", "text": " "}', "does not say which."),
-    ],
+@looped(
+    ("Fine.", "The answer contains no JSON object."),
+    ('{"verdict": "good"}', "verdict: Input should be 'approve' or 'changes'."),
+    ('{"verdict": "changes", "text": " "}', "does not say which."),
 )
 def test_what_is_no_verdict_is_told_so(answer: str, told: str) -> None:
     with pytest.raises(Unfit) as caught:

@@ -236,7 +236,7 @@ def test_what_no_judge_can_say_the_rule_says() -> None:
     )
     assert rules.task(4).attempt is None
     assert [rules.task(n).state for n in (1, 2, 3)] == [
-        *("dropped", "dropped", "needs-review"),
+        *("dropped", "dropped", "needs-review")
     ]
 
 
@@ -369,14 +369,8 @@ def test_a_judge_is_told_what_was_asked_and_what_each_changed() -> None:
     ("The second.", "The answer contains no JSON object."),
     ('{"winner": "two", "text": "x"}', "winner: Input should be a valid integer"),
     ('{"winner": 1}', "text: Field required."),
-    (
-        '{"winner": 3, "text": "x"}',
-        "Task 3 is not green in CI: choose one of 1, 2.",
-    ),
-    (
-        '{"winner": 9, "text": "x"}',
-        "Task 9 is not one of the rivals: choose one of",
-    ),
+    ('{"winner": 3, "text": "x"}', "Task 3 is not green in CI: choose one of 1, 2."),
+    ('{"winner": 9, "text": "x"}', "Task 9 is not one of the rivals: choose one of"),
 )
 def test_what_is_no_choice_is_told_so(answer: str, told: str) -> None:
     tasks = begun().convoy.tasks

@@ -3,7 +3,6 @@
 Each of these was broken without any other test noticing: docs/mutants.md.
 """
 
-import pytest
 from msgspec.structs import replace
 
 from convoy.events import Refusal, decided
@@ -35,16 +34,11 @@ from convoy.owed import (
 from convoy.owed.owed import owed_actions
 from convoy.rules.ending import AcceptNothing, LoseSession
 from convoy.rules.landing import AttemptMerge, FailMerge, LandMerge, chain
-from convoy.rules.people import (
-    BlockTask,
-    DropTask,
-    FailConvoy,
-    RetryConvoy,
-    RetryTask,
-)
+from convoy.rules.people import BlockTask, DropTask, FailConvoy, RetryConvoy, RetryTask
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask, startable
 from convoy.rules.verdict import Checks, Observed
+from tests.world.cases import looped
 from tests.world.rules import (
     NAME,
     Rules,
@@ -242,10 +236,7 @@ def test_what_is_known_of_no_convoy_changes_nothing() -> None:
     assert fact.change(rules.state) == rules.state
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [Answer(issue=7, comment=3, text="Yes."), Answer(issue=7, sign="s", text="")],
-)
+@looped(Answer(issue=7, comment=3, text="Yes."), Answer(issue=7, sign="s", text=""))
 def test_what_people_say_is_answered_once(answer: Answer) -> None:
     rules = Rules().planned(spec(1)).do(answer)
     assert "already" in why(rules.ask(answer))

@@ -1,6 +1,5 @@
 """Red work is judged again, alone and on the real tip, before anybody is blamed."""
 
-import pytest
 from msgspec.structs import replace
 
 from convoy.events.merge_events import MergeCleared
@@ -21,6 +20,7 @@ from convoy.rules.landing import ClearMerge, DoubtMerge, FailMerge
 from convoy.rules.people import BlockTask
 from convoy.rules.verdict import Check, Checks, Observed, judge
 from convoy.views.reasons import reasons
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, commands, open_pulls, sha, spec
 
 BASE = f"refs/heads/convoy/{NAME}/base"
@@ -102,7 +102,7 @@ def test_the_only_one_in_front_is_judged_again_on_the_same_commit() -> None:
 # --- green alone ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("base", [TIP, sha("a")])
+@looped(TIP, sha("a"))
 def test_green_alone_lands_and_blames_nobody(base: str) -> None:
     rules = waiting(1, 2).offered(1, sha("a"), TIP)
     red(rules, 2, "b", base).offered(2, sha("c"), TIP)

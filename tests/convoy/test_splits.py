@@ -1,7 +1,5 @@
 """Splits: what was too much for one agent becomes several tasks, once and in order."""
 
-import pytest
-
 from convoy.events import Refusal
 from convoy.events.people_events import ApprovePlan
 from convoy.events.session_events import TaskStarted
@@ -85,13 +83,7 @@ def test_what_waited_for_it_waits_for_all_its_parts() -> None:
     rules = splitting().do(parted(part(4), part(5, after=(4,))))
 
     states = {task.number: task.state for task in rules.convoy.tasks}
-    assert states == {
-        1: "dropped",
-        2: "queued",
-        3: "merged",
-        4: "queued",
-        5: "queued",
-    }
+    assert states == {1: "dropped", 2: "queued", 3: "merged", 4: "queued", 5: "queued"}
     assert rules.task(1).why == "it was split: 4, 5"
     assert rules.task(2).spec.after == (4, 5)
     assert edge_words(rules.task(2).spec) == (
@@ -113,12 +105,9 @@ def test_a_part_is_not_split_again() -> None:
     assert "it is a part of task 1: a part is not split again" in why
 
 
-@pytest.mark.parametrize(
-    "end",
-    [
-        RefuseWork(convoy=NAME, task=3, attempt=1, cause="refused", why="No plan."),
-        LoseSession(convoy=NAME, task=3, attempt=1, cause="lost", why="No plan."),
-    ],
+@looped(
+    RefuseWork(convoy=NAME, task=3, attempt=1, cause="refused", why="No plan."),
+    LoseSession(convoy=NAME, task=3, attempt=1, cause="lost", why="No plan."),
 )
 def test_where_no_plan_comes_a_person_is_asked_after_all(
     end: RefuseWork | LoseSession,
@@ -161,16 +150,7 @@ def test_a_person_may_do_otherwise_while_it_is_being_split() -> None:
     assert [need.task for need in uncalled(rules.state, rules.convoy)] == [1]
 
 
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        (
-            {"splitter": ""},
-            NOBODY,
-        ),
-        ({"tasks": 2}, "it waits for a person"),
-    ],
-)
+@looped(({"splitter": ""}, NOBODY), ({"tasks": 2}, "it waits for a person"))
 def test_where_nobody_splits_it_waits_for_a_person(
     given: dict[str, object], told: str
 ) -> None:
@@ -230,10 +210,7 @@ def test_a_plan_that_people_are_to_see_waits_for_them() -> None:
         (part(4), part(5, after=(2,))),
         "the tasks wait for each other in a circle: (2, 5, 2)",
     ),
-    (
-        (part(4), STRANGE),
-        "task 5 has the unknown engine no",
-    ),
+    ((part(4), STRANGE), "task 5 has the unknown engine no"),
 )
 def test_parts_that_could_never_be_are_refused(
     parts: tuple[TaskSpec, ...], told: str

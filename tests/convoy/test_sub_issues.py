@@ -1,6 +1,5 @@
 """Sub-issues as a plan, and how it follows them."""
 
-import pytest
 from msgspec.structs import replace
 
 from convoy.events.forge_actions import ActionDone, ActionIntended
@@ -28,6 +27,7 @@ from convoy.rules.starting import is_ready
 from convoy.rules.target import AttemptSync, LandSync
 from convoy.rules.verdict import Observed
 from convoy.views.reasons import reasons, waits_for
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
 
 
@@ -70,16 +70,13 @@ def test_no_text_of_an_issue_chooses_anything() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("listed", "told"),
-    [
-        ((sub(1, 2), sub(2, 1)), "#1 waits for #2, which waits for #1: a circle"),
-        ((sub(1), sub(2, 1, step_of=1), sub(3, 9)), "#3 is blocked by #9, which is"),
-        ((sub(1), sub(2, away="octo/app#7")), "#2 is blocked by octo/app#7, which is"),
-        ((sub(1), sub(2, 1, step_of=1)), "a circle"),
-        (tuple(map(sub, range(1, MOST_SUB_ISSUES + 2))), "more than 50 open"),
-        ((sub(1), sub(2, 1)), ""),
-    ],
+@looped(
+    ((sub(1, 2), sub(2, 1)), "#1 waits for #2, which waits for #1: a circle"),
+    ((sub(1), sub(2, 1, step_of=1), sub(3, 9)), "#3 is blocked by #9, which is"),
+    ((sub(1), sub(2, away="octo/app#7")), "#2 is blocked by octo/app#7, which is"),
+    ((sub(1), sub(2, 1, step_of=1)), "a circle"),
+    (tuple(map(sub, range(1, MOST_SUB_ISSUES + 2))), "more than 50 open"),
+    ((sub(1), sub(2, 1)), ""),
 )
 def test_what_is_no_plan_is_said(listed: tuple[SubIssue, ...], told: str) -> None:
     assert (told in list_fault(listed)) if told else not list_fault(listed)
@@ -99,7 +96,7 @@ def test_a_persons_issue_waits_for_them_and_ends_with_their_closing() -> None:
     assert rules.ask(FinishKept(convoy=NAME, task=2, by="ann")) is not None
 
 
-@pytest.mark.parametrize("built", ["", sha("2"), sha("3")])
+@looped("", sha("2"), sha("3"))
 def test_what_needs_a_persons_work_waits_until_the_branch_holds_it(built: str) -> None:
     """A candidate that takes in an older target is given up for the person's."""
     tip, theirs = sha("a"), sha("3")
@@ -137,34 +134,31 @@ def test_what_a_person_did_elsewhere_keeps_nothing_waiting() -> None:
 BEFORE = (sub(11), sub(12, 11), sub(13))
 
 
-@pytest.mark.parametrize(
-    ("now", "told", "after"),
-    [
-        (BEFORE, (), {}),
-        ((*BEFORE, sub(14, 13)), ("#14, Issue 14, is new",), {4: (3,)}),
-        ((sub(11), sub(12, 11)), ("#13 was taken out",), {3: "dropped"}),
-        (
-            (sub(11), sub(12), sub(13, 12)),
-            ("#12 is no longer blocked by #11", "#13 is blocked by #12"),
-            {2: (), 3: (2,)},
-        ),
-        (
-            (sub(11, closed="completed"), sub(12), sub(13)),
-            ("#11 was closed as completed",),
-            {1: "merged", 2: ()},
-        ),
-        (
-            (sub(11, closed="not_planned"), sub(12), sub(13)),
-            ("#11 was closed as not planned",),
-            {1: "dropped", 2: ()},
-        ),
-        (
-            (sub(11), sub(12, 11, kept_by="eve"), sub(13)),
-            ("#12 is assigned to eve",),
-            {2: "blocked"},
-        ),
-        ((sub(13), sub(11), sub(12, 11)), ("the order is #13, #11, #12",), {}),
-    ],
+@looped(
+    (BEFORE, (), {}),
+    ((*BEFORE, sub(14, 13)), ("#14, Issue 14, is new",), {4: (3,)}),
+    ((sub(11), sub(12, 11)), ("#13 was taken out",), {3: "dropped"}),
+    (
+        (sub(11), sub(12), sub(13, 12)),
+        ("#12 is no longer blocked by #11", "#13 is blocked by #12"),
+        {2: (), 3: (2,)},
+    ),
+    (
+        (sub(11, closed="completed"), sub(12), sub(13)),
+        ("#11 was closed as completed",),
+        {1: "merged", 2: ()},
+    ),
+    (
+        (sub(11, closed="not_planned"), sub(12), sub(13)),
+        ("#11 was closed as not planned",),
+        {1: "dropped", 2: ()},
+    ),
+    (
+        (sub(11), sub(12, 11, kept_by="eve"), sub(13)),
+        ("#12 is assigned to eve",),
+        {2: "blocked"},
+    ),
+    ((sub(13), sub(11), sub(12, 11)), ("the order is #13, #11, #12",), {}),
 )
 def test_a_change_is_shown_and_taken_in_when_somebody_agrees(
     now: tuple[SubIssue, ...], told: tuple[str, ...], after: dict[int, object]

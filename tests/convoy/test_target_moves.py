@@ -40,10 +40,7 @@ def begun(*more: int, **given: bool) -> Rules:
 def owed(
     rules: Rules, later_s: int = 0, *, tip: str = TIP, **checks: Checks
 ) -> list[Action]:
-    refs = {
-        "refs/heads/main": MOVED,
-        f"refs/heads/convoy/{NAME}/base": tip,
-    }
+    refs = {"refs/heads/main": MOVED, f"refs/heads/convoy/{NAME}/base": tip}
     known = {sha(letter): found for letter, found in checks.items()}
     observed = Observed(refs=refs, checks=known)
     now = rules.now + later_s * 1000
@@ -183,12 +180,7 @@ def test_what_takes_the_target_in_lands_as_such() -> None:
     assert isinstance(rules.ask(plain), Refusal)
 
     merge = AttemptMerge(
-        convoy=NAME,
-        task=3,
-        candidate=sha("c"),
-        base=TIP,
-        work=sha("f"),
-        target=MOVED,
+        convoy=NAME, task=3, candidate=sha("c"), base=TIP, work=sha("f"), target=MOVED
     )
     rules.do(merge).landed_as(3, sha("c"))
 

@@ -196,15 +196,12 @@ def test_marks_are_read_wherever_they_stand_and_taken_out(text: str) -> None:
     assert task.engine == "tests"
 
 
-@pytest.mark.parametrize(
-    ("title", "text"),
-    [
-        ("- [ ]", ""),
-        ("- [ ]", "- [ ]"),
-        ("[ ]", "- [ ] "),
-        ("", "- [ ]\n\n* [x] \n"),
-        ("", "- [ ]"),
-    ],
+@looped(
+    ("- [ ]", ""),
+    ("- [ ]", "- [ ]"),
+    ("[ ]", "- [ ] "),
+    ("", "- [ ]\n\n* [x] \n"),
+    ("", "- [ ]"),
 )
 def test_a_list_without_words_is_no_task(title: str, text: str) -> None:
     with pytest.raises(PlanError, match="the task list is empty"):
@@ -461,12 +458,9 @@ def test_a_task_names_the_command_that_it_is_to_pass() -> None:
     assert not two.acceptance
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("One accept: `a`, `b`", "it has more than one acceptance command: a, b"),
-        (f"One accept: `{'x' * 501}`", "has more than 500 characters"),
-    ],
+@looped(
+    ("One accept: `a`, `b`", "it has more than one acceptance command: a, b"),
+    (f"One accept: `{'x' * 501}`", "has more than 500 characters"),
 )
 def test_a_command_that_cannot_be_is_said(text: str, why: str) -> None:
     with pytest.raises(PlanError, match=why):

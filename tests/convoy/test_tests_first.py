@@ -1,7 +1,5 @@
 """Tests before code: seen red by CI, then passed, and landed as one."""
 
-import pytest
-
 from convoy.events import Refusal
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.session_events import TaskStarted
@@ -131,7 +129,7 @@ def test_neither_ends_in_nothing() -> None:
     assert isinstance(rules.ask(AcceptNothing(convoy=NAME, task=2, attempt=1)), Refusal)
 
 
-@pytest.mark.parametrize("dropped", [1, 2])
+@looped(1, 2)
 def test_one_does_not_stay_without_the_other(dropped: int) -> None:
     rules = proven().do(DropTask(convoy=NAME, task=dropped, why="dropped by ann"))
     states = {1: ["dropped", "blocked"], 2: ["dropped", "dropped"]}
@@ -143,10 +141,7 @@ def test_one_does_not_stay_without_the_other(dropped: int) -> None:
     ((TESTS,), "one task of work is on the tests of task 1"),
     ((TESTS, CODE, spec(3, on=(1,))), "one task of work is on the tests of task 1"),
     ((spec(1), CODE), "task 2 is on one task that is tests"),
-    (
-        (TESTS, spec(2, on=(1,), after=(1,))),
-        "task 2 waits for more than its tests do",
-    ),
+    ((TESTS, spec(2, on=(1,), after=(1,))), "task 2 waits for more than its tests do"),
     (
         (TESTS, spec(2, on=(1,), after=(3,)), spec(3)),
         "task 2 waits for more than its tests do",

@@ -1,7 +1,5 @@
 """Work that conflicts with what landed is what its next attempt makes fit."""
 
-import pytest
-
 from convoy.events.merge_events import MergeFailed
 from convoy.events.session_events import TaskStarted
 from convoy.kinds import unmerged
@@ -9,6 +7,7 @@ from convoy.model.work import Resolution
 from convoy.rules.ending import AcceptWork, LoseSession
 from convoy.rules.landing import FailMerge
 from convoy.rules.starting import StartTask
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, sha, spec
 
 TIP, MERGE = sha("9"), sha("e")
@@ -80,12 +79,9 @@ def test_what_fits_is_work_like_any_other() -> None:
     assert (task.state, task.work.base, task.unmerged) == ("needs-review", TIP, None)
 
 
-@pytest.mark.parametrize(
-    ("conflicts", "state", "why"),
-    [
-        ("agent", "queued", "a.py"),
-        ("person", "blocked", "a.py, and the configuration leaves conflicts to people"),
-    ],
+@looped(
+    ("agent", "queued", "a.py"),
+    ("person", "blocked", "a.py, and the configuration leaves conflicts to people"),
 )
 def test_who_makes_work_fit_is_configured(conflicts: str, state: str, why: str) -> None:
     task = conflicting(conflicts=conflicts).task(1)

@@ -54,7 +54,7 @@ def test_the_engines_own_reckoning_goes_before_the_price() -> None:
     assert priced(SOME, 0.0, price).usd == 0.0
 
 
-@pytest.mark.parametrize(("cached", "usd"), [(None, 6.0), (0.3, 4.65)])
+@looped((None, 6.0), (0.3, 4.65))
 def test_a_price_is_per_million_tokens(cached: float | None, usd: float) -> None:
     found = priced(SOME, None, Price(input=3.0, output=15.0, cached=cached))
 
@@ -114,10 +114,7 @@ def test_an_event_of_an_older_log_used_nothing() -> None:
     (Usage(), ""),
     (ONE, "140 tokens in (40 cached), 10 out, $0.25"),
     (Usage(usd=0.00125), "0 tokens in, 0 out, $0.0013"),
-    (
-        Usage(input_tokens=5, unpriced_tokens=5),
-        "5 tokens in, 0 out, price not known",
-    ),
+    (Usage(input_tokens=5, unpriced_tokens=5), "5 tokens in, 0 out, price not known"),
     (
         Usage(input_tokens=5000, unpriced_tokens=1000, usd=1.5),
         "5,000 tokens in, 0 out, $1.50 and 1,000 tokens without a price",

@@ -70,10 +70,7 @@ def sent(
     `given` are changes to its engine.
     """
     column, times = COLUMNS["ok"], {"timeout_s": LONG_S, "silence_s": LONG_S}
-    with (
-        vendor(forge.root, column) as served,
-        recording(served.url) as (recorder, url),
-    ):
+    with vendor(forge.root, column) as served, recording(served.url) as (recorder, url):
         left = session(forge, engine, column, url, **times, **given)
     return left, held(recorder.requests)
 

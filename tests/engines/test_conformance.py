@@ -12,15 +12,7 @@ from convoy.model.records import EngineSpec
 from convoy.model.session_result import Outcome
 from runner.engines import ENGINES as ROWS
 from runner.engines.row import Call, vendor_of
-from tests.engines.cases import (
-    COLUMNS,
-    ENGINES,
-    KEY,
-    QUICK,
-    RETRIES_S,
-    Column,
-    Engine,
-)
+from tests.engines.cases import COLUMNS, ENGINES, KEY, QUICK, RETRIES_S, Column, Engine
 from tests.engines.driving import OUTPUT_BYTES, key, seen, session, vendor
 from tests.runner.job import Forge, Left
 from tests.world.terminal import left_running

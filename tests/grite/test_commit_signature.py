@@ -181,10 +181,7 @@ def test_where_the_repository_is_not_known_any_is_taken() -> None:
     (signed("WAL: 1\n\nForeign: x\nRepository-Id: 7"), "another repository"),
     (signed(signed_message("Checkpoint at 1", "7")), "begin with WAL"),
     (signed(signed_message("Lock: repo:bot", "7")), "begin with WAL"),
-    (
-        signed(signed_message("WAL: 1", "7")).replace(b"WAL: 1", b"WAL: 2"),
-        "not valid",
-    ),
+    (signed(signed_message("WAL: 1", "7")).replace(b"WAL: 1", b"WAL: 2"), "not valid"),
 )
 def test_any_other_commit_does_not_count(commit: bytes, why: str) -> None:
     assert why in HERE.fault(commit, ENTRY)

@@ -160,9 +160,7 @@ def test_at_the_deadline_git_and_all_it_started_are_gone(tmp_path: Path) -> None
             said, deadline_s = held.read(), 2 * deadline_s
 
 
-def test_a_program_that_fled_from_the_group_does_not_hold_us_up(
-    tmp_path: Path,
-) -> None:
+def test_a_program_that_fled_from_the_group_does_not_hold_us_up(tmp_path: Path) -> None:
     noted = tmp_path / "pid"
     write = f"echo $$ > {noted}.new; mv {noted}.new {noted}"
     flee = f"alias.flee=!setsid sh -c '{write}; exec sleep 600' & sleep 1000"

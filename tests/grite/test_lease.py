@@ -10,6 +10,7 @@ from grite.errors import Corrupt
 from grite.lease import Lock
 from tests.grite.commits import commit, said
 from tests.grite.vectors import ACTOR, T0
+from tests.world.cases import looped
 
 LOCK = Lock(ACTOR, "5bd7a8c0-0000-4000-8000-000000000000", T0 + 300_000, "path:größe")
 
@@ -19,13 +20,10 @@ def repo(mirror: Path) -> pygit2.Repository:
     return pygit2.Repository(str(mirror))
 
 
-@pytest.mark.parametrize(
-    ("resource", "name"),
-    [
-        ("repo:global", "4fa20104a646a633"),
-        ("path:src/main.rs", "eda6df87daf5b23f"),
-        ("issue:abc123", "877f08b680e1e50b"),
-    ],
+@looped(
+    ("repo:global", "4fa20104a646a633"),
+    ("path:src/main.rs", "eda6df87daf5b23f"),
+    ("issue:abc123", "877f08b680e1e50b"),
 )
 def test_a_resource_has_grites_ref(resource: str, name: str) -> None:
     assert lease.ref_of(resource) == f"refs/grite/locks/{name}"

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import pytest
 from hypothesis import given, strategies as st
 
 from grite.push_answer import PushAnswer, push_answer
@@ -16,14 +15,11 @@ def verdicts(answer: PushAnswer) -> list[str]:
     return [one.verdict for one in answer.refs]
 
 
-@pytest.mark.parametrize(
-    ("reason", "stderr"),
-    [
-        (server.DECLINED, server.GITEA_PROTECTED),
-        (server.DECLINED, server.GITEA_FORCED),
-        (server.GITHUB_RULE_REASON, server.GITHUB_RULE),
-        (server.GITHUB_PROTECTED_REASON, server.GITHUB_PROTECTED),
-    ],
+@looped(
+    (server.DECLINED, server.GITEA_PROTECTED),
+    (server.DECLINED, server.GITEA_FORCED),
+    (server.GITHUB_RULE_REASON, server.GITHUB_RULE),
+    (server.GITHUB_PROTECTED_REASON, server.GITHUB_PROTECTED),
 )
 def test_a_branch_that_the_message_names_is_refused_and_the_others_are_not(
     reason: str, stderr: str
@@ -165,9 +161,7 @@ def test_a_name_that_stands_in_the_way_refuses_its_ref_alone() -> None:
     assert f"'{A}' exists; cannot create" in answer.refused[0].said
 
 
-@pytest.mark.parametrize(
-    "reason", ["atomic transaction failed", "failed to update ref", "failed to lock"]
-)
+@looped("atomic transaction failed", "failed to update ref", "failed to lock")
 def test_a_ref_that_moved_meanwhile_is_stale(reason: str) -> None:
     told = f"cannot lock ref '{A}': is at {'1' * 40} but expected {'2' * 40}"
     stdout = server.lines((A, reason))
@@ -193,14 +187,11 @@ def test_a_request_that_is_refused_names_no_ref(stderr: str) -> None:
     assert stderr.partition(": ")[2].partition("\n")[0] in answer.said
 
 
-@pytest.mark.parametrize(
-    "stderr",
-    [
-        "fatal: unable to access 'http://x/': The requested URL returned error: 503",
-        "fatal: unable to access 'http://x/': The requested URL returned error: 429",
-        "fatal: Authentication failed for 'http://127.0.0.1:3300/you/widgets.git/'",
-        "fatal: the remote end hung up unexpectedly",
-    ],
+@looped(
+    "fatal: unable to access 'http://x/': The requested URL returned error: 503",
+    "fatal: unable to access 'http://x/': The requested URL returned error: 429",
+    "fatal: Authentication failed for 'http://127.0.0.1:3300/you/widgets.git/'",
+    "fatal: the remote end hung up unexpectedly",
 )
 def test_no_answer_is_no_refusal(stderr: str) -> None:
     answer = push_answer([A, B], "", stderr)

@@ -110,10 +110,7 @@ def test_a_pack_that_is_too_large_is_refused_as_a_whole(
     large = commit(remote.mirror, {"a": b"large"})
 
     error, verdicts = refused(
-        remote,
-        RefUpdate(MAIN, large, None),
-        RefUpdate(WAL, large, None),
-        atomic=atomic,
+        remote, RefUpdate(MAIN, large, None), RefUpdate(WAL, large, None), atomic=atomic
     )
 
     assert set(verdicts.values()) == {"refused"}

@@ -97,10 +97,7 @@ def test_events_in_several_chunks_are_all_read(mirror: Path, log: Log) -> None:
         (lambda head: f"{head}:meta.json", "meta.json: "),
         (lambda head: f"{head}^{{tree}}", "cannot be read: "),
         (lambda head: f"{head}:events", "cannot be read: "),
-        (
-            lambda head: f"{head}:events/2023/11/14/{chunk.file_name(GOOD)}",
-            ".bin: ",
-        ),
+        (lambda head: f"{head}:events/2023/11/14/{chunk.file_name(GOOD)}", ".bin: "),
     ],
 )
 def test_a_lost_object_is_a_fault_of_its_entry(

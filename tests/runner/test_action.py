@@ -137,11 +137,7 @@ def test_it_runs_a_task_and_pushes_nothing(forge: Forge) -> None:
 
     left = forge.root / "left"
     done = run(
-        forge,
-        role="task",
-        session="fix-login-7/2/1",
-        log=log,
-        result_folder=str(left),
+        forge, role="task", session="fix-login-7/2/1", log=log, result_folder=str(left)
     )
 
     assert done.returncode == 0, done.stdout + done.stderr

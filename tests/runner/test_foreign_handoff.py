@@ -138,9 +138,7 @@ def test_a_hand_off_is_not_taken_again_after_its_deadline(forge: Forge) -> None:
     refused(left, "handed this attempt over, but expired 6")
 
 
-def test_without_allowed_signers_the_open_key_counts_and_no_other(
-    forge: Forge,
-) -> None:
+def test_without_allowed_signers_the_open_key_counts_and_no_other(forge: Forge) -> None:
     log = forge.hand_off(theft(forge))
 
     left = tried(forge, log, **on(forge, forge.base))

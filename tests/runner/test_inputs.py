@@ -27,14 +27,8 @@ NOBODY = "0" * 40
     ({"GITHUB_REPOSITORY_ID": None}, "GITHUB_REPOSITORY_ID is not set."),
     ({"GITHUB_REPOSITORY_ID": "x"}, "GITHUB_REPOSITORY_ID is 'x'; it should be "),
     ({"GITHUB_SHA": "main"}, "GITHUB_SHA is 'main'; it should be like the 40 "),
-    (
-        {"GITHUB_SERVER_URL": "ext::sh"},
-        "GITHUB_SERVER_URL is 'ext::sh'; it should ",
-    ),
-    (
-        {"GITHUB_SERVER_URL": "https://u:p@x"},
-        "GITHUB_SERVER_URL is 'https://u:p@x'",
-    ),
+    ({"GITHUB_SERVER_URL": "ext::sh"}, "GITHUB_SERVER_URL is 'ext::sh'; it should "),
+    ({"GITHUB_SERVER_URL": "https://u:p@x"}, "GITHUB_SERVER_URL is 'https://u:p@x'"),
     ({"BRAT_TOKEN": "a b"}, "The token contains invalid characters."),
     (
         {"BRAT_TOKEN_FD": "1"},

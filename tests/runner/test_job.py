@@ -178,11 +178,7 @@ def test_the_agents_own_commits_are_kept_and_the_rest_comes_on_top(
 
     clone = forge.unpacked(left)
     log = git("log", "--format=%s by %an", f"{forge.base}..work", cwd=clone)
-    assert log.splitlines() == [
-        "Greet the world by brat",
-        "Two by brat",
-        "One by brat",
-    ]
+    assert log.splitlines() == ["Greet the world by brat", "Two by brat", "One by brat"]
     assert left.result["files"] == ["forced.log", "one", "three", "two"]
 
 
@@ -196,10 +192,7 @@ COMMITTED: dict[str, tuple[str, dict[str, str | None]]] = {
         "rm README.md; mkdir README.md; echo 1 > README.md/x",
         {"README.md": None, "README.md/x": "1"},
     ),
-    "a file for a folder": (
-        "rm -r src; echo 1 > src",
-        {"src": "1", "src/a.py": None},
-    ),
+    "a file for a folder": ("rm -r src; echo 1 > src", {"src": "1", "src/a.py": None}),
 }
 """What an agent commits itself, as Aider and Claude Code do, and what is there then."""
 

@@ -51,11 +51,7 @@ def attacked(forge: Forge, **changes: object) -> Left:
     command.write_text("")
     with serving() as port:
         build = BUILD.format(
-            home=home,
-            loot=forge.root / LOOT,
-            bin=programs,
-            command=command,
-            port=port,
+            home=home, loot=forge.root / LOOT, bin=programs, command=command, port=port
         )
         forge.commit_on_main(
             {SCRIPT: "#!/bin/sh\nsh tools/build.sh\n", "tools/build.sh": build}

@@ -53,10 +53,7 @@ class Told:
 
 
 def run(
-    folder: Path,
-    script: str,
-    talk: Told,
-    heard: Callable[[], object] = lambda: None,
+    folder: Path, script: str, talk: Told, heard: Callable[[], object] = lambda: None
 ) -> tuple[Ending, str]:
     said: list[bytes] = []
 

@@ -267,11 +267,7 @@ CASES: dict[str, tuple[str, set[str], tuple[str, ...]]] = {
             ),
         ),
     ),
-    "a branch that was merged": (
-        f"{WORK}; {COMMIT}; git branch own",
-        {"new.py"},
-        (),
-    ),
+    "a branch that was merged": (f"{WORK}; {COMMIT}; git branch own", {"new.py"}, ()),
     "a link that moved": (
         f"{WORK}; mv old moved",
         {"new.py", "old/link", "moved/link"},

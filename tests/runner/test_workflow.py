@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.runner.job import ALLOWED, REPOSITORY_ID, TOKEN, Forge, git
+from tests.world.cases import looped
 from tests.world.program import ran
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +29,7 @@ runs:
 """
 
 
-@pytest.mark.parametrize("name", ["brat-jobs.yml", "brat-task.yml"])
+@looped("brat-jobs.yml", "brat-task.yml")
 def test_the_copy_that_others_call_is_identical(name: str) -> None:
     copy = ROOT / ".github/workflows" / name
 

@@ -142,9 +142,7 @@ def test_without_a_commit_nothing_is_installed(
 PIP = re.compile(r"pip (?:install|wheel) [^&\n]*")
 
 
-@pytest.mark.parametrize(
-    "file", ["action.yml", "Dockerfile", "workflows/brat-jobs.yml"]
-)
+@looped("action.yml", "Dockerfile", "workflows/brat-jobs.yml")
 def test_what_is_installed_has_hashes_and_is_built_by_locked_tools(file: str) -> None:
     commands = PIP.findall((ROOT / file).read_text().replace("\\\n", " "))
 

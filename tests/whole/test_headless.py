@@ -7,11 +7,7 @@ import pytest
 from msgspec import json
 
 from tests.world.extended import extended
-from tests.world.forge_rules import (
-    checks,
-    pull_request,
-    put_ruleset,
-)
+from tests.world.forge_rules import checks, pull_request, put_ruleset
 from tests.world.local_rules import ask, at_rest, registered
 from tests.world.second_reader import rows
 from tests.world.staying import staying

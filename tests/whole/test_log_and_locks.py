@@ -106,9 +106,7 @@ def test_nothing_is_left_running(terminal: Terminal) -> None:
     assert left_running(terminal.cwd.parent) == []
 
 
-def test_a_log_whose_key_is_gone_is_taken_over_by_a_person(
-    terminal: Terminal,
-) -> None:
+def test_a_log_whose_key_is_gone_is_taken_over_by_a_person(terminal: Terminal) -> None:
     """So are logs from before they were signed: no commit of theirs counts."""
     for file in (terminal.cwd / ".git/brat/bot").glob("log_key*"):
         file.unlink()

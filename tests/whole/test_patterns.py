@@ -283,7 +283,7 @@ def test_of_three_that_try_the_judges_choice_lands_and_none_is_lost(
     assert [task["kind"] for task in tasks] == [*["rival"] * 3, "choice"]
     assert [task["engine"] for task in tasks] == [*["default"] * 3, "other"]
     assert [task["state"] for task in tasks] == [
-        *("merged", "dropped", "dropped", "merged"),
+        *("merged", "dropped", "dropped", "merged")
     ]
     assert tasks[2]["why"] == "task 4 chose task 1"
     assert tasks[3]["attempts"] == 3
@@ -291,7 +291,7 @@ def test_of_three_that_try_the_judges_choice_lands_and_none_is_lost(
     assert not (terminal.cwd / "bad").exists()
     assert attempts_of(terminal, convoy) == {1: "a", 2: "b", 3: "c"}
     assert [task["pull_request"] is not None for task in tasks] == [
-        *(True, False, False, False),
+        *(True, False, False, False)
     ]
     assert convoy["warnings"] == ["3 attempts use 1 different engines: default"]
     log = terminal.done("brat log show -n 500")

@@ -94,8 +94,7 @@ async def lifted(told: Tale, lift: Callable[[], object], calm: End) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shape", "status"),
-    sampled(sorted(ROUND | NO_REFUSAL | LANDING), LANDING),
+    ("shape", "status"), sampled(sorted(ROUND | NO_REFUSAL | LANDING), LANDING)
 )
 async def test_a_write_that_is_refused_keeps_nothing_else_waiting(
     shape: str, status: int, tmp_path: Path, calm: tuple[End, set[str]]

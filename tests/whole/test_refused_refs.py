@@ -28,9 +28,7 @@ def states(terminal: Terminal) -> dict[str, str]:
     return {convoy["name"]: convoy["state"] for convoy in listed}
 
 
-def test_one_convoy_waits_for_the_remote_and_the_other_lands(
-    tmp_path: Path,
-) -> None:
+def test_one_convoy_waits_for_the_remote_and_the_other_lands(tmp_path: Path) -> None:
     terminal = project(tmp_path, SHELL)
     terminal.done("brat init")
     script = f"case $1 in */{FIRST}/task-1) echo 'a rule'; exit 1; esac"
@@ -70,9 +68,7 @@ START = "brat mayor start --task 'Spell words'"
 SAID = "Issues are disabled for this repo"
 
 
-def test_what_the_forge_says_is_said_and_what_is_lifted_is_done(
-    tmp_path: Path,
-) -> None:
+def test_what_the_forge_says_is_said_and_what_is_lifted_is_done(tmp_path: Path) -> None:
     terminal = extended(project(tmp_path, engine("echo hi > hi.txt")))
     terminal.done("brat init")
     faults(terminal).refuse("POST", "/repos/[^/]+/[^/]+/issues", 410, SAID)

@@ -17,11 +17,7 @@ BIN = Path(sys.executable).parent
 LOCKS = ("requirements.lock", "requirements-build.lock")
 NOWHERE = "http://127.0.0.1:9"
 NO_ENV: Mapping[str, str] = {}
-OFFLINE = {
-    "PIP_NO_INDEX": "1",
-    "http_proxy": NOWHERE,
-    "https_proxy": NOWHERE,
-}
+OFFLINE = {"PIP_NO_INDEX": "1", "http_proxy": NOWHERE, "https_proxy": NOWHERE}
 
 
 def run(*argv: object, cwd: Path = ROOT, env: Mapping[str, str] = NO_ENV) -> str:

@@ -50,10 +50,7 @@ LACKS = [
     ids=["engine", "shell", "ci", "module"],
 )
 def test_what_is_not_here_is_one_sentence_and_nothing_begins(
-    tmp_path: Path,
-    config: str | None,
-    lack: tuple[str, str],
-    lines: tuple[str, ...],
+    tmp_path: Path, config: str | None, lack: tuple[str, str], lines: tuple[str, ...]
 ) -> None:
     terminal = project(tmp_path, config)
     terminal.done("brat init")

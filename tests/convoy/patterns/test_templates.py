@@ -161,10 +161,7 @@ def test_what_an_input_brings_is_never_read_as_a_template() -> None:
     ("[1, 2]: x\n", f"{FILE}: line 1: a key must be a word"),
     ("", f"{FILE}: line 1: the template: a template has either steps or legs"),
     ("just words", f"{FILE}: line 1: the template: "),
-    (
-        "name: other\n" + STEP,
-        f'{FILE}: line 1: the name "other" is not the file\'s',
-    ),
+    ("name: other\n" + STEP, f'{FILE}: line 1: the name "other" is not the file\'s'),
     (
         STEP + "    engin: x\n",
         f'{FILE}: line 6: unknown key "engin"; allowed: id, title, body,',
@@ -184,10 +181,7 @@ def test_what_an_input_brings_is_never_read_as_a_template() -> None:
         f'{FILE}: line 1: "task" is reserved for the issue',
     ),
     (STEP + STEP.removeprefix("steps:\n"), 'line 6: the id "one" is there twice'),
-    (
-        f"steps:\n{BOTH}",
-        "the steps wait in a circle: a, b, a",
-    ),
+    (f"steps:\n{BOTH}", "the steps wait in a circle: a, b, a"),
 )
 def test_a_faulty_template_is_told_by_its_line(text: str, told: str) -> None:
     assert told in fault(text)

@@ -54,13 +54,10 @@ def test_a_plan_becomes_tasks() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        'Here it is:\n```json\n{"tasks": [%s]}\n```\nBRAT: done planned it',
-        '```\n{"tasks": []}\n```\nNo, rather:\n```json\n{"tasks": [%s]}\n```',
-        'I think {"tasks": [%s]}',
-    ],
+@looped(
+    'Here it is:\n```json\n{"tasks": [%s]}\n```\nBRAT: done planned it',
+    '```\n{"tasks": []}\n```\nNo, rather:\n```json\n{"tasks": [%s]}\n```',
+    'I think {"tasks": [%s]}',
 )
 def test_a_plan_is_found_in_a_message(text: str) -> None:
     assert len(read_plan(text % json.dumps(step()), HOUSE)) == 1
@@ -103,10 +100,7 @@ def test_what_a_new_folder_will_hold_may_be_named() -> None:
 
 
 @looped(
-    (
-        {"paths": ["src/nope.py"]},
-        '"src/nope.py" does not exist, and no task creates',
-    ),
+    ({"paths": ["src/nope.py"]}, '"src/nope.py" does not exist, and no task creates'),
     ({"creates": ["../evil"]}, 'the path "../evil" must not contain ".."'),
     ({"creates": ["/etc/passwd"]}, "must be relative to the repository's top"),
     ({"creates": ["src/*.py"]}, "must name one file or folder"),

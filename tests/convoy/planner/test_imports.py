@@ -38,11 +38,7 @@ GROUND = Ground(
     ("web/old.js", "const p = require('./parts')", {"web/parts/index.ts"}),
     ("web/app.ts", "import React from 'react'", set()),
     ("cmd/main.go", '\t"ex.org/shop/internal/store"', {"internal/store/"}),
-    (
-        "src/lib.rs",
-        "pub mod line;\nmod parse;",
-        {"src/line.rs", "src/parse/mod.rs"},
-    ),
+    ("src/lib.rs", "pub mod line;\nmod parse;", {"src/line.rs", "src/parse/mod.rs"}),
     ("src/line.rs", "use crate::parse::word::Word;", {"src/parse/word.rs"}),
     ("src/parse/word.rs", "use super::Parser;", {"src/parse/mod.rs"}),
     (

@@ -39,7 +39,7 @@ def test_an_order_in_words_is_found_and_none_is_invented(
     ]
 
 
-@pytest.mark.parametrize("box", ["[x]", "[ ]"])
+@looped("[x]", "[ ]")
 def test_a_form_is_one_task_with_its_whole_text(box: str) -> None:
     text = f"It crashes.\n\n- {box} I searched"
     labels = box_labels([FORM])
@@ -88,14 +88,11 @@ def test_aliases_do_not_multiply_what_is_read() -> None:
     assert box_labels([f"a0: &a0 [x]\n{levels}body: *a29\n"]) == frozenset()
 
 
-@pytest.mark.parametrize(
-    ("written", "paths"),
-    [
-        ('a paths: "my file.py", b.py', ("my file.py", "b.py")),
-        ("a paths: `my file.py`", ("my file.py",)),
-        ("a（paths：a.py、b.py）", ("a.py", "b.py")),
-        ("a (after 1)paths: a.py", None),
-    ],
+@looped(
+    ('a paths: "my file.py", b.py', ("my file.py", "b.py")),
+    ("a paths: `my file.py`", ("my file.py",)),
+    ("a（paths：a.py、b.py）", ("a.py", "b.py")),
+    ("a (after 1)paths: a.py", None),
 )
 def test_paths_may_hold_spaces_and_full_width_signs(
     written: str, paths: tuple[str, ...] | None

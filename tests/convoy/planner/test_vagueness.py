@@ -1,19 +1,14 @@
 """An issue that says too little is told from a short one that is clear."""
 
-import pytest
-
 from convoy.planner.issue_text import ASK_CHANGE, ASK_PLACE, ASK_PROOF, questions
 from tests.world.cases import looped
 
 
-@pytest.mark.parametrize(
-    ("title", "text"),
-    [
-        ("Fix the bug", ""),
-        ("It does not work", "Please help!"),
-        ("Improve performance", "<!-- Describe it here: what, where, `how`? -->"),
-        ("登录失败", "请修复"),
-    ],
+@looped(
+    ("Fix the bug", ""),
+    ("It does not work", "Please help!"),
+    ("Improve performance", "<!-- Describe it here: what, where, `how`? -->"),
+    ("登录失败", "请修复"),
 )
 def test_a_few_words_without_a_place_are_too_few(title: str, text: str) -> None:
     assert questions(title, text) == (ASK_CHANGE, ASK_PLACE, ASK_PROOF)

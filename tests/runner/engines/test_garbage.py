@@ -3,7 +3,6 @@
 import json
 from functools import cache
 
-import pytest
 from hypothesis import given, settings, strategies as st
 
 from runner.engines import ENGINES
@@ -11,6 +10,7 @@ from runner.engines.engine_events import Said, Text
 from runner.engines.output_reader import LINE_CHARS, OutputReader
 from runner.engines.row import Row
 from tests.runner.engines.hearing import SAMPLES, STREAMS, row_of, written
+from tests.world.cases import looped
 from tests.world.patience import LINEAR, growth
 
 ROWS = st.sampled_from(list(ENGINES.values()))
@@ -100,7 +100,7 @@ def test_what_is_no_json_is_kept_as_text() -> None:
         ]
 
 
-@pytest.mark.parametrize("piece", ["\\n", "- ", "\\n- ", "BRAT: ", "BRAT: done -"])
+@looped("\\n", "- ", "\\n- ", "BRAT: ", "BRAT: done -")
 def test_text_made_to_be_slow_is_read_in_one_pass(piece: str) -> None:
     def read(pieces: int) -> None:
         text = piece * pieces

@@ -95,10 +95,7 @@ def test_only_what_is_listed_can_be_reached(
     }
     assert events(left) == [
         {"type": "network", "closed": True, "why": ""},
-        {
-            "type": "refused",
-            "what": "evil.example:80, which is not listed",
-        },
+        {"type": "refused", "what": "evil.example:80, which is not listed"},
     ]
     assert left.result["network"] == ""
     assert servers[1].heads == []

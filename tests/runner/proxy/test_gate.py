@@ -217,13 +217,10 @@ async def test_a_vendors_no_is_passed_on_and_costs_no_tokens() -> None:
     assert gateway.used() == ()
 
 
-@pytest.mark.parametrize(
-    ("caps", "spent"),
-    [
-        (Caps(calls=2), "2 model calls"),
-        (Caps(tokens=200), "200 tokens"),
-        (Caps(usd=0.2, price=Price(input=1000.0, output=1000.0)), "$0.20"),
-    ],
+@looped(
+    (Caps(calls=2), "2 model calls"),
+    (Caps(tokens=200), "200 tokens"),
+    (Caps(usd=0.2, price=Price(input=1000.0, output=1000.0)), "$0.20"),
 )
 async def test_when_a_cap_is_met_no_call_is_let_through(caps: Caps, spent: str) -> None:
     why = f"the session's budget of {spent} is spent"
@@ -251,13 +248,10 @@ async def test_without_a_price_money_caps_nothing() -> None:
                 assert got.status == 200
 
 
-@pytest.mark.parametrize(
-    ("caps", "let_in"),
-    [
-        (Caps(tokens=1), 1),
-        (Caps(tokens=350), 4),
-        (Caps(usd=0.35, price=Price(input=1000.0, output=1000.0)), 4),
-    ],
+@looped(
+    (Caps(tokens=1), 1),
+    (Caps(tokens=350), 4),
+    (Caps(usd=0.35, price=Price(input=1000.0, output=1000.0)), 4),
 )
 async def test_calls_at_once_do_not_overshoot_a_cap_by_more_than_one(
     caps: Caps, let_in: int

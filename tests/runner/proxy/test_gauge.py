@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from runner.proxy.proxy_protocol import Usage
 from runner.proxy.usage_reader import UsageReader
 from tests.world.cases import looped
@@ -70,36 +68,33 @@ def test_streams_and_whole_answers_say_the_same(name: str, size: int) -> None:
         )
 
 
-@pytest.mark.parametrize(
-    ("usage", "read", "cached", "written"),
-    [
-        (
-            {
-                "input_tokens": 5,
-                "cache_creation_input_tokens": 7,
-                "cache_read_input_tokens": 11,
-                "output_tokens": 3,
-            },
-            *(12, 11, 3),
-        ),
-        (
-            {
-                "prompt_tokens": 20,
-                "completion_tokens": 3,
-                "prompt_tokens_details": {"cached_tokens": 8},
-            },
-            *(12, 8, 3),
-        ),
-        (
-            {
-                "input_tokens": 20,
-                "output_tokens": 3,
-                "input_tokens_details": {"cached_tokens": 8},
-            },
-            *(12, 8, 3),
-        ),
-        ({"input_tokens": -5, "output_tokens": 3}, 0, 0, 3),
-    ],
+@looped(
+    (
+        {
+            "input_tokens": 5,
+            "cache_creation_input_tokens": 7,
+            "cache_read_input_tokens": 11,
+            "output_tokens": 3,
+        },
+        *(12, 11, 3),
+    ),
+    (
+        {
+            "prompt_tokens": 20,
+            "completion_tokens": 3,
+            "prompt_tokens_details": {"cached_tokens": 8},
+        },
+        *(12, 8, 3),
+    ),
+    (
+        {
+            "input_tokens": 20,
+            "output_tokens": 3,
+            "input_tokens_details": {"cached_tokens": 8},
+        },
+        *(12, 8, 3),
+    ),
+    ({"input_tokens": -5, "output_tokens": 3}, 0, 0, 3),
 )
 def test_cached_tokens_are_counted_by_themselves(
     usage: dict[str, object], read: int, cached: int, written: int

@@ -47,11 +47,7 @@ class Vendor:
         self.bodies.append(await request.read())
         response = web.StreamResponse(
             status=self.status,
-            headers={
-                "Content-Type": self.kind,
-                "X-Request-Id": "1",
-                "X-Theirs": "1",
-            },
+            headers={"Content-Type": self.kind, "X-Request-Id": "1", "X-Theirs": "1"},
         )
         await response.prepare(request)
         for piece in self.pieces:
