@@ -82,10 +82,15 @@ def test_a_file_that_cannot_be_read_is_set_aside_by_name_and_the_rest_goes_on(
     assert Inbox(folder).requests() == {GUID: ASKED}
 
 
-def test_what_is_done_is_forgotten_and_may_be_done_again(inbox: Inbox) -> None:
+def test_what_is_done_is_forgotten_and_comes_again_as_a_new_request(
+    inbox: Inbox,
+) -> None:
     inbox.put(GUID, ASKED)
     assert inbox.requests() == {GUID: ASKED}
 
+    inbox.put(GUID, ASKED)  # while the first is done
+    inbox.done(GUID)
+    assert inbox.requests() == {GUID: ASKED}
     inbox.done(GUID)
     inbox.done(GUID)
 
@@ -103,16 +108,6 @@ def test_what_came_together_is_done_one_by_one(inbox: Inbox, folder: Path) -> No
     assert [*Inbox(folder).requests()] == ["a", "b"]  # as after a crash: twice is once
     inbox.done("b")
     assert [*folder.iterdir()] == []
-
-
-def test_what_comes_again_while_it_is_done_is_a_new_request(inbox: Inbox) -> None:
-    inbox.put(GUID, ASKED)
-    assert inbox.requests() == {GUID: ASKED}
-    inbox.put(GUID, ASKED)
-
-    inbox.done(GUID)
-
-    assert inbox.requests() == {GUID: ASKED}
 
 
 def test_what_was_not_finished_when_the_bot_died_is_not_read(
@@ -227,43 +222,24 @@ def _files(folder: Path) -> int:
     return sum(1 for _ in folder.iterdir())
 
 
-# ---   --------------------------------------------------------------------------------
+# --- what wakes the loop --------------------------------------------------------------
 
 
-async def test_everything_is_suspect_at_first() -> None:
+async def test_everything_is_suspect_but_after_a_hint() -> None:
     wake = Wake()
-
     assert wake.take() == ALL_PARTS
     assert wake.take() == frozenset()
 
-
-async def test_a_hint_ends_the_wait() -> None:
-    wake = Wake()
-    wake.take()
     wake.up("runs")
-
     await wake.wait(60)
-
-    assert wake.take() == {"runs"}
-
-
-async def test_after_a_wait_without_a_hint_everything_is_suspect() -> None:
-    wake = Wake()
-    wake.take()
+    assert wake.take() == {"runs"}, "a hint ends the wait"
 
     await wake.wait(0.01)
-
     assert wake.take() == ALL_PARTS
 
-
-async def test_suspicion_alone_wakes_nobody() -> None:
-    wake = Wake()
-    wake.take()
     wake.suspect()
-
     await wake.wait(0.01)
-
-    assert wake.take() == ALL_PARTS
+    assert wake.take() == ALL_PARTS, "suspicion alone wakes nobody"
 
 
 async def test_hints_that_keep_coming_do_not_put_off_the_sweep() -> None:

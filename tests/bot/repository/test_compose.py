@@ -46,15 +46,34 @@ def built(made: str | Conflicted) -> str:
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_a_candidate_holds_the_work_and_what_it_stands_on(
+def test_git_finds_no_fault_in_a_candidate(
     strategy: Strategy, history: History, composer: Composer
 ) -> None:
+    """It holds the work on what it stands on, by the bot, and moves no ref."""
     forked = Forked(history)
 
     made = built(composer.build(strategy, forked.piece))
 
+    git.run(["fsck", "--strict", made], cwd=history.path)
     assert history.files(made) == {"a": b"3\n", "b": b"2\n"}
     assert composer.is_ancestor(forked.onto, made)
+    by = history.at(made).committer
+    assert (by.name, by.email, by.time, by.offset) == (*BOT, AT // 1000, 0)
+    assert not [*history.repo.references]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_building_again_gives_the_same_commit(
+    strategy: Strategy, history: History, composer: Composer, tmp_path: Path
+) -> None:
+    forked = Forked(history)
+    elsewhere = History(tmp_path / "other.git")
+    again = Forked(elsewhere).piece
+
+    made = composer.build(strategy, forked.piece)
+
+    assert composer.build(strategy, forked.piece) == made
+    assert Composer(elsewhere.path).build(strategy, again) == made
 
 
 def test_rebase_replays_each_commit(history: History, composer: Composer) -> None:
@@ -93,48 +112,6 @@ def test_merge_keeps_the_works_own_commits(
     assert [str(one) for one in made.parent_ids] == [forked.onto, forked.work]
     assert made.message == "Task 1\n"
     assert (made.author.name, made.author.email) == BOT
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_the_committer_is_the_bot_at_the_time_of_the_log(
-    strategy: Strategy, history: History, composer: Composer
-) -> None:
-    made = history.at(built(composer.build(strategy, Forked(history).piece)))
-
-    assert (made.committer.name, made.committer.email) == BOT
-    assert (made.committer.time, made.committer.offset) == (AT // 1000, 0)
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_building_again_gives_the_same_commit(
-    strategy: Strategy, history: History, composer: Composer, tmp_path: Path
-) -> None:
-    forked = Forked(history)
-    elsewhere = History(tmp_path / "other.git")
-    again = Forked(elsewhere).piece
-
-    made = composer.build(strategy, forked.piece)
-
-    assert composer.build(strategy, forked.piece) == made
-    assert Composer(elsewhere.path).build(strategy, again) == made
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_building_moves_no_ref(
-    strategy: Strategy, history: History, composer: Composer
-) -> None:
-    composer.build(strategy, Forked(history).piece)
-
-    assert not [*history.repo.references]
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_git_finds_no_fault_in_a_candidate(
-    strategy: Strategy, history: History, composer: Composer
-) -> None:
-    made = built(composer.build(strategy, Forked(history).piece))
-
-    git.run(["fsck", "--strict", made], cwd=history.path)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

@@ -65,25 +65,14 @@ async def test_a_review_by_somebody_without_a_right_is_answered_and_nothing_more
         assert here.task(1).state == "needs-review"
 
 
-async def test_a_remark_in_a_review_asks_for_nothing(tmp_path: Path) -> None:
-    async with room(tmp_path, delivered=True) as here:
-        await here.worked(1, FILES)
-        before = here.spoken()
-
-        await review(here, "COMMENT", "Nice.", "you")
-        await here.said("/brat ping")
-        await here.until(lambda: "is here" in here.shown()[-1])
-
-        assert here.task(1).state == "needs-review"
-        assert len(here.spoken()) == len(before) + 1
-        assert len(here.shown()) == 1
-
-
-async def test_a_command_in_a_review_is_heard_as_in_a_comment(tmp_path: Path) -> None:
+async def test_a_command_in_a_review_is_heard_as_in_a_comment_and_a_remark_is_none(
+    tmp_path: Path,
+) -> None:
     async with room(tmp_path, delivered=True) as here:
         await here.worked(1, FILES)
         bea, before = here.let_in("bea"), len(here.spoken())
 
+        await review(here, "COMMENT", "Nice.", "you")
         await review(here, "COMMENT", "/brat pause\n\nNot yet.", bea)
         await here.until(lambda: "Nothing new starts" in "".join(here.shown()))
         for _ in range(2):
