@@ -146,14 +146,11 @@ def test_what_the_agent_leaves_is_taken_and_too_much_of_it_refused() -> None:
 
 
 @looped(
-    ("said", "used"),
-    [
-        ({}, Used()),
-        (
-            {"usage": {"input_tokens": -5, "output_tokens": 10**400, "usd": -1e9}},
-            Used(output_tokens=TOKENS_MOST),
-        ),
-    ],
+    ({}, Used()),
+    (
+        {"usage": {"input_tokens": -5, "output_tokens": 10**400, "usd": -1e9}},
+        Used(output_tokens=TOKENS_MOST),
+    ),
 )
 def test_what_it_says_that_it_used_is_kept_in_bounds(
     said: dict[str, object], used: Used
@@ -178,22 +175,19 @@ RESULT = ("result.json", result())
 
 
 @looped(
-    ("data", "said"),
-    [
-        (zipped(BUNDLE), "the artifact has no result.json"),
-        (zipped(("result.json", result() + HUGE)), "larger than 1000000 bytes"),
-        (artifact(commit=COMMIT), "has no work.bundle"),
-        (
-            artifact(("events.bin", events(claim()).replace(b"is up", b"is on"))),
-            "stored as",
-        ),
-        (artifact(("events.bin", events(*[claim()] * 1_001))), "holds 1001 events"),
-        (artifact(("events.bin", events(claim()) + HUGE)), "larger than 1000000 bytes"),
-        (encrypted(good()), "does not unpack"),
-        (zipped(RESULT, method=zipfile.ZIP_BZIP2), "has a format that no forge uses"),
-        (zipped(RESULT, method=zipfile.ZIP_LZMA), "has a format that no forge uses"),
-        *((data, "not a zip file") for data in (b"", b"PK", b"no zip", b"<html>" * 99)),
-    ],
+    (zipped(BUNDLE), "the artifact has no result.json"),
+    (zipped(("result.json", result() + HUGE)), "larger than 1000000 bytes"),
+    (artifact(commit=COMMIT), "has no work.bundle"),
+    (
+        artifact(("events.bin", events(claim()).replace(b"is up", b"is on"))),
+        "stored as",
+    ),
+    (artifact(("events.bin", events(*[claim()] * 1_001))), "holds 1001 events"),
+    (artifact(("events.bin", events(claim()) + HUGE)), "larger than 1000000 bytes"),
+    (encrypted(good()), "does not unpack"),
+    (zipped(RESULT, method=zipfile.ZIP_BZIP2), "has a format that no forge uses"),
+    (zipped(RESULT, method=zipfile.ZIP_LZMA), "has a format that no forge uses"),
+    *((data, "not a zip file") for data in (b"", b"PK", b"no zip", b"<html>" * 99)),
 )
 def test_what_lacks_a_part_or_is_too_large_or_not_as_it_was_is_refused(
     data: bytes, said: str

@@ -14,7 +14,7 @@ from brat.forge.resources.forge_records import Pull, Record
 from brat.forge.resources.wire import Refused, not_found
 from brat.forge.rest.rest_call import Body, Call
 from brat.forge.storage.record_store import Store, Table
-from tests.world.github_forge.shapes import Review, dressed, node_id
+from tests.world.github_forge.shapes import Review, dressed, node_id, rollup
 
 
 class LineComment(Record, frozen=True, kw_only=True):
@@ -123,7 +123,7 @@ def face_of(call: Call, one: LineComment, number: int) -> dict[str, Any]:
         "original_commit_id": one.commit,
         "created_at": one.created_at,
         "updated_at": one.created_at,
-        "reactions": _reactions(url),
+        "reactions": rollup(url, ()),
         "_links": {
             "self": {"href": url},
             "html": {"href": page},
@@ -133,11 +133,6 @@ def face_of(call: Call, one: LineComment, number: int) -> dict[str, Any]:
     if one.begins:
         shape["in_reply_to_id"] = one.begins
     return shape
-
-
-def _reactions(url: str) -> dict[str, Any]:
-    words = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes")
-    return {"url": f"{url}/reactions", "total_count": 0, **dict.fromkeys(words, 0)}
 
 
 def tell(call: Call, pull: Pull, one: LineComment) -> None:

@@ -4,8 +4,7 @@ brat's own forge answers with those alone that brat reads.
 """
 
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final, Literal, Protocol
@@ -19,7 +18,6 @@ from pygit2.enums import SortMode
 from brat.forge.resources.forge_records import (
     ACTIONS_APP,
     EPOCH,
-    JOB_NAME,
     ROLES,
     Artifact,
     CheckRun,
@@ -244,226 +242,11 @@ def full_repository(
 CONTENTS = ("+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes")
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """The other records that are needed to show an issue or comment."""
-
-    repo: Repository
-    author: User
-    association: str
-    reactions: tuple[Reaction, ...] = ()
-    assignees: tuple[User, ...] = ()
-
-
-def label(site: Site, repo: Repository, one: Label) -> dict[str, Any]:
-    return {
-        **fields(one, "id name color description"),
-        "node_id": node_id("Label", one.id),
-        "url": f"{site.repo(repo.full_name)}/labels/{quote(one.name, safe='')}",
-        "default": False,
-        "archived_at": None,
-        "archived_by": None,
-    }
-
-
 def rollup(url: str, reactions: Iterable[Reaction]) -> dict[str, Any]:
     """How often each reaction was given."""
     given = [reaction.content for reaction in reactions]
     counts = {content: given.count(content) for content in CONTENTS}
     return {"url": url + "/reactions", "total_count": len(given), **counts}
-
-
-def assigned(site: Site, people: Sequence[User]) -> dict[str, Any]:
-    """Who is assigned: all of them, and the first for older clients."""
-    faces = [user(site, who) for who in people]
-    return {"assignee": faces[0] if faces else None, "assignees": faces}
-
-
-def issue(
-    site: Site, one: Issue, facts: Facts, labels: Iterable[Label], closer: User | None
-) -> dict[str, Any]:
-    """An issue; a pull request too, as the issues API shows it."""
-    repo = facts.repo
-    api = f"{site.repo(repo.full_name)}/issues/{one.number}"
-    kind = "pull" if one.pull else "issues"
-    shape: dict[str, Any] = {
-        **fields(one, "id number title body state state_reason locked comments"),
-        **fields(one, "created_at updated_at"),
-        "closed_at": one.closed_at,
-        "node_id": node_id("Issue", one.id),
-        "url": api,
-        "repository_url": site.repo(repo.full_name),
-        "labels_url": api + "/labels{/name}",
-        "comments_url": api + "/comments",
-        "events_url": api + "/events",
-        "timeline_url": api + "/timeline",
-        "html_url": site.page(repo.full_name, kind, one.number),
-        "user": user(site, facts.author),
-        "author_association": facts.association,
-        "labels": [label(site, repo, each) for each in labels],
-        "active_lock_reason": None,
-        **assigned(site, facts.assignees),
-        "milestone": None,
-        "closed_by": user(site, closer) if closer else None,
-        "performed_via_github_app": None,
-        "reactions": rollup(api, facts.reactions),
-    }
-    if one.pull:
-        page = site.page(repo.full_name, "pull", one.number)
-        shape["pull_request"] = {
-            "url": f"{site.repo(repo.full_name)}/pulls/{one.number}",
-            "html_url": page,
-            "diff_url": page + ".diff",
-            "patch_url": page + ".patch",
-        }
-    return shape
-
-
-def comment(site: Site, one: Comment, facts: Facts, *, on_pull: bool) -> dict[str, Any]:
-    api = f"{site.repo(facts.repo.full_name)}/issues"
-    where = "pull" if on_pull else "issues"
-    page = site.page(facts.repo.full_name, where, one.number)
-    return {
-        **fields(one, "id body created_at updated_at"),
-        "node_id": node_id("IssueComment", one.id),
-        "url": f"{api}/comments/{one.id}",
-        "html_url": f"{page}#issuecomment-{one.id}",
-        "issue_url": f"{api}/{one.number}",
-        "user": user(site, facts.author),
-        "author_association": facts.association,
-        "performed_via_github_app": None,
-        "reactions": rollup(f"{api}/comments/{one.id}", facts.reactions),
-    }
-
-
-def event(
-    site: Site, repo: Repository, one: IssueEvent, people: tuple[User, User | None]
-) -> dict[str, Any]:
-    """Something that was done to an issue, by the first, maybe to the second."""
-    actor, assignee = people
-    shape = {
-        **fields(one, "id event created_at"),
-        "node_id": node_id("IssueEvent", one.id),
-        "url": f"{site.repo(repo.full_name)}/issues/events/{one.id}",
-        "actor": user(site, actor),
-        "commit_id": one.commit,
-        "commit_url": one.commit
-        and f"{site.repo(repo.full_name)}/commits/{one.commit}",
-        "performed_via_github_app": None,
-    }
-    if one.label is not None:
-        shape["label"] = {"name": one.label[0], "color": one.label[1]}
-    if assignee is not None:
-        shape["assignee"], shape["assigner"] = user(site, assignee), user(site, actor)
-    return shape
-
-
-def reaction(site: Site, one: Reaction, by: User) -> dict[str, Any]:
-    return {
-        **fields(one, "id content created_at"),
-        "node_id": node_id("Reaction", one.id),
-        "user": user(site, by),
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class PullFacts:
-    """The other records that are needed to show a pull request."""
-
-    repo: Repository
-    owner: User
-    issue: Issue
-    author: User
-    association: str
-    labels: tuple[Label, ...]
-    assignees: tuple[User, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Size:
-    """The fields that only the answer for a single pull request has."""
-
-    mergeable: bool | None
-    state: str
-    """clean, dirty, blocked, draft or unknown."""
-    merger: User | None
-    commits: int
-    additions: int
-    deletions: int
-    files: int
-    review_comments: int = 0
-
-
-def _side(site: Site, facts: PullFacts, branch: str, sha: str) -> dict[str, Any]:
-    return {
-        "label": f"{facts.repo.owner}:{branch}",
-        "ref": branch,
-        "sha": sha,
-        "user": user(site, facts.owner),
-        "repo": repository(site, facts.repo, facts.owner),
-    }
-
-
-def _links(site: Site, facts: PullFacts, one: Pull) -> dict[str, str]:
-    api = site.repo(facts.repo.full_name)
-    pull, issue = f"{api}/pulls/{one.number}", f"{api}/issues/{one.number}"
-    return {
-        "self": pull,
-        "html": site.page(facts.repo.full_name, "pull", one.number),
-        "issue": issue,
-        "comments": issue + "/comments",
-        "review_comments": pull + "/comments",
-        "review_comment": f"{api}/pulls/comments{{/number}}",
-        "commits": pull + "/commits",
-        "statuses": f"{api}/statuses/{one.head_sha}",
-    }
-
-
-def pull(site: Site, one: Pull, facts: PullFacts) -> dict[str, Any]:
-    """A pull request as lists and webhooks show it."""
-    links = _links(site, facts, one)
-    issue = facts.issue
-    return {
-        **fields(one, "id number merged_at draft"),
-        **fields(issue, "state locked title body created_at updated_at closed_at"),
-        "node_id": node_id("PullRequest", one.id),
-        **{f"{name}_url": address for name, address in links.items() if name != "self"},
-        "url": links["self"],
-        "diff_url": links["html"] + ".diff",
-        "patch_url": links["html"] + ".patch",
-        "_links": {name: {"href": address} for name, address in links.items()},
-        "active_lock_reason": None,
-        "user": user(site, facts.author),
-        "author_association": facts.association,
-        "labels": [
-            label(site, facts.repo, each) | {"description": each.description or ""}
-            for each in facts.labels
-        ],
-        "milestone": None,
-        **assigned(site, facts.assignees),
-        "requested_reviewers": [],
-        "requested_teams": [],
-        "merge_commit_sha": one.merge_commit,
-        "auto_merge": None,
-        "head": _side(site, facts, one.head, one.head_sha),
-        "base": _side(site, facts, one.base, one.base_sha),
-    }
-
-
-def full_pull(site: Site, one: Pull, facts: PullFacts, size: Size) -> dict[str, Any]:
-    """The answer of `GET pulls/{number}`."""
-    return pull(site, one, facts) | {
-        **fields(size, "mergeable commits deletions"),
-        "review_comments": size.review_comments,
-        "additions": size.additions,
-        "merged": one.merged_at is not None,
-        "rebaseable": size.mergeable,
-        "mergeable_state": size.state,
-        "merged_by": user(site, size.merger) if size.merger else None,
-        "comments": facts.issue.comments,
-        "maintainer_can_modify": False,
-        "changed_files": size.files,
-    }
 
 
 def minimal(site: Site, repo: Repository, pulls: Iterable[Pull]) -> list[Any]:
@@ -479,30 +262,6 @@ def minimal(site: Site, repo: Repository, pulls: Iterable[Pull]) -> list[Any]:
         }
         for one in pulls
     ]
-
-
-def check_run(
-    site: Site, repo: Repository, one: CheckRun, pulls: Iterable[Pull]
-) -> dict[str, Any]:
-    """A check run; `pulls` are the open ones whose head it judges."""
-    api = f"{site.repo(repo.full_name)}/check-runs/{one.id}"
-    page = site.page(repo.full_name, "runs", one.id)
-    return {
-        **fields(one, "id name head_sha status conclusion started_at completed_at"),
-        "node_id": node_id("CheckRun", one.id),
-        "external_id": one.external_id or "",
-        "url": api,
-        "html_url": page,
-        "details_url": one.details_url or page,
-        "output": {
-            **fields(one.output, "title summary text"),
-            "annotations_count": one.annotations,
-            "annotations_url": api + "/annotations",
-        },
-        "check_suite": {"id": one.id},
-        "app": app(site, one.app),
-        "pull_requests": minimal(site, repo, pulls),
-    }
 
 
 ARTIFACT_DAYS = 90
@@ -527,99 +286,6 @@ def workflow(site: Site, repo: Repository, path: str) -> dict[str, Any]:
 
 
 _OF_A_RUN = "jobs", "logs", "artifacts", "cancel", "rerun"
-
-
-def run(
-    site: Site,
-    one: Run,
-    found: tuple[Repository, Raw],
-    actor: User,
-    head: pygit2.Commit | None,
-) -> dict[str, Any]:
-    """A workflow run; `found` are the repository and its encoded form."""
-    repo, encoded = found
-    api = f"{site.repo(repo.full_name)}/actions"
-    mine = f"{api}/runs/{one.id}"
-    number = workflow_id(one.path)
-    who = user(site, actor)
-    return {
-        **fields(one, "id head_sha path event status conclusion created_at updated_at"),
-        "name": one.path.rpartition("/")[2].rpartition(".")[0],
-        "node_id": node_id("WorkflowRun", one.id),
-        "check_suite_id": one.id,
-        "check_suite_node_id": node_id("CheckSuite", one.id),
-        "head_branch": one.branch,
-        "display_title": one.title,
-        "run_number": one.number,
-        "run_attempt": 1,
-        "workflow_id": number,
-        "workflow_url": f"{api}/workflows/{number}",
-        "url": mine,
-        "html_url": site.page(repo.full_name, "actions", "runs", one.id),
-        "pull_requests": [],
-        "referenced_workflows": [],
-        "run_started_at": one.started_at or one.created_at,
-        "actor": who,
-        "triggering_actor": who,
-        **{f"{each}_url": f"{mine}/{each}" for each in _OF_A_RUN},
-        "check_suite_url": f"{site.repo(repo.full_name)}/check-suites/{one.id}",
-        "previous_attempt_url": None,
-        "head_commit": simple_commit(head) if head is not None else None,
-        "repository": encoded,
-        "head_repository": encoded,
-    }
-
-
-def job(
-    site: Site, repo: Repository, one: Run, check: CheckRun | None
-) -> dict[str, Any]:
-    """The one job of a run; its id is the run's. `check` shows it on its commit."""
-    api = f"{site.repo(repo.full_name)}/actions"
-    shown = check.id if check is not None else one.id
-    started = one.status != "queued"
-    return {
-        **fields(one, "id head_sha status conclusion created_at"),
-        "run_id": one.id,
-        "run_url": f"{api}/runs/{one.id}",
-        "run_attempt": 1,
-        "node_id": node_id("Job", one.id),
-        "head_branch": one.branch,
-        "url": f"{api}/jobs/{one.id}",
-        "html_url": site.page(repo.full_name, "actions", "runs", one.id),
-        "check_run_url": f"{site.repo(repo.full_name)}/check-runs/{shown}",
-        "started_at": one.started_at or one.created_at,
-        "completed_at": one.updated_at if one.status == "completed" else None,
-        "name": check.name if check is not None else JOB_NAME,
-        "steps": [],
-        "labels": ["local"],
-        "runner_id": 1 if started else None,
-        "runner_name": "local" if started else None,
-        "runner_group_id": 1 if started else None,
-        "runner_group_name": "Default" if started else None,
-        "workflow_name": one.path.rpartition("/")[2].rpartition(".")[0],
-    }
-
-
-def artifact(site: Site, repo: Repository, one: Artifact, of: Run) -> dict[str, Any]:
-    api = f"{site.repo(repo.full_name)}/actions/artifacts/{one.id}"
-    expires = parse(one.created_at) + timedelta(days=ARTIFACT_DAYS)
-    return {
-        **fields(one, "id name digest created_at"),
-        "node_id": node_id("Artifact", one.id),
-        "size_in_bytes": one.size,
-        "url": api,
-        "archive_download_url": api + "/zip",
-        "expired": False,
-        "updated_at": one.created_at,
-        "expires_at": iso(expires),
-        "workflow_run": {
-            "id": of.id,
-            "repository_id": repo.id,
-            "head_repository_id": repo.id,
-            "head_branch": of.branch,
-            "head_sha": of.head_sha,
-        },
-    }
 
 
 _UNSIGNED = {
@@ -750,85 +416,135 @@ class FullRenderer(Renderer):
         return "COLLABORATOR" if self._forge.may(repo, who, "triage") else "NONE"
 
     def issue(self, repo: Repository, one: Issue) -> dict[str, Any]:
-        facts = self._facts(repo, one)
-        closer = self.who(one.closed_by) if one.closed_by is not None else None
-        shape: dict[str, Any] = issue(
-            self._context.site, one, facts, self.labels(one), closer
+        """An issue; a pull request too, as the issues API shows it."""
+        shape = super().issue(repo, one)
+        api, page = shape["url"], shape["html_url"]
+        if one.pull:
+            urls = {"diff_url": page + ".diff", "patch_url": page + ".patch"}
+            shape["pull_request"] = shape["pull_request"] | urls
+        return (
+            shape
+            | {
+                "node_id": node_id("Issue", one.id),
+                "labels_url": api + "/labels{/name}",
+                "comments_url": api + "/comments",
+                "events_url": api + "/events",
+                "timeline_url": api + "/timeline",
+                "author_association": self.association(repo, self.who(one.author)),
+                "assignee": next(iter(shape["assignees"]), None),
+                **alike("active_lock_reason milestone performed_via_github_app"),
+                "reactions": rollup(api, self._store.reactions.of(one.id)),
+            }
+            | self.more_of_issue(one)
         )
-        return shape | self.more_of_issue(one)
 
     def comment(self, repo: Repository, one: Comment) -> dict[str, Any]:
-        pulls = (pull.number for pull in self._store.pulls.of(repo.id))
-        facts = self._facts(repo, one)
-        return comment(self._context.site, one, facts, on_pull=one.number in pulls)
+        shape = super().comment(repo, one)
+        return shape | {
+            "node_id": node_id("IssueComment", one.id),
+            "author_association": self.association(repo, self.who(one.author)),
+            "performed_via_github_app": None,
+            "reactions": rollup(shape["url"], self._store.reactions.of(one.id)),
+        }
 
     def label(self, repo: Repository, one: Label) -> dict[str, Any]:
-        return label(self._context.site, repo, one)
+        labels = f"{self._context.site.repo(repo.full_name)}/labels"
+        return super().label(repo, one) | {
+            "node_id": node_id("Label", one.id),
+            "url": f"{labels}/{quote(one.name, safe='')}",
+            "default": False,
+            **alike("archived_at archived_by"),
+        }
 
     def issue_event(self, repo: Repository, one: IssueEvent) -> dict[str, Any]:
-        assignee = self.who(one.assignee) if one.assignee is not None else None
-        people = (self.who(one.actor), assignee)
-        return event(self._context.site, repo, one, people)
+        api = self._context.site.repo(repo.full_name)
+        shape = super().issue_event(repo, one)
+        if one.assignee is not None:
+            shape["assignee"] = self.user(self.who(one.assignee))
+            shape["assigner"] = shape["actor"]
+        return shape | {
+            "node_id": node_id("IssueEvent", one.id),
+            "url": f"{api}/issues/events/{one.id}",
+            "commit_id": one.commit,
+            "commit_url": one.commit and f"{api}/commits/{one.commit}",
+            "performed_via_github_app": None,
+        }
 
     def reaction(self, one: Reaction) -> dict[str, Any]:
-        return reaction(self._context.site, one, self.who(one.user))
-
-    def _facts(self, repo: Repository, one: Issue | Comment) -> Facts:
-        author = self.who(one.author)
-        reactions = tuple(self._store.reactions.of(one.id))
-        association = self.association(repo, author)
-        people = self._assignees(one) if isinstance(one, Issue) else ()
-        return Facts(repo, author, association, reactions, people)
-
-    def _assignees(self, one: Issue) -> tuple[User, ...]:
-        return tuple(self.who(number) for number in one.assignees)
+        more = {"node_id": node_id("Reaction", one.id), "created_at": one.created_at}
+        return super().reaction(one) | more
 
     # --- pull requests ------------------------------------------------------------
 
     def pull(self, repo: Repository, one: Pull) -> dict[str, Any]:
         """A pull request as lists show it."""
-        return pull(self._context.site, one, self._pull_facts(repo, one))
+        shape, issue = super().pull(repo, one), self._forge.issue_of(one)
+        del shape["merged"], shape["merged_by"]
+        api, page = self._context.site.repo(repo.full_name), shape["html_url"]
+        links = {
+            "self": shape["url"],
+            "html": page,
+            "issue": f"{api}/issues/{one.number}",
+            "comments": f"{api}/issues/{one.number}/comments",
+            "review_comments": shape["url"] + "/comments",
+            "review_comment": f"{api}/pulls/comments{{/number}}",
+            "commits": shape["url"] + "/commits",
+            "statuses": f"{api}/statuses/{one.head_sha}",
+        }
+        owner, labels = self.user(self.owner(repo)), self.labels(issue)
+        sides = {
+            side: {"label": f"{repo.owner}:{branch}", "user": owner} | shape[side]
+            for side, branch in (("head", one.head), ("base", one.base))
+        }
+        people = [self.user(self.who(number)) for number in issue.assignees]
+        urls = {f"{name}_url": url for name, url in links.items() if name != "self"}
+        return {
+            **(shape | sides | urls),
+            "locked": issue.locked,
+            "node_id": node_id("PullRequest", one.id),
+            "diff_url": page + ".diff",
+            "patch_url": page + ".patch",
+            "_links": {name: {"href": url} for name, url in links.items()},
+            "author_association": self.association(repo, self.who(issue.author)),
+            "labels": [
+                self.label(repo, each) | {"description": each.description or ""}
+                for each in labels
+            ],
+            "assignee": next(iter(people), None),
+            "assignees": people,
+            **alike("requested_reviewers requested_teams", []),
+            **alike("active_lock_reason milestone auto_merge"),
+        }
 
     def full_pull(self, repo: Repository, one: Pull) -> dict[str, Any]:
         """A pull request with its size, and whether it can be merged."""
-        facts = self._pull_facts(repo, one)
-        size = self._size(repo, one, self.mergeable(repo, one))
-        return full_pull(self._context.site, one, facts, size)
+        return self._sized(repo, one, self.mergeable(repo, one))
 
     def announced_pull(self, repo: Repository, one: Pull) -> dict[str, Any]:
         """A pull request as webhooks show it, before anybody knows if it can merge."""
-        facts = self._pull_facts(repo, one)
-        size = self._size(repo, one, (None, "unknown"))
-        return full_pull(self._context.site, one, facts, size)
+        return self._sized(repo, one, (None, "unknown"))
 
-    def _pull_facts(self, repo: Repository, one: Pull) -> PullFacts:
-        issue = self._forge.issue_of(one)
-        author = self.who(issue.author)
-        return PullFacts(
-            repo=repo,
-            owner=self.owner(repo),
-            issue=issue,
-            author=author,
-            association=self.association(repo, author),
-            labels=self.labels(issue),
-            assignees=self._assignees(issue),
-        )
-
-    def _size(
+    def _sized(
         self, repo: Repository, one: Pull, mergeable: tuple[bool | None, str]
-    ) -> Size:
-        bare = self._forge.bare(repo)
+    ) -> dict[str, Any]:
+        bare, issue = self._forge.bare(repo), self._forge.issue_of(one)
         fork = bare.fork_point(one.base_sha, one.head_sha)
         stats = diff(bare, fork, one.head_sha).stats if fork else None
-        return Size(
-            mergeable=mergeable[0],
-            state=mergeable[1],
-            merger=self.who(one.merged_by) if one.merged_by is not None else None,
-            commits=len(between(bare, one.base_sha, one.head_sha)),
-            additions=stats.insertions if stats else 0,
-            deletions=stats.deletions if stats else 0,
-            files=stats.files_changed if stats else 0,
-        )
+        merged = one.merged_by is not None
+        return self.pull(repo, one) | {
+            "mergeable": mergeable[0],
+            "rebaseable": mergeable[0],
+            "mergeable_state": mergeable[1],
+            "merged": one.merged_at is not None,
+            "merged_by": self.user(self.who(one.merged_by)) if merged else None,
+            "comments": issue.comments,
+            "review_comments": 0,
+            "maintainer_can_modify": False,
+            "commits": len(between(bare, one.base_sha, one.head_sha)),
+            "additions": stats.insertions if stats else 0,
+            "deletions": stats.deletions if stats else 0,
+            "changed_files": stats.files_changed if stats else 0,
+        }
 
     # --- checks and runs ----------------------------------------------------------
 
@@ -839,18 +555,81 @@ class FullRenderer(Renderer):
             if pull.head_sha == one.head_sha
             and self._forge.issue_of(pull).state == "open"
         ]
-        return check_run(self._context.site, repo, one, judged)
+        shape, site = super().check_run(repo, one), self._context.site
+        notes = {"annotations_url": shape["url"] + "/annotations"}
+        return shape | {
+            "node_id": node_id("CheckRun", one.id),
+            "details_url": one.details_url or shape["html_url"],
+            "output": shape["output"] | notes,
+            "check_suite": {"id": one.id},
+            "app": app(site, one.app),
+            "pull_requests": minimal(site, repo, judged),
+        }
 
     def run(self, repo: Repository, one: Run) -> dict[str, Any]:
-        head = self._forge.bare(repo).commit(one.head_sha)
-        found = (repo, self.repository(repo))
-        return run(self._context.site, one, found, self.who(one.actor), head)
+        shape, head = (
+            super().run(repo, one),
+            self._forge.bare(repo).commit(one.head_sha),
+        )
+        api, mine = self._context.site.repo(repo.full_name), shape["url"]
+        number = workflow_id(one.path)
+        return shape | {
+            "name": one.path.rpartition("/")[2].rpartition(".")[0],
+            "node_id": node_id("WorkflowRun", one.id),
+            "check_suite_id": one.id,
+            "check_suite_node_id": node_id("CheckSuite", one.id),
+            "run_number": one.number,
+            "workflow_id": number,
+            "workflow_url": f"{api}/actions/workflows/{number}",
+            **alike("pull_requests referenced_workflows", []),
+            "run_started_at": one.started_at or one.created_at,
+            **alike("actor triggering_actor", self.user(self.who(one.actor))),
+            **{f"{each}_url": f"{mine}/{each}" for each in _OF_A_RUN},
+            "check_suite_url": f"{api}/check-suites/{one.id}",
+            "previous_attempt_url": None,
+            "head_commit": simple_commit(head) if head is not None else None,
+            **alike("repository head_repository", self.repository(repo)),
+        }
 
     def job(self, repo: Repository, one: Run, check: CheckRun | None) -> dict[str, Any]:
-        return job(self._context.site, repo, one, check)
+        api = f"{self._context.site.repo(repo.full_name)}/actions"
+        started = one.status != "queued"
+        return super().job(repo, one, check) | {
+            **fields(one, "head_sha created_at"),
+            "run_url": f"{api}/runs/{one.id}",
+            "run_attempt": 1,
+            "node_id": node_id("Job", one.id),
+            "head_branch": one.branch,
+            "url": f"{api}/jobs/{one.id}",
+            "html_url": self._context.site.page(
+                repo.full_name, "actions", "runs", one.id
+            ),
+            "started_at": one.started_at or one.created_at,
+            "completed_at": one.updated_at if one.status == "completed" else None,
+            "steps": [],
+            "labels": ["local"],
+            **alike("runner_id runner_group_id", 1 if started else None),
+            "runner_name": "local" if started else None,
+            "runner_group_name": "Default" if started else None,
+            "workflow_name": one.path.rpartition("/")[2].rpartition(".")[0],
+        }
 
     def artifact(self, repo: Repository, one: Artifact, of: Run) -> dict[str, Any]:
-        return artifact(self._context.site, repo, one, of)
+        api = f"{self._context.site.repo(repo.full_name)}/actions/artifacts/{one.id}"
+        expires = parse(one.created_at) + timedelta(days=ARTIFACT_DAYS)
+        return super().artifact(repo, one, of) | {
+            "node_id": node_id("Artifact", one.id),
+            "url": api,
+            "archive_download_url": api + "/zip",
+            "updated_at": one.created_at,
+            "expires_at": iso(expires),
+            "workflow_run": {
+                "id": of.id,
+                **alike("repository_id head_repository_id", repo.id),
+                "head_branch": of.branch,
+                "head_sha": of.head_sha,
+            },
+        }
 
 
 def between(bare: Bare, base: str, head: str) -> list[pygit2.Commit]:

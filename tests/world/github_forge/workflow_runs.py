@@ -265,7 +265,7 @@ async def get_workflow(call: Call) -> Answer:
 
 async def get_artifact(call: Call) -> Answer:
     artifact, run = artifact_of(call)
-    return Answer(views.artifact(call.site, call.repo, artifact, run))
+    return Answer(call.service.renderer.artifact(call.repo, artifact, run))
 
 
 _ACTIONS = "/repos/{owner}/{repo}/actions"
