@@ -21,7 +21,7 @@ from bot.forge.rest import Refused
 from bot.forge.transport import Precedence, going
 from bot.loop import effects, pushing
 from bot.loop.effects import is_shown
-from bot.loop.observe import observe
+from bot.loop.observe import NEW_CHECKS, observe
 from bot.loop.pushing import BotLease, LeasedPush, LogRefused, PushPacing, RefusedParts
 from bot.loop.staging import owed, stage
 from bot.repository.draft import Draft
@@ -205,7 +205,9 @@ class Loop:
             acted = await self._effects.carry_out()
             if not draft and not acted and not self._refused.goes_on(draft.now):
                 return
-            parts = self.wake.take() | (frozenset({"checks"}) if draft else frozenset())
+            parts = self.wake.take() | (
+                frozenset({NEW_CHECKS}) if draft else frozenset()
+            )
         raise Runaway(f"{ROUNDS} rounds in one tick: {owed(context)[:3]}")
 
     def _tell_notices(self, notices: list[str]) -> None:

@@ -24,6 +24,8 @@ from convoy.rules.verdict import (
 )
 
 RUN_LIST: Final = look_item("runs")
+NEW_CHECKS: Final = "new checks"
+"""The part of the world after a push of ours: what judges the commits that are new."""
 Look = Callable[[], Awaitable[None]]
 """Fetches the refs and the log."""
 
@@ -58,8 +60,9 @@ async def observe(context: BotContext, parts: frozenset[str], look: Look) -> Obs
     if parts:
         own, rules = await own_pulls(context), await target_rules(context)
         seen = replace(seen, mergeable=own, rules=rules)
-    if "checks" in parts or ("runs" in parts and awaits_runs):
-        checks = await _checks(context, seen)
+    again = "checks" in parts or ("runs" in parts and awaits_runs)
+    if again or NEW_CHECKS in parts:
+        checks = await _checks(context, seen, again=again)
         gone = await look_at_unneeded(context, frozenset(checks))
         seen = replace(seen, checks=checks, unneeded=gone)
     return replace(seen, refs=context.mirror.refs)
@@ -109,7 +112,9 @@ async def _runs(context: BotContext, asked: frozenset[int]) -> dict[int, Run]:
     return found
 
 
-async def _checks(context: BotContext, seen: Observed) -> dict[str, Checks]:
+async def _checks(
+    context: BotContext, seen: Observed, *, again: bool
+) -> dict[str, Checks]:
     found: dict[str, Checks] = {}
     for convoy in context.mirror.state.live():
         merged = merged_commit(convoy, seen)
@@ -118,7 +123,7 @@ async def _checks(context: BotContext, seen: Observed) -> dict[str, Checks]:
             known = context.observed.checks.get(commit)
             if known is not None:
                 found[commit] = known
-            if known is None or known.verdict not in ("green", "red"):
+            if known is None or (again and known.verdict not in ("green", "red")):
                 look = partial(_judged, context, convoy, commit)
                 if new := await tried(context, check_item(commit), look):
                     is_old = known is not None and known.verdict == new.verdict
