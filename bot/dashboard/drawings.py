@@ -3,8 +3,8 @@
 Its dependency graph: a task is one column right of the last task it waits for, so
 arrows point right. Its tasks over time: places along the axis are percentages, so the
 drawing is as wide as its page. Its merge train: the log holds no verdict before it
-counts, so what CI was seen to say last comes beside the log (decision 80). Charts with
-bars that need no script, and the first page's headline.
+counts, so what CI was seen to say last comes beside the log (decision 80). And
+the first page's headline.
 """
 
 from collections import Counter
@@ -350,36 +350,6 @@ def check_marks(checks: Checks) -> tuple[Check, ...]:
         return "passed" if checks.verdict == "green" else "under way"
 
     return tuple(Check(name, mark(name)) for name in checks.names)
-
-
-CHART_WIDTH: Final = 640
-CHART_HEIGHT: Final = 120
-CHART_GAP: Final = 2
-WIDEST: Final = 48
-
-
-class ChartBar(Struct, frozen=True):
-    """One bar, in the units of the chart's view box."""
-
-    name: str
-    value: int
-    x: float
-    y: float
-    width: float
-    height: float
-
-
-def chart_bars(values: Sequence[tuple[str, int]]) -> tuple[ChartBar, ...]:
-    most = max((value for _, value in values), default=0) or 1
-    step = min(WIDEST, CHART_WIDTH / max(1, len(values)))
-    width = max(0.5, step - CHART_GAP)
-    return tuple(
-        ChartBar(
-            name, value, round(step * place, 2), CHART_HEIGHT - height, width, height
-        )
-        for place, (name, value) in enumerate(values)
-        for height in (round(CHART_HEIGHT * value / most, 2),)
-    )
 
 
 class StatePart(Struct, frozen=True):

@@ -107,6 +107,7 @@ _pages.filters["rough"] = rough
 _pages.filters["dollars"] = dollars
 _pages.filters["duration"] = spoken_duration
 _pages.filters["tokens"] = tokens
+_pages.filters["zip"] = zip
 _pages.filters["usage"] = usage_in_words
 _pages.globals["static"] = address
 _pages.globals["task_buttons"] = verb_table.task_buttons

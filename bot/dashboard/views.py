@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from aiohttp import web
 
-from bot.dashboard import api, drawings, page_contents
+from bot.dashboard import api, page_contents
 from bot.dashboard.access_policy import (
     AccessPolicy,
     RepositoryView,
@@ -37,7 +37,7 @@ from bot.dashboard.page_contents import (
 )
 from convoy.model.state import Convoy, State, Task
 from convoy.text import clean
-from convoy.views.analytics import analytics_summary
+from convoy.views.analytics import BUCKETS_S, analytics_summary
 from grite.errors import BratError
 
 FRESH_MS: Final = 2000
@@ -330,27 +330,10 @@ async def _analytics(_: web.Request, view: RepositoryView) -> Values:
         ever = await asyncio.to_thread(history.costs, 0)
     except BratError as error:
         raise web.HTTPNotFound(text=f"{error}.\n") from error
-    engines = found.engines
     return {
         "found": found,
         "summary": analytics_summary(found),
-        "bars": drawings.chart_bars(found.per_day),
-        "width": drawings.CHART_WIDTH,
-        "height": drawings.CHART_HEIGHT,
+        "limits": (*BUCKETS_S,),
         "week": week,
         "ever": ever,
-        "lengths": [(name, one.median, one.most) for name, one in found.stages.items()],
-        "shares": [(f"{one.engine}, {one.kind}", one.percent, 100) for one in engines],
-        "each": [
-            (f"{one.engine}, {one.kind}", one.usd / one.changes, 0)
-            for one in engines
-            if one.usd
-        ],
-        "runs": [
-            (f"{one.engine}, {one.kind}", round(one.ci_runs / one.changes, 2), 0)
-            for one in engines
-        ],
-        "money": [(one.engine, one.usd, 0) for one in week],
-        "causes": [(name, n, 0) for name, n in found.rework],
-        "answers": [(what, one.median, one.most) for what, one in found.asked.items()],
     }

@@ -3,11 +3,13 @@
 Everything is counted from `ChangeHistory`, so it is as exact as the log.
 """
 
+from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import reduce
 from itertools import pairwise
+from math import inf
 from statistics import median, quantiles
 from typing import Final
 
@@ -22,6 +24,11 @@ STAGES: Final = ("waiting", "working", "landing")
 """From the plan to the first session, to accepted work, to the landing."""
 
 
+_NAMES: Final = ("1 min", "5 min", "15 min", "30 min", "1 h", "4 h", "1 d", "more")
+_LIMITS_S: Final = (60, 300, 900, 1800, 3600, 14_400, 86_400, inf)
+BUCKETS_S: Final = dict(zip(_NAMES, _LIMITS_S, strict=True))
+
+
 class TimeSpread(Struct, frozen=True):
     """How long something took, in seconds."""
 
@@ -29,6 +36,8 @@ class TimeSpread(Struct, frozen=True):
     median: float
     most: float
     """Nine of ten took at most this."""
+    buckets: tuple[int, ...]
+    """How many took at most each of `BUCKETS_S`, and longer than the one before."""
 
 
 class EngineShare(Struct, frozen=True, kw_only=True):
@@ -41,6 +50,7 @@ class EngineShare(Struct, frozen=True, kw_only=True):
     """How many of them needed one session only."""
     sessions: int
     ci_runs: int
+    ci_s: float
     usd: float
 
     @property
@@ -118,7 +128,14 @@ def _spread(times_ms: Sequence[int]) -> TimeSpread:
     seconds = sorted(each / 1000 for each in times_ms)
     tenths = quantiles(seconds, n=10, method="inclusive") if len(seconds) > 1 else ()
     most = tenths[-1] if tenths else seconds[0]
-    return TimeSpread(len(seconds), round(median(seconds), 1), round(most, 1))
+    places = [bisect(seconds, limit) for limit in (0, *BUCKETS_S.values())]
+    places[0] = 0
+    return TimeSpread(
+        count=len(seconds),
+        median=round(median(seconds), 1),
+        most=round(most, 1),
+        buckets=tuple(after - before for before, after in pairwise(places)),
+    )
 
 
 def _share(engine: str, kind: str, some: list[Change]) -> EngineShare:
@@ -130,6 +147,7 @@ def _share(engine: str, kind: str, some: list[Change]) -> EngineShare:
         first_try=sum(one.sessions == 1 for one in some),
         sessions=sum(one.sessions for one in some),
         ci_runs=sum(one.ci_runs for one in some),
+        ci_s=sum(one.ci_ms for one in some) / 1000,
         usd=used.usd,
     )
 

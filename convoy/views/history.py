@@ -15,7 +15,12 @@ from msgspec.structs import replace
 from convoy.events import Claim, Event
 from convoy.events.forge_actions import ActionDone, ActionIntended, AnswerShown
 from convoy.events.hold_events import MergeRequested, MergeWithdrawn, WorkTakenBack
-from convoy.events.merge_events import MergeAttempted, MergeDoubted, MergeLanded
+from convoy.events.merge_events import (
+    MergeAttempted,
+    MergeDoubted,
+    MergeFailed,
+    MergeLanded,
+)
 from convoy.events.people_events import ConvoyApproved
 from convoy.events.plan_events import ConvoyPlanned, ConvoyRanked
 from convoy.events.session_events import (
@@ -336,6 +341,10 @@ class Change(Struct, kw_only=True):
     sessions: int = 0
     ci_runs: int = 0
     """How many candidates CI was asked to judge."""
+    ci_ms: int = 0
+    """How long it took to judge them; a candidate that was rebuilt counts too."""
+    offered: int = 0
+    """When the candidate was built that CI judges now; 0: there is none."""
     usage: Usage = Usage()
     rework: list[str] = field(default_factory=list)
     """Why it went back to the queue, each time."""
@@ -360,6 +369,9 @@ class Spent(Struct, frozen=True):
     engine: str
     """What kind of agent CLI."""
     usage: Usage
+
+
+_JUDGED: Final = (MergeAttempted, MergeDoubted, MergeFailed, MergeLanded)
 
 
 class ChangeHistory:
@@ -388,7 +400,11 @@ class ChangeHistory:
             elif (name := getattr(fact, "convoy", "")) and (
                 number := getattr(fact, "task", 0)
             ):
-                self._task(self.changes.setdefault((name, number), Change()), at, fact)
+                change = self.changes.setdefault((name, number), Change())
+                if isinstance(fact, _JUDGED) and change.offered:
+                    change.ci_ms += at - change.offered
+                    change.offered = 0
+                self._task(change, at, fact)
 
     def _answered(self, change: Change, at: int) -> None:
         if change.blocked:
@@ -415,6 +431,7 @@ class ChangeHistory:
                 change.usage = plus(change.usage, fact.usage)
             case MergeAttempted():
                 change.ci_runs += 1
+                change.offered = at
             case MergeDoubted(is_red=True):
                 self.reds.update(fact.checks)
             case MergeLanded():
