@@ -26,6 +26,8 @@ def test_each_change_is_counted_once_with_its_stages() -> None:
     assert set(found.stages) == {"waiting", "working", "landing"}
     first = history.changes[NAME, 1]
     assert sum(stages_ms(first)) == first.ended - first.planned
+    assert [sum(one.buckets) for one in found.stages.values()] == [2, 2, 2]
+    assert [one.ci_s for one in found.engines] == [2.0]
     assert found.per_day == (("1970-01-01", 2),)
     assert analytics_summary(found).startswith(
         "2 changes landed in 1 day, with 1.00 sessions"
