@@ -127,8 +127,16 @@ def ends(found: re.Match[str], construct: str) -> bool:
     return closing is not None and _closes(closing) == _opens(found)
 
 
+_SHOWN_IMAGE: Final = re.compile(
+    r"""<img\s(?:[^<>]*\s)?src="(https://[\w.~/%-]{1,500})"[^<>]*>""", re.IGNORECASE
+)
+"""As GitHub writes a picture that was dropped into a text."""
+
+
 def left_of_tag(construct: str) -> str:
-    """Return the replacement of a whole tag: a space for a line break, else nothing."""
+    """Return what replaces a whole tag: a picture's address, a space for a break."""
+    if found := _SHOWN_IMAGE.fullmatch(construct):
+        return f"![]({found[1]})"
     return " " if _BREAK.match(construct) else ""
 
 

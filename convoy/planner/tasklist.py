@@ -275,8 +275,8 @@ def plan_remarks(
     told = [f"this is {_KINDS[found.kind]}: {found.why}"] if found.why else []
     if pictures := len(_PICTURE.findall(text)):
         told.append(
-            f"agents do not see its {counted(pictures, 'picture')}: say in words what "
-            "matters in them"
+            f"agents do not see its {counted(pictures, 'picture')}: describe in words "
+            "what matters there"
         )
     if wave and len(todo) > wave:
         told.append(

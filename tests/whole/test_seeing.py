@@ -18,7 +18,10 @@ from tests.world.words import engine, project
 pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("landing")]
 
 BARE = ".git/brat/forge/repos/pat-person/project.git"
-LIST = "Say words\n\n- [ ] Say hi (paths: hi.txt)\n- [ ] Say ho (after: 1)\n"
+LIST = (
+    "Say words\n\n![](https://a.b/c)\n\n"
+    "- [ ] Say hi (paths: hi.txt)\n- [ ] Say ho (after: 1)\n"
+)
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +42,7 @@ def test_a_convoy_is_shown_with_its_plan(terminal: Terminal) -> None:
 
     assert "plan: " in shown
     assert "graph: 1 -> 2" in shown
+    assert "look out: agents do not see its 1 picture" in shown
     told = json.loads(terminal.done("brat convoy show say-words-1 --json"))
     assert told["convoys"][0]["plan"]["tasks"][1]["waits"][0]["on"] == 1
 

@@ -67,6 +67,11 @@ def test_characters_that_cannot_be_seen_go(text: str, shown: str) -> None:
     ("<!--->a<!-->b", "ab"),
     ("a <b>b</b> <i title='evil'>c</i>", "a b c"),
     ("one<br>two<BR/>three", "one two three"),
+    (
+        'one <img width="5" alt="Shot" src="https://a.b/c-1" /> two',
+        "one ![](https://a.b/c-1) two",
+    ),
+    ("<img src=x> <img src='https://a.b'> <img src=\"https://a.b/)\">", ""),
     ("<details><summary>S</summary>\n\nbody\n</details>", "S\n\nbody\n"),
     ("<div aria-label='evil' data-x=evil>\ntext\n</div>", "\ntext\n"),
     ("a <?evil?> b <!EVIL evil> c", "a  b  c"),
@@ -261,7 +266,16 @@ PIECES = (
     *("</div>", "<!--", "-->", "--!>", "<!-->", "<?", "?>", "<!X ", "<![CDATA[", "]]>"),
     *("[", "]", "(", ")", "![", "](", "][", '](u "t")', "[x]: u 't'\n", "[x]", "[^x]"),
     *("[^x]: ", "|", "|--|--|\n", "\\", "*", "&lt;", "&#x200b;", "<rp>", "</rp>"),
-    *("<script>", "<br>", "<https://x>", "data:a/b,", "[brat]", "[/brat]", "\u200b"),
+    *(
+        '<img src="https://x">',
+        "<script>",
+        "<br>",
+        "<https://x>",
+        "data:a/b,",
+        "[brat]",
+        "[/brat]",
+        "\u200b",
+    ),
     *("\U000e0041", "\ufe0f", "\u202e", "\x1b[1m", "\r", "\ud800", "e\u0301", "\u1fef"),
 )
 soup = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=25).map("".join)

@@ -106,7 +106,7 @@ def test_pictures_are_not_shown_to_agents() -> None:
     text = "![](https://a.b/c) and <IMG src=x>, not ![code](), [a](https://b.c)"
 
     assert plan_remarks(text) == (
-        "agents do not see its 2 pictures: say in words what matters in them",
+        "agents do not see its 2 pictures: describe in words what matters there",
     )
 
 
