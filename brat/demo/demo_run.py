@@ -102,7 +102,7 @@ def lose(folder: Path) -> None:
             if place is None or not place.is_relative_to(folder):
                 continue
             above = [one for one in process.parents() if one.cmdline()[-2:] == _RUNNER]
-            for runner in above[-1:]:  # the uppermost: its guard
+            for runner in above[:2][-1:]:  # its guard; above that, who forked it
                 for each in (runner, *runner.children(recursive=True)):
                     with suppress(psutil.Error):
                         each.kill()

@@ -14,12 +14,13 @@ import os
 import platform
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -44,6 +45,7 @@ from brat.forge.service.announcements import ForgeContext
 from brat.forge.service.programs import plain_environment
 from brat.forge.storage.forge_state import Forge
 from grite import outbound
+from runner.session.warm_start import WARM
 
 LIVE_WORKFLOW: Final = ".github/workflows/brat-task-live.yml"
 JOB_LOGIN: Final = "github-actions[bot]"
@@ -250,9 +252,12 @@ class How:
     @property
     def argv(self) -> tuple[str, ...]:
         """The program that is started."""
-        return self.executor or (sys.executable, "-I", "-m", "runner")
+        return self.executor or OUR_RUNNER
 
 
+OUR_RUNNER: Final = (sys.executable, "-I", "-m", "runner")
+START_S: Final = 60.0
+"""How long the process that forks runners may take to load."""
 LIKE_GITHUB: Final = How()
 
 
@@ -292,6 +297,96 @@ def _filled(stack: ExitStack, said: bytes) -> int:
     return read
 
 
+class Forked:
+    """A process that has our runner loaded, and waits for what it is to run."""
+
+    def __init__(self, line: socket.socket, pid: int, control: socket.socket) -> None:
+        self._line, self.pid, self._control = line, pid, control
+        self.close = line.close
+
+    def begin(
+        self, place: Place, env: Mapping[str, str], handed: Mapping[str, bytes]
+    ) -> None:
+        """Let it run, as `launch` does; until then it has done nothing.
+
+        Raises `OSError`: it has ended.
+        """
+        with ExitStack() as stack, place.log.open("wb") as log:
+            pipes = [_filled(stack, said) for said in handed.values()]
+            told = {"folder": place.workspace, "env": env, "handed": [*handed]}
+            socket.send_fds(self._line, [b" "], [log.fileno(), *pipes])
+            self._line.sendall(json.encode(told, enc_hook=str))
+        self._line.shutdown(socket.SHUT_WR)
+
+    def wait(self) -> int:
+        """Return the exit status of an ended process, whose number is then free."""
+        with self._line:
+            self._line.settimeout(0.0)
+            try:
+                said = self._line.recv(1)
+            except OSError:
+                said = b""
+        with suppress(OSError):  # the process that forks has ended
+            self._control.send(b"%d" % self.pid)
+        return said[0] if said else -signal.SIGKILL
+
+
+class WarmRunner:
+    """The process that forks runners: `runner.session.warm_start`, kept while we live.
+
+    A runner's start and imports take 70 ms of a processor, a fork a few. Where it does
+    not answer, the next session starts by itself.
+    """
+
+    def __init__(self) -> None:
+        self._control: socket.socket | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    async def fork(self) -> Forked | None:
+        """Return a new process; None: there can be none here, or not now."""
+        if sys.platform != "linux":
+            return None
+        ours, theirs = socket.socketpair()
+        try:
+            control = self._control or self._started()
+            with theirs:
+                socket.send_fds(control, [b"+"], [theirs.fileno()])
+            ours.settimeout(0.0)
+            async with asyncio.timeout(START_S):
+                said = await asyncio.get_running_loop().sock_recv(ours, 20)
+            ours.settimeout(None)
+            return Forked(ours, int(said), control)
+        except (OSError, ValueError, TimeoutError):
+            ours.close()
+            self.end()
+            return None
+        except BaseException:
+            ours.close()
+            raise
+
+    def _started(self) -> socket.socket:
+        # Each message is one: https://man7.org/linux/man-pages/man7/unix.7.html
+        self._control, given = socket.socketpair(type=socket.SOCK_SEQPACKET)
+        with given:
+            self._process = subprocess.Popen(
+                OUR_RUNNER,
+                cwd="/",
+                env={"PATH": os.defpath, "LANG": "C.UTF-8", WARM: "1"},
+                stdin=given.fileno(),
+                start_new_session=True,
+            )
+        return self._control
+
+    def end(self) -> None:
+        """End that process; its runners live on. Safe to call again."""
+        if self._control is not None:
+            self._control.close()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+        self._control = self._process = None
+
+
 def find(place: Place) -> int | None:
     """Return the pid of a run's process, recognised by its environment."""
     for process in psutil.process_iter():
@@ -303,7 +398,7 @@ def find(place: Place) -> int | None:
     return None
 
 
-def reap(child: subprocess.Popen[bytes] | None) -> int | None:
+def reap(child: subprocess.Popen[bytes] | Forked | None) -> int | None:
     """Return the exit status of an ended child, and kill the processes it left."""
     if child is None:
         return None
@@ -369,6 +464,7 @@ class Starter:
         self._forge = context.forge
         self._store = context.forge.store
         self._cancels: dict[int, asyncio.Event] = {}
+        self.warm = WarmRunner()
 
     def start(self) -> None:
         """Follow the runs that an earlier process started."""
@@ -455,30 +551,38 @@ class Starter:
         asked = self._cancels.setdefault(run.id, asyncio.Event())
         if run.cancelling:
             asked.set()
-        child: subprocess.Popen[bytes] | None = None
+        child: subprocess.Popen[bytes] | Forked | None = None
         if run.pid is None:
-            run, child = self._begin(repo, run)
+            is_new = not (self.how.executor or self.place(run).log.exists())
+            forked = await self.warm.fork() if is_new else None
+            run, child = self._begin(repo, run, forked)
         try:
             if run.pid is not None and run.born is not None:
                 await self._wait(run.pid, run.born, asked)
             status = reap(child)
         finally:
-            if child is not None and child.returncode is None:
+            if isinstance(child, Forked):
+                child.close()
+            elif child is not None and child.returncode is None:
                 child.returncode = 0  # it lives on: keep Popen from warning
         await self._finish(repo, run, status)
         del self._cancels[run.id]
 
     def _begin(
-        self, repo: Repository, run: Run
-    ) -> tuple[Run, subprocess.Popen[bytes] | None]:
-        """Start the process of a run, unless an earlier forge started it and died."""
+        self, repo: Repository, run: Run, forked: Forked | None
+    ) -> tuple[Run, subprocess.Popen[bytes] | Forked | None]:
+        """Start the process of a run, unless an earlier forge started it and died.
+
+        A forked one, whose environment tells nobody who it is, begins once it is known.
+        """
         place = self.place(run)
-        child, pid = None, None
+        child: subprocess.Popen[bytes] | Forked | None = forked
+        pid = forked.pid if forked else None
         if place.log.exists():
             pid = find(place)
-        else:
+        elif not forked:
             try:
-                child = self._start(repo, run, place)
+                child = launch(self.how.argv, place, *self._order(repo, run, place))
                 pid = child.pid
             except OSError as error:  # no such starter, no more processes, disk full
                 place.log.write_text(
@@ -497,6 +601,9 @@ class Starter:
         with self._store.change():
             self._store.runs.put(run)
             self._context.events.run(repo, actor, "in_progress", run)
+        if forked:
+            with suppress(OSError):  # it has ended, or the disk is full: seen below
+                forked.begin(place, *self._order(repo, run, place))
         return run, child
 
     def _hidden(self) -> str:
@@ -507,9 +614,10 @@ class Starter:
         ours = [self.how.feed.parent] if self.how.feed else []
         return os.pathsep.join(map(str, (self._forge.folder, *ours)))
 
-    def _start(
+    def _order(
         self, repo: Repository, run: Run, place: Place
-    ) -> subprocess.Popen[bytes]:
+    ) -> tuple[dict[str, str], dict[str, bytes]]:
+        """Prepare the place of a run; return its environment, and what pipes hold."""
         who = self._context.renderer.who(run.actor)
         place.prepare(
             Raw(run.payload.encode())
@@ -530,7 +638,7 @@ class Starter:
             session = run.inputs.get("session", "")
             told = feed.session_handover(self.how.feed, repo.full_name, session)
             handed |= {"BRAT_FEED_FD": told} if told else {}
-        return launch(self.how.argv, place, env, handed)
+        return env, handed
 
     def _token(self, repo: Repository, run: Run) -> str:
         """Make the token of a run, and remember which it is."""

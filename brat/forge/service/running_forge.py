@@ -44,6 +44,11 @@ class Service(ForgeContext):
         self.judge.start()
         self.starter.start()
 
+    def stop(self) -> None:
+        """End all background work, and the process that forks runners."""
+        super().stop()
+        self.starter.warm.end()
+
 
 class Pushes:
     """Carries out the consequences of moved refs."""

@@ -1,0 +1,72 @@
+"""A process that has the runner loaded, and forks one of its own for each session.
+
+Who starts many sessions on a machine gives it a socket as its standard input. A message
+with a descriptor there is the line of a new session; one with a number names a session
+that has ended, whose number may be used again. What a session is told, its token among
+it, goes by its own line, which this process closes unread: it forks each session as it
+was itself loaded. No other process of its user can look into it. It ends with its
+input.
+"""
+
+import json
+import os
+import socket
+from contextlib import suppress
+from typing import Final
+
+from runner.box.processes import harden
+
+WARM: Final = "BRAT_WARM"
+"""The variable that asks `python -I -m runner` for this, instead of one session."""
+_BYTES: Final = 65_536
+_HANDED_MOST: Final = 8
+
+
+def next_session() -> socket.socket:
+    """Wait for sessions for ever; return, in the process of each, its line."""
+    control = socket.socket(fileno=os.dup(0))
+    os.close(0)
+    os.open(os.devnull, os.O_RDONLY)
+    harden(os.defpath, {})
+    while True:
+        said, given, *_ = socket.recv_fds(control, _BYTES, 1)
+        if not said:
+            os._exit(0)
+        if not given:
+            with suppress(ChildProcessError):
+                os.waitpid(int(said), os.WNOHANG)
+        elif os.fork():
+            os.close(given[0])
+        else:
+            control.close()
+            return socket.socket(fileno=given[0])
+
+
+def take_over(line: socket.socket) -> None:
+    """Say who we are, and become the process that the line then describes.
+
+    Where no whole order comes, whoever asked has gone and knows of no session.
+    """
+    os.setsid()
+    line.set_inheritable(False)
+    order, handed = bytearray(), list[int]()
+    try:
+        line.sendall(b"%d" % os.getpid())
+        while True:
+            said, given, *_ = socket.recv_fds(line, _BYTES, _HANDED_MOST)
+            order += said
+            handed += given
+            if not said:
+                break
+        told = json.loads(order)
+    except (OSError, ValueError):
+        os._exit(1)
+    output, *pipes = handed
+    for number in (1, 2):
+        os.dup2(output, number)
+    os.close(output)
+    os.chdir(told["folder"])
+    env = os.environ  # noqa: TID251  the place of what it is told
+    env.clear()
+    env.update(told["env"])
+    env.update(zip(told["handed"], map(str, pipes), strict=True))
