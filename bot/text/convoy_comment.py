@@ -277,7 +277,7 @@ def _row_cells(
         checks = f"[CI was asked]({web}/commit/{task.candidate.commit}/checks)"
     return (
         str(task.number),
-        inline(task.spec.title),
+        titled(convoy, task),
         task.state,
         inline(_engine(convoy, task)),
         attempts,
@@ -287,6 +287,14 @@ def _row_cells(
         f"`{landed}`" if task.landed else landed,
         inline(waits_for(convoy, task, leases)),
     )
+
+
+def titled(convoy: Convoy, task: Task) -> str:
+    """Return a task's title, with a link to the issue that it stands for."""
+    issue = next((each.issue for each in convoy.named if each.task == task.number), 0)
+    if not issue:
+        return inline(task.spec.title)
+    return f"{inline(task.spec.title.removesuffix(f'(#{issue})'))} (#{issue})"
 
 
 def _engine(convoy: Convoy, task: Task) -> str:

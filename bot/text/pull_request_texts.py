@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from bot.forge.checks import CheckView, Conclusion
-from bot.text.convoy_comment import box_warnings, comment_url, run_url
+from bot.text.convoy_comment import box_warnings, comment_url, run_url, titled
 from bot.text.visible_text import code_block
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
@@ -78,7 +78,7 @@ def convoy_pull_body(convoy: Convoy, web: str = "", dashboard: str = "") -> str:
     ]
     between = landed_ranges(convoy)
     rows = [
-        f"| {task.number} | {inline(task.spec.title)} | "
+        f"| {task.number} | {titled(convoy, task)} | "
         f"{_change(task, between.get(task.number), web)} | {_evidence(convoy, task)} |"
         for task in shown
     ]

@@ -239,7 +239,8 @@ class Room:
     ) -> str:
         """Let an attempt hand in a commit with these files; return its id."""
         base = await self.started(number)
-        mirror = self.loop.context.mirror
+        mirror, commits = self.loop.context.mirror, self.loop.context.commits
+        old = {each: commits.text(base)(each).encode() for each in commits.files(base)}
         made = self.history().commit(files, base)
         attempt = self.task(number).attempt
         assert attempt is not None
@@ -251,7 +252,7 @@ class Room:
                 attempt=attempt.number,
                 commit=made,
                 base=attempt.root or attempt.base,
-                files=tuple(files),
+                files=tuple(each for each in files if files[each] != old.get(each)),
                 declined=declined,
             )
         )
