@@ -230,6 +230,7 @@ async def look_at_pulls(context: BotContext) -> dict[int, PullSeen]:
                 merge_commit=pull.merge_commit_sha if merged else None,
                 head=pull.head.sha,
                 base=pull.base.ref,
+                draft=pull.draft,
             )
     return found
 

@@ -205,12 +205,14 @@ def taken_out(out: TakenOut, task: int, wanted: str) -> str:
         "open another one.",
         "branch": "Restore the branch and reopen this pull request to queue it again.",
         "base": f"Change the base back to {code_span(wanted)} to queue it again.",
+        "draft": "Mark it as ready for review to queue it again.",
     }
     did = {
         "closed": "this pull request was closed",
         "branch": "the branch of this pull request was deleted",
         "base": f"the base of this pull request is now {code_span(out.base)}, and it "
         f"may land only on {code_span(wanted)}",
+        "draft": "this pull request was made a draft",
     }
     gone = f" `/brat drop {task}` gives it up for good." if task else ""
     return (

@@ -227,8 +227,9 @@ class Doubt(Struct, frozen=True, kw_only=True):
 
 LOST_MOST: Final = 3
 """How often CI may end without a verdict on the same work before a person is asked."""
-Gesture = Literal["closed", "branch", "base"]
-"""Its pull request was closed, its branch was deleted, or its base was changed."""
+Gesture = Literal["closed", "branch", "base", "draft"]
+"""Its pull request was closed, its branch was deleted, its base was changed, or a
+convoy's own was made a draft."""
 
 
 class TakenOut(Struct, frozen=True, kw_only=True):
@@ -246,6 +247,7 @@ class TakenOut(Struct, frozen=True, kw_only=True):
             "closed": f"{pull} was closed",
             "branch": f"the branch of {pull} was deleted",
             "base": f"the base of {pull} was changed to {self.base}",
+            "draft": f"{pull} was made a draft",
         }[self.gesture]
 
     @property
@@ -256,6 +258,7 @@ class TakenOut(Struct, frozen=True, kw_only=True):
             "closed": f"{pull} to be reopened, or /brat merge there",
             "branch": f"a person to restore the branch of {pull} and reopen it",
             "base": f"a person to change the base of {pull} back",
+            "draft": f"{pull} to be marked as ready for review",
         }[self.gesture]
 
 

@@ -315,6 +315,8 @@ def _gestures_on_given(
         why = f"the pull request's target is now {seen.base}"
     elif given.lands and seen.head not in {given.head, *convoy.base_tips}:
         why = f"{seen.head[:SHORT]} was pushed to it since"
+    elif given.lands and seen.draft:
+        why = "the pull request was made a draft"
     if why:
         yield Note("refinery", FailConvoy(convoy=convoy.name, why=why))
 
@@ -347,6 +349,8 @@ def _gesture_on_pull(
     number = part.number if isinstance(part, Task) else 0
     there = ids.HEADS + branch in observed.refs
     found = None if seen.merged else _gesture(seen, base, there=there)
+    if found is None and seen.draft and not number and not seen.merged:
+        found = TakenOut(gesture="draft", pull=seen.number)
     if found is not None and found != part.taken_out:
         yield owed.TakeOut(convoy.name, number, found)
     elif found is None and part.taken_out is not None:

@@ -115,6 +115,7 @@ class PullSeen(Struct, frozen=True, kw_only=True):
     """The commit that its branch stands at, as far as the forge has noticed."""
     base: str
     """The branch that it is to be merged into, without refs/heads/."""
+    draft: bool = False
 
 
 class Mergeable(Struct, frozen=True, kw_only=True):

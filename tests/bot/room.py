@@ -181,6 +181,17 @@ class Room:
             answer = await client.request(method, url, json=body, headers=headers)
         assert answer.is_success, answer.text
 
+    async def mutated(self, name: str, **given: str) -> None:
+        """Let a person make one of GraphQL's changes, such as `deleteIssue`."""
+        kind = f"{name[0].upper()}{name[1:]}Input!"
+        text = f"mutation ($in: {kind}) {{ {name}(input: $in) {{ clientMutationId }} }}"
+        asked = {"query": text, "variables": {"in": given}}
+        url = self.loop.context.settings.api_url.replace("/v3", "/graphql")
+        headers = {"Authorization": f"Bearer {self.forge.add_token('you')}"}
+        async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
+            answer = await client.post(url, json=asked, headers=headers)
+        assert "errors" not in answer.json(), answer.text
+
     async def pressed(self, check: int, button: str, by: str = "you") -> None:
         headers = {"Authorization": f"Bearer {self.forge.add_token(by)}"}
         url = f"{self.loop.context.settings.git_url}/{REPO}/runs/{check}/press"

@@ -13,6 +13,8 @@ from convoy.model import ids
 from convoy.rules.people import DropTask
 from convoy.views import state_document
 from tests.bot.room import NAME, Room, room
+from tests.world.github_forge.extension import github
+from tests.world.github_forge.shapes import node_id
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -47,6 +49,17 @@ async def change_base(here: Room, pull: int) -> None:
 
 async def change_base_back(here: Room, pull: int) -> None:
     await here.asked("PATCH", f"pulls/{pull}", {"base": BASE})
+
+
+async def drafted(here: Room, pull: int, *, is_draft: bool = True) -> None:
+    """Let a person make a pull request a draft, or mark it as ready."""
+    (found,) = (each for each in here.forge.store.pulls.all() if each.number == pull)
+    name = "convertPullRequestToDraft" if is_draft else "markPullRequestReadyForReview"
+    await here.mutated(name, pullRequestId=node_id("PullRequest", found.id))
+
+
+async def ready(here: Room, pull: int) -> None:
+    await drafted(here, pull, is_draft=False)
 
 
 GESTURES = {
@@ -129,10 +142,16 @@ async def test_another_pull_request_is_opened_where_a_person_wants_the_work_afte
         assert here.task(1).state == "merged"
 
 
-async def test_a_convoy_whose_own_pull_request_is_closed_does_not_land(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    ("out", "back"),
+    [(close, reopen), (drafted, ready)],
+    ids=["closed", "made a draft"],
+)
+async def test_a_convoy_whose_own_pull_request_is_taken_back_does_not_land(
+    tmp_path: Path, out: Does, back: Does
 ) -> None:
-    async with room(tmp_path, "[refinery]\nrequire_ci = false\n") as here:
+    config = "[refinery]\nrequire_ci = false\n"
+    async with room(tmp_path, config, extend=github) as here:
         before = here.tip("main")
         await here.do(
             MergeWithdrawn(convoy=NAME, task=0, by="you"),
@@ -141,14 +160,14 @@ async def test_a_convoy_whose_own_pull_request_is_closed_does_not_land(
         await here.worked(1, FILES)
         pull = here.convoy.pull
         assert pull is not None
-        await close(here, pull)
+        await out(here, pull)
         await here.do(MergeRequested(convoy=NAME, task=0, by="you"))
         await swept(here)
 
         assert here.convoy_state() == "active"
         assert here.tip("main") == before
         assert called(here, "The convoy is out of the merge queue") == 1
-        await reopen(here, pull)
+        await back(here, pull)
         await swept(here)
         assert here.convoy_state() == "complete"
 

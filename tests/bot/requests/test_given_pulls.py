@@ -12,9 +12,10 @@ from convoy.model.state import Convoy
 from convoy.owed import Role
 from grite import git
 from tests.bot.loop.test_refused import hooked
+from tests.bot.requests.test_closed_pulls import drafted
 from tests.bot.room import HEADS, REPO, TWO_WAYS, Room, room
 from tests.world.forge_rules import pull_request, put_ruleset
-from tests.world.github_forge.extension import rules
+from tests.world.github_forge.extension import github, rules
 from tests.world.github_forge.forked_pulls import STRANGER, forks
 
 pytestmark = pytest.mark.layer("landing")
@@ -356,31 +357,49 @@ async def test_where_only_pull_requests_land_the_forge_merges_what_ci_judged(
         assert same(convoy.landed, convoy.built)
 
 
-@pytest.mark.parametrize("gesture", ["push", "close", "base"])
+@pytest.mark.parametrize(
+    "gesture", ["push", "force", "close", "base", "gone", "draft", "label"]
+)
 async def test_a_push_takes_a_pull_request_out_of_the_queue(
     tmp_path: Path, gesture: str
 ) -> None:
-    async with room(tmp_path, CI, delivered=True) as here:
+    async with room(tmp_path, CI, delivered=True, extend=github) as here:
         await here.push(f"{here.tip('main')}:{HEADS}next")
         number = await opened(here, "more", {"more.py": b"more\n"})
-        await here.answer("/brat land", on=number)
-        before = here.tip("main")
-        if gesture == "push":
-            await pushed(here, "more", {"more.py": b"evil\n"}, here.tip("more"))
-        else:
-            change = {"state": "closed"} if gesture == "close" else {"base": "next"}
-            await here.asked("PATCH", f"pulls/{number}", change)
+        await here.heard("/brat land", on=number)
+        await here.until(lambda: given(here, number).candidate)
+        before, evil = here.tip("main"), {"more.py": b"evil\n"}
+        match gesture:
+            case "push":
+                await pushed(here, "more", evil, here.tip("more"))
+            case "force":
+                made = here.history().commit(evil, before)
+                await here.push(f"+{made}:{HEADS}more")
+            case "gone":
+                await here.push(f":{HEADS}more")
+            case "draft":
+                await drafted(here, number)
+            case "label":
+                await here.until(lambda: here.labels(number) == {"brat:active"})
+                await here.asked("DELETE", f"issues/{number}/labels/brat:active", None)
+            case _:
+                change = {"state": "closed"} if gesture == "close" else {"base": "next"}
+                await here.asked("PATCH", f"pulls/{number}", change)
         await here.until(lambda: given(here, number).ended)
 
         why = {
-            "push": f"{here.tip('more')[:10]} was pushed to it since",
             "close": "the pull request was closed",
-            "base": "the pull request's target is now next",
+            "gone": "the pull request was closed",
+            "base": "next",
+            "draft": "the pull request was made a draft",
+            "label": "cancelled: you removed the label",
         }
-        assert given(here, number).why == why[gesture]
+        pushed_why = "was pushed to it since"
+        assert why.get(gesture, pushed_why) in given(here, number).why
         await judged(here)
         assert here.tip("main") == before
-        assert sum("does not land on main" in each for each in here.spoken()) == 1
+        said = sum("does not land on main" in each for each in here.spoken())
+        assert said == (gesture != "label")
 
 
 @pytest.mark.parametrize("found_by", ["delivery", "look"])

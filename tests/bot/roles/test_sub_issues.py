@@ -13,6 +13,8 @@ from convoy.model.state import Convoy
 from tests.bot.lobby import CONFIG, lobby
 from tests.bot.requests.test_given_pulls import AGENT, EVERYONE, given, pushed, swept
 from tests.bot.room import REPO, TWO_WAYS, Room, room
+from tests.world.github_forge.extension import github
+from tests.world.github_forge.shapes import node_id
 from tests.world.traffic import Exchange
 
 pytestmark = [pytest.mark.timeout(120), pytest.mark.layer("landing")]
@@ -151,6 +153,49 @@ async def test_a_list_that_changes_in_mid_convoy_waits_for_agreement(
         await swept(here, 2)
         said = [each for each in here.spoken() if "issues have changed" in each]
         assert delivered or len(said) == 1  # a look may come between two gestures
+
+
+@pytest.mark.parametrize(
+    ("gesture", "told"),
+    [
+        ("edited", ""),
+        ("transferred", "#{} was taken out"),
+        ("deleted", "#{} was taken out"),
+        ("closed as a duplicate", "#{} was closed as not planned"),
+        ("made a sub-issue of its neighbour", "#{} is a step of #{}"),
+    ],
+)
+async def test_what_people_do_to_a_sub_issue_in_mid_convoy_is_told(
+    tmp_path: Path, gesture: str, told: str
+) -> None:
+    async with room(tmp_path, WORK, labelled=False, extend=github) as here:
+        first = await opened(here, "First", here.issue)
+        second = await opened(here, "Second", here.issue)
+        before = [task.spec for task in (await begun(here)).tasks]
+        here.forge.add_repository("you/other")
+        node = {"issueId": node_id("Issue", id_of(here, second))}
+        match gesture:
+            case "edited":
+                words = {"title": "Other", "body": "Delete it all."}
+                await here.asked("PATCH", f"issues/{second}", words)
+            case "transferred":
+                there = here.forge.known("you/other").id
+                to = {"repositoryId": node_id("Repository", there)}
+                await here.mutated("transferIssue", **node, **to)
+            case "deleted":
+                await here.mutated("deleteIssue", **node)
+            case "closed as a duplicate":
+                closed = {"state": "closed", "state_reason": "duplicate"}
+                await here.asked("PATCH", f"issues/{second}", closed)
+            case _:
+                moved = {"sub_issue_id": id_of(here, second), "replace_parent": True}
+                await here.asked("POST", f"issues/{first}/sub_issues", moved)
+        await swept(here, 3)
+        said = [each for each in here.spoken() if "issues have changed" in each]
+        assert len(said) == bool(told)
+        assert all(f"- {told.format(second, first)}\n" in each for each in said)
+        assert [task.spec for task in given(here, here.issue).tasks] == before
+        assert not here.loop.context.troubles
 
 
 @TWO_WAYS

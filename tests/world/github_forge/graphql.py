@@ -21,6 +21,7 @@ from graphql import (
     graphql,
 )
 from msgspec import DecodeError, Struct, json
+from msgspec.structs import replace
 
 from brat.forge.resources.wire import Refused
 from brat.forge.rest.rest_call import authenticate
@@ -107,6 +108,24 @@ class Root:
         if entry is None:
             raise Failed("UNPROCESSABLE", "Pull request is not in the queue")
         await viewer.queues.dequeue(repo, entry, viewer.caller.user)
+        return _done(asked)
+
+    def convert_pull_request_to_draft(self, asked: Asked) -> Asked:
+        return self._turned(asked, "converted_to_draft")
+
+    def mark_pull_request_ready_for_review(self, asked: Asked) -> Asked:
+        return self._turned(asked, "ready_for_review")
+
+    def _turned(self, asked: Asked, action: str) -> Asked:
+        viewer = self._viewer
+        service, user = viewer.service, viewer.caller.user
+        repo, pull = viewer.pull_node(asked["pull_request_id"])
+        viewer.need(repo, "write", "pull_requests")
+        with service.forge.store.change():
+            drafted = replace(pull, draft=action == "converted_to_draft")
+            service.events.pull(
+                repo, user, action, service.forge.store.pulls.put(drafted)
+            )
         return _done(asked)
 
     def resolve_review_thread(self, asked: Asked) -> Asked:

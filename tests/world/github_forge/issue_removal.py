@@ -13,6 +13,7 @@ from brat.forge.resources.wire import Refused, not_found
 from brat.forge.rest.rest_call import Call
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.record_store import Store, Table
+from tests.world.github_forge.rest_sub_issues import unlink
 from tests.world.github_forge.text_rules import asked_route
 
 
@@ -134,6 +135,7 @@ def _leave(service: Service, issue: Issue, became: int | None) -> None:
     )
     for event in store.issue_events.of(issue.id):
         store.issue_events.remove(event)
+    unlink(store, issue.id, became)
     store.issues.remove(issue)
 
 

@@ -45,6 +45,18 @@ def _dependencies(store: Store) -> Table[Blocking]:
     return _blocked[store]
 
 
+def unlink(store: Store, gone: int, became: int | None) -> None:
+    """Let a deleted issue block nothing and have no parent, a transferred one go on."""
+    links, dependencies = _links(store), _dependencies(store)
+    if (link := links.get(gone)) is not None:
+        links.remove(link)
+        if became is not None:
+            links.put(with_fields(link, id=became))
+    for one in dependencies.all():
+        if gone in (one.blocked, one.by):
+            dependencies.remove(one)
+
+
 def summaries(service: Service) -> None:
     """Let issues show how many sub-issues they have, and what blocks them."""
     store = service.forge.store
