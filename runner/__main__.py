@@ -8,10 +8,7 @@ import contextlib
 import gc
 import os
 import sys
-from typing import TYPE_CHECKING, Any, NoReturn
-
-if TYPE_CHECKING:
-    import socket
+from typing import Any, NoReturn
 
 
 def main() -> NoReturn:
@@ -20,8 +17,13 @@ def main() -> NoReturn:
     _load_msgspec()
     from runner.session.session_run import run_job
 
+    line = None
+    if "BRAT_WARM" in os.environ:  # noqa: TID251  one session or many
+        from runner.session import feed_client, warm_start  # noqa: F401  what it loads
+
+        gc.freeze()
+        line = warm_start.next_session()
     gc.freeze()  # a forked process shares memory that the collector leaves alone
-    line = _warm() if "BRAT_WARM" in os.environ else None  # noqa: TID251  how to start
     gc.enable()
     status = run_job()
     for stream in (sys.stdout, sys.stderr):
@@ -31,16 +33,6 @@ def main() -> NoReturn:
         with contextlib.suppress(OSError):  # who asked has gone
             line.sendall(bytes((status,)))
     os._exit(status)  # an orderly exit takes 20 ms
-
-
-def _warm() -> "socket.socket":
-    """Fork for sessions; return in the process of each, with its line."""
-    from runner.session import feed_client, warm_start  # noqa: F401  what each loads
-
-    gc.freeze()
-    line = warm_start.next_session()
-    warm_start.take_over(line)
-    return line
 
 
 def _load_msgspec() -> None:

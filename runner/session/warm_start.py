@@ -18,8 +18,7 @@ from runner.box.processes import harden
 
 WARM: Final = "BRAT_WARM"
 """The variable that asks `python -I -m runner` for this, instead of one session."""
-_BYTES: Final = 65_536
-_HANDED_MOST: Final = 8
+_BYTES, _HANDED_MOST = 65_536, 8
 
 
 def next_session() -> socket.socket:
@@ -39,10 +38,12 @@ def next_session() -> socket.socket:
             os.close(given[0])
         else:
             control.close()
-            return socket.socket(fileno=given[0])
+            line = socket.socket(fileno=given[0])
+            _take_over(line)
+            return line
 
 
-def take_over(line: socket.socket) -> None:
+def _take_over(line: socket.socket) -> None:
     """Say who we are, and become the process that the line then describes.
 
     Where no whole order comes, whoever asked has gone and knows of no session.
