@@ -12,9 +12,10 @@ from grite import lease
 from grite.errors import Conflict
 from grite.remote import RefUpdate
 from grite.resource import BOT as RESOURCE
+from grite.signatures import Writer
 from tests.bot.history import History
 from tests.bot.logs import Open, paused, resumed, story
-from tests.world.log_keys import LOG_KEY, OTHER_KEY, Key
+from tests.world.log_keys import LOG_KEY, OTHER_KEY
 from tests.world.rules import ACTOR
 
 OTHER = bytes(range(16, 32))
@@ -103,7 +104,8 @@ def test_each_push_writes_it_anew_on_the_one_before(
 
 
 def test_nobody_holds_it_before_a_push_and_after_it_is_freed(start: Start) -> None:
-    bot = start("one")
+    bot = start("one").free()
+    assert bot.mirror.refs == {}
     bot.lease.renewed(NOW)
     assert not bot.lease.held
 
@@ -125,36 +127,19 @@ def test_it_is_fresh_for_a_part_of_its_life_only(start: Start) -> None:
     assert not bot.lease.fresh
 
 
-def test_freeing_what_nobody_holds_is_harmless(start: Start) -> None:
-    bot = start("one")
-
-    bot.free()
-
-    assert bot.mirror.refs == {}
-
-
 # --- somebody else ------------------------------------------------------------------
 
 
-def test_another_bot_waits(start: Start) -> None:
+@pytest.mark.parametrize("off_ms", [-(10**12), 0, 10**9, 10**12])
+def test_another_bot_waits(off_ms: int, start: Start) -> None:
+    """No difference of clocks takes a live bot's lease."""
     start("one").push()
     other = start("two", OTHER)
 
     with pytest.raises(NotHolder, match=r"bot \(00010203\) holds repo:bot"):
-        other.push()
+        other.push(NOW + off_ms)
 
     assert not other.lease.held
-
-
-@pytest.mark.parametrize("off_ms", [-(10**12), 0, 10**9, 10**12])
-def test_no_difference_of_clocks_takes_a_live_bots_lease(
-    off_ms: int, start: Start
-) -> None:
-    start("one").push()
-    other = start("two", OTHER)
-
-    with pytest.raises(NotHolder):
-        other.push(NOW + off_ms)
 
 
 def test_a_lease_that_does_not_move_for_its_whole_life_is_dead(start: Start) -> None:
@@ -238,27 +223,18 @@ def test_another_process_of_the_same_bot_is_another_holder(start: Start) -> None
 FOR_EVER = lease.Lock(OTHER, "mine", NOW * 2, RESOURCE)
 
 
-@pytest.mark.parametrize("key", [None, OTHER_KEY, "no lease"])
+@pytest.mark.parametrize(
+    "writer", [None, OTHER_KEY.writer(), LOG_KEY.writer("2"), "no lease"]
+)
 def test_a_lease_that_no_allowed_key_signed_binds_nobody(
-    key: Key | str | None, start: Start, origin: History
+    writer: Writer | str | None, start: Start, origin: History
 ) -> None:
     """It held the bot up for as long as somebody pushed another one each minute."""
-    writer = key.writer() if isinstance(key, Key) else None
     made = (
         origin.commit({"lock.json": b"no json"})
-        if key == "no lease"
+        if isinstance(writer, str)
         else lease.write(origin.repo, FOR_EVER, parent=None, at_ms=NOW, writer=writer)
     )
-    origin.point(lease.ref_of(RESOURCE), made)
-
-    assert start("one").push().lease.held
-
-
-def test_a_lease_of_another_repository_binds_nobody(
-    start: Start, origin: History
-) -> None:
-    writer = LOG_KEY.writer("2")
-    made = lease.write(origin.repo, FOR_EVER, parent=None, at_ms=NOW, writer=writer)
     origin.point(lease.ref_of(RESOURCE), made)
 
     assert start("one").push().lease.held
