@@ -8,7 +8,7 @@ from playwright.async_api import Page, expect
 
 from tests.pictures.busy_repository import busy_repository
 from tests.pictures.passkeys_plan import RED, REFUSED, title
-from tests.pictures.take import PAGES, SCHEMES, shown
+from tests.pictures.take import PAGES, SCHEMES, show_components, shown
 from tests.world import browser as browsers
 from tests.world.browser import PROGRAM, Tab
 
@@ -29,6 +29,7 @@ async def tab(tmp_path: Path) -> AsyncIterator[Tab]:
         browsers.tab(browser) as tab,
     ):
         await tab.page.goto(url)
+        await show_components(tab.page, busy)
         yield tab
 
 

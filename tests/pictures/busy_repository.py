@@ -309,13 +309,14 @@ def _finished(path: Path) -> Busy:
     return told
 
 
-def busy_repository(path: Path, tasks: int, others: int = 0) -> Busy:
+def busy_repository(path: Path, tasks: int, others: int = 0, merged: int = 0) -> Busy:
     """Tell the story in a bare repository.
 
     Args:
         path: where the repository is made.
         tasks: how many the newest convoy has; half of them are merged, of many 110.
         others: how many tasks a second convoy has, which goes on too; 0: there is none.
+        merged: how many tasks of the newest convoy are merged; 0: as said above.
     """
     told = _finished(path)
     if others:
@@ -326,12 +327,14 @@ def busy_repository(path: Path, tasks: int, others: int = 0) -> Busy:
 
     def enough() -> bool:
         found = told.state.convoys[NAME].tasks
+        done = sum(task.state == "merged" for task in found)
+        if merged:
+            return done >= merged
         stopped = all(
             task.state == "blocked" for task in found if task.number in (RED, REFUSED)
         )
         judged = sum(task.candidate is not None for task in found)
-        merged = sum(task.state == "merged" for task in found)
-        return merged >= wanted and stopped and judged > min(2, tasks // 15)
+        return done >= wanted and stopped and judged > min(2, tasks // 15)
 
     told.work(min(50, max(3, tasks // 5)), enough)
     told.log.set_head(str(told.head), None)

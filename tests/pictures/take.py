@@ -12,11 +12,15 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Final, Literal
 
+from jinja2 import ChoiceLoader, FileSystemLoader, PackageLoader
 from playwright.async_api import CDPSession, Page
 from tenacity import retry, stop_after_attempt, wait_fixed
 
+from bot.dashboard import access_policy, drawings, page_contents
+from bot.dashboard.access_policy import Visitor
 from bot.dashboard.application import serving
 from bot.dashboard.dashboard_source import (
     DashboardSource,
@@ -24,11 +28,14 @@ from bot.dashboard.dashboard_source import (
     LogTail,
     Session,
 )
+from bot.dashboard.page_contents import STATES
+from bot.requests import verb_table
 from bot.requests.verb import Asker, Request
 from bot.text.replies import Reply
 from brat.repository.log_reader import Reader
 from convoy.log.record import Reading
 from convoy.model import ids
+from convoy.views.interventions import interventions
 from tests.pictures import outside_the_log
 from tests.pictures.busy_repository import (
     EARLIER,
@@ -38,11 +45,14 @@ from tests.pictures.busy_repository import (
     finished_repository,
     idle_repository,
 )
+from tests.pictures.passkeys_plan import RED
 from tests.world import browser as browsers
 from tests.world.browser import Scheme
 from tests.world.requests import carried_out
 
 TOKEN: Final = "0123456789abcdef"
+HERE: Final = Path(__file__).parent
+CONVOY_STATES: Final = ("planning", "active", "paused", "complete", "failed")
 PICTURES: Final = Path(__file__).parents[2] / "docs" / "pictures"
 Kind = Literal["webp", "png"]
 QUALITY: Final = 60
@@ -74,7 +84,40 @@ PAGES: Final = {
     "waits": "/waits",
     "tasks": "/tasks",
     "earlier": f"/convoys/{EARLIER}",
+    "components": "/components",
 }
+
+
+async def show_components(page: Page, busy: Busy) -> None:
+    """Let a tab find the page of all components, which no dashboard serves."""
+    convoy, reader = busy.state.convoys[NAME], Reader(busy.path)
+    reader.read()
+    sessions = LogHistory(busy.path, lambda: reader.reading).sessions(NAME)
+    pages = page_contents._pages.overlay(  # noqa: SLF001  its own filters
+        loader=ChoiceLoader(
+            [PackageLoader("bot.dashboard", "templates"), FileSystemLoader(HERE)]
+        )
+    )
+    body = pages.get_template("components.html").render(
+        source=SimpleNamespace(base="", web="https://forge.example", carry_out=True),
+        visitor=Visitor(may_write=True),
+        may_write=True,
+        path="/components",
+        now=busy.now,
+        convoys_by_name=busy.state.convoys,
+        convoy=convoy,
+        states=(*STATES, *CONVOY_STATES, "handed in", "sent back", "refused", "lost"),
+        words=[*verb_table.BY_TASK_WORD],
+        printed=outside_the_log.printed(RED, 1),
+        waits=interventions(busy.state, busy.now)[:1],
+        agents=[(*each, "Editing a file") for each in busy.state.running()][:2],
+        train=drawings.merge_train(convoy, outside_the_log.checks(busy.state)),
+        gantt=drawings.draw_gantt(convoy, sessions, busy.now, 8),
+    )
+    headers = {**access_policy.HEADERS, "Content-Type": "text/html"}
+    await page.route(
+        "**/components", lambda route: route.fulfill(body=body, headers=headers)
+    )
 
 
 @asynccontextmanager
@@ -124,10 +167,66 @@ async def take(
                     for scheme in SCHEMES:
                         async with browsers.tab(browser, scheme) as tab:
                             await tab.page.goto(url)
+                            if NAME in busy.state.convoys:
+                                await show_components(tab.page, busy)
                             start = (
                                 folder / f"{{page}}-{story}-{{width}}-{scheme}.{kind}"
                             )
                             await _all(tab.page, str(start), chosen, kind)
+
+
+MOVING: Final = "overview-moving.webp"
+FRAME_MS: Final = 1500
+
+
+async def take_moving(folder: Path) -> None:
+    """Take the first page while a convoy goes on, as one picture that moves."""
+    frames: list[bytes] = []
+    width, height = SIZES[0]
+    with TemporaryDirectory(prefix="brat-pictures-") as name:
+        async with browsers.launched() as browser, browsers.tab(browser) as tab:
+            await tab.page.set_viewport_size({"width": width, "height": height})
+            camera = await tab.page.context.new_cdp_session(tab.page)
+            for merged in range(1, 11):
+                path = Path(name) / f"{merged}.git"
+                busy = busy_repository(path, tasks=20, others=20, merged=merged)
+                async with shown(busy) as url:
+                    await tab.page.goto(url)
+                    taken = await _captured(camera, {"format": "webp", "quality": 50})
+                    frames.append(b64decode(taken["data"]))
+    moving = animated(frames, width, height, FRAME_MS)
+    await asyncio.to_thread((folder / MOVING).write_bytes, moving)
+
+
+def animated(frames: Sequence[bytes], width: int, height: int, shown_ms: int) -> bytes:
+    """Return still WebP pictures as one that moves without an end.
+
+    https://developers.google.com/speed/webp/docs/riff_container
+    """
+
+    def chunk(name: bytes, content: bytes) -> bytes:
+        size = len(content).to_bytes(4, "little")
+        return name + size + content + b"\0" * (len(content) % 2)
+
+    size = (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little")
+    start = bytes(6) + size + shown_ms.to_bytes(3, "little") + b"\2"
+    parts = [
+        chunk(b"VP8X", b"\2\0\0\0" + size),
+        chunk(b"ANIM", bytes(6)),
+        *(chunk(b"ANMF", start + _picture_of(frame)) for frame in frames),
+    ]
+    return chunk(b"RIFF", b"WEBP" + b"".join(parts))
+
+
+def _picture_of(still: bytes) -> bytes:
+    """Return the part of a still WebP picture that holds its pixels."""
+    at = 12
+    while True:
+        size = int.from_bytes(still[at + 4 : at + 8], "little")
+        end = at + 8 + size + size % 2
+        if still[at : at + 4] in (b"VP8 ", b"VP8L"):
+            return still[at:end]
+        at = end
 
 
 async def _all(page: Page, file: str, names: Sequence[str], kind: Kind) -> None:
@@ -157,11 +256,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--to", type=Path, default=PICTURES)
     parser.add_argument("--kind", choices=("webp", "png"), default="webp")
+    parser.add_argument("--moving", action="store_true", help="only the moving one")
     parser.add_argument("--stories", choices=STORIES, nargs="+", default=[*STORIES])
     parser.add_argument("--pages", choices=PAGES, nargs="+", default=[*PAGES])
     wanted = parser.parse_args()
     wanted.to.mkdir(parents=True, exist_ok=True)
-    asyncio.run(take(wanted.to, wanted.stories, wanted.pages, wanted.kind))
+    if not wanted.moving:
+        asyncio.run(take(wanted.to, wanted.stories, wanted.pages, wanted.kind))
+    asyncio.run(take_moving(wanted.to))
 
 
 if __name__ == "__main__":
