@@ -5,8 +5,7 @@
         node_modules/@octokit/openapi/generated/api.github.com.json
 
 It writes github-openapi.json beside this file, and names the routes of the forge that
-GitHub does not describe. Texts and examples are left out. github-operations.txt is the
-list of all of GitHub's operations.
+GitHub does not describe. Texts and examples are left out.
 """
 
 import json
@@ -20,7 +19,6 @@ from tests.world.github_forge.endpoint_permissions import shape
 from tests.world.github_forge.extension import ROUTES as MORE_ROUTES
 
 TARGET = Path(__file__).with_name("github-openapi.json")
-OPERATIONS = Path(__file__).with_name("github-operations.txt")
 PROSE = {"description", "summary", "example", "examples", "externalDocs", "tags"}
 EITHER = ["Simple User", "Enterprise"]
 """An account is one of them; one list of GitHub's says that it is both."""
@@ -101,14 +99,7 @@ def pruned(full: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Write the pruned description, and the list of operations."""
     full = json.loads(Path(sys.argv[1]).read_text())
-    operations = sorted(
-        f"{path} {method.upper()}\n"
-        for path, item in full["paths"].items()
-        for method in item
-    )
-    OPERATIONS.write_text("".join(operations))
     TARGET.write_text(json.dumps(pruned(full), separators=(",", ":")) + "\n")
     sys.stdout.write(f"{TARGET.name}: {TARGET.stat().st_size // 1000} kB" + "\n")
     return 0
