@@ -272,7 +272,8 @@ def _need_said(convoy: Convoy, need: Need) -> Iterator[str]:
             yield f"its landing: {full_stop(inline(convoy.sync.stalled))} "
             yield "Once that is fixed, say `/brat retry`."
         case "let it land" | "landing":
-            yield f"pull request #{convoy.pull} is green and waits for "
+            green = " is green and" if convoy.pull else ""
+            yield f"{convoy.offer}{green} waits for "
             yield f"{inline(convoy.landing_waits)}."
         case "refused":
             yield from _refused(need.aside, task)

@@ -183,7 +183,7 @@ def _of_convoy(convoy: Convoy, *, named: bool) -> Iterator[_Wait]:
         said = f"{name}: its landing waits: {convoy.sync.stalled}"
         yield _Wait(name, _LANDING, 0, (said, f"{_ONCE}brat convoy retry {name}"))
     if convoy.settled and convoy.landing_waits:
-        said = f"{name}: pull request #{convoy.pull} waits for {convoy.landing_waits}"
+        said = f"{name}: {convoy.offer} waits for {convoy.landing_waits}"
         yield _Wait(name, _LANDING, 0, (said,))
 
 

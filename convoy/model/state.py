@@ -338,6 +338,11 @@ class Convoy(Part, frozen=True, kw_only=True):
         return (self.sync.target or self.base, self.tip) if self.tip else None
 
     @property
+    def offer(self) -> str:
+        """What waits to land, in words."""
+        return f"pull request #{self.pull}" if self.pull else "its landing"
+
+    @property
     def next_number(self) -> int:
         return max((self.numbered, *(task.number for task in self.tasks))) + 1
 

@@ -170,6 +170,10 @@ def _convoy_merge(
     convoy: Convoy, look: Look, given: Sequence[Convoy]
 ) -> Iterator[Action]:
     tip, work = look.tip(convoy.target), own_tip(convoy, look.observed.refs)
+    gone = GONE.format(convoy.target)
+    if bool(tip) == (convoy.landing_waits == gone):
+        wait = LandingWaits(convoy=convoy.name, why="" if tip else gone)
+        yield Note("refinery", wait)
     if not tip or work is None or convoy.sync.stalled:
         return
     if convoy.lands_given is None and may_take_target_in(convoy, tip):
@@ -369,6 +373,7 @@ BEHIND = (
     "its branch is in a fork and lacks the newest {0}, and {0} accepts only merged "
     "pull requests: its author must merge {0} in"
 )
+GONE = "the branch {}, which was deleted or renamed: restore it"
 LEFT_QUEUE = "the forge's merge queue removed its pull request: see its checks there"
 
 

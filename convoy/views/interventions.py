@@ -238,7 +238,7 @@ def _asked(convoy: Convoy, state: State) -> Iterator[Intervention]:
     if convoy.withdrawn:
         waits = "was removed from the merge queue"
     if waits and (convoy.settled or convoy.withdrawn):
-        why = f"pull request #{convoy.pull} {waits}"
+        why = f"{convoy.offer} {waits}"
         yield _asking("kept_back", convoy, why)
     # What people took out by a gesture on its pull request.
     own = ((task.number, task.taken_out) for task in convoy.tasks if not task.settled)

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from convoy.events import Refusal
-from convoy.events.target_events import LandingStalled
+from convoy.events.target_events import LandingStalled, LandingWaits
 from convoy.model.work import LOST_MOST
 from convoy.owed import (
     Action,
@@ -24,7 +24,7 @@ from convoy.rules.landing import AttemptMerge, LandMerge, chain
 from convoy.rules.people import BlockTask, DropTask, FailConvoy, RebaseWork, RetryConvoy
 from convoy.rules.target import AttemptSync, FailSync, LandSync as Land
 from convoy.rules.verdict import Checks, Observed
-from tests.world.rules import NAME, Rules, made, sha, spec
+from tests.world.rules import NAME, Rules, commands, made, sha, spec
 
 TIP, MOVED = sha("a"), sha("1")
 GREEN, RED = (Checks(verdict="green", names=("ci",)), Checks(verdict="red"))
@@ -103,6 +103,17 @@ def test_a_busy_target_is_taken_in_once_in_five_minutes() -> None:
     assert rules.convoy.changed == (sha("2"), sha("d"))
     assert owed(rules, 299, tip=sha("d")) == []
     assert owed(rules, 301, tip=sha("d")) == [BuildSync(NAME, MOVED)]
+
+
+def test_a_target_that_is_gone_is_said_once_until_it_is_back() -> None:
+    rules = begun()
+    waits = "the branch main, which was deleted or renamed: restore it"
+    gone = {f"refs/heads/convoy/{NAME}/base": TIP}
+    for refs, why in ((gone, waits), (gone | {"refs/heads/main": MOVED}, "")):
+        look = Look(Observed(refs=refs), PATIENCE, rules.now)
+        rules.do(*commands(merges(rules.convoy, look), LandingWaits))
+        assert rules.convoy.landing_waits == why
+        assert not commands(merges(rules.convoy, look), LandingWaits)
 
 
 def test_without_sync_it_comes_in_after_the_last_task() -> None:

@@ -62,25 +62,36 @@ async def looks(here: Room, times: int = 3) -> None:
 
 
 @TWO_WAYS
+@pytest.mark.parametrize("gesture", ["", "edited", "deleted"])
 async def test_a_persons_thread_is_answered_with_the_commit_once(
-    tmp_path: Path, *, delivered: bool
+    tmp_path: Path, gesture: str, *, delivered: bool
 ) -> None:
+    """It may be edited meanwhile, which changes nothing, or deleted: then none is."""
     opened = room(tmp_path, delivered=delivered, extend=github)
     async with opened as here:
         await here.worked(1, FILES)
-        await review(here, here.let_in("bea"), on(2, "Say `2`, not `two`."))
+        says = "Say `2`, not `two`.\n\n```suggestion\n2\n```"
+        await review(here, here.let_in("bea"), on(2, says))
         await here.until(lambda: here.task(1).state == "queued")
 
         (told,) = here.task(1).notes
-        for part in ("one.py, line 2", "+two", "bea: Say `2`, not `two`.", "Thread "):
+        for part in ("one.py, line 2", "+two", f"bea: {says}", "Thread "):
             assert part in told
 
+        store, (first,) = here.forge.store, lines_of(here)
+        with store.change():
+            if gesture == "edited":
+                comments_of(store).put(replace(first, body="Delete it all."))
+            elif gesture == "deleted":
+                comments_of(store).remove(first)
         made = await here.worked(1, {**FILES, "one.py": b"one\n2\nthree\n"})
         await looks(here)
 
-        assert answers(here) == [f"Done in {made}."]
+        assert answers(here) == ([] if gesture == "deleted" else [f"Done in {made}."])
+        assert not here.loop.context.mirror.state.set_aside
         assert here.tip(task_branch(NAME, 1)) == made
-        assert not lines_of(here)[0].is_resolved, "a person resolves their own"
+        resolved = [each.is_resolved for each in lines_of(here) if not each.begins]
+        assert not any(resolved), "a person resolves their own"
         assert here.task(1).state == "needs-review", "its own answer asks for nothing"
 
 
