@@ -202,7 +202,7 @@ def test_in_a_clone_of_another_machine_a_decision_is_a_comment(
     assert "set GH_ENTERPRISE_TOKEN or GITHUB_ENTERPRISE_TOKEN" in without.err
     assert f"or write it yourself on issue #{issue}" in without.err
     assert said.lines == [
-        f"said on pat-person/project#{issue}: /brat pause; the bot answers there"
+        f"commented on pat-person/project#{issue}: /brat pause; the bot answers there"
     ]
     assert daemon.is_running()
 
