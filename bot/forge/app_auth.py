@@ -99,18 +99,19 @@ MARGIN_S: Final = 300
 """How long before its expiry a token is renewed."""
 REVOKE_S: Final = 5.0
 
-PERMISSIONS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "actions": "write",  # start and cancel runs, read their artifacts
-        "checks": "write",  # read CI's verdicts, show a task's progress
-        "contents": "write",  # branches, candidates, the log
-        "issues": "write",  # comments and labels
-        "metadata": "read",
-        "pull_requests": "write",
-        "statuses": "read",  # read CI's verdicts where it reports no check runs
-    }
+RIGHTS: Final = (
+    ("actions", "write", "start and cancel runs, read their artifacts"),
+    ("checks", "write", "read CI's verdicts, show a task's progress"),
+    ("contents", "write", "branches, candidates, the log, merging"),
+    ("issues", "write", "comments, labels, sub-issues"),
+    ("metadata", "read", "GitHub requires it"),
+    ("pull_requests", "write", "open them, answer and resolve threads, queue them"),
+    ("statuses", "read", "read CI's verdicts where it reports no check runs"),
 )
-"""The permissions that the bot needs.
+PERMISSIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {name: level for name, level, _ in RIGHTS}
+)
+"""The permissions that the bot needs, and in `RIGHTS` what for.
 
 https://docs.github.com/rest/authentication/permissions-required-for-github-apps
 """

@@ -1,9 +1,11 @@
-"""The tables of docs/actions.md, from action.yml."""
+"""The tables of docs/actions.md, from action.yml, and of the App's permissions."""
 
 from pathlib import Path
 from typing import Any, Final
 
 from ruamel.yaml import YAML
+
+from bot.forge.app_auth import RIGHTS
 
 _ACTION: Final = Path(__file__).parents[2] / "action.yml"
 
@@ -18,6 +20,11 @@ def inputs() -> str:
         for name, each in _rows("inputs").items()
     )
     return "| input | for | default |\n|---|---|---|\n" + "".join(rows)
+
+
+def permissions() -> str:
+    rows = (f"| `{name}: {level}` | {what} |\n" for name, level, what in RIGHTS)
+    return "| permission | for |\n|---|---|\n" + "".join(rows)
 
 
 def outputs() -> str:

@@ -127,6 +127,8 @@ async def queue(here: Town, heard: Receiver) -> None:
     number = await rule(here, merge_queue())
     pull = await here.pull(await here.clone(), "queued")
     given = {"pullRequestId": pull["node_id"]}
+    for each in ("convertPullRequestToDraft", "markPullRequestReadyForReview"):
+        await mutate(here, each, given)
     await mutate(here, "enqueuePullRequest", given)
     await heard.got("pull_request.dequeued")
     await heard.got("merge_group.destroyed")
