@@ -222,7 +222,7 @@ def _command_in(line: str, below: list[str]) -> FoundCommand:
     shown = cut(line, LINE_CHARS)
     words: list[str] = []
     options: dict[str, str] = {}
-    text = ""
+    text, is_bare = "", True
     at = len("/brat")
     while at < len(line):
         found = _ARGUMENT.match(line, at)
@@ -244,9 +244,10 @@ def _command_in(line: str, below: list[str]) -> FoundCommand:
             options[key] = value
         else:
             words.append(value)
-    if words:  # as at the end of a sentence
+            is_bare = found["bare"] is not None
+    if words and is_bare:  # as at the end of a sentence
         words[-1] = words[-1].rstrip(".,!") or words[-1]
-    else:
+    elif not words:
         return MalformedCommand(
             shown, "the command is missing; `/brat help` lists all commands"
         )

@@ -124,7 +124,9 @@ class Copy:
 @cache
 def _tests() -> str:
     """Return each test that may kill, as `FILE::NAME`, a line each."""
-    files = (file for room in ROOMS for file in sorted((ROOT / room).rglob("test_*")))
+    files = (
+        file for room in ROOMS for file in sorted((ROOT / room).rglob("test_*.py"))
+    )
     found = (
         f"{file.relative_to(ROOT)}::{name}"
         for file in files
