@@ -28,6 +28,7 @@ from benchmarks.intake_labels import intake_labels
 from benchmarks.planning import planning
 from benchmarks.poisoned_hour import poisoned_hour
 from benchmarks.slow_ci import slow_ci
+from benchmarks.stay import stay
 from benchmarks.task_cost import task_cost
 
 Figures = dict[str, object]
@@ -84,6 +85,7 @@ BENCHMARKS: dict[str, Callable[[Path, int], Figures]] = {
     "task-cost": task_cost,
     "door": door,
     "eyes": eyes,
+    "stay": stay,
     "log-append": log_append.one_writer,
     "log-intake": log_intake.results,
     "log-read": log_reading.reading,

@@ -175,6 +175,7 @@ async def run_once(loop: Loop, *, after: int | None, ci_wait_s: float) -> Left:
     pause_s = PACED_PAUSE_S if paced else FIRST_PAUSE_S
     waiting, cut_short = _Waiting(after, ci_wait_s, pause_s), 0
     answers = loop.context.github.answers
+    loop.stays = _stays
     asked: set[str] = set()
     while True:
         again = await bot_service.tick(loop)
@@ -193,8 +194,7 @@ async def run_once(loop: Loop, *, after: int | None, ci_wait_s: float) -> Left:
         if cut_short * RETRY_S > bot_service.PATIENCE_S:
             raise Unavailable("; ".join(loop.context.troubles.values()))
         state = loop.context.mirror.state
-        config = usable_configuration(loop.context)
-        stays = config is not None and config.actions.stay
+        stays = _stays(loop.context)
         waiting.seen(loop.context.mirror.head, stays=stays)
         answers, before = loop.context.github.answers, answers
         share_s = loop.context.github.pause_s(answers - before)
@@ -211,6 +211,11 @@ async def run_once(loop: Loop, *, after: int | None, ci_wait_s: float) -> Left:
             return _left(state, again=could_act or (stays and is_awaited))
         pause_s = RETRY_S if again else waiting.pause_s
         await loop.wake.wait(max(pause_s, share_s))
+
+
+def _stays(context: BotContext) -> bool:
+    config = usable_configuration(context)
+    return config is not None and config.actions.stay
 
 
 def _left(state: State, *, again: bool) -> Left:

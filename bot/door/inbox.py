@@ -335,6 +335,8 @@ class Wake:
         self._more_kept = asyncio.Event()
         self._ticking = ticking
         self._looked_at = ticking()
+        self.polls = False
+        """Whether nobody rings while people wait: then each look covers everything."""
 
     def up(self, part: str) -> None:
         self._parts.add(part)
@@ -361,7 +363,7 @@ class Wake:
 
     def take(self) -> frozenset[str]:
         """Return the parts that may have changed since the last take; forget them."""
-        parts = frozenset(self._parts)
+        parts = ALL_PARTS if self.polls else frozenset(self._parts)
         if parts >= ALL_PARTS:
             self._looked_at = self._ticking()
         self._parts.clear()

@@ -63,6 +63,9 @@ class Loop:
     """Called with one line for each problem or wait."""
     look_here: Callable[[], None] = lambda: None
     """Brings in what no forge shows, such as a person's checkout; may block."""
+    stays: Callable[[BotContext], bool] = lambda _: False
+    """Whether this process, to which nothing is delivered, answers people all the same:
+    then each of its rounds looks at everything."""
     cut_by: BratError | None = None
     """What cut the last tick short; None: it was whole."""
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -188,6 +191,7 @@ class Loop:
             await asyncio.to_thread(context.mirror.look)
             self._tell_notices(context.mirror.notices)
         self._refuse_unknown()
+        self.wake.polls = self.stays(context)
         for _ in range(ROUNDS):
             await self.pacing.wait()
             parts |= self.wake.take()

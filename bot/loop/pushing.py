@@ -306,6 +306,8 @@ class PushPacing:
                 each.cancel()
 
     def _asked(self) -> bool:
+        if self.wake.polls:  # a request that nobody has seen may wait
+            return True
         listens = "mayor" in self.context.settings.roles
         return listens and new_requests.waits(self.context)
 

@@ -121,6 +121,18 @@ async def test_what_people_wait_for_ends_the_wait_between_pushes(
             assert here.convoy_state() == "paused"
 
 
+async def test_a_job_that_stays_hears_people_between_its_pushes(tmp_path: Path) -> None:
+    async with room(tmp_path, roles=("mayor",)) as here:
+        here.loop.stays = lambda _: True
+        async with pushing_slowly(here):
+            comment = await here.person.say(here.issue, "/brat pause")
+
+            async def answered() -> bool:
+                return "rocket" in reacted(here, comment)
+
+            await until(answered)
+
+
 def test_only_the_newest_comments_are_remembered() -> None:
     recent = RecentComments()
     assert recent.add(0)

@@ -28,7 +28,7 @@ from tests.world.github_forge.apps import Apps
 from tests.world.github_forge.graphql import GraphQL
 from tests.world.github_forge.injected_faults import Faults
 from tests.world.github_forge.issue_removal import moved_away
-from tests.world.github_forge.profiles import Budget, chosen
+from tests.world.github_forge.profiles import Budget, chosen, free_of_charge
 from tests.world.github_forge.rest_apps import TokenPermissions
 from tests.world.github_forge.rules import rest_rules
 from tests.world.github_forge.rules.receive_pack import receive_pack, sweep
@@ -127,6 +127,7 @@ def github(service: Service) -> Extension:
         extension,
         routes=ROUTES,
         permissions=TokenPermissions(),
+        middlewares=(*extension.middlewares, free_of_charge),
         pages=(
             *files.routes(),
             *OAuth(service).routes(),
