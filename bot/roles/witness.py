@@ -176,11 +176,9 @@ class EndedAttempt:
         """
         is_large = is_large or result.outcome == "oversized"
         is_for_a_person = result.outcome in FOR_A_PERSON or is_large
-        gave_up = result.status == "blocked" and not is_for_a_person
-        splits = is_large or gave_up or result.outcome == "deadline"
-        self.refuse(self._cause(result), why, result, left, splits=splits)
+        self.refuse(self._cause(result), why, result, left)
         if result.status in NEEDS_A_PERSON or is_for_a_person:
-            self._block(why, splits=splits)
+            self._block(why)
 
     def _cause(self, result: Result) -> Cause:
         if result.conclusion == "success" or result.refusals:
@@ -193,13 +191,11 @@ class EndedAttempt:
         """End an attempt that never began; it costs none, and a person is asked."""
         why = f"Its job had no valid hand-off. {why}"
         self.refuse("setup", why)
-        self._block(why, splits=False)
+        self._block(why)
 
-    def _block(self, why: str, *, splits: bool) -> None:
+    def _block(self, why: str) -> None:
         name, number = self.convoy.name, self.task.number
-        self.draft.submit(
-            BlockTask(convoy=name, task=number, why=fit_text(why), splits=splits)
-        )
+        self.draft.submit(BlockTask(convoy=name, task=number, why=fit_text(why)))
 
     def refuse(
         self,
@@ -207,8 +203,6 @@ class EndedAttempt:
         why: str,
         result: Result | None = None,
         left: str = "",
-        *,
-        splits: bool = False,
     ) -> None:
         """End the attempt without work; its agent's notes are kept all the same."""
         if result is not None:
@@ -224,7 +218,6 @@ class EndedAttempt:
                 asked_s=(result and result.retry_after_s) or 0.0,
                 usage=result.used if result else Usage(),
                 left=left,
-                splits=splits,
             )
         )
 

@@ -7,6 +7,7 @@ from bot.forge.workflows import Exposure
 from bot.settings.bot_settings import Settings
 from bot.text.visible_text import code_span
 from convoy.gate import unallowed
+from convoy.kinds import may_be_too_much
 from convoy.model.ids import SetAside
 from convoy.model.state import Convoy, Task
 from convoy.model.work import Intent, Push, TakenOut
@@ -287,7 +288,11 @@ def _unblocking(convoy: Convoy, task: Task | None) -> str:
     why = full_stop(inline(task.why))
     if unallowed(task, convoy.settings.gate):
         return why  # it says what helps: another try would not
-    return f"{why} Say `/brat retry {task.number}` or `/brat drop {task.number}`."
+    parts = ""
+    if may_be_too_much(convoy, task):
+        parts = f" To have it done in parts, say `/brat split {task.number} -- LIST`."
+    retry, drop = f"`/brat retry {task.number}`", f"`/brat drop {task.number}`"
+    return f"{why} Say {retry} or {drop}.{parts}"
 
 
 def _refused(aside: SetAside | None, task: Task | None) -> Iterator[str]:

@@ -1,8 +1,7 @@
 """What sessions answer that bring no change: asked for, read, and made a command.
 
-The plan is an answer: an engine, or a plugin, is asked for a convoy's tasks. The parts
-of a task that was too much for one agent are asked for, read, and checked like any
-plan. Reports, reviews and choices are in `convoy.answers.answering`.
+The plan is an answer: an engine, or a plugin, is asked for a convoy's tasks. Reports,
+reviews and choices are in `convoy.answers.answering`.
 """
 
 import json
@@ -14,25 +13,19 @@ from msgspec.structs import replace
 
 from convoy.answers import answering
 from convoy.answers.answering import Answering, Question, Reply, Taken
-from convoy.kinds import kind_of
-from convoy.kinds.task_kinds import PARTS_LEAST, PLAN, SPLIT, KindName, room_for_parts
-from convoy.model.records import PLANNER, TaskSpec, Wait
-from convoy.model.state import Convoy, Task
-from convoy.model.task_graph import relinked
+from convoy.kinds.task_kinds import PLAN, KindName
+from convoy.model.records import PLANNER
 from convoy.planner import FILE, Asked, Survey, planned_by
 from convoy.planner.plan_reader import (
-    PLAN_FAULTS,
     House,
     PlanAnswer,
     imports_beside,
-    ordered,
     read_plan,
     strength,
     strengths,
 )
-from convoy.rules.plan_changes import SplitTask
 from convoy.rules.plans import PlanConvoy
-from convoy.text import POST_CHARS, Unfit, clean, cut, fence_of, fenced, fitting, inline
+from convoy.text import clean, cut, fence_of, fenced
 
 FOLDERS: Final = 200
 """So many folders a plugin is told of; it has them all before it."""
@@ -158,127 +151,10 @@ def _counted(pairs: Iterable[tuple[str, int]]) -> str:
     return ", ".join(f"{name} {count}" for name, count in pairs)
 
 
-_SPLIT_BRIEF: Final = """\
-
-## This is a split
-
-The task between the lines was too much for one agent. Plan it as {least} tasks or more
-that together do all of it and nothing else, each so much smaller that one agent can do
-it. What made it stop is what the parts must avoid.{within} Where smaller tasks would
-not help, write no plan and end with `BRAT: blocked` and why: then a person is asked.
-"""
-
-
-def split_brief(task: Task) -> str:
-    paths = ", ".join(f"`{path}`" for path in task.spec.paths)
-    within = f" They touch nothing but: {paths}." if paths else ""
-    return _SPLIT_BRIEF.format(least=PARTS_LEAST, within=within)
-
-
-def split_parts(
-    text: str, house: House, convoy: Convoy, task: Task
-) -> tuple[TaskSpec, ...]:
-    """Return a task's parts, numbered behind the convoy's tasks and in their order.
-
-    They wait for what the task waited for, and where they share a path with what is
-    still to be done, the later waits.
-    """
-    found = read_plan(text, house)
-    faults: list[str] = []
-    if len(found) < PARTS_LEAST:
-        few = f"The split has {len(found)} task; at least {PARTS_LEAST} are needed."
-        faults.append(few)
-    allowed = ", ".join(task.spec.paths)
-    within = tuple(f"{each.rstrip('/')}/" for each in task.spec.paths)
-    faults += (
-        f'Task {spec.number}: the path "{cut(path, 80)}" is not among '
-        f"those of task {task.number}: {cut(allowed, 300)}."
-        for spec in found
-        for path in spec.paths
-        if within and not f"{path.rstrip('/')}/".startswith(within)
-    )
-    if faults:
-        raise Unfit(*faults[:PLAN_FAULTS])
-    first = convoy.next_number - 1
-    moved = tuple(_moved(spec, first, task.spec) for spec in found)
-    others = tuple(
-        each.spec
-        for each in convoy.tasks
-        if not each.settled
-        and each.number != task.number
-        and kind_of(each.spec).is_work
-    )
-    whole = ordered(relinked(others, task.number, moved), house, {})
-    numbers = {spec.number for spec in moved}
-    return tuple(spec for spec in whole if spec.number in numbers)
-
-
-def _moved(spec: TaskSpec, by: int, whole: TaskSpec) -> TaskSpec:
-    """Return a part with its number in the convoy, behind what the whole waited for."""
-    after = {*(number + by for number in spec.after), *whole.after}
-    return replace(
-        spec,
-        number=spec.number + by,
-        after=tuple(sorted(after)),
-        needs=tuple(dict.fromkeys((*spec.needs, *whole.needs))),
-        waits=(
-            *(
-                Wait(each.on + by, each.why, overlap=each.overlap)
-                for each in spec.waits
-            ),
-            *whole.waits,
-        ),
-        part_of=whole.number,
-    )
-
-
-def _ask_split(question: Question) -> str:
-    convoy = question.convoy
-    survey = question.repository.surveyed(convoy.base)
-    engines = strengths(question.state, convoy.settings.workers)
-    fence = fence_of(question.session)
-    whole = convoy.task(question.task.spec.on[0])
-    told = plan_brief(survey, engines, room_for_parts(convoy), fence)
-    return told + (split_brief(whole) if whole is not None else "")
-
-
-def _take_split(reply: Reply) -> Taken:
-    convoy, task, attempt = reply.convoy, reply.task, reply.attempt
-    whole = convoy.task(task.spec.on[0])
-    if whole is None:
-        raise Unfit(f"Task {task.spec.on[0]} no longer exists.")
-    house = House(
-        files=reply.repository.files(attempt.base),
-        engines=convoy.settings.workers,
-        limit=room_for_parts(convoy),
-        text=reply.repository.text(attempt.base),
-    )
-    found = split_parts(reply.text, house, convoy, whole)
-    head = f"**Task {whole.number} ({inline(whole.spec.title)})** was too much for one "
-    lines = [f"{head}agent: {inline(whole.why)}. It is split into parts:", ""]
-    for part in found:
-        after = ", ".join(map(str, part.after))
-        where = f" (after {after})" if after else ""
-        lines.append(f"- task {part.number}: {inline(part.title)}{where}")
-    more = "{}: `brat status` lists all"
-    text = "\n".join(fitting(lines, more, POST_CHARS - len(more)))
-    return Taken(
-        command=SplitTask(
-            convoy=convoy.name,
-            task=task.number,
-            attempt=attempt.number,
-            parts=found,
-            usage=reply.usage,
-        ),
-        said=reply.answer(SPLIT, text),
-    )
-
-
 ANSWERS: Final[dict[KindName, Answering]] = {
     each.kind.name: each
     for each in (
         Answering(kind=PLAN, none=NO_PLAN, told=_ask_plan, read=_take_plan),
-        Answering(kind=SPLIT, none=NO_PLAN, told=_ask_split, read=_take_split),
         *answering.ANSWERINGS,
     )
 }

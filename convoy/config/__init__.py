@@ -114,7 +114,6 @@ class Config(Table):
         frozen = {
             "engines": specs,
             "planner": "" if self.staged else planner,
-            "splitter": self.mayor.engine if self.mayor.split else "",
             "locks": self.locks.policy,
             "limits": Limits(
                 patch_files=self.gate.max_files,

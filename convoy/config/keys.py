@@ -52,7 +52,8 @@ GONE: Final[Mapping[str, str]] = {
     "mayor.followups": "agents cannot add tasks: remove it",
     "refinery.land": "a convoy lands as a whole, after all its tasks: remove it",
     "refinery.merge": "remove it; git merges as the branch's .gitattributes say",
-    "mayor.max_size": "remove it; mayor.split decides about large tasks",
+    "mayor.max_size": "remove it; people split large tasks with `/brat split`",
+    "mayor.split": "remove it; people split large tasks with `/brat split`",
 }
 """What to do about keys that the file could hold once, by table and key."""
 
@@ -508,10 +509,6 @@ class MayorTable(Table):
     ask: bool = False
     """Whether an issue that says too little is answered with two or three questions
     instead of a convoy; the convoy starts when they are answered (docs/planning.md)."""
-    split: bool = True
-    """Whether the planning engine also splits a task that was too much for one agent:
-    the agent reported it blocked, ran out of attempts, time or money, or its patch was
-    too large. Otherwise such a task waits for a person."""
     follow: bool = _DEFAULT.follow
     """Whether a plan made of an issue's sub-issues changes with them at once; otherwise
     the change is shown, and waits for `/brat follow`."""

@@ -66,7 +66,6 @@ class TaskQueued(SessionEvent, frozen=True, kw_only=True, tag="task.queued"):
             cause=self.cause,
             why=self.why,
             spent=max(0, spent - (self.cause in _GIVEN_BACK)),
-            splits=False,
             rounds=0 if is_retry else task.rounds,
             conflicts=conflicts,
             outages=task.outages + 1 if self.cause == "outage" else 0,
@@ -86,8 +85,6 @@ class TaskBlocked(SessionEvent, frozen=True, kw_only=True, tag="task.blocked"):
     why: str
     cause: Cause | None = None
     """The outcome of its last attempt; null: a person or a rule stopped it."""
-    splits: bool = False
-    """Whether it was too much for one agent, so that smaller tasks may do it."""
     wanted_by: str = ""
     """The person who decided it; empty: nobody did."""
 
@@ -108,7 +105,6 @@ class TaskBlocked(SessionEvent, frozen=True, kw_only=True, tag="task.blocked"):
             cause=self.cause or task.cause,
             why=self.why,
             candidate=None,
-            splits=self.splits,
         )
 
 

@@ -8,7 +8,6 @@ from typing import Final
 
 from convoy.kinds.rivals import CHOICE, RIVAL
 from convoy.kinds.task_kinds import (
-    PARTS_LEAST,
     PLAN,
     REPORT,
     REVIEW,
@@ -21,7 +20,6 @@ from convoy.kinds.task_kinds import (
     Relief,
     TaskKind,
     Trial,
-    room_for_parts,
 )
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy, Task
@@ -128,24 +126,15 @@ def relief(convoy: Convoy, task: Task) -> tuple[Task, Relief] | None:
 
 def is_stopped(convoy: Convoy, task: Task) -> bool:
     """Whether a person must act before it goes on."""
-    if task.state != "blocked" or relief(convoy, task) is not None:
-        return False
-    return not can_be_split(convoy, task)
+    return task.state == "blocked" and relief(convoy, task) is None
 
 
 def can_be_split(convoy: Convoy, task: Task) -> bool:
-    """Whether a task that stopped should be split, and no split of it has begun.
+    """Whether a person may have it done in parts: no other task is tied to it."""
+    tied = any(kind_of(other.spec) is not SPLIT for other in _tied(convoy, task))
+    return kind_of(task.spec).is_work and not tied
 
-    Parts, tasks whose split was tried, and tasks that others are tied to are not split.
-    """
-    stopped = task.state == "blocked" and task.splits and task.attempt is None
-    whole = kind_of(task.spec).is_work and not (task.spec.on or task.spec.part_of)
-    tied = any(task.number in other.spec.on for other in convoy.tasks)
-    known = convoy.settings.splitter in convoy.settings.engines
-    return (
-        stopped
-        and whole
-        and not tied
-        and known
-        and room_for_parts(convoy) >= PARTS_LEAST
-    )
+
+def may_be_too_much(convoy: Convoy, task: Task) -> bool:
+    """Whether smaller tasks may do what agents tried in vain."""
+    return task.cause in ("failed", "refused") and can_be_split(convoy, task)

@@ -7,10 +7,8 @@ own kind, and is the one in the convoy passed with it.
 Work ends in a change, and may have tests written for it first: CI sees them red, and
 both land together. A report finds something out, a scout how hard a task is; neither
 changes anything. A review looks at another task's work, which lands when it approves. A
-split replans a task that one agent could not do: it is a task of its own beside the one
-it is for, so if the bot stops, the state still owes it. A sync merges the target into
-the convoy's branch where git or CI says no. Task 0, the plan, turns the issue into
-tasks.
+sync merges the target into the convoy's branch where git or CI says no. Task 0, the
+plan, turns the issue into tasks.
 """
 
 from collections.abc import Callable
@@ -19,7 +17,6 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from convoy.events import Event
-from convoy.events.task_events import TaskBlocked, TaskDropped
 from convoy.model.records import Kind, Settings, TaskSpec
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Work
@@ -52,8 +49,6 @@ class Relief(Struct, frozen=True, kw_only=True):
     """Who helps it, in a few words."""
     why: str
     """What happens to it, as a clause."""
-    replaces: bool = False
-    """Whether the work is done by others in its place."""
 
 
 def looked_at(convoy: Convoy, task: Task) -> Task | None:
@@ -94,8 +89,8 @@ class TaskKind(Struct, frozen=True, kw_only=True):
 
     # --- its place in a plan --------------------------------------------------------
     is_work: bool = False
-    """Whether it is a step of work: it may be split, and comes after what touches the
-    same."""
+    """Whether it is a step of work: people may split it, and it comes after what
+    touches the same."""
     in_templates: bool = True
     """Whether a step of a template may be one."""
     target: Target | None = None
@@ -284,72 +279,14 @@ TESTS = TaskKind(
 )
 
 
-MAYOR: Final = "the mayor"
-"""The asker that a split's task names."""
-PARTS_LEAST: Final = 2
-"""How many parts a task is split into; one would be the same task again."""
-PARTS_MOST: Final = 8
-
-
-def room_for_parts(convoy: Convoy) -> int:
-    """Return how many parts a task may become; its own place becomes free."""
-    counted = [t for t in convoy.tasks if t.state != "dropped" and not is_split(t)]
-    return min(PARTS_MOST, convoy.settings.tasks - len(counted) + 1)
-
-
-def is_split(task: Task) -> bool:
-    return task.spec.kind == "split"
-
-
-def being_split(convoy: Convoy, task: Task) -> Task | None:
-    found = (each for each in convoy.tasks if is_split(each) and _splits(each, task))
-    return next(found, None)
-
-
-def _splits(split: Task, task: Task) -> bool:
-    is_for_it = task.number in split.spec.on and not split.settled
-    return is_for_it and task.state == "blocked"
-
-
-def _split_settles_with(_convoy: Convoy, split: Task, other: Task) -> str:
-    is_whole = other.number in split.spec.on and not split.settled
-    return "which it was to split" if is_whole else ""
-
-
-def _split_relieves(_convoy: Convoy, split: Task, blocked: Task) -> Relief | None:
-    if not _splits(split, blocked):
-        return None
-    return Relief(
-        who=f"task {split.number} to split it",
-        why=f"task {split.number} splits it into smaller ones",
-        replaces=True,
-    )
-
-
-def _split_way_out(
-    _state: State, convoy: Convoy, split: Task, stop: Stop
-) -> tuple[Event, ...] | None:
-    """Drop the split and ask a person about the whole task after all."""
-    dropped = TaskDropped(convoy=convoy.name, task=split.number, why=stop.why)
-    task = convoy.task(split.spec.on[0])
-    if task is None or task.state != "blocked":
-        return (dropped,)
-    told = f"{task.why}; it was not split: {stop.why}"
-    return (dropped, TaskBlocked(convoy=convoy.name, task=task.number, why=told))
-
-
 SPLIT = TaskKind(
     name="split",
     title="a split",
-    answer="plan",
-    is_set_up=False,
     in_templates=False,
     target=Target(kind="work", says="splits one task that is work"),
-    settles_with=_split_settles_with,
-    relieves=_split_relieves,
-    way_out=_split_way_out,
     done_by_others=lambda _convoy, _task: True,
 )
+"""Planned a task anew in older logs. One that is not settled there is dropped."""
 
 
 _CHECKOUT: Final = (

@@ -224,7 +224,7 @@ class TaskSpec(Struct, frozen=True, kw_only=True):
     kind: Kind = "work"
     on: tuple[int, ...] = ()
     """The task whose work it reviews or continues; both are merged together. For a
-    choice: the rivals; for a split: the task to be split."""
+    choice: the rivals; for a split of an old log: the task that was split."""
     rounds: int = 2
     """How often a review may ask for changes."""
     part_of: int = 0
@@ -490,9 +490,6 @@ class Settings(Struct, frozen=True, kw_only=True):
     sync: bool = True
     notify: tuple[Occasion, ...] = ()
     """The events that the bot's webhook, if any, is told."""
-    splitter: str = ""
-    """The engine that splits a task that was too much for one agent; empty: such a task
-    waits for a person."""
     max_parallel: int = 4
     task_pulls: bool = True
 

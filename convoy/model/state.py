@@ -129,8 +129,6 @@ class Task(Part, frozen=True, kw_only=True):
     """The work that CI found as it should be: tests red, a rival's work green."""
     lines: int = 0
     """For a rival: how many lines that work adds and removes."""
-    splits: bool = False
-    """Whether it is blocked because it was too much for one agent."""
     chosen: int = 0
     """For a choice: the chosen rival; 0: none yet."""
     approves: str = ""

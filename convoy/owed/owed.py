@@ -42,8 +42,8 @@ from convoy.owed.landings import merges, ways
 from convoy.owed.sessions import (
     deferred,
     ended_sessions,
+    old_splits,
     overspent_tasks,
-    splits,
     starts,
     taken_up,
 )
@@ -98,6 +98,7 @@ def owed_actions(
 def _owed(state: State, look: Look) -> Iterator[Action]:
     observed, now = look.observed, look.now
     yield from _due_again(state, now)
+    yield from old_splits(state)
     yield from taken_up(state, look)
     yield from ended_sessions(state, look)
     for convoy in state.live():
@@ -113,7 +114,6 @@ def _owed(state: State, look: Look) -> Iterator[Action]:
         lambda convoy: merges(convoy, look, given),
         lambda convoy: _foundations(convoy, observed),
         overspent_tasks,
-        splits,
         lambda convoy: deferred(state, convoy, now),
     ):
         for convoy in convoys:

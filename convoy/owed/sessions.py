@@ -9,14 +9,14 @@ from collections.abc import Collection, Iterator
 
 from convoy import owed
 from convoy.events.forge_actions import ItemTakenUp
-from convoy.kinds import can_be_split, half_done, stands_on
+from convoy.kinds import half_done, kind_of, stands_on
+from convoy.kinds.task_kinds import SPLIT
 from convoy.model import ids
 from convoy.model.ids import convoy_item, run_item, task_item
 from convoy.model.state import Convoy, State, Task, may_try
 from convoy.owed import Action, Look, Note
 from convoy.rules.landing import Chain, chain, foreign_tip
-from convoy.rules.people import BlockTask, DeferTask
-from convoy.rules.plan_changes import BeginSplit
+from convoy.rules.people import BlockTask, DeferTask, DropTask
 from convoy.rules.starting import (
     closed_today,
     is_ready,
@@ -71,17 +71,18 @@ def overspent_tasks(convoy: Convoy) -> Iterator[Action]:
     """Ask a person if the money for the next attempt is spent; a plan is its list."""
     for task in convoy.spenders:
         if is_ready(convoy, task) and (why := overspent(convoy, task)):
-            is_small = why.startswith("the task's")  # its own money, not the convoy's
-            name, number = convoy.name, task.number
-            stop = BlockTask(convoy=name, task=number, why=why, splits=is_small)
+            stop = BlockTask(convoy=convoy.name, task=task.number, why=why)
             yield Note("refinery", stop)
 
 
-def splits(convoy: Convoy) -> Iterator[Action]:
-    """Let the mayor split what was too much for one agent."""
-    for task in convoy.tasks:
-        if convoy.state == "active" and can_be_split(convoy, task):
-            yield Note("mayor", BeginSplit(convoy=convoy.name, task=task.number))
+def old_splits(state: State) -> Iterator[Action]:
+    """Drop the splits that an older brat began; a person is asked about the task."""
+    why = "only people split tasks now, with `/brat split`"
+    for convoy in state.live():
+        for task in convoy.tasks:
+            if kind_of(task.spec) is SPLIT and not task.settled:
+                drop = DropTask(convoy=convoy.name, task=task.number, why=why)
+                yield Note("mayor", drop)
 
 
 def starts(state: State, look: Look) -> Iterator[Action]:

@@ -57,12 +57,11 @@ def queued_again(
     last: str,
     *,
     not_before: int = 0,
-    splits: bool = False,
 ) -> Events:
     """Queue the task once more, or block it when its attempts are spent.
 
     A task that was dropped or blocked while its session ran stays so. `last` says why
-    the attempt did not land; `splits`: it was too much for one agent.
+    the attempt did not land.
     """
     if task.state not in ("running", "needs-review"):
         return ()
@@ -82,7 +81,7 @@ def queued_again(
         why = f"{task.outages + 1} attempts could not reach a model; the last: {last}"
     if why:
         stop = Stop(why, last=last)
-        return stopped(state, convoy, task, stop, cause=cause, splits=splits)
+        return stopped(state, convoy, task, stop, cause=cause)
     queued = TaskQueued(
         convoy=convoy, task=task.number, cause=cause, why=last, not_before=not_before
     )
@@ -96,16 +95,12 @@ def stopped(
     stop: Stop,
     *,
     cause: Cause | None = None,
-    splits: bool = False,
 ) -> Events:
     """Block the task, unless its kind offers an alternative."""
     found = kind_of(task.spec).way_out(state, state.convoys[convoy], task, stop)
     if found is not None:
         return found
-    blocked = TaskBlocked(
-        convoy=convoy, task=task.number, why=stop.why, cause=cause, splits=splits
-    )
-    return (blocked,)
+    return (TaskBlocked(convoy=convoy, task=task.number, why=stop.why, cause=cause),)
 
 
 def to_be_changed(convoy: Convoy, task: Task, why: str, by: str = "") -> Events:

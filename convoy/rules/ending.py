@@ -179,8 +179,6 @@ class RefuseWork(_EndInVain, frozen=True, kw_only=True):
     """Its time, unix ms; 0: unknown."""
     asked_s: float = 0.0
     """For an outage: the pause that the model's vendor asked for."""
-    splits: bool = False
-    """Whether it was too much for one agent."""
 
     def decide(self, state: State) -> Decision:
         task = in_session(state, self.convoy, self.task, self.attempt)
@@ -191,9 +189,7 @@ class RefuseWork(_EndInVain, frozen=True, kw_only=True):
         if task.spent < most and self._is_alike(task):
             why = f"two attempts failed in the same way within seconds: {self.why}"
             stop = Stop(why, last=self.why)
-            ends = stopped(
-                state, self.convoy, task, stop, cause=self.cause, splits=self.splits
-            )
+            ends = stopped(state, self.convoy, task, stop, cause=self.cause)
             return (refused, *free, *ends)
         not_before = 0  # else when the model's vendor may be asked again
         if self.cause == "outage":
@@ -207,7 +203,6 @@ class RefuseWork(_EndInVain, frozen=True, kw_only=True):
             self.cause,
             self.why,
             not_before=not_before,
-            splits=self.splits,
         )
         return (refused, *free, *then)
 

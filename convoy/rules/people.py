@@ -42,7 +42,7 @@ from convoy.events.task_events import (
     WorkRebased,
 )
 from convoy.gate import unallowed, wants
-from convoy.kinds import is_done, is_stopped, kind_of, needed, relief, trial
+from convoy.kinds import is_done, is_stopped, kind_of, needed, trial
 from convoy.kinds.task_kinds import Stop
 from convoy.model import ids
 from convoy.model.ids import SetAside, show_item
@@ -184,8 +184,6 @@ class BlockTask(TaskCommand, frozen=True, kw_only=True):
     why: str
     by: str = ""
     """The person who stopped it; empty: no person did."""
-    splits: bool = False
-    """Whether it is too much for one agent."""
 
     def decide(self, state: State) -> Decision:
         """Wait for a person; its session, if it has one, still has to end."""
@@ -201,7 +199,7 @@ class BlockTask(TaskCommand, frozen=True, kw_only=True):
             replace(event, wanted_by=self.by)
             if isinstance(event, TaskBlocked) and event.task == task.number
             else event
-            for event in stopped(state, convoy.name, task, stop, splits=self.splits)
+            for event in stopped(state, convoy.name, task, stop)
         )
         return (*blocked, *known(convoy.name, self.by, blocked_key(task)))
 
@@ -241,24 +239,15 @@ class RetryTask(TaskCommand, frozen=True, kw_only=True):
         if why := kind.retry_fault(convoy, task):
             return Refusal(why)
         again = (*kind.retried_with(convoy, task), task)
-        other, found = relief(convoy, task) or (None, None)
-        whole = f"task {task.number} is tried again as it is"
-        return (
-            *(
-                TaskQueued(
-                    convoy=convoy.name,
-                    task=each.number,
-                    cause="retry",
-                    why=each.why,
-                    wanted_by=self.by,
-                )
-                for each in again
-            ),
-            *(
-                (TaskDropped(convoy=convoy.name, task=other.number, why=whole),)
-                if other is not None and found is not None and found.replaces
-                else ()
-            ),
+        return tuple(
+            TaskQueued(
+                convoy=convoy.name,
+                task=each.number,
+                cause="retry",
+                why=each.why,
+                wanted_by=self.by,
+            )
+            for each in again
         )
 
 

@@ -1,28 +1,22 @@
-"""Changes to a plan under way, by people and by splits, and what agents note."""
+"""Changes to a plan under way."""
 
 from msgspec.structs import replace
 
 from convoy.events import (
     ConvoyCommand,
     Decision,
-    Events,
     Refusal,
     TaskCommand,
     copied,
-    in_session,
-    in_state,
     live,
     unsettled,
 )
-from convoy.events.people_events import ConvoyPaused
 from convoy.events.plan_events import TaskAdded, TaskAssigned, TaskLinked, TaskSplit
-from convoy.events.task_events import TaskDropped, TaskMerged
-from convoy.kinds import can_be_split, kind_of
-from convoy.kinds.task_kinds import MAYOR, PARTS_LEAST, being_split, is_split
-from convoy.model.records import TaskSpec, Usage
+from convoy.events.task_events import TaskDropped
+from convoy.kinds import can_be_split
+from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import relinked
-from convoy.rules import leases_freed, too_late
 from convoy.rules.plans import fault_of, first_queued, kept_by_protected_paths
 from convoy.text import counted, did_you_mean
 
@@ -125,8 +119,7 @@ class PartTask(TaskCommand, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         task = at_rest(state, self.convoy, self.task)
         convoy = state.convoys[self.convoy]
-        tied = any(task.number in other.spec.on for other in convoy.tasks)
-        if not kind_of(task.spec).is_work or task.spec.on or tied:
+        if not can_be_split(convoy, task):
             return Refusal(
                 f"task {task.number} depends on another one, or is not of kind work"
             )
@@ -145,80 +138,14 @@ class PartTask(TaskCommand, frozen=True, kw_only=True):
         )
 
 
-class BeginSplit(TaskCommand, frozen=True, kw_only=True):
-    """The mayor should split a task that was too much for one agent."""
-
-    def decide(self, state: State) -> Decision:
-        convoy = in_state(state, self.convoy, "active")
-        task = convoy.task(self.task)
-        if task is None or not can_be_split(convoy, task):
-            return Refusal(f"task {self.task} of {convoy.name} cannot be split")
-        why = f"An agent tried this as one task, and it stopped: {task.why}"
-        spec = TaskSpec(
-            number=convoy.next_number,
-            title=f"Split task {task.number}",
-            instructions=f"{task.spec.title}\n\n{task.spec.instructions}\n\n{why}",
-            engine=convoy.settings.splitter,
-            kind="split",
-            on=(task.number,),
-            why=f"task {task.number} was too much for one agent",
-        )
-        return (TaskAdded(convoy=convoy.name, spec=spec, by=MAYOR),)
-
-
-class SplitTask(ConvoyCommand, frozen=True, kw_only=True):
-    """An attempt at a split ended in valid parts; the shell has checked them."""
-
-    task: int
-    """The split's own number."""
-    attempt: int
-    parts: tuple[TaskSpec, ...]
-    usage: Usage = Usage()
-
-    def decide(self, state: State) -> Decision:
-        split = in_session(state, self.convoy, self.task, self.attempt)
-        if not is_split(split):
-            return Refusal(f"task {split.number} splits nothing")
-        convoy = state.convoys[self.convoy]
-        task = convoy.task(split.spec.on[0])
-        if split.state != "running" or task is None or not being_split(convoy, task):
-            return too_late(state, self.convoy, split, self.attempt, self.usage)
-        if fault := split_fault(convoy, task, self.parts):
-            return Refusal(fault)
-        numbers = ", ".join(str(part.number) for part in self.parts)
-        return (
-            TaskSplit(
-                convoy=convoy.name, task=task.number, by=split.number, parts=self.parts
-            ),
-            TaskMerged(convoy=convoy.name, task=split.number, usage=self.usage),
-            *leases_freed(state, convoy.name, split),
-            TaskDropped(
-                convoy=convoy.name, task=task.number, why=f"it was split: {numbers}"
-            ),
-            *first_queued(convoy.name, self.parts),
-            *_waiting_for_a_person(convoy, task, numbers),
-        )
-
-
 def split_fault(convoy: Convoy, task: Task, parts: tuple[TaskSpec, ...]) -> str | None:
     """Return why a task cannot be split into these parts; None: it can."""
     first = convoy.next_number
-    if len(parts) < PARTS_LEAST:
-        return f"task {task.number} must be split into at least {PARTS_LEAST} parts"
+    if len(parts) < 2:  # noqa: PLR2004
+        return f"task {task.number} must be split into at least 2 parts"
     if [part.number for part in parts] != [*range(first, first + len(parts))]:
         return f"parts must be numbered upwards from {first}"
     if any(part.part_of != task.number for part in parts):
         return f"all of them must be parts of task {task.number}"
     specs = tuple(each.spec for each in convoy.tasks)
     return fault_of(convoy, relinked(specs, task.number, parts))
-
-
-def _waiting_for_a_person(convoy: Convoy, task: Task, numbers: str) -> Events:
-    """Pause the convoy if plans need approval: nobody has seen these parts."""
-    if convoy.settings.approve != "plan" or convoy.state != "active":
-        return ()
-    why = (
-        f"task {task.number} was split ({numbers}): review the parts, then `/brat "
-        "resume`"
-    )
-    return (ConvoyPaused(convoy=convoy.name, by=MAYOR, why=why),)

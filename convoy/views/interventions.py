@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from convoy.events.hold_events import COMMENTS_MOST
 from convoy.gate import forbidden, unallowed, wants
-from convoy.kinds import is_stopped
+from convoy.kinds import is_stopped, may_be_too_much
 from convoy.model import ids
 from convoy.model.ids import (
     SetAside,
@@ -210,7 +210,15 @@ def _blocked(convoy: Convoy, task: Task) -> Intervention:
     if paths := unallowed(task, convoy.settings.gate):  # to try again would not help
         kind, why = "protected_path", wants(task.number, paths)
         words = ["drop"] if forbidden(paths) else ["allow", "drop"]
-    return _asking(kind, convoy, why, *words, task=task.number)
+    found = _asking(kind, convoy, why, *words, task=task.number)
+    if kind != "blocked_task" or not may_be_too_much(convoy, task):
+        return found
+    split = f"brat task split {task.number} LIST --convoy {convoy.name}"
+    return replace(
+        found,
+        commands=(*found.commands, split),
+        comments=(*found.comments, f"/brat split task-{task.number} -- LIST"),
+    )
 
 
 def _asked(convoy: Convoy, state: State) -> Iterator[Intervention]:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from convoy.events import clause
-from convoy.kinds import awaited, can_be_split, relief
+from convoy.kinds import awaited, relief
 from convoy.model.ids import another_try
 from convoy.model.state import Convoy, Lease, State, Task
 from convoy.model.work import Landing
@@ -59,8 +59,7 @@ def waits_for(convoy: Convoy, task: Task, leases: Iterable[Lease] = ()) -> str:
         return _given_waits(convoy)
     if task.state == "blocked":
         _, helper = relief(convoy, task) or (None, None)
-        mayor = "the mayor to split it" if can_be_split(convoy, task) else "a person"
-        return f"{helper.who if helper else mayor}: {task.why}"
+        return f"{helper.who if helper else 'a person'}: {task.why}"
     if task.set_aside is not None and task.waits_aside:
         return another_try(task.set_aside)
     if task.state == "running":
@@ -130,17 +129,7 @@ def holding(lease: Lease) -> str:
 
 def _blocked(convoy: Convoy, task: Task) -> Iterator[str]:
     _, found = relief(convoy, task) or (None, None)
-    if found is not None:
-        yield found.why
-        return
-    yield "it waits for a person"
-    if task.splits and not convoy.settings.splitter:
-        yield (
-            "it is not split: no engine is configured for that ([mayor] engine and "
-            "split)"
-        )
-    elif task.splits and task.spec.part_of:
-        yield f"it is a part of task {task.spec.part_of}: a part is not split again"
+    yield found.why if found is not None else "it waits for a person"
 
 
 def reasons(state: State, convoy: Convoy, task: Task, now: int) -> tuple[str, ...]:

@@ -92,10 +92,8 @@ from convoy.rules.people import (
 from convoy.rules.plan_changes import (
     AddTask,
     AssignTask,
-    BeginSplit,
     LinkTask,
     PartTask,
-    SplitTask,
 )
 from convoy.rules.plans import AllowPaths, PlanConvoy
 from convoy.rules.starting import StartTask
@@ -309,17 +307,6 @@ def raced() -> Rules:
     return rules.offered(2, sha("b"), sha("0")).landed_as(2, sha("b"))
 
 
-def split_up() -> Rules:
-    """Tell of a task that was too much for one agent."""
-    engines = {name: EngineSpec(type="shell") for name in ("default", "planner")}
-    given = {"engines": engines, "splitter": "planner", "attempts": 1}
-    rules = Rules().planned(spec(1), spec(2, after=(1,)), **given).started(1)
-    big = made(RefuseWork, cause="refused", why="Too big.", splits=True)
-    rules.do(big, BeginSplit(convoy=NAME, task=1)).started(3)
-    parts = (spec(4, part_of=1), spec(5, part_of=1))
-    return rules.do(SplitTask(convoy=NAME, task=3, attempt=1, parts=parts))
-
-
 def waited_aside() -> Rules:
     """Tell of a task and an action that were refused, and of another try at both."""
     rules = Rules().planned(spec(1))
@@ -402,7 +389,7 @@ def written_back() -> Rules:
 STORIES = (
     *(followed, written_back),
     *(landed_whole, went_wrong, given_up, steered),
-    *(found_out, reviewed, tested_first, raced, split_up, waited_aside, ended_by_hand),
+    *(found_out, reviewed, tested_first, raced, waited_aside, ended_by_hand),
     synced,
     merged_by_the_forge,
     reshaped,

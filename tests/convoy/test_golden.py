@@ -18,6 +18,7 @@ UNREAD = frozenset(
     | {("settings", "max_size"), ("settings", "merge"), ("settings", "followups")}
     | {("tasks", "follows"), ("parts", "follows"), ("spec", "follows")}
     | {("", "followups"), ("report", "followups")}
+    | {("settings", "splitter"), ("", "splits")}
 )
 """The fields, by what holds them, that no version reads or says any more."""
 BODIES: list[str] = json.loads((GOLDEN / "bodies.json").read_text())

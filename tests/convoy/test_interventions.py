@@ -106,7 +106,7 @@ def test_a_staged_plan_is_not_said_to_wait_for_approval_alone() -> None:
 
 def test_one_paused_convoy_is_resumed_alone_and_all_are_together() -> None:
     rules = Rules().planned(spec(1))
-    rules.do(ConvoyPaused(convoy=NAME, by="brat", why="task 1 was split"))
+    rules.do(ConvoyPaused(convoy=NAME, by="brat", why="by ann"))
     [found] = interventions(rules.state, rules.now)
     assert found.comments == ("/brat resume",)
     assert found.commands == ("brat convoy resume fix-7",)

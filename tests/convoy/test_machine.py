@@ -30,7 +30,6 @@ REACHED: Final = (
     *("session lost", "session refused", "session outage", "noop", "run deleted"),
     *("session report", "session approve"),
     *("session changes", "review", "review blocked"),
-    *("split", "not split"),
     *("session tests", "tests proven", "tests not red"),
     *("rival green", "chosen", "chosen by rule", "only one left", "no rival left"),
     *("died before push", "died after push"),

@@ -2,16 +2,22 @@
 
 import pytest
 
+from bot.text.notices import call_text
 from convoy.events import Refusal, decided
 from convoy.events.people_events import ApprovePlan
 from convoy.events.plan_events import ConvoyReplanned, TaskRewritten
 from convoy.model.records import Wait
-from convoy.rules.people import DropTask
-from convoy.rules.plan_changes import PartTask
+from convoy.owed import Patience
+from convoy.owed.owed import owed_actions
+from convoy.rules.ending import AcceptNothing, RefuseWork
+from convoy.rules.people import DropTask, uncalled
+from convoy.rules.plan_changes import AddTask, PartTask
 from convoy.rules.starting import startable
+from convoy.rules.verdict import Observed
+from convoy.views.interventions import interventions
 from convoy.views.plan import plan_document
 from tests.convoy.stories import reshaped
-from tests.world.rules import NAME, Rules, spec
+from tests.world.rules import NAME, Rules, commands, made, sha, spec
 
 
 def drawn() -> Rules:
@@ -65,6 +71,29 @@ def test_parts_that_are_no_plan_are_refused(parts: tuple[object, ...]) -> None:
     rules = drawn()
     command = PartTask(convoy=NAME, task=3, parts=parts, by="bea")  # type: ignore[arg-type]
     assert isinstance(decided(command, rules.state), Refusal)
+
+
+def test_a_split_that_an_older_brat_began_is_dropped_and_a_person_is_asked() -> None:
+    rules = Rules().planned(spec(1), attempts=1).started(1)
+    rules.do(made(RefuseWork, cause="refused", why="Too big."))
+    split = spec(2, kind="split", on=(1,))
+    rules.do(AddTask(convoy=NAME, spec=split, by="the mayor")).started(2)
+
+    refs = {f"refs/heads/convoy/{NAME}/base": sha("0")}
+    for _ in range(2):  # its session still has to end
+        actions = owed_actions(rules.state, Observed(refs=refs), Patience(), rules.now)
+        rules.do(*commands(actions, DropTask))
+    rules.do(made(AcceptNothing, task=2))
+
+    assert [task.state for task in rules.convoy.tasks] == ["blocked", "dropped"]
+    assert [need.task for need in uncalled(rules.state, rules.convoy)] == [1]
+    [found] = interventions(rules.state, rules.now)
+    assert found.comments[-1] == "/brat split task-1 -- LIST"
+    told = call_text(rules.convoy, uncalled(rules.state, rules.convoy), "")
+    assert "say `/brat split 1 -- LIST`" in told
+    parts = (spec(3, part_of=1), spec(4, part_of=1))
+    rules.do(PartTask(convoy=NAME, task=1, parts=parts, by="bea"))
+    assert [task.number for task in rules.convoy.tasks if not task.settled] == [3, 4]
 
 
 def test_another_plan_is_told_what_people_said_and_shows_what_is_different() -> None:

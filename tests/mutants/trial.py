@@ -27,7 +27,7 @@ NEEDED: Final = (
 RULES: Final = (
     *("approvals", "decide", "edits", "given_up", "holds", "interventions"),
     *("landing", "leases", "observed", "plan", "queue", "reasons", "record", "fold"),
-    *("second_line", "rivals", "splits", "given"),
+    *("second_line", "rivals", "reshaped_plan", "given"),
 )
 """The quick tests of the rules in tests/convoy, by what they are about."""
 OWN: Final = {

@@ -10,8 +10,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from msgspec.structs import replace
-
 from bot.door.inbox import ALL_PARTS, Inbox
 from bot.loop import effects
 from bot.loop.effects import is_shown
@@ -34,7 +32,7 @@ from convoy.kinds.rivals import rivals_left
 from convoy.log.record import fold
 from convoy.model import ids, records
 from convoy.model.records import Scope, TaskSpec
-from convoy.model.state import Convoy, State, Task
+from convoy.model.state import State
 from convoy.model.work import Attempt
 from convoy.owed import (
     Action,
@@ -58,7 +56,6 @@ from convoy.rules.ending import (
     RefuseWork,
 )
 from convoy.rules.landing import FailMerge, LandMerge, ProveWork
-from convoy.rules.plan_changes import BeginSplit, SplitTask
 from convoy.rules.plans import PlanConvoy
 from grite.errors import Conflict, Rejected, Unavailable
 from grite.event import Event as GriteEvent
@@ -75,7 +72,7 @@ ONCE: Final = (
     *(ProveWork, MakeChoice),
     *(LandMerge, LoseSession, ActionDone),
     *(PlanConvoy, RefuseWork, ConvoyRequested),
-    *(StartBot, BeginSplit, SplitTask),
+    StartBot,
 )
 TOLD: Final = (TaskTold, ItemSetAside)
 """May be said twice; the loop tells of an item that is set aside once a draft."""
@@ -403,9 +400,6 @@ class Bot:
             found = rivals_left(draft.state.convoys[action.convoy], task)
             best = found[attempt.number % len(found)].number if found else 0
             result = Result("choose", on=best) if best else Result("refused")
-        if task is not None and result.how == "split":
-            convoy = draft.state.convoys[action.convoy]
-            result = Result("split", parts=parts_of(convoy, task))
         command = result.command(*names, base=attempt.root or attempt.base)
         if draft.submit(command) is None and isinstance(command, AcceptWork):
             draft.move(HEADS + ids.task_branch(*names[:2]), command.commit)
@@ -434,15 +428,6 @@ class Bot:
                 if noted is not None:
                     self._noted.append(noted)
         return bool(self._noted or self.context.memory.failures.owed)
-
-
-def parts_of(convoy: Convoy, split: Task) -> tuple[TaskSpec, ...]:
-    whole = convoy.task(split.spec.on[0])
-    assert whole is not None
-    first = max(task.number for task in convoy.tasks) + 1
-    after = whole.spec.after
-    part = replace(whole.spec, number=first, part_of=whole.number, waits=())
-    return part, replace(part, number=first + 1, after=(*after, first))
 
 
 def _is_once(command: Command) -> bool:

@@ -71,7 +71,6 @@ configurations = st.builds(
     approve=st.sampled_from(["auto", "auto", "auto", "plan"]),
     approvals=st.sampled_from([0, 0, 0, 2]),
     task_pulls=st.sampled_from([True, True, False]),
-    splitter=st.sampled_from(["", "docs"]),
 )
 
 
@@ -245,8 +244,7 @@ class Agents(Bots):
         if KINDS[run.started.kind].answer and how not in TROUBLES:
             verdict = "approve" if how in ("good", "clash") else "changes"
             choice = "choose" if how in ("good", "clash") else "refused"
-            split = "split" if how in ("good", "clash") else "refused"
-            answers = {"review": verdict, "choice": choice, "plan": split}
+            answers = {"review": verdict, "choice": choice}
             how = answers.get(run.started.kind, "report")
         base, line = run.started.base, f"work:{run.session}"
         commits = self.forge.commits
@@ -257,11 +255,9 @@ class Agents(Bots):
                 run.result = Result("report", commit)
             case "approve" | "changes" | "choose" | "nothing" | "lost" | "outage":
                 run.result = Result(how)
-            case "split":
-                run.result = Result("split")
             case "refused":
                 commit = self.edited(base, line, "good")
-                run.result = Result("refused", commit, splits=True)
+                run.result = Result("refused", commit)
             case _:
                 commit = self.edited(base, line, how)
                 files = commits.changed(base, commit)

@@ -18,7 +18,6 @@ from convoy.events.merge_events import (
     TestsProven,
     WorkProven,
 )
-from convoy.events.plan_events import TaskSplit
 from convoy.events.session_events import ChoiceMade, TaskStarted, WorkReviewed
 from convoy.events.target_events import SyncFailed, SyncLanded
 from convoy.events.task_events import ConvoyCompleted, TaskBlocked, TaskMerged
@@ -61,10 +60,6 @@ def names_of(  # noqa: C901, PLR0912  one arm a kind
             return ("review",)
         case TestsProven():
             return ("tests proven",)
-        case TaskSplit():
-            return ("split",)
-        case TaskBlocked(why=why) if "it was not split" in why:
-            return ("not split",)
         case WorkProven():
             return ("rival green",)
         case ChoiceMade(attempt=0):

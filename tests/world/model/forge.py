@@ -19,7 +19,7 @@ from convoy.events import Command, Event
 from convoy.events.session_events import TaskStarted
 from convoy.log.record import UnknownFact, fact_of, fold
 from convoy.model.ids import MINUTE_MS
-from convoy.model.records import Report, TaskSpec
+from convoy.model.records import Report
 from convoy.model.state import State
 from convoy.model.work import TargetRules
 from convoy.rules.ending import (
@@ -31,7 +31,6 @@ from convoy.rules.ending import (
     MakeChoice,
     RefuseWork,
 )
-from convoy.rules.plan_changes import SplitTask
 from convoy.rules.verdict import Check
 from grite.errors import Conflict, Rejected, Unavailable
 from grite.event import CommentAdded, Event as GriteEvent
@@ -50,7 +49,6 @@ How = Literal[
     "approve",
     "changes",
     "choose",
-    "split",
     "refused",
     "nothing",
     "lost",
@@ -89,10 +87,6 @@ class Result(Struct, frozen=True):
     """The files that it changed."""
     on: int = 0
     """The rival that is chosen."""
-    parts: tuple[TaskSpec, ...] = ()
-    """What a task is split into."""
-    splits: bool = False
-    """Whether it was too much for one agent."""
 
     def command(self, convoy: str, task: int, attempt: int, *, base: str) -> Command:
         """Return what it is to the rules; `base` is where the work began."""
@@ -101,9 +95,7 @@ class Result(Struct, frozen=True):
             case "lost" | "outage":
                 return LoseSession(**of, cause=self.how, why="it ended early")
             case "refused":
-                return RefuseWork(
-                    **of, cause="refused", why="a link", splits=self.splits
-                )
+                return RefuseWork(**of, cause="refused", why="a link")
             case "nothing":
                 return AcceptNothing(**of)
             case "report":
@@ -112,8 +104,6 @@ class Result(Struct, frozen=True):
                 return AcceptReview(**of, verdict=self.how, text="Not so.")
             case "choose":
                 return MakeChoice(**of, on=self.on, text="It is the best.")
-            case "split":
-                return SplitTask(**of, parts=self.parts)
             case "work":
                 return AcceptWork(**of, commit=self.commit, base=base, files=self.files)
             case _:
