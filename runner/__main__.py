@@ -8,21 +8,29 @@ import contextlib
 import gc
 import os
 import sys
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from socket import socket
 
 
-def main() -> NoReturn:
-    """Run the session and end with its status."""
+def main(next_session: "Callable[[], socket] | None" = None) -> NoReturn:
+    """Run the session and end with its status.
+
+    `next_session` returns in a process of each session's own, with the line to whoever
+    asked for it.
+    """
     gc.disable()  # loading makes no garbage
     _load_msgspec()
     from runner.session.session_run import run_job
 
     line = None
-    if "BRAT_WARM" in os.environ:  # noqa: TID251  one session or many
-        from runner.session import feed_client, warm_start  # noqa: F401  what it loads
+    if next_session:
+        from runner.session import feed_client  # noqa: F401  what it loads
 
         gc.freeze()
-        line = warm_start.next_session()
+        line = next_session()
     gc.freeze()  # a forked process shares memory that the collector leaves alone
     gc.enable()
     status = run_job()

@@ -86,7 +86,7 @@ class Soak:
         found = []
         for process in working_below(self._place.folder):
             with suppress(psutil.Error):
-                if process.cmdline()[-2:] == ["-m", "runner"]:
+                if process.cmdline()[-2:] in demo_run.RUNNERS:
                     found.append(process)
         if found:
             self.runners_killed += 1

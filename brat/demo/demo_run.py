@@ -91,7 +91,7 @@ class BotProcess:
 WAITS: Final = ["sleep", "86399"]
 """The command an agent waits with; the agent's script holds the same command."""
 END_S: Final = 5.0
-_RUNNER: Final = ["-m", "runner"]
+RUNNERS: Final = (["-m", "runner"], ["-m", "brat.local.warm_runner"])
 
 
 def lose(folder: Path) -> None:
@@ -101,7 +101,7 @@ def lose(folder: Path) -> None:
             place = Path(process.cwd()) if process.cmdline() == WAITS else None
             if place is None or not place.is_relative_to(folder):
                 continue
-            above = [one for one in process.parents() if one.cmdline()[-2:] == _RUNNER]
+            above = [one for one in process.parents() if one.cmdline()[-2:] in RUNNERS]
             for runner in above[:2][-1:]:  # its guard; above that, who forked it
                 for each in (runner, *runner.children(recursive=True)):
                     with suppress(psutil.Error):

@@ -37,9 +37,8 @@ def read(stream: Stream, text: str) -> Iterator[Said]:
         yield from events.program(text)
     elif found := _ERROR.match(text):
         status = _STATUS.get(found[1])
-        yield events.Error(
-            kind=events.kind_of(status, text), message=text[:500], status=status
-        )
+        kind = events.kind_of(status, text)
+        yield events.Error(kind=kind, message=text[:500], status=status)
     elif found := _APPLIED.fullmatch(text):
         yield events.ToolUse(name="edit", about=found[1][:200])
     elif _TOKENS.match(text):

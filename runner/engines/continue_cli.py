@@ -58,9 +58,8 @@ def recount(text: str) -> Iterator[Said]:
 
 def _argv(call: Call) -> tuple[str, ...]:
     if not call.spec.model:
-        raise ValueError(
-            'The engine continue needs a model, such as model = "openai/gpt-5".'
-        )
+        needs = 'The engine continue needs a model, such as model = "openai/gpt-5".'
+        raise ValueError(needs)
     config = str(call.home / _CONFIG)
     # These tools, in spite of the file that forbids all; --auto allows all.
     tools = (word for each in call.spec.tools for word in ("--allow", each))

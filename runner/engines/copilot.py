@@ -20,9 +20,8 @@ def _understood(line: Line) -> Iterator[Said]:
         case {"type": "assistant.message"}:
             yield from events.agent(pick(line, "data.content", ""))
         case {"type": "tool.execution_start"}:
-            yield events.tool(
-                pick(line, "data.toolName", ""), at(line, "data.arguments")
-            )
+            name = pick(line, "data.toolName", "")
+            yield events.tool(name, at(line, "data.arguments"))
         case {"type": "tool.execution_complete"}:
             unknown = _UNKNOWN.match(pick(line, "data.error.message", ""))
             if unknown or at(line, "data.error.code") == "denied":
@@ -33,10 +32,8 @@ def _understood(line: Line) -> Iterator[Said]:
             down = "connection: " if is_down else ""
             yield events.error(down + pick(line, "data.errorMessage", ""), status)
         case {"type": "session.error"}:
-            kind, said = (
-                pick(line, "data.errorType", ""),
-                pick(line, "data.message", ""),
-            )
+            kind = pick(line, "data.errorType", "")
+            said = pick(line, "data.message", "")
             yield from events.errors(f"{kind}: {said}", status)
         case {"type": "result"}:
             yield events.Session(id=pick(line, "sessionId", ""))

@@ -24,9 +24,8 @@ def _understood(line: Line) -> Iterator[Said]:
         case {"type": "tool_use"}:
             yield events.tool(pick(line, "tool_name", ""), at(line, "parameters"))
         case {"type": "tool_result", "error": {"type": "tool_not_registered"}}:
-            yield events.tool(
-                pick(line, "tool_id", "").partition("__")[0], refused=True
-            )
+            name = pick(line, "tool_id", "").partition("__")[0]
+            yield events.tool(name, refused=True)
         case {"type": "error", "severity": "error"}:
             yield events.error(pick(line, "message", ""))
         case {"type": "result"}:
@@ -41,9 +40,8 @@ def _prose(text: str) -> Iterator[Said]:
         yield from events.program(text)
         return
     status = int(found[1]) if found[1] else None
-    yield events.Error(
-        kind=events.kind_of(status, text), message=text[:200], status=status
-    )
+    kind = events.kind_of(status, text)
+    yield events.Error(kind=kind, message=text[:200], status=status)
 
 
 def _ended(line: Line) -> Iterator[Said]:

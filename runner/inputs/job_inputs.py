@@ -407,9 +407,7 @@ def _engine(env: Mapping[str, str]) -> EngineSpec:
         raise BadInput(f"The input engine is {name[:80]!r}, not one of {allowed}{hint}")
     model = env.get("BRAT_TASK_MODEL", "").strip()
     if model and _MODEL.fullmatch(model) is None:
-        raise BadInput(
-            f"The input model is {model[:80]!r}, which is not a model's name."
-        )
+        raise BadInput(f"The input model is {model[:80]!r}, not a model's name.")
     try:
         args = tuple(shlex.split(env.get("BRAT_TASK_ARGS", "")))
     except ValueError as error:

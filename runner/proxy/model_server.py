@@ -165,9 +165,8 @@ class Gate:
             # some engines check that the server answers
             return web.Response(text="brat\n")
         if not self._knows(request):
-            return self._no(
-                HTTPStatus.UNAUTHORIZED, "This is not a key of the session."
-            )
+            why = "This is not a key of the session."
+            return self._no(HTTPStatus.UNAUTHORIZED, why)
         asked_of, opened = self._model.dialect, self._allowed.paths
         found = request_rules.route_of(
             asked_of, request.method, request.raw_path, opened

@@ -56,9 +56,8 @@ class Setting(Struct, frozen=True):
     show: Callable[[str], None]
 
     def environment(self) -> dict[str, str]:
-        return plain_environment(
-            self.inputs, self.scratch / "home", self.scratch / "tmp"
-        )
+        home, tmp = self.scratch / "home", self.scratch / "tmp"
+        return plain_environment(self.inputs, home, tmp)
 
     def room(self, checkout: Path) -> Room:
         """Return where they work: in this checkout, with a box or without one."""

@@ -303,9 +303,7 @@ def unfiltered(
 
 
 def sentences(found: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    return tuple(
-        f"{reason}: {path_list(sorted({*paths}))}." for reason, paths in found.items()
-    )
+    return tuple(f"{why}: {path_list(sorted({*at}))}." for why, at in found.items())
 
 
 def pattern(path: str) -> str:

@@ -130,7 +130,7 @@ def test_what_the_gate_protects_is_refused(forge: Forge) -> None:
     ({"BRAT_TASK_TIMEOUT": "361"}, "give 1 to 360."),
     ({"BRAT_TASK_BUDGET": "$2"}, "The input budget is '$2'; give 1 to 1000000000."),
     ({"BRAT_TASK_BASE": "main"}, "give the 40 hex digits of a commit."),
-    ({"BRAT_TASK_MODEL": "--yolo"}, "is '--yolo', which is not a model's name."),
+    ({"BRAT_TASK_MODEL": "--yolo"}, "is '--yolo', not a model's name."),
     ({"BRAT_TASK_EGRESS": "pypi.org a/b"}, "The input egress names 'a/b';"),
     ({"BRAT_TASK_PROMPT_FILE": "a.md"}, "Give the input prompt or prompt-file,"),
     ({"BRAT_SESSION": "fix-login-7/2/1"}, "Give a prompt, or session and log"),

@@ -45,7 +45,6 @@ from brat.forge.service.announcements import ForgeContext
 from brat.forge.service.programs import plain_environment
 from brat.forge.storage.forge_state import Forge
 from grite import outbound
-from runner.session.warm_start import WARM
 
 LIVE_WORKFLOW: Final = ".github/workflows/brat-task-live.yml"
 JOB_LOGIN: Final = "github-actions[bot]"
@@ -256,6 +255,7 @@ class How:
 
 
 OUR_RUNNER: Final = (sys.executable, "-I", "-m", "runner")
+WARM_RUNNER: Final = (*OUR_RUNNER[:-1], "brat.local.warm_runner")
 START_S: Final = 60.0
 """How long the process that forks runners may take to load."""
 LIKE_GITHUB: Final = How()
@@ -332,7 +332,7 @@ class Forked:
 
 
 class WarmRunner:
-    """The process that forks runners: `runner.session.warm_start`, kept while we live.
+    """The process that forks runners: `brat.local.warm_runner`, kept while we live.
 
     A runner's start and imports take 70 ms of a processor, a fork a few. Where it does
     not answer, the next session starts by itself.
@@ -369,9 +369,9 @@ class WarmRunner:
         self._control, given = socket.socketpair(type=socket.SOCK_SEQPACKET)
         with given:
             self._process = subprocess.Popen(
-                OUR_RUNNER,
+                WARM_RUNNER,
                 cwd="/",
-                env={"PATH": os.defpath, "LANG": "C.UTF-8", WARM: "1"},
+                env={"PATH": os.defpath, "LANG": "C.UTF-8"},
                 stdin=given.fileno(),
                 start_new_session=True,
             )

@@ -1,23 +1,21 @@
 """A process that has the runner loaded, and forks one of its own for each session.
 
-Who starts many sessions on a machine gives it a socket as its standard input. A message
-with a descriptor there is the line of a new session; one with a number names a session
-that has ended, whose number may be used again. What a session is told, its token among
-it, goes by its own line, which this process closes unread: it forks each session as it
-was itself loaded. No other process of its user can look into it. It ends with its
-input.
+Whoever starts many sessions on a machine starts `python -I -m brat.local.warm_runner`
+with a socket as its standard input. A message with a descriptor there is the line of a
+new session; one with a number names a session that has ended, whose number may be used
+again. What a session is told, its token among it, goes by its own line, which this
+process closes unread: it forks each session as it was itself loaded. No other process
+of its user can look into it. It ends with its input.
 """
 
 import json
 import os
 import socket
 from contextlib import suppress
-from typing import Final
 
+from runner.__main__ import main
 from runner.box.processes import harden
 
-WARM: Final = "BRAT_WARM"
-"""The variable that asks `python -I -m runner` for this, instead of one session."""
 _BYTES, _HANDED_MOST = 65_536, 8
 
 
@@ -71,3 +69,7 @@ def _take_over(line: socket.socket) -> None:
     env.clear()
     env.update(told["env"])
     env.update(zip(told["handed"], map(str, pipes), strict=True))
+
+
+if __name__ == "__main__":
+    main(next_session)
