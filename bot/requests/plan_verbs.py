@@ -4,11 +4,7 @@ With them `split`, by which a person writes the parts of a task, and `merge` and
 `unqueue`, which move a pull request in the merge queue.
 """
 
-import re
-from collections.abc import Iterable
 from typing import Final
-
-from msgspec.structs import replace
 
 from bot.requests import verb
 from bot.requests.verb import (
@@ -30,12 +26,11 @@ from convoy.events.plan_events import ConvoyRanked
 from convoy.gate import forbidden, unallowed
 from convoy.model import ids
 from convoy.model.records import TaskSpec
-from convoy.model.state import Convoy, Part, Task
-from convoy.planner import own_words
+from convoy.model.state import Convoy, Part
 from convoy.rules.followed_list import FollowList, changes, may_follow
 from convoy.rules.plan_changes import AddTask, AssignTask, LinkTask, PartTask
 from convoy.rules.plans import AllowPaths
-from convoy.text import cut, inline
+from convoy.text import inline
 
 
 def _add(context: RequestContext, *, text: str) -> str:
@@ -48,14 +43,11 @@ def _add(context: RequestContext, *, text: str) -> str:
     return f"That is task {spec.number}: {inline(spec.title)}.{waits}"
 
 
-def _spec(convoy: Convoy, text: str, beside: Iterable[int] = ()) -> TaskSpec:
-    """Read a task; `beside` are the numbers of others that are added with it."""
+def _spec(convoy: Convoy, text: str) -> TaskSpec:
     from convoy.planner import tasklist
 
-    known = {task.number: task.state == "merged" for task in convoy.tasks}
-    known |= dict.fromkeys(beside, False)
     try:
-        return tasklist.addition(convoy.title, text, known, convoy.settings.workers)
+        return tasklist.added(convoy, text)
     except tasklist.PlanError as error:
         raise NotPossible(str(error)) from error
 
@@ -211,50 +203,25 @@ PLAN: Final = (
 )
 
 
-WHOLE_CHARS: Final = 6_000
-"""How much of the whole task each part is told."""
-_ITEM: Final = re.compile(r"^ {0,3}(?:[-*+]|\d{1,3}[.)]) +(?:\[ \] +)?", re.MULTILINE)
-
-
 def _split(context: RequestContext, *, task: int, text: str) -> str:
     from bot.text.convoy_comment import diff_block
+    from convoy.planner.plan_reader import WHOLE_CHARS, parts_in
+    from convoy.planner.tasklist import PlanError
     from convoy.views.plan import title_changes
 
     before = context.convoy
     found = before.task(task)
     if found is None:
         raise NotPossible(f"{before.name} has no task {task}")
-    parts = _parts(before, found, text)
+    try:
+        parts = parts_in(before, found.spec, text)
+    except PlanError as error:
+        raise NotPossible(str(error)) from error
     command = PartTask(convoy=before.name, task=task, parts=parts, by=context.by)
     context.submit(command)
     changes = title_changes(before.titles_now, context.convoy.titles_now)
     block = "\n".join(diff_block(changes, WHOLE_CHARS, before.name))
     return f"Task {task} is split into {len(parts)} parts.\n\n{block}"
-
-
-def _parts(convoy: Convoy, whole: Task, text: str) -> tuple[TaskSpec, ...]:
-    from convoy.planner.ground import Ground
-    from convoy.planner.plan_reader import ordered
-
-    _, *items = [each.strip() for each in _ITEM.split(text)]
-    found: list[TaskSpec] = []
-    for item in items:
-        spec = _spec(convoy, item, [each.number for each in found])
-        found.append(_part_spec(spec, whole.spec))
-    return ordered(tuple(found), Ground(files=()), {})
-
-
-def _part_spec(spec: TaskSpec, whole: TaskSpec) -> TaskSpec:
-    told = cut(own_words(whole), WHOLE_CHARS)
-    return replace(
-        spec,
-        instructions=f"{spec.instructions}\n\nIt is a part of what was task "
-        f"{whole.number}; other tasks do the rest of it:\n\n{told}",
-        after=tuple(sorted({*spec.after, *whole.after} - {whole.number})),
-        waits=(*spec.waits, *whole.waits),
-        needs=tuple(dict.fromkeys((*spec.needs, *whole.needs))),
-        part_of=whole.number,
-    )
 
 
 SPLIT: Final = (

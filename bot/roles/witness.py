@@ -174,8 +174,7 @@ class EndedAttempt:
 
         `left` is the half-done commit that the next attempt goes on from.
         """
-        is_large = is_large or result.outcome == "oversized"
-        is_for_a_person = result.outcome in FOR_A_PERSON or is_large
+        is_for_a_person = is_large or result.outcome in FOR_A_PERSON
         self.refuse(self._cause(result), why, result, left)
         if result.status in NEEDS_A_PERSON or is_for_a_person:
             self._block(why)

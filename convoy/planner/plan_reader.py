@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from convoy.model.records import ENGINE_TYPES, EngineSpec, TaskSpec, Wait
-from convoy.model.state import State, Task, past_tasks
+from convoy.model.state import Convoy, State, Task, past_tasks
 from convoy.model.task_graph import (
     Area,
     area_of,
@@ -31,8 +31,14 @@ from convoy.model.task_graph import (
     find_cycle,
     waits,
 )
+from convoy.planner import own_words
 from convoy.planner.ground import Ground
-from convoy.planner.tasklist import ACCEPTANCE_CHARS, INSTRUCTIONS_CHARS, TITLE_MOST
+from convoy.planner.tasklist import (
+    ACCEPTANCE_CHARS,
+    INSTRUCTIONS_CHARS,
+    TITLE_MOST,
+    added,
+)
 from convoy.text import Unfit, clean, cut, did_you_mean, json_answer, redacted
 from grite.resource import overlaps
 
@@ -357,6 +363,37 @@ def _record(tasks: list[Task]) -> str:
     cost = f", ${sum(usd) / len(usd):.2f}" if usd else ""
     tried = f"{first} of {len(tasks)} merged at the first attempt"
     return f"{tried}, {minutes:.1f} min{cost} a task"
+
+
+WHOLE_CHARS: Final = 6_000
+"""How much of the whole task each part is told."""
+_ITEM: Final = re.compile(r"^ {0,3}(?:[-*+]|\d{1,3}[.)]) +(?:\[ \] +)?", re.MULTILINE)
+
+
+def parts_in(convoy: Convoy, whole: TaskSpec, text: str) -> tuple[TaskSpec, ...]:
+    """Return the parts of a task that a person lists, in their order.
+
+    Raises:
+        PlanError: one asks for what cannot be.
+    """
+    told = (
+        f"It is a part of what was task {whole.number}; other tasks do the rest of "
+        f"it:\n\n{cut(own_words(whole), WHOLE_CHARS)}"
+    )
+    _, *items = _ITEM.split(text)
+    found: list[TaskSpec] = []
+    for item in items:
+        spec = added(convoy, item.strip(), [each.number for each in found])
+        part = replace(
+            spec,
+            instructions=f"{spec.instructions}\n\n{told}",
+            after=tuple(sorted({*spec.after, *whole.after} - {whole.number})),
+            waits=(*spec.waits, *whole.waits),
+            needs=tuple(dict.fromkeys((*spec.needs, *whole.needs))),
+            part_of=whole.number,
+        )
+        found.append(part)
+    return ordered(tuple(found), Ground(files=()), {})
 
 
 def strengths(state: State, engines: Mapping[str, EngineSpec]) -> Iterator[str]:

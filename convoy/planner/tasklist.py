@@ -10,7 +10,7 @@ the other has landed, was given up, or waits for a person.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final
@@ -18,6 +18,7 @@ from typing import Final
 from msgspec.structs import replace as struct_replace
 
 from convoy.model.records import TaskSpec, Wait
+from convoy.model.state import Convoy
 from convoy.model.task_graph import declared_need, declared_path, find_cycle, order
 from convoy.planner.issue_text import IssueKind, Item, checklist, intake, reference_in
 from convoy.planner.marks import Known, Marked, items_by_issue, left_out, marked
@@ -132,6 +133,17 @@ def addition(
     title = cut(" ".join(clean(title).split()), TITLE_MOST)
     issue = _Issue(title=title, around="", done=known, engines=engines, is_open=True)
     return _task(replace(items[0], number=max(known, default=0) + 1), issue)
+
+
+def added(convoy: Convoy, text: str, beside: Iterable[int] = ()) -> TaskSpec:
+    """Return one more task of a convoy; `beside` are those that come with it.
+
+    Raises:
+        PlanError: it asks for what cannot be.
+    """
+    known = {task.number: task.state == "merged" for task in convoy.tasks}
+    known |= dict.fromkeys(beside, False)
+    return addition(convoy.title, text, known, convoy.settings.workers)
 
 
 @dataclass(frozen=True)
