@@ -2,21 +2,17 @@
 
 Its dependency graph: a task is one column right of the last task it waits for, so
 arrows point right. Its tasks over time: places along the axis are percentages, so the
-drawing is as wide as its page. Its merge train: the log holds no verdict before it
-counts, so what CI was seen to say last comes beside the log (decision 80). And
-the first page's headline.
+drawing is as wide as its page. And the first page's headline.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
 from typing import Final, Literal
 
 from msgspec import Struct
 
-from convoy.model.state import Convoy, Task, TaskState
-from convoy.rules.landing import suspects, waiting_to_merge
-from convoy.rules.verdict import Checks
+from convoy.model.state import Convoy, TaskState
 from convoy.text import counted, cut, rough
 from convoy.views import STATE_ORDER
 from convoy.views.history import How, PastSession
@@ -273,83 +269,6 @@ def _bar_title(one: PastSession, stage: Stage, took_ms: int) -> str:
         return f"{what}, {rough(took_ms / 1000)}"
     why = f": {one.why.partition(chr(10))[0]}" if one.why else ""
     return f"{what} by {one.engine}, {rough(took_ms / 1000)}, {one.how}{why}"
-
-
-Mark = Literal["passed", "failed", "under way"]
-_VERDICT_WORDS: Final = {
-    "none": "CI has not begun",
-    "pending": "CI runs",
-    "green": "CI is green",
-    "red": "CI is red",
-    "lost": "CI ended without a verdict",
-    "broken": "CI cannot judge",
-}
-
-
-class Check(Struct, frozen=True):
-    name: str
-    mark: Mark
-
-
-class Car(Struct, frozen=True, kw_only=True):
-    task: Task
-    commit: str
-    """The candidate; empty: it has none yet."""
-    stands_on: str
-    verdict: str
-    said: str
-    since: int
-    """When that was seen first, or the candidate was built, unix ms; 0: unknown."""
-    checks: tuple[Check, ...]
-
-
-def merge_train(convoy: Convoy, seen: Mapping[str, Checks]) -> tuple[Car, ...]:
-    """Return the train, its front first; what CI judges alone comes last."""
-    owners = {
-        task.candidate.commit: task.number for task in convoy.tasks if task.candidate
-    }
-    queue = (*waiting_to_merge(convoy), *suspects(convoy))
-    return tuple(_car(convoy, task, owners, seen) for task in queue)
-
-
-def _car(
-    convoy: Convoy, task: Task, owners: Mapping[str, int], seen: Mapping[str, Checks]
-) -> Car:
-    candidate = task.candidate
-    if candidate is None:
-        return Car(
-            task=task,
-            commit="",
-            stands_on="",
-            verdict="none",
-            said="waits for its turn",
-            since=task.work.at if task.work else 0,
-            checks=(),
-        )
-    under = owners.get(candidate.base)
-    landed = {task.landed: task.number for task in convoy.tasks if task.landed}
-    known = landed.get(candidate.base)
-    ground = f"the branch, with task {known}" if known else "the branch"
-    checks = seen.get(candidate.commit)
-    verdict = checks.verdict if checks else "unknown"
-    return Car(
-        task=task,
-        commit=candidate.commit,
-        stands_on=f"task {under}" if under else ground,
-        verdict=verdict,
-        said=_VERDICT_WORDS.get(verdict, "CI was asked"),
-        since=(checks.since if checks else 0) or candidate.at,
-        checks=check_marks(checks) if checks else (),
-    )
-
-
-def check_marks(checks: Checks) -> tuple[Check, ...]:
-    def mark(name: str) -> Mark:
-        if name in checks.failed:
-            return "failed"
-        return "passed" if checks.verdict == "green" else "under way"
-
-    return tuple(Check(name, mark(name)) for name in checks.names)
 
 
 class StatePart(Struct, frozen=True):

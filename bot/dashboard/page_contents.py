@@ -20,10 +20,8 @@ from bot.dashboard import drawings
 from bot.dashboard.access_policy import RepositoryView, Visitor
 from bot.dashboard.dashboard_source import DashboardSource, Session, newest_session
 from bot.dashboard.drawings import (
-    check_marks,
     draw_graph,
     headline,
-    merge_train,
     state_parts,
 )
 from bot.requests import verb_table
@@ -43,7 +41,7 @@ from convoy.views.history import (
 )
 from convoy.views.interventions import Intervention, interventions
 from convoy.views.plan import plan_document
-from convoy.views.reasons import reasons, waits_for
+from convoy.views.reasons import check_marks, merge_train, reasons, waits_for
 
 _FOLDER: Final = Path(__file__).with_name("static")
 

@@ -5,15 +5,22 @@ makes them harmless where it shows them.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
-from typing import Final
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Final, Literal
+
+from msgspec import Struct
 
 from convoy.events import clause
 from convoy.kinds import awaited, relief
 from convoy.model.ids import another_try
 from convoy.model.state import Convoy, Lease, State, Task
 from convoy.model.work import Landing
-from convoy.rules.landing import kept_from_landing, sync_task, waiting_to_merge
+from convoy.rules.landing import (
+    kept_from_landing,
+    suspects,
+    sync_task,
+    waiting_to_merge,
+)
 from convoy.rules.starting import (
     blocking_leases,
     closed_today,
@@ -23,6 +30,7 @@ from convoy.rules.starting import (
 )
 from convoy.rules.target import landing_wants
 from convoy.rules.turns import turns, unmet
+from convoy.rules.verdict import Checks
 from convoy.text import clock
 from convoy.views.plan import approval, because, edge_words
 
@@ -362,3 +370,86 @@ def unread_rules(landing: Landing) -> str:
     """Return what the bot could not read of the target's rules; empty: nothing."""
     what = " and ".join(landing.unknown)
     return f"The bot cannot read {what}; a refusal will say so." if what else ""
+
+
+# --- the merge train ------------------------------------------------------------------
+
+Mark = Literal["passed", "failed", "under way"]
+_VERDICT_WORDS: Final = {
+    "none": "CI has not begun",
+    "pending": "CI runs",
+    "green": "CI is green",
+    "red": "CI is red",
+    "lost": "CI ended without a verdict",
+    "broken": "CI cannot judge",
+}
+
+
+class Check(Struct, frozen=True):
+    name: str
+    mark: Mark
+
+
+class Car(Struct, frozen=True, kw_only=True):
+    task: Task
+    commit: str
+    """The candidate; empty: it has none yet."""
+    stands_on: str
+    verdict: str
+    said: str
+    since: int
+    """When that was seen first, or the candidate was built, unix ms; 0: unknown."""
+    checks: tuple[Check, ...]
+
+
+def merge_train(convoy: Convoy, seen: Mapping[str, Checks]) -> tuple[Car, ...]:
+    """Return the train, its front first; what CI judges alone comes last.
+
+    The log holds no verdict before it counts: what CI was `seen` to say last comes
+    beside it (decision 80).
+    """
+    owners = {
+        task.candidate.commit: task.number for task in convoy.tasks if task.candidate
+    }
+    queue = (*waiting_to_merge(convoy), *suspects(convoy))
+    return tuple(_car(convoy, task, owners, seen) for task in queue)
+
+
+def _car(
+    convoy: Convoy, task: Task, owners: Mapping[str, int], seen: Mapping[str, Checks]
+) -> Car:
+    candidate = task.candidate
+    if candidate is None:
+        return Car(
+            task=task,
+            commit="",
+            stands_on="",
+            verdict="none",
+            said="waits for its turn",
+            since=task.work.at if task.work else 0,
+            checks=(),
+        )
+    under = owners.get(candidate.base)
+    landed = {task.landed: task.number for task in convoy.tasks if task.landed}
+    known = landed.get(candidate.base)
+    ground = f"the branch, with task {known}" if known else "the branch"
+    checks = seen.get(candidate.commit)
+    verdict = checks.verdict if checks else "unknown"
+    return Car(
+        task=task,
+        commit=candidate.commit,
+        stands_on=f"task {under}" if under else ground,
+        verdict=verdict,
+        said=_VERDICT_WORDS.get(verdict, "CI was asked"),
+        since=(checks.since if checks else 0) or candidate.at,
+        checks=check_marks(checks) if checks else (),
+    )
+
+
+def check_marks(checks: Checks) -> tuple[Check, ...]:
+    def mark(name: str) -> Mark:
+        if name in checks.failed:
+            return "failed"
+        return "passed" if checks.verdict == "green" else "under way"
+
+    return tuple(Check(name, mark(name)) for name in checks.names)

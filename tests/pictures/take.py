@@ -36,6 +36,7 @@ from brat.repository.log_reader import Reader
 from convoy.log.record import Reading
 from convoy.model import ids
 from convoy.views.interventions import interventions
+from convoy.views.reasons import merge_train
 from tests.pictures import outside_the_log
 from tests.pictures.busy_repository import (
     EARLIER,
@@ -111,7 +112,7 @@ async def show_components(page: Page, busy: Busy) -> None:
         printed=outside_the_log.printed(RED, 1),
         waits=interventions(busy.state, busy.now)[:1],
         agents=[(*each, "Editing a file") for each in busy.state.running()][:2],
-        train=drawings.merge_train(convoy, outside_the_log.checks(busy.state)),
+        train=merge_train(convoy, outside_the_log.checks(busy.state)),
         gantt=drawings.draw_gantt(convoy, sessions, busy.now, 8),
     )
     headers = {**access_policy.HEADERS, "Content-Type": "text/html"}
