@@ -225,37 +225,9 @@ def preimage(event: Event) -> bytes:
     kind, parent = event.kind, event.parent
     fields = kind.__struct_fields__
     if len(fields) == 1:
-        text = getattr(kind, fields[0]).encode()
+        told = write_cbor(event.ts), write_cbor(getattr(kind, fields[0]))
         before = b"\x58\x20" + parent if parent else b"\xf6"
-        return b"\x87\x01\x50%b\x50%b%b%b%c\x81%b%b" % (
-            *(event.issue, event.actor, _head(0, event.ts), before, kind.tag),
-            *(_head(0x60, len(text)), text),
-        )
-    return write_cbor(
-        (
-            SCHEMA_VERSION,
-            event.issue,
-            event.actor,
-            event.ts,
-            event.parent,
-            event.kind.tag,
-            payload_of(event.kind),
-        )
-    )
-
-
-_LONG: Final = 24
-"""From here on a number does not fit into the first byte."""
-_POWERS: Final = (0,) * 9 + (1,) * 8 + (2,) * 16 + (3,) * 32
-"""How many bytes it takes, as a power of two, by its length in bits."""
-
-
-def _head(major: int, number: int) -> bytes:
-    """Return the shortest head of a number or of a length.
-
-    https://www.rfc-editor.org/rfc/rfc8949#section-3
-    """
-    if number < _LONG:
-        return bytes((major | number,))
-    power = _POWERS[number.bit_length()]
-    return bytes((major | _LONG + power,)) + number.to_bytes(1 << power)
+        ours = (event.issue, event.actor, told[0], before, kind.tag, told[1])
+        return b"\x87\x01\x50%b\x50%b%b%b%c\x81%b" % ours
+    own = (SCHEMA_VERSION, event.issue, event.actor, event.ts, event.parent)
+    return write_cbor((*own, kind.tag, payload_of(kind)))
