@@ -218,7 +218,7 @@ def intervention_lines(found: Intervention, *, whole: bool = False) -> Iterator[
     why = kept_lines(found.why, "      ") if whole else one_line(found.why)
     yield Text(f"  {where}{why}", style="red")
     for command in found.commands:
-        yield Text(f"    {from_here(command)}")
+        yield Text(f"    {from_here(command, alone=True)}")
 
 
 def one_line(text: str) -> str:

@@ -58,14 +58,16 @@ def name_repository(path: Path) -> Path:
     return path
 
 
-def from_here(text: str) -> str:
-    """Return a text whose commands work where the person is."""
+def from_here(text: str, *, alone: bool = False) -> str:
+    """Return a text whose commands work where the person is; `alone`: it is one."""
 
     def named(found: re.Match[str]) -> str:
         (where,) = _elsewhere
         is_git = found[0].startswith("git")
         return f"git -C {where} " if is_git else f"{found[0]} --repo {where}"
 
+    if _elsewhere and alone and text.startswith("brat "):
+        return f"{text} --repo {_elsewhere[0]}"
     return _COMMAND.sub(named, text) if _elsewhere else text
 
 

@@ -172,15 +172,21 @@ def load(text: str | bytes, *, source: str) -> Config:
     try:
         return Config.model_validate(table)
     except ValidationError as error:
-        raise ConfigError(*field_faults(source, error, schema())) from error
+        raise ConfigError(
+            *field_faults(source, error, _shape(keys.TomlSchema))
+        ) from error
 
 
 def schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **Config.model_json_schema(schema_generator=keys.TomlSchema),
+        **_shape(keys.DescribedSchema),
         "title": "brat configuration",
     }
+
+
+def _shape(generator: type[keys.TomlSchema]) -> dict[str, Any]:
+    return Config.model_json_schema(schema_generator=generator)
 
 
 WINDOW_MS: Final = HOUR_MS

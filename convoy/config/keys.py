@@ -59,21 +59,7 @@ GONE: Final[Mapping[str, str]] = {
 
 
 class TomlSchema(GenerateJsonSchema):
-    """TOML has no null: what may be left out has no default that could be written.
-
-    The strings under fields are read here: what pydantic has for this parses the source
-    in each process.
-    """
-
-    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
-        """Describe each key by the string under its field."""
-        made = super().model_schema(schema)
-        (kind,) = ast.parse(inspect.getsource(schema["cls"])).body
-        for field, below in pairwise(getattr(kind, "body", ())):
-            if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr):
-                text = inspect.cleandoc(ast.literal_eval(below.value))
-                made["properties"][ast.unparse(field.target)]["description"] = text
-        return made
+    """TOML has no null: what may be left out has no default that could be written."""
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
         """Describe an optional value as if it were there."""
@@ -91,6 +77,24 @@ class TomlSchema(GenerateJsonSchema):
         if isinstance(default, dict):
             return {key: value for key, value in default.items() if value is not None}
         return default
+
+
+class DescribedSchema(TomlSchema):
+    """Reads the strings under fields, which pydantic would do in each process.
+
+    Only for the documents: Python 3.11 may fail to parse where other threads do, too.
+    https://github.com/python/cpython/issues/106905
+    """
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        """Describe each key by the string under its field."""
+        made = super().model_schema(schema)
+        (kind,) = ast.parse(inspect.getsource(schema["cls"])).body
+        for field, below in pairwise(getattr(kind, "body", ())):
+            if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr):
+                text = inspect.cleandoc(ast.literal_eval(below.value))
+                made["properties"][ast.unparse(field.target)]["description"] = text
+        return made
 
 
 def _seconds(value: object) -> int:

@@ -104,7 +104,7 @@ _KEYS: Final = {
     (record, name): " ".join(node.get("description", "").split())
     for record, tables in _TABLES.items()
     for table in tables
-    for name, node in table.model_json_schema(schema_generator=keys.TomlSchema)[
+    for name, node in table.model_json_schema(schema_generator=keys.DescribedSchema)[
         "properties"
     ].items()
 }

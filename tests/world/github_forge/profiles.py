@@ -20,7 +20,7 @@ from tests.world.github_forge.endpoint_permissions import shape
 
 RELEASES: Final = Path(__file__).parents[2] / "contract/github-releases.json"
 _FILE: Final = "profile"
-_COUNTED: Final = "counted"
+_COUNTED: Final = web.RequestKey("counted", list[float])
 _BY_ID, _BY_NAME = shape(BY_ID), shape(BY_NAME)
 
 
