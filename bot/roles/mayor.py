@@ -40,6 +40,7 @@ from bot.roles.issue_intake import (
     refuse,
     with_named_issues,
 )
+from bot.settings.bot_settings import quota_refusal
 from bot.text import notices, replies
 from bot.text.slash_commands import mentioned
 from convoy.config import ConfigError
@@ -58,7 +59,6 @@ from convoy.planner.sub_issues import list_fault, named_by
 from convoy.planner.tasklist import MOST_TASKS, in_waves, plan_remarks
 from convoy.rules.people import FailConvoy
 from convoy.rules.plans import PlanConvoy
-from convoy.rules.starting import quota_refusal
 from convoy.text import convoy_name, shortened
 from convoy.text.project_tests import propose_ci
 

@@ -1,12 +1,14 @@
 """The settings of a bot, of `brat bot serve`, and of the repository it serves.
 
 The first two are a JSON file that only its owner can read; of a repository it is
-`.brat/config.toml`.
+`.brat/config.toml`. The limits on starting convoys are counted from the log, so that a
+restart forgets nothing.
 """
 
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Final, Self, TypeVar
@@ -23,9 +25,9 @@ from pydantic import (
 
 from bot.settings.hosts import GITHUB, Origins, api_url_of, is_clouds
 from convoy.config import Config, ConfigError, load
+from convoy.model.state import State
 from convoy.owed import Patience, Role
-from convoy.rules.starting import Quota
-from convoy.text import LABEL_CHARS
+from convoy.text import LABEL_CHARS, counted
 from grite.errors import BratError
 
 
@@ -46,6 +48,68 @@ def config_in(file: Path, *, source: str = "") -> Config:
         said = f"{source}: this cannot be read: {error.strerror}"
         raise ConfigError(said) from error
     return load(text, source=source)
+
+
+HOUR_MS: Final = 3_600_000
+
+
+class Quota(BaseModel):
+    """The operator's limits; a repository's own settings may allow less."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    person_hour: int = Field(default=20, ge=0)
+    """Convoys that one person may start in an hour, in one repository."""
+    repository_hour: int = Field(default=60, ge=0)
+    """Convoys that may be started in an hour in one repository."""
+    installation_hour: int = Field(default=200, ge=0)
+    """The same for all repositories of one installation of the App, or of one token."""
+    unfinished: int = Field(default=50, ge=0)
+    """Convoys that may be unfinished at once in one repository."""
+    tasks: int = Field(default=100, ge=1)
+    """The most tasks that one convoy may have."""
+
+
+def quota_refusal(
+    quota: Quota, state: State, by: str, elsewhere: Iterable[int], now: int
+) -> str | None:
+    """Return why `by` may not start a convoy now, and when they may; None: now.
+
+    `elsewhere` are the start times of convoys in the installation's other repositories.
+    """
+    live = sum(1 for _ in state.live())
+    if live >= quota.unfinished:
+        return (
+            f"{live} convoys of this repository are unfinished, which is the limit: "
+            "set the label again when one has ended."
+        )
+    known = [summary for _, summary in state.convoys.summaries()]
+    here = [each.requested_at for each in known]
+    own = [each.requested_at for each in known if each.by == by]
+    for whose, moments, most in (
+        (f"@{by} has", own, quota.person_hour),
+        ("This repository has", here, quota.repository_hour),
+        ("This installation has", [*here, *elsewhere], quota.installation_hour),
+    ):
+        free = _in_words_when_free(moments, most, now)
+        if free is not None:
+            return (
+                f"{whose} started {counted(most, 'convoy')} within an hour, which is "
+                f"the limit: set the label again {free}."
+            )
+    return None
+
+
+def _in_words_when_free(moments: Sequence[int], most: int, now: int) -> str | None:
+    """Return in words when one more convoy is allowed; None: now."""
+    recent = sorted(at for at in moments if at > now - HOUR_MS)
+    if len(recent) < most:
+        return None
+    if not most:
+        return "when the bot's operator allows it"
+    free_ms = recent[-most] + HOUR_MS
+    moment = datetime.fromtimestamp(-(-free_ms // 60_000) * 60, UTC)
+    return f"at {moment:%H:%M} UTC"
 
 
 GITHUB_GAP_S: Final = 1.0

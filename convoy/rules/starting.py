@@ -2,8 +2,7 @@
 
 Only known costs count. A session is ended when it alone has spent what was left at its
 start, so parallel sessions can overspend a budget. A person decides about a spent task
-or convoy budget; a day's budget renews itself. How many convoys people start is counted
-from the log, so that a restart forgets nothing.
+or convoy budget; a day's budget renews itself.
 
 A task may start on the candidate of what goes first, which lands unchanged if CI finds
 it green; it goes on while CI judges. If that does not land after all, only what the
@@ -11,12 +10,11 @@ attempt itself changed is built on what does: with the strategy `merge` the work
 bring the other's commits along, so there every task waits until the other has landed.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Final
 
 from msgspec.structs import replace
-from pydantic import BaseModel, ConfigDict, Field
 
 from convoy.events import Decision, Events, Refusal, TaskCommand, copied, in_state
 from convoy.events.forge_actions import ActionIntended
@@ -31,7 +29,6 @@ from convoy.model.session_result import dollars, report_for_others as handed_on
 from convoy.model.state import Convoy, Lease, State, Task
 from convoy.model.work import Resolution, Work
 from convoy.rules.turns import Turn, turns, unmet
-from convoy.text import counted
 from grite.resource import overlaps
 
 
@@ -342,62 +339,3 @@ def _leases(state: State, convoy: Convoy, task: Task, command: StartTask) -> Eve
         for resource in wanted
     )
     return (*expired, *taken)
-
-
-class Quota(BaseModel):
-    """The operator's limits; a repository's own settings may allow less."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-    person_hour: int = Field(default=20, ge=0)
-    """Convoys that one person may start in an hour, in one repository."""
-    repository_hour: int = Field(default=60, ge=0)
-    """Convoys that may be started in an hour in one repository."""
-    installation_hour: int = Field(default=200, ge=0)
-    """The same for all repositories of one installation of the App, or of one token."""
-    unfinished: int = Field(default=50, ge=0)
-    """Convoys that may be unfinished at once in one repository."""
-    tasks: int = Field(default=100, ge=1)
-    """The most tasks that one convoy may have."""
-
-
-def quota_refusal(
-    quota: Quota, state: State, by: str, elsewhere: Iterable[int], now: int
-) -> str | None:
-    """Return why `by` may not start a convoy now, and when they may; None: now.
-
-    `elsewhere` are the start times of convoys in the installation's other repositories.
-    """
-    live = sum(1 for _ in state.live())
-    if live >= quota.unfinished:
-        return (
-            f"{live} convoys of this repository are unfinished, which is the limit: "
-            "set the label again when one has ended."
-        )
-    known = [summary for _, summary in state.convoys.summaries()]
-    here = [each.requested_at for each in known]
-    own = [each.requested_at for each in known if each.by == by]
-    for whose, moments, most in (
-        (f"@{by} has", own, quota.person_hour),
-        ("This repository has", here, quota.repository_hour),
-        ("This installation has", [*here, *elsewhere], quota.installation_hour),
-    ):
-        free = _in_words_when_free(moments, most, now)
-        if free is not None:
-            return (
-                f"{whose} started {counted(most, 'convoy')} within an hour, which is "
-                f"the limit: set the label again {free}."
-            )
-    return None
-
-
-def _in_words_when_free(moments: Sequence[int], most: int, now: int) -> str | None:
-    """Return in words when one more convoy is allowed; None: now."""
-    recent = sorted(at for at in moments if at > now - ids.HOUR_MS)
-    if len(recent) < most:
-        return None
-    if not most:
-        return "when the bot's operator allows it"
-    free_ms = recent[-most] + ids.HOUR_MS
-    moment = datetime.fromtimestamp(-(-free_ms // 60_000) * 60, UTC)
-    return f"at {moment:%H:%M} UTC"

@@ -78,7 +78,7 @@ def test_what_alone_waits_needs_no_name(tmp_path: Path) -> None:
     there = f"brat status --repo {terminal.cwd}"
     away = replace(terminal, cwd=tmp_path).type(there)
     (helps,) = (line.strip() for line in away.out.split("\n") if "task retry" in line)
-    assert helps == f"brat task retry --repo {terminal.cwd} 1 --convoy spell-words-1"
+    assert helps == f"brat task retry 1 --convoy spell-words-1 --repo {terminal.cwd}"
     terminal.done("brat retry 1 'spell it out'")
     assert "spell it out" in terminal.done("brat log show")
     assert "nothing waits for brat retry" in terminal.type("brat retry").err

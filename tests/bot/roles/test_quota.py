@@ -5,11 +5,10 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
-from convoy.model.ids import HOUR_MS
+from bot.settings.bot_settings import HOUR_MS, Quota, quota_refusal
 from convoy.model.records import EngineSpec, Settings
 from convoy.model.state import Convoy, State
 from convoy.model.work import Convoys
-from convoy.rules.starting import Quota, quota_refusal
 
 NOW = int(datetime(2026, 1, 2, 12, 0, 0, tzinfo=UTC).timestamp() * 1000)
 MINUTE_MS = 60_000
