@@ -40,7 +40,10 @@ def plan_unapproved_at_landing(by: str, why: str) -> str:
 
 
 def stopped_all(by: str, why: str) -> str:
-    return f"@{by} Every convoy of this repository pauses: {why}."
+    return (
+        f"@{by} Every convoy of this repository pauses: {why}. See why they failed; "
+        "then `/brat resume` continues this convoy, `/brat resume all` every one."
+    )
 
 
 def log_refused(why: str, helps: str) -> str:

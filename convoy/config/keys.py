@@ -468,7 +468,7 @@ class WitnessTable(Table):
     """How many attempts a task gets before it is blocked and waits for a person."""
     failures: Annotated[int, Field(ge=1, le=1000)] = _DEFAULT.failures
     """After this many failed attempts in a row, over all convoys, all of them pause
-    until somebody with write access says `/brat resume all`."""
+    until somebody with write access resumes them."""
     timeout: Seconds = _ENGINE.timeout_s
     """The time limit of one attempt."""
     setup: Seconds = _DEFAULT.limits.setup_s

@@ -29,10 +29,7 @@ from convoy.rules.starting import (
 )
 from convoy.rules.turns import turns
 
-TOO_MANY = (
-    "too many attempts in a row failed ({}, over all convoys): see why they failed, "
-    "then say `/brat resume all`"
-)
+TOO_MANY = "too many attempts in a row failed ({}, over all convoys)"
 
 
 def ended_sessions(state: State, look: Look) -> Iterator[Action]:

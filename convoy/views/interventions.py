@@ -265,9 +265,10 @@ def _asked(convoy: Convoy, state: State) -> Iterator[Intervention]:
 def _paused(convoy: Convoy, *, is_all: bool) -> Iterator[Intervention]:
     """Give what keeps a convoy paused; `is_all`: the whole repository is."""
     closed = convoy.issue_is in ("closed", "paused")
-    if not closed and not (convoy.state == "paused" and convoy.why):
+    if not closed and convoy.state != "paused":
         return
-    why = f"issue #{convoy.issue} was closed" if closed else convoy.why
+    by_hand = "a person paused it"
+    why = f"issue #{convoy.issue} was closed" if closed else convoy.why or by_hand
     words = ("resume", "cancel") if closed else ("resume",)
     found = _asking("kept_back", convoy, why, *words)
     if is_all and not closed:

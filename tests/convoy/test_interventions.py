@@ -9,13 +9,27 @@ from typer.main import get_command
 
 from bot.requests.verb import Request
 from bot.requests.verb_table import parsed
+from bot.text.merge_texts import may_not_write
 from bot.text.slash_commands import SlashCommand, slash_commands
 from brat.commands.command_line import command_line
+from convoy.events import Command
 from convoy.events.forge_actions import ActionDone
-from convoy.events.hold_events import MergeWithdrawn, WorkHeld
+from convoy.events.hold_events import (
+    BaseDeleted,
+    IssueClosed,
+    MergeWithdrawn,
+    WorkHeld,
+)
 from convoy.events.leases import TakeLease
-from convoy.events.people_events import ApprovePlan, ConvoyPaused, RepositoryPaused
+from convoy.events.people_events import (
+    ApprovePlan,
+    ConvoyPaused,
+    ConvoyResumed,
+    RepositoryPaused,
+)
+from convoy.model.ids import base_branch
 from convoy.model.state import LATELY_MS, State
+from convoy.owed.sessions import TOO_MANY
 from convoy.rules.landing import FailMerge
 from convoy.rules.people import BlockTask, DropTask, FailConvoy
 from convoy.views.interventions import SLACK_S, interventions
@@ -104,12 +118,24 @@ def test_a_staged_plan_is_not_said_to_wait_for_approval_alone() -> None:
     assert "remove `staged = true` from `.brat/config.toml`" in found.why
 
 
-def test_one_paused_convoy_is_resumed_alone_and_all_are_together() -> None:
-    rules = Rules().planned(spec(1))
-    rules.do(ConvoyPaused(convoy=NAME, by="brat", why="by ann"))
-    [found] = interventions(rules.state, rules.now)
-    assert found.comments == ("/brat resume",)
-    assert found.commands == ("brat convoy resume fix-7",)
+def test_whatever_pauses_one_convoy_it_is_resumed_alone_and_all_are_together() -> None:
+    pauses: dict[str, Command] = {
+        "a person paused it": ConvoyPaused(convoy=NAME, by="ann"),
+        "issue #7 was closed": IssueClosed(convoy=NAME, issue=7),
+        f"its branch {base_branch(NAME)} was deleted": BaseDeleted(convoy=NAME),
+        **{
+            why: ConvoyPaused(convoy=NAME, by="brat", why=why)
+            for why in (TOO_MANY.format(3), may_not_write("ann"))
+        },
+    }
+    for why, pause in pauses.items():
+        rules = Rules().planned(spec(1)).do(pause)
+        [found] = interventions(rules.state, rules.now)
+        assert (found.why, found.comments[0]) == (why, "/brat resume")
+        assert found.commands[0] == "brat convoy resume fix-7"
+        assert "resume all" not in str(found)
+        rules.do(ConvoyResumed(convoy=NAME, by="bea"))
+        assert (rules.convoy.state, kinds(rules)) == ("active", [])
 
     rules = Rules().planned(spec(1))
     rules.do(RepositoryPaused(by="ann"))
