@@ -64,6 +64,9 @@ def main() -> None:
         fail(str(error))
         sys.exit(1)
     except OSError as error:
+        if (error.errno, error.filename) == (errno.ENOENT, None):  # as of `getcwd`
+            fail("the folder you are in was removed: change to another one")
+            sys.exit(1)
         if error.errno not in _FULL:
             raise
         fail(f"{error.filename or 'what it says'} cannot be written: {error.strerror}")
