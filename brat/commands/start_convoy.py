@@ -145,7 +145,7 @@ async def _start(
             say(f"issue #{issue} stays open; to continue: brat up")
             raise
         except TimeoutError:
-            say(f"not done after {limit_s:g} s; finished work is kept: brat status")
+            say(f"not done after {limit_s:g} s, work is kept; to continue: brat up")
             return run_roles.TIMED_OUT
         convoy = _convoy_of(here, issue)
         status = run_roles.report(here, convoy.name if convoy else "", wanted)
