@@ -29,7 +29,7 @@ from convoy.text.strangers_data import TooMuch, yaml_data
 _BOX = re.compile(r"\[([ xX])\][ \t\n]+(?=\S)")
 _TYPED = re.compile(
     r"^([ \t]*)(?:([-*+]|[0-9]{1,9}[.)])|[\u2010-\u2015\u2212•‣◦▪●])([^\S\n]+)"
-    r"\[([^\S\n]|[xX])\](?=[^\S\n]+\S)"
+    r"\[([^\S\n]|[xX])\]([^\S\n]+)(?=\S)"
 )
 """A box as phones type it, with other dashes and spaces."""
 _BLOCKS = MarkdownIt("commonmark").disable(["inline", "text_join"])
@@ -131,10 +131,10 @@ def _parsed(text: str) -> tuple[str, list[Token]]:
 
 
 def _as_markdown(typed: re.Match[str]) -> str:
-    indent, bullet, gap, box = typed[1], typed[2] or "-", typed[3], typed[4]
-    if typed[2] and not gap.strip(" \t") and box in " xX":
+    indent, bullet, before, box, behind = typed.groups()
+    if bullet and not (before + behind).strip(" \t") and box in " xX":
         return typed[0]
-    return f"{indent}{bullet} [{box.strip() or ' '}]"
+    return f"{indent}{bullet or '-'} [{box.strip() or ' '}] "
 
 
 def _extent(

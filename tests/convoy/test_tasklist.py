@@ -134,6 +134,7 @@ def test_what_github_shows_without_a_box_is_no_task(text: str) -> None:
     "- - [ ] a\n  - [ ] b",
     "\u2013 [ ] a\n\u2022 [ ] b",
     "- [\u00a0] a\n-\u00a0[ ] b",
+    "- [ ]\u00a0a\r\n- [ ]\u202fb",
     "```\n\u2013 [ ] quoted\n```\n\u2013 [ ] a\n  \u2013 [ ] part of a\n- [ ] b",
 )
 def test_lists_of_any_form_are_read(text: str) -> None:
