@@ -23,14 +23,32 @@ from msgspec import Struct
 from bot.text.visible_text import code_span
 from convoy.text import clean, cut
 
-_SET_APART: Final = re.compile(r" {0,3}(?:<details\b|\[\^[^\]]+\]:)", re.IGNORECASE)
+_FOOTNOTE: Final = re.compile(r" {0,3}\[\^[^\]]+\]:")
+_TAG: Final = re.compile(r"<(/?)(?!br\b|hr\b|img\b|wbr\b)[A-Za-z]")
+_LINE_BREAKS: Final = ("softbreak", "hardbreak")
 
 
-def _obeyed_end(lines: Sequence[str]) -> int:
-    """Return the line from which words may be quoted: folded text, or a footnote."""
-    return next(
-        (at for at, line in enumerate(lines) if _SET_APART.match(line)), len(lines)
-    )
+def _obeyed_end(lines: Sequence[str], tokens: Sequence[Token]) -> int:
+    """Return the line from which words may be quoted: HTML, or a footnote."""
+    notes = (at for at, line in enumerate(lines) if _FOOTNOTE.match(line))
+    return min([len(lines), *_html_lines(tokens), *notes])
+
+
+def _html_lines(tokens: Sequence[Token]) -> Iterator[int]:
+    """Yield where a block of HTML begins, or the line below a tag that is left open."""
+    for token in tokens:
+        if token.map is None:
+            continue
+        at, opened, is_open = token.map[0], 0, 0
+        if token.type == "html_block" and _TAG.search(token.content):
+            yield at
+        for each in token.children or ():
+            at += each.type in _LINE_BREAKS
+            if each.type == "html_inline" and (tag := _TAG.match(each.content)):
+                is_open += -1 if tag[1] else 1
+                opened = at if is_open == 1 and not tag[1] else opened
+        if is_open > 0:
+            yield opened + 1
 
 
 _BOX: Final = re.compile(
@@ -68,8 +86,9 @@ def mentioned(text: str, login: str) -> str | None:
     text = clean(text)
     if not may_mention(text, login):
         return None
-    obeyed = _obeyed_end(text.split("\n"))
-    for opening, inline in pairwise(_PLAIN_MARKDOWN.parse(text)):
+    tokens = _PLAIN_MARKDOWN.parse(text)
+    obeyed = _obeyed_end(text.split("\n"), tokens)
+    for opening, inline in pairwise(tokens):
         if opening.map and opening.map[0] >= obeyed:
             break
         if opening.type != "paragraph_open" or opening.level:
@@ -152,7 +171,7 @@ def slash_commands(text: str) -> tuple[FoundCommand, ...]:
         return ()
     lines = text.split("\n")
     tokens = _MARKDOWN.parse(text)
-    obeyed = _obeyed_end(lines)
+    obeyed = _obeyed_end(lines, tokens)
     starts = [at for at in sorted(_command_lines(tokens)) if at < obeyed]
     if starts and starts[0] != _first_line(tokens):
         line = cut(lines[starts[0]].strip(), LINE_CHARS)

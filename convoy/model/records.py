@@ -109,7 +109,7 @@ ENGINE_TYPES: Final = {
             keys=(_ANTHROPIC, _OPENAI),
             providers=("openrouter",),
             good_at="work with whichever of many vendors' models is set",
-            obeys=("**/.opencode/**", "opencode.json", "opencode.jsonc"),
+            obeys=("**/.opencode/**", "opencode.json", "opencode.jsonc", "CONTEXT.md"),
             logins=(".local/share/opencode",),
         ),
         EngineType(
@@ -126,7 +126,10 @@ ENGINE_TYPES: Final = {
             module="continue_cli",
             keys=(_OPENAI, _ANTHROPIC, _GEMINI),
             good_at="changes like those of an editor",
-            obeys=("**/.continue/**", ".continuerules", ".continueignore"),
+            obeys=(
+                *("**/.continue/**", ".continuerules", ".continueignore"),
+                *("AGENT.md", "CODEX.md"),
+            ),
             logins=(".continue",),
         ),
         EngineType(

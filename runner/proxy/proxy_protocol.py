@@ -150,12 +150,12 @@ ALL_HOSTS: Final = "*"
 _INSIDE: Final = (
     ip_network("168.63.129.16/32"),  # Azure's services for a machine
     ip_network("192.0.0.0/24"),  # Oracle's among them
-    ip_network("64:ff9b:1::/48"),  # a network's own translation, RFC 8215
 )
 """What is not outside, though not each version of Python says so.
 
 https://learn.microsoft.com/en-us/azure/virtual-network/what-is-ip-address-168-63-129-16
 """
+_UNICAST: Final = ip_network("2000::/3")
 _WITHIN: Final = (ip_network("64:ff9b::/96"), ip_network("::/96"))
 """Addresses of the sixth version whose last 32 bits are one of the fourth.
 
@@ -200,6 +200,7 @@ def is_outside(address: str) -> bool:
         number = _inner(number)
     return (
         number.is_global
+        and (number.version == 4 or number in _UNICAST)  # noqa: PLR2004
         and not number.is_multicast
         and not any(number in each for each in _INSIDE)
     )

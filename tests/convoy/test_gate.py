@@ -234,6 +234,8 @@ def test_patterns_mean_what_they_mean_to_git(
     "src/.agents/skills/b/SKILL.md",
     "src/.github/copilot-instructions.md",
     "opencode.jsonc",
+    "docs/CONTEXT.md",
+    *("AGENT.md", "CODEX.md"),
     ".continuerules",
     ".env",
     ".husky/pre-push",

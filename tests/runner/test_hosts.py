@@ -44,6 +44,7 @@ def test_nothing_else_is(host: str, port: int) -> None:
     *("168.63.129.16", "192.0.0.192", "fd00:ec2::254", "100.100.100.200"),
     *("64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::", "::169.254.169.254"),
     *("64:ff9b:1::808:808", "10.0.0.1", "192.168.1.1", "ff0e::1"),
+    *("fec0::2", "::ffff:0:169.254.169.254", "5f00::1"),
 )
 def test_no_name_may_lead_to_this_machine_its_network_or_its_clouds_secrets(
     address: str,

@@ -53,6 +53,10 @@ def refused(text: str) -> str:
     "/brat retry 3! -- please",
     "/brat retry 3\n\n<details>\n<summary>log</summary>\n\n/brat drop 3\n\n</details>",
     "/brat retry 3\n\n[^1]: http://a.b\n/brat drop 3",
+    "/brat retry 3\n\n<blockquote>\n\n/brat drop 3\n\n</blockquote>",
+    "/brat retry 3\n\n<table><tr><td>\n\n/brat drop 3\n\n</td></tr></table>",
+    "/brat retry 3\n\nShe wrote: <details>\n\n/brat drop 3\n\n</details>",
+    "/brat retry 3\nShe <i>wrote</i>: <q>\n/brat drop 3",
 )
 def test_a_comment_that_begins_with_brat_has_commands(text: str) -> None:
     assert said(text) == [("retry", "3")]
@@ -117,6 +121,12 @@ def test_what_is_quoted_in_other_forms_commands_nothing(quoted: str) -> None:
 )
 def test_talk_about_a_command_is_none(text: str) -> None:
     assert slash_commands(text) == ()
+
+
+def test_tags_that_end_in_their_paragraph_and_breaks_quote_nothing() -> None:
+    text = "/brat retry 3\n\nNow <b>please</b>.<br>\n\n/brat drop 4"
+
+    assert said(text) == [("retry", "3"), ("drop", "4")]
 
 
 def test_commands_come_in_their_order() -> None:
