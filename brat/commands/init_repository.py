@@ -38,6 +38,7 @@ def init(path: Path) -> None:
     now = before and replace(before, branch=checkout.branch)
     require(*clone_lacks(checkout, now))
     register(checkout, local_mode.configuration(checkout))
+    say('next: brat run "what is to be done"')
 
 
 def register(checkout: Checkout, config: Config) -> None:
@@ -66,7 +67,6 @@ def register(checkout: Checkout, config: Config) -> None:
         say(f"no {CONFIG}: all defaults; see docs/configuration.md")
     for lack in (*engine_lacks(checkout, config), *ignored_files(checkout)):
         say(f"note: {lack}")
-    say('next: brat run "what is to be done"')
 
 
 def init_actions(path: Path, *, hosted: bool) -> int:

@@ -108,9 +108,7 @@ def pull(path: Path) -> int:
     checkout = checkouts.find(path)
     known = registrations.known(checkout.folder)
     if known is None:
-        raise BratError(
-            f"brat has no forge for {checkout.top}: use `git pull` to get what landed"
-        )
+        raise BratError(f"nothing ran in {checkout.top}; to get others' work: git pull")
     if not checkouts.branches_apart(checkout, known).landed:
         say(f"{known.branch} has everything that landed")
         return 0

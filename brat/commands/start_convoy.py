@@ -32,7 +32,6 @@ from brat.repository import checkout as checkouts, registration as registrations
 from brat.repository.checkout import Checkout
 from brat.status.status_screen import convoy_table, plan_screen
 from brat.terminal.console import err, out, say, write
-from convoy.config import Config
 from convoy.model.ids import without_markers
 from convoy.model.state import Convoy
 from convoy.owed import Role
@@ -117,22 +116,22 @@ def mayor_start(path: Path, text: str, how: Start) -> int:
     checkout = checkouts.find(path)
     checkouts.require_clean(checkout)
     config = run_roles.checked(checkout, ROLES if how.headless else ("mayor",))
+    known = registrations.known(checkout.folder)
     if how.headless:
-        known = registrations.known(checkout.folder)
         require(*branch_lacks(checkout, known))  # agents would start elsewhere
-        if known is None:
-            register(checkout, config)
+    if known is None:
+        register(checkout, config)
+    elif local_mode.ci_of(checkout, config, known).command is None:
+        say(without_ci(config))
     limit = float(limit_s) if how.headless else None
-    return run_to_end(_start(checkout, config, text, how, limit))
+    return run_to_end(_start(checkout, text, how, limit))
 
 
 async def _start(
-    checkout: Checkout, config: Config, text: str, how: Start, limit_s: float | None
+    checkout: Checkout, text: str, how: Start, limit_s: float | None
 ) -> int:
     wanted: tuple[Role, ...] = ROLES if how.headless else ("mayor",)
     async with serving(checkout, wanted, say) as here:
-        if local_mode.ci_of(checkout, config, here.known).command is None:
-            say(without_ci(config))
         comment = how.comment or how.plan_only * PLAN_ONLY
         title = (how.title or "").strip()
         issue, is_new = await _asked_issue(here, text, comment, title)
@@ -158,8 +157,7 @@ async def _start(
             return run_roles.BLOCKED
         _show(convoy, how)
         if how.live and (changed := summary(here.reader().path, convoy)):
-            take = "; to get them: brat pull" if convoy.landed else ""
-            say(f"{changed}; to see the changes: brat diff{take}")
+            say(f"{changed}; to see the changes: brat diff")
         if how.plan_only:
             say(f"nothing starts before: brat convoy approve {convoy.name}")
         return run_roles.finished(convoy) if limit_s is not None else status

@@ -71,9 +71,9 @@ class CheckoutConfig:
                 lies = self.file.read_bytes()
             differs = lies != committed_file(self.bare, CONFIG)
         if differs and not self._differs:
-            self.tell(f"using {self.file} as it lies there, not as committed")
+            self.tell(f"using the uncommitted version of {self.file}")
         elif self._differs and not differs:
-            self.tell(f"using {CONFIG} as committed")
+            self.tell(f"using the committed version of {CONFIG}")
         self._differs = differs
         update = {"config_file": self.file if differs else None}
         context.settings = context.settings.model_copy(update=update)
@@ -187,7 +187,8 @@ class CheckoutSync:
         elif _APART.search(done.stderr):
             self._tell_way(
                 "your new commits wait: other work has landed meanwhile; rebase them "
-                "with"
+                "with",
+                landed_line(self.checkout, self.known),
             )
         else:
             self._refused(done.stderr)
@@ -204,15 +205,15 @@ class CheckoutSync:
             return
         if branches_apart(self.checkout, self.known).landed:
             self._told.add(tip)
-            self._tell_way("landed; bring it into your checkout with")
+            self._tell_way("landed; bring it into your checkout with", "brat pull")
 
-    def _tell_way(self, said: str) -> None:
+    def _tell_way(self, said: str, command: str) -> None:
         """Say how landed work comes into the checkout, and what is in its way."""
         if changed := in_its_way(self.checkout, self.known):
             more = " ..." if len(changed) > _SHOWN else ""
             files = f"{', '.join(changed[:_SHOWN])}{more}"
             self.tell(f"first commit or stash your changes: {files}")
-        self.tell(f"{said}: {landed_line(self.checkout, self.known)}")
+        self.tell(f"{said}: {command}")
 
     def _tell_once(self, line: str) -> None:
         if line not in self._told:

@@ -64,8 +64,8 @@ def log_repository(path: Path) -> Path:
     known = registrations.known(folder)
     if known is None:
         raise BratError(
-            f"{path.resolve()} has no log: `brat init` starts one here; in a clone of "
-            f"a repository that has one, fetch it with: {FETCH}"
+            f"{path.resolve()} has no log: `brat run` starts one here; in a clone of a "
+            f"repository that has one, fetch it with: {FETCH}"
         )
     return registrations.bare_path(folder, known)
 

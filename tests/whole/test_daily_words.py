@@ -23,9 +23,11 @@ def test_a_list_is_run_looked_at_and_taken(tmp_path: Path) -> None:
     ran = terminal.type("brat run @../list.md")
 
     assert ran.status == 0, ran.err
-    end = "to get them: brat pull"
+    end = "to see the changes: brat diff"
     (told,) = (line for line in ran.lines if line.endswith(end))
     assert told.startswith("5 files changed, ")
+    assert "landed; bring it into your checkout with: brat pull" in ran.lines
+    assert not [line for line in ran.lines if line.startswith("next: ")]
     whole, first = terminal.done("brat diff"), terminal.done("brat diff 1")
     assert whole.count("diff --git ") == 5
     assert first.count("diff --git ") == 3
@@ -56,7 +58,6 @@ def _patch(folder: Path, text: str) -> str:
 def test_what_alone_waits_needs_no_name(tmp_path: Path) -> None:
     failing = engine("exit 3", "[witness]\nattempts = 1\n")
     terminal = project(tmp_path, failing)
-    terminal.done("brat init")
     for title in ("Spell words", "Count words"):
         terminal.done(f"brat mayor start --plan-only --task '{title}'")
 

@@ -37,7 +37,7 @@ def test_0_when_all_is_merged_with_a_configuration_that_is_not_committed(
     said = terminal.type(HEADLESS)
 
     assert said.status == 0, said.err
-    assert f"using {config} as it lies there, not as committed" in said.lines
+    assert f"using the uncommitted version of {config}" in said.lines
     (pull,) = said.after("landed; bring it into your checkout with: ")
     terminal.done(pull)
     assert (terminal.cwd / "words/task_1.py").exists()
