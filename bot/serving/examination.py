@@ -206,7 +206,7 @@ async def _repository(
         default = jobs.default_workflow_permissions if jobs else ""
         checks = [
             repository_checks.examined_workflows(files, is_ours),
-            repository_checks.examined_rules(rules, main),
+            repository_checks.examined_rules(rules, main, files),
             repository_checks.examined_exposures(rest, name, files, default),
             repository_checks.examined_signers(rest, rules, own, main),
             repository_checks.examined_actions(

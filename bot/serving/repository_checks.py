@@ -33,10 +33,13 @@ from bot.forge.workflows import (
     StartWay,
     environments_in,
     exposures,
+    left_out_by_paths,
     ways_to_start,
 )
 from bot.settings.bot_folder import source_in_force
 from bot.settings.bot_settings import Settings
+from bot.text import notices
+from convoy.model.work import TargetRules
 from convoy.rules.target import landing_by
 from convoy.views.reasons import unread_rules, way_of_landing
 from grite.errors import BratError
@@ -107,8 +110,7 @@ async def examined_workflows(
         started.add("dispatch")
     judging = [file for file, text in own.items() if ways_to_start(text) & started]
     if judging:
-        said = f"{', '.join(judging)} may test what brat builds"
-        yield Finding("ok", said)
+        yield Finding("ok", f"{', '.join(judging)} may test what brat builds")
     else:
         said = "no workflow runs on pushes to brat/queue/**"
         mend = 'add "brat/queue/**" to the branches of your CI\'s push, or set '
@@ -206,9 +208,14 @@ _READ: Final = "see what it requires under Settings, Rules"
 _BYPASS: Final = "(the bot may bypass its rules: [refinery] bypass = true allows it)"
 
 
-async def examined_rules(rules: BranchRules, main: str) -> AsyncIterator[Finding]:
+async def examined_rules(
+    rules: BranchRules, main: str, files: Mapping[str, str]
+) -> AsyncIterator[Finding]:
     """Give the findings about the rules of the default branch and of the bot's own."""
-    yield await _landing(rules, main)
+    found = await rules.of(main)
+    yield _landing(found, main)
+    if picky := left_out_by_paths(files, found.checks):
+        yield Finding("note", notices.left_out_by_paths(picky))
     for branch in OWN_BRANCHES:
         listed = await rules.listed(branch) or ()
         binding = [rule for rule in listed if rule.type in _AGAINST]
@@ -218,8 +225,7 @@ async def examined_rules(rules: BranchRules, main: str) -> AsyncIterator[Finding
             yield Finding("ok", f"no rule keeps the bot from {branch}")
 
 
-async def _landing(rules: BranchRules, main: str) -> Finding:
-    found = await rules.of(main)
+def _landing(found: TargetRules, main: str) -> Finding:
     landing = landing_by(found, bypass=False)
     said = f"how a convoy lands: {way_of_landing(landing, main)}"
     if found.passes and landing.way != "push":
@@ -254,8 +260,7 @@ async def examined_exposures(
     for one in found:
         yield Finding("fault", one.said, one.mend)
     if not found:
-        said = "CI gives agents' code no secret and no token that can write"
-        yield Finding("ok", said)
+        yield Finding("ok", "CI gives agents' code no secret and no writing token")
 
 
 async def settle_signers(loop: "Loop") -> None:

@@ -21,7 +21,8 @@ import pygit2
 
 from bot import wall_clock
 from bot.door.inbox import UNREADABLE
-from bot.forge.workflows import exposures
+from bot.forge.workflows import exposures, left_out_by_paths
+from bot.text import notices
 from brat.doctor import Finding
 from brat.forge.service.programs import plain_environment
 from brat.local import local_mode, start_checks
@@ -293,7 +294,6 @@ def _findings(path: Path, *, engines: bool) -> Iterator[Finding]:
 
 
 def _engines(path: Path) -> Iterator[Finding]:
-
     try:
         checkout = checkouts.find(path)
         yield from checked_engines(checkout, local_mode.configuration(checkout))
@@ -330,12 +330,9 @@ def _configuration(checkout: Checkout) -> Iterator[Finding]:
 
 def _startable(checkout: Checkout) -> Iterator[Finding]:
     """Yield why engines would not start, without starting them."""
-    try:
-        config = local_mode.configuration(checkout)
-    except ConfigError:
-        return  # told already
-    for lack in start_checks.engine_lacks(checkout, config):
-        yield Finding("fault", lack.said, lack.mend)
+    if config := _valid(checkout):
+        for lack in start_checks.engine_lacks(checkout, config):
+            yield Finding("fault", lack.said, lack.mend)
 
 
 def _workflows(checkout: Checkout) -> Iterator[Finding]:
@@ -374,16 +371,21 @@ def _ci(checkout: Checkout, there: Collection[str]) -> Iterator[Finding]:
         if line is not None and ci not in line:
             said = f"brat.yml does not react to the workflow {ci}"
             yield Finding("note", said, f'add "{ci}" to its workflows, if it is CI')
-    lacks = workflow_files.ci_lack(checkout, there)
-    if lacks and _requires_ci(checkout):
+    config = _valid(checkout)
+    if config is None or not config.refinery.require_ci:
+        return
+    if lacks := workflow_files.ci_lack(checkout, there):
         yield Finding("note", *lacks)
+    files, required = workflow_files.own(checkout), config.refinery.checks
+    if picky := left_out_by_paths(files, required):
+        yield Finding("note", notices.left_out_by_paths(picky))
 
 
-def _requires_ci(checkout: Checkout) -> bool:
-    try:
-        return local_mode.configuration(checkout).refinery.require_ci
-    except ConfigError:
-        return False  # told by itself
+def _valid(checkout: Checkout) -> Config | None:
+    """Return the configuration; None: its faults are said elsewhere."""
+    with contextlib.suppress(ConfigError):
+        return local_mode.configuration(checkout)
+    return None
 
 
 def _log(bare: Path, is_shared: bool) -> Iterator[Finding]:  # noqa: FBT001
@@ -442,7 +444,6 @@ def _waiting(state: State, now: int) -> Iterator[Finding]:
 
 
 def _fix(path: Path) -> None:
-
     checkout = checkouts.find(path)
     known = registrations.read(checkout.folder)
     for done in repair(registrations.bare_path(checkout.folder, known), wall_clock()):

@@ -139,3 +139,7 @@ def test_the_doctor_says_when_nothing_can_judge(terminal: Terminal) -> None:
     assert "set the variable BRAT_CI_WORKFLOW to its file" in commented.err
     assert "ci.yml runs only on an App's pushes, not on a job's" in pushed.err
     assert "CI is required" not in judged.err
+    checks = {".brat/config.toml": "[refinery]\nchecks = ['test']\n"}
+    terminal.write({file: ci.format("{push: {paths: [src/**]}}"), **checks})
+    picky = "the required check `test` starts only where certain paths change"
+    assert picky in terminal.type("brat doctor").err

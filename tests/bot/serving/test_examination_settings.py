@@ -205,9 +205,9 @@ def ruled(
     forge.post(f"{API}/graphql").respond(json=told)
 
 
-async def told(rest: Rest) -> list[tuple[str, str]]:
-    rules = BranchRules(rest, NAME)
-    return await all_of(repository_checks.examined_rules(rules, "trunk"))
+async def told(rest: Rest, ci: str = "") -> list[tuple[str, str]]:
+    files, rules = {"ci.yml": ci}, BranchRules(rest, NAME)
+    return await all_of(repository_checks.examined_rules(rules, "trunk", files))
 
 
 async def test_a_branch_without_rules_takes_a_push(
@@ -247,6 +247,10 @@ async def test_rules_choose_the_way_and_what_people_owe(
         QUIET[0],
         ("ok", "the bot may bypass the rules on brat/queue/any/any"),
     ]
+    picky = "on: {push: {paths: [src/**]}}\njobs: {test: {}}\n"
+    grade, said = (await told(rest, picky))[1]
+    assert grade == "note"
+    assert said.startswith("The workflow of the required check `test` starts only ")
 
 
 async def test_rules_the_bot_may_pass_by_are_named_with_the_setting(
