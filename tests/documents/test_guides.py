@@ -1,0 +1,182 @@
+"""What the pages tell people to type is typed, or read by what would read it."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from ruamel.yaml import YAML
+
+from bot.requests.verb_table import BY_NAME
+from bot.text.slash_commands import SlashCommand, slash_commands
+from brat.commands.command_line import command_line
+from convoy import config
+from tests.documents.pages import ROOT
+from tests.world.staying import staying
+from tests.world.terminal import Terminal, left_running
+from tests.world.words import engine, project
+
+PAGES = [
+    *(ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "examples/README.md"),
+    *(ROOT / "deploy/fleet/README.md", *sorted(ROOT.glob("docs/*.md"))),
+]
+TYPED = {
+    "README.md": "tests/whole/test_getting_started.py",
+    "docs/actions.md": "tests/whole/test_actions_only.py",
+    "docs/hosting.md": "tests/whole/test_rungs.py",
+    "docs/local.md": "tests/documents/test_guides.py",
+    "docs/releasing.md": "tests/whole/test_release.py",
+    "docs/start.md": "tests/whole/test_tutorial.py",
+    "docs/tutorial.md": "tests/whole/test_tutorial.py",
+    "docs/workflows.md": "tests/documents/test_guides.py",
+}
+"""Where the blocks for a terminal are typed; `make` is looked at below."""
+NOT_HERE = {"deploy/fleet/README.md": "have run on no cluster"}
+"""Where they are not, and the page's own words for the reason."""
+
+
+def blocks(page: Path, *kinds: str) -> list[str]:
+    found = re.findall(r"(?ms)^```(\S*)\n(.*?)^```", page.read_text("utf-8"))
+    return [text for kind, text in found if kind in kinds]
+
+
+def inline(page: Path, word: str) -> list[str]:
+    """Return what stands between backticks and begins with a word."""
+    text = re.sub(r"(?ms)^```.*?^```", "", page.read_text("utf-8"))
+    return re.findall(rf"`({word} [^`\n]*)`", text)
+
+
+def typed_lines(page: Path) -> list[str]:
+    lines = "".join(blocks(page, "sh", "console")).splitlines()
+    return [line.removeprefix("$ ").partition(" #")[0].strip() for line in lines]
+
+
+def test_each_block_for_a_terminal_is_typed_somewhere() -> None:
+    names = {
+        str(page.relative_to(ROOT)): page
+        for page in PAGES
+        if any(not line.startswith("make ") for line in typed_lines(page))
+    }
+
+    assert {*names} == TYPED.keys() | NOT_HERE.keys()
+    assert all((ROOT / file).is_file() for file in TYPED.values())
+    for name, reason in NOT_HERE.items():
+        assert reason in names[name].read_text("utf-8"), name
+
+
+def prepared(folder: Path) -> Terminal:
+    return project(folder, engine("my-agent < $BRAT_PROMPT"))
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.layer("landing")
+def test_the_patterns_lines_are_typed(tmp_path: Path) -> None:
+    terminal = prepared(tmp_path)
+    page = ROOT / "docs/workflows.md"
+    (lines,) = blocks(page, "sh")
+    terminal.write({"../typed.sh": f"set -eux\n{lines}"})
+
+    said = terminal.type("bash ../typed.sh")
+
+    assert said.status == 0, said.err
+    (own,) = blocks(page, "yaml")
+    terminal.commit("Plan like that", {".brat/workflows/mine.yml": own})
+    assert "mine " in terminal.done("brat workflow list")
+    (convoy,) = json.loads(terminal.type("brat status --json").out)["convoys"]
+    assert len(convoy["tasks"]) == 2
+    assert left_running(tmp_path) == []
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.layer("landing")
+def test_the_lines_for_ones_own_machine_are_typed(tmp_path: Path) -> None:
+    terminal = prepared(tmp_path)
+    *first, last = blocks(ROOT / "docs/local.md", "sh")[0].splitlines()
+    for line in first:
+        terminal.done(line)
+
+    with staying(terminal, *shlex.split(last)[1:]) as up:
+        up.says("dashboard: ")
+    assert left_running(tmp_path) == []
+
+
+def test_each_configuration_that_is_shown_is_one() -> None:
+    shown = [
+        (page.name, text)
+        for page in (*PAGES, *sorted((ROOT / "examples").glob("*.toml")))
+        for text in (
+            blocks(page, "toml") if page.suffix == ".md" else [page.read_text()]
+        )
+        if not text.startswith("# pyproject.toml")
+    ]
+
+    assert len(shown) >= 12
+    for name, text in shown:
+        config.load(text, source=name)
+
+
+def test_each_other_file_that_is_shown_can_be_read() -> None:
+    for page in PAGES:
+        for text in blocks(page, "json"):
+            json.loads(text)
+        for text in blocks(page, "yaml"):
+            YAML(typ="safe").load(text.replace("\n#", "\n      #"))
+    (served,) = json.loads(blocks(ROOT / "docs/mcp.md", "json")[0])[
+        "mcpServers"
+    ].values()
+    assert unknown(" ".join((served["command"], *served["args"]))) == []
+
+
+def unknown(line: str) -> list[str]:
+    """Return the words of a command line that no command or option has."""
+    at: Any = typer.main.get_command(command_line("completion"))
+    _, *words = line.replace("\\|", "|").split()
+    while words and (below := getattr(at, "commands", {})):
+        if words[0] not in below:
+            break
+        at = below[words.pop(0)]
+    options = {"--help", *(name for each in at.params for name in each.opts)}
+    left = [word for word in words if word.startswith("-") and word != "--"]
+    return [*[word for word in left if word not in options]] + (
+        words[:1] if hasattr(at, "commands") and words[:1] != left[:1] else []
+    )
+
+
+def test_each_command_that_is_named_exists() -> None:
+    named = [
+        (page.name, line)
+        for page in PAGES
+        for line in (
+            *inline(page, "brat"),
+            *(part for line in typed_lines(page) for part in line.split(" && ")),
+        )
+        if line.startswith("brat ") and "COMMAND" not in line
+    ]
+
+    assert len(named) > 150
+    assert [(name, line, unknown(line)) for name, line in named if unknown(line)] == []
+
+
+def test_each_make_target_that_is_named_exists() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    targets = set(re.findall(r"(?m)^([a-z-]+):", makefile))
+    for page in PAGES:
+        for line in (*inline(page, "make"), *typed_lines(page)):
+            if line.startswith("make "):
+                assert shlex.split(line)[1] in targets, (page.name, line)
+
+
+def test_each_comment_that_is_named_is_heard() -> None:
+    for page in PAGES:
+        shown = [
+            text for text in blocks(page, "") if text.lstrip().startswith("/brat ")
+        ]
+        for line in (*inline(page, "/brat"), *shown):
+            verb = line.split()[1]
+            assert verb in {*BY_NAME, "WORD"}, (page.name, line)
+        for text in shown:
+            (found,) = slash_commands(text)
+            assert isinstance(found, SlashCommand), (page.name, text)
