@@ -19,6 +19,7 @@ from pygit2.enums import FileMode
 from bot.forge import transport
 from bot.forge.github import GitHub
 from bot.forge.pulls import PullRequests
+from bot.forge.refusals import refusal_of_push, refusal_of_rest
 from bot.forge.rest import Refused, Rest
 from bot.forge.transport import DEADLINE_S
 from brat.local import local_mode
@@ -60,8 +61,9 @@ from brat.terminal.console import say
 from convoy.config import Config
 from convoy.model.records import ENGINE_TYPES
 from grite import git
-from grite.errors import BratError
+from grite.errors import BratError, GitFailed
 from grite.outbound import here
+from grite.push_answer import push_answer
 from grite.signatures import SIGNERS_FILE
 
 _MARKS: Final = {"wanted": "ok  ", "owed": "do  ", "by hand": "hand"}
@@ -128,10 +130,23 @@ def _proved(step: Step, after: Look) -> Look:
     )
 
 
+_EXCLUDE: Final = "exclude what brat creates here from your rules, and try again"
+
+
 def _told(step: Step, error: BratError, web: str) -> Look:
-    where = f": {web}/{step.page}" if web and step.page else ""
-    why = f"the forge answered {error.status}" if isinstance(error, Refused) else error
-    return for_a_person(f"{step.by_hand} ({why}){where}")
+    """Return what a person does instead, why, and on which page."""
+    hand, page, why, refusal = step.by_hand, step.page, str(error), None
+    if isinstance(error, Refused):
+        refusal = refusal_of_rest(error)
+        said = refusal.why.partition(": ")[2].rstrip(".")
+        why = f"the forge answered {error.status}: {said}"
+    elif isinstance(error, GitFailed):
+        refusal = refusal_of_push(push_answer((), "", error.stderr).said, "")
+    if refusal and refusal.rule == "rule-violation":
+        hand, page = _EXCLUDE, "settings/rules"
+        why = why if isinstance(error, Refused) else refusal.why.rstrip(".")
+    where = f": {web}/{page}" if web and page else ""
+    return for_a_person(f"{hand} ({why}){where}")
 
 
 def _show(look: Look) -> None:

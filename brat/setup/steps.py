@@ -25,6 +25,7 @@ from bot.forge.workflows import (
 from brat.repository.checkout import Checkout
 from brat.repository.workflow_files import default_branch, own
 from convoy.config import Config
+from grite.errors import BratError
 
 State = Literal["wanted", "owed", "by hand"]
 
@@ -147,25 +148,6 @@ class Jobs(Payload):
     default_workflow_permissions: str = ""
 
 
-def planned_default(jobs: Jobs) -> Look:
-    """Return what is owed of the token's default permissions."""
-    if jobs.default_workflow_permissions == "read":
-        return wanted("by default a job's token is read-only")
-    return owed(
-        "tighten: make a job's token read-only by default (CI runs what agents write)"
-    )
-
-
-def planned_pulls(jobs: Jobs) -> Look:
-    """Return what is owed of the right to open pull requests."""
-    if jobs.can_approve_pull_request_reviews:
-        return wanted("jobs may open pull requests")
-    return owed(
-        "LOOSEN: allow GitHub Actions to create and approve pull requests "
-        "(with an App of your own, this is not needed)"
-    )
-
-
 class Setting:
     """One of the settings, read and written alone."""
 
@@ -193,7 +175,10 @@ class DefaultTokenStep(Setting):
     )
 
     async def look(self) -> Look:
-        return planned_default(await self.read())
+        if (await self.read()).default_workflow_permissions == "read":
+            return wanted("by default a job's token is read-only")
+        make = "tighten: make a job's token read-only by default"
+        return owed(f"{make} (CI runs what agents write)")
 
     async def do(self) -> None:
         await self.put({"default_workflow_permissions": "read"})
@@ -208,7 +193,10 @@ class PullRequestStep(Setting):
     )
 
     async def look(self) -> Look:
-        return planned_pulls(await self.read())
+        if (await self.read()).can_approve_pull_request_reviews:
+            return wanted("jobs may open pull requests")
+        allow = "LOOSEN: allow GitHub Actions to create and approve pull requests"
+        return owed(f"{allow} (with an App of your own, this is not needed)")
 
     async def do(self) -> None:
         await self.put({"can_approve_pull_request_reviews": True})
@@ -269,6 +257,8 @@ class ReadyStep:
         return owed(f'open the issue "{READY}": one small task, as a smoke test')
 
     async def do(self) -> None:
+        if (await self._files.look()).state == "owed":
+            raise BratError("its pull request is not there yet")
         asked = {"title": READY, "body": _SMOKE_TEST, "labels": [LABEL]}
         await self._rest.write("POST", self._url, asked)
 

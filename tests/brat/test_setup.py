@@ -6,6 +6,7 @@ import re
 from asyncio.subprocess import DEVNULL
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -179,6 +180,76 @@ async def test_one_refusal_is_said_the_rest_is_done_and_a_second_run_finishes(
     last = await person.type("--yes")
     assert done(last) == FINISHED, last.err
     assert [one["number"] for one in await here.get("pulls")] == [1]
+
+
+RULESET = {
+    "name": "Only ours",
+    "target": "branch",
+    "enforcement": "active",
+    "conditions": {"ref_name": {"include": ["refs/heads/brat-*"], "exclude": []}},
+    "rules": [{"type": "creation"}],
+}
+NO_TOKENS = "`octo` forbids access via a personal access token (classic)."
+RULED = "Repository rule violations found. Creations are restricted."
+EXCLUDE = "exclude what brat creates here from your rules, and try again ("
+KEY_LINE = f"store the engine's key: gh secret set {SECRET} --repo {REPO}"
+
+
+class Forbidden(NamedTuple):
+    method: str
+    path: str
+    """Empty: the ruleset forbids the push."""
+    status: int
+    says: str
+    hand: str
+    page: str
+    undone: tuple[int, ...]
+    """Which of the steps are left to do."""
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        Forbidden("", "", 0, "GH013: Repository rule", EXCLUDE, "rules", (8, 9)),
+        Forbidden("POST", f".*/{POLICIES}", 422, RULED, EXCLUDE, "rules", (3, 4)),
+        Forbidden(
+            "PUT",
+            f".*/{LOG_KEY}/.*",
+            403,
+            NO_TOKENS,
+            "ssh-keygen",
+            "environments",
+            (4,),
+        ),
+        Forbidden(
+            "PUT",
+            f".*/actions/secrets/{SECRET}",
+            403,
+            NO_TOKENS,
+            KEY_LINE,
+            "secrets/actions",
+            (6,),
+        ),
+    ],
+)
+async def test_a_rule_that_forbids_is_named_with_its_page_and_stops_one_step(
+    person: Person, here: Town, rule: Forbidden
+) -> None:
+    person.variables = f"{SECRET}={given('sk-ant-made-up-key-of-a-person')}"
+    if rule.path:
+        here.faults.refuse(rule.method, rule.path, rule.status, rule.says)
+    else:
+        await here.post("rulesets", RULESET, by="alice")
+
+    said = await person.type("--yes")
+
+    (line,) = (each for each in said.lines if rule.says.strip(".") in each)
+    assert line.startswith(f"  hand  {rule.hand}"), line
+    assert line.endswith(f"/{REPO}/settings/{rule.page}"), line
+    left = [*["ok"] * 8, "hand", "ok"]
+    for step in rule.undone:
+        left[step] = "do"
+    assert done(await person.type()) == left
 
 
 @pytest.mark.parametrize(("method", "path"), sampled(STEPS, STEPS[1::4]))
