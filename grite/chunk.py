@@ -130,7 +130,7 @@ def read_commit(
         ValueError: `commit` is no full commit id.
     """
     if not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", commit):
-        raise ValueError(f"a commit is named by its full id, not {commit!r}")
+        raise ValueError(f"give the commit's full ID, not {commit!r}")
     argv = ["ls-tree", "-r", "-z", "--full-tree", commit, "events/"]
     listed = git.run(argv, cwd=repo).stdout.decode(errors="replace").split("\0")
     pairs = (line.partition("\t")[::2] for line in listed)

@@ -74,7 +74,7 @@ class RefUpdate(Struct, frozen=True):
             raise ValueError(f"a ref is named in full, not {self.ref!r}")
         for commit in (self.new, self.old):
             if commit is not None and not _COMMIT.fullmatch(commit):
-                raise ValueError(f"a commit is named by its full id, not {commit!r}")
+                raise ValueError(f"give the commit's full ID, not {commit!r}")
 
 
 class Advertised(Struct, frozen=True):

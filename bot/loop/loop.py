@@ -42,7 +42,7 @@ ROUNDS: Final = 200
 PUSHES: Final = "pushes"
 """The name of the trouble that the remote refused too many pushes."""
 TOO_MANY_REFUSED: Final = (
-    "the remote refused 6 pushes within a minute: until it ends, only the log is pushed"
+    "the remote refused 6 pushes in a minute: until it is over, only the log is pushed"
 )
 ASK_TRIES: Final = 5
 """How often a request is put to the rules while others write to the log."""

@@ -52,7 +52,7 @@ async def _land(context: RequestContext, *, commit: str | None = None) -> str:
     target = code_span(pull.base.ref)
     base = await asyncio.to_thread(_fork_point, context, given, pull.base.ref)
     if base == head:
-        raise NotPossible(f"{target} has all of it already")
+        raise NotPossible(f"{target} already contains all of it")
     request = await _request(context, given, pull, target=pull.base.ref, base=base)
     done = TaskSpec(number=1, title=request.title, instructions="")
     _plan(context, request, done)

@@ -346,7 +346,7 @@ def _cancel(context: RequestContext, *, task: int | None = None) -> str:
     name, by = context.convoy.name, context.by
     if task is None:
         context.submit(FailConvoy(convoy=name, why=f"cancelled by {by}", by=by))
-        return "The convoy is cancelled; what is done is kept."
+        return "The convoy is cancelled; finished work is kept."
     word = "stopped" if context.asker.at_endpoint else "cancelled"
     context.submit(BlockTask(convoy=name, task=task, why=f"{word} by {by}", by=by))
     return (
@@ -391,7 +391,7 @@ ENDING: Final = (
         of_convoy=ConvoyEndpoint(
             word="cancel",
             typed="convoy cancel",
-            help="End a convoy; what is done is kept.",
+            help="End a convoy; finished work is kept.",
             button=lambda convoy: convoy.state in ("planning", "active", "paused"),
         ),
     ),

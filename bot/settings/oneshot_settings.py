@@ -135,7 +135,7 @@ def _log_key(env: Mapping[str, str]) -> str:
 def _given(env: Mapping[str, str], name: str) -> str:
     value = env.get(name, "").strip()
     if not value:
-        raise BratError(f"{name} is not set: this runs as a step of a workflow")
+        raise BratError(f"{name} is not set: run this as a step of a workflow")
     return value
 
 

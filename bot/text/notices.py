@@ -66,7 +66,7 @@ def ci_changed(files: Sequence[str]) -> str:
 
 def unanswered_for(by: str) -> str:
     return (
-        f"@{by} may no longer have this merged, so it has been removed from the merge "
+        f"@{by} no longer has permission to merge this, so it has left the merge "
         "queue. Somebody with that permission can put it back with `/brat merge` on "
         "its pull request."
     )
@@ -153,20 +153,20 @@ def about_issue(action: HearIssue, issue: int, label: str) -> str:
             return (
                 "This issue was closed, so its convoy is paused: nothing starts or "
                 "lands. To continue, reopen the issue or say `/brat resume`. To end "
-                "the convoy, say `/brat cancel`. What is done is kept."
+                "the convoy, say `/brat cancel`. Finished work is kept."
             )
         case "reopened":
             return ""
         case "unlabelled":
             return (
                 f"@{action.by} The convoy is cancelled, because you removed its "
-                "label. What is done is kept. To start a new convoy, set the label "
+                "label. Finished work is kept. To start a new convoy, set the label "
                 f"{code_span(label)} again."
             )
         case "deleted" | "transferred":
             return (
                 f"The convoy is cancelled, because issue #{issue} was "
-                f"{action.gesture}. What is done is kept on this branch."
+                f"{action.gesture}. Finished work is kept on this branch."
             )
 
 
@@ -216,7 +216,7 @@ def taken_out(out: TakenOut, task: int, wanted: str) -> str:
         "branch": "the branch of this pull request was deleted",
         "base": f"the base of this pull request is now {code_span(out.base)}, and it "
         f"may land only on {code_span(wanted)}",
-        "draft": "this pull request was made a draft",
+        "draft": "this pull request was converted to a draft",
     }
     gone = f" `/brat drop {task}` gives it up for good." if task else ""
     return (

@@ -168,7 +168,7 @@ _WORDS: Final = {
     "allow": ("TASK", "Let a task change the protected paths that its plan names."),
     "pause": ("CONVOY", "Start nothing new in a convoy."),
     "resume": ("CONVOY", "Resume a paused convoy."),
-    "cancel": ("CONVOY", "End a convoy; what is done is kept."),
+    "cancel": ("CONVOY", "End a convoy; finished work is kept."),
 }
 
 
@@ -237,7 +237,7 @@ def _brat(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_say_version, is_eager=True, help="Say which one."
+            "--version", callback=_say_version, is_eager=True, help="Print the version."
         ),
     ] = False,
 ) -> None:

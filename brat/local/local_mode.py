@@ -264,7 +264,7 @@ async def _call_off(local: Local, roles: tuple[Role, ...]) -> None:
             runs |= {run} if run else set()
     if not runs:
         return
-    local.tell(f"ending {counted(len(runs), 'agent')}; what is done is kept")
+    local.tell(f"ending {counted(len(runs), 'agent')}; finished work is kept")
     for run in runs:
         await context.github.runs.cancel(run)
     context.memory.is_closing = True

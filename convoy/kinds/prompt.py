@@ -24,7 +24,7 @@ End your last message with a line `BRAT: done` and one sentence on the {what}. I
 of `done` it may be `blocked` or `missing_data`, and why.
 """
 _GO_ON = (
-    "Take it into account and go on. The rules of the task hold as before; end with "
+    "Take it into account and continue. The task's rules still apply: end with "
     "the line that begins with `BRAT:`."
 )
 _NOTES = "## Why earlier attempts did not land, and what else is to be known\n"
@@ -32,10 +32,9 @@ _PLAN = "## All tasks of this convoy; other agents do the others\n"
 _HALF_DONE = """\
 ## Half-done work
 
-Attempt {number} was cut off in the midst of its work. The checkout holds what was there
-of it, as its newest commit; `git diff {root} HEAD` shows it. Look at it first: go on
-from it, and undo what is no good. Where it is whole, `BRAT: done` is right although you
-changed nothing more.
+Attempt {number} was cut off before it was done. The newest commit of the checkout has
+what it did; `git diff {root} HEAD` shows it. Look at it first: continue from there, and
+undo what is wrong. If it is complete, answer `BRAT: done` even if you change nothing.
 """
 _CONFLICT = """\
 ## Your task's work conflicts with what has landed

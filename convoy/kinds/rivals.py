@@ -125,7 +125,7 @@ def _choice_relieves(_convoy: Convoy, choice: Task, blocked: Task) -> Relief | N
     is_beaten = blocked.number in choice.spec.on and choice.chosen != blocked.number
     if not is_beaten or choice.state == "blocked":
         return None
-    return Relief(who="nobody: it is out", why="its rivals go on without it")
+    return Relief(who="nobody: it is out", why="its rivals continue without it")
 
 
 def _choice_way_out(

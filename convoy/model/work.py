@@ -247,7 +247,7 @@ class TakenOut(Struct, frozen=True, kw_only=True):
             "closed": f"{pull} was closed",
             "branch": f"the branch of {pull} was deleted",
             "base": f"the base of {pull} was changed to {self.base}",
-            "draft": f"{pull} was made a draft",
+            "draft": f"{pull} was converted to a draft",
         }[self.gesture]
 
     @property

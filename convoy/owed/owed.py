@@ -316,7 +316,7 @@ def _gestures_on_given(
     elif given.lands and seen.head not in {given.head, *convoy.base_tips}:
         why = f"{seen.head[:SHORT]} was pushed to it since"
     elif given.lands and seen.draft:
-        why = "the pull request was made a draft"
+        why = "the pull request was converted to a draft"
     if why:
         yield Note("refinery", FailConvoy(convoy=convoy.name, why=why))
 

@@ -35,7 +35,7 @@ class AddTask(ConvoyCommand, frozen=True, kw_only=True):
             return Refusal(f"every task of {convoy.name} is done, and it is landing")
         if len(convoy.tasks) >= convoy.settings.tasks:
             most = counted(convoy.settings.tasks, "task")
-            return Refusal(f"a convoy may have {most} here")
+            return Refusal(f"a convoy may have at most {most}")
         if spec.number != convoy.next_number:
             return Refusal(f"task {spec.number} is not the next number")
         dropped = [task.number for task in convoy.tasks if task.state == "dropped"]
@@ -127,7 +127,7 @@ class PartTask(TaskCommand, frozen=True, kw_only=True):
             return Refusal(fault)
         left = [each for each in convoy.tasks if each.state != "dropped"]
         if len(left) + len(self.parts) - 1 > convoy.settings.tasks:
-            return Refusal(f"a convoy may have {convoy.settings.tasks} tasks here")
+            return Refusal(f"a convoy may have at most {convoy.settings.tasks} tasks")
         name, numbers = convoy.name, ", ".join(str(p.number) for p in self.parts)
         why = f"it was split by {self.by}: {numbers}"
         return (

@@ -54,7 +54,7 @@ def test_what_cannot_be_carried_out_is_not_added() -> None:
     rules.do(DropTask(convoy=NAME, task=2, why="no"))
     assert "task 2 was dropped" in refused(rules, add(3, after=(2,)))
     rules.do(add(3))
-    assert refused(rules, add(4)) == "a convoy may have 3 tasks here"
+    assert refused(rules, add(4)) == "a convoy may have at most 3 tasks"
 
 
 def test_nothing_is_added_to_what_is_landing_or_not_planned() -> None:

@@ -369,8 +369,8 @@ async def test_another_project_of_the_person_is_no_submodule(
     ended = "action_required" if has_another else "success"
     assert check["conclusion"] == ended
     assert check["output"][what].startswith(
-        "the submodule vendor/my lib cannot be fetched: it is not what your own "
-        f"checkout has from {checkout.folder.parent}/lib"
+        "the submodule vendor/my lib cannot be fetched: it differs from your "
+        f"checkout's copy of {checkout.folder.parent}/lib"
     )
 
 

@@ -81,7 +81,7 @@ def test_a_lost_chunk_is_corrupt(mirror: Path) -> None:
 
 @pytest.mark.parametrize("name", ["HEAD", "--help", "1" * 39, ""])
 def test_only_a_full_id_names_a_commit(name: str, mirror: Path) -> None:
-    with pytest.raises(ValueError, match="full id"):
+    with pytest.raises(ValueError, match="full ID"):
         read_commit(mirror, name)
 
 

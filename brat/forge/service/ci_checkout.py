@@ -279,7 +279,7 @@ def _fetch(
     if copy is not None and _holds(copy, wanted):
         git.run(["config", f"submodule.{name}.url", str(copy)], cwd=folder)
     elif known is not None and url != known:
-        raise _Unsure(f"it is not what your own checkout has from {url}")
+        raise _Unsure(f"it differs from your checkout's copy of {url}")
     files = _FILES if known is not None else ()
     update = ["submodule", "--quiet", "update", "--", path]
     git.run([*files, *update], cwd=folder, deadline_s=SUBMODULE_S)

@@ -244,7 +244,7 @@ async def test_who_put_work_back_into_the_queue_is_asked_when_it_lands(
         await here.answer(f"/brat approve {head}", by=bea, on=pull)
         await here.loop.tick()
         assert here.task(1).state == "needs-review"
-        assert "@cleo may no longer have this merged" in "\n".join(here.spoken())
+        assert "@cleo no longer has permission to merge" in "\n".join(here.spoken())
 
         await here.answer("/brat merge", on=pull)
         assert here.task(1).state == "merged"
@@ -263,7 +263,7 @@ async def test_who_asked_for_a_convoy_is_asked_when_it_lands(tmp_path: Path) -> 
 
         main = here.tip("main")
         assert here.convoy_state() == "active"
-        assert "@cleo may no longer have this merged" in "\n".join(here.spoken())
+        assert "@cleo no longer has permission to merge" in "\n".join(here.spoken())
         own = here.convoy.pull
         assert own is not None
         await here.answer("/brat merge", on=own)

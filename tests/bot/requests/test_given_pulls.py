@@ -391,7 +391,7 @@ async def test_a_push_takes_a_pull_request_out_of_the_queue(
             "close": "the pull request was closed",
             "gone": "the pull request was closed",
             "base": "next",
-            "draft": "the pull request was made a draft",
+            "draft": "the pull request was converted to a draft",
             "label": "cancelled: you removed the label",
         }
         pushed_why = "was pushed to it since"
