@@ -194,19 +194,21 @@ async def test_the_figures_are_on_a_port_of_their_own(here: Town) -> None:
         httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client,
     ):
         hidden = await client.get(f"http://127.0.0.1:{host.port}/metrics")
+        url = f"http://127.0.0.1:{host.metrics_port}/metrics"
+        led_here = await client.get(url, headers={"Host": "evil.example"})
         await accepted(here, REPO, await labelled(here, REPO))
         shown = ""
 
         async def counted() -> bool:
             nonlocal shown
-            answer = await client.get(f"http://127.0.0.1:{host.metrics_port}/metrics")
+            answer = await client.get(url)
             shown = answer.text
             commits = re.search(r"brat_log_commits{\S+ (\S+)", shown)
             return commits is not None and float(commits[1]) > 0
 
         await until(counted, deadline_s=patient(60))
 
-    assert hidden.status_code == 404
+    assert (hidden.status_code, led_here.status_code) == (404, 421)
     assert "brat_repositories " in shown
     assert f'brat_convoys{{repository="{REPO}",state="active"}} 1.0' in shown
     assert f'brat_tokens_total{{kind="output",repository="{REPO}"}} 0.0' in shown
