@@ -34,7 +34,7 @@ from bot.forge import transport
 from bot.settings import bot_folder
 from brat.forge import __main__ as forge_program
 from brat.forge.resources.forge_records import Ci
-from brat.forge.service.run_processes import SECRET
+from brat.forge.service.run_start import SECRET
 from brat.repository import registration as registrations
 from brat.repository.forge_files import forge_in_use
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration

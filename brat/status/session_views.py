@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from bot.door.feed import FEED_PATH, pieces_in, tape_file
 from bot.forge.transport import client_of
-from brat.forge.service.run_processes import Place
+from brat.forge.service.run_start import Place
 from brat.repository import (
     checkout as checkouts,
     log_reader,

@@ -11,27 +11,21 @@ started twice.
 import asyncio
 import hashlib
 import os
-import platform
-import shutil
 import signal
-import socket
 import stat
 import subprocess
-import sys
 import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import psutil
-from msgspec import Raw, json
+from msgspec import Raw
 from msgspec.structs import replace
 
 from bot.door import feed
 from brat.forge.resources.forge_records import (
-    JOB_NAME,
     TASK_WORKFLOW,
     Artifact,
     Conclusion,
@@ -39,12 +33,20 @@ from brat.forge.resources.forge_records import (
     Run,
     User,
 )
-from brat.forge.resources.wire import Refused, Site
+from brat.forge.resources.wire import Refused
 from brat.forge.service import programs
 from brat.forge.service.announcements import ForgeContext
-from brat.forge.service.programs import plain_environment
+from brat.forge.service.run_start import (
+    OUR_RUNNER,
+    Forked,
+    Place,
+    WarmRunner,
+    environment,
+    find,
+    launch,
+    reap,
+)
 from brat.forge.storage.forge_state import Forge
-from grite import outbound
 
 LIVE_WORKFLOW: Final = ".github/workflows/brat-task-live.yml"
 JOB_LOGIN: Final = "github-actions[bot]"
@@ -116,123 +118,6 @@ def named_inputs(
     return {name: str(value) for name, value in asked.items()}
 
 
-SECRET: Final = "BRAT_SECRET_"  # noqa: S105  the beginning of a name
-"""The prefix of the forge's variables that runs get as secrets, without prefix."""
-_FILES: Final = {
-    "GITHUB_OUTPUT": "output",
-    "GITHUB_ENV": "env",
-    "GITHUB_PATH": "path",
-    "GITHUB_STEP_SUMMARY": "summary.md",
-}
-_ARCH: Final = {"x86_64": "X64", "amd64": "X64", "aarch64": "ARM64", "arm64": "ARM64"}
-_SYSTEM: Final = {"Darwin": "macOS"}
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """The folder of one run, runs/<id>/."""
-
-    folder: Path
-
-    @property
-    def workspace(self) -> Path:
-        """Where the process starts."""
-        return self.folder / "workspace"
-
-    @property
-    def result(self) -> Path:
-        """The runner's result folder; its files become the artifact."""
-        return self.folder / "result"
-
-    @property
-    def log(self) -> Path:
-        """The process's output."""
-        return self.folder / "log.txt"
-
-    def artifact(self, name: str) -> Path:
-        """The zip of an artifact."""
-        return self.folder / "artifacts" / f"{name}.zip"
-
-    def prepare(self, event: dict[str, Any] | Raw) -> None:
-        """Make the folders, the empty files and event.json; safe to call twice."""
-        for name in ("workspace", "home", "temp", "artifacts"):
-            (self.folder / name).mkdir(parents=True, exist_ok=True)
-        for name in _FILES.values():
-            (self.folder / name).touch()
-        (self.folder / "event.json").write_bytes(json.encode(event))
-
-    def clear(self) -> None:
-        """Remove folders that GitHub discards with its machine; safe to call twice.
-
-        A killed run leaves its checkout there.
-        """
-        for name in ("workspace", "home", "temp"):
-            shutil.rmtree(self.folder / name, ignore_errors=True)
-
-
-def environment(
-    site: Site, repo: Repository, run: Run, place: Place, actor: str
-) -> dict[str, str]:
-    """Build the environment of a run's process."""
-    folder = place.folder
-    system = platform.system()
-    files = {name: str(folder / file) for name, file in _FILES.items()}
-    return (
-        plain_environment()
-        | outbound.here().variables
-        | files
-        | _facts(site, repo, run, actor)
-        | {
-            "HOME": str(folder / "home"),
-            "CI": "true",
-            "GITHUB_ACTIONS": "true",
-            "GITHUB_EVENT_PATH": str(folder / "event.json"),
-            "GITHUB_WORKSPACE": str(place.workspace),
-            "GITHUB_JOB": JOB_NAME,
-            "RUNNER_OS": _SYSTEM.get(system, system),
-            "RUNNER_ARCH": _ARCH.get(platform.machine().lower(), platform.machine()),
-            "RUNNER_NAME": "local",
-            "RUNNER_TEMP": str(folder / "temp"),
-            "RUNNER_TOOL_CACHE": str(folder.parent / "tools"),
-            "BRAT_SESSION": run.inputs.get("session", ""),
-            "BRAT_LOG": run.inputs.get("log", ""),
-            "BRAT_RESULT": str(place.result),
-        }
-        | run_secrets()
-    )
-
-
-def run_secrets() -> dict[str, str]:
-    """Return the runs' secrets from the forge's own environment."""
-    ours = os.environ  # noqa: TID251  they are settings of the forge
-    return {
-        name.removeprefix(SECRET): value
-        for name, value in ours.items()
-        if name.startswith(SECRET)
-    }
-
-
-def _facts(site: Site, repo: Repository, run: Run, actor: str) -> dict[str, str]:
-    return {
-        "GITHUB_EVENT_NAME": run.event,
-        "GITHUB_RUN_ID": str(run.id),
-        "GITHUB_RUN_NUMBER": str(run.number),
-        "GITHUB_RUN_ATTEMPT": "1",
-        "GITHUB_REPOSITORY": repo.full_name,
-        "GITHUB_REPOSITORY_ID": str(repo.id),
-        "GITHUB_REPOSITORY_OWNER": repo.owner,
-        "GITHUB_SERVER_URL": site.base,
-        "GITHUB_API_URL": site.api,
-        "GITHUB_REF": f"refs/heads/{run.branch}",
-        "GITHUB_REF_NAME": run.branch,
-        "GITHUB_REF_TYPE": "branch",
-        "GITHUB_SHA": run.head_sha,
-        "GITHUB_WORKFLOW": run.path.rpartition("/")[2].rpartition(".")[0],
-        "GITHUB_ACTOR": actor,
-        "GITHUB_TRIGGERING_ACTOR": actor,
-    }
-
-
 @dataclass(frozen=True, slots=True)
 class How:
     """How runs are started and ended."""
@@ -254,156 +139,7 @@ class How:
         return self.executor or OUR_RUNNER
 
 
-OUR_RUNNER: Final = (sys.executable, "-I", "-m", "runner")
-WARM_RUNNER: Final = (*OUR_RUNNER[:-1], "brat.local.warm_runner")
-START_S: Final = 60.0
-"""How long the process that forks runners may take to load."""
 LIKE_GITHUB: Final = How()
-
-
-def launch(
-    argv: tuple[str, ...],
-    place: Place,
-    env: Mapping[str, str],
-    handed: Mapping[str, bytes],
-) -> subprocess.Popen[bytes]:
-    """Start a process that lives on when the forge dies.
-
-    Each value of `handed` travels through a pipe whose number is in the variable that
-    its key names: it can be read once, and is in no process's environment. Raises
-    `OSError`: it could not be started.
-    """
-    with ExitStack() as stack:
-        pipes = {name: _filled(stack, said) for name, said in handed.items()}
-        with place.log.open("wb") as log:
-            return subprocess.Popen(
-                argv,
-                cwd=place.workspace,
-                env={**env, **{name: str(pipe) for name, pipe in pipes.items()}},
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                pass_fds=tuple(pipes.values()),
-                start_new_session=True,
-            )
-
-
-def _filled(stack: ExitStack, said: bytes) -> int:
-    """Return the read end of a pipe that holds a short text; the stack closes it."""
-    read, write = os.pipe()
-    stack.callback(os.close, read)
-    os.write(write, said)
-    os.close(write)
-    return read
-
-
-class Forked:
-    """A process that has our runner loaded, and waits for what it is to run."""
-
-    def __init__(self, line: socket.socket, pid: int, control: socket.socket) -> None:
-        self._line, self.pid, self._control = line, pid, control
-        self.close = line.close
-
-    def begin(
-        self, place: Place, env: Mapping[str, str], handed: Mapping[str, bytes]
-    ) -> None:
-        """Let it run, as `launch` does; until then it has done nothing.
-
-        Raises `OSError`: it has ended.
-        """
-        with ExitStack() as stack, place.log.open("wb") as log:
-            pipes = [_filled(stack, said) for said in handed.values()]
-            told = {"folder": place.workspace, "env": env, "handed": [*handed]}
-            socket.send_fds(self._line, [b" "], [log.fileno(), *pipes])
-            self._line.sendall(json.encode(told, enc_hook=str))
-        self._line.shutdown(socket.SHUT_WR)
-
-    def wait(self) -> int:
-        """Return the exit status of an ended process, whose number is then free."""
-        with self._line:
-            self._line.settimeout(0.0)
-            try:
-                said = self._line.recv(1)
-            except OSError:
-                said = b""
-        with suppress(OSError):  # the process that forks has ended
-            self._control.send(b"%d" % self.pid)
-        return said[0] if said else -signal.SIGKILL
-
-
-class WarmRunner:
-    """The process that forks runners: `brat.local.warm_runner`, kept while we live.
-
-    A runner's start and imports take 70 ms of a processor, a fork a few. Where it does
-    not answer, the next session starts by itself.
-    """
-
-    def __init__(self) -> None:
-        self._control: socket.socket | None = None
-        self._process: subprocess.Popen[bytes] | None = None
-
-    async def fork(self) -> Forked | None:
-        """Return a new process; None: there can be none here, or not now."""
-        if sys.platform != "linux":
-            return None
-        ours, theirs = socket.socketpair()
-        try:
-            control = self._control or self._started()
-            with theirs:
-                socket.send_fds(control, [b"+"], [theirs.fileno()])
-            ours.settimeout(0.0)
-            async with asyncio.timeout(START_S):
-                said = await asyncio.get_running_loop().sock_recv(ours, 20)
-            ours.settimeout(None)
-            return Forked(ours, int(said), control)
-        except (OSError, ValueError, TimeoutError):
-            ours.close()
-            self.end()
-            return None
-        except BaseException:
-            ours.close()
-            raise
-
-    def _started(self) -> socket.socket:
-        # Each message is one: https://man7.org/linux/man-pages/man7/unix.7.html
-        self._control, given = socket.socketpair(type=socket.SOCK_SEQPACKET)
-        with given:
-            self._process = subprocess.Popen(
-                WARM_RUNNER,
-                cwd="/",
-                env={"PATH": os.defpath, "LANG": "C.UTF-8"},
-                stdin=given.fileno(),
-                start_new_session=True,
-            )
-        return self._control
-
-    def end(self) -> None:
-        """End that process; its runners live on. Safe to call again."""
-        if self._control is not None:
-            self._control.close()
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-        self._control = self._process = None
-
-
-def find(place: Place) -> int | None:
-    """Return the pid of a run's process, recognised by its environment."""
-    for process in psutil.process_iter():
-        try:
-            if process.environ().get("BRAT_RESULT") == str(place.result):
-                return process.pid
-        except (psutil.Error, OSError):
-            continue
-    return None
-
-
-def reap(child: subprocess.Popen[bytes] | Forked | None) -> int | None:
-    """Return the exit status of an ended child, and kill the processes it left."""
-    if child is None:
-        return None
-    programs.end_group(child.pid)
-    return child.wait()
 
 
 RESULT: Final = "brat-result"
