@@ -14,8 +14,8 @@ from aiohttp import web
 
 from bot.dashboard.dashboard_source import DashboardSource, StateWatcher
 from bot.forge.github import Right
-from convoy.model.state import Convoy, Lease, State, Task
-from convoy.rules.starting import valid_leases
+from convoy.model.state import Convoy, State, Task
+from convoy.rules.starting import Moment, moment
 from grite.outbound import names_this_machine
 
 
@@ -34,8 +34,8 @@ class RepositoryView:
         return self.source.clock()
 
     @property
-    def leases(self) -> tuple[Lease, ...]:
-        return valid_leases(self.state, self.now)
+    def moment(self) -> Moment:
+        return moment(self.state, self.now)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -44,7 +44,7 @@ def _rows(name: str, rows: Sequence[Any]) -> Document:
 
 def _tasks(view: RepositoryView, request: web.Request) -> Document:
     convoy = convoy_at(view.state, request)
-    told = (views.task_document(convoy, task, view.leases) for task in convoy.tasks)
+    told = (views.task_document(convoy, task, view.moment) for task in convoy.tasks)
     return _rows("tasks", [*told])
 
 
@@ -59,7 +59,7 @@ DOCUMENTS: Final[dict[str, Callable[[RepositoryView, web.Request], Document]]] =
     "/sessions": lambda view, _: _rows("sessions", views.sessions(view.state)),
     "/queue": lambda view, _: _rows("queue", views.queue(view.state)),
     "/convoys/{convoy}": lambda view, request: views.planned_document(
-        convoy_at(view.state, request), view.leases
+        convoy_at(view.state, request), view.moment
     ),
     "/convoys/{convoy}/tasks": _tasks,
     TASK: lambda view, request: views.explained_task(

@@ -132,7 +132,7 @@ def page(
         "needs": sum(1 for each in waiting(view) if each.kind != "issue_next"),
         "at_work": sum(1 for _ in view.state.running()),
         "convoys_by_name": view.state.convoys,
-        "waits_for": partial(waits_for, leases=view.leases),
+        "waits_for": partial(waits_for, at=view.moment),
         "may_write": visitor.may_write and view.source.carry_out is not None,
     }
     return _pages.get_template(f"{name}.html").render(values | given)

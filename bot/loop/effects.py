@@ -64,7 +64,7 @@ from convoy.model.state import (
 )
 from convoy.model.work import Intent, Landing
 from convoy.owed import SHOWN, CancelCi, CancelRun, Do, Effect, Show, Shown
-from convoy.rules.starting import valid_leases
+from convoy.rules.starting import moment
 from convoy.rules.turns import lacking_approvals
 from grite.errors import Unavailable
 
@@ -403,8 +403,8 @@ def comment_body(
     """
     state = context.mirror.state
     asides = shown_asides(state, convoy.name, works)
-    leases = valid_leases(state, context.clock())
-    return convoy_comment(convoy, ticked, asides, leases, context.settings.web)
+    at = moment(state, context.clock())
+    return convoy_comment(convoy, ticked, asides, at, context.settings.web)
 
 
 def owed_checks(context: BotContext, convoy: Convoy) -> list[CheckView]:

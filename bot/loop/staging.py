@@ -21,7 +21,7 @@ from bot.roles.bot_context import BotContext, alone
 from convoy import owed as actions
 from convoy.model import ids
 from convoy.owed.owed import owed_actions
-from convoy.rules.starting import startable
+from convoy.rules.starting import PASSING, is_kept, moment
 
 PASSES: Final = 20
 """More than any chain of actions needs; the next push carries any actions left."""
@@ -48,11 +48,12 @@ def owes(context: BotContext) -> bool:
     live = [convoy for convoy in state.live() if not convoy.waits_aside]
     tasks = [(convoy, task) for convoy in live for task in convoy.tasks]
     running = [task for _, task in state.running() if not task.waits_aside]
+    at = moment(state, context.clock())
     waits = {
         "mayor": any(not task.number for task in running)
         or any(c.mayor is not None and c.mayor.state == "queued" for c in live),
         "witness": any(task.number for task in running)
-        or any(task.not_before and startable(c, task) for c, task in tasks),
+        or any(t.not_before and not is_kept(c, t, at, PASSING) for c, t in tasks),
         "refinery": any(t.candidate and not t.waits_aside for _, t in tasks)
         or any(c.sync.candidate or (c.candidate and not c.landing_waits) for c in live),
     }

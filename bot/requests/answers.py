@@ -12,7 +12,7 @@ The labels `brat:hold` and `brat:no` are noted in the log when they are seen, so
 the rules need only the log.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from inspect import isawaitable
 from typing import Final
@@ -34,7 +34,8 @@ from convoy.events.forge_actions import Answer, RequestIgnored
 from convoy.events.hold_events import HOLD_LABEL, NO_LABEL, WorkHeld, WorkReleased
 from convoy.model import ids
 from convoy.model.ids import SetAside, show_item
-from convoy.model.state import Convoy, Lease, State, Task
+from convoy.model.state import Convoy, State, Task
+from convoy.rules.starting import Moment
 
 
 async def carry_out(
@@ -214,7 +215,7 @@ def convoy_comment(
     convoy: Convoy,
     ticked: frozenset[str] = frozenset(),
     asides: Sequence[SetAside] = (),
-    leases: Iterable[Lease] = (),
+    at: Moment | None = None,
     web: str = "",
 ) -> str:
     """Return the one comment that shows a convoy and its boxes, as Markdown.
@@ -227,7 +228,7 @@ def convoy_comment(
     ]
     surface = ("", *lines) if lines else ()
     marker = ids.marker(ids.comment_key(convoy.name, convoy.deleted_comments))
-    return "\n".join((marker, convoy_table(convoy, asides, leases, web), *surface))
+    return "\n".join((marker, convoy_table(convoy, asides, at, web), *surface))
 
 
 def request_of_box(key: str) -> Request | None:

@@ -34,7 +34,7 @@ from convoy.events.people_events import (
 )
 from convoy.model.session_result import usage_in_words
 from convoy.model.state import Convoy, Task, shown_asides
-from convoy.rules.starting import valid_leases
+from convoy.rules.starting import moment
 from convoy.rules.turns import lacking_approvals
 from convoy.text import counted, inline
 from convoy.views.plan import approval, edge_words
@@ -65,8 +65,8 @@ def _why(context: RequestContext, *, task: int) -> str:
     lines = [
         f"Task {task} is {found.state}, after {counted(found.started, 'attempt')}."
     ]
-    leases = valid_leases(context.draft.state, context.draft.now)
-    if waits := waits_for(context.convoy, found, leases):
+    at = moment(context.draft.state, context.draft.now)
+    if waits := waits_for(context.convoy, found, at):
         lines.append(f"It waits for {inline(waits)}.")
     lines += [f"- {inline(edge)}" for edge in edge_words(found.spec)]
     lines += [f"- {inline(note)}" for note in found.notes]

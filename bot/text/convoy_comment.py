@@ -9,8 +9,9 @@ from convoy.events.hold_events import LAND_LABEL
 from convoy.model import ids
 from convoy.model.ids import SetAside
 from convoy.model.session_result import estimate_words, usage_in_words
-from convoy.model.state import Convoy, Lease, Task, TaskState
+from convoy.model.state import Convoy, Task, TaskState
 from convoy.model.work import ShownAnswer
+from convoy.rules.starting import Moment
 from convoy.text import (
     POST_CHARS,
     clean,
@@ -248,10 +249,9 @@ _DEFAULT: Final = "default"
 _ROWS_CHARS: Final = 36_000
 
 
-def task_table(convoy: Convoy, leases: Iterable[Lease], web: str) -> list[str]:
+def task_table(convoy: Convoy, at: Moment | None, web: str) -> list[str]:
     """Return the table's lines; without the address `web` no links and no checks."""
-    held = tuple(leases)
-    rows = [_row(_row_cells(convoy, task, held, web)) for task in convoy.tasks]
+    rows = [_row(_row_cells(convoy, task, at, web)) for task in convoy.tasks]
     more = f"| | {{}}: `brat convoy show {convoy.name}` lists them all |"
     columns = (*_FIRST_COLUMNS, *(("Checks",) if web else ()), *_LAST_COLUMNS)
     return [
@@ -266,7 +266,7 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _row_cells(
-    convoy: Convoy, task: Task, leases: tuple[Lease, ...], web: str
+    convoy: Convoy, task: Task, at: Moment | None, web: str
 ) -> tuple[str, ...]:
     landed, attempts, checks = landed_as(task), str(task.started), ""
     if web and task.runs:
@@ -285,7 +285,7 @@ def _row_cells(
         f"#{task.pull}" if task.pull else "",
         *((checks,) if web else ()),
         f"`{landed}`" if task.landed else landed,
-        inline(waits_for(convoy, task, leases)),
+        inline(waits_for(convoy, task, at)),
     )
 
 
@@ -355,7 +355,7 @@ _STRIP: Final = {
 def convoy_table(
     convoy: Convoy,
     asides: Sequence[SetAside] = (),
-    leases: Iterable[Lease] = (),
+    at: Moment | None = None,
     web: str = "",
 ) -> str:
     """Return the progress of a convoy; `asides` are not told by its tasks."""
@@ -363,7 +363,7 @@ def convoy_table(
     if convoy.tasks:
         width = min(len(convoy.tasks), _STRIP_MOST)
         lines += ["".join(_STRIP[each] * n for each, n in strip(convoy, width)), ""]
-        lines += [*task_table(convoy, leases, web), ""]
+        lines += [*task_table(convoy, at, web), ""]
     lines += box_warnings(convoy, convoy.tasks)
     if not convoy.ended:
         lines += _look_out(convoy)

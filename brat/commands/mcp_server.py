@@ -34,7 +34,7 @@ from brat.status.local_attention import here
 from brat.status.session_views import output_of
 from convoy import views
 from convoy.model.state import Convoy, State, Task
-from convoy.rules.starting import valid_leases
+from convoy.rules.starting import moment
 from convoy.text import clean, redacted
 from convoy.views.history import LogLine
 from convoy.views.interventions import Intervention
@@ -266,9 +266,9 @@ async def _status(backend: Backend, _: NoArguments) -> dict[str, Any]:
 
 async def _convoy(backend: Backend, asked: OfConvoy) -> dict[str, Any]:
     seen = await backend.snapshot()
-    leases = valid_leases(seen.state, seen.now)
+    at = moment(seen.state, seen.now)
     convoy = convoy_named(seen.state, asked.convoy)
-    return _VERSION | views.planned_document(convoy, leases)
+    return _VERSION | views.planned_document(convoy, at)
 
 
 async def _why(backend: Backend, asked: OfTask) -> dict[str, Any]:

@@ -36,7 +36,7 @@ from convoy import views
 from convoy.model import ids
 from convoy.model.session_result import usage_in_words
 from convoy.model.state import Convoy, State, Task
-from convoy.rules.starting import valid_leases
+from convoy.rules.starting import moment
 from convoy.text import clock, did_you_mean, spoken_duration
 from convoy.views.history import attempt_story, bot_facts, past_sessions
 from convoy.views.interventions import Intervention, interventions, needs_a_person
@@ -90,8 +90,8 @@ def convoy(path: Path, name: str, *, as_json: bool) -> int:
     found, local = convoy_named(state, name), here(path, state)
     if as_json:
         whole = views.state_document(state, wall_clock(), reader.faults, local)
-        leases = valid_leases(state, wall_clock())
-        print_document(whole | {"convoys": [views.planned_document(found, leases)]})
+        at = moment(state, wall_clock())
+        print_document(whole | {"convoys": [views.planned_document(found, at)]})
     else:
         out.print(looked(state, reader.faults, name, local, whole=True))
         out.print(plan_screen(found), soft_wrap=True)
@@ -147,8 +147,8 @@ def task(path: Path, number: int, convoy: str | None, *, as_json: bool) -> int:
     """Print one task whole."""
     state = Reader(log_repository(path)).read()
     found = live_or_named(state, convoy)
-    leases = valid_leases(state, wall_clock())
-    told = views.task_document(found, task_in(found, number), leases)
+    at = moment(state, wall_clock())
+    told = views.task_document(found, task_in(found, number), at)
     if as_json:
         print_document({"task": told})
         return OK
@@ -333,7 +333,7 @@ def explained(state: State, asked: str, convoy: str | None, now: int) -> Explain
             convoy=asked,
             about=f"{asked}: {whole.title}",
             state=whole.state,
-            reasons=tuple(convoy_reasons(whole, valid_leases(state, now))),
+            reasons=tuple(convoy_reasons(whole, moment(state, now))),
         )
     near = did_you_mean(asked, state.convoys) or "'s name"
     raise BratError(

@@ -43,11 +43,10 @@ from convoy.owed import (
     role_of,
 )
 from convoy.owed.owed import owed_actions
-from convoy.rules.starting import kept_by_leases, startable, waits_for_lease
+from convoy.rules.starting import holding, is_kept, kept_by_leases, moment
 from convoy.rules.turns import dropped_needs
 from convoy.text import shortened
 from convoy.views.interventions import unread_issues
-from convoy.views.reasons import holding
 from grite.errors import Unavailable
 
 
@@ -61,12 +60,12 @@ def next_role(
 
     After what is due come sessions at work, tasks that may start, and what may merge.
     """
-    now = context.clock()
+    at = moment(state, context.clock())
     found: list[Role] = [*_owing(context, state)]
     works = any(not (c.waits_aside or t.waits_aside) for c, t in state.running())
     tasks = [(convoy, task) for convoy in state.live() for task in convoy.tasks]
     if works or any(
-        startable(convoy, task) and not waits_for_lease(state, convoy, task, now)
+        not is_kept(convoy, task, at, ("turn", "vendor", "day"))
         for convoy, task in tasks
     ):
         found.append("witness")

@@ -21,7 +21,7 @@ from convoy.model import ids
 from convoy.model.session_result import estimate_words, usage_in_words
 from convoy.model.state import Convoy, Lease, State, Task
 from convoy.rules.landing import waiting_to_merge
-from convoy.rules.starting import valid_leases
+from convoy.rules.starting import Moment, moment
 from convoy.text import clean, clock, counted, rough, spoken_duration
 from convoy.views import SCHEMA_VERSION, progress_words, saved_s, strip
 from convoy.views.interventions import Intervention, interventions
@@ -100,12 +100,12 @@ def parts_of(
 
     Where none goes on, the one that ended last is shown whole.
     """
-    leases = valid_leases(state, now)
+    at = moment(state, now)
     live = tuple(convoy for convoy in convoys if not convoy.ended)
     for convoy in live or convoys[-1:]:
-        yield from _whole(convoy, leases, now)
+        yield from _whole(convoy, at, now)
     yield from _at_work(state, live, now)
-    yield from _locks(leases)
+    yield from _locks(at.leases)
     for convoy in reversed(convoys if live else convoys[:-1]):
         if convoy.ended:
             words = progress_words(convoy, now)
@@ -113,10 +113,8 @@ def parts_of(
             yield from _ending(convoy)
 
 
-def _whole(
-    convoy: Convoy, leases: tuple[Lease, ...], now: int
-) -> Iterator[RenderableType]:
-    table = convoy_table(convoy, leases)
+def _whole(convoy: Convoy, at: Moment, now: int) -> Iterator[RenderableType]:
+    table = convoy_table(convoy, at)
     yield Text(f"{convoy.name}: {convoy.shown_state}", style="bold")
     if convoy.tasks:
         yield Text.assemble(progress_bar(convoy), " ", progress_words(convoy, now))
@@ -235,8 +233,8 @@ def kept_lines(text: str, indent: str) -> str:
     return "\n".join((*lines[:1], *(line and indent + line for line in lines[1:])))
 
 
-def convoy_table(convoy: Convoy, leases: tuple[Lease, ...] = ()) -> Table:
-    """Return a convoy's tasks as a table; `leases` are those that have not run out."""
+def convoy_table(convoy: Convoy, at: Moment | None = None) -> Table:
+    """Return a convoy's tasks as a table."""
     title = f"{convoy.name}: {convoy.shown_state}"
     table = Table(title=title, title_justify="left", box=box.SIMPLE)
     table.add_column("task", no_wrap=True, overflow="ellipsis", min_width=24)
@@ -254,7 +252,7 @@ def convoy_table(convoy: Convoy, leases: tuple[Lease, ...] = ()) -> Table:
             str(task.started or ""),
             f"#{task.pull}" if task.pull else "",
             landed_as(task),
-            Text(one_line(waits_for(convoy, task, leases))),
+            Text(one_line(waits_for(convoy, task, at))),
         )
     return table
 

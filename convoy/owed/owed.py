@@ -7,7 +7,7 @@ repeated or comes late changes nothing.
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from msgspec.structs import replace
@@ -61,10 +61,11 @@ from convoy.rules.landing import (
     foreign_tip,
     merged_commit,
     queue_branches,
-    sync_task,
     target_taken_in,
 )
 from convoy.rules.people import FailConvoy, uncalled
+from convoy.rules.starting import moment
+from convoy.rules.turns import sync_task
 from convoy.rules.verdict import Observed, PullSeen
 
 UNTRIED_MS: Final = 600_000
@@ -96,7 +97,7 @@ def owed_actions(
 
 
 def _owed(state: State, look: Look) -> Iterator[Action]:
-    observed, now = look.observed, look.now
+    observed, now, at = look.observed, look.now, moment(state, look.now)
     yield from _due_again(state, now)
     yield from old_splits(state)
     yield from taken_up(state, look)
@@ -107,15 +108,16 @@ def _owed(state: State, look: Look) -> Iterator[Action]:
     given = tuple(convoy for convoy in convoys if convoy.lands_given is not None)
     for convoy in convoys:
         yield from _pushes(convoy, observed)
-    for rule in (
+    rules: tuple[Callable[[Convoy], Iterator[Action]], ...] = (
         lambda convoy: gestures(convoy, observed),
         lambda convoy: _lists(convoy, observed, now),
         lambda convoy: _unwritten(state, convoy),
         lambda convoy: merges(convoy, look, given),
         lambda convoy: _foundations(convoy, observed),
-        overspent_tasks,
-        lambda convoy: deferred(state, convoy, now),
-    ):
+        lambda convoy: overspent_tasks(convoy, at),
+        lambda convoy: deferred(convoy, at),
+    )
+    for rule in rules:
         for convoy in convoys:
             yield from rule(convoy)
     yield from starts(state, look)

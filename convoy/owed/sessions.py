@@ -18,14 +18,15 @@ from convoy.owed import Action, Look, Note
 from convoy.rules.landing import Chain, chain, foreign_tip
 from convoy.rules.people import BlockTask, DeferTask, DropTask
 from convoy.rules.starting import (
+    PASSING,
+    Moment,
     closed_today,
-    is_ready,
+    is_kept,
     may_start_early,
+    moment,
     next_day,
     overspent,
     resting_engines,
-    startable,
-    waits_for_lease,
 )
 from convoy.rules.turns import turns
 
@@ -54,20 +55,22 @@ def ended_sessions(state: State, look: Look) -> Iterator[Action]:
             yield owed.CancelRun(run.id, force=late_ms > look.patience.force_s * 1000)
 
 
-def deferred(state: State, convoy: Convoy, now: int) -> Iterator[Action]:
+def deferred(convoy: Convoy, at: Moment) -> Iterator[Action]:
     """Let what could start wait for the next day if today's money is spent."""
     for task in convoy.spenders:
-        is_ready = startable(convoy, task) and task.not_before <= now
-        if is_ready and (why := closed_today(state, convoy, task, now)):
-            name, number = convoy.name, task.number
-            wait = DeferTask(convoy=name, task=number, until=next_day(now), why=why)
+        is_due = task.not_before <= at.now and not is_kept(convoy, task, at, PASSING)
+        if is_due and (why := closed_today(convoy, task, at)):
+            name, number, until = convoy.name, task.number, next_day(at.now)
+            wait = DeferTask(convoy=name, task=number, until=until, why=why)
             yield Note("witness", wait)
 
 
-def overspent_tasks(convoy: Convoy) -> Iterator[Action]:
+def overspent_tasks(convoy: Convoy, at: Moment) -> Iterator[Action]:
     """Ask a person if the money for the next attempt is spent; a plan is its list."""
     for task in convoy.spenders:
-        if is_ready(convoy, task) and (why := overspent(convoy, task)):
+        if (why := overspent(convoy, task)) and not is_kept(
+            convoy, task, at, {*PASSING, "money"}
+        ):
             stop = BlockTask(convoy=convoy.name, task=task.number, why=why)
             yield Note("refinery", stop)
 
@@ -112,8 +115,9 @@ def _slots_given(state: State, look: Look) -> Iterator[Action]:
     # A task waiting for its vendor keeps its slot: so an engine's slots go down with
     # each outage, and come back one by one as the waits, which are spread, run out.
     engines.update(resting_engines(state, look.now))
+    at = moment(state, look.now)
     queues = {
-        convoy.name: _in_start_order(convoy, [*_startable(state, convoy, look)])
+        convoy.name: _in_start_order(convoy, [*_startable(convoy, at, look)])
         for convoy in state.live()
     }
     while waiting := [name for name, queue in queues.items() if queue]:
@@ -175,23 +179,18 @@ def _item(convoy: Convoy, task: Task) -> str:
     return task_item(convoy.name, task.number)
 
 
-def _startable(state: State, convoy: Convoy, look: Look) -> Iterator[Task]:
+def _startable(convoy: Convoy, at: Moment, look: Look) -> Iterator[Task]:
     """Yield what a session could work on now if there were free slots."""
-    now, tip = look.now, look.tip(ids.base_branch(convoy.name))
-    mayor = None if state.paused_by else convoy.mayor
-    is_ready = mayor and startable(convoy, mayor) and mayor.not_before <= now
-    if mayor and is_ready and not closed_today(state, convoy, mayor, now):
+    tip, mayor = look.tip(ids.base_branch(convoy.name)), convoy.mayor
+    if mayor and not is_kept(convoy, mayor, at):
         yield mayor
     if not tip or foreign_tip(convoy, look.observed.refs):
         return
     later, queue = turns(convoy), chain(convoy, tip)
     for task in convoy.tasks:
-        is_ready = startable(convoy, task) and task.not_before <= now
-        if is_ready and closed_today(state, convoy, task, now):
+        if is_kept(convoy, task, at, ("turn",)):
             continue
-        if task.number in later and not _early(convoy, task, queue, look):
-            continue
-        if is_ready and not waits_for_lease(state, convoy, task, now):
+        if task.number not in later or _early(convoy, task, queue, look):
             yield task
 
 

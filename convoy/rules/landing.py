@@ -45,7 +45,7 @@ from convoy.model.records import Cause, Settings
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Candidate
 from convoy.rules import completed, convoy_next, holds_own_work, queued_again
-from convoy.rules.turns import lacking_approvals, turns, unmet
+from convoy.rules.turns import lacking_approvals, sync_task, turns, unmet
 from convoy.rules.verdict import Checks, Observed
 
 JUDGED_BY_NONE: Final = ("none",)
@@ -430,12 +430,6 @@ class ClearMerge(TaskCommand, frozen=True, kw_only=True):
 def target_taken_in(convoy: Convoy) -> str:
     """Return the target's commit that the convoy's branch holds."""
     return convoy.sync.target or convoy.base
-
-
-def sync_task(convoy: Convoy) -> Task | None:
-    """Return the task, not settled, that takes the target in; None: there is none."""
-    found = (t for t in convoy.tasks if kind_of(t.spec).takes_target_in)
-    return next((task for task in found if not task.settled), None)
 
 
 def sync_on_tip(convoy: Convoy, tip: str) -> Candidate | None:

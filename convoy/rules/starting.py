@@ -1,4 +1,4 @@
-"""May it start? What an attempt needs, what is held, money; then how it begins.
+"""May it start? `start_waits` lists what keeps a task; then how an attempt begins.
 
 Only known costs count. A session is ended when it alone has spent what was left at its
 start, so parallel sessions can overspend a budget. A person decides about a spent task
@@ -10,10 +10,12 @@ attempt itself changed is built on what does: with the strategy `merge` the work
 bring the other's commits along, so there every task waits until the other has landed.
 """
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection, Container, Iterable, Iterator
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from convoy.events import Decision, Events, Refusal, TaskCommand, copied, in_state
@@ -24,27 +26,148 @@ from convoy.gate import gate_of, path_list
 from convoy.kinds import awaited, half_done, kind_of, stands_on, trial
 from convoy.kinds.task_kinds import PLAN
 from convoy.model import ids
+from convoy.model.ids import another_try
 from convoy.model.records import Cause, Limits
 from convoy.model.session_result import dollars, report_for_others as handed_on
 from convoy.model.state import Convoy, Lease, State, Task
 from convoy.model.work import Resolution, Work
-from convoy.rules.turns import Turn, turns, unmet
+from convoy.rules.turns import Turn, sync_task, turns, unmet
+from convoy.text import clock
 from grite.resource import overlaps
+
+
+class Moment(Struct, frozen=True, kw_only=True):
+    """What a start depends on outside its convoy."""
+
+    now: int
+    leases: tuple[Lease, ...]
+    """Those that have not run out."""
+    spent: float
+    """What all convoys have spent today, USD."""
+    paused: bool
+    """Whether somebody paused everything."""
+
+
+def moment(state: State, now: int) -> Moment:
+    return Moment(
+        now=now,
+        leases=tuple(each for each in state.leases.values() if each.expires > now),
+        spent=state.day_usd if state.day == now // DAY_MS else 0.0,
+        paused=bool(state.paused_by),
+    )
+
+
+StartCause = Literal[
+    "state", "convoy", "aside", "task", "session", "money", "turn", "vendor", "day",
+    "lease",
+]  # fmt: skip
+
+
+class StartWait(Struct, frozen=True):
+    """One thing that has to happen before the next attempt begins."""
+
+    cause: StartCause
+    why: str
+    """What stands behind "it waits for"."""
+    more: str = ""
+    """What a list of reasons adds to that."""
+
+
+def start_waits(
+    convoy: Convoy, task: Task, at: Moment | None = None
+) -> Iterator[StartWait]:
+    """Yield all that keeps a task from starting; none: it starts when there is a slot.
+
+    Without a moment, only what the convoy itself knows. Task 0 is the plan: its convoy
+    has none yet.
+    """
+    if task.state != "queued":
+        yield StartWait("state", f"nothing: it is {task.state}")
+        return
+    wait = None
+    for wait in (*_convoy_keeps(convoy, task, at), *_tasks_keep(convoy, task)):
+        yield wait
+    if wait is None and (why := overspent(convoy, task)):  # its sum takes long
+        yield StartWait("money", f"a person: {why}")
+    for turn in turns(convoy).get(task.number, ()):
+        yield StartWait("turn", turn.words())
+    if at is not None:
+        yield from _moment_keeps(convoy, task, at)
+
+
+def _convoy_keeps(convoy: Convoy, task: Task, at: Moment | None) -> Iterator[StartWait]:
+    """Yield what a person did, or has to do, to the convoy or to the task."""
+    if why := convoy.kept_by:
+        yield StartWait("convoy", why)
+    if convoy.state != ("active" if task.number else "planning"):
+        because = f": {convoy.why}" if convoy.why else ""
+        said = {
+            "planning": "a person: the plan needs approval",
+            "paused": f"a person: the convoy is paused{because}",
+        }.get(convoy.state, f"nothing: the convoy is {convoy.state}")
+        staged = "staged = true to be removed from the configuration"
+        yield StartWait("convoy", staged if convoy.staged else said)
+    elif not task.number and at is not None and at.paused:
+        yield StartWait("convoy", "`/brat resume all`")
+    if task.set_aside is not None and task.waits_aside:
+        yield StartWait("aside", another_try(task.set_aside))
+    if task.taken_out is not None:
+        yield StartWait("aside", task.taken_out.back)
+
+
+def _tasks_keep(convoy: Convoy, task: Task) -> Iterator[StartWait]:
+    """Yield what has to merge or to end first."""
+    if task.attempt is not None:
+        yield StartWait("session", "its last session to end")
+    if why := awaited(convoy, task):
+        yield StartWait("task", why)
+    for number in unmet(convoy, task):
+        other = convoy.task(number)
+        if other is not None and other.on_target:
+            yield StartWait("task", _taking_in(convoy, number))
+        else:
+            stands = f"which is {other.state}" if other else "which does not exist"
+            yield StartWait("task", f"task {number}", f", {stands}")
+
+
+def _moment_keeps(convoy: Convoy, task: Task, at: Moment) -> Iterator[StartWait]:
+    """Yield what ends by itself."""
+    if task.not_before > at.now and task.cause != "spent":
+        until = clock(task.not_before)
+        yield StartWait("vendor", f"the model's vendor, until {until}: {task.why}")
+    elif why := closed_today(convoy, task, at):
+        yield StartWait("day", f"the next day: {why}")
+    elif task.not_before > at.now:
+        yield StartWait("day", f"the next day: {task.why}")
+    if convoy.settings.locks == "require":
+        for lease in blocking_leases(at.leases, task):
+            yield StartWait("lease", holding(lease))
+
+
+def is_kept(
+    convoy: Convoy, task: Task, at: Moment, but: Container[StartCause] = ()
+) -> bool:
+    """Whether anything keeps a task from starting, `but` for these causes."""
+    return any(wait.cause not in but for wait in start_waits(convoy, task, at))
+
+
+def _taking_in(convoy: Convoy, number: int) -> str:
+    """Return that the target is to be taken in, with a task that a person did on it."""
+    takes_in = sync_task(convoy)
+    how = f", by task {takes_in.number}" if takes_in else ""
+    if convoy.sync.left and not takes_in:
+        how = f": CI is red on {convoy.target}"
+    return f"{convoy.target} to be taken in, which holds task {number}{how}"
+
+
+def holding(lease: Lease) -> str:
+    """Return what somebody holds, who, and until when."""
+    return f"{lease.resource}, which {lease.holder} holds until {clock(lease.expires)}"
 
 
 def needed_resources(task: Task) -> tuple[str, ...]:
     """Return what the task's session must hold: its paths and needs."""
     return (*(f"path:{path}" for path in task.spec.paths), *task.spec.needs)
-
-
-def conflicting_leases(state: State, task: Task, now: int) -> tuple[Lease, ...]:
-    """Return the leases, valid at `now`, on what the task's session must hold."""
-    return blocking_leases(valid_leases(state, now), task)
-
-
-def valid_leases(state: State, now: int) -> tuple[Lease, ...]:
-    """Return the leases that have not run out at `now`."""
-    return tuple(lease for lease in state.leases.values() if lease.expires > now)
 
 
 def blocking_leases(leases: Iterable[Lease], task: Task) -> tuple[Lease, ...]:
@@ -57,20 +180,35 @@ def blocking_leases(leases: Iterable[Lease], task: Task) -> tuple[Lease, ...]:
     )
 
 
-def waits_for_lease(state: State, convoy: Convoy, task: Task, now: int) -> bool:
-    if convoy.settings.locks != "require":
-        return False
-    return bool(conflicting_leases(state, task, now))
-
-
 def kept_by_leases(
     state: State, now: int
 ) -> Iterator[tuple[Convoy, Task, tuple[Lease, ...]]]:
     """Yield each task that only leases keep from starting; a lease ends by itself."""
+    at = moment(state, now)
     for convoy in state.live():
         for task in convoy.tasks:
-            if startable(convoy, task) and waits_for_lease(state, convoy, task, now):
-                yield convoy, task, conflicting_leases(state, task, now)
+            if not is_kept(convoy, task, at, PASSING):
+                held = blocking_leases(at.leases, task)
+                if held and convoy.settings.locks == "require":
+                    yield convoy, task, held
+
+
+PASSING: Final[frozenset[StartCause]] = frozenset({"turn", "vendor", "day", "lease"})
+"""What ends by itself, or by others' work."""
+
+
+def engine_waits(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]:
+    """Yield which slots for sessions are all in use."""
+    running = tuple(each for _, each in state.running())
+    most, name = convoy.settings.max_sessions, task.spec.engine
+    if len(running) >= most:
+        yield f"all {most} slots for sessions are in use"
+    engine = convoy.settings.engines.get(name)
+    used = Counter(each.spec.engine for each in running)[name]
+    rest = Counter(resting_engines(state, now))[name]
+    if engine is not None and used + rest >= engine.max_sessions:
+        held = f" or wait for its vendor ({rest})" if rest else ""
+        yield f"all {engine.max_sessions} slots of the engine {name} are in use{held}"
 
 
 def resting_engines(state: State, now: int) -> Iterator[str]:
@@ -80,29 +218,6 @@ def resting_engines(state: State, now: int) -> Iterator[str]:
         for convoy in state.live()
         for task in convoy.tasks
         if task.state == "queued" and task.cause == "outage" and task.not_before > now
-    )
-
-
-def startable(convoy: Convoy, task: Task) -> bool:
-    """Whether a session may work on the task: it is ready, and money is left."""
-    return is_ready(convoy, task) and not overspent(convoy, task)
-
-
-def is_ready(convoy: Convoy, task: Task) -> bool:
-    """Whether the task is queued, its convoy active and all it needs merged.
-
-    A session of an earlier attempt has to end first. Task 0 is the plan: its convoy has
-    none yet.
-    """
-    return (
-        convoy.state == ("active" if task.number else "planning")
-        and not convoy.kept_by
-        and not task.waits_aside
-        and task.taken_out is None
-        and task.state == "queued"
-        and task.attempt is None
-        and not awaited(convoy, task)
-        and not unmet(convoy, task)
     )
 
 
@@ -141,22 +256,19 @@ def overspent(convoy: Convoy, task: Task) -> str:
         return ""
     budget = convoy.settings.budget
     of_task = _spent("task", task.used.usd, budget.task)
-    if of_task or budget.convoy is None:  # the convoy's sum takes long: it is rarely
+    if of_task or budget.convoy is None:
         return of_task
     return _spent("convoy", convoy.used.usd, budget.convoy)
 
 
-def closed_today(state: State, convoy: Convoy, task: Task, now: int) -> str:
+def closed_today(convoy: Convoy, task: Task, at: Moment) -> str:
     """Return why the task does not start before the next day; empty: it may."""
-    most, day = convoy.settings.budget.day, now // DAY_MS
-    if most is None or task.cause in _ASKED_FOR:
+    most = convoy.settings.budget.day
+    if most is None or task.cause in _ASKED_FOR or at.spent < most:
         return ""
-    spent = state.day_usd if state.day == day else 0.0
-    if spent < most:
-        return ""
-    again = datetime.fromtimestamp(next_day(now) / 1000, UTC)
+    again = datetime.fromtimestamp(next_day(at.now) / 1000, UTC)
     return (
-        f"today's budget of {dollars(most)} is spent, {dollars(spent)} so far; "
+        f"today's budget of {dollars(most)} is spent, {dollars(at.spent)} so far; "
         f"it starts again at {again:%Y-%m-%d %H:%M} UTC"
     )
 
@@ -212,24 +324,20 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         convoy = in_state(state, self.convoy, "active" if self.task else "planning")
         task = convoy.in_session(self.task)
-        if task is None or not startable(convoy, task):
-            return Refusal(f"task {self.task} of {convoy.name} cannot start now")
-        if task.not_before > self.now:
-            return Refusal(f"task {task.number} waits for the model's vendor")
-        if why := closed_today(state, convoy, task, self.now):
-            return Refusal(why)
-        first = turns(convoy).get(task.number, ())
-        if first and not stands_behind(convoy, task, first, self.base):
-            return Refusal(f"task {task.number} waits for {first[0].words()}")
+        if task is None:
+            return Refusal(f"{convoy.name} has no task {self.task}")
+        at, first = moment(state, self.now), turns(convoy).get(task.number, ())
+        behind = stands_behind(convoy, task, first, self.base)
+        for wait in start_waits(convoy, task, at):
+            if not (wait.cause == "turn" and behind):
+                return Refusal(f"task {task.number} waits for {wait.why}{wait.more}")
         work = stands_on(convoy, task) if task.earlier is None else None
         left = half_done(convoy, task)
         if left is not None and self.base != left.commit:
             left = None  # it no longer exists
         if left is None and (elsewhere := _elsewhere(task, work, self.base)):
             return Refusal(elsewhere)
-        held = conflicting_leases(state, task, self.now)
-        if held and convoy.settings.locks == "require":
-            return Refusal(f"task {self.task} waits for {held[0].resource}")
+        held = blocking_leases(at.leases, task)
         attempt, kind = task.started + 1, kind_of(task.spec)
         engine = convoy.settings.engines[task.spec.engine]
         session = ids.session_name(convoy.name, task.number, attempt)
@@ -263,7 +371,7 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
         )
         key = ids.dispatch_key(session)
         intent = copied(ActionIntended, self, key=key, kind="dispatch", attempt=attempt)
-        return (*_leases(state, convoy, task, self), started, intent)
+        return (*_leases(state, convoy, task, held, self), started, intent)
 
 
 def notes_handed_on(convoy: Convoy, task: Task) -> tuple[str, ...]:
@@ -309,14 +417,19 @@ def _root(task: Task, work: Work | None, resolves: Resolution | None) -> str:
     return "" if work is None or kind_of(task.spec).answer else work.base
 
 
-def _leases(state: State, convoy: Convoy, task: Task, command: StartTask) -> Events:
+def _leases(
+    state: State,
+    convoy: Convoy,
+    task: Task,
+    held: Collection[Lease],
+    command: StartTask,
+) -> Events:
     """Take the leases that the session needs, and free expired ones on the way.
 
     Under `warn`, what somebody else holds stays theirs; under `off`, none is taken.
     """
     if convoy.settings.locks == "off":
         return ()
-    held = conflicting_leases(state, task, command.now)
     wanted = [
         resource
         for resource in needed_resources(task)

@@ -30,7 +30,8 @@ from convoy.model.records import Strategy
 from convoy.model.state import State
 from convoy.model.work import LOST_MOST, SYNC_TRIES, Landing, TargetRules, Way
 from convoy.rules import completed, holds_own_work, out_of_queue
-from convoy.rules.landing import is_judged, may_take_target_in, sync_task
+from convoy.rules.landing import is_judged, may_take_target_in
+from convoy.rules.turns import sync_task
 from convoy.rules.verdict import Mergeable
 
 LEARNT: Final = {

@@ -211,6 +211,12 @@ def unmet(convoy: Convoy, task: Task) -> tuple[int, ...]:
     )
 
 
+def sync_task(convoy: Convoy) -> Task | None:
+    """Return the task, not settled, that takes the target in; None: there is none."""
+    found = (t for t in convoy.tasks if kind_of(t.spec).takes_target_in)
+    return next((task for task in found if not task.settled), None)
+
+
 def dropped_needs(convoy: Convoy, task: Task) -> list[int]:
     """Return the tasks it needs that were dropped: it can only be dropped, too."""
     before = {*task.spec.after, *needed(task.spec)}

@@ -13,10 +13,10 @@ import msgspec
 
 from convoy.model import ids
 from convoy.model.session_result import dollars
-from convoy.model.state import Convoy, Lease, State, Task, TaskState
+from convoy.model.state import Convoy, State, Task, TaskState
 from convoy.model.task_graph import order
 from convoy.rules.landing import waiting_to_merge
-from convoy.rules.starting import valid_leases
+from convoy.rules.starting import Moment, moment
 from convoy.text import counted, rough
 from convoy.views.interventions import Intervention, interventions
 from convoy.views.plan import because, plan_document
@@ -49,16 +49,16 @@ def state_document(
 
 def convoys(state: State, now: int) -> list[dict[str, Any]]:
     """Return all convoys, oldest first; `now` (unix ms) tells which locks hold."""
-    leases = valid_leases(state, now)
-    return [convoy_document(convoy, leases) for convoy in state.convoys.values()]
+    at = moment(state, now)
+    return [convoy_document(convoy, at) for convoy in state.convoys.values()]
 
 
 def sessions(state: State) -> list[dict[str, Any]]:
     return [session_document(convoy, task) for convoy, task in state.running()]
 
 
-def convoy_document(convoy: Convoy, leases: tuple[Lease, ...] = ()) -> dict[str, Any]:
-    """Return what `--json` says of a convoy; `leases` are those that still hold."""
+def convoy_document(convoy: Convoy, at: Moment | None = None) -> dict[str, Any]:
+    """Return what `--json` says of a convoy."""
     return {
         "name": convoy.name,
         "title": convoy.title,
@@ -74,20 +74,20 @@ def convoy_document(convoy: Convoy, leases: tuple[Lease, ...] = ()) -> dict[str,
         "pattern": convoy.pattern,
         "warnings": list(convoy.warnings),
         "estimate": msgspec.to_builtins(convoy.estimate),
-        "tasks": [task_document(convoy, task, leases) for task in convoy.tasks],
+        "tasks": [task_document(convoy, task, at) for task in convoy.tasks],
     }
 
 
-def planned_document(convoy: Convoy, leases: tuple[Lease, ...] = ()) -> dict[str, Any]:
+def planned_document(convoy: Convoy, at: Moment | None = None) -> dict[str, Any]:
     """Return a convoy with its plan, which takes too long for lists of them."""
     plan = {"plan": msgspec.to_builtins(plan_document(convoy))}
-    return convoy_document(convoy, leases) | plan
+    return convoy_document(convoy, at) | plan
 
 
 def task_document(
-    convoy: Convoy, task: Task, leases: tuple[Lease, ...] = ()
+    convoy: Convoy, task: Task, at: Moment | None = None
 ) -> dict[str, Any]:
-    """Return what `--json` says of a task; `leases` are those that still hold."""
+    """Return what `--json` says of a task."""
     return {
         "number": task.number,
         "title": task.spec.title,
@@ -102,7 +102,7 @@ def task_document(
         "branch": ids.task_branch(convoy.name, task.number),
         "pull_request": task.pull,
         "landed_commit": task.landed,
-        "waits_for": waits_for(convoy, task, leases),
+        "waits_for": waits_for(convoy, task, at),
         "why": task.why,
     }
 
@@ -140,7 +140,7 @@ def explained_task(
     state: State, convoy: Convoy, task: Task, now: int
 ) -> dict[str, Any]:
     """Return a task whole, and why it is where it is."""
-    return task_document(convoy, task, valid_leases(state, now)) | {
+    return task_document(convoy, task, moment(state, now)) | {
         "schema_version": SCHEMA_VERSION,
         "convoy": convoy.name,
         "task": task.number,

@@ -33,10 +33,9 @@ from convoy.model.state import (
 )
 from convoy.rules import ALL_DROPPED
 from convoy.rules.landing import kept_by_people
-from convoy.rules.starting import kept_by_leases
+from convoy.rules.starting import holding, kept_by_leases
 from convoy.rules.turns import dropped_needs
 from convoy.text import clock, full_stop
-from convoy.views.reasons import holding
 
 InterventionKind = Literal[
     "set_aside",

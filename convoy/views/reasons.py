@@ -4,40 +4,27 @@ Pure: sentences from the state. Their parts may come from strangers; who shows t
 makes them harmless where it shows them.
 """
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final, Literal
 
 from msgspec import Struct
 
 from convoy.events import clause
-from convoy.kinds import awaited, relief
+from convoy.kinds import relief
 from convoy.model.ids import another_try
-from convoy.model.state import Convoy, Lease, State, Task
+from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Landing
 from convoy.rules.landing import (
     kept_from_landing,
     suspects,
-    sync_task,
     waiting_to_merge,
 )
-from convoy.rules.starting import (
-    blocking_leases,
-    closed_today,
-    conflicting_leases,
-    overspent,
-    resting_engines,
-)
+from convoy.rules.starting import Moment, engine_waits, moment, start_waits
 from convoy.rules.target import landing_wants
-from convoy.rules.turns import turns, unmet
+from convoy.rules.turns import turns
 from convoy.rules.verdict import Checks
 from convoy.text import clock
 from convoy.views.plan import approval, because, edge_words
-
-_PLAN_WAITS: Final = {
-    False: "a person: the plan needs approval",
-    True: "staged = true to be removed from the configuration",
-}
 
 
 def _given_waits(convoy: Convoy) -> str:
@@ -56,10 +43,10 @@ def _given_waits(convoy: Convoy) -> str:
     return f"CI on {commit}, or what is ahead of it"
 
 
-def waits_for(convoy: Convoy, task: Task, leases: Iterable[Lease] = ()) -> str:
+def waits_for(convoy: Convoy, task: Task, at: Moment | None = None) -> str:
     """Return what keeps the task from the next state, in a few words.
 
-    The leases are those that have not run out, as far as the caller knows them.
+    Without a moment, only what the convoy itself knows counts.
     """
     if task.settled:
         return ""
@@ -76,35 +63,9 @@ def waits_for(convoy: Convoy, task: Task, leases: Iterable[Lease] = ()) -> str:
         queue = "CI" if task.candidate else "the merge queue"
         waits = kept_from_landing(convoy, task)
         return waits or _turn(convoy, task) or queue
-    if kept := convoy.kept_by or (task.taken_out and task.taken_out.back):
-        return kept
-    if convoy.state == "planning":
-        return _PLAN_WAITS[convoy.staged]
-    needs = unmet(convoy, task)
-    done = [n for n in needs if (other := convoy.task(n)) and other.on_target]
-    numbers = ", ".join(str(number) for number in needs if number not in done)
-    needed = f"task {numbers}" if numbers else _taking_in(convoy, done)
-    found = blocking_leases(leases, task) if convoy.settings.locks == "require" else ()
-    held = "; ".join(
-        f"{each.resource}, which {each.holder} holds until {clock(each.expires)}"
-        for each in found
-    )
-    turn = _turn(convoy, task)
-    why = awaited(convoy, task) or needed or turn or held
-    back = "" if task.cause == "retry" else task.why
-    return why or back or "a free slot"
-
-
-def _taking_in(convoy: Convoy, done: Collection[int]) -> str:
-    """Return that the target is to be taken in, with tasks that people did on it."""
-    if not done:
-        return ""
-    numbers = ", ".join(map(str, done))
-    takes_in = sync_task(convoy)
-    how = f", by task {takes_in.number}" if takes_in else ""
-    if convoy.sync.left and not takes_in:
-        how = f": CI is red on {convoy.target}"
-    return f"{convoy.target} to be taken in, which holds task {numbers}{how}"
+    found = [*start_waits(convoy, task, at)]
+    first = [wait.why for wait in found if wait.cause == found[0].cause]
+    return ", ".join(first) or "a free slot"
 
 
 def plan_waits(convoy: Convoy) -> str:
@@ -128,11 +89,6 @@ def _turn(convoy: Convoy, task: Task) -> str:
         if turn.on not in queue or task.state == "queued"
     )
     return next((turn.words() for turn in first), "")
-
-
-def holding(lease: Lease) -> str:
-    """Return who holds what until when."""
-    return f"{lease.holder} holds {lease.resource} until {clock(lease.expires)}"
 
 
 def _blocked(convoy: Convoy, task: Task) -> Iterator[str]:
@@ -185,49 +141,11 @@ def _standing(task: Task) -> Iterator[str]:
 
 def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]:
     yield from (f"its last attempt did not land: {note}" for note in task.notes[-1:])
-    leases = conflicting_leases(state, task, now)
-    held = map(holding, leases if convoy.settings.locks == "require" else ())
-    closed = closed_today(state, convoy, task, now)
-    until = f": it waits until {clock(task.not_before)}"
-    until = "" if task.cause == "spent" else until
-    found = (
-        *((f"the convoy is {convoy.state}",) if convoy.state != "active" else ()),
-        *((f"the convoy waits for {convoy.kept_by}",) if convoy.kept_by else ()),
-        *((f"it waits for {task.taken_out.back}",) if task.taken_out else ()),
-        *(
-            f"it waits for {_taking_in(convoy, (number,))}"
-            if other and other.on_target
-            else f"task {number} must be merged first"
-            + (f"; it is {other.state}" if other else ", but does not exist")
-            for number in unmet(convoy, task)
-            for other in (convoy.task(number),)
-        ),
-        *((f"it waits for {waits}",) if (waits := awaited(convoy, task)) else ()),
-        *(
-            f"it waits for {turn.words()}"
-            for turn in turns(convoy).get(task.number, ())
-        ),
-        *(("its last session has not ended yet",) if task.attempt else ()),
-        *((f"{task.why.rstrip('.')}{until}",) if task.not_before > now else ()),
-        *((spent,) if (spent := overspent(convoy, task)) else ()),
-        *((closed,) if closed and task.not_before <= now else ()),
-        *held,
-        *(_slots(state, convoy, task, now) if task.not_before <= now else ()),
-    )
+    waits = start_waits(convoy, task, moment(state, now))
+    found = [f"it waits for {wait.why}{wait.more}" for wait in waits]
+    if task.not_before <= now:
+        found += engine_waits(state, convoy, task, now)
     yield from found or ("it starts with the bot's next round",)
-
-
-def _slots(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]:
-    running = tuple(each for _, each in state.running())
-    most, name = convoy.settings.max_sessions, task.spec.engine
-    if len(running) >= most:
-        yield f"all {most} slots for sessions are in use"
-    engine = convoy.settings.engines.get(name)
-    used = Counter(each.spec.engine for each in running)[name]
-    rest = Counter(resting_engines(state, now))[name]
-    if engine is not None and used + rest >= engine.max_sessions:
-        held = f" or wait for its vendor ({rest})" if rest else ""
-        yield f"all {engine.max_sessions} slots of the engine {name} are in use{held}"
 
 
 def _running(convoy: Convoy, task: Task) -> Iterator[str]:
@@ -278,11 +196,8 @@ def _review(convoy: Convoy, task: Task) -> Iterator[str]:
         yield f"CI is testing its candidate {task.candidate.commit[:10]}"
 
 
-def convoy_reasons(convoy: Convoy, leases: tuple[Lease, ...] = ()) -> Iterator[str]:
-    """Yield what is so, then what keeps it: a line for each task that is not done.
-
-    The leases have not run out.
-    """
+def convoy_reasons(convoy: Convoy, at: Moment | None = None) -> Iterator[str]:
+    """Yield what is so, then what keeps it: a line for each task that is not done."""
     merged = sum(task.state == "merged" for task in convoy.tasks)
     yield f"it is {convoy.shown_state}, {merged} of {len(convoy.tasks)} tasks merged"
     yield from filter(None, (convoy.why, approval(convoy)))
@@ -302,9 +217,7 @@ def convoy_reasons(convoy: Convoy, leases: tuple[Lease, ...] = ()) -> Iterator[s
         yield f"in the merge queue, in this order: task {queue}"
     for task in convoy.tasks:
         if not task.settled:
-            waits = (
-                waits_for(convoy, task, leases) or "nothing: it is about to continue"
-            )
+            waits = waits_for(convoy, task, at) or "nothing: it is about to continue"
             yield f"task {task.number}, {task.state}, waits for {waits}"
 
 

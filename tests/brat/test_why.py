@@ -24,7 +24,7 @@ def test_a_task_is_named_by_its_number(rules: Rules, asked: str) -> None:
     found = explained(rules.state, asked, None, rules.now)
 
     assert (found.convoy, found.task, found.state) == (NAME, 2, "queued")
-    assert found.reasons[1] == "task 1 must be merged first; it is needs-review"
+    assert found.reasons[1] == "it waits for task 1, which is needs-review"
 
 
 @pytest.mark.parametrize("asked", ["#11", "pull-11"])

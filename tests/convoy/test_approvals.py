@@ -18,11 +18,10 @@ from convoy.rules.landing import (
     waiting_to_merge,
 )
 from convoy.rules.people import ReviseTask
-from convoy.rules.starting import startable
 from convoy.rules.turns import ANOTHER_APPROVAL
 from convoy.rules.verdict import Checks, Observed
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, made, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec, startable
 
 BASE = {f"refs/heads/convoy/{NAME}/base": sha("0")}
 

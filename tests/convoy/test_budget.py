@@ -14,7 +14,7 @@ from convoy.owed.owed import owed_actions
 from convoy.rules.ending import AcceptNothing, AcceptWork, RefuseWork
 from convoy.rules.people import BlockTask, DeferTask, RetryTask
 from convoy.rules.plans import estimate
-from convoy.rules.starting import StartTask
+from convoy.rules.starting import StartTask, moment
 from convoy.rules.verdict import Observed
 from convoy.views.reasons import convoy_reasons, plan_waits, reasons, waits_for
 from tests.world.cases import looped
@@ -65,7 +65,8 @@ def test_a_task_that_has_spent_its_budget_is_blocked_and_others_start() -> None:
 
     why = SPENT.format("task", "1.00", "1.25")
     assert owed(rules) == {1: why, 2: ""}
-    assert why in reasons(rules.state, rules.convoy, rules.task(1), rules.now)
+    said = reasons(rules.state, rules.convoy, rules.task(1), rules.now)
+    assert f"it waits for a person: {why}" in said
     assert rules.ask(START) is not None
 
 
@@ -138,12 +139,16 @@ def test_when_the_days_money_is_spent_what_could_start_waits_for_midnight() -> N
         "today's budget of $2.00 is spent, $2.50 so far; "
         f"it starts again at {day} 00:00 UTC"
     )
-    assert rules.ask(replace(START, now=rules.now)) == Refusal(why)
+    assert rules.ask(replace(START, now=rules.now)) == Refusal(
+        f"task 1 waits for the next day: {why}"
+    )
     rules.do(DeferTask(convoy=NAME, task=1, until=midnight, why=why))
     task = rules.task(1)
     assert (task.state, task.spent, task.notes) == ("queued", 1, ("no",))
-    assert waits_for(rules.convoy, task) == why
-    assert why in reasons(rules.state, rules.convoy, task, rules.now)
+    at = moment(rules.state, rules.now)
+    assert waits_for(rules.convoy, task, at) == f"the next day: {why}"
+    said = reasons(rules.state, rules.convoy, task, rules.now)
+    assert f"it waits for the next day: {why}" in said
     assert deferred(rules) == {2: midnight}
 
 

@@ -9,10 +9,9 @@ from convoy.owed.owed import owed_actions
 from convoy.rules.people import DropTask
 from convoy.rules.plan_changes import AddTask, AssignTask, LinkTask
 from convoy.rules.plans import PlanConvoy
-from convoy.rules.starting import startable
 from convoy.rules.verdict import Observed
 from convoy.views.reasons import reasons
-from tests.world.rules import NAME, Rules, requested, settings, sha, spec
+from tests.world.rules import NAME, Rules, requested, settings, sha, spec, startable
 
 TWO = {name: EngineSpec(type="shell") for name in ("default", "docs")}
 

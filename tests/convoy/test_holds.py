@@ -14,9 +14,18 @@ from convoy.owed.owed import owed_actions
 from convoy.rules.ending import AcceptNothing, RefuseWork
 from convoy.rules.landing import LandMerge
 from convoy.rules.people import RebaseWork, RetryTask, ReviseTask
-from convoy.rules.starting import StartTask, startable
+from convoy.rules.starting import StartTask
 from convoy.rules.verdict import Checks, Observed
-from tests.world.rules import NAME, Rules, made, open_pulls, sha, spec, task_branches
+from tests.world.rules import (
+    NAME,
+    Rules,
+    made,
+    open_pulls,
+    sha,
+    spec,
+    startable,
+    task_branches,
+)
 
 BASE = f"refs/heads/convoy/{NAME}/base"
 MAIN = "refs/heads/main"

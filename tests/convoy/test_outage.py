@@ -79,7 +79,9 @@ def test_people_are_told_until_when() -> None:
 
     said = reasons(rules.state, rules.convoy, rules.task(1), rules.now)
 
-    assert said[1].startswith(f"{WHY[:-1]}: it waits until 1970-01-01 00:1")
+    until = "it waits for the model's vendor, until 1970-01-01 00:1"
+    assert said[1].startswith(until)
+    assert said[1].endswith(WHY)
 
 
 def test_its_slot_is_not_given_to_another_task_until_it_has_waited() -> None:

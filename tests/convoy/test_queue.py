@@ -14,8 +14,8 @@ from convoy.rules.landing import (
     waiting_to_merge,
 )
 from convoy.rules.people import BlockTask, DropTask, FailConvoy
-from convoy.rules.starting import conflicting_leases, startable
-from tests.world.rules import NAME, Rules, made, sha, spec
+from convoy.rules.starting import blocking_leases, moment
+from tests.world.rules import NAME, Rules, made, sha, spec, startable
 
 TIP = sha("0")
 
@@ -69,10 +69,9 @@ def test_leases_on_a_folder_keep_out_what_is_in_it() -> None:
     )
     rules.started(1)
 
+    at = moment(rules.state, rules.now)
     held = {
-        task.number: [
-            one.resource for one in conflicting_leases(rules.state, task, rules.now)
-        ]
+        task.number: [one.resource for one in blocking_leases(at.leases, task)]
         for task in rules.convoy.tasks[1:]
     }
 

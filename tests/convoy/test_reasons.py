@@ -29,7 +29,7 @@ def test_a_task_that_is_tried_again_says_why() -> None:
     rules = Rules().planned(spec(1)).started(1)
     lost = LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="it died")
 
-    assert waits_for(rules.do(lost).convoy, rules.task(1)) == "it died"
+    assert waits_for(rules.do(lost).convoy, rules.task(1)) == "a free slot"
     assert why(rules, 1) == (
         "it is queued, tried once",
         "its last attempt did not land: it died",
@@ -58,10 +58,10 @@ def test_all_that_keeps_a_task_waiting_is_said() -> None:
 
     assert why(rules, 1) == (
         "it is queued, not tried yet",
-        "the convoy is paused",
-        "ann holds path:src/a.py until 1970-01-01 00:17:43 UTC",
+        "it waits for a person: the convoy is paused",
+        "it waits for path:src/a.py, which ann holds until 1970-01-01 00:17:43 UTC",
     )
-    assert "task 1 must be merged first; it is queued" in why(rules, 2)
+    assert "it waits for task 1, which is queued" in why(rules, 2)
 
 
 def test_a_full_house_is_said() -> None:

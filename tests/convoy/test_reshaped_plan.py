@@ -12,12 +12,11 @@ from convoy.owed.owed import owed_actions
 from convoy.rules.ending import AcceptNothing, RefuseWork
 from convoy.rules.people import DropTask, uncalled
 from convoy.rules.plan_changes import AddTask, PartTask
-from convoy.rules.starting import startable
 from convoy.rules.verdict import Observed
 from convoy.views.interventions import interventions
 from convoy.views.plan import plan_document
 from tests.convoy.stories import reshaped
-from tests.world.rules import NAME, Rules, commands, made, sha, spec
+from tests.world.rules import NAME, Rules, commands, made, sha, spec, startable
 
 
 def drawn() -> Rules:

@@ -13,11 +13,11 @@ from convoy.rules.ending import AcceptReview
 from convoy.rules.landing import kept_from_landing, waiting_to_merge
 from convoy.rules.people import BlockTask, DropTask, RetryTask, ReviseTask
 from convoy.rules.plans import fault_of
-from convoy.rules.starting import StartTask, startable
+from convoy.rules.starting import StartTask
 from convoy.text import Unfit
 from convoy.views.reasons import waits_for
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, made, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec, startable
 
 REVIEW = spec(2, kind="review", on=(1,), rounds=1)
 

@@ -34,13 +34,12 @@ from convoy.rules.people import (
 )
 from convoy.rules.plan_changes import AddTask
 from convoy.rules.plans import fault_of
-from convoy.rules.starting import startable
 from convoy.rules.verdict import Checks, Observed
 from convoy.text import Unfit
 from convoy.views.interventions import interventions
 from convoy.views.reasons import waits_for
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, commands, made, sha, spec
+from tests.world.rules import NAME, Rules, commands, made, sha, spec, startable
 
 RIVALS = tuple(spec(number, kind="rival") for number in (1, 2, 3))
 CHOICE = spec(4, kind="choice", on=(1, 2, 3))

@@ -36,7 +36,7 @@ from convoy.rules.ending import AcceptNothing, LoseSession
 from convoy.rules.landing import AttemptMerge, FailMerge, LandMerge, chain
 from convoy.rules.people import BlockTask, DropTask, FailConvoy, RetryConvoy, RetryTask
 from convoy.rules.plans import PlanConvoy
-from convoy.rules.starting import StartTask, startable
+from convoy.rules.starting import StartTask
 from convoy.rules.verdict import Checks, Observed
 from tests.world.cases import looped
 from tests.world.rules import (
@@ -48,6 +48,7 @@ from tests.world.rules import (
     settings,
     sha,
     spec,
+    startable,
 )
 
 GREEN = Checks(verdict="green", names=("ci",))

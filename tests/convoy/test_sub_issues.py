@@ -23,12 +23,11 @@ from convoy.rules.followed_list import (
     may_follow,
     unwritten,
 )
-from convoy.rules.starting import is_ready
 from convoy.rules.target import AttemptSync, LandSync
 from convoy.rules.verdict import Observed
 from convoy.views.reasons import reasons, waits_for
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, sha, spec, startable
 
 
 def sub(issue: int, *after: int, **more: object) -> SubIssue:
@@ -112,7 +111,7 @@ def test_what_needs_a_persons_work_waits_until_the_branch_holds_it(built: str) -
     assert f"it waits for {waits}" in reasons(
         rules.state, rules.convoy, rules.task(3), rules.now
     )
-    ready = [is_ready(rules.convoy, rules.task(number)) for number in (3, 4)]
+    ready = [startable(rules.convoy, rules.task(number)) for number in (3, 4)]
     assert ready == [False, True]
     refs = {"refs/heads/main": theirs, f"refs/heads/convoy/{NAME}/base": tip}
     look = Look(Observed(refs=refs), Patience(), rules.now)
@@ -121,14 +120,14 @@ def test_what_needs_a_persons_work_waits_until_the_branch_holds_it(built: str) -
     if built != theirs:
         rules.do(replace(sync, target=theirs))
     rules.do(LandSync(convoy=NAME, candidate=sha("c"), judged=("ci",)))
-    assert is_ready(rules.convoy, rules.task(3))
+    assert startable(rules.convoy, rules.task(3))
     assert waits_for(rules.convoy, rules.task(3)) == "a free slot"
 
 
 def test_what_a_person_did_elsewhere_keeps_nothing_waiting() -> None:
     rules = Rules().listed(sub(12, kept_by="ann"), sub(13, 12))
     rules.do(FinishKept(convoy=NAME, task=1, by="ann", target=rules.convoy.base))
-    assert is_ready(rules.convoy, rules.task(2))
+    assert startable(rules.convoy, rules.task(2))
 
 
 BEFORE = (sub(11), sub(12, 11), sub(13))

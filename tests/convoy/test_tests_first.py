@@ -17,11 +17,10 @@ from convoy.rules.landing import (
 )
 from convoy.rules.people import BlockTask, DropTask, RetryTask, ReviseTask
 from convoy.rules.plans import fault_of
-from convoy.rules.starting import startable
 from convoy.rules.verdict import Checks, Observed
 from convoy.views.reasons import waits_for
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, made, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec, startable
 
 TESTS, CODE = spec(1, kind="tests"), spec(2, on=(1,))
 

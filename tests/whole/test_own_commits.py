@@ -51,12 +51,12 @@ def test_a_lock_and_a_commit_during_a_headless_run(tmp_path: Path) -> None:
         ended = run.ended()
 
     assert ended == 0, run.lines
-    assert "task 1 waits: pat-person holds path:words/ until 2" in waits
+    assert "task 1 waits: path:words/, which pat-person holds until 2" in waits
     assert waits.endswith("brat lock release path:words/")
     assert len([one for one in run.lines if "waits: " in one]) == 1
     told = status["convoys"][0]["tasks"][0]["waits_for"]
     assert told.startswith("path:words/, which pat-person holds until 2")
-    assert "pat-person holds path:words/ until 2" in why
+    assert "path:words/, which pat-person holds until 2" in why
     assert "path:words/, which" in screen
     assert f"took up 1 new commit of yours: {own[:10]}" in run.lines
     (pull,) = (one.removeprefix(PULL) for one in run.lines if one.startswith(PULL))

@@ -22,7 +22,7 @@ from convoy.rules.ending import AcceptWork
 from convoy.rules.landing import AttemptMerge, LandMerge
 from convoy.rules.people import BlockTask
 from convoy.rules.plans import PlanConvoy
-from convoy.rules.starting import StartTask
+from convoy.rules.starting import StartTask, start_waits
 from convoy.rules.verdict import PullSeen
 from grite.event import Event as GriteEvent
 
@@ -240,3 +240,8 @@ class Rules:
         task = self.convoy.task(number)
         assert task is not None
         return task
+
+
+def startable(convoy: Convoy, task: Task) -> bool:
+    """Whether nothing but others' turns keeps the task, as far as its convoy knows."""
+    return all(wait.cause == "turn" for wait in start_waits(convoy, task))

@@ -26,7 +26,7 @@ from convoy.kinds.rivals import NONE_LEFT
 from convoy.model.state import Convoy, State, Task
 from convoy.owed.landings import NOT_RED
 from convoy.rules.landing import kept_by_people, waiting_to_merge
-from convoy.rules.starting import conflicting_leases
+from convoy.rules.starting import blocking_leases, moment
 from convoy.rules.turns import turns, unmet
 from convoy.views.reasons import waits_for
 
@@ -114,7 +114,7 @@ def hanging(state: State) -> Iterator[str]:
         for number in waits.keys() - grounded:
             yield f"task {number} of {convoy.name} waits in a circle: {waits}"
         for task in convoy.tasks:
-            said = waits_for(convoy, task, state.leases.values())
+            said = waits_for(convoy, task, moment(state, state.moment.at))
             if not task.settled and not said:
                 yield f"nobody is told what task {task.number} waits for"
 
@@ -145,7 +145,7 @@ def _stands_still(state: State, convoy: Convoy) -> bool:
 def _start(state: State, convoy: Convoy, task: Task) -> frozenset[int]:
     needed = {*unmet(convoy, task), *_numbers(awaited(convoy, task))}
     first = {turn.on for turn in turns(convoy).get(task.number, ())}
-    held = conflicting_leases(state, task, state.moment.at)
+    held = blocking_leases(moment(state, state.moment.at).leases, task)
     if needed or first:
         there = {other.number for other in convoy.tasks}
         assert needed | first <= there, "it waits for what is not there"
