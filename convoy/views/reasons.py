@@ -65,7 +65,8 @@ def waits_for(convoy: Convoy, task: Task, at: Moment | None = None) -> str:
         return waits or _turn(convoy, task) or queue
     found = [*start_waits(convoy, task, at)]
     first = [wait.why for wait in found if wait.cause == found[0].cause]
-    return ", ".join(first) or "a free slot"
+    back = "" if task.cause == "retry" else task.why
+    return ", ".join(first) or (f"another try: {back}" if back else "a free slot")
 
 
 def plan_waits(convoy: Convoy) -> str:
