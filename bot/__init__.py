@@ -3,13 +3,12 @@
 All of its rooms take the version and the clock from here.
 """
 
-import sys
 import time
 from collections.abc import Callable
 from typing import Final
 
 VERSION: Final = "0.1.0"
-sys.modules["httpx._main"] = None  # type: ignore[assignment]  # its command line
+
 
 Clock = Callable[[], int]
 """Returns the current time, unix ms."""

@@ -1,7 +1,6 @@
 """The command `brat`. It exits with 2 on bad usage and with 1 on any other failure."""
 
 import errno
-import gc
 import io
 import os
 import sys
@@ -49,7 +48,6 @@ def main() -> None:
         with suppress(OSError):  # what follows takes long, and tells of it
             print(f"brat {VERSION}", flush=True)  # noqa: T201
             return
-    gc.set_threshold(20_000)  # loading makes no garbage, and is looked through for it
     from brat.commands.command_line import command_line
     from brat.terminal.console import fail, say
     from grite.errors import BratError

@@ -7,6 +7,7 @@ the lines are an agent's, so no control character of theirs reaches the terminal
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -43,9 +44,8 @@ def diff(path: Path, about: str | None, convoy: str | None, *, stat: bool) -> in
     for name, value in _PAGER.items():
         os.environ.setdefault(name, value)  # noqa: TID251  as git does for its pager
     with out.pager(styles=True):
-        for line in patch.decode(errors="replace").split("\n"):
-            style = "bold" if line.startswith(_HEADS) else _STYLES.get(line[:1], "")
-            out.print(Text(clean(line.rstrip("\r")), style=style), soft_wrap=True)
+        for line in _coloured(patch.decode(errors="replace")):
+            out.print(line, soft_wrap=True)
     return 0
 
 
@@ -95,6 +95,12 @@ def _patch(log: Path, base: str, commit: str, how: str) -> bytes:
             "origin 'refs/heads/*:refs/remotes/origin/*'"
         )
     return done.stdout
+
+
+def _coloured(patch: str) -> Iterator[Text]:
+    for line in patch.split("\n"):
+        style = "bold" if line.startswith(_HEADS) else _STYLES.get(line[:1], "")
+        yield Text(clean(line.rstrip("\r")), style=style)
 
 
 def pull(path: Path) -> int:

@@ -22,10 +22,9 @@ from filelock import FileLock, Timeout
 from bot.settings.bot_settings import ROLES
 from brat.local import run_roles
 from brat.local.local_mode import Local, ending_agents, run_to_end
-from brat.local.other_processes import Daemon, known_daemon, note_daemon
+from brat.local.other_processes import DAEMON_RECORD, Daemon, known_daemon, note_daemon
 from brat.repository import checkout as checkouts, registration as registrations
 from brat.repository.checkout import Checkout
-from brat.repository.registration import DAEMON_FILE
 from brat.status import dashboard_server as dashboards
 from brat.terminal.console import LogForm, Tell, say
 from brat.terminal.service_log import journal
@@ -102,7 +101,7 @@ def run_daemon(path: Path, port: int) -> int:
     try:
         asyncio.run(_run(checkout, port, journal(LogForm.TEXT)))
     finally:
-        (checkout.folder / DAEMON_FILE).unlink(missing_ok=True)
+        (checkout.folder / DAEMON_RECORD).unlink(missing_ok=True)
         lock.release()
     return run_roles.OK
 
@@ -205,7 +204,7 @@ def stop_daemon(path: Path) -> int:
         _send(daemon, signal.SIGKILL)
         _ends(daemon, KILL_S)
         say(f"it did not end within {STOP_S:.0f} s and was killed; nothing is lost")
-    (checkout.folder / DAEMON_FILE).unlink(missing_ok=True)
+    (checkout.folder / DAEMON_RECORD).unlink(missing_ok=True)
     say("stopped; unfinished work continues at the next start")
     return run_roles.OK
 

@@ -355,8 +355,12 @@ def _workflows(checkout: Checkout) -> Iterator[Finding]:
     if needed and not (checkout.top / SIGNERS_FILE).exists():
         yield _OPEN_LOG
     yield from _ci(checkout, there)
-    # What CI there would hand to the code of agents; environments' rules are the
-    # forge's: `brat doctor --github` asks it.
+    yield from _exposed(checkout)
+
+
+def _exposed(checkout: Checkout) -> Iterator[Finding]:
+    """Check what CI on the forge would hand to the code of agents."""
+    # Environments' rules are the forge's: `brat doctor --github` asks it.
     for one in exposures(workflow_files.own(checkout), "", frozenset()):
         yield Finding("fault", one.said, one.mend)
 

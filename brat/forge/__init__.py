@@ -17,9 +17,21 @@ GitHub's own descriptions (tests/contract) and let outside clients use it
 (tests/clients). It listens on 127.0.0.1 only.
 It does not run workflow files; `brat-task.yml` always exists and stands for our runner.
 
-`serving` serves one; `python -I -m brat.forge --dir DIR` does as a program of its own.
-Clone from `{url}/{owner}/{name}.git` with the token as the password of
-`x-access-token`.
+Set one up, with or without a server on top::
+
+    with Forge(folder) as forge:                       # one process at a time
+        forge.add_user("alice")
+        forge.add_user("brat[bot]", kind="Bot")        # only bots write check runs
+        forge.add_repository("alice/app", source=path, branch="main")
+        forge.grant("alice/app", "brat[bot]", "write")
+        forge.set_settings("alice/app", Settings(ci=Ci(command="pytest -q")))
+        hook = forge.add_hook("alice/app", url, secret)
+        token = forge.add_token("brat[bot]")           # or scope="read"
+
+        async with serving(forge) as url: ...          # API: f"{url}/api/v3"
+
+or as a program of its own: `python -I -m brat.forge --dir DIR`. Clone from
+`{url}/{owner}/{name}.git` with the token as the password of `x-access-token`.
 """
 
 from brat.forge.http_server import serving

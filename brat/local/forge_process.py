@@ -6,24 +6,18 @@ ends. An operating-system lock on the folder decides.
 """
 
 import asyncio
-import atexit
 import contextlib
-import gc
 import json
 import os
 import select
 import signal
-import site
 import subprocess
 import sys
-import threading
-import traceback
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final
 from urllib.parse import urlsplit
 
 import httpx
@@ -32,7 +26,6 @@ from msgspec.structs import replace
 
 from bot.forge import transport
 from bot.settings import bot_folder
-from brat.forge import __main__ as forge_program
 from brat.forge.resources.forge_records import Ci
 from brat.forge.service.run_start import SECRET
 from brat.repository import registration as registrations
@@ -58,43 +51,6 @@ def _environment(secrets: Mapping[str, str]) -> dict[str, str]:
     return own | {SECRET + name: value for name, value in secrets.items()}
 
 
-def _forks(module: str) -> bool:
-    """Whether this process, which has the forge loaded, may fork it: 0.4 s less.
-
-    What another thread has locked would stay locked, and the forge looks for modules
-    only where an isolated Python does.
-    """
-    named = os.environ.get("PYTHONPATH")  # noqa: TID251  Python's own setting
-    alone = threading.active_count() == 1
-    return module == FORGE and alone and not named and not site.ENABLE_USER_SITE
-
-
-def _be_forge(args: Sequence[str], secrets: Mapping[str, str]) -> NoReturn:
-    """Be the forge in a fork: no file, caller's path or variable of ours is left."""
-    gc.freeze()  # a file of ours that is collected would close one of the forge's
-    gc.enable()
-    signal.set_wakeup_fd(-1)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
-        signal.signal(number, signal.SIG_DFL)
-    os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # `Popen` takes it for a program now
-    sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w", errors="replace")
-    env, kept = os.environ, _environment(secrets)  # noqa: TID251  what it is told
-    env.clear()
-    env.update(kept)
-    sys.argv = [FORGE, *args]
-    sys.path[:] = sys.path[not sys.flags.safe_path :]
-    surroundings.own_code.cache_clear()
-    atexit._clear()  # noqa: SLF001  what ends with us, and not with it
-    status = 1
-    try:
-        status = forge_program.main()
-        atexit._run_exitfuncs()  # noqa: SLF001
-    except BaseException:  # noqa: BLE001  nothing of our stack is its own
-        traceback.print_exc()
-    finally:
-        os._exit(status)
-
-
 class Process:
     """A child that says one line when it is ready and ends when its stdin closes."""
 
@@ -102,12 +58,9 @@ class Process:
         self, module: str, *args: str, log: Path, secrets: Mapping[str, str] = NONE
     ) -> None:
         self._log = log
-        forked = partial(_be_forge, args, secrets) if _forks(module) else None
         with log.open("ab") as sink:
             self._child = subprocess.Popen(
                 [sys.executable, "-I", "-m", module, *args],
-                preexec_fn=forked,  # noqa: PLW1509  it is the only thread
-                restore_signals=not forked,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=sink,
@@ -139,17 +92,29 @@ class Process:
 
     def kill(self) -> None:
         """Kill the child with SIGKILL, as if its machine had died."""
-        with self._child, contextlib.suppress(ProcessLookupError):
+        with contextlib.suppress(ProcessLookupError):
             os.kill(self._child.pid, signal.SIGKILL)
+        self._child.wait()
+        self._close()
 
     def stop(self) -> None:
         """Ask the child to end, and kill it if it does not; safe to call twice."""
-        with self._child:
-            self._child.terminate()
-            try:
-                self._child.wait(STOP_S)
-            except subprocess.TimeoutExpired:
-                self._child.kill()
+        if self._child.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                self._child.stdin.close()
+        self._child.terminate()
+        try:
+            self._child.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            self._child.wait()
+        self._close()
+
+    def _close(self) -> None:
+        for pipe in (self._child.stdin, self._child.stdout):
+            if pipe is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
 
 
 @contextmanager

@@ -246,8 +246,7 @@ def wrong_checkpoints(path: Path) -> dict[str, str]:
         except Corrupt as error:
             found[ref] = f"it cannot be used: {error}"
         else:
-            one, other = kept.state, folded.state
-            if one != other or [*one.convoys] != [*other.convoys]:
+            if not _same(kept.state, folded.state):
                 said = "the log differs at the commit that it belongs to"
                 found[ref] = f"it is wrong: {said}"
     return found
@@ -274,6 +273,10 @@ def _folded(log: Log, commit: str, nearest: Reading) -> Reading:
         return follow(log, commit, nearest)
     except Rewritten:  # the checkpoints' names do not follow the log's order
         return follow(log, commit)
+
+
+def _same(one: State, other: State) -> bool:
+    return one == other and [*one.convoys] == [*other.convoys]
 
 
 FOLLOW_S: Final = 0.5
@@ -322,8 +325,7 @@ def lines_of(some: list[Entry]) -> Iterator[str]:
 
 def shown_line(line: LogLine) -> str:
     """Return a line as people read it."""
-    time = f"{datetime.fromtimestamp(line.at / 1000, UTC):%Y-%m-%d %H:%M:%S}"
-    return f"{time} {line.actor[:8] or '--------'} {clean(line.text)}"
+    return f"{_time_of(line.at)} {line.actor[:8] or '--------'} {clean(line.text)}"
 
 
 def follow_lines(path: Path) -> Iterator[str]:
@@ -381,3 +383,7 @@ def _document(event: Event, commit: str) -> dict[str, Any]:
         if isinstance(fact, Fact | Claim):
             document["brat"] = msgspec.to_builtins(fact)
     return document
+
+
+def _time_of(at_ms: int) -> str:
+    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}"

@@ -5,6 +5,7 @@ only its owner can read. `brat init` or the demo makes it once, together with th
 forge's records that it names.
 """
 
+import os
 import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -92,8 +93,9 @@ def known(folder: Path) -> Registration | None:
 def write(folder: Path, registration: Registration) -> None:
     """Keep the registration; safe to call again."""
     beside = folder / f".{REGISTRATION}"
-    beside.touch(0o600)
-    beside.write_bytes(msgspec.json.encode(registration))
+    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(msgspec.json.encode(registration))
     beside.rename(folder / REGISTRATION)
 
 

@@ -76,39 +76,6 @@ def test_an_evil_folder_is_not_imported(tmp_path: Path) -> None:
     assert b'{"url": ' in ended.stdout
 
 
-STARTER = """\
-import sys
-from pathlib import Path
-from brat.local.forge_process import forge_and_process
-folder = Path(sys.argv[1])
-held = (folder / "held").open("w")
-with forge_and_process(folder / "forge", 0, log=folder / "log") as (url, process):
-    print(url, process.pid, flush=True)
-    sys.stdin.read()
-"""
-
-
-def test_a_fork_of_who_starts_it_keeps_none_of_its_files_and_ends_with_it(
-    tmp_path: Path,
-) -> None:
-    argv = [sys.executable, "-I", "-c", STARTER, str(tmp_path)]
-    with subprocess.Popen(
-        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as starter:
-        assert starter.stdout
-        url, pid = starter.stdout.readline().decode().split()
-        forge = psutil.Process(int(pid))
-        names = {Path(each.path).name for each in forge.open_files()}
-        said = httpx.get(f"{url}/api/v3").status_code
-        starter.kill()
-
-        forge.wait(DEADLINE_S)
-    assert said == 404
-    assert forge.pid != starter.pid
-    assert names.isdisjoint({"held"})
-    assert "lock" in names
-
-
 def test_what_it_recorded_can_be_judged_afterwards(
     tmp_path: Path, source: Path
 ) -> None:
