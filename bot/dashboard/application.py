@@ -29,7 +29,6 @@ from grite.errors import BratError
 
 PORT: Final = 5173
 FORM_BYTES: Final = 64 * 1024
-
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 

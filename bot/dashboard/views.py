@@ -258,7 +258,6 @@ async def _output(request: web.Request) -> web.Response:
 
 
 Row = TypeVar("Row")
-
 PAGE_ROWS: Final = 50
 DIGITS: Final = 6
 
