@@ -1,4 +1,4 @@
-"""A repository with much going on: 500 tasks in ten convoys, 50 sessions at work."""
+"""A repository with much going on: 1,000 tasks in ten convoys, 50 sessions at work."""
 
 from pathlib import Path
 from typing import Final
@@ -14,7 +14,7 @@ from convoy.rules.starting import StartTask
 from tests.world.kept import Kept
 from tests.world.rules import Rules, settings
 
-CONVOYS, TASKS = 10, 50
+CONVOYS, TASKS = 10, 100
 MERGED, REVIEWED, RUNNING, BLOCKED = 10, 5, 5, 2
 """Of each convoy's tasks, in this order; the rest is queued."""
 FIRST_QUEUED: Final = MERGED + REVIEWED + RUNNING + BLOCKED + 1

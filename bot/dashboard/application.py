@@ -29,7 +29,6 @@ from grite.errors import BratError
 
 PORT: Final = 5173
 FORM_BYTES: Final = 64 * 1024
-
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -130,8 +129,6 @@ def error_answer(request: web.Request, error: web.HTTPException) -> web.Response
 
 PING_S: Final = 15.0
 """How often a silent stream sends a ping, so that no proxy closes it."""
-
-
 MOST_STREAMS: Final = 160
 MOST_ANONYMOUS: Final = 96
 """Of these, how many people may hold who are not signed in."""

@@ -6,19 +6,25 @@ drawing is as wide as its page. And the first page's headline.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import groupby
 from math import ceil
+from statistics import fmean
+from textwrap import wrap
 from typing import Final, Literal
 
 from msgspec import Struct
 
-from convoy.model.state import Convoy, TaskState
-from convoy.text import counted, cut, rough
+from convoy.model.state import Convoy, Task
+from convoy.model.task_graph import order
+from convoy.text import counted, rough
 from convoy.views import STATE_ORDER
 from convoy.views.history import How, PastSession
 from convoy.views.interventions import Intervention, needs_a_person
+from convoy.views.reasons import waits_for
 
-BOX_HEIGHT: Final = 44
+LINE_HEIGHT: Final = 15
 BOX_GAP: Final = (46, 16)
 ROOM: Final = 1200
 """As wide as a drawing of few columns gets, in pixels."""
@@ -30,87 +36,82 @@ CHAR_WIDTH: Final = 7
 class GraphBox(Struct, frozen=True, kw_only=True):
     """One task; x and y are its upper left corner."""
 
-    number: int
-    title: str
-    state: TaskState
+    task: Task
+    title: tuple[str, ...]
+    """Its number and title, in lines."""
     x: int
     y: int
 
 
-class Arrow(Struct, frozen=True, kw_only=True):
-    """An arrow from a task to a task that waits for it."""
-
-    path: str
-    done: bool
-    """Whether the waiting is over."""
-
-
 class Graph(Struct, frozen=True, kw_only=True):
-    """The whole drawing; the size is in pixels."""
+    """The whole drawing; sizes are in pixels."""
 
     width: int
     height: int
-    box: int
+    box: tuple[int, int]
     boxes: tuple[GraphBox, ...]
-    arrows: tuple[Arrow, ...]
+    arrows: tuple[tuple[str, bool], ...]
+    """Each path from a task to one that waits for it, and whether that is over."""
 
 
 def draw_graph(convoy: Convoy) -> Graph:
     """Return the drawing of a convoy's graph, which has no cycles (see `decide`)."""
-    columns = _columns(convoy)
+    tasks = {task.number: task for task in convoy.tasks}
+    columns: dict[int, int] = {}
+    for number in order(task.spec for task in convoy.tasks):
+        before = (columns.get(n, -1) for n in tasks[number].spec.after)
+        columns[number] = 1 + max(before, default=-1)
     count = max(columns.values(), default=0) + 1
-    width = min(WIDEST_BOX, max(NARROWEST, ROOM // count - BOX_GAP[0]))
-    rows: Counter[int] = Counter()
-    boxes: dict[int, GraphBox] = {}
-    for task in convoy.tasks:
-        column = columns[task.number]
-        boxes[task.number] = GraphBox(
-            number=task.number,
-            title=cut(task.spec.title, (width - 50) // CHAR_WIDTH),
-            state=task.state,
-            x=column * (width + BOX_GAP[0]),
-            y=rows[column] * (BOX_HEIGHT + BOX_GAP[1]),
+    wide = min(WIDEST_BOX, max(NARROWEST, ROOM // count - BOX_GAP[0]))
+    fits = partial(wrap, width=(wide - 36) // CHAR_WIDTH, max_lines=2, placeholder="…")
+    titles = {n: tuple(fits(f"{n} {task.spec.title}")) for n, task in tasks.items()}
+    high = 29 + LINE_HEIGHT * max(map(len, titles.values()), default=1)
+    rows = _rows(convoy, columns)
+    boxes = {
+        number: GraphBox(
+            task=tasks[number],
+            title=titles[number],
+            x=columns[number] * (wide + BOX_GAP[0]),
+            y=row * (high + BOX_GAP[1]),
         )
-        rows[column] += 1
+        for number, row in rows.items()
+    }
     arrows = tuple(
-        _arrow(boxes[number], boxes[task.number], width)
-        for task in convoy.tasks
-        for number in task.spec.after
-        if number in boxes
+        _arrow(boxes[before], box, wide, high // 2)
+        for box in boxes.values()
+        for before in box.task.spec.after
+        if before in boxes
     )
     return Graph(
-        width=count * (width + BOX_GAP[0]),
-        height=max(rows.values(), default=0) * (BOX_HEIGHT + BOX_GAP[1]),
-        box=width,
+        width=count * (wide + BOX_GAP[0]),
+        height=(max(rows.values(), default=0) + 1) * (high + BOX_GAP[1]),
+        box=(wide, high),
         boxes=tuple(boxes.values()),
         arrows=arrows,
     )
 
 
-def _columns(convoy: Convoy) -> dict[int, int]:
-    after = {task.number: task.spec.after for task in convoy.tasks}
-    columns: dict[int, int] = {}
-    left = list(after)
-    while left:
-        ready = [
-            number
-            for number in left
-            if all(needed in columns or needed not in after for needed in after[number])
-        ] or left  # even a cycle is drawn
-        for number in ready:
-            columns[number] = (
-                max((columns.get(n, -1) for n in after[number]), default=-1) + 1
-            )
-        left = [number for number in left if number not in columns]
-    return columns
+def _rows(convoy: Convoy, columns: Mapping[int, int]) -> dict[int, int]:
+    """Return each task's row, column by column: beside those that it waits for."""
+    rows: dict[int, int] = {}
+    found = sorted(convoy.tasks, key=lambda one: columns[one.number])
+    for _, column in groupby(found, key=lambda one: columns[one.number]):
+        beside = {
+            one.number: fmean([rows[n] for n in one.spec.after if n in rows] or [0])
+            for one in column
+        }
+        free = 0
+        for number in sorted(beside, key=lambda n: (beside[n], n)):
+            rows[number] = max(free, int(beside[number]))
+            free = rows[number] + 1
+    return rows
 
 
-def _arrow(start: GraphBox, end: GraphBox, width: int) -> Arrow:
-    x1, y1 = start.x + width, start.y + BOX_HEIGHT // 2
-    x2, y2 = end.x - 1, end.y + BOX_HEIGHT // 2
+def _arrow(start: GraphBox, end: GraphBox, wide: int, middle: int) -> tuple[str, bool]:
+    x1, y1, x2, y2 = start.x + wide, start.y + middle, end.x - 1, end.y + middle
     bend = (x1 + x2) // 2
     path = f"M{x1} {y1} C{bend} {y1} {bend} {y2} {x2} {y2}"
-    return Arrow(path=path, done=start.state == "merged")
+    return path, start.task.state == "merged"
 
 
 MOST_TICKS: Final = 5
@@ -141,6 +142,7 @@ class GanttRow(Struct, frozen=True):
     name: str
     state: str
     bars: tuple[StageBar, ...]
+    waits: str
 
 
 class Tick(Struct, frozen=True):
@@ -169,7 +171,10 @@ def draw_gantt(
     The bars of what goes on end at `now`, unix ms. At most `most` tasks have a row:
     those where something happens first.
     """
-    names = _names(convoy, sessions)
+    tasks = {task.number: task for task in convoy.tasks}
+    names = {n: (task.spec.title, task.state) for n, task in tasks.items()}
+    if any(one.task == 0 for one in sessions):
+        names = {0: ("the plan", "merged" if names else "running"), **names}
     kept = _busiest(convoy, sessions, names, most)
     begun = min((one.begun for one in sessions), default=now)
     ends = {
@@ -186,6 +191,8 @@ def draw_gantt(
     bars: dict[int, list[StageBar]] = {number: [] for number in kept}
     for one in sessions:
         for stage, begins, stops in _stages(one, ends[id(one)]):
+            if stage == "queue" and x(stops) - x(begins) < _LEAST:
+                continue
             bar = StageBar(
                 attempt=one.attempt,
                 stage=stage,
@@ -196,7 +203,13 @@ def draw_gantt(
             )
             bars.get(one.task, []).append(bar)
     return Gantt(
-        rows=tuple(GanttRow(n, *names[n], tuple(bars[n])) for n in kept),
+        rows=tuple(
+            GanttRow(
+                *(n, *names[n], tuple(bars[n])),
+                waits_for(convoy, tasks[n]) if n in tasks else "",
+            )
+            for n in kept
+        ),
         now=x(now) if goes_on else None,
         left_out=len(names) - len(kept),
         ticks=tuple(
@@ -233,25 +246,16 @@ def _goes_on(one: PastSession, convoy: Convoy) -> bool:
     return not one.ended or (one.how == "handed in" and not convoy.ended)
 
 
-def _names(
-    convoy: Convoy, sessions: Sequence[PastSession]
-) -> dict[int, tuple[str, str]]:
-    names = {task.number: (task.spec.title, task.state) for task in convoy.tasks}
-    planned = any(one.task == 0 for one in sessions)
-    plan = {0: ("the plan", "merged" if convoy.tasks else "running")}
-    return {**(plan if planned else {}), **names}
-
-
 def _busiest(
     convoy: Convoy,
     sessions: Sequence[PastSession],
-    names: dict[int, tuple[str, str]],
+    names: Collection[int],
     most: int | None,
 ) -> list[int]:
     if most is None or len(names) <= most:
         return list(names)
     newest = {one.task: max(one.begun, one.landed) for one in sessions}
-    first = ("running", "needs-review", "blocked")
+    first = ("running", "needs-review", "blocked", "queued")
     ranks = {
         task.number: first.index(task.state) if task.state in first else len(first)
         for task in convoy.tasks

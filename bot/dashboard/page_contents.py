@@ -7,7 +7,7 @@ told with what each printed last, attempts with outcome, cost and walls.
 import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -19,18 +19,13 @@ from msgspec import Struct
 from bot.dashboard import drawings
 from bot.dashboard.access_policy import RepositoryView, Visitor
 from bot.dashboard.dashboard_source import DashboardSource, Session, newest_session
-from bot.dashboard.drawings import (
-    draw_graph,
-    headline,
-    state_parts,
-)
 from bot.requests import verb_table
 from bot.requests.verb import Verb
 from convoy.model import ids
 from convoy.model.session_result import dollars, estimate_words, tokens, usage_in_words
 from convoy.model.state import Convoy, State, Task
 from convoy.rules.verdict import Checks
-from convoy.text import ago, clean, clock, iso, rough, spoken_duration
+from convoy.text import ago, clean, clock, iso, rough
 from convoy.text.project_tests import compiler_errors, failing_tests
 from convoy.views import progress_words, saved_s, worked_s
 from convoy.views.history import (
@@ -46,12 +41,11 @@ from convoy.views.reasons import check_marks, merge_train, reasons, waits_for
 _FOLDER: Final = Path(__file__).with_name("static")
 
 
-def _address(name: str, content: bytes) -> str:
-    return f"/static/{blake2b(content, digest_size=6).hexdigest()}/{name}"
-
-
 _FILES: Final = {each.name: each.read_bytes() for each in _FOLDER.iterdir()}
-_ADDRESSES: Final = {name: _address(name, content) for name, content in _FILES.items()}
+_ADDRESSES: Final = {
+    name: f"/static/{blake2b(content, digest_size=6).hexdigest()}/{name}"
+    for name, content in _FILES.items()
+}
 FILE_AT: Final = {address: (name, _FILES[name]) for name, address in _ADDRESSES.items()}
 """Each file's name and content by its address, which changes with the content."""
 
@@ -86,7 +80,7 @@ HEAD: Final = 5
 """Rows of each list on the first page; every list has a page of its own."""
 CLOCKS: Final = 2
 URGENT: Final = 4
-ROWS: Final = (24, 7)
+ROWS: Final = (24, 10)
 """Tasks over time on the first page, of one convoy or of each of more: those where
 something happens first.
 """
@@ -98,18 +92,14 @@ _pages: Final = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_pages.filters["clock"] = clock
-_pages.filters["iso"] = iso
-_pages.filters["ago"] = ago
-_pages.filters["rough"] = rough
-_pages.filters["dollars"] = dollars
-_pages.filters["duration"] = spoken_duration
-_pages.filters["tokens"] = tokens
-_pages.filters["zip"] = zip
+_pages.filters |= {
+    one.__name__: one for one in (clock, iso, ago, rough, dollars, tokens, zip)
+}
 _pages.filters["usage"] = usage_in_words
 _pages.globals["static"] = address
 _pages.globals["task_buttons"] = verb_table.task_buttons
-_pages.globals["state_parts"] = state_parts
+_pages.globals["state_parts"] = drawings.state_parts
+_pages.globals["progress_words"] = progress_words
 _pages.globals["task_verbs"] = verb_table.BY_TASK_WORD
 _pages.globals["convoy_verbs"] = verb_table.BY_CONVOY_WORD
 
@@ -182,7 +172,8 @@ class PrintedLine(Struct, frozen=True):
     is_bad: bool
 
 
-def printed_lines(text: str) -> list[PrintedLine]:
+@lru_cache(maxsize=16)
+def printed_lines(text: str) -> tuple[PrintedLine, ...]:
     """Return the lines of a log; its text is clean, but for a terminal's colours."""
     plain = clean(text)
     marks = {*failing_tests(plain), *compiler_errors(plain)}
@@ -198,7 +189,7 @@ def printed_lines(text: str) -> list[PrintedLine]:
         whole = "".join(part for _, part in parts)
         is_bad = any(mark in whole for mark in marks)
         found.append(PrintedLine(number, whole, tuple(parts), is_bad))
-    return found
+    return tuple(found)
 
 
 _pages.filters["lines"] = printed_lines
@@ -239,7 +230,8 @@ def overview(
     rows = ROWS[len(clocks) > 1]
     others = [each for each in newest_first(state) if each.name not in shown]
     return {
-        "headline": headline([*state.live()], waits, view.watcher.trouble),
+        "headline": drawings.headline([*state.live()], waits, view.watcher.trouble),
+        "live": tuple(state.live()),
         "clocks": [_shown(*each, view.now, seen, rows) for each in clocks],
         "interventions": waits[:URGENT],
         "waiting": len(waits),
@@ -289,7 +281,7 @@ def of_convoy(
         "base": ids.base_branch(convoy.name),
         "looks": looks,
         "look": look,
-        "drawing": draw_graph(convoy) if look == "graph" else None,
+        "drawing": drawings.draw_graph(convoy) if look == "graph" else None,
         "gantt": (
             drawings.draw_gantt(convoy, sessions, now) if look == "timeline" else None
         ),

@@ -184,7 +184,7 @@ async def _log(request: web.Request, view: RepositoryView) -> Values:
 
 
 async def _sessions(request: web.Request, view: RepositoryView) -> Values:
-    shown = _listed(request, [*view.state.running()])
+    shown = _listed(request, view.state.newest_running())
     return {**shown, "agents": await agents_at_work(view.source, shown["part"].rows)}
 
 
@@ -194,7 +194,7 @@ async def _sessions(request: web.Request, view: RepositoryView) -> Values:
 async def _overview(_: web.Request, view: RepositoryView) -> Values:
     newest = reversed([*view.state.live()][-page_contents.CLOCKS :])
     clocks = [(convoy, await view.source.sessions(convoy)) for convoy in newest]
-    running = islice(view.state.running(), page_contents.HEAD)
+    running = view.state.newest_running()[: page_contents.HEAD]
     agents = await agents_at_work(view.source, running)
     return page_contents.overview(view, clocks, agents)
 
@@ -258,7 +258,6 @@ async def _output(request: web.Request) -> web.Response:
 
 
 Row = TypeVar("Row")
-
 PAGE_ROWS: Final = 50
 DIGITS: Final = 6
 
@@ -284,8 +283,6 @@ MOST_SESSIONS: Final = 200
 """So many tasks' newest sessions are searched: those of the newest convoys."""
 LINES_EACH: Final = 3
 """Of each session so many lines are shown, the last first."""
-
-
 Printed = tuple[Convoy, Task, tuple[str, ...]]
 """What a task's newest session printed that holds the words, the last line first."""
 

@@ -6,6 +6,7 @@ from typing import Final, get_args
 
 from bot.text.visible_text import code_span
 from convoy.events.hold_events import LAND_LABEL
+from convoy.kinds import is_stopped
 from convoy.model import ids
 from convoy.model.ids import SetAside
 from convoy.model.session_result import estimate_words, usage_in_words
@@ -21,7 +22,8 @@ from convoy.text import (
     inline,
     spoken_duration,
 )
-from convoy.views import strip
+from convoy.views import STATE_ORDER, strip
+from convoy.views.interventions import stopped
 from convoy.views.plan import PlanDocument, PlanTask, approval, plan_document
 from convoy.views.reasons import (
     landed_as,
@@ -359,7 +361,7 @@ def convoy_table(
     web: str = "",
 ) -> str:
     """Return the progress of a convoy; `asides` are not told by its tasks."""
-    lines = [f"### Convoy `{convoy.name}`: {_headline(convoy)}", ""]
+    lines = [f"### Convoy `{convoy.name}`: {_headline(convoy)}", "", *_waits(convoy)]
     if convoy.tasks:
         width = min(len(convoy.tasks), _STRIP_MOST)
         lines += ["".join(_STRIP[each] * n for each, n in strip(convoy, width)), ""]
@@ -447,7 +449,19 @@ def _refused(asides: Sequence[SetAside]) -> list[str]:
 def _headline(convoy: Convoy) -> str:
     if not convoy.tasks:
         return convoy.shown_state
-    counts = dict(Counter(task.state for task in convoy.tasks))
-    merged = counts.pop("merged", 0)
-    rest = "".join(f" · {number} {state}" for state, number in counts.items())
-    return f"{convoy.shown_state}, {merged}/{len(convoy.tasks)} merged{rest}"
+    counts = Counter(task.state for task in convoy.tasks)
+    merged = f"{counts.pop('merged', 0)} of {len(convoy.tasks)} merged"
+    rest = (f"{counts[state]} {state}" for state in STATE_ORDER if counts[state])
+    return " · ".join((convoy.shown_state, merged, *rest))
+
+
+def _waits(convoy: Convoy) -> list[str]:
+    """Return the tasks that wait for a person: they come first, as on the page."""
+    found = [stopped(convoy, task) for task in convoy.tasks if is_stopped(convoy, task)]
+    told = [
+        f"- task {each.task}: {inline(each.why.partition(chr(10))[0])} "
+        f"({code_span(each.comments[0])})"
+        for each in found
+    ]
+    shown = fitting(told, "- {}: `brat status`", _WARNED_CHARS)
+    return ["**Waits for you:**", "", *shown, ""] if told else []

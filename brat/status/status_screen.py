@@ -96,12 +96,12 @@ def waits_of(
 def parts_of(
     convoys: tuple[Convoy, ...], state: State, now: int
 ) -> Iterator[RenderableType]:
-    """Yield the convoys that go on, agents, merge trains, locks; then what ended.
+    """Yield the convoys that go on, the newest first, agents, merge trains, locks.
 
-    Where none goes on, the one that ended last is shown whole.
+    What ended follows. Where none goes on, the one that ended last is shown whole.
     """
     at = moment(state, now)
-    live = tuple(convoy for convoy in convoys if not convoy.ended)
+    live = tuple(convoy for convoy in reversed(convoys) if not convoy.ended)
     for convoy in live or convoys[-1:]:
         yield from _whole(convoy, at, now)
     yield from _at_work(state, live, now)
@@ -167,7 +167,7 @@ def _sums(convoy: Convoy) -> str:
 
 def _at_work(state: State, live: tuple[Convoy, ...], now: int) -> Iterator[Text]:
     """Yield the agents at work and the merge trains, a line each."""
-    for convoy, task in state.running():
+    for convoy, task in state.newest_running():
         if convoy in live:
             took = rough(max(0, now - task.attempt.at) / 1000) if task.attempt else ""
             name = ids.session_name(convoy.name, task.number, task.started)

@@ -477,6 +477,10 @@ class State(Struct, frozen=True, kw_only=True):
                 if task.attempt is not None:
                     yield convoy, task
 
+    def newest_running(self) -> list[tuple[Convoy, Task]]:
+        """Return the same, the newest convoy's first."""
+        return sorted(self.running(), key=lambda each: -each[0].requested_at)
+
     def live(self) -> Iterator[Convoy]:
         at_hand = self.convoys.at_hand.values()
         return (convoy for convoy in at_hand if not convoy.ended)

@@ -93,7 +93,7 @@ def interventions(
     return (
         *_damages(state, faults),
         *(_aside(state, *each) for each in asides(state)),
-        *(_blocked(*each) for each in live if is_stopped(*each)),
+        *(stopped(*each) for each in live if is_stopped(*each)),
         *_given_up(state, now),
         *(
             _asking("merge_failed", each, f"its landing waits: {why}", "retry")
@@ -201,7 +201,8 @@ def _given_up(state: State, now: int) -> Iterator[Intervention]:
                 yield replace(found, comments=(*found.comments, "/brat start"))
 
 
-def _blocked(convoy: Convoy, task: Task) -> Intervention:
+def stopped(convoy: Convoy, task: Task) -> Intervention:
+    """Return what a person may do about a task that is blocked."""
     handed_in = task.work is not None and task.work.attempt == task.started
     unmerged = handed_in and task.cause in _UNMERGED
     kind: InterventionKind = "merge_failed" if unmerged else "blocked_task"

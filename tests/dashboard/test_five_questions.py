@@ -49,11 +49,18 @@ async def test_five_questions_are_answered_in_two_clicks(tab: Tab) -> None:
         "2 things wait for you"
     )
     # when will it be done: without a click
-    done = page.get_by_text("10 of 20 merged · ")
+    one = page.get_by_role("region", name="Let people sign in with passkeys")
+    done = one.get_by_text("10 of 20 merged · ")
     await expect(done).to_be_in_viewport()
     await expect(done).to_contain_text("min left, and 2 tasks waiting")
 
-    # why is task 12 not merged: one click
+    # what did it cost, why is a queued task not merged: without a click
+    cost = page.get_by_text("2 convoys · 20 of 40 tasks merged · $")
+    await expect(cost).to_be_in_viewport()
+    await expect(one.get_by_text("waits for task 6")).to_be_in_viewport()
+
+    # why is task 7 not merged: the reason without a click, all of it with one
+    await expect(waits.get_by_text("CI is red on")).to_be_in_viewport()
     await page.get_by_role("link", name=f"{RED} {title(RED)}").first.click()
     why = page.get_by_role("region", name="Why it is where it is")
     await expect(why).to_contain_text("CI is red on")
@@ -86,8 +93,9 @@ async def test_what_is_important_is_above_the_fold(tab: Tab) -> None:
         one = page.get_by_role("region", name=name)
         for shown in (one.get_by_role("link").first, one.get_by_role("img").first):
             await expect(shown).to_be_in_viewport()
-    last = page.get_by_role("link", name=f"{TASKS} {title(TASKS)}").first
-    await expect(last).to_be_in_viewport()
+    for last in (title(TASKS), title(TASKS, "billing/")):
+        row = page.get_by_role("link", name=f"{TASKS} {last}").first
+        await expect(row).to_be_in_viewport()
 
 
 async def test_pages_fit_a_phone_and_every_eye(tab: Tab) -> None:

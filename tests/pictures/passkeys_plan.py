@@ -5,7 +5,7 @@ from typing import Final
 
 from convoy.model.records import EngineSpec, TaskSpec
 
-RED: Final = 12
+RED: Final = 7
 """In a convoy of that many: its work is red, each time, and waits for a person."""
 REFUSED: Final = 6
 """Its agent gives up, each time, and a person said once that it tries again."""
@@ -32,10 +32,17 @@ _THINGS: Final = (
 )
 
 
-def title(number: int) -> str:
+_BILLING: Final = (
+    *("invoices by month and customer", "the tax of each country", "refunds as lines"),
+    *("rows with a comma or a quote", "what accountants import", "a file of any size"),
+    "the numbers of cancelled invoices",
+)
+
+
+def title(number: int, folder: str = "") -> str:
     """Return the title of a task, another one for each of a hundred."""
-    verb, thing = _VERBS[number % len(_VERBS)], _THINGS[number % len(_THINGS)]
-    return f"{verb} {thing}"
+    things = _BILLING if folder else _THINGS
+    return f"{_VERBS[number % len(_VERBS)]} {things[number % len(things)]}"
 
 
 def spec(number: int, folder: str = "") -> TaskSpec:
@@ -43,10 +50,11 @@ def spec(number: int, folder: str = "") -> TaskSpec:
     after = tuple(n for n in (number - 3, number - 7) if n > 0)
     after = after if number % 3 == 0 and number not in (RED, REFUSED) else ()
     area = ("src/auth/", "tests/", "docs/")[number % 3]
+    what = title(number, folder)
     return TaskSpec(
         number=number,
-        title=title(number),
-        instructions=f"{title(number)}.\n\nKeep the public functions as they are.",
+        title=what,
+        instructions=f"{what}.\n\nKeep the public functions as they are.",
         after=after,
         paths=(f"{folder}{area}part_{number}.py",),
         engine=("default", "default", "tests", "docs")[number % 4],

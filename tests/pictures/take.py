@@ -76,7 +76,7 @@ PAGES: Final = {
     "convoy": f"/convoys/{NAME}",
     "graph": f"/convoys/{NAME}?view=graph",
     "list": f"/convoys/{NAME}?view=list",
-    "task": f"/convoys/{NAME}/tasks/12",
+    "task": f"/convoys/{NAME}/tasks/{RED}",
     "changes": f"/convoys/{NAME}/changes",
     "sessions": "/sessions",
     "log": "/log",

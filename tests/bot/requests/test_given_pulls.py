@@ -115,7 +115,7 @@ async def test_a_green_pull_request_lands_as_ci_judged_it(tmp_path: Path) -> Non
         assert candidate is not None
         waits = f"CI on {candidate.commit[:10]}, or what is ahead of it"
         assert waits in await here.answer("/brat why 1", on=number)
-        assert "0/1 merged · 1 needs-review" in await here.answer(
+        assert "0 of 1 merged · 1 needs-review" in await here.answer(
             "/brat status", on=number
         )
         assert "cancel removes it" in await here.answer("/brat cancel 1", on=number)

@@ -81,7 +81,11 @@ def test_a_convoy_at_work_shows_where_each_task_stands() -> None:
 
     assert convoy_comment(rules.convoy) == snapshot("""\
 <!-- brat:key=comment:fix-7 -->
-### Convoy `fix-7`: active, 1/6 merged · 2 queued · 1 running · 1 needs-review · 1 blocked
+### Convoy `fix-7`: active · 1 of 6 merged · 1 needs-review · 1 running · 2 queued · 1 blocked
+
+**Waits for you:**
+
+- task 5: no check has reported (`/brat retry task-5`)
 
 🟩🟨🟦⬜⬜🟥
 
@@ -147,7 +151,7 @@ graph LR
 def test_a_convoy_that_landed_says_so() -> None:
     assert convoy_comment(landed_whole().convoy) == snapshot("""\
 <!-- brat:key=comment:fix-7/2 -->
-### Convoy `fix-7`: complete, 2/3 merged · 1 dropped
+### Convoy `fix-7`: complete · 2 of 3 merged · 1 dropped
 
 🟩🟩⬛
 
@@ -172,7 +176,7 @@ def test_a_convoy_that_failed_says_why() -> None:
 
     assert convoy_comment(rules.convoy) == snapshot("""\
 <!-- brat:key=comment:fix-7 -->
-### Convoy `fix-7`: failed, 0/3 merged · 3 dropped
+### Convoy `fix-7`: failed · 0 of 3 merged · 3 dropped
 
 ⬛⬛⬛
 
@@ -191,7 +195,7 @@ def test_a_convoy_that_failed_says_why() -> None:
 def test_hostile_text_is_one_harmless_line() -> None:
     assert convoy_comment(hurt()) == snapshot("""\
 <!-- brat:key=comment:fix-7 -->
-### Convoy `fix-7`: failed, 0/2 merged · 2 dropped
+### Convoy `fix-7`: failed · 0 of 2 merged · 2 dropped
 
 ⬛⬛
 
