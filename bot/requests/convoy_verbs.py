@@ -98,10 +98,6 @@ def _cost(context: RequestContext) -> str:
     )
 
 
-def _ping(context: RequestContext) -> str:
-    return f"{context.bot.login} is here, version {VERSION}."
-
-
 def _task_named(context: RequestContext, number: int) -> Task:
     convoy = context.convoy
     task = convoy.task(number)
@@ -157,7 +153,7 @@ READING: Final = (
         name="ping",
         right="read",
         help="Answers with the bot's version.",
-        rule=_ping,
+        rule=lambda context: f"{context.bot.login} is here, version {VERSION}.",
         asks=True,
     ),
 )

@@ -17,7 +17,6 @@ from bot.requests.verb import (
     Place,
     Reader,
     Request,
-    RequestContext,
     Verb,
 )
 from bot.text.slash_commands import LINE_CHARS, MalformedCommand, SlashCommand
@@ -40,17 +39,13 @@ def _verb(word: str) -> str:
     raise ValueError(f"is no verb{did_you_mean(word, BY_NAME)}")
 
 
-def _help(_: RequestContext, *, verb: str | None = None) -> str:
-    return help_text(verb)
-
-
 VERBS: Final = (
     Verb(
         name="help",
         right="read",
         words=(Argument(name="verb", read=_verb, form="<verb>", needed=False),),
         help="Lists all commands, or explains one.",
-        rule=_help,
+        rule=lambda _, *, verb=None: help_text(verb),
         asks=True,
     ),
     *convoy_verbs.READING,

@@ -130,10 +130,6 @@ def _stopped(convoy: Convoy) -> list[int]:
     return numbers[:MOST_BOXES]
 
 
-def _may_go_on(convoy: Convoy) -> bool:
-    return convoy.waits_aside or convoy.state == "failed" or bool(convoy.sync.stalled)
-
-
 RETRY: Final = (
     Verb(
         name="retry",
@@ -161,7 +157,11 @@ RETRY: Final = (
             typed="convoy retry",
             help="Retry everything that is blocked or set aside in a convoy, or "
             "resume a failed convoy.",
-            button=_may_go_on,
+            button=lambda convoy: (
+                convoy.waits_aside
+                or convoy.state == "failed"
+                or bool(convoy.sync.stalled)
+            ),
         ),
     ),
 )

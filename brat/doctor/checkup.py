@@ -285,8 +285,9 @@ def _findings(path: Path, *, engines: bool) -> Iterator[Finding]:
     yield Finding("ok", f"{checkout.top} is {known.repository}")
     yield from checked_machine(checkout.folder)
     yield from _configuration(checkout)
-    if not engines:
-        yield from _startable(checkout)
+    if not engines and (config := _valid(checkout)):  # without starting them
+        for lack in start_checks.engine_lacks(checkout, config):
+            yield Finding("fault", lack.said, lack.mend)
     is_shared = False
     with contextlib.suppress(BratError):
         is_shared = bool(origin_of(checkout.top))
@@ -328,13 +329,6 @@ def _configuration(checkout: Checkout) -> Iterator[Finding]:
         yield Finding("note", lack.said, lack.mend)
 
 
-def _startable(checkout: Checkout) -> Iterator[Finding]:
-    """Yield why engines would not start, without starting them."""
-    if config := _valid(checkout):
-        for lack in start_checks.engine_lacks(checkout, config):
-            yield Finding("fault", lack.said, lack.mend)
-
-
 def _workflows(checkout: Checkout) -> Iterator[Finding]:
     """Check the workflow files, if there are any."""
     found = workflow_files.compare(checkout)
@@ -355,11 +349,6 @@ def _workflows(checkout: Checkout) -> Iterator[Finding]:
     if needed and not (checkout.top / SIGNERS_FILE).exists():
         yield _OPEN_LOG
     yield from _ci(checkout, there)
-    yield from _exposed(checkout)
-
-
-def _exposed(checkout: Checkout) -> Iterator[Finding]:
-    """Check what CI on the forge would hand to the code of agents."""
     # Environments' rules are the forge's: `brat doctor --github` asks it.
     for one in exposures(workflow_files.own(checkout), "", frozenset()):
         yield Finding("fault", one.said, one.mend)

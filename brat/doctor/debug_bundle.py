@@ -93,7 +93,8 @@ def write_bundle(path: Path, file: Path, found: Iterable[Finding]) -> None:
     """Write the bundle to `file`, which only its owner can read."""
     checkout = _checkout(path)
     hide = Redaction(known_secrets(checkout.folder if checkout else None))
-    parts = {"about.txt": _about(), "findings.txt": _findings(found)}
+    findings = (f"{one.grade}: {one.said} -> {one.mend}\n" for one in found)
+    parts = {"about.txt": _about(), "findings.txt": "".join(findings)}
     if checkout is not None:
         parts |= dict(_parts(checkout))
     shown_parts = {name: shown(text, hide) for name, text in parts.items()}
@@ -138,10 +139,6 @@ def _about() -> str:
         "cores": str(os.cpu_count()),
     }
     return "".join(f"{name}: {value}\n" for name, value in rows.items())
-
-
-def _findings(found: Iterable[Finding]) -> str:
-    return "".join(f"{one.grade}: {one.said} -> {one.mend}\n" for one in found)
 
 
 def _parts(checkout: Checkout) -> Iterator[tuple[str, str]]:

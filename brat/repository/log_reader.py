@@ -246,7 +246,8 @@ def wrong_checkpoints(path: Path) -> dict[str, str]:
         except Corrupt as error:
             found[ref] = f"it cannot be used: {error}"
         else:
-            if not _same(kept.state, folded.state):
+            one, other = kept.state, folded.state
+            if one != other or [*one.convoys] != [*other.convoys]:
                 said = "the log differs at the commit that it belongs to"
                 found[ref] = f"it is wrong: {said}"
     return found
@@ -273,10 +274,6 @@ def _folded(log: Log, commit: str, nearest: Reading) -> Reading:
         return follow(log, commit, nearest)
     except Rewritten:  # the checkpoints' names do not follow the log's order
         return follow(log, commit)
-
-
-def _same(one: State, other: State) -> bool:
-    return one == other and [*one.convoys] == [*other.convoys]
 
 
 FOLLOW_S: Final = 0.5

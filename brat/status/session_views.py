@@ -74,7 +74,10 @@ class Printed:
     def last(self, *, running: bool, colours: bool = False) -> str:
         """Return the end of the output so far; empty: there is none."""
         if self._is_live(running=running):
-            return shown("".join(_texts(_end_of(self.tape))), colours=colours)
+            return shown(
+                "".join(each.text for each in pieces_in(_end_of(self.tape))),
+                colours=colours,
+            )
         return shown(_end_of(self.log).decode(errors="replace"), colours=colours)
 
     def follow(self, running: Running) -> Iterator[str]:
@@ -117,10 +120,6 @@ def _end_of(file: Path) -> bytes:
     except FileNotFoundError:
         return b""
     return data.partition(b"\n")[2] if start else data
-
-
-def _texts(data: bytes) -> Iterator[str]:
-    return (piece.text for piece in pieces_in(data))
 
 
 def _followed_tape(tape: Path, running: Running) -> Iterator[str]:

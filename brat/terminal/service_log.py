@@ -10,7 +10,7 @@ from typing import Final
 import structlog
 from structlog.processors import ExceptionRenderer, JSONRenderer
 from structlog.stdlib import BoundLogger, LoggerFactory, ProcessorFormatter
-from structlog.typing import EventDict, ExcInfo, Processor, WrappedLogger
+from structlog.typing import EventDict, Processor, WrappedLogger
 
 from brat.terminal.console import LogForm, Tell
 from grite.short_traceback import short_line, short_traceback
@@ -37,10 +37,6 @@ def _cut(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:
     return line
 
 
-def _exception(exc_info: ExcInfo) -> str:
-    return short_traceback(exc_info[1])
-
-
 def journal(form: LogForm) -> Tell:
     """Send this process's log to stderr in the given form; return its log function.
 
@@ -52,7 +48,7 @@ def journal(form: LogForm) -> Tell:
             foreign_pre_chain=_STAMPED,
             processors=(
                 ProcessorFormatter.remove_processors_meta,
-                ExceptionRenderer(_exception),
+                ExceptionRenderer(lambda raised: short_traceback(raised[1])),
                 _cut,
                 *_SHOWN[form],
             ),

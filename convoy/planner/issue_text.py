@@ -241,7 +241,11 @@ def intake(text: str, labels: Collection[str] = ()) -> Intake:
     found = checklist(clean(text))
     if not found.items:
         return Intake("one task", "", found)
-    items = [item for item in found.items if _label(item) not in labels]
+    items = [
+        item
+        for item in found.items
+        if plain_label(" ".join(item.lines[: item.lead])) not in labels
+    ]
     aside = len(found.items) - len(items)
     boxes = "a box is" if aside == 1 else f"{aside} boxes are"
     why = f"{boxes} part of an issue form, not a task" if aside else ""
@@ -256,10 +260,6 @@ def intake(text: str, labels: Collection[str] = ()) -> Intake:
     if todo and all(item.reference for item in todo):
         return Intake("tracking issue", "its open items only name other issues", work)
     return Intake("task list", why, work)
-
-
-def _label(item: Item) -> str:
-    return plain_label(" ".join(item.lines[: item.lead]))
 
 
 _MARKUP: Final = re.compile(r"\[([^\]]*)\]\([^)]*\)|[*_`~\"“”<>]")

@@ -15,7 +15,7 @@ import signal
 import stat
 import subprocess
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -162,7 +162,8 @@ def pack(folder: Path, target: Path) -> Packed | None:
     Links are not followed: what they point at was not made by the run. The zip appears
     whole or not at all, and packing again replaces it.
     """
-    files = sorted(_files(folder))
+    found = (Path(top, name) for top, _, names in os.walk(folder) for name in names)
+    files = sorted(path for path in found if stat.S_ISREG(path.lstat().st_mode))
     if not files:
         return None
     making = target.with_suffix(".making")
@@ -180,14 +181,6 @@ def measure(path: Path) -> Packed:
         while chunk := file.read(CHUNK):
             found.update(chunk)
     return Packed(path.stat().st_size, f"sha256:{found.hexdigest()}")
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    for top, _, names in os.walk(folder):
-        for name in names:
-            path = Path(top, name)
-            if stat.S_ISREG(path.lstat().st_mode):
-                yield path
 
 
 class Starter:
