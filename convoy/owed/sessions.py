@@ -58,8 +58,8 @@ def ended_sessions(state: State, look: Look) -> Iterator[Action]:
 def deferred(convoy: Convoy, at: Moment) -> Iterator[Action]:
     """Let what could start wait for the next day if today's money is spent."""
     for task in convoy.spenders:
-        is_due = task.not_before <= at.now and not is_kept(convoy, task, at, PASSING)
-        if is_due and (why := closed_today(convoy, task, at)):
+        why = closed_today(convoy, task, at) if task.not_before <= at.now else ""
+        if why and not is_kept(convoy, task, at, PASSING):
             name, number, until = convoy.name, task.number, next_day(at.now)
             wait = DeferTask(convoy=name, task=number, until=until, why=why)
             yield Note("witness", wait)

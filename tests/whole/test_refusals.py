@@ -86,11 +86,12 @@ def test_an_engine_that_cannot_be_driven(tmp_path: Path, line: str) -> None:
     assert "known: aider, claude-code, codex," in sentence
 
 
-@pytest.mark.parametrize("line", ["brat status", "brat witness run", "brat deacon run"])
-def test_a_repository_that_was_not_initialised(tmp_path: Path, line: str) -> None:
+def test_a_repository_that_was_not_initialised(tmp_path: Path) -> None:
     terminal = project(tmp_path, SHELL)
 
-    assert "`brat init`" in refused(terminal, line)
+    assert "`brat run`" in refused(terminal, "brat status")
+    for role in ("witness", "deacon"):
+        assert "`brat init`" in refused(terminal, f"brat {role} run")
 
 
 def test_a_git_that_is_too_old(tmp_path: Path) -> None:

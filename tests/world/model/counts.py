@@ -113,8 +113,9 @@ def hanging(state: State) -> Iterator[str]:
             grown = bool(more)
         for number in waits.keys() - grounded:
             yield f"task {number} of {convoy.name} waits in a circle: {waits}"
+        at = moment(state, state.moment.at)
         for task in convoy.tasks:
-            said = waits_for(convoy, task, moment(state, state.moment.at))
+            said = waits_for(convoy, task, at)
             if not task.settled and not said:
                 yield f"nobody is told what task {task.number} waits for"
 
