@@ -68,9 +68,8 @@ def deferred(convoy: Convoy, at: Moment) -> Iterator[Action]:
 def overspent_tasks(convoy: Convoy, at: Moment) -> Iterator[Action]:
     """Ask a person if the money for the next attempt is spent; a plan is its list."""
     for task in convoy.spenders:
-        if (why := overspent(convoy, task)) and not is_kept(
-            convoy, task, at, {*PASSING, "money"}
-        ):
+        is_due = not is_kept(convoy, task, at, {*PASSING, "money"})
+        if is_due and (why := overspent(convoy, task)):
             stop = BlockTask(convoy=convoy.name, task=task.number, why=why)
             yield Note("refinery", stop)
 

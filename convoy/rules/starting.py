@@ -105,8 +105,9 @@ def _convoy_keeps(convoy: Convoy, task: Task, at: Moment | None) -> Iterator[Sta
             "planning": "a person: the plan needs approval",
             "paused": f"a person: the convoy is paused{because}",
         }.get(convoy.state, f"nothing: the convoy is {convoy.state}")
-        staged = "staged = true to be removed from the configuration"
-        yield StartWait("convoy", staged if convoy.staged else said)
+        if convoy.state == "planning" and convoy.staged:
+            said = "staged = true to be removed from the configuration"
+        yield StartWait("convoy", said)
     elif not task.number and at is not None and at.paused:
         yield StartWait("convoy", "`/brat resume all`")
     if task.set_aside is not None and task.waits_aside:
