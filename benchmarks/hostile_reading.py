@@ -21,6 +21,7 @@ from typing import Final
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from bot.forge.workflows import exposures
+from bot.repository.compose import Composer, Piece
 from bot.repository.strangers_commits import (
     EXAMINERS,
     examined_patch,
@@ -69,6 +70,8 @@ def hostile_reading(folder: Path, _: int) -> dict[str, object]:
         place = folder / name.replace("/", "-")
         if name in RESULTS:
             _write(place, RESULTS[name]())
+        elif name == REWRITES:
+            _write_rewrites(place)
         args = [sys.executable, "-m", __name__, name, str(place)]
         said = subprocess.run(args, capture_output=True, check=True).stdout
         found[name] = json.loads(said)
@@ -110,6 +113,29 @@ def _read_result(folder: Path) -> None:
         assert artifact.bundle is not None
         head = take_in_bundle(artifact.bundle, origin)
         examined_patch(origin, base, head, settings())
+
+
+def _write_rewrites(folder: Path) -> None:
+    """Write two rewrites of one file, whose lines are hard to tell apart."""
+    origin, made = History(folder / "origin.git"), Random(1)  # noqa: S311  as above
+    texts = [
+        b"\n".join(b"%d" % made.randrange(3) for _ in range(400_000)) for _ in "abc"
+    ]
+    base = origin.commit({"a": texts[0]})
+    for branch, text in zip(BRANCHES, texts[1:], strict=True):
+        origin.point(branch, origin.commit({"a": text}, base))
+
+
+def _merge(folder: Path) -> None:
+    composer = Composer(folder / "origin.git")
+    work, onto = (
+        git.run(["rev-parse", each], cwd=folder / "origin.git").stdout.decode().strip()
+        for each in BRANCHES
+    )
+    base = composer.base_of(work, onto)
+    assert base is not None
+    piece = Piece(base=base, work=work, onto=onto, message="Merge\n", at=0)
+    composer.build("squash", piece)
 
 
 def _undone() -> Iterator[dict[str, bytes]]:
@@ -162,12 +188,16 @@ CONFIGURATIONS: Final = {
     "65 kB of keys": "".join(f"a{number} = 1\n" for number in range(6_000)),
 }
 TEXTS: Final = {f"65 kB of {mark!r}": mark * (TEXT // len(mark)) for mark in MARKS}
-CASES: Final = (*RESULTS, *WORKFLOWS, *CONFIGURATIONS, *TEXTS)
+REWRITES: Final = "two rewrites of 800 kB"
+BRANCHES: Final = ("refs/heads/work", "refs/heads/main")
+CASES: Final = (*RESULTS, REWRITES, *WORKFLOWS, *CONFIGURATIONS, *TEXTS)
 
 
 async def _read(name: str, folder: Path) -> None:
     if name in RESULTS:
         await asyncio.to_thread(_read_result, folder)
+    elif name == REWRITES:
+        await asyncio.to_thread(_merge, folder)
     elif name in WORKFLOWS:
         await asyncio.to_thread(exposures, {"ci.yml": WORKFLOWS[name]}, "", None)
     elif name in CONFIGURATIONS:

@@ -46,6 +46,7 @@ _FORM: Final = ("-z", "--name-only", "--no-messages", "--allow-unrelated-histori
 _CONFLICTS: Final = 1
 _ATTRIBUTES_BYTES: Final = 100_000
 """Bytes; a longer file of attributes is left alone."""
+_MERGED_BYTES: Final = 100_000
 
 
 class Merged(Struct, frozen=True):
@@ -75,15 +76,18 @@ def merged_by_git(repository: Path, ours: str, theirs: str) -> Merged:
     return Merged(tree, tuple(sorted(shown)))
 
 
-def is_attributed(base: pygit2.Tree, ours: pygit2.Tree, theirs: pygit2.Tree) -> bool:
-    """Whether attributes may say how a file is merged that both sides changed."""
-    folders = {
-        folder
-        for path in _changed_by_both(base, ours, theirs)
-        for folder in PurePosixPath(path).parents
-    }
-    paths = (str(folder / _ATTRIBUTES_FILE) for folder in folders)
-    files = (blob_in(ours, path, _ATTRIBUTES_BYTES) for path in paths)
+def is_for_git(base: pygit2.Tree, ours: pygit2.Tree, theirs: pygit2.Tree) -> bool:
+    """Whether attributes may say how a file is merged that both sides changed.
+
+    Nor is one merged here that is large: lines that differ may take seconds.
+    """
+    paths = tuple(_changed_by_both(base, ours, theirs))
+    blobs = (blob_in(tree, path) for tree in (ours, theirs) for path in paths)
+    if any(blob.size > _MERGED_BYTES for blob in blobs if blob):
+        return True
+    folders = {folder for path in paths for folder in PurePosixPath(path).parents}
+    names = (str(folder / _ATTRIBUTES_FILE) for folder in folders)
+    files = (blob_in(ours, name, _ATTRIBUTES_BYTES) for name in names)
     return any(word in file.data for file in files if file for word in _WORDS)
 
 
@@ -400,9 +404,10 @@ class Composer:
         """Merge what a commit changed since its ancestor into what it stands on."""
         commits = (ancestor, piece.onto, commit)
         base, onto, work = (self._commit(each).tree for each in commits)
-        index = self._repo.merge_trees(base, onto, work)
-        if index.conflicts is None and not is_attributed(base, onto, work):
-            return index.write_tree(self._repo)
+        if not is_for_git(base, onto, work):
+            index = self._repo.merge_trees(base, onto, work)
+            if index.conflicts is None:
+                return index.write_tree(self._repo)
         made = self._merged_on(base, onto, work)
         if made.paths:
             return Conflicted(made.paths)

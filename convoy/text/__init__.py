@@ -290,18 +290,30 @@ NO_SECRETS: Final = Redaction(())
 # https://docs.github.com/actions/how-tos/manage-workflow-runs/skip-workflow-runs
 # https://learn.microsoft.com/azure/devops/pipelines/repos/azure-repos-git (NO_CI)
 _SKIPS: Final = re.compile(
-    r"\[((?:skip|no)[ _-][\w .-]{2,30}|[\w .-]{2,30}[ _-]skip)\]", re.IGNORECASE
+    r"\[ *((?:skip|no)[ _-][\w .-]{2,30}?|[\w .-]{2,30}[ _-]skip) *\]", re.IGNORECASE
 )
 _NO_CI: Final = re.compile(r"\*{3}(NO_CI)\*{3}", re.IGNORECASE)
-_SKIP_TRAILER: Final = re.compile(
-    r"^([ \t]*skip-checks)[ \t]*:(?=[ \t]*true)", re.IGNORECASE | re.MULTILINE
-)
 # https://docs.github.com/issues/tracking-your-work-with-issues/using-issues/linking-a-pull-request-to-an-issue
+_CLOSING: Final = (
+    r"(?<![a-z0-9])(clos(?:e[sd]?|ing)|(?:fix|implement)(?:e[sd]|s|ing)?"
+    r"|(?:resolv|complet)(?:e[sd]?|ing))([*_]*):?([*_]*)\s+"
+)
 _CLOSES: Final = re.compile(
-    r"(?<![a-z0-9])(close[sd]?|fix(?:e[sd])?|resolve[sd]?)([*_]*):?([*_]*)\s+"
-    r"(?=[\[<(*_]{0,4}(?:(?:[\w.-]+/[\w.-]+)?#\d|GH-\d|https?://\S+/(?:issues|pull)/\d))",
+    rf"{_CLOSING}(?=[\[<(*_]{{0,4}}(?:(?:[\w.-]+/[\w.-]+|AB)?#\d|GH-\d"
+    r"|https?://\S+/(?:issues|pull)/\d))",
     re.IGNORECASE,
 )
+# Of Jira and Linear, by their form, but for the standards that are named alike.
+# https://linear.app/docs/github
+_KEY: Final = r"(?-i:\b(?!(?:UTF|SHA|ISO|RFC|CVE|CWE|PEP|AES|MD)-)[A-Z][A-Z0-9]+-\d+)"
+_CLOSES_KEYS: Final = re.compile(
+    rf"{_CLOSING}(?:[\[<(*_]{{0,4}}(?:https?://linear\.app/[\w/-]*/)?{_KEY}"
+    r"[\])>*_,;&\s]*(?:and\s)?)+",
+    re.IGNORECASE,
+)
+# https://support.atlassian.com/jira-software-cloud/docs/process-issues-with-smart-commits
+_SMART_LINE: Final = re.compile(rf"{_KEY}.*")
+_SMART: Final = re.compile(r"(?<=[ \t])#(?=[a-z])", re.IGNORECASE)
 _MENTION: Final = re.compile(r"(?<![\w.+/-])@(?=[a-z0-9])", re.IGNORECASE)
 
 AUTHOR: Final = ("brat", "brat@users.noreply.github.com")
@@ -311,6 +323,12 @@ SIGNED_OFF: Final = "Signed-off-by: {} <{}>".format(*AUTHOR)
 _OF_OTHERS: Final = re.compile(
     rf"^(?!{re.escape(SIGNED_OFF)}[ \t]*$)([ \t]*[a-z][a-z-]*-by)[ \t]*:",
     re.IGNORECASE | re.MULTILINE,
+)
+# What release-please, GitHub and others read, wherever a line begins with it.
+_TRAILERS: Final = re.compile(
+    r"(?<=\n)(?!Brat-|Signed-off-by:)([ \t]*(?:[a-z]\w*(?:-\w+)+|breaking change))"
+    r"[ \t]*(?::|(?= #))",
+    re.IGNORECASE,
 )
 # `feat(x): `, `net/http: `, `[docs] `, `ABC-12 `: how projects begin their subjects.
 _FORMED: Final = re.compile(r"(?:[\w./()!-]{1,40}: |\[[^\]]{1,40}\] |[A-Z]+-\d+ )\S")
@@ -323,19 +341,20 @@ def inert(message: str) -> str:
     """Return the message without what makes GitHub act on it; safe to call twice.
 
     What cannot be seen is gone. `[skip ci]` and its like stand in round brackets,
-    `Fixes #12` is `Fixes issue #12`, which closes nothing, and `@name` is `@ name`.
-    `Signed-off-by: ` and its like are no trailers without their colon; only the
-    session's own sign-off is left.
+    `Fixes #12` is `Fixes issue #12`, which closes nothing, as `Fixes ENG 12`, and
+    `@name` is `@ name`. `Signed-off-by: `, `Release-As: ` and their like are no
+    trailers without their colon; only the session's own sign-off and brat's are left.
     """
     text = _NO_CI.sub(r"\1", _SKIPS.sub(r"(\1)", clean(message)))
-    text = _SKIP_TRAILER.sub(r"\1", text)
-    text = _OF_OTHERS.sub(r"\1", text)
+    text = _TRAILERS.sub(r"\1", _OF_OTHERS.sub(r"\1", text))
+    text = _SMART_LINE.sub(lambda found: _SMART.sub("# ", found[0]), text)
     text = _MENTION.sub("@ ", text)
     return closing_nothing(text)
 
 
 def closing_nothing(text: str) -> str:
     """Return a text in which `Fixes #12` is `Fixes issue #12`, which closes nothing."""
+    text = _CLOSES_KEYS.sub(lambda found: re.sub(r"-(?=\d)", " ", found[0]), text)
     return _CLOSES.sub(r"\1\2\3 issue ", text)
 
 

@@ -293,7 +293,7 @@ def visible(sight: Sight) -> Iterator[Place]:
     for path in dict.fromkeys(seen):
         yield from places(SEEN, path)
     kept_away = (Path(home, each) for home in homes for each in CREDENTIALS)
-    for place in (*kept_away, *sight.hidden):
+    for place in (*kept_away, *runners_in(Path("/usr")), *sight.hidden):
         real = os.path.realpath(place)
         yield HIDDEN, real, real
 
@@ -432,6 +432,12 @@ def installed(root: Path, programs: Iterable[str]) -> tuple[str, ...]:
         for each in sorted(found & folders)
         if not os.path.lexists(f"{base}{each}/.runner")
     )
+
+
+def runners_in(system: Path) -> Iterator[Path]:
+    """Yield the folders of GitHub's runners in one that is shown."""
+    for at in ("*", "local/*", "local/*/*"):
+        yield from (each.parent for each in system.glob(f"{at}/.runner"))
 
 
 def _end_of(link: str, real: Callable[[str], str]) -> str:

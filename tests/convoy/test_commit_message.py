@@ -16,6 +16,10 @@ PIECES = [
     "**",
     "@ann",
     "***NO_CI***",
+    "Release-As:",
+    "ENG-1",
+    "AB#2",
+    "#close",
     "[[skip ci]]",
     "\n",
     " ",
@@ -34,6 +38,18 @@ PIECES = [
     ("**Fixes:** #12, __closes__ (#3)", "**Fixes** issue #12, __closes__ issue (#3)"),
     ("[skip-ci][skip azurepipelines]", "(skip-ci)(skip azurepipelines)"),
     ("[circleci skip] [netlify-skip]", "(circleci skip) (netlify-skip)"),
+    ("Add it [ skip ci ]", "Add it (skip ci)"),
+    ("Fixes AB#12, implements #3", "Fixes issue AB#12, implements issue #3"),
+    ("Fixes ENG-12, ENG-13 and X2-1", "Fixes ENG 12, ENG 13 and X2 1"),
+    (
+        "Completes: [https://linear.app/a/issue/ENG-1/x-2]",
+        "Completes: [https://linear.app/a/issue/ENG 1/x-2]",
+    ),
+    ("ENG-12 add it #done #time 2h", "ENG-12 add it # done # time 2h"),
+    (
+        "re-open: it\n\nRelease-As: 9.0.0\nBREAKING CHANGE: all\nBrat-Task: a",
+        "re-open: it\n\nRelease-As 9.0.0\nBREAKING CHANGE all\nBrat-Task: a",
+    ),
     ("Add it ***NO_CI***", "Add it NO_CI"),
     ("Ask @ann, (@org/team) and a@b.c", "Ask @ ann, (@ org/team) and a@b.c"),
     ("Add \u202eti\u2066 it\x07\x1b[31m", "Add ti it"),
@@ -51,7 +67,8 @@ def test_a_message_makes_a_forge_do_nothing(message: str, shown: str) -> None:
 
 
 @looped(
-    "Fix the colour #fff", "It closes 12 doors", "[skip] ci", "prefixes #12", "See #12"
+    *("Fix the colour #fff", "It closes 12 doors", "[skip] ci", "prefixes #12"),
+    *("See #12", "Fix UTF-8 and SHA-1", "ENG-12 add it", "web-ui: add it"),
 )
 def test_what_says_nothing_to_a_forge_stays(message: str) -> None:
     assert inert(message) == message

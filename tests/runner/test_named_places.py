@@ -12,7 +12,14 @@ import pytest
 from msgspec.structs import replace
 
 from runner.box.root_folder import HIDDEN, LINK, SEEN
-from runner.box.surroundings import Sight, arranged, installed, of_etc, shows
+from runner.box.surroundings import (
+    Sight,
+    arranged,
+    installed,
+    of_etc,
+    runners_in,
+    shows,
+)
 from runner.session.project_commands import SCRIPT
 from tests.runner.job import TOKEN, Forge, Left
 from tests.world.given_secrets import given
@@ -122,6 +129,7 @@ def test_of_opt_is_shown_what_programs_lead_to_but_no_runner_of_github(
 
     assert shown == (str(root / "browser"),)
     assert installed(tmp_path / "none", (str(programs),)) == ()
+    assert [*runners_in(root)] == [root / "runner"]
 
 
 def test_of_etc_is_shown_what_toolchains_need_and_no_login(tmp_path: Path) -> None:

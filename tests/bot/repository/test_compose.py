@@ -1,6 +1,7 @@
 """Candidates: what lands is the work, whole, once and by its author."""
 
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from typing import get_args
 
 import pytest
@@ -127,6 +128,20 @@ def test_modes_and_bytes_stay_as_they_are(
     tree, given = history.at(made).tree, history.at(work).tree
     assert tree["run"].filemode == given["run"].filemode == 0o100755
     assert tree["x"].id == given["x"].id
+
+
+def test_a_file_is_merged_in_another_process_where_it_is_large(
+    history: History, composer: Composer
+) -> None:
+    middle, before = b"1\n" * 100_000, getrusage(RUSAGE_CHILDREN).ru_minflt
+    base = history.commit({"a": b"a\n" + middle + b"z\n"})
+    work = history.commit({"a": b"b\n" + middle + b"z\n"}, base)
+    onto = history.commit({"a": b"a\n" + middle + b"y\n"}, base)
+
+    made = built(composer.build("squash", piece(base, work, onto)))
+
+    assert history.files(made) == {"a": b"b\n" + middle + b"y\n"}
+    assert getrusage(RUSAGE_CHILDREN).ru_minflt > before
 
 
 # --- a base that has not moved, and work that has landed ------------------------------
