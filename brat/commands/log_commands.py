@@ -52,7 +52,6 @@ _VERBS: Final = {"acquire": "lock", "renew": "renew", "release": "unlock"}
 
 
 def show_leases(path: Path, *, as_json: bool) -> None:
-    """Print the leases."""
     state = Reader(log_repository(path)).read()
     if as_json:
         leases = [msgspec.to_builtins(lease) for lease in state.leases.values()]

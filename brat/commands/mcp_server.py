@@ -112,8 +112,6 @@ class Backend:
         self._reader: Reader | None = None
 
     async def snapshot(self) -> Snapshot:
-        """Return what the log and this machine say now."""
-
         def look() -> Snapshot:
             if self._reader is None:
                 self._reader = Reader(log_repository(self._path))
@@ -198,21 +196,15 @@ class NoArguments(Struct, forbid_unknown_fields=True):
 
 
 class OfConvoy(Struct, forbid_unknown_fields=True):
-    """A tool about one convoy."""
-
     convoy: ConvoyName
 
 
 class OfTask(Struct, forbid_unknown_fields=True):
-    """A tool about one task."""
-
     convoy: ConvoyName
     task: TaskNumber
 
 
 class Tool(Struct, frozen=True, kw_only=True):
-    """One tool."""
-
     name: str
     title: str
     help: str
@@ -234,7 +226,6 @@ class Tool(Struct, frozen=True, kw_only=True):
         return {key: whole[key] for key in whole if key not in {"title", "description"}}
 
     async def call(self, backend: Backend, given: dict[str, Any]) -> dict[str, Any]:
-        """Check the arguments, and answer."""
         try:
             arguments = msgspec.convert(given, self.takes, strict=False)
         except msgspec.ValidationError as error:
@@ -243,8 +234,6 @@ class Tool(Struct, frozen=True, kw_only=True):
 
 
 class LogLines(Struct, forbid_unknown_fields=True):
-    """How much of the log is asked for."""
-
     lines: Annotated[
         int, Meta(ge=1, le=MOST_LINES_TOLD, description="The maximum number of lines.")
     ] = 50
@@ -337,8 +326,6 @@ READINGS: Final = (
 
 
 class StartWanted(Struct, forbid_unknown_fields=True):
-    """What a new convoy is to do."""
-
     text: Annotated[
         str,
         Meta(
@@ -451,7 +438,6 @@ async def serve(path: Path) -> None:
     async def call(
         _: Context, asked: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        """Answer; a refusal is one sentence."""
         tool = _TOOL_BY_NAME.get(asked.name)
         if tool is None:
             return _refused(f"there is no tool {asked.name[:80]}")

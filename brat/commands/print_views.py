@@ -144,7 +144,6 @@ def _shown(state: State, convoy: str | None) -> tuple[Convoy, ...]:
 
 
 def task(path: Path, number: int, convoy: str | None, *, as_json: bool) -> int:
-    """Print one task whole."""
     state = Reader(log_repository(path)).read()
     found = live_or_named(state, convoy)
     at = moment(state, wall_clock())
@@ -162,7 +161,6 @@ def task(path: Path, number: int, convoy: str | None, *, as_json: bool) -> int:
 
 
 def cost(path: Path, convoy: str | None, *, as_json: bool) -> int:
-    """Print what every convoy's tasks used, or one convoy's."""
     shown = _shown(Reader(log_repository(path)).read(), convoy)
     if as_json:
         print_document(cost_document(shown))
@@ -174,7 +172,6 @@ def cost(path: Path, convoy: str | None, *, as_json: bool) -> int:
 
 
 def convoys(path: Path, *, as_json: bool) -> int:
-    """Print all convoys, a line each."""
     return _table(
         path,
         as_json,
@@ -283,7 +280,6 @@ def _table(
 
 
 def print_document(told: dict[str, Any]) -> None:
-    """Print a document for programs."""
     whole = {"schema_version": views.SCHEMA_VERSION} | told
     # Encoded in one go and then indented, both in C: a log may have many convoys.
     write(msgspec.json.format(json.dumps(whole), indent=2))
@@ -295,8 +291,6 @@ _EDGE: Final = re.compile(r"(?:task-)?(\d{1,9})->(?:task-)?(\d{1,9})", re.ASCII)
 
 
 class Explained(Struct, frozen=True, kw_only=True):
-    """The subject of the question, and the reasons in order."""
-
     convoy: str
     task: int = 0
     """The task's number; 0: the subject is not a single task."""

@@ -54,7 +54,6 @@ def up(path: Path, port: int | None) -> int:
 
 
 def run_role(role: str, path: Path, *, once: bool, watch: bool) -> int:
-    """Run one role; return the exit status."""
     checkout = checkouts.find(path)
     wanted = (_BY_NAME[role],)
     run_roles.checked(checkout, wanted)
@@ -80,7 +79,6 @@ _SHOWN: Final = 10
 
 
 def daemon_log(folder: Path) -> Path:
-    """Return the log file of the daemon whose state is in brat's folder."""
     return folder / _LOG
 
 

@@ -167,8 +167,6 @@ _TITLE: Final = "Set up brat"
 
 
 class Facts(Struct, frozen=True, kw_only=True):
-    """What there is of the files on the forge."""
-
     base: Mapping[str, str]
     """The texts on the default branch, by name."""
     head: Mapping[str, str]
@@ -178,7 +176,6 @@ class Facts(Struct, frozen=True, kw_only=True):
 
 
 def planned_files(facts: Facts, names: Sequence[str]) -> Look:
-    """Return what is owed of the files."""
     missing = [name for name in names if name not in facts.base]
     if not missing:
         return compared_files(facts.base, names)
@@ -232,7 +229,6 @@ class LocalFilesStep:
         self._folder = checkout.top / FOLDER
 
     async def look(self) -> Look:
-        """Compare the files in the checkout."""
         names = needed(self._checkout)
         files = {name: self._folder / name for name in names}
         texts = {
@@ -246,7 +242,6 @@ class LocalFilesStep:
         return compared_files(texts, names)
 
     async def do(self) -> None:
-        """Write the files that are missing."""
         self._folder.mkdir(parents=True, exist_ok=True)
         for name in needed(self._checkout):
             file = self._folder / name
@@ -283,7 +278,6 @@ class WorkflowStep:
         self._repo = pygit2.Repository(str(checkout.top))
 
     async def look(self) -> Look:
-        """Look at both branches and at the pull request."""
         base, head = await asyncio.to_thread(self._heads)
         known = await self._pulls.of(BRANCH, self._branch)
         is_open = known is not None and known.state == "open"

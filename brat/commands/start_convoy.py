@@ -277,7 +277,6 @@ def list_patterns(path: Path, *, as_json: bool) -> int:
 
 
 def _patterns(checkout: Checkout) -> Iterator[tuple[dict[str, Any], list[str]]]:
-    """Yield each pattern's facts and its faults."""
     ours = own_patterns(template_files(checkout.top, _HEAD))
     for name in (*ours, *(each for each in BUILT_IN if each not in ours)):
         file = ours.get(name)
@@ -319,7 +318,6 @@ def run_pattern(
     headless: bool,
     timeout: str | None,
 ) -> int:
-    """Start a convoy from a pattern; return the exit status."""
     checkout = checkouts.find(path)
     inputs = _inputs(values)
     settings = local_mode.configuration(checkout).settings()

@@ -66,7 +66,6 @@ class BotProcess:
 
     @property
     def running(self) -> bool:
-        """Whether it lives."""
         return self._process is not None and self._process.running
 
     def start(self) -> None:
@@ -77,7 +76,6 @@ class BotProcess:
         self.port = int(self._process.ready())
 
     def kill(self) -> None:
-        """Kill it with SIGKILL."""
         if self._process is not None:
             self._process.kill()
 
@@ -137,8 +135,6 @@ TESTS_S: Final = 60.0
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
-    """The demo's folder, sample, registration and engine."""
-
     folder: Path
     sample: Sample
     known: Registration
@@ -147,12 +143,10 @@ class Stage:
 
     @property
     def deadline_s(self) -> float:
-        """How long the whole demo may take."""
         return REAL_S if self.engine else DEADLINE_S
 
     @property
     def bare(self) -> Path:
-        """The forge's repository."""
         return registrations.bare_path(self.folder, self.known)
 
 
@@ -375,7 +369,6 @@ def _document(
 
 
 def lines(convoy: Convoy, wall_s: float, kills: int) -> list[str]:
-    """Return the summary, a line each."""
     said = ["", f"convoy {convoy.name}: {convoy.state}", "", _HEAD]
     said += [_task(task) for task in convoy.tasks]
     said.append("")

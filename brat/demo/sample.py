@@ -35,7 +35,6 @@ class Engine:
     model: str
 
     def __str__(self) -> str:
-        """Name the engine and its model in one line."""
         return f"engine: {self.type} with the model {self.model}, paid with your key"
 
 

@@ -8,8 +8,6 @@ Grade = Literal["ok", "note", "fault"]
 
 
 class Finding(Struct, frozen=True):
-    """The result of one check."""
-
     grade: Grade
     said: str
     mend: str = ""

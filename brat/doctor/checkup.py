@@ -59,7 +59,6 @@ LEAST: Final = 1_000_000_000
 
 
 def checked_machine(folder: Path) -> Iterator[Finding]:
-    """Yield what is found of the machine that brat's folder is on."""
     yield room(shutil.disk_usage(folder).free, folder)
     yield tools(surroundings.own_tool_variables(), Path.home())
     for each in ended_daemon(folder):
@@ -330,7 +329,6 @@ def _configuration(checkout: Checkout) -> Iterator[Finding]:
 
 
 def _workflows(checkout: Checkout) -> Iterator[Finding]:
-    """Check the workflow files, if there are any."""
     found = workflow_files.compare(checkout)
     there = {each.name for each in found if each.is_there}
     if not there:

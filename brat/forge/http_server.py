@@ -118,6 +118,5 @@ async def _unknown(_: Call) -> Answer:
 
 
 async def no_graphql(_: web.Request) -> web.Response:
-    """Say where to ask instead."""
     said = "This forge has no GraphQL: use the REST API under /api/v3."
     return web.json_response({"message": said}, status=404)

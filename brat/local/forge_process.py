@@ -82,12 +82,10 @@ class Process:
 
     @property
     def pid(self) -> int:
-        """The child's process id."""
         return self._child.pid
 
     @property
     def running(self) -> bool:
-        """Whether the child still runs."""
         return self._child.poll() is None
 
     def kill(self) -> None:

@@ -118,8 +118,6 @@ async def person(url: str, known: Registration) -> AsyncIterator[GitHub]:
 
 @dataclass(frozen=True, kw_only=True)
 class Local:
-    """A running local system."""
-
     checkout: Checkout
     known: Registration
     url: str
@@ -132,7 +130,6 @@ class Local:
     """Unix ms."""
 
     def reader(self) -> Reader:
-        """Return a reader of the forge's log."""
         return Reader(registrations.bare_path(self.checkout.folder, self.known))
 
 

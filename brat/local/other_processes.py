@@ -36,7 +36,6 @@ class Daemon(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def alive(self) -> bool:
-        """Whether the daemon still runs."""
         try:
             process = psutil.Process(self.pid)
             ended = process.status() == psutil.STATUS_ZOMBIE

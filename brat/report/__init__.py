@@ -164,7 +164,6 @@ _pages.globals["spoken"] = usage_in_words
 
 
 def page(convoy: Convoy, facts: Iterable[tuple[int, Event]], now: int) -> str:
-    """Return the page."""
     facts = tuple(facts)
     sessions = past_sessions(convoy.name, facts)
     return _pages.get_template("page.html").render(

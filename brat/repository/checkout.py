@@ -101,7 +101,6 @@ _UNDER_WAY: Final = {
 
 
 def find(path: Path) -> Checkout:
-    """Return the checkout that `path` lies in."""
     git.require_version()
     found = pygit2.discover_repository(str(path))
     if found is None:
@@ -201,7 +200,6 @@ class Apart:
 
 
 def branches_apart(checkout: Checkout, known: Registration) -> Apart:
-    """Compare the checkout's branch with the forge's."""
     bare = registrations.bare_path(checkout.folder, known)
     branch = f"refs/heads/{known.branch}"
     own, landed = tip_of(checkout.top, branch), tip_of(bare, branch)
@@ -278,7 +276,6 @@ def _holds(where: Path, tip: str, commit: str) -> bool:
 
 
 def has_tags(where: Path) -> bool:
-    """Whether a repository has any tag."""
     names = _opened(where).raw_listall_references()
     return any(name.startswith(b"refs/tags/") for name in names)
 

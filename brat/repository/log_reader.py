@@ -321,7 +321,6 @@ def lines_of(some: list[Entry]) -> Iterator[str]:
 
 
 def shown_line(line: LogLine) -> str:
-    """Return a line as people read it."""
     return f"{_time_of(line.at)} {line.actor[:8] or '--------'} {clean(line.text)}"
 
 

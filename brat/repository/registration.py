@@ -128,7 +128,6 @@ def set_ci(folder: Path, registration: Registration, ci: "Ci") -> None:
 
 
 def bare_path(folder: Path, registration: Registration) -> Path:
-    """Return the forge's bare repository."""
     return folder / FORGE_FOLDER / "repos" / f"{registration.repository}.git"
 
 

@@ -43,7 +43,6 @@ class Origin(Struct, frozen=True):
 
     @property
     def web(self) -> str:
-        """The address of the repository's page."""
         api = urlsplit(self.api_url)
         place = api.netloc.removeprefix("api.") if is_cloud(self.host) else api.netloc
         return f"{api.scheme}://{place}/{self.repository}"

@@ -102,8 +102,6 @@ class _Policy(Payload):
 
 
 class Environment(Payload):
-    """What is there of an environment."""
-
     name: str
     created_at: Moment | None = None
     protection_rules: tuple[Json, ...] = ()

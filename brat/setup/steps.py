@@ -79,8 +79,6 @@ class _Known(Payload):
 
 
 class Variable:
-    """One variable by its name."""
-
     def __init__(self, rest: Rest, repository: str, name: str) -> None:
         self._rest, self._name = rest, name
         self._all = f"/repos/{repository}/actions/variables"
@@ -327,7 +325,6 @@ class CiStep:
         config: Config,
         asked: str,
     ) -> None:
-        """Read nothing yet."""
         self._checkout, self._config, self._asked = checkout, config, asked
         self._named = Variable(rest, repository, CI)
         self._app = Variable(rest, repository, APP)
@@ -359,7 +356,6 @@ _PINNED: Final = re.compile(r"[a-z0-9][\w.:/-]*@sha256:[0-9a-f]{64}", re.ASCII)
 
 
 def planned_container(image: str, engine: str) -> Look:
-    """Return what is owed of the image."""
     if _PINNED.fullmatch(image):
         return wanted(f"agents work in {image.partition('@')[0]}, named by its digest")
     if image:

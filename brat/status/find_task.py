@@ -19,7 +19,6 @@ from grite.errors import BratError
 
 
 def convoy_named(state: State, name: str) -> Convoy:
-    """Return the convoy with the given name."""
     if name not in state.convoys:
         near = did_you_mean(name, state.convoys)
         raise BratError(f"there is no convoy {name}{near or '; see `brat status`'}")
@@ -40,7 +39,6 @@ def live_or_named(state: State, name: str | None) -> Convoy:
 
 
 def task_in(convoy: Convoy, number: int) -> Task:
-    """Return a task of the convoy."""
     task = convoy.task(number)
     if task is None:
         there = ", ".join(str(each.number) for each in convoy.tasks) or "none yet"

@@ -100,7 +100,6 @@ def output_of(folder: Path, convoy: Convoy, task: Task) -> Printed:
 
 
 def output_of_session(folder: Path, session: str, run: int) -> Printed:
-    """Return the files of one session's output."""
     place = Place(folder / FORGE_FOLDER / "runs" / str(run))
     return Printed(tape=tape_file(folder / BOT_FOLDER, session), log=place.log)
 
@@ -299,8 +298,6 @@ LAST_LINES: Final = 20
 
 
 class EndedSession(Struct, frozen=True, kw_only=True):
-    """A session that has ended."""
-
     name: str
     convoy: str
     past: PastSession

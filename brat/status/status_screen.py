@@ -234,7 +234,6 @@ def kept_lines(text: str, indent: str) -> str:
 
 
 def convoy_table(convoy: Convoy, at: Moment | None = None) -> Table:
-    """Return a convoy's tasks as a table."""
     title = f"{convoy.name}: {convoy.shown_state}"
     table = Table(title=title, title_justify="left", box=box.SIMPLE)
     table.add_column("task", no_wrap=True, overflow="ellipsis", min_width=24)
@@ -258,7 +257,6 @@ def convoy_table(convoy: Convoy, at: Moment | None = None) -> Table:
 
 
 def convoys_table(state: State) -> Table:
-    """Return all convoys, a row each."""
     table = plain_table("convoy", "state", "issue", "tasks", "merged", "pull")
     for convoy in state.convoys.values():
         merged = sum(task.state == "merged" for task in convoy.tasks)

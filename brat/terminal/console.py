@@ -72,7 +72,6 @@ def from_here(text: str, *, alone: bool = False) -> str:
 
 
 def say(line: str) -> None:
-    """Say one line to the person."""
     err.print(from_here(line))
 
 
@@ -96,7 +95,6 @@ def typed_key(name: str) -> str:
 
 
 def fail(line: str) -> None:
-    """Say what went wrong."""
     err.print(from_here(f"brat: {line}"))
 
 

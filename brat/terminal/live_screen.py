@@ -27,8 +27,6 @@ SHARE: Final = 3
 
 
 class View(Struct, frozen=True):
-    """What a live screen shows."""
-
     rest: RenderableType
     """What is scrolled."""
     pinned: tuple[RenderableType, ...] = ()

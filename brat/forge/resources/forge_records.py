@@ -14,8 +14,6 @@ from convoy.model.records import BoxSetting
 
 
 class Record(Struct, frozen=True, kw_only=True):
-    """What every record has."""
-
     id: int
 
 
@@ -132,13 +130,10 @@ class Repository(Record, frozen=True, kw_only=True):
 
     @property
     def full_name(self) -> str:
-        """`owner/name`."""
         return f"{self.owner}/{self.name}"
 
 
 class Label(Record, frozen=True, kw_only=True):
-    """A label of a repository."""
-
     repo: int
     name: str
     color: str
@@ -259,8 +254,6 @@ class Job(Struct, frozen=True, kw_only=True):
 
 
 class CheckRun(Record, frozen=True, kw_only=True):
-    """A check run on one commit."""
-
     repo: int
     head_sha: str
     name: str

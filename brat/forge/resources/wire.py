@@ -20,11 +20,9 @@ class Site:
 
     @property
     def api(self) -> str:
-        """Where the REST API starts."""
         return self.base + API
 
     def repo(self, full_name: str) -> str:
-        """Where a repository is in the API."""
         return f"{self.api}/repos/{full_name}"
 
     def page(self, full_name: str, *parts: object) -> str:
@@ -67,7 +65,6 @@ class Refused(Exception):
         self.docs = docs
 
     def body(self) -> dict[str, Any]:
-        """The answer's body."""
         answer: dict[str, Any] = {
             "message": self.message,
             "documentation_url": self.docs,
@@ -103,7 +100,6 @@ Clock = Callable[[], datetime]
 
 
 def wall_clock() -> datetime:
-    """The machine's time, in UTC."""
     return datetime.now(UTC)  # noqa: TID251  the one place where the forge asks
 
 

@@ -59,8 +59,6 @@ class _Visit:
 
 
 class GitHttp:
-    """The endpoints of the git protocol."""
-
     def __init__(self, service: "Service", extension: Extension) -> None:
         self._service = service
         self._take = extension.receive

@@ -76,17 +76,14 @@ class Call:
 
     @property
     def site(self) -> Site:
-        """Where the forge is reached."""
         return self.service.site
 
     @property
     def store(self) -> "Store":
-        """The records."""
         return self.service.forge.store
 
     @property
     def bare(self) -> "Bare":
-        """The repository on disk."""
         return self.service.forge.bare(self.repo)
 
     def word(self, name: str) -> str:
@@ -94,7 +91,6 @@ class Call:
         return self.request.match_info[name]
 
     def number(self, name: str = "number") -> int:
-        """A part of the path that is a number."""
         return int(self.request.match_info[name])
 
     def asked(self, name: str, default: str = "") -> str:
@@ -204,7 +200,6 @@ class Extension:
 
 
 def found(thing: T | None) -> T:
-    """Return `thing`."""
     if thing is None:
         raise not_found()
     return thing
@@ -221,14 +216,12 @@ def titled(resource: str, title: str) -> None:
 
 
 def issue_of(call: Call) -> Issue:
-    """Return the issue that the path names."""
     number = call.number()
     same = [i for i in call.store.issues.of(call.repo.id) if i.number == number]
     return found(same[0] if same else None)
 
 
 def pull_of(call: Call) -> Pull:
-    """Return the pull request that the path names."""
     number = call.number()
     same = [p for p in call.store.pulls.of(call.repo.id) if p.number == number]
     return found(same[0] if same else None)
@@ -257,7 +250,6 @@ def secret_of(request: web.Request) -> str | None:
 
 
 def authenticate(service: "Service", request: web.Request) -> Caller:
-    """Return the caller."""
     secret = secret_of(request)
     if secret is None:
         raise Refused(401, "Requires authentication")
@@ -268,7 +260,6 @@ def authenticate(service: "Service", request: web.Request) -> Caller:
 
 
 def visible(service: "Service", caller: Caller, full_name: str) -> Repository:
-    """Return a repository."""
     repo = service.forge.repository(full_name)
     if repo is None or caller.token.repo not in {None, repo.id}:
         raise not_found()
@@ -292,7 +283,6 @@ class Gate:
         self._permissions = extension.permissions
 
     async def answer(self, request: web.Request) -> web.Response:
-        """Answer one call, or refuse it with a reason."""
         headers = {
             "X-GitHub-Request-Id": uuid4().hex.upper(),
             hdrs.DATE: format_datetime(self._service.forge.clock(), usegmt=True),
@@ -347,7 +337,6 @@ class Gate:
             raise Refused(403, "Repository was archived so is read-only.")
 
     def _accepted(self) -> dict[str, str]:
-        """Return the header that names what the route needs."""
         asked = self._permissions
         return asked.accepted(self._route) if asked is not None else {}
 

@@ -22,8 +22,6 @@ from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
 
 
 class CheckOutput(Body):
-    """What a check run says."""
-
     title: str | None = None
     summary: str | None = None
     text: str | None = None
@@ -65,7 +63,6 @@ def _time(field: str, text: str | None) -> str | None:
 
 
 def _changed(call: Call, check: CheckRun, asked: CheckChange) -> CheckRun:
-    """Put what is asked for into a check run."""
     now = call.service.forge.now()
     status: Progress = "completed" if asked.conclusion else asked.status or check.status
     conclusion = asked.conclusion or check.conclusion
@@ -116,7 +113,6 @@ async def create_check(call: Call) -> Answer:
 
 
 def check_of(call: Call) -> CheckRun:
-    """Return the check run that the path names."""
     check = found(call.store.check_runs.get(call.number("check")))
     if check.repo != call.repo.id:
         raise not_found()
@@ -137,7 +133,6 @@ async def change_check(call: Call) -> Answer:
 
 
 def commit_of(call: Call) -> str:
-    """Return the id of the commit that the path names."""
     sha = call.bare.resolve(call.word("ref"))
     if sha is None:
         raise Refused(422, f"No commit found for SHA: {call.word('ref')}")

@@ -165,7 +165,6 @@ class NewReaction(Body):
 
 
 def comment_of(call: Call) -> Comment:
-    """Return the comment that the path names."""
     comment = found(call.store.comments.get(call.number("comment")))
     if comment.repo != call.repo.id:
         raise not_found()

@@ -53,8 +53,6 @@ BRANCH_ROUTES = (
 
 
 class HookConfig(Body):
-    """Where deliveries go."""
-
     url: str
 
 

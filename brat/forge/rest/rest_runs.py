@@ -40,7 +40,6 @@ class Dispatch(Body):
 
 
 def workflow_paths(call: Call) -> list[str]:
-    """Return the files of all workflows of a repository."""
     tip = call.bare.tip(call.repo.default_branch)
     names = call.bare.folder(tip, _FOLDER) if tip else ()
     files = {f"{_FOLDER}/{name}" for name, _ in names}
@@ -229,7 +228,6 @@ async def list_artifacts(call: Call) -> Answer:
 
 
 def artifact_of(call: Call) -> tuple[Artifact, Run]:
-    """Return the artifact that the path names, and its run."""
     artifact = found(call.store.artifacts.get(call.number("artifact")))
     if artifact.repo != call.repo.id:
         raise not_found()

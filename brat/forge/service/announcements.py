@@ -76,20 +76,16 @@ class ForgeContext:
 
 
 class Renderer:
-    """Shows records of one forge."""
-
     def __init__(self, context: ForgeContext) -> None:
         self._context = context
         self._forge = context.forge
         self._store = context.forge.store
 
     def who(self, number: int | None) -> User:
-        """Return an account by its id."""
         known = self._store.users.get(number) if number is not None else None
         return known or GHOST
 
     def owner(self, repo: Repository) -> User:
-        """Return the account that owns a repository."""
         return self._forge.user(repo.owner) or GHOST
 
     def user(self, who: User) -> Face:
@@ -103,7 +99,6 @@ class Renderer:
     # --- issues and pull requests ---------------------------------------------------
 
     def labels(self, one: Issue) -> tuple[Label, ...]:
-        """Return the labels of an issue."""
         known = (self._store.labels.get(number) for number in one.labels)
         return tuple(label for label in known if label is not None)
 
@@ -329,7 +324,6 @@ class WebhookSender:
         context.events.heard_by.append(self.post)
 
     def start(self) -> None:
-        """Begin to deliver."""
         for place in range(CARRIERS):
             self._context.spawn(self._carry(), f"carrier {place}")
 

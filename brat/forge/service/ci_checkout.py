@@ -320,7 +320,6 @@ class CiBox:
     """One job's box. Its methods wait for processes: call them in a thread."""
 
     def __init__(self, settings: Ci, job: Path, borrowed: Path, forge: Path) -> None:
-        """Describe the box of a job."""
         self._settings = settings
         self._job = job
         own = programs.plain_environment()

@@ -94,7 +94,6 @@ class Judge:
         self._spawn(repo, check)
 
     def judges(self, repo: Repository, ref: str) -> bool:
-        """Say whether pushes to a ref are judged."""
         patterns = (*QUEUES, *repo.settings.ci.branches)
         return ref.startswith(ids.HEADS) and any(
             _pattern(one).fullmatch(ref.removeprefix(ids.HEADS)) for one in patterns
@@ -350,14 +349,12 @@ https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19
 
 
 def tail(log: IO[bytes]) -> str:
-    """Return the last of what a command said."""
     size = log.seek(0, 2)
     log.seek(max(size - TAIL_BYTES, 0))
     return log.read().decode(errors="replace")
 
 
 def verdict(status: int | None, settings: Ci, text: str) -> tuple[Conclusion, Output]:
-    """Return what a check says."""
     if status == 0:
         said = f"`{settings.command}` passed."
         return "success", Output(title=NAME, summary=said, text=text)

@@ -73,7 +73,6 @@ class WorkflowFiles:
         self.forge = forge
 
     def can_run(self, repo: Repository, path: str) -> bool:
-        """Say whether a workflow file is there and can be run."""
         return path == TASK_WORKFLOW or (
             path == LIVE_WORKFLOW and self.holds(repo, path)
         )
@@ -135,7 +134,6 @@ class How:
 
     @property
     def argv(self) -> tuple[str, ...]:
-        """The program that is started."""
         return self.executor or OUR_RUNNER
 
 
@@ -175,7 +173,6 @@ def pack(folder: Path, target: Path) -> Packed | None:
 
 
 def measure(path: Path) -> Packed:
-    """Return the size and digest of a file."""
     found = hashlib.sha256()
     with path.open("rb") as file:
         while chunk := file.read(CHUNK):
@@ -203,7 +200,6 @@ class Starter:
                 self._spawn(repo, run)
 
     def place(self, run: Run) -> Place:
-        """Return the folder of a run."""
         return Place(self._forge.folder / "runs" / str(run.id))
 
     def begin(

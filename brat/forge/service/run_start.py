@@ -57,11 +57,9 @@ class Place:
 
     @property
     def log(self) -> Path:
-        """The process's output."""
         return self.folder / "log.txt"
 
     def artifact(self, name: str) -> Path:
-        """The zip of an artifact."""
         return self.folder / "artifacts" / f"{name}.zip"
 
     def prepare(self, event: dict[str, Any] | Raw) -> None:
@@ -84,7 +82,6 @@ class Place:
 def environment(
     site: Site, repo: Repository, run: Run, place: Place, actor: str
 ) -> dict[str, str]:
-    """Build the environment of a run's process."""
     folder = place.folder
     system = platform.system()
     files = {name: str(folder / file) for name, file in _FILES.items()}
@@ -114,7 +111,6 @@ def environment(
 
 
 def run_secrets() -> dict[str, str]:
-    """Return the runs' secrets from the forge's own environment."""
     ours = os.environ  # noqa: TID251  they are settings of the forge
     return {
         name.removeprefix(SECRET): value

@@ -237,7 +237,6 @@ class Forge:
         return self.update(repo, rights=tuple(rights.items()))
 
     def set_settings(self, full_name: str, settings: Settings) -> Repository:
-        """Replace a repository's settings."""
         return self.update(self.known(full_name), settings=settings)
 
     def turn_to(self, full_name: str, source: Path, branch: str) -> Repository:
@@ -250,7 +249,6 @@ class Forge:
         return self.update(repo, default_branch=branch)
 
     def add_hook(self, full_name: str, url: str, secret: str) -> Hook:
-        """Add a webhook to a repository."""
         repo = self.known(full_name)
         with self.store.change():
             number = self.store.next_id()
@@ -259,7 +257,6 @@ class Forge:
             )
 
     def role(self, repo: Repository, who: User) -> Role:
-        """Return what an account may do in a repository."""
         given = dict(repo.rights).get(who.login.lower())
         return given or ("none" if repo.private else "read")
 
@@ -268,7 +265,6 @@ class Forge:
         return ROLES.index(self.role(repo, who)) >= ROLES.index(role)
 
     def bare(self, repo: Repository) -> Bare:
-        """Return the repository on disk."""
         if repo.id not in self._bares:
             path = self.folder / "repos" / repo.owner / f"{repo.name}.git"
             self._bares[repo.id] = Bare(path)
@@ -281,7 +277,6 @@ class Forge:
         return issue
 
     def update(self, repo: Repository, **changes: object) -> Repository:
-        """Change fields of a repository."""
         newest = self.store.repositories.get(repo.id) or repo
         with self.store.change():
             return self.store.repositories.put(replace(newest, **changes))

@@ -53,7 +53,6 @@ class Bare:
 
     @cached_property
     def git(self) -> pygit2.Repository:
-        """The open repository."""
         return pygit2.Repository(str(self.path))
 
     def close(self) -> None:
@@ -94,7 +93,6 @@ class Bare:
             self.git.references.create(name, target, force=True)
 
     def copy(self, source: Path, branch: str) -> None:
-        """Copy one branch of a repository on disk."""
         refspec = f"refs/heads/{branch}:refs/heads/{branch}"
         asked = ["fetch", "--quiet", "--no-tags", str(source), refspec]
         git.run(asked, cwd=self.path)

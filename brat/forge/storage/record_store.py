@@ -51,7 +51,6 @@ class Table(Generic[R]):
             self._place(decode(body))
 
     def get(self, number: int) -> R | None:
-        """Return the record with this id."""
         return self._records.get(number)
 
     def all(self) -> list[R]:
@@ -159,18 +158,15 @@ class Store:
     # --- for tables ---------------------------------------------------------------
 
     def rows(self, kind: str) -> Iterator[tuple[bytes]]:
-        """Read the bodies of all records of a kind."""
         query = "SELECT body FROM records WHERE kind = ? ORDER BY id"
         yield from self._db.execute(query, (kind,))
 
     def write(self, kind: str, number: int, body: bytes) -> None:
-        """Write one record."""
         self._db.execute(
             "INSERT OR REPLACE INTO records VALUES (?, ?, ?)", (kind, number, body)
         )
 
     def erase(self, kind: str, number: int) -> None:
-        """Erase one record."""
         self._db.execute(
             "DELETE FROM records WHERE kind = ? AND id = ?", (kind, number)
         )
