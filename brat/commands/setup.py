@@ -166,28 +166,6 @@ BRANCH: Final = "brat-setup"
 _TITLE: Final = "Set up brat"
 
 
-class Facts(Struct, frozen=True, kw_only=True):
-    base: Mapping[str, str]
-    """The texts on the default branch, by name."""
-    head: Mapping[str, str]
-    """Those on our branch; empty: there is no branch, or it has landed."""
-    pull: int | None
-    """The open pull request from our branch."""
-
-
-def planned_files(facts: Facts, names: Sequence[str]) -> Look:
-    missing = [name for name in names if name not in facts.base]
-    if not missing:
-        return compared_files(facts.base, names)
-    listed = ", ".join(missing)
-    if any(name not in facts.head for name in missing):
-        return owed(f"propose {listed} in a pull request from {BRANCH}")
-    if facts.pull is None:
-        return owed(f"open the pull request from {BRANCH} with {listed}")
-    note = "" if installed_from() else f"; {UNPINNED}"
-    return for_a_person(f"merge pull request #{facts.pull}: it contains {listed}{note}")
-
-
 def compared_files(texts: Mapping[str, str], names: Sequence[str]) -> Look:
     """Return what is owed of files that are all there."""
     other = [name for name in names if not is_ours(name, texts[name])]
@@ -280,15 +258,18 @@ class WorkflowStep:
     async def look(self) -> Look:
         base, head = await asyncio.to_thread(self._heads)
         known = await self._pulls.of(BRANCH, self._branch)
-        is_open = known is not None and known.state == "open"
-        return planned_files(
-            Facts(
-                base=self._texts(base),
-                head=self._texts(head) if head else {},
-                pull=known.number if known and is_open else None,
-            ),
-            self._names,
-        )
+        there, ours = self._texts(base), self._texts(head) if head else {}
+        missing = [name for name in self._names if name not in there]
+        if not missing:
+            return compared_files(there, self._names)
+        listed = ", ".join(missing)
+        if any(name not in ours for name in missing):
+            return owed(f"propose {listed} in a pull request from {BRANCH}")
+        if known is None or known.state != "open":
+            return owed(f"open the pull request from {BRANCH} with {listed}")
+        note = "" if installed_from() else f"; {UNPINNED}"
+        merge = f"merge pull request #{known.number}"
+        return for_a_person(f"{merge}: it contains {listed}{note}")
 
     async def do(self) -> None:
         """Push the branch, unless it is there, and open its pull request."""

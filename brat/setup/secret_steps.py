@@ -19,7 +19,7 @@ from nacl.public import PublicKey, SealedBox
 
 from bot.forge.github_actions import secret_names
 from bot.forge.payloads import Moment, Payload
-from bot.forge.rest import Json, Refused, Rest
+from bot.forge.rest import Json, Rest, Unless
 from bot.serving.repository_checks import text_at
 from bot.settings import bot_folder
 from brat.setup.steps import Look, Variable, for_a_person, owed, wanted
@@ -115,25 +115,6 @@ class Pattern(Payload):
     type: str = "branch"
 
 
-def planned_environment(
-    known: Environment | None, patterns: list[Pattern], branch: str, by_hand: str
-) -> Look:
-    """Return what is owed of the environment; people's own rules are never replaced."""
-    where = f"the environment {ENVIRONMENT} (the log's key)"
-    make = f"let only the branch {branch} use {where}"
-    if known is None:
-        return owed(make)
-    if known.deployment_branch_policy is None:
-        return for_a_person(by_hand) if known.protection_rules else owed(make)
-    if not known.deployment_branch_policy.custom_branch_policies:
-        return for_a_person(by_hand)
-    if not patterns:
-        return owed(make)
-    if [(one.name, one.type) for one in patterns] == [(branch, "branch")]:
-        return wanted(f"only the branch {branch} may use the environment {ENVIRONMENT}")
-    return for_a_person(by_hand)
-
-
 class EnvironmentStep:
     """Makes the environment, and limits it to the default branch."""
 
@@ -150,8 +131,22 @@ class EnvironmentStep:
         )
 
     async def look(self) -> Look:
-        known, patterns = await self.known()
-        return planned_environment(known, patterns, self._branch, self.by_hand)
+        """Compare the environment; people's own rules are never replaced."""
+        (known, patterns), branch = await self.known(), self._branch
+        where = f"the environment {ENVIRONMENT} (the log's key)"
+        make = f"let only the branch {branch} use {where}"
+        if known is None:
+            return owed(make)
+        if known.deployment_branch_policy is None:
+            return for_a_person(self.by_hand) if known.protection_rules else owed(make)
+        if not known.deployment_branch_policy.custom_branch_policies:
+            return for_a_person(self.by_hand)
+        if not patterns:
+            return owed(make)
+        if [(one.name, one.type) for one in patterns] == [(branch, "branch")]:
+            only = f"only the branch {branch} may use the environment {ENVIRONMENT}"
+            return wanted(only)
+        return for_a_person(self.by_hand)
 
     async def do(self) -> None:
         known, _ = await self.known()
@@ -168,12 +163,9 @@ class EnvironmentStep:
         listed = self._rest.each(
             Environment, f"{self._all}?per_page=100", "environments"
         )
-        try:
+        with Unless(HTTPStatus.NOT_FOUND):
             async for each in listed:
                 known = each if each.name == ENVIRONMENT else known
-        except Refused as refused:
-            if refused.status != HTTPStatus.NOT_FOUND:
-                raise
         rule = known.deployment_branch_policy if known else None
         if rule is None or not rule.custom_branch_policies:
             return known, []
@@ -191,29 +183,6 @@ class Stored(Payload):
 
     name: str
     created_at: Moment | None = None
-
-
-def planned_log_key(told: str, *, has_secret: bool, has_file: bool) -> Look:
-    """Return what is owed of the key.
-
-    `told` is the variable with the keys that may sign. `has_secret`: the private half
-    is stored; `has_file`: the default branch has a file of allowed signers.
-    """
-    try:
-        parse_signers(told)
-    except BratError as error:
-        return for_a_person(f"mend the variable {SIGNERS}: {error}")
-    if not has_secret:
-        return owed(
-            f"create the key that signs the log: the secret {SECRET} of the "
-            f"environment {ENVIRONMENT}, and its public half in the variable {SIGNERS}"
-        )
-    if told or has_file:
-        return wanted(f"the secret {SECRET} is there, and jobs know who may sign")
-    return for_a_person(
-        f"tell jobs who may sign: set the variable {SIGNERS} to the public half of "
-        f"{SECRET}, or remove that secret and try again to create a new key"
-    )
 
 
 class LogKeyStep:
@@ -235,11 +204,23 @@ class LogKeyStep:
         self._signers = Variable(rest, repository, SIGNERS)
 
     async def look(self) -> Look:
-        return planned_log_key(
-            await self._signers.value(),
-            has_secret=SECRET in await self.names(),
-            has_file=await text_at(self._rest, self._repository, SIGNERS_FILE)
-            is not None,
+        told, names = await self._signers.value(), await self.names()
+        file = await text_at(self._rest, self._repository, SIGNERS_FILE)
+        try:
+            parse_signers(told)
+        except BratError as error:
+            return for_a_person(f"mend the variable {SIGNERS}: {error}")
+        if SECRET not in names:
+            return owed(
+                f"create the key that signs the log: the secret {SECRET} of the "
+                f"environment {ENVIRONMENT}, and its public half in the variable "
+                f"{SIGNERS}"
+            )
+        if told or file is not None:
+            return wanted(f"the secret {SECRET} is there, and jobs know who may sign")
+        return for_a_person(
+            f"tell jobs who may sign: set the variable {SIGNERS} to the public half of "
+            f"{SECRET}, or remove that secret and try again to create a new key"
         )
 
     async def do(self) -> None:
@@ -254,9 +235,6 @@ class LogKeyStep:
     async def names(self) -> frozenset[str]:
         """Return the names of the environment's secrets; it may not be there yet."""
         listed = self._rest.each(Stored, f"{self._secrets}?per_page=100", "secrets")
-        try:
+        with Unless(HTTPStatus.NOT_FOUND):
             return frozenset([each.name async for each in listed])
-        except Refused as refused:
-            if refused.status != HTTPStatus.NOT_FOUND:
-                raise
-            return frozenset()
+        return frozenset()

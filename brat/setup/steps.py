@@ -15,7 +15,7 @@ from typing import Final, Literal, Protocol
 from msgspec import Struct
 
 from bot.forge.payloads import Numbered, Payload
-from bot.forge.rest import Refused, Rest
+from bot.forge.rest import Rest, Unless
 from bot.forge.workflows import (
     ci_start,
     dispatch_fault,
@@ -100,13 +100,9 @@ class Variable:
             await self._rest.write("PATCH", f"{self._all}/{self._name}", asked)
 
     async def _known(self) -> str | None:
-        try:
-            known = await self._rest.read(_Known, f"{self._all}/{self._name}")
-        except Refused as refused:
-            if refused.status != HTTPStatus.NOT_FOUND:
-                raise
-            return None
-        return known.value
+        with Unless(HTTPStatus.NOT_FOUND):
+            return (await self._rest.read(_Known, f"{self._all}/{self._name}")).value
+        return None
 
 
 LABEL: Final = "brat"
@@ -127,13 +123,10 @@ class LabelStep:
         self._rest, self._url = rest, f"/repos/{repository}/labels"
 
     async def look(self) -> Look:
-        try:
+        with Unless(HTTPStatus.NOT_FOUND):
             await self._rest.get(f"{self._url}/{LABEL}")
-        except Refused as refused:
-            if refused.status != HTTPStatus.NOT_FOUND:
-                raise
-            return owed(f"make the label {LABEL}")
-        return wanted(f"the label {LABEL} is there")
+            return wanted(f"the label {LABEL} is there")
+        return owed(f"make the label {LABEL}")
 
     async def do(self) -> None:
         await self._rest.write("POST", self._url, NEW_LABEL)

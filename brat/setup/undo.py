@@ -13,7 +13,7 @@ from typing import Final
 
 from bot.forge.payloads import Payload
 from bot.forge.pulls import PullRequests
-from bot.forge.rest import Refused, Rest
+from bot.forge.rest import Rest, Unless
 from bot.serving.repository_checks import text_at
 from brat.repository.checkout import Checkout
 from brat.repository.workflow_files import FOLDER, is_ours, needed
@@ -118,18 +118,6 @@ class _Label(Payload):
     description: str | None = None
 
 
-def planned_label(known: _Label | None) -> Look:
-    """Return what is taken back; a label that people made or changed stays."""
-    if known is None:
-        return wanted(f"no label {LABEL} is there")
-    made = (NEW_LABEL["color"], NEW_LABEL["description"])
-    if (known.color, known.description) != made:
-        return wanted(
-            f"the label {LABEL} stays: it differs from what brat setup creates"
-        )
-    return owed(f"delete the label {LABEL}, also from the issues that have it")
-
-
 class _LabelUndo:
     page = "labels"
     by_hand = f"delete the label {LABEL} under Issues, Labels"
@@ -138,12 +126,18 @@ class _LabelUndo:
         self._rest, self._url = rest, f"/repos/{repository}/labels/{LABEL}"
 
     async def look(self) -> Look:
-        try:
-            return planned_label(await self._rest.read(_Label, self._url))
-        except Refused as refused:
-            if refused.status != HTTPStatus.NOT_FOUND:
-                raise
-            return planned_label(None)
+        """Compare the label; one that people made or changed stays."""
+        known = None
+        with Unless(HTTPStatus.NOT_FOUND):
+            known = await self._rest.read(_Label, self._url)
+        if known is None:
+            return wanted(f"no label {LABEL} is there")
+        made = (NEW_LABEL["color"], NEW_LABEL["description"])
+        if (known.color, known.description) != made:
+            return wanted(
+                f"the label {LABEL} stays: it differs from what brat setup creates"
+            )
+        return owed(f"delete the label {LABEL}, also from the issues that have it")
 
     async def do(self) -> None:
         await self._rest.write("DELETE", self._url)
@@ -184,26 +178,6 @@ class _CiUndo:
         await self._variable.remove()
 
 
-def planned_signers(told: str, *, has_secret: bool) -> Look:
-    """Return what is taken back of the keys that may sign.
-
-    `told` is the variable with them. `has_secret`: the key that setup made is there.
-    """
-    if not told:
-        return wanted(f"no variable {SIGNERS} is there")
-    if not has_secret:
-        return wanted(f"the variable {SIGNERS} stays: brat setup stored no key")
-    if len(told.splitlines()) > 1:
-        return for_a_person(
-            f"remove the line of brat's key from the variable {SIGNERS}: the other "
-            "lines are not from brat setup"
-        )
-    return owed(
-        f"delete the variable {SIGNERS}: logs signed with this key are no longer "
-        "trusted then"
-    )
-
-
 class _SignersUndo:
     page = "settings/variables/actions"
     by_hand = f"delete the variable {SIGNERS}"
@@ -212,8 +186,20 @@ class _SignersUndo:
         self._variable, self._key = Variable(rest, repository, SIGNERS), key
 
     async def look(self) -> Look:
-        has_secret = SECRET in await self._key.names()
-        return planned_signers(await self._variable.value(), has_secret=has_secret)
+        names, told = await self._key.names(), await self._variable.value()
+        if not told:
+            return wanted(f"no variable {SIGNERS} is there")
+        if SECRET not in names:
+            return wanted(f"the variable {SIGNERS} stays: brat setup stored no key")
+        if len(told.splitlines()) > 1:
+            return for_a_person(
+                f"remove the line of brat's key from the variable {SIGNERS}: the other "
+                "lines are not from brat setup"
+            )
+        return owed(
+            f"delete the variable {SIGNERS}: logs signed with this key are no longer "
+            "trusted then"
+        )
 
     async def do(self) -> None:
         await self._variable.remove()
