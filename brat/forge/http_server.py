@@ -40,16 +40,10 @@ SHUTDOWN_S: Final = 2.0
 """How long requests under way have when the server stops."""
 
 ROUTES: Final = (
-    *rest_issues.COMMENT_ROUTES,  # before issues: `issues/comments`
-    *rest_issues.ISSUE_ROUTES,
-    *rest_issues.LIST_ROUTES,
-    *rest_issues.LABEL_ROUTES,
+    *rest_issues.ROUTES,
     *rest_pulls.ROUTES,
     *rest_checks.ROUTES,
     *rest_runs.ROUTES,
-    *rest_runs.ARTIFACT_ROUTES,
-    *rest_repositories.HOOK_ROUTES,
-    *rest_repositories.BRANCH_ROUTES,
     *rest_repositories.ROUTES,
 )
 

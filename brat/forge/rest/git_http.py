@@ -28,7 +28,6 @@ _log: Final = logging.getLogger(__name__)
 CHUNK: Final = 1 << 16
 _PATH: Final = r"/{owner}/{repo:[^/]+?}{suffix:(\.git)?}"
 _PROTOCOL: Final = re.compile(r"[A-Za-z0-9=:._-]{1,200}")
-_V2: Final = "version=2"
 _NO_CACHE: Final = {hdrs.CACHE_CONTROL: "no-cache, max-age=0, must-revalidate"}
 
 
@@ -114,7 +113,7 @@ class GitHttp:
         if program not in {"git-upload-pack", "git-receive-pack"}:
             raise Refused(403, "This forge speaks git's smart protocol only.")
         visit = self._visit(request, program)
-        newer = program == "git-upload-pack" and _V2 in visit.protocol
+        newer = program == "git-upload-pack" and "version=2" in visit.protocol
         # With version 2 it lists what git can do and no ref: it never changes. Before a
         # push the refs are listed here, and after the first what git says it can do.
         body = self._advertised.get(visit.repo.id) if newer else None

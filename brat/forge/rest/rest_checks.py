@@ -17,7 +17,7 @@ from brat.forge.resources.forge_records import (
     Progress,
     app_number,
 )
-from brat.forge.resources.wire import Refused, fault, iso, not_found, parse
+from brat.forge.resources.wire import BY_NAME, Refused, fault, iso, not_found, parse
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
 
 
@@ -165,13 +165,11 @@ async def list_statuses(call: Call) -> Answer:
     return call.page([], lambda status: status)
 
 
-_REPO = "/repos/{owner}/{repo}"
-_CHECK = _REPO + r"/check-runs/{check:\d+}"
 ROUTES = (
-    Route("POST", _REPO + "/check-runs", create_check, "write"),
-    Route("PATCH", _CHECK, change_check, "write"),
-    Route("GET", _REPO + "/commits/{ref:.+}/check-runs", list_checks),
-    Route("GET", _REPO + "/commits/{ref:.+}/statuses", list_statuses),
+    Route("POST", BY_NAME + "/check-runs", create_check, "write"),
+    Route("PATCH", BY_NAME + r"/check-runs/{check:\d+}", change_check, "write"),
+    Route("GET", BY_NAME + "/commits/{ref:.+}/check-runs", list_checks),
+    Route("GET", BY_NAME + "/commits/{ref:.+}/statuses", list_statuses),
 )
 
 

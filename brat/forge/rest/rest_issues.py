@@ -143,13 +143,6 @@ async def remove_issue_label(call: Call) -> Answer:
         return shown(call, relabel(call, issue, drop=label))
 
 
-_ISSUE = r"/repos/{owner}/{repo}/issues/{number:\d+}/labels"
-LABEL_ROUTES = (
-    Route("POST", _ISSUE, add_issue_labels, "triage"),
-    Route("DELETE", _ISSUE + "/{name:.+}", remove_issue_label, "triage"),
-)
-
-
 class CommentText(Body):
     """The body of `POST` and `PATCH` of a comment."""
 
@@ -273,19 +266,6 @@ def react(call: Call, subject: int) -> Answer:
             )
         )
     return Answer(call.service.renderer.reaction(reaction), 201)
-
-
-_ISSUES = "/repos/{owner}/{repo}/issues"
-_ONE = _ISSUES + r"/{number:\d+}"
-_COMMENT = _ISSUES + r"/comments/{comment:\d+}"
-COMMENT_ROUTES = (
-    Route("GET", _ISSUES + "/comments", list_all_comments),
-    Route("GET", _ONE + "/comments", list_comments),
-    Route("POST", _ONE + "/comments", create_comment),
-    Route("GET", _COMMENT, get_comment),
-    Route("PATCH", _COMMENT, change_comment),
-    Route("POST", _COMMENT + "/reactions", create_reaction),
-)
 
 
 class NewIssue(Body):
@@ -417,16 +397,6 @@ async def lock(call: Call) -> Answer:
     return Answer(status=204)
 
 
-ISSUE_ROUTES = (
-    Route("POST", _ISSUES, create_issue),
-    Route("GET", _ONE, get_issue),
-    Route("PATCH", _ONE, change_issue),
-    Route("PUT", _ONE + "/lock", lock, "write"),
-    Route("DELETE", _ONE + "/lock", lock, "write"),
-    Route("GET", _ONE + "/events", list_events),
-)
-
-
 _SORTS: Final = {
     "created": "created_at",
     "updated": "updated_at",
@@ -462,4 +432,23 @@ async def list_issues(call: Call) -> Answer:
     return call.page(chosen, lambda one: renderer.issue(call.repo, one))
 
 
-LIST_ROUTES = (Route("GET", "/repos/{owner}/{repo}/issues", list_issues),)
+_ISSUES = "/repos/{owner}/{repo}/issues"
+_ONE = _ISSUES + r"/{number:\d+}"
+_COMMENT = _ISSUES + r"/comments/{comment:\d+}"
+ROUTES = (
+    Route("GET", _ISSUES + "/comments", list_all_comments),  # before `issues/NUMBER`
+    Route("GET", _ONE + "/comments", list_comments),
+    Route("POST", _ONE + "/comments", create_comment),
+    Route("GET", _COMMENT, get_comment),
+    Route("PATCH", _COMMENT, change_comment),
+    Route("POST", _COMMENT + "/reactions", create_reaction),
+    Route("POST", _ISSUES, create_issue),
+    Route("GET", _ISSUES, list_issues),
+    Route("GET", _ONE, get_issue),
+    Route("PATCH", _ONE, change_issue),
+    Route("PUT", _ONE + "/lock", lock, "write"),
+    Route("DELETE", _ONE + "/lock", lock, "write"),
+    Route("GET", _ONE + "/events", list_events),
+    Route("POST", _ONE + "/labels", add_issue_labels, "triage"),
+    Route("DELETE", _ONE + "/labels/{name:.+}", remove_issue_label, "triage"),
+)

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from brat.forge.resources.wire import Refused, not_found
+from brat.forge.resources.wire import BY_NAME, Refused, not_found
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
 
 
@@ -21,14 +21,6 @@ async def get_permission(call: Call) -> Answer:
     return Answer({"permission": older, "role_name": role})
 
 
-_REPO = "/repos/{owner}/{repo}"
-ROUTES = (
-    Route("GET", "/user", get_user),
-    Route("GET", _REPO, get_repository),
-    Route("GET", _REPO + "/collaborators/{username}/permission", get_permission),
-)
-
-
 async def get_branch(call: Call) -> Answer:
     name = call.word("branch")
     tip = call.bare.tip(name)
@@ -40,16 +32,6 @@ async def get_branch(call: Call) -> Answer:
 async def list_branch_rules(call: Call) -> Answer:
     """`GET rules/branches/{branch}`: whether the branch is there or not."""
     return call.page([], lambda rule: rule)
-
-
-_BRANCH = "{branch:(?!.+/protection(?:/|$)).+}"
-"""A branch; what lies below its protection is something else."""
-BRANCH = f"/repos/{{owner}}/{{repo}}/branches/{_BRANCH}"
-BRANCH_RULES = "/repos/{owner}/{repo}/rules/branches/{branch:.+}"
-BRANCH_ROUTES = (
-    Route("GET", BRANCH, get_branch),
-    Route("GET", BRANCH_RULES, list_branch_rules),
-)
 
 
 class HookConfig(Body):
@@ -66,5 +48,16 @@ async def change_config(call: Call) -> Answer:
     return Answer(config)
 
 
-CONFIG = r"/repos/{owner}/{repo}/hooks/{hook:\d+}/config"
-HOOK_ROUTES = (Route("PATCH", CONFIG, change_config, "admin"),)
+_BRANCH = "{branch:(?!.+/protection(?:/|$)).+}"
+"""A branch; what lies below its protection is something else."""
+BRANCH = f"{BY_NAME}/branches/{_BRANCH}"
+BRANCH_RULES = BY_NAME + "/rules/branches/{branch:.+}"
+CONFIG = BY_NAME + r"/hooks/{hook:\d+}/config"
+ROUTES = (
+    Route("PATCH", CONFIG, change_config, "admin"),
+    Route("GET", BRANCH, get_branch),
+    Route("GET", BRANCH_RULES, list_branch_rules),
+    Route("GET", "/user", get_user),
+    Route("GET", BY_NAME, get_repository),
+    Route("GET", BY_NAME + "/collaborators/{username}/permission", get_permission),
+)

@@ -5,6 +5,7 @@ https://docs.github.com/en/rest/actions/workflows#create-a-workflow-dispatch-eve
 
 import hmac
 import secrets
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from aiohttp import hdrs, web
@@ -114,17 +115,11 @@ async def get_run(call: Call) -> Answer:
     return Answer(call.service.renderer.run(call.repo, _run(call)))
 
 
-async def cancel(call: Call) -> Answer:
-    """`POST cancel`: SIGINT, then SIGTERM, then the end of the whole tree."""
-    return _cancelled(call, force=False)
+async def cancel(call: Call, *, force: bool = False) -> Answer:
+    """`POST cancel`: SIGINT, then SIGTERM, then the end of the whole tree.
 
-
-async def force_cancel(call: Call) -> Answer:
-    """`POST force-cancel`: the end of the whole tree, now."""
-    return _cancelled(call, force=True)
-
-
-def _cancelled(call: Call, *, force: bool) -> Answer:
+    By `POST force-cancel` it ends now (`force`).
+    """
     run = _run(call)
     if run.status == "completed":
         raise Refused(409, "Cannot cancel a workflow run that is completed.")
@@ -139,20 +134,6 @@ async def list_jobs(call: Call) -> Answer:
     run = _run(call)
     jobs = [call.service.renderer.job(call.repo, run, check_of(call, run))]
     return call.page(jobs, lambda job: job, wrap="jobs")
-
-
-_ACTIONS = "/repos/{owner}/{repo}/actions"
-_WORKFLOW = _ACTIONS + "/workflows/{workflow}"
-_RUN = _ACTIONS + r"/runs/{run:\d+}"
-ROUTES = (
-    Route("POST", _WORKFLOW + "/dispatches", dispatch, "write"),
-    Route("GET", _WORKFLOW + "/runs", list_runs),
-    Route("GET", _ACTIONS + "/runs", list_runs),
-    Route("GET", _RUN, get_run),
-    Route("GET", _RUN + "/jobs", list_jobs),
-    Route("POST", _RUN + "/cancel", cancel, "write"),
-    Route("POST", _RUN + "/force-cancel", force_cancel, "write"),
-)
 
 
 PATH: Final = "dynamic/ci"
@@ -278,7 +259,17 @@ class Storage:
         return web.FileResponse(path, headers={hdrs.CONTENT_TYPE: "application/zip"})
 
 
-ARTIFACT_ROUTES = (
-    Route("GET", _ACTIONS + r"/runs/{run:\d+}/artifacts", list_artifacts),
+_ACTIONS = "/repos/{owner}/{repo}/actions"
+_WORKFLOW = _ACTIONS + "/workflows/{workflow}"
+_RUN = _ACTIONS + r"/runs/{run:\d+}"
+ROUTES = (
+    Route("POST", _WORKFLOW + "/dispatches", dispatch, "write"),
+    Route("GET", _WORKFLOW + "/runs", list_runs),
+    Route("GET", _ACTIONS + "/runs", list_runs),
+    Route("GET", _RUN, get_run),
+    Route("GET", _RUN + "/jobs", list_jobs),
+    Route("POST", _RUN + "/cancel", cancel, "write"),
+    Route("POST", _RUN + "/force-cancel", partial(cancel, force=True), "write"),
+    Route("GET", _RUN + "/artifacts", list_artifacts),
     Route("GET", _ACTIONS + r"/artifacts/{artifact:\d+}/zip", download),
 )

@@ -36,7 +36,6 @@ _INDEX: Final = "index"
 """The index of the checkout as git wrote it, beside it; missing: never use it again."""
 _COMMIT: Final = "commit"
 """The commit that the index is of."""
-_ATTRIBUTES: Final = ".gitattributes"
 _HEADS: Final = "refs/heads/"
 _ORIGIN: Final = "refs/remotes/origin/"
 _TAGS: Final = "refs/tags/"
@@ -127,7 +126,7 @@ def _attributes_differ(bare: Bare, before: str, commit: str) -> bool:
     except (pygit2.GitError, KeyError) as error:
         raise _Unsure(f"{before} is gone") from error
     paths = (each.path for one in changed for each in (one.old_file, one.new_file))
-    return any(path.rpartition("/")[2] == _ATTRIBUTES for path in paths)
+    return any(path.rpartition("/")[2] == ".gitattributes" for path in paths)
 
 
 def _is_as_made(folder: Path, mode: int) -> bool:
@@ -309,9 +308,6 @@ def _read(folder: Path, *args: str) -> str:
     return git.run(args, cwd=folder, check=False).stdout.decode().strip()
 
 
-_HOME, _TEMPORARY = "home", "tmp"
-
-
 _OF_GIT: Final = ("user.name", "user.email", "init.defaultbranch")
 """What tests that use git take for granted where a person has configured it."""
 
@@ -330,7 +326,7 @@ class CiBox:
             shown=(borrowed,),
             hidden=(forge,),
         )
-        home, temporary = job / _HOME, job / _TEMPORARY
+        home, temporary = job / "home", job / "tmp"
         boxed_in = settings.box == "on"
         self._room = Room(job / WORK, home, temporary, sight, is_boxed=boxed_in)
         self._stack = ExitStack()

@@ -142,7 +142,6 @@ LIKE_GITHUB: Final = How()
 
 RESULT: Final = "brat-result"
 """The artifact made of a run's result folder."""
-CHUNK: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,10 +172,8 @@ def pack(folder: Path, target: Path) -> Packed | None:
 
 
 def measure(path: Path) -> Packed:
-    found = hashlib.sha256()
     with path.open("rb") as file:
-        while chunk := file.read(CHUNK):
-            found.update(chunk)
+        found = hashlib.file_digest(file, "sha256")
     return Packed(path.stat().st_size, f"sha256:{found.hexdigest()}")
 
 

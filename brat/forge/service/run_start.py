@@ -36,7 +36,6 @@ _FILES: Final = {
     "GITHUB_STEP_SUMMARY": "summary.md",
 }
 _ARCH: Final = {"x86_64": "X64", "amd64": "X64", "aarch64": "ARM64", "arm64": "ARM64"}
-_SYSTEM: Final = {"Darwin": "macOS"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,7 @@ def environment(
             "GITHUB_EVENT_PATH": str(folder / "event.json"),
             "GITHUB_WORKSPACE": str(place.workspace),
             "GITHUB_JOB": JOB_NAME,
-            "RUNNER_OS": _SYSTEM.get(system, system),
+            "RUNNER_OS": "macOS" if system == "Darwin" else system,
             "RUNNER_ARCH": _ARCH.get(platform.machine().lower(), platform.machine()),
             "RUNNER_NAME": "local",
             "RUNNER_TEMP": str(folder / "temp"),

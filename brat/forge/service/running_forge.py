@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from brat.forge.resources.forge_records import Issue, IssueEvent, Pull, Repository, User
+from brat.forge.resources.forge_records import IssueEvent, Pull, Repository, User
 from brat.forge.resources.wire import Site
 from brat.forge.service.announcements import ForgeContext, WebhookSender
 from brat.forge.service.local_ci import Judge
@@ -67,8 +67,7 @@ class Pushes:
         """
         with self._store.change():
             if moves:
-                now = self._forge.now()
-                repo = self._forge.update(repo, pushed_at=now)
+                repo = self._forge.update(repo, pushed_at=self._forge.now())
             for move in moves:
                 self._context.events.push(repo, actor, move)
             for pull in self._store.pulls.of(repo.id):
@@ -90,7 +89,8 @@ class Pushes:
         has = base is not None and bare.reaches(base, pull.head_sha)
         if pull.head_sha != before.head_sha:
             moved = {"before": before.head_sha, "after": pull.head_sha}
-            self._touch(pull)
+            issue = replace(self._forge.issue_of(pull), updated_at=self._forge.now())
+            self._store.issues.put(issue)
             self._context.events.pull(repo, actor, "synchronize", pull, **moved)
         if has and not had:
             merged = replace(pull, base_sha=before.base_sha)
@@ -131,10 +131,6 @@ class Pushes:
         self._note(pull, actor, "closed")
         self._context.events.pull(repo, actor, "closed", pull)
         return pull
-
-    def _touch(self, pull: Pull) -> Issue:
-        issue = self._forge.issue_of(pull)
-        return self._store.issues.put(replace(issue, updated_at=self._forge.now()))
 
     def _note(
         self, pull: Pull, actor: User, event: str, commit: str | None = None
