@@ -36,10 +36,6 @@ def bind_mount(source: str, where: str, flags: int) -> None:
     _restrict(where, flags, _RECURSIVE)
 
 
-def bind_device(source: str, where: str) -> None:
-    _mount(source, where, "", _BIND)
-
-
 def make_read_only(where: str) -> None:
     """Let nobody write to a mount; what is mounted below it stays as it is."""
     _restrict(where, READ_ONLY, 0)
@@ -146,7 +142,7 @@ def _hide(where: str) -> str:
     if os.path.isdir(where):  # noqa: PTH112  as above
         mount_new("tmpfs", where, _SAFE, "mode=755,size=1m")
         return where
-    bind_device(f"{_OLD}/dev/null", where)
+    _mount(f"{_OLD}/dev/null", where, "", _BIND)
     return ""
 
 
@@ -187,7 +183,7 @@ def _make_devices() -> None:
         if not os.path.exists(f"{_OLD}/dev/{name}"):  # noqa: PTH110  as above
             continue
         _make_place(f"{where}/{name}", is_folder=False)
-        bind_device(f"{_OLD}/dev/{name}", f"{where}/{name}")
+        _mount(f"{_OLD}/dev/{name}", f"{where}/{name}", "", _BIND)
     for name, target in _LINKS.items():
         os.symlink(target, f"{where}/{name}")  # noqa: PTH211  as above
     for name in ("pts", "shm"):

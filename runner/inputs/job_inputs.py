@@ -25,7 +25,7 @@ from convoy.events.session_events import TaskStarted
 from convoy.model import ids
 from convoy.model.ids import parse_session
 from convoy.model.records import ENGINE_TYPES, EngineSpec, Gate, Limits
-from convoy.text import nearest
+from convoy.text import did_you_mean
 from grite.errors import repr_without
 from runner.inputs.container_entry import handed_on
 
@@ -401,8 +401,7 @@ def _content(env: Mapping[str, str], name: str) -> str:
 def _engine(env: Mapping[str, str]) -> EngineSpec:
     name = env.get("BRAT_TASK_ENGINE", "").strip()
     if name not in ENGINE_TYPES:
-        close = nearest(name, ENGINE_TYPES)
-        hint = f"; did you mean {close}?" if name and close else "."
+        hint = did_you_mean(name, ENGINE_TYPES) or "."
         allowed = ", ".join(ENGINE_TYPES)
         raise BadInput(f"The input engine is {name[:80]!r}, not one of {allowed}{hint}")
     model = env.get("BRAT_TASK_MODEL", "").strip()

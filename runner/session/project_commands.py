@@ -19,7 +19,7 @@ import re
 import shutil
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -154,11 +154,9 @@ def _network(
     if hosts is None:
         yield None, {}, []
         return
-    proxy = ProxyClient(ProxyOrder(egress=hosts), setting.inputs.offered)
-    try:
+    order = ProxyOrder(egress=hosts)
+    with closing(ProxyClient(order, setting.inputs.offered)) as proxy:
         yield proxy.way(), proxy.environment(), proxy.refused
-    finally:
-        proxy.close()
 
 
 @contextmanager

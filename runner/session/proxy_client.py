@@ -11,7 +11,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from operator import add
 from pathlib import Path
 from typing import Final
@@ -46,11 +46,8 @@ def session_proxy(
     if order is None:
         yield None
         return
-    gateway = ProxyClient(order, inputs.offered)
-    try:
-        yield gateway
-    finally:
-        gateway.close()
+    with closing(ProxyClient(order, inputs.offered)) as proxy:
+        yield proxy
 
 
 def cannot_close() -> str:
