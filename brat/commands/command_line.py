@@ -139,10 +139,7 @@ class _Group(TyperGroup):
                 (first, *_), param = cause.errors(), error.param
                 error.message = first["msg"].removeprefix("Value error, ")
                 if first["type"] in _NO_NUMBER:
-                    least, most = (
-                        getattr(param, "min", None),
-                        getattr(param, "max", None),
-                    )
+                    least, most = (getattr(param, of, None) for of in ("min", "max"))
                     given = "" if least is None else f" from {least} to {most}"
                     error.message = f"{first['input']!r} is not a whole number{given}."
             raise

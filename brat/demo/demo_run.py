@@ -211,17 +211,13 @@ def _folder(directory: Path | None) -> Iterator[Path]:
         if directory.exists() and any(directory.iterdir()):
             raise BratError(f"{directory} is not empty: give an empty or a new folder")
         directory.mkdir(parents=True, exist_ok=True)
-        try:
-            yield directory.resolve()
-        finally:
-            end_all(directory.resolve())
-        return
-    folder = Path(tempfile.mkdtemp(prefix="brat-demo-")).resolve()
+    folder = (directory or Path(tempfile.mkdtemp(prefix="brat-demo-"))).resolve()
     try:
         yield folder
     finally:
         end_all(folder)
-        shutil.rmtree(folder, ignore_errors=True)
+        if directory is None:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _set_up(folder: Path, engine: Engine | None) -> Stage:

@@ -50,7 +50,7 @@ from runner import engines
 from runner.box import surroundings
 from runner.box.agent_box import cannot_box
 from runner.box.surroundings import CREDENTIALS
-from runner.engines.row import Call, Row, is_pointed, program_of
+from runner.engines.row import Call, is_pointed, program_of
 from runner.proxy.proxy_protocol import reachable_hosts
 from runner.session.proxy_client import cannot_close
 
@@ -106,7 +106,8 @@ def checked_engines(checkout: Checkout, config: Config) -> Iterator[Finding]:
             yield from faults
             continue
         if start_checks.is_found(checkout.top, program):
-            yield _program(where, row, program)
+            version = _version(program, plain_environment()) if row.vendors else ""
+            yield Finding("ok", f"{where}: {program} {version}".rstrip())
         yield from faults
         if not lacks and (row.vendors or spec.secret):
             yield Finding("ok", f"{where}: its key is set")
@@ -140,11 +141,6 @@ def _network(listed: tuple[str, ...]) -> Finding:
         return Finding("note", f"{said} network: {why}", mend)
     beside = f" and {', '.join(listed)}" if listed else ""
     return Finding("ok", f"{where} reach their model{beside} and nothing else")
-
-
-def _program(where: str, row: Row, program: str) -> Finding:
-    version = _version(program, plain_environment()) if row.vendors else ""
-    return Finding("ok", f"{where}: {program} {version}".rstrip())
 
 
 def _version(program: str, env: dict[str, str]) -> str:

@@ -58,12 +58,11 @@ def ci_of(checkout: Checkout, config: Config, known: Registration | None) -> Ci:
     command = config.ci.typed or (known.ci_command if known else None)
     if command is None and (proposal := checkout.propose_ci()):
         command = proposal.command
-    top = str(checkout.top)
     return Ci(
         command=command,
         timeout_s=config.ci.timeout,
         slots=config.ci.slots,
-        checkout=top,
+        checkout=str(checkout.top),
         egress=config.ci.egress,
         box=config.runner.box,
     )
@@ -172,7 +171,7 @@ async def serving(
 
             loop.look_here = look_here
             await loop.look()
-            local = Local(
+            yield Local(
                 checkout=checkout,
                 known=known,
                 url=url,
@@ -183,7 +182,6 @@ async def serving(
                 elsewhere=elsewhere,
                 begun_at=wall_clock(),
             )
-            yield local
             await loop.release()
 
 

@@ -134,11 +134,6 @@ def tell_waiting(local: Local, own: str) -> bool:
     return told or failed
 
 
-def locked(local: Local) -> Iterator[str]:
-    """Yield what to say of each lock that alone keeps a task from starting."""
-    return (line for wait in _locked(local) for line in wait.lines)
-
-
 def _found(local: Local) -> dict[str, list[_Wait]]:
     """Return what waits by the names of its convoys; by no name: what has none."""
     context = local.loop.context
@@ -194,6 +189,7 @@ def _aside(item: str, why: str, convoy: str) -> _Wait:
 
 
 def _locked(local: Local) -> Iterator[_Wait]:
+    """Yield each task that locks alone keep from starting."""
     context = local.loop.context
     for convoy, task, leases in kept_by_leases(context.mirror.state, context.clock()):
         lines = tuple(
@@ -283,11 +279,11 @@ async def until_done(local: Local, *, also_locked: bool = False) -> None:
 
     told: set[str] = set()
     await bot_service.until_done(local.loop, seen=seen)
-    while also_locked and (waits := tuple(locked(local))):
-        for line in waits:
+    while also_locked and (waits := tuple(_locked(local))):
+        for line in (line for wait in waits for line in wait.lines):
             if line not in told:
                 local.tell(line)
-        told |= set(waits)
+                told.add(line)
         await local.loop.wait(again=False)
         await bot_service.until_done(local.loop, seen=seen)
 

@@ -321,7 +321,9 @@ def lines_of(some: list[Entry]) -> Iterator[str]:
 
 
 def shown_line(line: LogLine) -> str:
-    return f"{_time_of(line.at)} {line.actor[:8] or '--------'} {clean(line.text)}"
+    at = datetime.fromtimestamp(line.at / 1000, UTC)
+    who = line.actor[:8] or "--------"
+    return f"{at:%Y-%m-%d %H:%M:%S} {who} {clean(line.text)}"
 
 
 def follow_lines(path: Path) -> Iterator[str]:
@@ -379,7 +381,3 @@ def _document(event: Event, commit: str) -> dict[str, Any]:
         if isinstance(fact, Fact | Claim):
             document["brat"] = msgspec.to_builtins(fact)
     return document
-
-
-def _time_of(at_ms: int) -> str:
-    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}"

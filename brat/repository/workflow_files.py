@@ -191,9 +191,9 @@ def is_ours(name: str, text: str) -> bool:
 def ci_names(checkout: Checkout) -> tuple[str, ...]:
     """Return the names of the repository's own workflows, which are taken for CI."""
     names = []
-    for file, text in _own(checkout):
+    for file, text in own(checkout).items():
         named = _NAME.search(text)
-        names.append(named[2] if named else f"{FOLDER}/{file.name}")
+        names.append(named[2] if named else f"{FOLDER}/{file}")
     return tuple(name for name in names if not _NO_LIST.search(name))
 
 
@@ -219,19 +219,14 @@ def _is_on_server(checkout: Checkout) -> bool:
     return not is_cloud(host) and not is_local(host)
 
 
-def _own(checkout: Checkout) -> list[tuple[Path, str]]:
-    """Return the repository's own workflow files and their texts."""
-    files = sorted((checkout.top / FOLDER).glob("*.y*ml"))
-    return [
-        (file, file.read_text(errors="replace"))
-        for file in files
-        if file.name not in EVERY
-    ]
-
-
 def own(checkout: Checkout) -> dict[str, str]:
     """Return the texts of the repository's own workflow files, by name."""
-    return {file.name: text for file, text in _own(checkout)}
+    files = sorted((checkout.top / FOLDER).glob("*.y*ml"))
+    return {
+        file.name: file.read_text(errors="replace")
+        for file in files
+        if file.name not in EVERY
+    }
 
 
 def awaited(checkout: Checkout) -> str | None:

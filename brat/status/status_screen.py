@@ -224,7 +224,7 @@ def one_line(text: str) -> str:
     return " ".join(clean(text).strip().partition("\n\n")[0].split())
 
 
-def kept_lines(text: str, indent: str) -> str:
+def kept_lines(text: str, indent: str = "    ") -> str:
     """Return untrusted text with its line breaks and without control codes.
 
     Every line but the first is indented, so that none looks like a line of brat's own.
@@ -260,14 +260,13 @@ def convoys_table(state: State) -> Table:
     table = plain_table("convoy", "state", "issue", "tasks", "merged", "pull")
     for convoy in state.convoys.values():
         merged = sum(task.state == "merged" for task in convoy.tasks)
-        pull = f"#{convoy.pull}" if convoy.pull else ""
         table.add_row(
             convoy.name,
             convoy.shown_state,
             f"#{convoy.issue}",
             str(len(convoy.tasks)),
             str(merged),
-            pull,
+            f"#{convoy.pull}" if convoy.pull else "",
         )
     return table
 
@@ -423,7 +422,10 @@ def _lines(convoy: Convoy) -> Iterator[str]:
     yield f"plan: {counted(len(found.tasks), 'task')} ({found.planner})"
     for task in found.tasks:
         yield from _plan_task(task)
-    yield f"graph: {_graph(found.tasks)}"
+    edges = (
+        f"{wait.on} -> {task.number}" for task in found.tasks for wait in task.waits
+    )
+    yield f"graph: {', '.join(edges) or 'no task waits for another'}"
     if told := estimate_words(convoy.estimate):
         yield f"estimate: {told}"
     if found.changes:
@@ -449,11 +451,6 @@ def _plan_task(task: PlanTask) -> Iterator[str]:
     if task.protected:
         paths = _named(task.protected)
         yield f"{_LEVEL}needs protected paths: {paths}; {task.protected_by}"
-
-
-def _graph(tasks: Sequence[PlanTask]) -> str:
-    edges = [f"{wait.on} -> {task.number}" for task in tasks for wait in task.waits]
-    return ", ".join(edges) or "no task waits for another"
 
 
 def _named(paths: Sequence[str]) -> str:
