@@ -28,12 +28,12 @@ from convoy.model.state import State
 from grite.errors import BratError
 
 
-def adopt_log(path: Path, head: str) -> int:
-    """Take the log over at a commit; return the exit status."""
+def adopt_log(path: Path, head: str) -> None:
+    """Take the log over at a commit."""
     if re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", head) is None:
         raise BratError(f"{head[:80]} is not a full commit id: see brat log show")
 
-    async def adopted() -> int:
+    async def adopt() -> None:
         top = checkouts.find(path)
         async with serving(top, (), say, adopt_log=head) as here:
             mirror = here.loop.context.mirror
@@ -41,9 +41,8 @@ def adopt_log(path: Path, head: str) -> int:
             if not (mirror.head and mirror.log.passes(mirror.head, head)):
                 raise BratError(f"{head} is not a commit of the log: see brat log show")
             say(f"the log is now trusted up to {head}")
-            return run_roles.OK
 
-    return asyncio.run(adopted())
+    asyncio.run(adopt())
 
 
 Word = Literal["acquire", "renew", "release"]

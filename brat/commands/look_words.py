@@ -68,7 +68,7 @@ def why(
     """Say why something is where it is, and what it waits for."""
     from brat.commands import print_views
 
-    sys.exit(print_views.why(repo, about, convoy, as_json=as_json))
+    print_views.why(repo, about, convoy, as_json=as_json)
 
 
 def diff(
@@ -84,7 +84,7 @@ def diff(
     """Show what a task or a convoy changes, landed or not."""
     from brat.commands import print_diff
 
-    sys.exit(print_diff.diff(repo, about, convoy, stat=stat))
+    print_diff.diff(repo, about, convoy, stat=stat)
 
 
 def pull(repo: Repo = HERE) -> None:
@@ -105,14 +105,14 @@ def cost(
     """Show what the sessions of every convoy used: tokens, and money where known."""
     from brat.commands import print_views
 
-    sys.exit(print_views.cost(repo, convoy, as_json=as_json))
+    print_views.cost(repo, convoy, as_json=as_json)
 
 
 def queue(*, as_json: Json = False, repo: Repo = HERE) -> None:
     """Show the merge queues, in the order of landing."""
     from brat.commands import print_views
 
-    sys.exit(print_views.queue(repo, as_json=as_json))
+    print_views.queue(repo, as_json=as_json)
 
 
 def report(
@@ -160,11 +160,12 @@ def session_list(
 
     if watch and (every or as_json):
         raise typer.BadParameter("--watch cannot be combined with --all or --json")
-    if every:
-        sys.exit(print_views.all_sessions(repo, convoy, as_json=as_json))
-    if convoy is not None:
+    if convoy is not None and not every:
         raise typer.BadParameter("--convoy requires --all")
-    sys.exit(print_views.sessions(repo, as_json=as_json, watch=watch))
+    if every:
+        print_views.all_sessions(repo, convoy, as_json=as_json)
+    else:
+        print_views.sessions(repo, as_json=as_json, watch=watch)
 
 
 @session_words.command("tail")
@@ -181,7 +182,7 @@ def session_tail(
     """Show what a task's newest session prints, here or at a bot elsewhere."""
     from brat.status import session_views as tail
 
-    sys.exit(tail.tail_session(repo, task, convoy, bot, following=following))
+    tail.tail_session(repo, task, convoy, bot, following=following)
 
 
 @session_words.command("show")
@@ -189,7 +190,7 @@ def session_show(name: Session, *, as_json: Json = False, repo: Repo = HERE) -> 
     """Show one session: what it is at, or how it ended and what it printed last."""
     from brat.status import session_views
 
-    sys.exit(session_views.show_session(repo, name, as_json=as_json))
+    session_views.show_session(repo, name, as_json=as_json)
 
 
 @convoy_words.command("list")
@@ -197,7 +198,7 @@ def convoy_list(*, as_json: Json = False, repo: Repo = HERE) -> None:
     """Show every convoy, a line each."""
     from brat.commands import print_views
 
-    sys.exit(print_views.convoys(repo, as_json=as_json))
+    print_views.convoys(repo, as_json=as_json)
 
 
 @convoy_words.command("show")

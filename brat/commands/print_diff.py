@@ -7,7 +7,6 @@ the lines are an agent's, so no control character of theirs reaches the terminal
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -26,12 +25,10 @@ from grite.errors import BratError
 _SHOWN: Final = ("diff", "--no-ext-diff", "--no-textconv", "--no-color")
 _STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 _HEADS: Final = ("diff --git ", "index ", "--- ", "+++ ", "new file", "deleted file")
-_PAGER: Final = {"LESS": "FRX"}
-"""What git itself gives a pager: https://git-scm.com/docs/git-config, core.pager."""
 
 
-def diff(path: Path, about: str | None, convoy: str | None, *, stat: bool) -> int:
-    """Print the changes of a task's number or a convoy's name; return 0.
+def diff(path: Path, about: str | None, convoy: str | None, *, stat: bool) -> None:
+    """Print the changes of a task's number or a convoy's name.
 
     None is the live convoy, or the last.
     """
@@ -40,13 +37,13 @@ def diff(path: Path, about: str | None, convoy: str | None, *, stat: bool) -> in
     patch = _patch(log, base, commit, "--stat=100" if stat else "--patch")
     if not out.is_terminal:
         sys.stdout.buffer.write(patch)
-        return 0
-    for name, value in _PAGER.items():
-        os.environ.setdefault(name, value)  # noqa: TID251  as git does for its pager
+        return
+    # As git does for its pager: https://git-scm.com/docs/git-config, core.pager.
+    os.environ.setdefault("LESS", "FRX")  # noqa: TID251  as above
     with out.pager(styles=True):
-        for line in _coloured(patch.decode(errors="replace")):
-            out.print(line, soft_wrap=True)
-    return 0
+        for line in patch.decode(errors="replace").split("\n"):
+            style = "bold" if line.startswith(_HEADS) else _STYLES.get(line[:1], "")
+            out.print(Text(clean(line.rstrip("\r")), style=style), soft_wrap=True)
 
 
 def summary(log: Path, convoy: Convoy) -> str:
@@ -95,12 +92,6 @@ def _patch(log: Path, base: str, commit: str, how: str) -> bytes:
             "origin 'refs/heads/*:refs/remotes/origin/*'"
         )
     return done.stdout
-
-
-def _coloured(patch: str) -> Iterator[Text]:
-    for line in patch.split("\n"):
-        style = "bold" if line.startswith(_HEADS) else _STYLES.get(line[:1], "")
-        yield Text(clean(line.rstrip("\r")), style=style)
 
 
 def pull(path: Path) -> int:

@@ -47,8 +47,6 @@ OK: Final = 0
 BLOCKED: Final = 1
 ENDED_SHOWN: Final = 5
 """How many of the newest ended convoys are still shown to people."""
-INDENT: Final = "    "
-"""Before each further line of a text that has several."""
 NOTHING_YET: Final = 'no convoy yet; next: brat run "what is to be done"'
 
 
@@ -143,24 +141,23 @@ def _shown(state: State, convoy: str | None) -> tuple[Convoy, ...]:
     return tuple(state.convoys.values())
 
 
-def task(path: Path, number: int, convoy: str | None, *, as_json: bool) -> int:
+def task(path: Path, number: int, convoy: str | None, *, as_json: bool) -> None:
     state = Reader(log_repository(path)).read()
     found = live_or_named(state, convoy)
     at = moment(state, wall_clock())
     told = views.task_document(found, task_in(found, number), at)
     if as_json:
         print_document({"task": told})
-        return OK
+        return
     told["usage"] = usage_in_words(task_in(found, number).used)
     for key, value in told.items():
         label = key.replace("_", " ")
         values = value if isinstance(value, list) else [value]
         worded = ", ".join(str(each) for each in values if each is not None)
-        write(f"{label:14} {kept_lines(worded, INDENT)}")
-    return OK
+        write(f"{label:14} {kept_lines(worded)}")
 
 
-def cost(path: Path, convoy: str | None, *, as_json: bool) -> int:
+def cost(path: Path, convoy: str | None, *, as_json: bool) -> None:
     shown = _shown(Reader(log_repository(path)).read(), convoy)
     if as_json:
         print_document(cost_document(shown))
@@ -168,11 +165,10 @@ def cost(path: Path, convoy: str | None, *, as_json: bool) -> int:
         out.print(cost_table(shown))
     else:
         say(NOTHING_YET)
-    return OK
 
 
-def convoys(path: Path, *, as_json: bool) -> int:
-    return _table(
+def convoys(path: Path, *, as_json: bool) -> None:
+    _table(
         path,
         as_json,
         "convoys",
@@ -181,7 +177,7 @@ def convoys(path: Path, *, as_json: bool) -> int:
     )
 
 
-def sessions(path: Path, *, as_json: bool, watch: bool) -> int:
+def sessions(path: Path, *, as_json: bool, watch: bool) -> None:
     """Print the sessions that have not ended, a line each."""
     printed = _last_lines(path)
 
@@ -193,8 +189,8 @@ def sessions(path: Path, *, as_json: bool, watch: bool) -> int:
         live_screen.watch(
             lambda: View(drawn(reader.read())), "agents at work", "brat session list"
         )
-        return OK
-    return _table(path, as_json, "sessions", views.sessions, drawn)
+    else:
+        _table(path, as_json, "sessions", views.sessions, drawn)
 
 
 def _last_lines(path: Path) -> status_screen.LastLine:
@@ -213,7 +209,7 @@ def _last_lines(path: Path) -> status_screen.LastLine:
     return last_line
 
 
-def all_sessions(path: Path, convoy: str | None, *, as_json: bool) -> int:
+def all_sessions(path: Path, convoy: str | None, *, as_json: bool) -> None:
     """Print every session of a convoy, or of all, the oldest of each first."""
     log = log_repository(path)
     state = Reader(log).read()
@@ -253,12 +249,11 @@ def all_sessions(path: Path, convoy: str | None, *, as_json: bool) -> int:
         out.print(table)
     else:
         say("no sessions")
-    return OK
 
 
-def queue(path: Path, *, as_json: bool) -> int:
+def queue(path: Path, *, as_json: bool) -> None:
     """Print the merge queues in the order of landing."""
-    return _table(path, as_json, "queue", views.queue, status_screen.queue_table)
+    _table(path, as_json, "queue", views.queue, status_screen.queue_table)
 
 
 def _table(
@@ -267,7 +262,7 @@ def _table(
     name: str,
     told: Callable[[State], list[dict[str, Any]]],
     drawn: Callable[[State], RenderableType],
-) -> int:
+) -> None:
     state = Reader(log_repository(path)).read()
     rows = told(state)
     if as_json:
@@ -276,7 +271,6 @@ def _table(
         out.print(drawn(state))
     else:
         say(f"no {name}")
-    return OK
 
 
 def print_document(told: dict[str, Any]) -> None:
@@ -362,7 +356,7 @@ def _of_pull(state: State, pull: int, now: int) -> Explained:
     raise BratError(f"pull request #{pull} belongs to no convoy")
 
 
-def why(path: Path, asked: str, convoy: str | None, *, as_json: bool) -> int:
+def why(path: Path, asked: str, convoy: str | None, *, as_json: bool) -> None:
     """Print why a convoy, a task, a pull request or a wait is as it is, in order."""
     log = log_repository(path)
     state = Reader(log).read()
@@ -373,8 +367,7 @@ def why(path: Path, asked: str, convoy: str | None, *, as_json: bool) -> int:
         found = replace(found, story=tuple(attempt_story(began, found.task)))
     if as_json:
         print_document({"asked": asked} | msgspec.to_builtins(found))
-        return OK
+        return
     write(one_line(found.about))
     for reason in (*found.reasons, *found.story):
-        write(f"- {kept_lines(reason, INDENT)}")
-    return OK
+        write(f"- {kept_lines(reason)}")

@@ -22,9 +22,10 @@ from filelock import FileLock, Timeout
 from bot.settings.bot_settings import ROLES
 from brat.local import run_roles
 from brat.local.local_mode import Local, ending_agents, run_to_end
-from brat.local.other_processes import DAEMON_RECORD, Daemon, known_daemon, note_daemon
+from brat.local.other_processes import Daemon, known_daemon, note_daemon
 from brat.repository import checkout as checkouts, registration as registrations
 from brat.repository.checkout import Checkout
+from brat.repository.registration import DAEMON_FILE
 from brat.status import dashboard_server as dashboards
 from brat.terminal.console import LogForm, Tell, say
 from brat.terminal.service_log import journal
@@ -34,7 +35,7 @@ from grite.errors import BratError, Unavailable
 _BY_NAME: Final[dict[str, Role]] = {role: role for role in ROLES}
 
 
-def up(path: Path, port: int | None) -> int:
+def up(path: Path, port: int | None) -> None:
     """Run all roles until interrupted; show the dashboard if a port is given."""
     checkout = checkouts.find(path)
     run_roles.checked(checkout)
@@ -50,7 +51,6 @@ def up(path: Path, port: int | None) -> int:
                 yield
 
     run_to_end(run_roles.watch(checkout, ROLES, say, beside=beside))
-    return run_roles.OK
 
 
 def run_role(role: str, path: Path, *, once: bool, watch: bool) -> int:
@@ -85,8 +85,8 @@ def daemon_log(folder: Path) -> Path:
 # --- the process itself ---------------------------------------------------------------
 
 
-def run_daemon(path: Path, port: int) -> int:
-    """Be the daemon until SIGTERM or Ctrl-C; return the exit status.
+def run_daemon(path: Path, port: int) -> None:
+    """Be the daemon until SIGTERM or Ctrl-C.
 
     Errors are logged; after each error everything starts again, after a longer wait.
     """
@@ -99,9 +99,8 @@ def run_daemon(path: Path, port: int) -> int:
     try:
         asyncio.run(_run(checkout, port, journal(LogForm.TEXT)))
     finally:
-        (checkout.folder / DAEMON_RECORD).unlink(missing_ok=True)
+        (checkout.folder / DAEMON_FILE).unlink(missing_ok=True)
         lock.release()
-    return run_roles.OK
 
 
 def _ready_checkout(path: Path) -> Checkout:
@@ -149,8 +148,8 @@ async def _run(checkout: Checkout, port: int, tell: Tell) -> None:
 # --- commands that start, stop and query the daemon -----------------------------------
 
 
-def start_daemon(path: Path, port: int) -> int:
-    """Start the daemon and wait until it is ready; return the exit status."""
+def start_daemon(path: Path, port: int) -> None:
+    """Start the daemon and wait until it is ready."""
     checkout = _ready_checkout(path)
     folder = checkout.folder
     if (before := known_daemon(folder)) and before.alive:
@@ -171,7 +170,6 @@ def start_daemon(path: Path, port: int) -> int:
     daemon = _ready(folder, child)
     say(f"brat is running in the background (process {daemon.pid}); its log: {log}")
     say(f"dashboard: {daemon.url}")
-    return run_roles.OK
 
 
 def _ready(folder: Path, child: "subprocess.Popen[bytes]") -> Daemon:
@@ -202,7 +200,7 @@ def stop_daemon(path: Path) -> int:
         _send(daemon, signal.SIGKILL)
         _ends(daemon, KILL_S)
         say(f"it did not end within {STOP_S:.0f} s and was killed; nothing is lost")
-    (checkout.folder / DAEMON_RECORD).unlink(missing_ok=True)
+    (checkout.folder / DAEMON_FILE).unlink(missing_ok=True)
     say("stopped; unfinished work continues at the next start")
     return run_roles.OK
 

@@ -209,7 +209,7 @@ def up(
     """Run all roles until interrupted, with the dashboard."""
     from brat.commands import run_loop
 
-    sys.exit(run_loop.up(repo, port if dashboard else None))
+    run_loop.up(repo, port if dashboard else None)
 
 
 @task_words.command("show")
@@ -219,7 +219,7 @@ def task_show(
     """Show one task whole."""
     from brat.commands import print_views
 
-    sys.exit(print_views.task(repo, number, convoy, as_json=as_json))
+    print_views.task(repo, number, convoy, as_json=as_json)
 
 
 @config.command("check")
@@ -269,7 +269,7 @@ def daemon_start(*, port: Port = 5173, repo: Repo = HERE) -> None:
     """Run all roles in the background, with the dashboard."""
     from brat.commands import run_loop
 
-    sys.exit(run_loop.start_daemon(repo, port))
+    run_loop.start_daemon(repo, port)
 
 
 @daemon.command("stop")
@@ -293,4 +293,4 @@ def daemon_run(*, port: Port = 5173, repo: Repo = HERE) -> None:
     """Be it, in the foreground: for a service manager."""
     from brat.commands import run_loop
 
-    sys.exit(run_loop.run_daemon(repo, port))
+    run_loop.run_daemon(repo, port)

@@ -81,7 +81,7 @@ def log_adopt(
     """Vouch for a log up to a commit, with this machine's key, after a look at it."""
     from brat.commands import log_commands
 
-    sys.exit(log_commands.adopt_log(repo, head))
+    log_commands.adopt_log(repo, head)
 
 
 @lock.command("status")
@@ -167,11 +167,7 @@ def serve(
     settings: SettingsFile = Path("bot.json"),
     *,
     poll: Annotated[
-        bool,
-        typer.Option(
-            "--poll",
-            help="Poll: needs no public address.",
-        ),
+        bool, typer.Option("--poll", help="Poll: needs no public address.")
     ] = False,
     log: Annotated[
         LogForm, typer.Option("--log", help="The format of its log on stderr.")
@@ -234,7 +230,7 @@ def workflow_show(name: Pattern, *, as_json: Json = False, repo: Repo = HERE) ->
     """Print one pattern's file, to read or to begin your own with."""
     from brat.commands import start_convoy
 
-    sys.exit(start_convoy.show_pattern(repo, name, as_json=as_json))
+    start_convoy.show_pattern(repo, name, as_json=as_json)
 
 
 @workflow.command("run")

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from rich.console import RenderableType
 from rich.live import Live
@@ -38,7 +38,6 @@ from convoy.owed import Role
 from convoy.patterns import (
     BUILT_IN,
     PatternError,
-    Template,
     built_in_text,
     own_patterns,
 )
@@ -93,26 +92,23 @@ def text_of(said: str) -> str:
 def mayor_start(path: Path, text: str, how: Start) -> int:
     """Open the issue, then plan or run its convoy; return the exit status."""
     if any("\ud800" <= each <= "\udfff" for each in text):
-        raise SystemExit(_usage("the task is not valid UTF-8: convert it first"))
+        _refuse("the task is not valid UTF-8: convert it first")
     if not text.strip():
-        raise SystemExit(_usage("the task is empty: say what is to be done"))
+        _refuse("the task is empty: say what is to be done")
     title = None if how.title is None else how.title.strip()
     if title is not None and (not title or len(title) > TITLE_MOST or "\n" in title):
-        fault = f"--title must be one line of 1 to {TITLE_MOST} characters"
-        raise SystemExit(_usage(fault))
+        _refuse(f"--title must be one line of 1 to {TITLE_MOST} characters")
     if how.headless and how.plan_only:
-        raise SystemExit(
-            _usage("--headless runs the plan, --plan-only does not: give only one")
-        )
+        _refuse("--headless runs the plan, --plan-only does not: give only one")
     if how.timeout is not None and not how.headless:
-        raise SystemExit(_usage("--timeout requires --headless"))
+        _refuse("--timeout requires --headless")
     timeout = how.timeout or TIMEOUT
     try:
         limit_s = int(timeout) if timeout.isdecimal() else seconds_in(timeout)
     except ValueError as error:
-        raise SystemExit(_usage(f"--timeout: {error}")) from error
+        _refuse(f"--timeout: {error}")
     if limit_s == 0:
-        raise SystemExit(_usage("--timeout: give at least 1s"))
+        _refuse("--timeout: give at least 1s")
     checkout = checkouts.find(path)
     checkouts.require_clean(checkout)
     config = run_roles.checked(checkout, ROLES if how.headless else ("mayor",))
@@ -247,14 +243,16 @@ def _convoy_of(here: Local, issue: int) -> Convoy | None:
     return next((c for c in reversed(convoys) if c.issue == issue), None)
 
 
-def _usage(sentence: str) -> int:
+def _refuse(sentence: str) -> NoReturn:
+    """Say what is wrong with the words, and end as on bad usage."""
     say(f"brat: {sentence}")
-    return 2
+    raise SystemExit(2)
 
 
 OK: Final = 0
 FAULTY: Final = 1
 _HEAD: Final = "HEAD"
+_SHOWN: Final = {"description", "inputs"}
 
 
 def list_patterns(path: Path, *, as_json: bool) -> int:
@@ -287,26 +285,22 @@ def _patterns(checkout: Checkout) -> Iterator[tuple[dict[str, Any], list[str]]]:
             bare: dict[str, Any] = {"description": "", "inputs": {}}
             yield {"name": name, "file": file, **bare, "faults": faults}, faults
         else:
-            yield {"name": name, "file": file, **_known(template), "faults": []}, []
+            known = template.model_dump(include=_SHOWN)
+            yield {"name": name, "file": file, **known, "faults": []}, []
 
 
-def _known(template: Template) -> dict[str, Any]:
-    whole = template.model_dump()
-    return {key: whole[key] for key in ("description", "inputs")}
-
-
-def show_pattern(path: Path, name: str, *, as_json: bool) -> int:
+def show_pattern(path: Path, name: str, *, as_json: bool) -> None:
     """Print one pattern: its file as it is, or its content as JSON."""
     checkout = checkouts.find(path)
     template = template_at(checkout.top, _HEAD, name)
     if as_json:
         steps = [step.model_dump() for step in template.all_steps]
-        write(json.dumps({"name": name, **_known(template), "steps": steps}))
-        return OK
+        known = template.model_dump(include=_SHOWN)
+        write(json.dumps({"name": name, **known, "steps": steps}))
+        return
     file = own_patterns(template_files(checkout.top, _HEAD)).get(name)
     text = template_text(checkout.top, _HEAD, file) if file else built_in_text(name)
     write(text.rstrip("\n"))
-    return OK
 
 
 def run_pattern(

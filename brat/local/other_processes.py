@@ -22,8 +22,6 @@ from bot.settings.bot_settings import ROLES
 from brat.repository.registration import DAEMON_FILE
 from convoy.owed import Role
 
-DAEMON_RECORD: Final = DAEMON_FILE
-
 
 class Daemon(msgspec.Struct, frozen=True, kw_only=True):
     """A process that is, or was, the daemon of a repository."""
@@ -47,17 +45,17 @@ class Daemon(msgspec.Struct, frozen=True, kw_only=True):
 def known_daemon(folder: Path) -> Daemon | None:
     """Return the daemon recorded in brat's folder; it may have ended."""
     try:
-        return msgspec.json.decode((folder / DAEMON_RECORD).read_bytes(), type=Daemon)
+        return msgspec.json.decode((folder / DAEMON_FILE).read_bytes(), type=Daemon)
     except (FileNotFoundError, msgspec.MsgspecError):
         return None
 
 
 def note_daemon(folder: Path, daemon: Daemon) -> None:
     """Record the daemon in brat's folder; safe to call again."""
-    beside = folder / f".{DAEMON_RECORD}"
+    beside = folder / f".{DAEMON_FILE}"
     beside.touch(0o600)
     beside.write_bytes(msgspec.json.encode(daemon))
-    beside.rename(folder / DAEMON_RECORD)
+    beside.rename(folder / DAEMON_FILE)
 
 
 ROLES_FOLDER: Final = "roles"

@@ -95,8 +95,7 @@ class Printed:
 
 def output_of(folder: Path, convoy: Convoy, task: Task) -> Printed:
     """Return the files of the output of a task's newest session."""
-    session = ids.session_name(convoy.name, task.number, task.started)
-    return output_of_session(folder, session, task.newest_run or 0)
+    return output_of_session(folder, _session(convoy, task), task.newest_run or 0)
 
 
 def output_of_session(folder: Path, session: str, run: int) -> Printed:
@@ -230,18 +229,16 @@ def _text(told: Mapping[str, Any]) -> str:
     return "".join(str(piece["text"]) for piece in told["pieces"])
 
 
-OK: Final = 0
-
-
 def tail_session(
     path: Path, number: int, convoy: str | None, bot: str | None, *, following: bool
-) -> int:
+) -> None:
     """Print the output of a task's newest session, with `following` until its end.
 
     Without a bot to ask, the session ran on this machine's forge.
     """
     if bot is not None:
-        return _from_afar(path, number, convoy, bot, following=following)
+        _from_afar(path, number, convoy, bot, following=following)
+        return
     try:
         folder = checkouts.find(path).folder
     except BratError:
@@ -260,8 +257,9 @@ def tail_session(
         return now is not None and now.attempt is not None and now.attempt.run == run
 
     if following:
-        return _shown(printed.follow(running))
-    return _shown((printed.last(running=running()),))
+        _show(printed.follow(running))
+    else:
+        _show((printed.last(running=running()),))
 
 
 def _on_the_forge(path: Path, number: int, convoy: str | None) -> BratError:
@@ -279,18 +277,17 @@ def _on_the_forge(path: Path, number: int, convoy: str | None) -> BratError:
 
 def _from_afar(
     path: Path, number: int, convoy: str | None, bot: str, *, following: bool
-) -> int:
+) -> None:
     log = log_repository(path)
     far = RemoteOutput.of(bot, log)
     found = live_or_named(Reader(log).read(), convoy)
     task = task_in(found, number)
-    return _shown(far.follow(found, task) if following else (far.last(found, task),))
+    _show(far.follow(found, task) if following else (far.last(found, task),))
 
 
-def _shown(texts: Iterable[str]) -> int:
+def _show(texts: Iterable[str]) -> None:
     for text in texts:
         write(text.rstrip("\n"))
-    return OK
 
 
 LAST_LINES: Final = 20
@@ -370,16 +367,14 @@ def _output(path: Path, log: Path, name: str, run: int) -> tuple[str, str]:
     return output_of_session(folder, name, run).last(running=False), ""
 
 
-INDENT: Final = "    "
-
-
-def show_session(path: Path, name: str, *, as_json: bool) -> int:
+def show_session(path: Path, name: str, *, as_json: bool) -> None:
     """Print one session: what it is at, or how it ended and what it printed last."""
     log = log_repository(path)
     state = Reader(log).read()
     running = {str(row["name"]): row for row in views.sessions(state)}
     if name in running:
-        return _told(running[name], _running(running[name]), as_json=as_json)
+        _tell(running[name], _running(running[name]), as_json=as_json)
+        return
     ended = ended_session(path, log, state, name)
     if ended is None:
         near = (
@@ -387,20 +382,19 @@ def show_session(path: Path, name: str, *, as_json: bool) -> int:
             or "; see `brat session list --all`"
         )
         raise BratError(f"there is no session {name}{near}")
-    return _told(ended.document(), ended.lines(), as_json=as_json)
+    _tell(ended.document(), ended.lines(), as_json=as_json)
 
 
-def _told(
+def _tell(
     whole: dict[str, Any], lines: Iterator[tuple[str, str]], *, as_json: bool
-) -> int:
+) -> None:
     if as_json:
         told = {"schema_version": views.SCHEMA_VERSION, "session": whole}
         write(msgspec.json.format(json.dumps(told), indent=2))
-        return OK
+        return
     for label, said in lines:
         if said:
-            write(f"{label:14} {kept_lines(said, INDENT)}")
-    return OK
+            write(f"{label:14} {kept_lines(said)}")
 
 
 def _running(row: dict[str, Any]) -> Iterator[tuple[str, str]]:
