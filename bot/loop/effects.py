@@ -16,6 +16,7 @@ https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks/
 """
 
 import logging
+from functools import partial
 from http import HTTPStatus
 from typing import Final, assert_never
 
@@ -36,6 +37,7 @@ from bot.roles.bot_context import (
     failed_try,
     note_failure,
     quiet_try,
+    tried,
     usable_configuration,
 )
 from bot.roles.issue_intake import close_named, open_named
@@ -84,7 +86,8 @@ async def carry_out_effect(context: BotContext, effect: Effect) -> ActionDone | 
             await show_part(context, convoy, part)
             if convoy.ended and part != "comment":  # it tells that this works again
                 works = frozenset({show_item(name, part)})
-                await show_part(context, convoy, "comment", works)
+                tell = partial(show_part, context, convoy, "comment", works)
+                await tried(context, show_item(name, "comment"), tell)
             return None
         case _:
             assert_never(effect)

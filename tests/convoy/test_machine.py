@@ -250,3 +250,29 @@ def test_two_branches_that_are_refused_together_are_not_tried_again_at_once(
 
     machine.every_promise_holds()
     machine.teardown()
+
+
+@given(st.none())
+@profile(max_examples=1, database=None, deadline=None)
+def test_what_a_comment_tells_of_labels_is_tried_as_the_comment(nothing: None) -> None:
+    machine, none = Machine(), Mishap("none", 0)
+    machine.the_first_convoy_is_asked_for(
+        text="- [ ] Task 1",
+        settings=Settings(engines={"default": EngineSpec(type="shell")}),
+        pattern="",
+        season="commands",
+    )
+    machine.work_is_to_be_reviewed(number=0)
+    machine.the_forge_begins_to_refuse(named=True, number=0, what="label")
+    machine.somebody_drops(number=0, state="needs-review")
+    for _ in range(3):
+        machine.the_bot_ticks(mishap=none)
+    assert [*machine.forge.state.set_aside] == ["show/convoy-1/labels"]
+    machine.the_forge_refuses_no_more()
+    machine.the_forge_begins_to_refuse(named=True, number=0, what="edit")
+
+    machine.the_bot_ticks(mishap=Mishap("sleeps", 0))
+
+    assert [*machine.forge.state.set_aside] == ["show/convoy-1/comment"]
+    machine.every_promise_holds()
+    machine.teardown()
