@@ -22,7 +22,8 @@ from bot.requests.verb import (
 )
 from bot.requests.work_verbs import NO_WORK
 from bot.text.visible_text import code_span
-from convoy.events.hold_events import BaseTaken
+from convoy.events import subject
+from convoy.events.hold_events import BranchTaken
 from convoy.events.leases import FreeLease, RenewLease, TakeLease
 from convoy.events.people_events import (
     ApprovePlan,
@@ -232,10 +233,14 @@ def _approve(context: RequestContext, *, commit: str | None = None) -> str:
     """Approve the work of the pull request commented on, or else the plan."""
     convoy = context.convoy
     number = context.asker.number
-    pushed = convoy.pushed
-    if commit is not None and pushed is not None and pushed.commit.startswith(commit):
-        context.submit(BaseTaken(convoy=convoy.name, commit=commit, by=context.by))
-        return "It is accepted: the convoy continues from there."
+    for part in (convoy, *convoy.tasks) if commit else ():
+        if commit and part.pushed and part.pushed.commit.startswith(commit):
+            task = part.number if isinstance(part, Task) else 0
+            taken = BranchTaken(
+                convoy=convoy.name, task=task, commit=commit, by=context.by
+            )
+            context.submit(taken)
+            return f"It is accepted: {subject(task)} continues from there."
     if number and number in (convoy.pull, *(task.pull for task in convoy.tasks)):
         return _approve_work(context, convoy, commit)
     if commit is not None:

@@ -19,16 +19,17 @@ from bot.roles.bot_context import BotContext, tried
 from bot.text import notices
 from bot.text.convoy_comment import LABELS
 from bot.text.notices import call_notice, call_text
-from convoy.events import Command
+from convoy.events import Command, copied
 from convoy.events.hold_events import (
     NO_LABEL,
     BaseDeleted,
-    BasePushed,
+    BranchPushed,
     IssueClosed,
     IssueReopened,
     MergeWithdrawn,
     WorkTakenOut,
 )
+from convoy.gate import ci_files
 from convoy.model import ids
 from convoy.model.ids import look_item, pull_item
 from convoy.model.state import Convoy, State
@@ -84,24 +85,34 @@ def hear_base(draft: Draft, action: HearBase) -> None:
         say(draft, convoy.issue, f"{name}/base", text)
 
 
-PUSHED_FILES: Final = 20
+PUSHED_FILES: Final = 200
 
 
 def hear_push(context: BotContext, draft: Draft, action: HearPush) -> None:
-    """Keep what somebody pushed to a shared branch, and ask who answers for it."""
-    name, commit = action.convoy, action.commit
+    """Keep what somebody pushed to a branch of ours, and ask who answers for it."""
+    name, number, commit = action.convoy, action.task, action.commit
     convoy = draft.state.convoys[name]
-    tip = convoy.tip or convoy.base
+    task = convoy.task(number)
+    tip = task.tips[-1] if task else convoy.tip or convoy.base
+    if task and task.work:
+        tip = task.work.commit
     patch = context.commits.examined(tip, commit, convoy.settings)
-    files, faults = patch.files[:PUSHED_FILES], patch.refusals
-    note = BasePushed(convoy=name, commit=commit, files=files, faults=faults)
+    pushed = Push(
+        commit=commit,
+        files=patch.files[:PUSHED_FILES],
+        ci_files=ci_files(patch.files)[:PUSHED_FILES],
+        faults=patch.refusals,
+    )
+    note = copied(BranchPushed, pushed, convoy=name, task=number)
     if draft.submit(note) is not None:
         return
-    kept = draft.keep(name, 0, 0, commit)
+    kept = draft.keep(name, number, 0, commit)
     if convoy.held != NO_LABEL:
-        pushed = draft.state.convoys[name].pushed or Push(commit=commit)
-        text = notices.base_pushed(ids.base_branch(name), pushed, tip, kept)
-        say(draft, convoy.issue, f"{name}/push", text)
+        text = notices.branch_pushed(
+            ids.branch_of(name, number), pushed, tip, kept, is_tasks=bool(task)
+        )
+        on = (task and task.pull) or convoy.issue
+        say(draft, on, f"{name}/push/{number}", text)
 
 
 def hear_issue(context: BotContext, draft: Draft, action: HearIssue) -> None:

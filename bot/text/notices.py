@@ -179,17 +179,23 @@ def base_deleted(branch: str) -> str:
     )
 
 
-def base_pushed(branch: str, pushed: Push, tip: str, kept: str) -> str:
+_PUSHED_MOST: Final = 20
+
+
+def branch_pushed(
+    branch: str, pushed: Push, tip: str, kept: str, *, is_tasks: bool
+) -> str:
     head = pushed.commit[:10]
-    files = ", ".join(code_span(each) for each in pushed.files) or "no file"
+    whose, what = ("the task", "") if is_tasks else ("the convoy", "starts or ")
+    files = ", ".join(map(code_span, pushed.files[:_PUSHED_MOST])) or "no file"
     faults = "".join(f"\n- {inline(each)}" for each in pushed.faults)
     refused = "An agent's work would be refused for this"
     gate = f"\n\n{refused}:\n{faults}\n" if faults else ""
     return (
-        f"Somebody pushed {code_span(head)} to {code_span(branch)}. None of the "
-        f"convoy's tasks created it. Since {code_span(tip[:10])} it changes "
-        f"{files}.{gate}\n\nNothing of the convoy starts or lands until somebody "
-        f"accepts it: `/brat approve {head}` takes it in, and the convoy lands if "
+        f"Somebody pushed {code_span(head)} to {code_span(branch)}. No agent of the "
+        f"convoy created it. Since {code_span(tip[:10])} it changes {files}.{gate}"
+        f"\n\nNothing of {whose} {what}lands until somebody "
+        f"accepts it: `/brat approve {head}` takes it in, and {whose} lands if "
         "whoever says so may maintain this repository. Or put the branch back to "
         f"{code_span(tip[:10])}. The commit is kept at {code_span(kept)}."
     )

@@ -307,36 +307,46 @@ class BaseRestored(ConvoyEvent, frozen=True, kw_only=True, tag="base.restored"):
         return replace(convoy, base_is="there")
 
 
-class BasePushed(ConvoyEvent, frozen=True, kw_only=True, tag="base.pushed"):
-    """Somebody pushed to the shared branch what none of its tasks made: it waits."""
+class BranchPushed(_PartEvent, frozen=True, kw_only=True, tag="base.pushed"):
+    """Somebody pushed a commit of their own to the shared branch, or to a task's.
 
+    The convoy, or the task, waits: a candidate that moves there would overwrite it.
+    """
+
+    task: int = 0
     commit: str
     files: tuple[str, ...] = ()
+    ci_files: tuple[str, ...] = ()
+    """Those that tell CI what to run."""
     faults: tuple[str, ...] = ()
 
     def sentence(self) -> str:
-        branch = ids.base_branch(self.convoy)
-        return f"Somebody pushed {self.commit[:SHORT]} to {branch}: the convoy waits."
+        branch, what = ids.branch_of(self.convoy, self.task), subject(self.task)
+        return f"Somebody pushed {self.commit[:SHORT]} to {branch}: {what} waits."
 
     def decide(self, state: State) -> Decision:
-        convoy = live(state, self.convoy)
-        known = convoy.pushed.commit if convoy.pushed else ""
-        if self.commit in (known, *convoy.base_tips):
+        part = self.part(state)
+        known = part.pushed.commit if part.pushed else ""
+        if self.commit == known or self.commit in part.tips:
             return Refusal(f"{self.commit} is already known")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        return replace(convoy, pushed=copied(Push, self))
+        pushed = copied(Push, self)
+        if self.task:
+            return self.changed(convoy, pushed=pushed, candidate=None)
+        return replace(convoy, pushed=pushed)
 
 
-class BaseTaken(ConvoyEvent, frozen=True, kw_only=True, tag="base.taken"):
-    """A person answers for what was pushed to the shared branch: it lands with it."""
+class BranchTaken(_PartEvent, frozen=True, kw_only=True, tag="base.taken"):
+    """A person answers for what was pushed to one of our branches: it lands, too."""
 
+    task: int = 0
     commit: str
     by: str
 
     def sentence(self) -> str:
-        branch = ids.base_branch(self.convoy)
+        branch = ids.branch_of(self.convoy, self.task)
         return f"{self.by} accepted {self.commit[:SHORT]}, pushed to {branch}."
 
     def decide(self, state: State) -> Decision:
@@ -344,31 +354,57 @@ class BaseTaken(ConvoyEvent, frozen=True, kw_only=True, tag="base.taken"):
 
         Who wants it answers for the landing, as for `/brat merge`.
         """
-        pushed = live(state, self.convoy).pushed
-        if pushed is None or not pushed.commit.startswith(self.commit):
+        part = self.part(state)
+        if part.pushed is None or not part.pushed.commit.startswith(self.commit):
             return Refusal(f"{self.commit} was not pushed to its branch")
-        return (replace(self, commit=pushed.commit),)
+        if isinstance(part, Task) and part.state != "needs-review":
+            return Refusal(
+                f"task {self.task} is {part.state}: it has no work to change"
+            )
+        return (replace(self, commit=part.pushed.commit),)
 
-    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+    def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
+        if self.task:
+            return change_task(convoy, self.task, lambda task: self._taken(task, now))
         return replace(convoy, tip=self.commit, pushed=None, put_back_by=self.by)
 
-
-class BaseReturned(ConvoyEvent, frozen=True, kw_only=True, tag="base.returned"):
-    """The shared branch is again where the log left it."""
-
-    def sentence(self) -> str:
-        return (
-            f"Branch {ids.base_branch(self.convoy)} is back where it was before the "
-            "push."
+    def _taken(self, task: Task, now: Moment) -> Task:
+        work, pushed = task.work, task.pushed
+        if work is None or pushed is None:
+            return task
+        made = replace(
+            work,
+            commit=self.commit,
+            files=tuple(sorted({*work.files, *pushed.files})),
+            ci_files=tuple(sorted({*work.ci_files, *pushed.ci_files})),
+            log=now.commit,
+        )
+        return replace(
+            task.left_at(self.commit),
+            work=made,
+            pushed=None,
+            put_back_by=self.by,
+            approvals=(),
+            candidate=None,
         )
 
+
+class BranchReturned(_PartEvent, frozen=True, kw_only=True, tag="base.returned"):
+    """A branch of ours is again where the log left it."""
+
+    task: int = 0
+
+    def sentence(self) -> str:
+        branch = ids.branch_of(self.convoy, self.task)
+        return f"Branch {branch} is back where it was before the push."
+
     def decide(self, state: State) -> Decision:
-        if live(state, self.convoy).pushed is None:
+        if self.part(state).pushed is None:
             return Refusal("nothing was pushed to its branch")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        return replace(convoy, pushed=None)
+        return self.changed(convoy, pushed=None)
 
 
 COMMENTS_MOST: Final = 2

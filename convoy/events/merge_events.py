@@ -55,8 +55,11 @@ class MergeAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.attempte
                 built=self.candidate,
                 landing_waits="",
             )
+        tips = self.work, self.candidate
         return change_task(
-            convoy, self.task, lambda task: replace(task, candidate=candidate)
+            convoy,
+            self.task,
+            lambda task: replace(task.left_at(*tips), candidate=candidate),
         )
 
 

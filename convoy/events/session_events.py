@@ -213,7 +213,7 @@ class WorkAccepted(_SpendingEvent, frozen=True, kw_only=True, tag="work.accepted
     def task_after(self, task: Task, now: Moment) -> Task:
         work = copied(Work, self, log=now.commit, at=now.at)
         return replace(
-            ended_session(task, now, self.usage),
+            ended_session(task.left_at(self.commit), now, self.usage),
             state="needs-review",
             work=work,
             handed_in=HandedIn(

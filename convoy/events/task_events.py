@@ -123,6 +123,7 @@ class WorkRebased(TaskEvent, frozen=True, kw_only=True, tag="work.rebased"):
         if task.work is None:
             return task
         work = replace(task.work, commit=self.commit, base=self.base, log=now.commit)
+        task = task.left_at(self.commit)
         return replace(task, work=work, approvals=(), candidate=None)
 
 
@@ -164,6 +165,7 @@ class TaskMerged(SessionEvent, frozen=True, kw_only=True, tag="task.merged"):
             on_target=self.target,
             stood_on=task.candidate.base if task.candidate else "",
             candidate=None,
+            tips=(),
             ended_at=now.at,
         )
 

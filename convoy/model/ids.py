@@ -79,6 +79,11 @@ def task_branch(convoy: str, task: int) -> str:
     return f"convoy/{convoy}/task-{task}"
 
 
+def branch_of(convoy: str, task: int) -> str:
+    """Return a task's branch, or for 0 the one that all share."""
+    return task_branch(convoy, task) if task else base_branch(convoy)
+
+
 def attempt_ref(convoy: str, task: int, attempt: int) -> str:
     """Return the ref that keeps the work of an attempt that did not land."""
     return f"refs/grite/attempts/{convoy}/{task}/{attempt}"

@@ -92,6 +92,8 @@ class Part(Struct, frozen=True, kw_only=True):
     """The label that keeps it from starting and merging."""
     taken_out: TakenOut | None = None
     """What a person did to its pull request that took its work out."""
+    pushed: Push | None = None
+    """What somebody pushed to its branch, until somebody answers for it."""
     set_aside: SetAside | None = None
     """Why a step of it was refused or failed, and when it is tried again."""
     landed: str | None = None
@@ -117,6 +119,8 @@ class Task(Part, frozen=True, kw_only=True):
     """Attempts ever started: the number of the newest."""
     spent: int = 0
     """Attempts that count against the limit."""
+    tips: tuple[str, ...] = ()
+    """Where the log may have left its branch: any other tip is a push."""
     outages: int = 0
     """How many outages of the model's vendor in a row stopped its attempts."""
     not_before: int = 0
@@ -184,6 +188,10 @@ class Task(Part, frozen=True, kw_only=True):
     @property
     def approved_by(self) -> tuple[str, ...]:
         return tuple(approval.by for approval in self.approvals)
+
+    def left_at(self, *commits: str) -> "Task":
+        """Return it with where the log may have left its branch, too."""
+        return replace(self, tips=tuple(dict.fromkeys((*self.tips, *commits))))
 
     def after_words_of(self, by: str) -> "Task":
         if by in ("", *self.instructed_by):
@@ -285,8 +293,6 @@ class Convoy(Part, frozen=True, kw_only=True):
     """The commit that its shared branch was moved to last; empty: where it began."""
     built: str = ""
     """The candidate of its own that was built last: its branch may be moved to it."""
-    pushed: Push | None = None
-    """What somebody pushed to its shared branch, until somebody answers for it."""
     issue_is: IssueState = "open"
     """What people did to its issue."""
     comment: int | None = None
@@ -352,13 +358,13 @@ class Convoy(Part, frozen=True, kw_only=True):
         if self.issue_is in ("closed", "paused"):
             return f"issue #{self.issue} to be reopened, or /brat resume"
         if self.pushed is not None:
-            return f"a decision about {self.pushed.commit[:10]}, pushed to its branch"
+            return self.pushed.decision
         if self.set_aside is not None and self.waits_aside:
             return another_try(self.set_aside)
         return ""
 
     @property
-    def base_tips(self) -> frozenset[str]:
+    def tips(self) -> frozenset[str]:
         """Where the log may have left its shared branch: any other tip is a push."""
         return frozenset(filter(None, (self.tip or self.base, self.built)))
 

@@ -319,13 +319,20 @@ by chance, too."""
 
 
 class Push(Struct, frozen=True, kw_only=True):
-    """A commit that somebody pushed to a convoy's branch, and that no task made."""
+    """A commit that somebody pushed to a branch of ours, and that no session made."""
 
     commit: str
     files: tuple[str, ...] = ()
     """What it changes, as far as it was read."""
+    ci_files: tuple[str, ...] = ()
+    """Those that tell CI what to run."""
     faults: tuple[str, ...] = ()
     """What the gate would say of an agent that had made it, a sentence each."""
+
+    @property
+    def decision(self) -> str:
+        """What must happen: `it waits for …`."""
+        return f"a decision about {self.commit[:10]}, pushed to its branch"
 
 
 class TargetSync(Struct, frozen=True, kw_only=True):

@@ -183,8 +183,8 @@ class HearBase(ConvoyStep, frozen=True):
     """A person deleted the convoy's shared branch."""
 
 
-class HearPush(ConvoyStep, frozen=True):
-    """The convoy's shared branch has a tip that the log does not know."""
+class HearPush(TaskStep, frozen=True):
+    """The log does not know the tip of a task's branch, or for 0 of the shared one."""
 
     commit: str
 

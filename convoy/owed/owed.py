@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from convoy import owed
 from convoy.events import SHORT
 from convoy.events.forge_actions import ItemSetAside, ItemTakenUp
-from convoy.events.hold_events import BaseRestored, BaseReturned, WorkTakenBack
+from convoy.events.hold_events import BaseRestored, BranchReturned, WorkTakenBack
 from convoy.events.leases import ExpireLease
 from convoy.model import ids
 from convoy.model.ids import (
@@ -107,7 +107,7 @@ def _owed(state: State, look: Look) -> Iterator[Action]:
     convoys = tuple(convoy for convoy in state.live() if not convoy.waits_aside)
     given = tuple(convoy for convoy in convoys if convoy.lands_given is not None)
     for convoy in convoys:
-        yield from _pushes(convoy, observed)
+        yield from _pushes(convoy, None, observed)
     rules: tuple[Callable[[Convoy], Iterator[Action]], ...] = (
         lambda convoy: gestures(convoy, observed),
         lambda convoy: _lists(convoy, observed, now),
@@ -237,14 +237,14 @@ def _foundations(convoy: Convoy, observed: Observed) -> Iterator[Action]:
         yield owed.CreateBase(convoy.name, convoy.tip or convoy.base)
 
 
-def _pushes(convoy: Convoy, observed: Observed) -> Iterator[Action]:
-    """Yield that somebody pushed to the shared branch, or that the branch is back."""
-    known = convoy.pushed.commit if convoy.pushed else ""
-    if tip := foreign_tip(convoy, observed.refs):
-        if tip != known:
-            yield owed.HearPush(convoy.name, tip)
-    elif known:
-        yield Note(None, BaseReturned(convoy=convoy.name))
+def _pushes(convoy: Convoy, task: Task | None, observed: Observed) -> Iterator[Action]:
+    """Yield that somebody pushed to one of its branches, or that it is back."""
+    pushed, number = (task or convoy).pushed, task.number if task else 0
+    if tip := foreign_tip(convoy, observed.refs, task):
+        if pushed is None or tip != pushed.commit:
+            yield owed.HearPush(convoy.name, number, tip)
+    elif pushed:
+        yield Note(None, BranchReturned(convoy=convoy.name, task=number))
 
 
 def _sweeps(state: State, observed: Observed) -> Iterator[Action]:
@@ -273,6 +273,7 @@ def gestures(convoy: Convoy, observed: Observed) -> Iterator[Action]:
         if not task.settled:
             own = ids.task_branch(convoy.name, task.number)
             yield from _gesture_on_pull(convoy, task, own, branch, observed)
+            yield from _pushes(convoy, task, observed)
 
 
 def _lists(convoy: Convoy, observed: Observed, now: int) -> Iterator[Note]:
@@ -315,7 +316,7 @@ def _gestures_on_given(
         why = "the pull request was closed"
     elif given.lands and seen.base != convoy.target:
         why = f"the pull request's target is now {seen.base}"
-    elif given.lands and seen.head not in {given.head, *convoy.base_tips}:
+    elif given.lands and seen.head not in {given.head, *convoy.tips}:
         why = f"{seen.head[:SHORT]} was pushed to it since"
     elif given.lands and seen.draft:
         why = "the pull request was converted to a draft"

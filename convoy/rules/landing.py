@@ -52,13 +52,20 @@ JUDGED_BY_NONE: Final = ("none",)
 """What a landing notes as its checks if CI is not required."""
 
 
-def foreign_tip(convoy: Convoy, refs: Mapping[str, str]) -> str:
-    """Return the tip of the shared branch, if the log did not put it there; else empty.
+def foreign_tip(
+    convoy: Convoy, refs: Mapping[str, str], task: Task | None = None
+) -> str:
+    """Return the tip of a branch, if the log did not put it there; else empty.
 
-    The push that moves the branch carries the event that says so: no crash is between.
+    It is a task's branch, or the shared one. The push that moves it carries the event
+    that says so: no crash is between.
     """
-    tip = refs.get(ids.HEADS + ids.base_branch(convoy.name), "")
-    is_known = tip in convoy.base_tips or convoy.base_is != "there"
+    number = task.number if task else 0
+    tip = refs.get(ids.HEADS + ids.branch_of(convoy.name, number), "")
+    if task:
+        is_known = not task.tips or tip in task.tips or task.settled
+    else:
+        is_known = tip in convoy.tips or convoy.base_is != "there"
     return "" if is_known or convoy.state not in ("active", "paused") else tip
 
 
@@ -72,7 +79,7 @@ def own_tip(convoy: Convoy, refs: Mapping[str, str]) -> str | None:
     if given is None:
         return refs.get(ids.HEADS + ids.base_branch(convoy.name))
     tip = refs.get(ids.HEADS + given.branch, "")
-    return tip if tip in convoy.base_tips else given.head
+    return tip if tip in convoy.tips else given.head
 
 
 def given_onto(convoy: Convoy, tip: str, given: Sequence[Convoy]) -> str:
@@ -126,6 +133,8 @@ def kept_by_people(convoy: Convoy, task: Task) -> str:
         return another_try(task.set_aside)
     if task.taken_out is not None:
         return task.taken_out.back
+    if task.pushed is not None:
+        return task.pushed.decision
     if task.withdrawn:
         return "a person: it was removed from the merge queue"
     return lacking_approvals(convoy, task)

@@ -259,7 +259,11 @@ def _asked(convoy: Convoy, state: State) -> Iterator[Intervention]:
             continue
         if task.state == "needs-review" and (waits := kept_by_people(convoy, task)):
             why = f"pull request #{task.pull} waits for {waits}"
-            yield _asking("kept_back", convoy, why, task=task.number)
+            found = _asking("kept_back", convoy, why, task=task.number)
+            if task.pushed is not None:
+                accept = f"/brat approve {task.pushed.commit[:10]}"
+                found = replace(found, comments=(accept,))
+            yield found
 
 
 def _paused(convoy: Convoy, *, is_all: bool) -> Iterator[Intervention]:

@@ -25,7 +25,7 @@ from brat.repository import registration as registrations
 from brat.repository.registration import FORGE_FOLDER, Source
 from convoy.events import Command
 from convoy.events.forge_actions import ActionDone
-from convoy.events.hold_events import BasePushed, BaseTaken
+from convoy.events.hold_events import BranchPushed, BranchTaken
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
 from convoy.owed import Role as Job
@@ -280,8 +280,8 @@ class Room:
         made = self.history().commit(files, mirror.refs[ref])
         draft = Draft(mirror, self.loop.context.actor, self.loop.context.clock())
         draft.move(ref, made)
-        draft.submit(BasePushed(convoy=NAME, commit=made))
-        draft.submit(BaseTaken(convoy=NAME, commit=made, by="you"))
+        draft.submit(BranchPushed(convoy=NAME, commit=made))
+        draft.submit(BranchTaken(convoy=NAME, commit=made, by="you"))
         await self.pushed(draft)
         return made
 

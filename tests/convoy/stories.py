@@ -13,10 +13,10 @@ from convoy.events.forge_actions import (
 )
 from convoy.events.hold_events import (
     BaseDeleted,
-    BasePushed,
     BaseRestored,
-    BaseReturned,
-    BaseTaken,
+    BranchPushed,
+    BranchReturned,
+    BranchTaken,
     CommentDeleted,
     IssueClosed,
     IssueReopened,
@@ -252,10 +252,10 @@ def ended_by_hand() -> Rules:
         ConvoyResumed(convoy=NAME, by="ann"),
         BaseDeleted(convoy=NAME),
         BaseRestored(convoy=NAME),
-        BasePushed(convoy=NAME, commit=sha("b"), files=("a.py",), faults=("No.",)),
-        BaseReturned(convoy=NAME),
-        BasePushed(convoy=NAME, commit=sha("c")),
-        BaseTaken(convoy=NAME, commit=sha("c"), by="ann"),
+        BranchPushed(convoy=NAME, commit=sha("b"), files=("a.py",), faults=("No.",)),
+        BranchReturned(convoy=NAME),
+        BranchPushed(convoy=NAME, commit=sha("c")),
+        BranchTaken(convoy=NAME, commit=sha("c"), by="ann"),
     )
     return rules.do(NoteGoneIssue(convoy=NAME, how="deleted"))
 

@@ -40,6 +40,8 @@ REACHED: Final = (
     *(
         "push to a base",
         "push taken in",
+        "push to a task",
+        "push of a task taken in",
         "push to the target",
         "merge by hand",
         "base deleted",

@@ -208,7 +208,7 @@ def test_what_stood_on_a_moved_branch_is_built_again() -> None:
     moved = {**ROOTS, BASE: sha("9")}
 
     assert owed(rules, refs=moved, checks={sha("a"): GREEN}) == [
-        HearPush(NAME, sha("9"))
+        HearPush(NAME, 0, sha("9"))
     ]
     rules.pushed(sha("9"))
     assert owed(rules, refs=moved, checks={sha("a"): GREEN}) == [

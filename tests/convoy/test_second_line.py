@@ -9,9 +9,9 @@ from convoy.events import Refusal, decided
 from convoy.events.forge_actions import ActionDone, Answer
 from convoy.events.hold_events import (
     BaseDeleted,
-    BasePushed,
-    BaseReturned,
-    BaseTaken,
+    BranchPushed,
+    BranchReturned,
+    BranchTaken,
     IssueClosed,
     IssueReopened,
 )
@@ -270,18 +270,18 @@ def test_a_convoy_is_built_again_when_a_person_pushed_to_its_branch() -> None:
     observed = Observed(refs=refs, checks={sha("a"): GREEN})
 
     owed = owed_actions(rules.state, observed, Patience(), rules.now)
-    assert HearPush(NAME, sha("b")) in owed
+    assert HearPush(NAME, 0, sha("b")) in owed
     assert not any(isinstance(action, BuildConvoy) for action in owed)
 
-    rules.do(BasePushed(convoy=NAME, commit=sha("b")))
+    rules.do(BranchPushed(convoy=NAME, commit=sha("b")))
     owed = owed_actions(rules.state, observed, Patience(), rules.now)
     assert not any(isinstance(action, HearPush | BuildConvoy) for action in owed)
     refs[f"{HEADS}convoy/{NAME}/base"] = sha("a")
     owed = owed_actions(rules.state, observed, Patience(), rules.now)
-    assert Note(None, BaseReturned(convoy=NAME)) in owed
+    assert Note(None, BranchReturned(convoy=NAME)) in owed
 
     refs[f"{HEADS}convoy/{NAME}/base"] = sha("b")
-    rules.do(BaseTaken(convoy=NAME, commit=sha("b")[:7], by="ann"))
+    rules.do(BranchTaken(convoy=NAME, commit=sha("b")[:7], by="ann"))
     owed = owed_actions(rules.state, observed, Patience(), rules.now)
     assert BuildConvoy(NAME, sha("0")) in owed
     assert rules.convoy.put_back_by == "ann", "who answers for its landing"

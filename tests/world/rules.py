@@ -9,7 +9,7 @@ from msgspec.structs import fields, replace
 from convoy.answers.answering import FIND_OUT, report_brief
 from convoy.events import Command, Event, Refusal, decided
 from convoy.events.forge_actions import ActionDone
-from convoy.events.hold_events import BasePushed, BaseTaken
+from convoy.events.hold_events import BranchPushed, BranchTaken
 from convoy.events.leases import StartBot
 from convoy.events.plan_events import ConvoyRequested
 from convoy.log.record import fold, record
@@ -225,8 +225,8 @@ class Rules:
     def pushed(self, commit: str) -> "Rules":
         """Let a person push to the shared branch, and answer for it."""
         return self.do(
-            BasePushed(convoy=NAME, commit=commit),
-            BaseTaken(convoy=NAME, commit=commit, by="ann"),
+            BranchPushed(convoy=NAME, commit=commit),
+            BranchTaken(convoy=NAME, commit=commit, by="ann"),
         )
 
     # --- looking ------------------------------------------------------------------

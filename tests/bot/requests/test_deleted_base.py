@@ -120,6 +120,40 @@ async def test_what_somebody_pushed_to_the_branch_lands_when_somebody_answers_fo
         assert ("evil.py" in files) == (answer == "taken in")
 
 
+@pytest.mark.parametrize("answer", ["taken in", "put back"])
+async def test_what_somebody_pushed_to_a_tasks_branch_is_not_lost_and_lands_if_accepted(
+    tmp_path: Path, answer: str
+) -> None:
+    async with room(tmp_path) as here:
+        await here.worked(1, FILES)
+        branch, pull = ids.task_branch(NAME, 1), here.pull(1)
+        known = here.tip(branch)
+        mended = here.history().commit(FILES | {"mended.py": b"1\n"}, known)
+        await here.push(f"{mended}:refs/heads/{branch}", by=here.let_in("bea"))
+        await swept(here)
+        await here.judged()
+        await swept(here)
+
+        assert here.task(1).state == "needs-review"
+        assert here.tip(branch) == mended
+        assert f"a decision about {mended[:10]}, pushed to its" in kept_back(here)[0]
+        assert called(here, f"Somebody pushed `{mended[:10]}` to `{branch}`") == 1
+        refs = here.loop.context.mirror.refs
+        assert refs[ids.attempt_ref(NAME, 1, 0)] == mended
+
+        if answer == "put back":
+            await here.push(f"+{known}:refs/heads/{branch}")
+        else:
+            said = await here.answer(f"/brat approve {mended[:10]}", on=pull)
+            assert "task 1 continues from there" in said
+        for _ in range(3):
+            await swept(here)
+            await here.judged()
+        await here.until(lambda: here.task(1).state == "merged")
+        files = here.history().files(here.tip(BASE))
+        assert ("mended.py" in files) == (answer == "taken in")
+
+
 async def test_a_push_that_takes_away_what_landed_is_asked_about(
     tmp_path: Path,
 ) -> None:

@@ -11,7 +11,7 @@ from bot.forge.rest import Refused
 from bot.repository.compose import Conflicted, Piece
 from convoy.events import Command
 from convoy.events.hold_events import (
-    BaseTaken,
+    BranchTaken,
     MergeRequested,
     MergeWithdrawn,
     WorkHeld,
@@ -52,7 +52,7 @@ DROPPED: Final = ("needs-review", "running", "blocked", "queued")
 COMMANDS: Final = ("pauses_or_resumes", "cancels", "cancels", "locks", "unlocks")
 DEEDS: Final = (
     *("pushes_to_a_base", "pushes_to_the_target", "pushes_to_the_target"),
-    "answers_for_a_push",
+    *("pushes_to_a_task", "answers_for_a_push"),
     *("merges_by_hand", "merges_by_hand", "deletes_a_base", "deletes_a_run"),
     *("changes_the_rules", "changes_the_rules", "approves", "lets_the_queue_go_on"),
 )
@@ -168,11 +168,32 @@ class People(Story):
             self.push(chosen(bases, number), chosen(("good", "clash", "bad"), number))
             self.saw("push to a base")
 
+    def pushes_to_a_task(self, number: int) -> None:
+        shown = [
+            ref
+            for convoy, task in self.tasks("needs-review", "running", "blocked")
+            if (ref := HEADS + ids.task_branch(convoy.name, task.number))
+            in self.forge.refs
+        ]
+        if shown:
+            self.push(chosen(shown, number), chosen(("good", "clash", "bad"), number))
+            self.saw("push to a task")
+
     def answers_for_a_push(self, _number: int) -> None:
         for convoy in self.forge.state.live():
-            if (pushed := convoy.pushed) is not None:
-                self.may(BaseTaken(convoy=convoy.name, commit=pushed.commit, by="ann"))
-                self.saw("push taken in")
+            parts = [(0, convoy.pushed, "push taken in")]
+            parts += [
+                (task.number, task.pushed, "push of a task taken in")
+                for task in convoy.tasks
+                if task.state == "needs-review"
+            ]
+            for task, pushed, what in parts:
+                if pushed is not None:
+                    name, commit = convoy.name, pushed.commit
+                    self.may(
+                        BranchTaken(convoy=name, task=task, commit=commit, by="ann")
+                    )
+                    self.saw(what)
 
     def pushes_to_the_target(self, number: int) -> None:
         self.push(MAIN, chosen(("good", "clash", "bad"), number))

@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Final
 
 from convoy.events import Event
-from convoy.events.hold_events import BasePushed, BaseTaken
+from convoy.events.hold_events import BranchPushed, BranchTaken
 from convoy.events.leases import LeaseTaken
 from convoy.events.merge_events import MergeDoubted, MergeFailed, MergeLanded
 from convoy.events.people_events import ApprovalVoided, ConvoyApproved, TaskApproved
@@ -80,9 +80,9 @@ class Promises:
         match fact:
             case TaskStarted():
                 self._started(before, after, fact)
-            case BasePushed():
+            case BranchPushed():
                 self._pushed[fact.convoy].add(fact.commit)
-            case BaseTaken():
+            case BranchTaken():
                 held = self.forge.commits[fact.commit].ancestors
                 self._pushed[fact.convoy] -= held
             case LeaseTaken():
@@ -419,8 +419,17 @@ class Promises:
                 _holds_for(convoy, task)
         assert not (hung := [*hanging(state)]), hung
         self._leases_hold(state)
+        self._pushes_are_kept()
         self._once_each()
         self._runs_hold(state)
+
+    def _pushes_are_kept(self) -> None:
+        places = (ids.HEADS, "refs/grite/attempts/")
+        tips = {tip for ref, tip in self.forge.refs.items() if ref.startswith(places)}
+        ancestors = (self.forge.commits[tip].ancestors for tip in tips)
+        found: frozenset[str] = frozenset().union(*ancestors)
+        for pushed in self._pushed.values():
+            assert pushed <= found, "what somebody pushed is lost"
 
     def _leases_hold(self, state: State) -> None:
         sessions = {
