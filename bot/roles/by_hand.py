@@ -93,9 +93,7 @@ def hear_push(context: BotContext, draft: Draft, action: HearPush) -> None:
     name, number, commit = action.convoy, action.task, action.commit
     convoy = draft.state.convoys[name]
     task = convoy.task(number)
-    tip = task.tips[-1] if task else convoy.tip or convoy.base
-    if task and task.work:
-        tip = task.work.commit
+    tip = task.work.commit if task and task.work else convoy.tip or convoy.base
     patch = context.commits.examined(tip, commit, convoy.settings)
     pushed = Push(
         commit=commit,
