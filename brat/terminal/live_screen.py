@@ -94,7 +94,7 @@ def scrolled(first: int, typed: bytes, count: int, room: int) -> int:
 def foot(first: int, count: int, room: int) -> str:
     """Return the last line of the screen: what is shown, and the keys."""
     if count <= room:
-        return "q leaves"
+        return "q quits"
     last = min(first + room, count)
     return f"lines {first + 1} to {last} of {count}; arrows or j and k scroll; q quits"
 

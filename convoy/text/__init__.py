@@ -303,9 +303,9 @@ _CLOSES: Final = re.compile(
     r"|https?://\S+/(?:issues|pull)/\d))",
     re.IGNORECASE,
 )
-# Of Jira and Linear, by their form, but for the standards that are named alike.
+# Of Jira and Linear, by their form, but for standards that are named alike.
 # https://linear.app/docs/github
-_KEY: Final = r"(?-i:\b(?!(?:UTF|SHA|ISO|RFC|CVE|CWE|PEP|AES|MD)-)[A-Z][A-Z0-9]+-\d+)"
+_KEY: Final = r"(?-i:\b(?!(?:GH|UTF|SHA|ISO|RFC|CVE|CWE|PEP|AES)-)[A-Z][A-Z0-9]+-\d+)"
 _CLOSES_KEYS: Final = re.compile(
     rf"{_CLOSING}(?:[\[<(*_]{{0,4}}(?:https?://linear\.app/[\w/-]*/)?{_KEY}"
     r"[\])>*_,;&\s]*(?:and\s)?)+",

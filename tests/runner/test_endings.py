@@ -261,12 +261,12 @@ def test_a_killed_witness_leaves_what_there_was_but_no_result(forge: Forge) -> N
 
 
 CRIPPLES = """
-import os, resource, subprocess, sys
+import os, resource, sys
 from runner.box.processes import guarded
 
 def work():
-    left = subprocess.Popen(("sh", "-c", "sleep 600; :"), start_new_session=True)
-    print(left.pid, flush=True)
+    apart = ("setsid", "sh", "-c", "sleep 600; :")
+    print(os.spawnvp(os.P_NOWAIT, apart[0], apart), flush=True)
     resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE, (0, 0))
     return 7
 

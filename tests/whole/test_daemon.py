@@ -210,6 +210,6 @@ def test_in_a_clone_of_another_machine_a_decision_is_a_comment(
 def until(terminal: Terminal, line: str, wanted: str) -> None:
     """Ask until the answer holds what is wanted: the daemon needs a moment."""
     for _ in range(300):
-        if wanted in terminal.done(line):
+        if wanted in terminal.type(line).out:  # 1: it waits for a person
             return
     pytest.fail(f"{line} never said {wanted}")

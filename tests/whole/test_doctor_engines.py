@@ -74,7 +74,7 @@ def test_what_agents_may_reach_is_said(tmp_path: Path) -> None:
         ) in (network)
     else:
         assert network.endswith(
-            "ok    [runner] egress: agents reach their model and pypi.org, and nothing "
+            "ok    [runner] egress: agents reach their model and pypi.org and nothing "
             "else"
         )
 

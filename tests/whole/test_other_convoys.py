@@ -49,7 +49,7 @@ def test_what_waits_elsewhere_is_one_line(tmp_path: Path) -> None:
     assert second.status == 0, second.err
     assert "a-greeting-" in second.err
     assert "task 1 is blocked: " not in second.err
-    [line] = [line for line in second.lines if "say-ho-1 needs somebody" in line]
+    [line] = [line for line in second.lines if "say-ho-1 also needs you" in line]
     assert line == "say-ho-1 also needs you (blocked: 1): brat status says why"
 
     tell = terminal.done

@@ -106,7 +106,7 @@ def watched(kept: Kept, **environment: str) -> Iterator[Watched]:
 
 def begin(seen: Watched, kept: Kept) -> str:
     seen.shell.sendline(f"{BRAT} status --watch --repo {kept.path}")
-    return seen.see(lambda text: "q leaves" in text)
+    return seen.see(lambda text: "q quits" in text)
 
 
 @pytest.mark.layer("landing")
@@ -124,7 +124,7 @@ def test_news_come_by_themselves_on_one_screen_without_a_flicker(kept: Kept) -> 
     assert "waits for you:" in later
     assert f"brat task retry 3 --convoy {NAME}" in later
     assert len(last.splitlines()) <= SIZE[0]
-    assert last.endswith("q leaves")
+    assert last.endswith("q quits")
     # Each picture came whole, and none began with an empty screen.
     assert seen.between == ""
     assert "\x1b[2J" not in seen.out
@@ -135,7 +135,7 @@ def test_news_come_by_themselves_on_one_screen_without_a_flicker(kept: Kept) -> 
 def test_agents_at_work_are_watched(kept: Kept) -> None:
     with watched(kept) as seen:
         seen.shell.sendline(f"{BRAT} session list --watch --repo {kept.path}")
-        nobody = seen.see(lambda text: "q leaves" in text)
+        nobody = seen.see(lambda text: "q quits" in text)
         kept.rules.started(1)
         kept.tell()
         one = seen.see(lambda text: "fix-7/1/1" in text)
@@ -164,7 +164,7 @@ def test_it_fits_whatever_size_the_window_gets(kept: Kept) -> None:
             seen.shell.setwinsize(lines, columns)
             shown = seen.see(
                 lambda text, wide=lines > 20: (  # type: ignore[misc]
-                    "q leaves" in text and ("scroll" not in text) == wide
+                    "q quits" in text and ("scroll" not in text) == wide
                 )
             )
             assert len(shown.splitlines()) <= lines
@@ -192,7 +192,7 @@ def test_what_waits_stays_on_top_while_the_rest_scrolls(tmp_path: Path) -> None:
     waits = top.splitlines()[:4]
     assert waits[0] == "waits for you:"
     assert "no CI for 40" in waits[1]
-    assert waits[2] == f"    brat task retry 40 --convoy {NAME}"
+    assert waits[2].startswith(f"    brat task retry 40 --convoy {NAME} --repo ")
     assert "lines 1 to 19 of " in top
     assert "1 Task 1 " not in middle
     assert again == top
@@ -219,7 +219,7 @@ def test_what_waits_takes_a_third_of_a_small_screen_at_most(tmp_path: Path) -> N
     assert "no CI for 3" in lines[4]
     assert lines[7] == "  and 3 more: brat status"
     assert "no CI for 4" not in "".join(lines[:8])
-    assert lines[-1].endswith("q leaves")
+    assert lines[-1].endswith("q quits")
     assert small.splitlines()[0] == "waits for you: 5, see: brat status"
     assert len(small.splitlines()) <= 6
 
