@@ -203,7 +203,7 @@ def convoy_list(*, as_json: Json = False, repo: Repo = HERE) -> None:
 
 @convoy_words.command("show")
 def convoy_show(name: Name, *, as_json: Json = False, repo: Repo = HERE) -> None:
-    """Show one convoy, its tasks and its plan."""
+    """Show one convoy, its tasks and its plan; exit as `brat status` does."""
     from brat.commands import print_views
 
     sys.exit(print_views.convoy(repo, name, as_json=as_json))
