@@ -185,6 +185,7 @@ WORKFLOWS: Final = {
 }
 CONFIGURATIONS: Final = {
     "a key of 60 kB": "a." * 30_000 + "b = 1",
+    "3,000 keys": "".join(f"a{number} = 1\n" for number in range(3_000)),
     "65 kB of keys": "".join(f"a{number} = 1\n" for number in range(6_000)),
 }
 TEXTS: Final = {f"65 kB of {mark!r}": mark * (TEXT // len(mark)) for mark in MARKS}

@@ -206,12 +206,27 @@ class _Markdown(MarkdownIt):
         return quote(url, safe=_IN_URLS)
 
 
+_LINKS: Final = ("image", "link_open")
+
+
+def _may_link(state: StateInline) -> bool:
+    """Whether what ends a link follows: else thousands of beginnings are each read."""
+    text, at = state.src, state.pos
+    if text[at] not in "[!":
+        return False
+    if text.find("]", at) < 0:
+        return False
+    return "references" in state.env or text.find(")", at) >= 0
+
+
 def _noting(kind: str, rule: InlineRule) -> InlineRule:
     """Wrap a rule: its token's meta holds where the rule began and ended."""
 
     # markdown-it passes these two arguments by position.
     def noting(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  see above
         start, count = state.pos, len(state.tokens)
+        if kind in _LINKS and not _may_link(state):
+            return False
         if not rule(state, silent):
             return False
         token = next((each for each in state.tokens[count:] if each.type == kind), None)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 YAML_VALUES: Final = 100_000
 """The most keys and values, each counted as often as aliases repeat it."""
 TOML_CHARS: Final = 65_536
+TOML_VALUES: Final = 3_000
 KEY_PARTS: Final = 32
 _PART: Final = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
 _LONG_KEY: Final = re.compile(rf"(?<![\w-]){_PART}(?:\.[ \t]*+{_PART}){{{KEY_PARTS}}}")
@@ -79,6 +80,8 @@ def toml_table(text: str) -> dict[str, Any]:
     """
     if len(text) > TOML_CHARS:
         raise TooMuch(f"it has over {TOML_CHARS} characters, which is the limit")
+    if sum(map(text.count, "=,[{")) > TOML_VALUES:
+        raise TooMuch(f"it has over {TOML_VALUES} keys and values, which is the limit")
     if found := _LONG_KEY.search(text):
         line = text.count("\n", 0, found.start()) + 1
         raise TooMuch(f"line {line}: a key may have at most {KEY_PARTS} parts")

@@ -384,6 +384,10 @@ class Promises:
             owner, number, _ = ids.parse_session(session)
             task = self.forge.state.convoys[owner].task(number)
             whole = self.forge.state.convoys[owner].state == "complete"
+            own = ids.base_branch(owner)  # the log may not know yet
+            whole |= any(
+                p.head == own and p.state == "merged" for p in self.forge.pulls
+            )
             beside = task is not None and task.landed is None  # as tests with code
             assert whole or beside or owner == convoy.name, (
                 f"{line} is of another convoy"
