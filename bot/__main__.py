@@ -16,7 +16,6 @@ from grite.short_traceback import log_warnings, short_traceback
 
 
 async def _serve(file: Path, port: int) -> None:
-    """Serve until SIGTERM."""
     running = asyncio.current_task()
     assert running is not None  # noqa: S101  asyncio.run makes one
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)

@@ -115,8 +115,6 @@ paid for."""
 
 
 class Left(Struct, frozen=True, kw_only=True):
-    """The work left when the loop ends."""
-
     convoys: int
     running: int
     blocked: int

@@ -53,7 +53,6 @@ def kept_key(file: Path) -> bytes:
 
 
 def session_token(key: bytes, repository: str, session: str) -> str:
-    """Return the token of a session, `<convoy>/<task>/<attempt>`."""
     said = f"feed/v1\n{repository.casefold()}\n{session}"
     return hmac.digest(key, said.encode(), "sha256").hex()
 
@@ -370,7 +369,6 @@ class Feed:
         return tape
 
     def forget(self) -> None:
-        """Drop ended sessions and delete old files."""
         for session in [each for each in self._tapes if self.attempt(each) is None]:
             del self._tapes[session]
             self._ears.pop(session, None)

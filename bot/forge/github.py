@@ -200,7 +200,6 @@ class GitHub(Part):
         return found.full_name, found.id
 
     async def number(self) -> int:
-        """Return the repository's id."""
         name, number = await self.named()
         if number <= 0:
             raise Unavailable(f"GET /repos/{name}: not a GitHub answer: no id")

@@ -330,8 +330,6 @@ class Reviewed(Payload):
 
 
 class Actor(Payload):
-    """An account as GraphQL names it."""
-
     kind: str = Field("", alias="__typename")
     login: str = ""
 

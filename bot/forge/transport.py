@@ -201,8 +201,6 @@ class HttpReply:
 
 
 class Wire:
-    """One forge's API, over one HTTP client."""
-
     def __init__(self, client: httpx.AsyncClient, api_url: str) -> None:
         self._client = client
         self._base = api_url.rstrip("/")

@@ -61,8 +61,6 @@ class Outgrown(BratError):
 
 
 class OnDisk(NamedTuple):
-    """What a folder's files come to."""
-
     size: int
     """Bytes."""
     files: int
@@ -80,7 +78,6 @@ def on_disk(folder: Path) -> OnDisk:
 
 
 def has_grown(mirror: Path) -> bool:
-    """Whether a mirror is to be collected."""
     now, noted = on_disk(mirror), _noted(mirror)
     return now.size > max(FLOOR_BYTES, GROWTH * noted.size) or now.files > max(
         FLOOR_FILES, GROWTH * noted.files

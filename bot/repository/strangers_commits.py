@@ -129,8 +129,6 @@ class TooMuch(BratError):
 
 
 class Touched(NamedTuple):
-    """One commit's change to one path."""
-
     change: PathChange
     blob: str
     """The id of the file's new content; empty: it has none."""
@@ -144,7 +142,6 @@ class CommitRange:
         self._looked = self._changed = 0
 
     def whole(self, base: str, commit: str) -> list[Touched]:
-        """Return the changes from `base` to `commit`."""
         return list(self._between(self._tree(base), self._tree(commit)))
 
     def steps(self, base: str, commit: str) -> list[Touched]:

@@ -182,7 +182,6 @@ class Looks:
 
     @property
     def since(self) -> datetime:
-        """Where the next look begins."""
         newest = max(self.seen.values(), default=self.begun)
         return max(self.begun, newest - OVERLAP)
 
@@ -451,8 +450,6 @@ async def tried(
 
 @dataclass(frozen=True)
 class Try:
-    """One try at an announced action."""
-
     key: str
     look: bool
     """Whether the action may have been done already, and has to be looked for."""

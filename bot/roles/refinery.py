@@ -93,7 +93,6 @@ def land_sync(context: BotContext, draft: Draft, action: owed.LandSync) -> None:
 
 
 def _judges(context: BotContext, convoy: Convoy, commit: str) -> tuple[str, ...]:
-    """Return the checks that judged a commit."""
     checks = context.observed.checks.get(commit)
     return landing.judged_by(convoy.settings, checks)
 

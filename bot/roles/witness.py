@@ -143,8 +143,6 @@ LOST: Final = "the session ended without a result: its machine or its witness di
 
 @dataclass(frozen=True)
 class EndedAttempt:
-    """One attempt whose run has ended."""
-
     context: BotContext
     draft: Draft
     convoy: Convoy
@@ -221,7 +219,6 @@ class EndedAttempt:
         )
 
     def note(self, result: Result) -> None:
-        """Keep the agent's notes for others."""
         if self.task.number == 0:
             return
         self.draft.submit(

@@ -146,8 +146,6 @@ def lacking(given: Mapping[str, str]) -> list[str]:
 
 
 class _Sent(Payload):
-    """One try to deliver something."""
-
     status_code: int
 
     @property

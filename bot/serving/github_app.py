@@ -181,7 +181,6 @@ def dashboard_at(public_url: str, wanted: str) -> str:
 
 
 def check_free(folder: Path) -> None:
-    """Check that no file would be overwritten."""
     for name in (KEY_FILE, SETTINGS_FILE):
         if (folder / name).exists():
             raise BratError(f"{folder / name} exists already: choose another folder")

@@ -128,7 +128,6 @@ class LogKey:
 
     @property
     def signers(self) -> AllowedSigners:
-        """This key alone."""
         return only_signer(self.public)
 
     @property

@@ -224,7 +224,6 @@ class Common(BaseModel):
 
     @property
     def gap_s(self) -> float:
-        """The least time between writes."""
         if self.write_gap_s is not None:
             return self.write_gap_s
         return GITHUB_GAP_S if is_clouds(self.api_url) else 0.0

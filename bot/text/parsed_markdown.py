@@ -214,9 +214,8 @@ def _may_link(state: StateInline) -> bool:
     text, at = state.src, state.pos
     if text[at] not in "[!":
         return False
-    if text.find("]", at) < 0:
-        return False
-    return "references" in state.env or text.find(")", at) >= 0
+    is_label = text.find("]", at) >= 0
+    return is_label and ("references" in state.env or text.find(")", at) >= 0)
 
 
 def _noting(kind: str, rule: InlineRule) -> InlineRule:

@@ -237,7 +237,6 @@ def _first_line(tokens: Sequence[Token]) -> int:
 
 
 def _command_in(line: str, below: list[str]) -> FoundCommand:
-    """Split one command into its parts."""
     shown = cut(line, LINE_CHARS)
     words: list[str] = []
     options: dict[str, str] = {}

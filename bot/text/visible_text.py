@@ -302,8 +302,6 @@ def visible(text: str) -> str:
 
 
 class _Hidden:
-    """Finds the hidden parts of one text."""
-
     def __init__(self, text: str) -> None:
         self._page = Page(text)
         self._tokens, self._env = markdown_blocks(text)
@@ -348,7 +346,6 @@ class _Hidden:
                     pass
 
     def _fence(self, token: Token) -> Edit:
-        """Keep only the language after a fence."""
         line = _lines(token).start
         start = self._page.text.index(token.markup, self._page.start(line))
         language = _LANGUAGE.match(token.info.strip())
@@ -439,7 +436,6 @@ class _Hidden:
 
 
 def _lines(token: Token) -> range:
-    """Return the numbers of a block's lines."""
     first, end = token.map or (0, 0)
     return range(first, end)
 
