@@ -16,6 +16,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from math import inf
 from time import monotonic
 from typing import Final
 
@@ -45,7 +46,6 @@ from bot.text.convoy_comment import convoy_table
 from convoy.kinds import is_stopped
 from convoy.model import ids
 from convoy.model.state import Convoy, State, asides, shown_asides
-from convoy.model.work import Candidate
 from convoy.owed import Show
 from convoy.rules.landing import open_candidates
 from convoy.text import counted, full_stop
@@ -61,8 +61,7 @@ async def start_ci(context: BotContext, asked: set[str]) -> None:
     """
     if context.settings.ci_workflow is None:
         return
-    for target, branch, candidate in _awaited_candidates(context.mirror.state):
-        commit = candidate.commit
+    for target, branch, commit in _awaited_candidates(context.mirror.state):
         seen = context.observed.checks.get(commit)
         is_new = seen is not None and seen.verdict == "none"
         is_there = context.mirror.refs.get(ids.HEADS + branch) == commit
@@ -77,23 +76,13 @@ async def start_ci(context: BotContext, asked: set[str]) -> None:
             await context.github.ci.start(file, branch, inputs)
 
 
-def _awaited_candidates(state: State) -> Iterator[tuple[str, str, Candidate]]:
-    """Give each open candidate that CI must judge, with its target and its branch."""
+def _awaited_candidates(state: State) -> Iterator[tuple[str, str, str]]:
+    """Give each open candidate that CI must judge: its target, branch and commit."""
     for convoy in state.live():
-        if not convoy.settings.require_ci:
-            continue
-        lane = ids.base_branch(convoy.name)
-        for task in convoy.tasks:
-            if task.candidate is not None and not task.settled:
-                commit = task.candidate.commit
-                yield convoy.target, ids.queue_branch(lane, commit), task.candidate
-        if convoy.sync.candidate is not None:
-            sync = convoy.sync.candidate
-            yield convoy.target, ids.queue_branch(lane, sync.commit), sync
-        if convoy.candidate is not None:
-            commit = convoy.candidate.commit
-            queued = ids.queue_branch(convoy.target, commit)
-            yield convoy.target, queued, convoy.candidate
+        for candidate in open_candidates(convoy) if convoy.settings.require_ci else ():
+            is_own, commit = candidate is convoy.candidate, candidate.commit
+            onto = convoy.target if is_own else ids.base_branch(convoy.name)
+            yield convoy.target, ids.queue_branch(onto, commit), commit
 
 
 LIMIT_S: Final = 25 * 60.0
@@ -107,8 +96,9 @@ GitHub allows a repository's jobs 1,000 an hour together.
 https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
 """
 LONGEST_PAUSE_S: Final = 20.0
-STAYING_PAUSE_S: Final = 6.0
-"""The longest pause of a job that stays: with a look, people wait ten seconds."""
+STAYING_PAUSE_S: Final = 3.0
+"""The longest pause of a job that stays. A look that finds nothing new is answered by
+304, which costs nothing of the limit."""
 LONGEST_HOLD_S: Final = 60.0
 """A longer wait for the forge's limits is left to a later run: a machine that waits is
 paid for."""
@@ -177,37 +167,39 @@ async def run_once(loop: Loop, *, after: int | None, ci_wait_s: float) -> Left:
     asked: set[str] = set()
     while True:
         again = await bot_service.tick(loop)
-        if not again:
-            with contextlib.suppress(Unavailable, Conflict):  # else the lease expires
-                await loop.release()
         try:
             await start_ci(loop.context, asked)
         except Refused as refused:
-            refusal = refusal_of_rest(refused)
-            why = f"CI cannot be started: {full_stop(refusal.why)} {refusal.helps}"
-            loop.tell(why)
+            found = refusal_of_rest(refused)
+            loop.tell(f"CI cannot be started: {full_stop(found.why)} {found.helps}")
         except Unavailable:
             again = True
         cut_short = cut_short + 1 if again else 0
         if cut_short * RETRY_S > bot_service.PATIENCE_S:
             raise Unavailable("; ".join(loop.context.troubles.values()))
-        state = loop.context.mirror.state
-        stays = _stays(loop.context)
+        state, stays = loop.context.mirror.state, _stays(loop.context)
         waiting.seen(loop.context.mirror.head, stays=stays)
         answers, before = loop.context.github.answers, answers
         share_s = loop.context.github.pause_s(answers - before)
         # So long the forge, or our own pace, wants no ordinary request.
         limited_s = (loop.troubles.resume_at - loop.context.clock()) / 1000
-        if max(share_s, limited_s) > LONGEST_HOLD_S:
-            loop.tell("few of the jobs' requests are left; a later run continues")
-            return structs.replace(_left(state, again=False), by_clock=True)
+        is_limited = max(share_s, limited_s) > LONGEST_HOLD_S
         could_act = again or any(
             not isinstance(action, Show) for action in owed(loop.context)
         )
+        could_act |= stays and loop.soon_s < inf
         is_awaited = waiting.worth_while(state, stays=stays)
-        if waiting.over or not (could_act or is_awaited):
+        ends = is_limited or waiting.over or not (could_act or is_awaited)
+        # A job that stays keeps the lease: to give it back and take it costs pushes.
+        if ends or not (again or stays):
+            with contextlib.suppress(Unavailable, Conflict):  # else the lease expires
+                await loop.release()
+        if is_limited:
+            loop.tell("few of the jobs' requests are left; a later run continues")
+            return structs.replace(_left(state, again=False), by_clock=True)
+        if ends:
             return _left(state, again=could_act or (stays and is_awaited))
-        pause_s = RETRY_S if again else waiting.pause_s
+        pause_s = RETRY_S if again else min(waiting.pause_s, loop.soon_s)
         await loop.wake.wait(max(pause_s, share_s))
 
 
@@ -255,11 +247,7 @@ async def _job(inputs: OneshotInputs) -> Left:
         if kept is not None:
             loop.context.inbox.put(f"run-{inputs.run}", kept)
         try:
-            left = await run_once(
-                loop,
-                after=inputs.after,
-                ci_wait_s=inputs.ci_wait_s,
-            )
+            left = await run_once(loop, after=inputs.after, ci_wait_s=inputs.ci_wait_s)
         except BratError:
             await _wake_later(loop.context.github, on=True)  # what is left is not known
             raise
@@ -311,9 +299,8 @@ async def _wake_later(github: GitHub, *, on: bool) -> None:
 def _report(inputs: OneshotInputs, left: Left, state: State) -> None:
     if inputs.output is not None:
         with inputs.output.open("a", encoding="utf-8") as file:
-            file.write(f"convoys={left.convoys}\nrunning={left.running}\n")
-            file.write(f"blocked={left.blocked}\nagain={str(left.again).lower()}\n")
-            file.write(f"by_clock={str(left.by_clock).lower()}\n")
+            for name, value in structs.asdict(left).items():
+                file.write(f"{name}={str(value).lower()}\n")
     if inputs.summary is not None:
         said = (
             convoy_table(convoy, shown_asides(state, convoy.name))

@@ -82,7 +82,7 @@ async def carry_out_effect(context: BotContext, effect: Effect) -> ActionDone | 
             await context.github.runs.cancel(run)
             return None
         case Show(convoy=name, part=part):
-            convoy = context.mirror.state.convoys[name]
+            convoy = context.state.convoys[name]
             await show_part(context, convoy, part)
             if convoy.ended and part != "comment":  # it tells that this works again
                 works = frozenset({show_item(name, part)})
@@ -104,9 +104,9 @@ async def _do(context: BotContext, intent: Intent) -> int:
         failed_try(context, intent.key)
         raise
     except Refused:
-        convoy = context.mirror.state.convoys.get(intent.convoy)
+        convoy = context.state.convoys.get(intent.convoy)
         is_last = intent.kind == "answer" or (convoy is not None and convoy.ended)
-        before = set_aside(context.mirror.state, intent_item(intent))
+        before = set_aside(context.state, intent_item(intent))
         if is_last and before is not None and before.is_given_up:
             return 0
         raise
@@ -117,7 +117,7 @@ async def _do(context: BotContext, intent: Intent) -> int:
 async def _try(context: BotContext, intent: Intent, now: Try) -> int:
     if intent.kind == "answer":
         return await _answer(context, intent, now)
-    convoy = context.mirror.state.convoys[intent.convoy]
+    convoy = context.state.convoys[intent.convoy]
     match intent.kind:
         case "dispatch":
             return await _dispatch(context, convoy, intent, now)
@@ -213,7 +213,7 @@ async def _answer(context: BotContext, intent: Intent, now: Try) -> int:
         return intent.comment
     if found := await _said(context, intent.issue, now):
         return found
-    convoy = convoy_of(context.mirror.state, intent.issue)
+    convoy = convoy_of(context.state, intent.issue)
     text = with_box_note(intent.text, convoy)
     body = f"{ids.marker(intent.key)}\n{text}"
     return await context.github.say(intent.issue, body)
@@ -250,14 +250,14 @@ async def _finish(context: BotContext, convoy: Convoy, intent: Intent) -> int:
     works = frozenset({action_item(intent.key)})
     for part in SHOWN:
         item = show_item(convoy.name, part)
-        if not may_try(context.mirror.state, item, context.clock()):
+        if not may_try(context.state, item, context.clock()):
             continue
         try:
             await show_part(context, convoy, part, works)
         except Refused as refused:  # it is set aside by itself
             note_failure(context, item, refused)
         else:
-            context.memory.failures.worked(item, context.mirror.state)
+            context.memory.failures.worked(item, context.state)
             works |= {item}
     if convoy.state == "complete" and convoy.given is None:
         await context.github.close_issue(convoy.issue, "completed")
@@ -273,7 +273,7 @@ def is_shown(context: BotContext, effect: Effect) -> bool:
     """Whether the forge already shows what the effect would show."""
     if not isinstance(effect, Show):
         return False
-    convoy = context.mirror.state.convoys[effect.convoy]
+    convoy = context.state.convoys[effect.convoy]
     if _is_off_limits(convoy, effect.part):
         return True
     match effect.part:
@@ -362,7 +362,7 @@ async def _show_labels(context: BotContext, convoy: Convoy) -> None:
     have, have_not = wanted_labels(convoy, context.settings.label)
     if context.memory.shown.get(key) == have:
         return
-    known = context.mirror.state.convoys.summaries()
+    known = context.state.convoys.summaries()
     *_, newest = (name for name, each in known if each.issue == convoy.issue)
     if convoy.ended and newest != convoy.name:  # the issue shows where that one is
         context.memory.shown[key] = have
@@ -404,7 +404,7 @@ def comment_body(
     `ticked` are boxes that a person ticked and the bot has not handled yet; `works` is
     what was set aside and works again.
     """
-    state = context.mirror.state
+    state = context.state
     asides = shown_asides(state, convoy.name, works)
     at = moment(state, context.clock())
     return convoy_comment(convoy, ticked, asides, at, context.settings.web)

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf
 from typing import Final
 
 from filelock import FileLock
@@ -24,17 +25,17 @@ from bot.loop.effects import is_shown
 from bot.loop.observe import NEW_CHECKS, observe
 from bot.loop.pushing import BotLease, LeasedPush, LogRefused, PushPacing, RefusedParts
 from bot.loop.staging import owed, stage
-from bot.repository.draft import Draft
+from bot.repository.draft import ANSWERS, Draft
 from bot.requests import new_requests
 from bot.requests.answers import carry_out
 from bot.requests.verb import Asker, Request
 from bot.roles.bot_context import BotContext, LeaseTooOld, NotHolder, NotYet, alone
 from bot.text.replies import Reply
 from convoy.events import Command, Refusal
-from convoy.events.forge_actions import ActionDone, ItemSetAside
+from convoy.events.forge_actions import ItemSetAside
 from convoy.events.leases import StartBot
 from convoy.model.work import Intent
-from convoy.owed import Do, Effect, item_of_effect
+from convoy.owed import Do, Effect, Show, item_of_effect
 from grite.errors import BratError, Conflict, GitFailed, Rejected, Unavailable
 
 ROUNDS: Final = 200
@@ -62,10 +63,13 @@ class Loop:
     tell: Callable[[str], None] = lambda _: None
     """Called with one line for each problem or wait."""
     look_here: Callable[[], None] = lambda: None
-    """Brings in what no forge shows, such as a person's checkout; may block."""
+    """Brings in what no forge shows, such as a person's checkout; may block, and raises
+    `Unavailable` where it cannot be seen now."""
     stays: Callable[[BotContext], bool] = lambda _: False
     """Whether this process, to which nothing is delivered, answers people all the same:
-    then each of its rounds looks at everything."""
+    then each of its ticks is one round, which looks at everything."""
+    soon_s: float = inf
+    """In how many seconds at most such a process has more to do."""
     cut_by: BratError | None = None
     """What cut the last tick short; None: it was whole."""
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -90,7 +94,7 @@ class Loop:
         async with self._alone():
             self.context.memory.failures.begin(self.context.troubles)
             try:
-                await self.look()
+                await asyncio.to_thread(self.look_here)
                 await self._rounds(self.wake.take())
             except (Conflict, Unavailable, NotHolder, Refused, GitFailed) as error:
                 self.cut_by = error
@@ -101,6 +105,7 @@ class Loop:
                 return True
             self.cut_by = None
             self.troubles.over("tick")
+            self.lease.doubts &= bool(self.context.troubles)
             return bool(self.context.troubles) or self.context.memory.failures.again
 
     async def _tell_refused(self, refused: LogRefused) -> None:
@@ -111,14 +116,6 @@ class Loop:
             self.troubles.note("comment", error)
         else:
             self.troubles.over("comment")
-
-    async def look(self) -> None:
-        """Bring in what no forge shows.
-
-        Raises:
-            Unavailable: it cannot be seen now.
-        """
-        await asyncio.to_thread(self.look_here)
 
     async def wait(self, *, again: bool) -> None:
         """Wait until something may have changed, or a failed action may be retried."""
@@ -191,22 +188,39 @@ class Loop:
             await asyncio.to_thread(context.mirror.look)
             self._tell_notices(context.mirror.notices)
         self._refuse_unknown()
-        self.wake.polls = self.stays(context)
+        polls = self.wake.polls = self.stays(context)
         for _ in range(ROUNDS):
-            await self.pacing.wait()
+            if not polls:
+                await self.pacing.wait()
             parts |= self.wake.take()
             look = partial(asyncio.to_thread, context.mirror.look)
             context.observed = await observe(context, parts, look)
-            draft = context.draft()
-            accepted = await self._drafted(draft, parts)
-            wanted = draft or self._refused.only is not None
+            draft, left_s = context.draft(), self.pacing.left_s if polls else 0.0
+            known = frozenset(draft.intended)
+            accepted = await self._drafted(draft, parts, pushes=not left_s)
+            # The next push holds it; the comment and its answer's key find it again.
+            waits = polls and bool(draft) and draft.can_wait
+            waits &= self.lease.fresh and not self.lease.doubts
+            wanted = not waits and (draft or self._refused.only is not None)
+            if wanted and left_s:
+                await self.pacing.pause(left_s)
+                continue
             if wanted and not await self._push(draft):
                 continue  # what was refused is left out of the next one
+            mine = draft.intended - known
+            if self.lease.doubts:  # it may have been given, and not been noted
+                mine = {key for key in mine if not key.startswith(ANSWERS)}
+            context.memory.fresh |= mine
             self.context.memory.failures.forget(draft.told)
-            self._effects.noted.clear()
+            if waits:
+                context.memory.noted = draft.commands
             for delivery in accepted:
                 context.inbox.done(delivery)
-            acted = await self._effects.carry_out()
+            acted = await self._effects.carry_out(shows=not (polls and wanted))
+            if polls:
+                again = wanted or acted or self._refused.goes_on(draft.now)
+                self.soon_s = 0.0 if again else left_s or inf
+                return
             if not draft and not acted and not self._refused.goes_on(draft.now):
                 return
             parts = self.wake.take() | (
@@ -219,19 +233,23 @@ class Loop:
             self.tell(notice)
         notices.clear()
 
-    async def _drafted(self, draft: Draft, parts: frozenset[str]) -> list[str]:
-        """Make the draft; return the deliveries that it answers."""
+    async def _drafted(
+        self, draft: Draft, parts: frozenset[str], *, pushes: bool
+    ) -> list[str]:
+        """Make the draft; return the deliveries that it answers.
+
+        Without `pushes` it has nothing that needs a push, but for what people ask.
+        """
         _introduce(draft)
         accepted = []
         if "mayor" in self.context.settings.roles:
             accepted = await new_requests.listen(self.context, draft, parts)
             self._tell_notices(self.context.inbox.notices)
-        for command in self._effects.noted:
-            draft.submit(command)
         failures = self.context.memory.failures
         for item in [*failures.owed]:
             draft.tell(failures.owed, item)
-        await stage(self.context, draft, self._only(draft.now))
+        if pushes:
+            await stage(self.context, draft, self._only(draft.now))
         return accepted
 
     def _only(self, now: int) -> frozenset[str] | None:
@@ -262,7 +280,6 @@ class Loop:
             told = failures.owed.get(item)
             if isinstance(told, ItemSetAside):
                 self.tell(f"{item} is set aside: {told.why}")
-        self.context.memory.fresh |= draft.intended
         return True
 
     def _refuse_unknown(self) -> None:
@@ -359,18 +376,26 @@ class EffectRound:
     leased: LeasedPush
     troubles: Troubles
     pacing: PushPacing
-    noted: list[ActionDone] = field(default_factory=list)
-    """What was done and the log does not hold yet."""
 
-    async def carry_out(self) -> bool:
-        """Carry out the effects owed; return whether the log has something to note."""
-        context = self.context
+    async def carry_out(self, *, shows: bool = True) -> bool:
+        """Carry out the effects owed; return whether there is more to do or to note.
+
+        A job that stays shows one part of a convoy a time, and none without `shows`:
+        each write takes a second, in which it sees nothing.
+        """
+        context, known = self.context, len(self.context.memory.noted)
         wanted = []
         for action in owed(context):
             await asyncio.sleep(0)  # the door answers between two long comments
             if isinstance(action, Effect) and not is_shown(context, action):
                 wanted.append(action)
         wanted.sort(key=precedence_of)  # what somebody waits for is not held up
+        shown = [effect for effect in wanted if isinstance(effect, Show)]
+        polls = self.pacing.wake.polls
+        if polls and shown:
+            shown.sort(key=lambda show: show.part != "comment")  # people read that
+            wanted = [effect for effect in wanted if not isinstance(effect, Show)]
+            wanted += shown[:1] if shows else ()
         self.troubles.keep_only({item_of_effect(effect) for effect in wanted})
         slots = asyncio.Semaphore(EFFECTS_AT_ONCE)
         context.github.guard(self.leased.lease.check)
@@ -382,8 +407,9 @@ class EffectRound:
             raise lost.exceptions[0] from lost  # all concern the same lease
         finally:
             context.github.guard(lambda: None)
-        noted = self.noted or context.memory.failures.owed
-        return bool(noted or (wanted and self.pacing.interrupted))
+        noted = len(context.memory.noted) > known or context.memory.failures.owed
+        more = polls and shown[1:] and item_of_effect(shown[0]) not in context.troubles
+        return bool(noted or more or (wanted and self.pacing.interrupted))
 
     async def _effect(self, effect: Effect, slots: asyncio.Semaphore) -> None:
         item, precedence = item_of_effect(effect), precedence_of(effect)
@@ -395,7 +421,7 @@ class EffectRound:
                 with alone(self.context, item), going(precedence):
                     noted = await effects.carry_out_effect(self.context, effect)
                     if noted is not None:
-                        self.noted.append(noted)
+                        self.context.memory.noted.append(noted)
             except (Limited, NotYet, LeaseTooOld) as error:
                 self.troubles.note(item, error, of_effect=True)
 

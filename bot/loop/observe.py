@@ -40,7 +40,7 @@ async def observe(context: BotContext, parts: frozenset[str], look: Look) -> Obs
     seen = replace(context.observed, unneeded=())
     awaited = frozenset(
         task.attempt.run
-        for _, task in context.mirror.state.running()
+        for _, task in context.state.running()
         if task.attempt is not None and task.attempt.run
     )
     if "runs" in parts or awaited - seen.runs.keys():
@@ -53,7 +53,7 @@ async def observe(context: BotContext, parts: frozenset[str], look: Look) -> Obs
         if lists != seen.lists:
             await look()  # what a person did was there before its issue was closed
         seen = replace(seen, issues=issues, lists=lists)
-    pulls = frozenset(by_hand.known_pulls(context.mirror.state))
+    pulls = frozenset(by_hand.known_pulls(context.state))
     asks_pulls = parts & {"issues", "pulls"}  # a merge closes its issue
     if asks_pulls or pulls - seen.pulls.keys():
         seen = replace(seen, pulls=await _pulls(context, look))
@@ -84,7 +84,7 @@ async def _pulls(context: BotContext, look: Look) -> dict[int, PullSeen]:
 
 async def _lists(context: BotContext) -> dict[str, tuple[SubIssue, ...]]:
     """Return the sub-issues of convoys planned by them; one not told is as before."""
-    state, known = context.mirror.state, context.observed.lists
+    state, known = context.state, context.observed.lists
     found: dict[str, tuple[SubIssue, ...]] = {}
     for convoy in state.live():
         if not convoy.listed:
@@ -116,7 +116,7 @@ async def _checks(
     context: BotContext, seen: Observed, *, again: bool
 ) -> dict[str, Checks]:
     found: dict[str, Checks] = {}
-    for convoy in context.mirror.state.live():
+    for convoy in context.state.live():
         merged = merged_commit(convoy, seen)
         awaited = {convoy.asked, merged} - {""}
         for commit in awaited | {one.commit for one in open_candidates(convoy)}:
@@ -164,9 +164,9 @@ def _reporters(context: BotContext, convoy: Convoy, commit: str) -> Reporters:
     rules = context.observed.rules.get(convoy.target)
     ids = rules.reporters if rules is not None else {}
     return Reporters(
-        named=context.mirror.state.reporters | chosen,
+        named=context.state.reporters | chosen,
         ids={name: app for name, app in ids.items() if name not in chosen},
-        awaited=frozenset(context.mirror.state.judges),
+        awaited=frozenset(context.state.judges),
         is_late=context.clock() > begun + patience_ms,
     )
 
@@ -177,7 +177,7 @@ RULES_MS: Final = 600_000
 
 async def target_rules(context: BotContext) -> dict[str, TargetRules]:
     found, at = dict(context.observed.rules), context.memory.rules_read
-    live = {convoy.target for convoy in context.mirror.state.live()}
+    live = {convoy.target for convoy in context.state.live()}
     now = context.clock()
     for branch in live | {context.mirror.default_branch}:
         is_old = branch in live and now - at.get(branch, now) >= RULES_MS
@@ -192,7 +192,7 @@ async def target_rules(context: BotContext) -> dict[str, TargetRules]:
 
 async def own_pulls(context: BotContext) -> dict[int, Mergeable]:
     found = {}
-    for convoy in context.mirror.state.live():
+    for convoy in context.state.live():
         number = convoy.pull
         is_pushed = convoy.landing is None or convoy.landing.way == "push"
         if number is not None and convoy.settled and not is_pushed:

@@ -11,8 +11,6 @@ lock on the bot's folder decides instead, and a dead holder's lease is free at o
 A lease binds nobody unless an allowed key signed it, and unless it names the log's
 newest commit or the one before: an old lease cannot be pushed again to stop the bot.
 
-Pushes are kept apart, but nobody waits long for an answer.
-
 Of a refused push the part is found that the remote refuses, and all others go on. Most
 remotes name the ref they refuse. Where none is named, halves are tried: first the log
 alone, then what was never refused, then groups that get smaller until one item is left
@@ -22,11 +20,10 @@ in a group. That the log itself is refused it cannot hold: an issue says so.
 import asyncio
 import uuid
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from math import inf
 from threading import Lock
 from time import monotonic
 from typing import Final
@@ -57,6 +54,11 @@ FRESH_S: Final = TTL_S / 3
 """A lease older than this is renewed before the bot acts under it."""
 SPARE_S: Final = 10.0
 """How long one write may take: nothing is sent under a lease that ends sooner."""
+MINUTE_PUSHES: Final = 6
+"""GitHub's "recommended maximum limit" of pushes a minute to one repository, "to avoid
+throttling and performance issues". It is no gap, and no refusal beyond it is documented
+https://docs.github.com/repositories/creating-and-managing-repositories/repository-limits
+"""
 
 
 @dataclass
@@ -74,6 +76,10 @@ class BotLease:
     dead: frozenset[str] = frozenset()
     """The nonces of processes that are dead; see `bot.settings.bot_folder`."""
     nonce: str = field(default_factory=lambda: str(uuid.uuid4()))
+    doubts: bool = False
+    """Whether a holder that did not free it may have done what the log does not say."""
+    sent_at: deque[float] = field(default_factory=lambda: deque(maxlen=MINUTE_PUSHES))
+    """When this process pushed last."""
     _pushed: tuple[str, float] = ("", 0.0)
     """Our newest lease on the remote, and when it was pushed."""
     _watched: tuple[str, float] = ("", 0.0)
@@ -120,6 +126,7 @@ class BotLease:
             parent = old
         elif old is not None and not self.sole:
             self._check(old, now)
+            self.doubts = True
         expires_ms, head = now + TTL_S * 1000, self.mirror.head
         lock = lease.Lock(self.actor, self.nonce, expires_ms, RESOURCE, head)
         new = lease.write(
@@ -133,6 +140,7 @@ class BotLease:
 
     def pushed(self, update: RefUpdate) -> None:
         self._pushed = (update.new or "", self.ticking())
+        self.sent_at.append(self._pushed[1])
 
     def freed(self) -> RefUpdate:
         return RefUpdate(self.ref, None, self.mirror.refs.get(self.ref))
@@ -215,6 +223,7 @@ class LeasedPush:
         with self._sending:
             draft.push(update, *kept)
             self.lease.pushed(update)
+            del self.context.memory.noted[: draft.noted]
 
     async def hold(self) -> None:
         """Renew the lease if it is not fresh: slow effects may outlast it."""
@@ -231,22 +240,18 @@ class LeasedPush:
         """Wait for a push under way, then give the lease back; blocking."""
         with self._sending:
             if self.lease.held:
-                update = self.lease.freed()
-                moves = {update.ref: update}
                 # Another process, say in another terminal, may have taken it over.
                 with suppress(Conflict):
-                    self.context.mirror.push((), moves, actor=self.context.actor)
+                    self.context.draft().push(self.lease.freed())
+                    self.context.memory.noted.clear()
+                self.lease.sent_at.append(self.lease.ticking())
 
 
 ASKED_GAP_S: Final = 2.0
 """The least time between two pushes while people wait for answers."""
 MINUTE_S: Final = 60.0
-HURRIED: Final = 4
-"""After so many pushes within a minute the whole gap is kept: GitHub takes six pushes a
-minute to one repository, and a gap of 20 s then leaves two.
-
-https://docs.github.com/repositories/creating-and-managing-repositories/repository-limits
-"""
+HURRIED: Final = 5
+"""After so many pushes within a minute, the rest is spread over what is left of it."""
 
 
 @dataclass(kw_only=True)
@@ -256,54 +261,46 @@ class PushPacing:
     context: BotContext
     wake: Wake
     lease: BotLease
-    pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+    pause: Callable[[float], Coroutine[None, None, None]] = asyncio.sleep
     _kept: int = 0
     """How many requests the door had kept when the round began."""
-    _pushed_at: deque[float] = field(default_factory=lambda: deque([-inf]))
-    """When the last pushes arrived, by the lease's clock."""
 
     async def wait(self) -> None:
         """Wait until the bot may push again, a short time if people wait."""
         self._kept = self.wake.kept
         if self.lease.held:
-            gap_s = self.context.settings.push_gap_s
-            if not self._may_hurry():
-                await self.pause(max(gap_s - self.lease.age_s, 0.0))
-            elif self.lease.age_s < gap_s and not self._asked():
-                await self._pause(gap_s - self.lease.age_s)
-            left_s = min(gap_s, ASKED_GAP_S) - self.lease.age_s
-            if left_s > 0 and self._asked():
-                await self.pause(left_s)
+            whole_s = self.context.settings.push_gap_s - self.lease.age_s
+            if whole_s > 0 and not self._asked():
+                await self._pause(whole_s)
+            if self.left_s > 0:
+                await self.pause(self.left_s)
         self._kept = self.wake.kept
+
+    @property
+    def left_s(self) -> float:
+        """How long the next push has to wait, whoever waits for it."""
+        gap_s, now = self.context.settings.push_gap_s, self.lease.ticking()
+        sent = [at for at in self.lease.sent_at if at > now - MINUTE_S]
+        if not (sent and gap_s):
+            return 0.0
+        least_s = min(gap_s, ASKED_GAP_S)
+        if len(sent) >= HURRIED:
+            shares = MINUTE_PUSHES + 1 - len(sent)
+            least_s = max(least_s, (sent[0] + MINUTE_S - sent[-1]) / shares)
+        return max(sent[-1] + least_s - now, 0.0)
 
     @property
     def interrupted(self) -> bool:
         """Whether somebody has asked for something since the round began."""
         return self.wake.kept != self._kept
 
-    def _may_hurry(self) -> bool:
-        now, pushed_at = self.lease.ticking(), self._pushed_at
-        last = now - self.lease.age_s
-        if last > pushed_at[-1]:
-            pushed_at.append(last)
-        while pushed_at[0] <= now - MINUTE_S and len(pushed_at) > 1:
-            pushed_at.popleft()
-        return len(pushed_at) < HURRIED
-
     async def _pause(self, seconds: float) -> None:
         """Wait, but not longer than until the next request comes."""
-
-        async def pause() -> None:
-            await self.pause(seconds)
-
-        async def hear() -> None:
-            await self.wake.more_kept(self._kept)
-
         async with asyncio.TaskGroup() as group:
-            both = [group.create_task(pause()), group.create_task(hear())]
-            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            for each in both:
-                each.cancel()
+            pause = group.create_task(self.pause(seconds))
+            hear = group.create_task(self.wake.more_kept(self._kept))
+            await asyncio.wait((pause, hear), return_when=asyncio.FIRST_COMPLETED)
+            pause.cancel(), hear.cancel()
 
     def _asked(self) -> bool:
         if self.wake.polls:  # a request that nobody has seen may wait

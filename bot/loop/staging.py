@@ -30,7 +30,7 @@ PASSES: Final = 20
 def owed(context: BotContext, draft: Draft | None = None) -> tuple[actions.Action, ...]:
     """Return the owed actions by a draft or the state; stopped, only messages."""
     roles = () if context.settings.stopped else context.settings.roles
-    state = draft.state if draft is not None else context.mirror.state
+    state = draft.state if draft is not None else context.state
     refs = draft.refs if draft is not None else context.mirror.refs
     now = draft.now if draft is not None else context.clock()
     observed = replace(context.observed, refs=refs)

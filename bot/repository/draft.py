@@ -8,14 +8,17 @@ that is refused names its part.
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
+from typing import Final
 
 from bot.repository.mirror import Mirror
 from convoy.events import Command, Refusal, decided
 from convoy.events.forge_actions import (
+    ActionDone,
     ActionIntended,
     Answer,
     ItemSetAside,
     ItemTakenUp,
+    RequestIgnored,
 )
 from convoy.log.record import record
 from convoy.model import ids
@@ -24,6 +27,10 @@ from grite import lease as locks
 from grite.errors import BratError
 from grite.event import Event as GriteEvent
 from grite.remote import RefUpdate
+
+ANSWERS: Final = "answer:"
+_NOTED: Final = ANSWERS, "pull:"
+"""How the keys begin of actions that may be noted later."""
 
 
 class NotAdmitted(BratError):
@@ -45,6 +52,10 @@ class Draft:
         self.told: set[str] = set()
         """The items that the draft sets aside or takes up for the bot."""
         self.actor = actor
+        self.noted = 0
+        """How many notes of its process it begins with."""
+        self.commands: list[Command] = []
+        """The commands that were accepted."""
         self._mirror = mirror
         self._events: list[GriteEvent] = []
         self._updates: dict[str, RefUpdate] = {}
@@ -59,12 +70,12 @@ class Draft:
         """Make what the block does the item's part; an exception undoes all of it."""
         outer, self._item = self._item, item
         before = self.state, dict(self.refs), set(self.intended), len(self._events)
-        moved = dict(self._updates), dict(self._items)
+        moved, commands = (dict(self._updates), dict(self._items)), len(self.commands)
         try:
             yield
         except BaseException:
             self.state, self.refs, self.intended, events = before
-            del self._events[events:]
+            del self._events[events:], self.commands[commands:]
             self._updates, self._items = moved
             raise
         finally:
@@ -83,6 +94,18 @@ class Draft:
         """Return the item whose part moves a ref last; `LOG`: the log's own."""
         return self._items.get(ref, (LOG_ITEM,))[-1]
 
+    @property
+    def can_wait(self) -> bool:
+        """Whether it holds only answers and what was done.
+
+        If it is lost, the same is found on the forge, by the comment and by its key.
+        """
+        return not self._updates and all(
+            isinstance(each, Answer | RequestIgnored)
+            or (isinstance(each, ActionDone) and each.key.startswith(_NOTED))
+            for each in self.commands
+        )
+
     def __bool__(self) -> bool:
         return bool(self._events or self._updates)
 
@@ -94,6 +117,7 @@ class Draft:
         self.state, events = record(self.state, decision, actor=self.actor, at=self.now)
         self._events += events
         self.intended |= {e.key for e in decision if isinstance(e, ActionIntended)}
+        self.commands.append(command)
         return None
 
     def say(self, number: int, sign: str, text: str) -> None:

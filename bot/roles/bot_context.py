@@ -39,6 +39,7 @@ from bot.repository.draft import Draft, NotAdmitted
 from bot.repository.mirror import Mirror
 from bot.settings.bot_settings import Settings, config_in
 from convoy.config import Config, ConfigError, load
+from convoy.events import Command
 from convoy.events.forge_actions import ItemSetAside, ItemTakenUp
 from convoy.model import ids
 from convoy.model.ids import HOUR_MS
@@ -269,6 +270,8 @@ class ProcessMemory:
     fresh: set[str] = field(default_factory=set)
     """Keys of actions that this process announced and has not tried yet. For all others
     the forge is first searched for an earlier try's result."""
+    noted: list[Command] = field(default_factory=list)
+    """What was answered or done, and the log does not hold yet."""
     tried: dict[str, int] = field(default_factory=dict)
     """When each action without a certain outcome was tried, unix ms."""
     shown: dict[str, object] = field(default_factory=dict)
@@ -344,9 +347,18 @@ class BotContext:
     """Returns which of the named environments of Actions let in our branches; None:
     the bot may not know."""
 
+    @property
+    def state(self) -> State:
+        """The log's state, with what it is to be told."""
+        return self.draft().state if self.memory.noted else self.mirror.state
+
     def draft(self) -> Draft:
-        """Return an empty draft over the log as last seen."""
-        return Draft(self.mirror, self.actor, self.clock())
+        """Return a draft over the log as last seen, of what it is to be told."""
+        draft = Draft(self.mirror, self.actor, self.clock())
+        for command in self.memory.noted:
+            draft.submit(command)
+        draft.noted = len(self.memory.noted)
+        return draft
 
 
 def actor_of(folder: Path) -> bytes:

@@ -220,7 +220,7 @@ PULL_LIST: Final = look_item("pulls")
 
 async def look_at_pulls(context: BotContext) -> dict[int, PullSeen]:
     """Return the known pull requests; one that the forge does not tell is as before."""
-    known = frozenset(known_pulls(context.mirror.state))
+    known = frozenset(known_pulls(context.state))
     if not known:
         return {}
     pulls = context.github.pulls

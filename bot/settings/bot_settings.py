@@ -174,8 +174,8 @@ class Common(BaseModel):
     """The least time between writes; above 0, GitHub's content limits apply too. None:
     1 on github.com and ghe.com, 0 elsewhere."""
     push_gap_s: float = Field(default=20.0, ge=0)
-    """The least time between pushes: changes meanwhile share the next push. GitHub asks
-    for at most 6 pushes a minute per repository."""
+    """The least time between pushes: changes meanwhile share the next push. GitHub
+    recommends at most 6 pushes a minute to a repository."""
     settle_s: float = Field(default=10.0, ge=0)
     """How long the forge may take to show a write."""
     notify_url: str = Field(default_factory=from_environment(NOTIFY), repr=False)

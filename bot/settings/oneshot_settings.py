@@ -8,7 +8,6 @@ import os
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -18,6 +17,7 @@ from pydantic import ValidationError
 from bot.settings.bot_folder import open_log_key
 from bot.settings.bot_settings import Settings
 from grite.errors import BratError
+from grite.outbound import is_local
 
 LOOP_WORKFLOW: Final = "brat.yml"
 APP_KEY_FILE: Final = "app.pem"
@@ -57,7 +57,7 @@ def read_inputs(env: Mapping[str, str]) -> OneshotInputs:
     folder = Path(_given(env, "RUNNER_TEMP")) / "brat-loop"
     server = _given(env, "GITHUB_SERVER_URL").rstrip("/")
     repository = _given(env, "GITHUB_REPOSITORY")
-    is_near = _is_loopback(server)
+    is_near = is_local(urlsplit(server).hostname or "")  # it has no rate limits
     key = env.get("BRAT_APP_KEY", "").strip()
     told = {
         "repository": repository,
@@ -149,12 +149,3 @@ def _number(env: Mapping[str, str], name: str, default: str) -> str:
 def _file(env: Mapping[str, str], name: str) -> Path | None:
     value = env.get(name, "")
     return Path(value) if value else None
-
-
-def _is_loopback(server: str) -> bool:
-    """Whether the forge is on this machine, and therefore has no rate limits."""
-    host = urlsplit(server).hostname or ""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

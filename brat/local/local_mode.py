@@ -170,7 +170,7 @@ async def serving(
                 file.look(loop.context)
 
             loop.look_here = look_here
-            await loop.look()
+            await asyncio.to_thread(loop.look_here)
             yield Local(
                 checkout=checkout,
                 known=known,

@@ -5,8 +5,8 @@ mayor, the refinery, the deacon and the effects are the bot's own.
 Results come without artifacts.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -202,28 +202,12 @@ class ModelMirror(Mirror):
 class TwiceDraft(Draft):
     """A draft that asks for everything twice; the second time is refused."""
 
-    def __init__(self, mirror: ModelMirror, actor: bytes, now: int) -> None:
-        super().__init__(mirror, actor, now)
-        self.commands: list[Command] = []
-
-    @contextmanager
-    def part(self, item: str) -> Iterator[None]:
-        """Forget the request in a part that is undone."""
-        asked = len(self.commands)
-        try:
-            with super().part(item):
-                yield
-        except BaseException:
-            del self.commands[asked:]
-            raise
-
     def submit(self, command: Command) -> Refusal | None:
         """Decide; what was allowed must not be allowed again."""
         refused = super().submit(command)
         if refused is None:
             again = super().submit(command) if not isinstance(command, TOLD) else ""
             assert again is not None, f"twice: {command}"
-            self.commands.append(command)
         return refused
 
     def send(self, lease: RefUpdate) -> None:
