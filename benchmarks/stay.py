@@ -141,7 +141,7 @@ async def _timed(folder: Path, source: Path, load: Load, killed: bool) -> Figure
             begun = time.perf_counter()
             starts: list[float] = []
             jobs = group.create_task(_jobs(settings, starts, killed))
-            talk = group.create_task(_talk(person, issue, seen))
+            talk = group.create_task(_talk(person, issue, seen, forge))
             convoy, landings = await _landings(forge, known)
             quiet = await talk
             late = time.perf_counter() + LATE_S
@@ -214,8 +214,10 @@ async def _jobs(settings: Settings, starts: list[float], killed: bool) -> None: 
                 pass  # as by a lost machine: nothing is released or handed over
 
 
-async def _talk(person: GitHub, issue: int, seen: Seen) -> int:
+async def _talk(person: GitHub, issue: int, seen: Seen, forge: Forge) -> int:
     """Comment, after a quiet time; return how many requests that time cost."""
+    while len(forge.store.runs.all()) < TASKS:  # noqa: ASYNC110  another task's
+        await asyncio.sleep(LOOK_S)
     await asyncio.sleep(BEGINS_S)
     before = seen.counted
     await asyncio.sleep(QUIET_S)

@@ -78,7 +78,7 @@ class BotLease:
     nonce: str = field(default_factory=lambda: str(uuid.uuid4()))
     doubts: bool = False
     """Whether a holder that did not free it may have done what the log does not say."""
-    sent_at: deque[float] = field(default_factory=lambda: deque(maxlen=MINUTE_PUSHES))
+    pushed_at: deque[float] = field(default_factory=lambda: deque(maxlen=MINUTE_PUSHES))
     """When this process pushed last."""
     _pushed: tuple[str, float] = ("", 0.0)
     """Our newest lease on the remote, and when it was pushed."""
@@ -140,7 +140,7 @@ class BotLease:
 
     def pushed(self, update: RefUpdate) -> None:
         self._pushed = (update.new or "", self.ticking())
-        self.sent_at.append(self._pushed[1])
+        self.pushed_at.append(self._pushed[1])
 
     def freed(self) -> RefUpdate:
         return RefUpdate(self.ref, None, self.mirror.refs.get(self.ref))
@@ -244,7 +244,7 @@ class LeasedPush:
                 with suppress(Conflict):
                     self.context.draft().push(self.lease.freed())
                     self.context.memory.noted.clear()
-                self.lease.sent_at.append(self.lease.ticking())
+                self.lease.pushed_at.append(self.lease.ticking())
 
 
 ASKED_GAP_S: Final = 2.0
@@ -280,7 +280,7 @@ class PushPacing:
     def left_s(self) -> float:
         """How long the next push has to wait, whoever waits for it."""
         gap_s, now = self.context.settings.push_gap_s, self.lease.ticking()
-        sent = [at for at in self.lease.sent_at if at > now - MINUTE_S]
+        sent = [at for at in self.lease.pushed_at if at > now - MINUTE_S]
         if not (sent and gap_s):
             return 0.0
         least_s = min(gap_s, ASKED_GAP_S)
