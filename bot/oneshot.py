@@ -97,8 +97,7 @@ https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
 """
 LONGEST_PAUSE_S: Final = 20.0
 STAYING_PAUSE_S: Final = 3.0
-"""The longest pause of a job that stays. A look that finds nothing new is answered by
-304, which costs nothing of the limit."""
+"""The longest pause of a job that stays: a look with nothing new costs no request."""
 LONGEST_HOLD_S: Final = 60.0
 """A longer wait for the forge's limits is left to a later run: a machine that waits is
 paid for."""

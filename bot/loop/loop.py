@@ -236,10 +236,7 @@ class Loop:
     async def _drafted(
         self, draft: Draft, parts: frozenset[str], *, pushes: bool
     ) -> list[str]:
-        """Make the draft; return the deliveries that it answers.
-
-        Without `pushes` it has nothing that needs a push, but for what people ask.
-        """
+        """Make the draft; return the deliveries that it answers."""
         _introduce(draft)
         accepted = []
         if "mayor" in self.context.settings.roles:
@@ -248,7 +245,7 @@ class Loop:
         failures = self.context.memory.failures
         for item in [*failures.owed]:
             draft.tell(failures.owed, item)
-        if pushes:
+        if pushes:  # else only what people ask for needs one
             await stage(self.context, draft, self._only(draft.now))
         return accepted
 
@@ -380,8 +377,8 @@ class EffectRound:
     async def carry_out(self, *, shows: bool = True) -> bool:
         """Carry out the effects owed; return whether there is more to do or to note.
 
-        A job that stays shows one part of a convoy a time, and none without `shows`:
-        each write takes a second, in which it sees nothing.
+        A job that stays shows one part a time, and none without `shows`: each write
+        takes a second, in which it sees nothing.
         """
         context, known = self.context, len(self.context.memory.noted)
         wanted = []
