@@ -280,13 +280,14 @@ class PushPacing:
     def left_s(self) -> float:
         """How long the next push has to wait, whoever waits for it."""
         gap_s, now = self.context.settings.push_gap_s, self.lease.ticking()
-        sent = [at for at in self.lease.pushed_at if at > now - MINUTE_S]
+        window_s = MINUTE_S + 1  # the forge counts when a push reaches it
+        sent = [at for at in self.lease.pushed_at if at > now - window_s]
         if not (sent and gap_s):
             return 0.0
         least_s = min(gap_s, ASKED_GAP_S)
         if len(sent) >= HURRIED:
             shares = MINUTE_PUSHES + 1 - len(sent)
-            least_s = max(least_s, (sent[0] + MINUTE_S - sent[-1]) / shares)
+            least_s = max(least_s, (sent[0] + window_s - sent[-1]) / shares)
         return max(sent[-1] + least_s - now, 0.0)
 
     @property
