@@ -62,7 +62,7 @@ def _plan(context: RequestContext) -> str:
 
 
 def _why(context: RequestContext, *, task: int) -> str:
-    found = _task_named(context, task)
+    found = context.task(task)
     lines = [
         f"Task {task} is {found.state}, after {counted(found.started, 'attempt')}."
     ]
@@ -75,7 +75,7 @@ def _why(context: RequestContext, *, task: int) -> str:
 
 
 def _logs(context: RequestContext, *, task: int) -> str:
-    runs = _task_named(context, task).runs
+    runs = context.task(task).runs
     if not runs:
         raise NotPossible(f"task {task} has had no session yet")
     settings = context.bot.settings
@@ -97,14 +97,6 @@ def _cost(context: RequestContext) -> str:
         f"`{convoy.name}` took {attempts} and {minutes:.1f} minutes of "
         f"sessions so far. {ended}"
     )
-
-
-def _task_named(context: RequestContext, number: int) -> Task:
-    convoy = context.convoy
-    task = convoy.task(number)
-    if task is None:
-        raise NotPossible(f"{convoy.name} has no task {number}")
-    return task
 
 
 PLAN_CHARS: Final = 20_000
@@ -245,35 +237,26 @@ def _approve(context: RequestContext, *, commit: str | None = None) -> str:
         return _approve_work(context, convoy, commit)
     if commit is not None:
         raise NotPossible("say it on the pull request of that work")
-    return _approve_plan(context, convoy)
-
-
-def _approve_plan(context: RequestContext, convoy: Convoy) -> str:
-    context.submit(
-        ApprovePlan(
-            convoy=convoy.name,
-            by=context.by,
-            comment=_comment_asking(context),
-            staged=context.config.staged,
-        )
-    )
+    asked, staged = _comment_asking(context), context.config.staged
+    plan = ApprovePlan(convoy=convoy.name, by=context.by, comment=asked, staged=staged)
+    context.submit(plan)
     return "The plan is approved: the first tasks start."
 
 
 def _approve_work(context: RequestContext, convoy: Convoy, commit: str | None) -> str:
     task = context.own_task
-    if task is None:
+    if task and task.work and commit is None:
+        named = f"`/brat approve {task.work.commit[:10]}`"
+        raise NotPossible(f"name the commit that you have reviewed: {named}")
+    if task is None or commit is None:
         raise NotPossible(NO_WORK)
-    if commit is None:
-        raise NotPossible(_name_the_commit(task))
-    asker = context.asker
     context.submit(
         TaskApproved(
             convoy=convoy.name,
             task=task.number,
             commit=commit,
             by=context.by,
-            review=asker.review,
+            review=context.asker.review,
             comment=_comment_asking(context),
         )
     )
@@ -288,13 +271,6 @@ def _comment_asking(context: RequestContext) -> int:
     if asker.remark is None or asker.review:
         return 0
     return asker.remark.comment
-
-
-def _name_the_commit(task: Task) -> str:
-    if task.work is None:
-        return NO_WORK
-    head = task.work.commit[:10]
-    return f"name the commit that you have reviewed: `/brat approve {head}`"
 
 
 def _has_plan(convoy: Convoy) -> bool:
@@ -400,30 +376,18 @@ _TTL: Final = Argument(
 
 
 def _lock(context: RequestContext, *, resource: str, ttl: int = verb.LOCK_TTL_S) -> str:
-    context.submit(
-        TakeLease(
-            resource=resource,
-            holder=context.by,
-            nonce=context.asker.nonce,
-            now=context.draft.now,
-            ttl_s=ttl,
-        )
-    )
+    by, nonce, now = context.by, context.asker.nonce, context.draft.now
+    command = TakeLease(resource=resource, holder=by, nonce=nonce, now=now, ttl_s=ttl)
+    context.submit(command)
     return f"{code_span(resource)} is yours for {ttl} s."
 
 
 def _renew(
     context: RequestContext, *, resource: str, ttl: int = verb.LOCK_TTL_S
 ) -> str:
-    context.submit(
-        RenewLease(
-            resource=resource,
-            holder=context.by,
-            nonce=_nonce(context, resource),
-            now=context.draft.now,
-            ttl_s=ttl,
-        )
-    )
+    by, nonce, now = context.by, _nonce(context, resource), context.draft.now
+    command = RenewLease(resource=resource, holder=by, nonce=nonce, now=now, ttl_s=ttl)
+    context.submit(command)
     return f"{code_span(resource)} is yours for {ttl} s from now."
 
 

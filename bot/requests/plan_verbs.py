@@ -210,11 +210,8 @@ def _split(context: RequestContext, *, task: int, text: str) -> str:
     from convoy.views.plan import title_changes
 
     before = context.convoy
-    found = before.task(task)
-    if found is None:
-        raise NotPossible(f"{before.name} has no task {task}")
     try:
-        parts = parts_in(before, found.spec, text)
+        parts = parts_in(before, context.task(task).spec, text)
     except PlanError as error:
         raise NotPossible(str(error)) from error
     command = PartTask(convoy=before.name, task=task, parts=parts, by=context.by)
@@ -260,9 +257,7 @@ def _unqueue(context: RequestContext, *, task: int | None = None) -> str:
 
 def _part(context: RequestContext, task: int | None) -> tuple[Part, int, str]:
     """Return the given task, else the pull request's own, else the convoy as task 0."""
-    found = context.own_task if task is None else context.convoy.task(task)
-    if found is None and task is not None:
-        raise NotPossible(f"{context.convoy.name} has no task {task}")
+    found = context.own_task if task is None else context.task(task)
     if found is None:
         return context.convoy, 0, "The convoy"
     return found, found.number, f"Task {found.number}"

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import declared_path
@@ -137,14 +137,10 @@ def reader_of(expected: str) -> Reader:
     return read
 
 
-def _task_word(number: int) -> str:
-    return f"task-{number}"
-
-
-TASK: Final = Argument(name="task", read=read_task, form="<task>", write=_task_word)
-ANY_TASK: Final = Argument(
-    name="task", read=read_task, form="<task>", needed=False, write=_task_word
+TASK: Final = Argument(
+    name="task", read=read_task, form="<task>", write="task-{}".format
 )
+ANY_TASK: Final = structs.replace(TASK, needed=False)
 
 
 def fixed_word(word: str, *, needed: bool = True) -> Argument:
@@ -337,6 +333,12 @@ class RequestContext:
         if found is None:
             raise NotPossible("no convoy belongs to this issue")
         return found
+
+    def task(self, number: int) -> Task:
+        """Return a task of that convoy, or raise `NotPossible`."""
+        if found := self.convoy.task(number):
+            return found
+        raise NotPossible(f"{self.convoy.name} has no task {number}")
 
     @property
     def own_task(self) -> Task | None:

@@ -88,15 +88,11 @@ async def may_land(context: BotContext, draft: Draft, action: Land) -> bool:
             void = ApprovalVoided(convoy=convoy.name, task=task.number, by=by, why=why)
             draft.submit(void)
             approved = False
-    put_back = [
-        await _still_may(
-            context, draft, convoy, task.number, task.put_back_by, "maintain"
-        )
-        for task in landing
-        if task.put_back_by
-    ]
+        if by := task.put_back_by:
+            number = task.number
+            approved &= await _still_may(context, draft, convoy, number, by, "maintain")
     last = landing[-1].candidate if landing else None
-    if not (approved and all(put_back) and last is not None):
+    if not approved or last is None:
         return False
     return _ci_is_seen(context, draft, convoy, landing[-1], last.commit)
 
@@ -112,7 +108,7 @@ async def convoy_may_land(
     if not await _still_may(context, draft, convoy, 0, by, "write"):
         return False
     if why := await plan_fault(context, convoy):
-        text = notices.plan_unapproved_at_landing(by, why)
+        text = notices.plan_unapproved(by, why, lands=True)
         _withdraw(context, draft, convoy, 0, text)
         return False
     candidate = convoy.candidate

@@ -346,11 +346,16 @@ class BotContext:
     )
     """Returns which of the named environments of Actions let in our branches; None:
     the bot may not know."""
+    _told: tuple[State | None, int, State] = (None, 0, State())
+    """The log's state, the number of notes over it, and the state that both give."""
 
     @property
     def state(self) -> State:
         """The log's state, with what it is to be told."""
-        return self.draft().state if self.memory.noted else self.mirror.state
+        log, count = self.mirror.state, len(self.memory.noted)
+        if self._told[0] is not log or self._told[1] != count:
+            self._told = log, count, self.draft().state if count else log
+        return self._told[2]
 
     def draft(self) -> Draft:
         """Return a draft over the log as last seen, of what it is to be told."""

@@ -24,19 +24,15 @@ def unvouched(by: str) -> str:
     )
 
 
-def plan_unapproved(by: str, why: str) -> str:
-    return (
-        f"@{by}'s approval of the plan no longer counts: {why}. Nothing new starts in "
-        "this convoy until somebody with write access says `/brat resume`."
+def plan_unapproved(by: str, why: str, *, lands: bool = False) -> str:
+    waits = (
+        "This does not land until somebody with the maintain role says `/brat merge` "
+        "on its pull request."
+        if lands
+        else "Nothing new starts in this convoy until somebody with write access says "
+        "`/brat resume`."
     )
-
-
-def plan_unapproved_at_landing(by: str, why: str) -> str:
-    return (
-        f"@{by}'s approval of the plan no longer counts: {why}. This does not land "
-        "until somebody with the maintain role says `/brat merge` on its pull "
-        "request."
-    )
+    return f"@{by}'s approval of the plan no longer counts: {why}. {waits}"
 
 
 def stopped_all(by: str, why: str) -> str:
