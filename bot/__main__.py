@@ -60,7 +60,7 @@ def main() -> int:
     except BratError as error:
         _tell(str(error))
         return 1
-    except Exception as error:  # noqa: BLE001  a fault of ours ends the process
+    except Exception as error:  # noqa: BLE001  a bug in brat ends the process
         _tell(short_traceback(error))
         return 1
     return 0

@@ -113,7 +113,7 @@ class _Ways(httpx.AsyncBaseTransport):
 def _why_unconnected(error: httpx.TransportError, proxy: str) -> str:
     said = str(error)
     if _UNTRUSTED in said:
-        said += ": install its authority on this machine, or name it in SSL_CERT_FILE"
+        said += ": install its CA on this machine, or name it in SSL_CERT_FILE"
     if proxy:
         above = urlsplit(proxy)
         said += f" (through the proxy {above.hostname}:{above.port or above.scheme})"

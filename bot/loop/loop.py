@@ -50,7 +50,7 @@ ASK_TRIES: Final = 5
 
 
 class Runaway(BratError):
-    """The rules never stop owing actions: a fault of ours."""
+    """The rules never stop owing actions: a bug in brat."""
 
 
 @dataclass(kw_only=True)

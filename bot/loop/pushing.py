@@ -165,8 +165,8 @@ class BotLease:
         if waited_s >= stands_s:
             return
         raise NotHolder(
-            f"another bot ({lock.owner.hex()[:8]}) holds {RESOURCE}; if its lease does "
-            f"not move, this one takes over in {stands_s - waited_s:.0f} s"
+            f"another bot ({lock.owner.hex()[:8]}) holds {RESOURCE}; if its lease is "
+            f"not renewed, this one takes over in {stands_s - waited_s:.0f} s"
         )
 
     def _read(self, commit: str) -> lease.Lock | None:

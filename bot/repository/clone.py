@@ -86,7 +86,7 @@ class Clone:
             except (Corrupt, *objects.UNREADABLE):
                 pass  # there is no such file
             except BratError as error:
-                fault = f"{signatures.SIGNERS_FILE} counts for nothing: {error}"
+                fault = f"{signatures.SIGNERS_FILE} is ignored: {error}"
         self.authority = self._own
         if self.believes_branch and self.committed is not None:
             signers = self._own.signers | self.committed

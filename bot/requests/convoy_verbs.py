@@ -339,13 +339,12 @@ PAUSE: Final = (
     Verb(
         name="pause",
         words=(ALL_WORD,),
-        help="Starts nothing new in the convoy until it is resumed; with `all`, in the "
-        "whole repository.",
+        help="Pauses the convoy: nothing new starts; with `all`, the whole repository.",
         rule=_pause,
         of_convoy=ConvoyEndpoint(
             word="pause",
             typed="convoy pause",
-            help="Start nothing new in a convoy.",
+            help="Pause a convoy: nothing new starts.",
             button=lambda convoy: convoy.state == "active",
         ),
     ),

@@ -57,9 +57,7 @@ def _require_new(convoy: Convoy, request: Request) -> None:
     spec = _spec(convoy, request.text)
     for task in convoy.tasks:
         if _essence(task.spec) == _essence(spec) and not task.settled:
-            raise NotPossible(
-                f"task {task.number} of {convoy.name} has this path already"
-            )
+            raise NotPossible(f"task {task.number} of {convoy.name} already does this")
 
 
 def _essence(spec: TaskSpec) -> tuple[object, ...]:
@@ -274,7 +272,7 @@ QUEUE: Final = (
         of_task=TaskEndpoint(
             word="release",
             typed="task release",
-            help="Let a task land that was held.",
+            help="Let a held task land.",
             button=lambda task: task.withdrawn and not task.settled,
         ),
     ),

@@ -105,11 +105,11 @@ async def _fix(context: RequestContext, *, text: str = "") -> str:
     _plan(context, request, _task(context, request, pull, text or red, conflict))
     await mayor.warn(context.bot, context.draft, request)
     if not is_asked:
-        return f"An agent works on {code_span(given.branch)}: its commits come on top."
+        return f"An agent works on {code_span(given.branch)}; its commits go on top."
     sign = ids.sign_key("fix", request.convoy)
     asks = (
         f"@{author}: {context.by} wants an agent to work on this branch. Nothing "
-        "starts before you say `/brat approve`; `/brat cancel` refuses."
+        "starts until you say `/brat approve`; `/brat cancel` declines."
     )
     context.submit(Answer(issue=given.number, sign=sign, text=asks))
     return "Its author is asked first."

@@ -139,14 +139,14 @@ def _request(said: SlashCommand, on: Place) -> Request:
     if text and verb.text == "none":
         raise ValueError(f"this command takes no text after `--`; write {_usage(verb)}")
     if not text and verb.text == "must":
-        raise ValueError(f"this command needs a text after `--`; write {_usage(verb)}")
+        raise ValueError(f"this command needs text after `--`; write {_usage(verb)}")
     return Request(verb.name, arguments, text)
 
 
 def _words(verb: Verb, words: Sequence[str]) -> dict[str, object]:
     if len(words) > len(verb.words):
         more = code_span(words[len(verb.words)])
-        raise ValueError(f"{more} is too much; write {_usage(verb)}")
+        raise ValueError(f"unexpected {more}; write {_usage(verb)}")
     for lacking in verb.words[len(words) :]:
         if lacking.needed:
             raise ValueError(
@@ -202,11 +202,11 @@ def request_by_word(word: str, task: int = 0, text: str = "") -> Request:
     """
     words = BY_TASK_WORD if task else BY_CONVOY_WORD
     if word not in words:
-        raise NoSuchWord(f"there is no {word}; there are {', '.join(words)}")
+        raise NoSuchWord(f"no command {word}; known: {', '.join(words)}")
     verb = words[word]
     said = clean_request(text) if verb.text != "none" else ""
     if verb.text == "must" and not said.strip():
-        raise NotPossible(f"{word} needs a text")
+        raise NotPossible(f"{word} needs text")
     return Request(verb.name, {"task": task} if task else {}, said)
 
 

@@ -73,8 +73,8 @@ def _retry(context: RequestContext, *, task: int | None = None, text: str = "") 
     for number in numbers if text else ():
         _tell(context, task=number, text=text)
     listed = ", ".join(map(str, numbers))
-    told = " and told what you said" if text else ""
-    queued = f"Task {listed} is queued again, with all its attempts{told}."
+    told = " and your message" if text else ""
+    queued = f"Task {listed} is queued again, with fresh attempts{told}."
     if not numbers:
         queued = "No task is queued again that could be told." if text else ""
     again = f"{SET_ASIDE} is tried again {aside}." if aside else ""
@@ -136,20 +136,20 @@ RETRY: Final = (
         words=(ANY_TASK,),
         text="may",
         text_help="What to tell its agent.",
-        help="Retries a blocked task with all its attempts, and what was set aside; "
-        "without a task, everything that waits here, and a failed convoy "
-        "continues with its work. The agent is given the text.",
+        help="Retries a blocked or set-aside task with fresh attempts; without a "
+        "task, everything that waits here, or a failed convoy with its work so "
+        "far. The agent gets the text.",
         rule=_retry,
         box=Box(says="Try task {task} again", offered=_stopped),
         on_check=CheckButton(
             label="Try again",
-            says="Queues the task with all its attempts",
+            says="Queues the task with fresh attempts",
             offered=lambda convoy, task: task.number in _stopped(convoy),
         ),
         of_task=TaskEndpoint(
             word="retry",
             typed="task retry",
-            help="Queue a blocked task again, with all its attempts.",
+            help="Queue a blocked task again, with fresh attempts.",
             button=lambda task: task.state == "blocked" or task.waits_aside,
         ),
         of_convoy=ConvoyEndpoint(
@@ -266,7 +266,7 @@ def _rebase_now(context: RequestContext, convoy: Convoy, task: Task, work: Work)
     _keep_work(context, convoy, task)
     draft.move(ids.HEADS + branch, made)
     more = " It needs a new approval." if convoy.settings.approvals else ""
-    return f"The work is now based on what has landed, as `{made[:10]}`.{more}"
+    return f"The work is now rebased on landed work: `{made[:10]}`.{more}"
 
 
 def _keep_work(context: RequestContext, convoy: Convoy, task: Task) -> None:
@@ -281,8 +281,8 @@ REVISION: Final = (
         name="revise",
         text="must",
         text_help="What is wrong with the plan.",
-        help="On a task's pull request, sends the task back, to continue from its "
-        "work and follow the text; on the convoy's own, adds a task that does. A "
+        help="On a task's pull request, sends the task back to revise its work "
+        "as the text says; on the convoy's own, adds a task for that. A "
         "review that asks for changes does the same. On the issue, while the plan "
         "waits for approval, has its engine make another plan.",
         rule=_revise,
@@ -290,7 +290,7 @@ REVISION: Final = (
             word="revise",
             typed="convoy revise",
             button=lambda convoy: convoy.state == "planning" and bool(convoy.tasks),
-            help="Have another plan made from the text.",
+            help="Request a new plan based on the text.",
         ),
     ),
     Verb(
@@ -308,7 +308,7 @@ def _tell(context: RequestContext, *, task: int, text: str) -> str:
     context.submit(TaskTold(convoy=convoy.name, task=task, by=context.by, text=text))
     found = convoy.task(task)
     if found is None or found.attempt is None:
-        return f"The next attempt of task {task} will be told."
+        return f"The next attempt at task {task} gets the message."
     session = ids.session_name(convoy.name, task, found.attempt.number)
     feed = context.bot.feed
     if feed is not None and feed.listens(session):
@@ -317,8 +317,7 @@ def _tell(context: RequestContext, *, task: int, text: str) -> str:
             f"later attempt. `brat why {task}` says when it has reached the engine."
         )
     return (
-        f"The next attempt of task {task} will be told. The running one does "
-        "not get it."
+        f"The next attempt at task {task} gets the message; the running one does not."
     )
 
 

@@ -445,7 +445,7 @@ def alone(context: BotContext, item: str, draft: Draft | None = None) -> Iterato
 def note_failure(context: BotContext, item: str, error: Exception) -> None:
     """Note what went wrong in an item's step; safe to call again."""
     if not isinstance(error, BratError):
-        _log.exception("%s: a fault of ours", item)
+        _log.exception("%s: a bug in brat", item)
     failures = context.memory.failures
     failures.note(item, error, context.github.answers, context.clock())
     if item in failures.owed:

@@ -470,7 +470,7 @@ LISTED_CONFLICTS: Final = 100
 
 def conflicting(draft: Draft, convoy: Convoy, task: int, made: Conflicted) -> None:
     """Send a task back whose work conflicts with what has landed."""
-    what = "what has landed meanwhile"
+    what = "newly landed work"
     send_back(
         draft,
         landing.FailMerge(

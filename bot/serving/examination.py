@@ -326,7 +326,7 @@ async def _reached(client: httpx.AsyncClient, url: str) -> Finding:
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         said = f"the webhook's address {url} cannot be reached from here: {error!r}"
         return Finding(
-            "note", said, "make sure that the bot is running and its proxy leads there"
+            "note", said, "make sure that the bot runs and its proxy forwards to it"
         )
     if status == HTTPStatus.UNAUTHORIZED:
         return Finding("ok", f"the bot's webhook endpoint is at {url}")

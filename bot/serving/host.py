@@ -58,7 +58,7 @@ class Served:
     """None: the loop is not open."""
     trouble: str = ""
     fault: str = ""
-    """The last trouble that was a fault of ours, whose place was logged."""
+    """The last trouble that was a bug in brat, whose place was logged."""
 
     def settle(self, number: int) -> Settings:
         """Open the folder of the repository with this id; safe to call again.
@@ -259,7 +259,7 @@ class Host:
         """End the loops of repositories, and wait until they have ended."""
         ended = []
         for key in [*gone]:
-            self.tell(f"{key}: served no more")
+            self.tell(f"{key}: no longer served")
             ended.append(self._tasks.pop(key))
             ended[-1].cancel()
             del self.served[key]
@@ -300,7 +300,7 @@ class Host:
                 self.tell(f"{name}: {one.trouble}; tried again in {again_s:.0f} s")
                 if not isinstance(error, BratError) and one.trouble != one.fault:
                     one.fault = one.trouble
-                    _log.exception("%s: a fault of ours", name)
+                    _log.exception("%s: a bug in brat", name)
             if wall_clock() - begun > AGAIN_MOST_S * 1000:
                 again_s = AGAIN_S
             await asyncio.sleep(again_s)

@@ -314,7 +314,7 @@ HOW_ON: Final = (
 )
 _JUDGED: Final = {
     True: "when its checks are green",
-    False: "unjudged, since `require_ci = false`",
+    False: "untested, since `require_ci = false`",
 }
 
 

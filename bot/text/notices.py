@@ -37,7 +37,7 @@ def plan_unapproved(by: str, why: str, *, lands: bool = False) -> str:
 
 def stopped_all(by: str, why: str) -> str:
     return (
-        f"@{by} Every convoy of this repository pauses: {why}. See why they failed; "
+        f"@{by} Every convoy in this repository is paused: {why}. Find the cause; "
         "then `/brat resume` continues this convoy, `/brat resume all` every one."
     )
 
@@ -114,9 +114,9 @@ def unreported(lacking: Sequence[str], jobs: Sequence[str]) -> str:
 def left_out_by_paths(checks: Sequence[str]) -> str:
     named = ", ".join(map(code_span, checks))
     return (
-        f"The workflow of the required check {named} starts only where certain paths "
-        "change. On all other work GitHub reports nothing of it, and that work does "
-        "not land. Remove `paths` from its `push`, and look at paths in a step."
+        f"The workflow of the required check {named} starts only when certain paths "
+        "change. For all other work GitHub reports no result, so that work does not "
+        "land. Remove `paths` from its `push`, and check the paths in a step."
     )
 
 
@@ -307,7 +307,7 @@ def _refused(aside: SetAside | None, task: Task | None) -> Iterator[str]:
     if aside.helps:
         yield f"{inline(aside.helps)} "
     again = f"/brat retry task-{task.number}" if task else "/brat retry"
-    yield f"It is tried again later, or say `{again}`."
+    yield f"brat retries it later; to retry now, say `{again}`."
 
 
 NOTIFICATION_CHARS: Final = 3000

@@ -114,7 +114,7 @@ def _evidence(convoy: Convoy, task: Task) -> str:
     pull = f", #{task.pull}" if task.pull else ""
     tries = f", attempt {task.started}" if task.started > 1 else ""
     approved = "".join(f", approved by {inline(by)}" for by in task.approved_by)
-    judged = "CI was green on" if convoy.settings.require_ci else "judged by nothing:"
+    judged = "CI was green on" if convoy.settings.require_ci else "not tested:"
     return f"{judged} `{task.landed[:_SHORT]}`{pull}{tries}{approved}"
 
 

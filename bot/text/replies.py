@@ -63,9 +63,9 @@ def of_thread(said: str, *, is_done: bool) -> str:
 
 def enough(by: str, again_at: int) -> str:
     return (
-        f"@{by} You have asked for more than brat answers within an hour. It did not "
-        f"carry this out, and ignores your requests until {clock(again_at)}. Repeat "
-        "it then."
+        f"@{by} You have reached brat's hourly limit. This was not carried out, and "
+        f"your requests are ignored until {clock(again_at)}. Repeat it "
+        "then."
     )
 
 

@@ -120,7 +120,7 @@ PANELS: Final = {
         *("init", "up", "daemon"),
         *("mayor", "witness", "refinery", "deacon"),
     ),
-    "Care": ("demo", "doctor", "config", "log", "mcp", "completion", "uninstall"),
+    "Admin": ("demo", "doctor", "config", "log", "mcp", "completion", "uninstall"),
 }
 """What help shows, in this order: the words of each group, the most used first."""
 _PANEL_OF: Final = {word: name for name, words in PANELS.items() for word in words}
@@ -160,10 +160,10 @@ service_words.add_service_words(_app)
 
 _WORDS: Final = {
     "approve": ("CONVOY", "Approve a plan that waits for you."),
-    "retry": ("TASK|CONVOY", "Retry what is blocked, with all its attempts."),
+    "retry": ("TASK|CONVOY", "Retry what is blocked, with fresh attempts."),
     "drop": ("TASK", "Give a task up; tasks that need it wait for you."),
     "allow": ("TASK", "Let a task change the protected paths that its plan names."),
-    "pause": ("CONVOY", "Start nothing new in a convoy."),
+    "pause": ("CONVOY", "Pause a convoy: nothing new starts."),
     "resume": ("CONVOY", "Resume a paused convoy."),
     "cancel": ("CONVOY", "End a convoy; finished work is kept."),
 }
@@ -215,7 +215,7 @@ def completion(
         Shell, typer.Argument(help='For example: eval "$(brat completion bash)".')
     ],
 ) -> None:
-    """Print a script that lets your shell complete words, convoys and tasks."""
+    """Print a script that lets your shell complete commands, convoys and tasks."""
     from brat.commands.completion import places, script_of
     from brat.terminal.console import write
 

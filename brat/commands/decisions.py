@@ -93,7 +93,7 @@ class BotApi:
         here = parts.scheme == "http" and parts.hostname in LOOPBACK
         if not parts.hostname or not (here or parts.scheme == "https"):
             raise BratError(
-                f"{bot} is no bot's address: give https://HOST, or http://localhost:PORT"
+                f"{bot} is not a bot: give https://HOST, or http://localhost:PORT"
             )
         token = os.environ.get(TOKEN, "")  # noqa: TID251  a person's own terminal
         if not token:

@@ -38,7 +38,7 @@ def init(path: Path) -> None:
     now = before and replace(before, branch=checkout.branch)
     require(*clone_lacks(checkout, now))
     register(checkout, local_mode.configuration(checkout))
-    say('next: brat run "what is to be done"')
+    say('next: brat run "what to do"')
 
 
 def register(checkout: Checkout, config: Config) -> None:
@@ -172,7 +172,7 @@ def uninstall(
     found = found_in(checkout, remote)
     lines = found.lines(remote or "")
     if not lines:
-        say("there is nothing of brat here")
+        say("brat left nothing here")
         return 0
     say("this will be removed permanently:")
     for line in lines:

@@ -65,7 +65,7 @@ def why(
     as_json: Json = False,
     repo: Repo = HERE,
 ) -> None:
-    """Say why something is where it is, and what it waits for."""
+    """Explain the state of a task, pull request, wait or convoy."""
     from brat.commands import print_views
 
     print_views.why(repo, about, convoy, as_json=as_json)
@@ -74,7 +74,7 @@ def why(
 def diff(
     about: Annotated[
         str | None,
-        typer.Argument(metavar="[TASK|CONVOY]", help="Default: the convoy at work."),
+        typer.Argument(metavar="[TASK|CONVOY]", help="Default: the active convoy."),
     ] = None,
     *,
     stat: Annotated[bool, typer.Option("--stat", help="Only which files.")] = False,
@@ -88,7 +88,7 @@ def diff(
 
 
 def pull(repo: Repo = HERE) -> None:
-    """Bring what landed into your checkout, by the git command that it shows."""
+    """Bring landed work into your checkout; shows the git command."""
     from brat.commands import print_diff
 
     sys.exit(print_diff.pull(repo))
@@ -117,7 +117,7 @@ def queue(*, as_json: Json = False, repo: Repo = HERE) -> None:
 
 def report(
     convoy: Annotated[
-        str | None, typer.Argument(help="Its name; default: the convoy at work.")
+        str | None, typer.Argument(help="Its name; default: the active convoy.")
     ] = None,
     *,
     out: Annotated[
@@ -187,7 +187,7 @@ def session_tail(
 
 @session_words.command("show")
 def session_show(name: Session, *, as_json: Json = False, repo: Repo = HERE) -> None:
-    """Show one session: what it is at, or how it ended and what it printed last."""
+    """Show one session: what it is doing, or how it ended and what it printed last."""
     from brat.status import session_views
 
     session_views.show_session(repo, name, as_json=as_json)
@@ -195,7 +195,7 @@ def session_show(name: Session, *, as_json: Json = False, repo: Repo = HERE) -> 
 
 @convoy_words.command("list")
 def convoy_list(*, as_json: Json = False, repo: Repo = HERE) -> None:
-    """Show every convoy, a line each."""
+    """List all convoys, one per line."""
     from brat.commands import print_views
 
     print_views.convoys(repo, as_json=as_json)

@@ -27,7 +27,7 @@ Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")
 Number = Annotated[int, typer.Argument(help="The task's number in its convoy.")]
 Name = Annotated[str, typer.Argument(help="The convoy's name; see brat convoy list.")]
 Convoy = Annotated[
-    str | None, typer.Option("--convoy", help="Its convoy; default: the one at work.")
+    str | None, typer.Option("--convoy", help="Its convoy; default: the active one.")
 ]
 Port = Annotated[
     int, typer.Option(min=0, max=65_535, help="The dashboard's port; 0: any free one.")

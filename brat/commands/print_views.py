@@ -47,7 +47,7 @@ OK: Final = 0
 BLOCKED: Final = 1
 ENDED_SHOWN: Final = 5
 """How many of the newest ended convoys are still shown to people."""
-NOTHING_YET: Final = 'no convoy yet; next: brat run "what is to be done"'
+NOTHING_YET: Final = 'no convoy yet; next: brat run "what to do"'
 
 
 def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int:

@@ -70,7 +70,7 @@ def run(
     ] = None,
     repo: Repo = HERE,
 ) -> None:
-    """Plan it, let agents do it, and land what your CI finds green.
+    """Plan it, let agents do it, and land what passes your CI.
 
     Exit status 0: all of it landed; 1: something needs you; 3: out of time. Ctrl-C ends
     the agents and keeps their work.
@@ -128,7 +128,7 @@ def setup(
 def uninstall(
     *,
     remote: Annotated[
-        str | None, typer.Option(help="Also remove brat's refs there, such as origin.")
+        str | None, typer.Option(help="Also remove brat's refs on this remote.")
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     repo: Repo = HERE,
@@ -216,7 +216,7 @@ def up(
 def task_show(
     number: Number, *, convoy: Convoy = None, as_json: Json = False, repo: Repo = HERE
 ) -> None:
-    """Show one task whole."""
+    """Show one task in full."""
     from brat.commands import print_views
 
     print_views.task(repo, number, convoy, as_json=as_json)
@@ -237,7 +237,7 @@ def demo(
     ] = None,
     as_json: Json = False,
     chaos: Annotated[bool, typer.Option(help="Kill the bot repeatedly.")] = False,
-    seed: Annotated[int | None, typer.Option(help="Of the chaos.")] = None,
+    seed: Annotated[int | None, typer.Option(help="For --chaos.")] = None,
     ui: Annotated[
         bool, typer.Option("--with-ui", help="Also open it in a browser.")
     ] = False,
@@ -274,7 +274,7 @@ def daemon_start(*, port: Port = 5173, repo: Repo = HERE) -> None:
 
 @daemon.command("stop")
 def daemon_stop(repo: Repo = HERE) -> None:
-    """End it; whatever is unfinished goes on at the next start."""
+    """Stop it; unfinished work continues at the next start."""
     from brat.commands import run_loop
 
     sys.exit(run_loop.stop_daemon(repo))
@@ -282,7 +282,7 @@ def daemon_stop(repo: Repo = HERE) -> None:
 
 @daemon.command("status")
 def daemon_status(repo: Repo = HERE) -> None:
-    """Say whether it runs, since when, and where its dashboard and its log are."""
+    """Show whether it is running, since when, and its dashboard and log."""
     from brat.commands import run_loop
 
     sys.exit(run_loop.show_daemon(repo))
@@ -290,7 +290,7 @@ def daemon_status(repo: Repo = HERE) -> None:
 
 @daemon.command("run")
 def daemon_run(*, port: Port = 5173, repo: Repo = HERE) -> None:
-    """Be it, in the foreground: for a service manager."""
+    """Run in the foreground, for a service manager."""
     from brat.commands import run_loop
 
     run_loop.run_daemon(repo, port)

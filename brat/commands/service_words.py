@@ -52,7 +52,7 @@ def log_tail(
     number: Annotated[int, typer.Option("-n", help="The lines to start with.")] = 10,
     repo: Repo = HERE,
 ) -> None:
-    """Print the newest events, and with -f what comes."""
+    """Print the newest events; with -f, follow new ones."""
     log_show(number, repo)
     if following:
         from brat.repository import log_reader
@@ -63,7 +63,9 @@ def log_tail(
 
 @log.command("export")
 def log_export(
-    form: Annotated[Literal["json", "md"], typer.Option("--format")] = "json",
+    form: Annotated[
+        Literal["json", "md"], typer.Option("--format", help="Its form; default: json.")
+    ] = "json",
     repo: Repo = HERE,
 ) -> None:
     """Write the whole log to standard output."""
@@ -78,7 +80,7 @@ def log_adopt(
     head: Annotated[str, typer.Argument(help="The newest commit to trust, in full.")],
     repo: Repo = HERE,
 ) -> None:
-    """Vouch for a log up to a commit, with this machine's key, after a look at it."""
+    """Vouch for a log up to an inspected commit, with this machine's key."""
     from brat.commands import log_commands
 
     log_commands.adopt_log(repo, head)
@@ -102,7 +104,7 @@ def lock_acquire(resource: Resource, ttl: Ttl = 300, repo: Repo = HERE) -> None:
 
 @lock.command("renew")
 def lock_renew(resource: Resource, ttl: Ttl = 300, repo: Repo = HERE) -> None:
-    """Hold it longer."""
+    """Extend a lease."""
     from brat.commands import log_commands as leases
 
     sys.exit(leases.change_lease(repo, "renew", resource, ttl))
@@ -110,7 +112,7 @@ def lock_renew(resource: Resource, ttl: Ttl = 300, repo: Repo = HERE) -> None:
 
 @lock.command("release")
 def lock_release(resource: Resource, repo: Repo = HERE) -> None:
-    """Give it up."""
+    """Release a resource."""
     from brat.commands import log_commands as leases
 
     sys.exit(leases.change_lease(repo, "release", resource))
@@ -183,7 +185,7 @@ def serve(
 def manifest(
     folder: Annotated[Path, typer.Option(help="For key and settings.")] = HERE,
     *,
-    name: Annotated[str, typer.Option(help="Of the App.")] = "brat",
+    name: Annotated[str, typer.Option(help="The App's name.")] = "brat",
     org: Annotated[str, typer.Option(help="Its organization; default: you.")] = "",
     url: Annotated[
         str, typer.Option(help="Where GitHub can reach the bot; default: it polls.")
@@ -193,11 +195,11 @@ def manifest(
         typer.Option(help="The address of the dashboard for people; default: --url."),
     ] = "",
     host: Annotated[
-        str, typer.Option(help="Of GitHub Enterprise Server.")
+        str, typer.Option(help="GitHub Enterprise Server's host.")
     ] = "github.com",
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="Of the page.")] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="The page's port.")] = 0,
 ) -> None:
-    """Make a GitHub App by one click on a page of this machine."""
+    """Create a GitHub App with one click on a local page."""
     from bot.serving.github_app import dashboard_at
     from brat.commands import serve_bot
 

@@ -156,7 +156,7 @@ def _show(look: Look) -> None:
 def _end(looks: Sequence[Look], said: str) -> int:
     left = sum(look.state != "wanted" for look in looks)
     if left:
-        say(f"{left} left for you: do the lines marked hand, then try again")
+        say(f"{left} left for you: do the steps marked hand, then try again")
         return 1
     say(said)
     return 0

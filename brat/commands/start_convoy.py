@@ -94,7 +94,7 @@ def mayor_start(path: Path, text: str, how: Start) -> int:
     if any("\ud800" <= each <= "\udfff" for each in text):
         _refuse("the task is not valid UTF-8: convert it first")
     if not text.strip():
-        _refuse("the task is empty: say what is to be done")
+        _refuse("the task is empty: say what to do")
     title = None if how.title is None else how.title.strip()
     if title is not None and (not title or len(title) > TITLE_MOST or "\n" in title):
         _refuse(f"--title must be one line of 1 to {TITLE_MOST} characters")

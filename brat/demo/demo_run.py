@@ -381,8 +381,8 @@ def lines(convoy: Convoy, wall_s: float, kills: int) -> list[str]:
     if kills:
         said.append(f"  the bot was killed {kills} times")
     alone_s = worked_s(convoy)
-    faster = f"one at a time: {alone_s:.0f} s, here: {wall_s:.0f} s"
-    return [*said, "", faster if wall_s < alone_s else f"all of it: {wall_s:.0f} s"]
+    faster = f"one at a time: {alone_s:.0f} s, with brat: {wall_s:.0f} s"
+    return [*said, "", faster if wall_s < alone_s else f"total: {wall_s:.0f} s"]
 
 
 _HEAD = "  #  state   tries  pull  landed as     time  task"

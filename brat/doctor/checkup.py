@@ -127,7 +127,7 @@ def _box() -> Finding:
         said = "this machine gives agents no sandbox, and no agent starts without one"
         mend = 'allow users to create namespaces, or set [runner] box = "off"'
         return Finding("fault", f"{said}: {why}", mend)
-    return Finding("ok", "agents get a box")
+    return Finding("ok", "agents get a sandbox")
 
 
 def _network(listed: tuple[str, ...]) -> Finding:

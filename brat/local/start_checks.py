@@ -101,7 +101,7 @@ def clone_lacks(checkout: Checkout, known: Registration | None) -> Iterator[Lack
         yield Lack(said, f"run `git sparse-checkout add {CONFIG.partition('/')[0]}`")
     branch = known.branch if known else checkout.branch
     if own := ids.clashing(branch):
-        said = f"the branch {branch} stands in the way of brat's own refs, {own}"
+        said = f"the branch {branch} conflicts with brat's own refs, {own}"
         yield Lack(said, "run `git branch -m NAME` to rename it, then `brat init`")
 
 
@@ -141,7 +141,7 @@ def ignored_files(checkout: Checkout) -> Iterator[Lack]:
     if names:
         yield Lack(
             f"git ignores {path_list(names)} here: agents and CI do not have them",
-            "let .brat/setup.sh and CI's command make what they need of it",
+            "let .brat/setup.sh and CI's command create what they need",
         )
 
 
@@ -233,13 +233,13 @@ def _first_line(said: str, top: Path, word: str) -> Iterator[Lack]:
         line = script.readline(_LINE_BYTES)
         if "/" in word and line.startswith(b"#!") and line.endswith(b"\r\n"):
             mend = f"run `sed -i 's/\\r$//' {shlex.quote(word)}`, and commit it"
-            yield Lack(f"{said}: the first line of {word} ends as on Windows", mend)
+            yield Lack(f"{said}: {word} has Windows line endings", mend)
 
 
 def _marking(top: Path, word: str) -> str:
     """Return how a file becomes the program that a word means; empty: there is none."""
     if word in _OF_BASH:
-        return "that is a word of bash: begin the command with `bash -c`"
+        return "that is a bash builtin: begin the command with `bash -c`"
     if word.startswith("~/"):
         return "write its full path, because no shell expands this one"
     if not (top / word).is_file():

@@ -127,7 +127,7 @@ def find(path: Path) -> Checkout:
         mend = "`git switch` to one"
         for name, ended in _UNDER_WAY.items():
             if (Path(found) / name).exists():
-                mend = f"first end what is under way, such as by `git {ended}`"
+                mend = f"first finish what is in progress, or run `git {ended}`"
         raise BratError(f"{top} is on no branch: {mend}, then try again")
     return Checkout(top=top, branch=repo.head.shorthand, folder=common / STATE_FOLDER)
 

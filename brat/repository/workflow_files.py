@@ -140,7 +140,7 @@ def adopt(checkout: Checkout, names: tuple[str, ...]) -> int:
             (folder / each.name).write_text(text, encoding="utf-8")
             say(f"wrote {FOLDER}/{each.name}")
         elif each.is_ours:
-            say(f"{FOLDER}/{each.name} is there already")
+            say(f"{FOLDER}/{each.name} already exists")
         else:
             say(
                 f"{FOLDER}/{each.name} exists and is not this version's: it is left "

@@ -68,7 +68,7 @@ class EngineKeyStep:
         names = await secret_names(self._rest, self._repository)
         there = sorted((names or frozenset()) & set(self._keys))
         if there:
-            return wanted(f"the secret {there[0]} is there")
+            return wanted(f"the secret {there[0]} exists")
         if names is None:
             unseen = " (the token may not see which secrets exist)"
             return for_a_person(f"{self.by_hand}{unseen}")
@@ -209,7 +209,7 @@ class LogKeyStep:
         try:
             parse_signers(told)
         except BratError as error:
-            return for_a_person(f"mend the variable {SIGNERS}: {error}")
+            return for_a_person(f"fix the variable {SIGNERS}: {error}")
         if SECRET not in names:
             return owed(
                 f"create the key that signs the log: the secret {SECRET} of the "
@@ -217,7 +217,7 @@ class LogKeyStep:
                 f"{SIGNERS}"
             )
         if told or file is not None:
-            return wanted(f"the secret {SECRET} is there, and jobs know who may sign")
+            return wanted(f"the secret {SECRET} exists, and jobs know who may sign")
         return for_a_person(
             f"tell jobs who may sign: set the variable {SIGNERS} to the public half of "
             f"{SECRET}, or remove that secret and try again to create a new key"

@@ -125,7 +125,7 @@ class LabelStep:
     async def look(self) -> Look:
         with Unless(HTTPStatus.NOT_FOUND):
             await self._rest.get(f"{self._url}/{LABEL}")
-            return wanted(f"the label {LABEL} is there")
+            return wanted(f"the label {LABEL} exists")
         return owed(f"make the label {LABEL}")
 
     async def do(self) -> None:

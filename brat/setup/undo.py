@@ -131,7 +131,7 @@ class _LabelUndo:
         with Unless(HTTPStatus.NOT_FOUND):
             known = await self._rest.read(_Label, self._url)
         if known is None:
-            return wanted(f"no label {LABEL} is there")
+            return wanted(f"there is no label {LABEL}")
         made = (NEW_LABEL["color"], NEW_LABEL["description"])
         if (known.color, known.description) != made:
             return wanted(
@@ -171,7 +171,7 @@ class _CiUndo:
 
     async def look(self) -> Look:
         if not await self._variable.value():
-            return wanted(f"no variable {CI} is there")
+            return wanted(f"there is no variable {CI}")
         return owed(f"delete the variable {CI}")
 
     async def do(self) -> None:
@@ -188,7 +188,7 @@ class _SignersUndo:
     async def look(self) -> Look:
         names, told = await self._key.names(), await self._variable.value()
         if not told:
-            return wanted(f"no variable {SIGNERS} is there")
+            return wanted(f"there is no variable {SIGNERS}")
         if SECRET not in names:
             return wanted(f"the variable {SIGNERS} stays: brat setup stored no key")
         if len(told.splitlines()) > 1:
@@ -211,9 +211,9 @@ def planned_engine_key(there: Sequence[Stored], known: Environment | None) -> Lo
     Setup makes the environment first, and stores a key only where there was none.
     """
     if not there:
-        return wanted("no secret with an engine's key is there")
+        return wanted("there is no secret with an engine's key")
     if made := ", ".join(engine_keys(there, known)):
-        return owed(f"delete the secret {made}, which your other workflows lose, too")
+        return owed(f"delete the secret {made}, also for your other workflows")
     names = ", ".join(each.name for each in there)
     return wanted(f"the secret {names} stays: brat setup may not have stored it")
 
@@ -263,7 +263,7 @@ def planned_environment_undo(
 ) -> Look:
     """Return what is taken back; an environment with more than setup's own stays."""
     if known is None:
-        return wanted(f"no environment {ENVIRONMENT} is there")
+        return wanted(f"there is no environment {ENVIRONMENT}")
     rule = known.deployment_branch_policy
     others = [one for one in known.protection_rules if one["type"] != "branch_policy"]
     if (

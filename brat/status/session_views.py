@@ -167,7 +167,7 @@ class RemoteOutput:
         near = parts.scheme == "http" and outbound.is_local(parts.hostname or "")
         if not parts.hostname or not (near or parts.scheme == "https"):
             raise BratError(
-                f"{bot} is no bot's address: give https://HOST, or http://localhost:PORT"
+                f"{bot} is not a bot: give https://HOST, or http://localhost:PORT"
             )
         token = os.environ.get(FEED_TOKEN, "")  # noqa: TID251  a person's own terminal
         if not token:
@@ -368,7 +368,7 @@ def _output(path: Path, log: Path, name: str, run: int) -> tuple[str, str]:
 
 
 def show_session(path: Path, name: str, *, as_json: bool) -> None:
-    """Print one session: what it is at, or how it ended and what it printed last."""
+    """Print one session: what it is doing, or how it ended and what it printed last."""
     log = log_repository(path)
     state = Reader(log).read()
     running = {str(row["name"]): row for row in views.sessions(state)}

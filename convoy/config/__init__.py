@@ -348,7 +348,7 @@ def allowed_words(node: Node) -> str:
         case {"minLength": int(), "maxLength": most}:
             return f"a string of 1 to {most} characters"
         case _:
-            return "a string that is not empty"
+            return "a non-empty string"
 
 
 def _dotted(place: KeyPath) -> str:

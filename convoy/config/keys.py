@@ -486,7 +486,7 @@ class RunnerTable(Table):
     """The agent's sandbox."""
 
     egress: Hosts = None
-    """The only hosts that agents may reach, on the ports 80 and 443 or the given
+    """The only hosts that agents may reach, on ports 80 and 443 or the given
     one; `"*"`: all. Default: only the model's vendor for an engine that uses the key
     proxy, and all for the others, such as `shell`. See docs/engines.md."""
     setup_hosts: Hosts = None

@@ -118,7 +118,7 @@ def _pairs(
             raise PatternError(f"{name}: line {line}: a key must be a word")
         word = clean(key.value)
         if word in seen:
-            raise PatternError(f'{name}: line {line}: "{cut(word, 60)}" is there twice')
+            raise PatternError(f'{name}: line {line}: "{cut(word, 60)}" appears twice')
         seen.add(word)
         lines[(*at, word)] = line
         yield word, value
@@ -311,7 +311,7 @@ def _faults(found: Template, name: str) -> Iterator[tuple[YamlPlace, str]]:
             yield (*_place(found, number), "kind"), what
         place = _place(found, number)
         if step.id in ids[:number]:
-            yield (*place, "id"), f'the id "{step.id}" is there twice'
+            yield (*place, "id"), f'the id "{step.id}" appears twice'
         for key, what in _step_faults(step, found, ids):
             yield (*place, *key), what
     at = {step.id: number for number, step in enumerate(steps)}

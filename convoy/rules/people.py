@@ -221,7 +221,7 @@ class DeferTask(TaskCommand, frozen=True, kw_only=True):
 
 
 class RetryTask(TaskCommand, frozen=True, kw_only=True):
-    """A person wants a blocked task tried again, with all its attempts."""
+    """A person wants a blocked task tried again, with fresh attempts."""
 
     by: str
 

@@ -308,7 +308,7 @@ def _locked(state: State, now: int) -> Iterator[Intervention]:
                 )
 
 
-SOON: Final = "the loop accepts it at its next look"
+SOON: Final = "the loop picks it up next"
 
 
 class LabelledIssue(Struct, frozen=True, kw_only=True):

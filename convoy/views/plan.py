@@ -85,11 +85,11 @@ def approval(convoy: Convoy) -> str:
     if convoy.given is not None:
         return (
             f"{convoy.given.author} must agree, as the branch's owner: `/brat "
-            "approve` here, or `/brat cancel`; nothing starts before"
+            "approve` here, or `/brat cancel`; nothing starts until then"
         )
     return (
         "somebody with write access must approve the plan: `/brat approve` here, or "
-        f"`brat convoy approve {convoy.name}`; nothing starts before"
+        f"`brat convoy approve {convoy.name}`; nothing starts until then"
     )
 
 

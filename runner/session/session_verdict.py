@@ -50,7 +50,7 @@ class Seen(Struct, frozen=True):
 _MEANING: dict[Trouble, str] = {
     "credentials": "The model's vendor refused the key",
     "budget": "The budget is spent",
-    "rate_limited": "The model's vendor limits the rate",
+    "rate_limited": "The vendor's rate limit is reached",
     "vendor_down": "The model's vendor does not answer",
     "failed": "The engine failed",
 }
@@ -98,7 +98,7 @@ def _ended(seen: Seen) -> Iterator[Finding]:
         why = f"The agent was ended after {seen.timeout_s:g} s."
         yield Finding("timed_out", "deadline", why)
     if ending.silent:
-        why = f"The agent was ended: it said nothing for {seen.silence_s:g} s."
+        why = f"The agent was ended: it printed nothing for {seen.silence_s:g} s."
         yield Finding("timed_out", "hung", why)
     if ending.signal is not None:
         why = f"The agent was ended by {_name(ending.signal)}{_last(seen)}"

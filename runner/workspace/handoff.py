@@ -139,7 +139,7 @@ def handed_off(inputs: Inputs, scratch: Path, now: int) -> TaskStarted:
             late_s = (now - event.ts) // 1000 - longest_s
             if late_s > 0:
                 raise BadInput(
-                    f"Commit {inputs.log} of the log handed this attempt over, but "
+                    f"The hand-off of this attempt, commit {inputs.log} of the log, "
                     f"expired {late_s} s ago."
                 )
             return started

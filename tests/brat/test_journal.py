@@ -38,7 +38,7 @@ def _failing(log: logging.Logger) -> None:
     try:
         _asks(token)
     except RuntimeError:
-        log.exception("%s: a fault of ours", "o/r")
+        log.exception("%s: a bug in brat", "o/r")
 
 
 @pytest.mark.parametrize("form", list(LogForm))
@@ -49,7 +49,7 @@ def test_a_token_in_a_local_variable_is_never_logged(
     _failing(logging.getLogger("bot.serving.host"))
     said = capsys.readouterr().err
     assert TOKEN not in said
-    for expected in ("a fault of ours", "asking failed", "invalid literal", "_asks"):
+    for expected in ("a bug in brat", "asking failed", "invalid literal", "_asks"):
         assert expected in said
     if form is LogForm.JSON:
         assert json.loads(said)["logger"] == "bot.serving.host"
@@ -89,7 +89,7 @@ def _fault(unit: str, size: int) -> ValueError:
 
 
 def _logged(error: BaseException) -> None:
-    logging.getLogger("bot.serving.host").error("o/r: a fault of ours", exc_info=error)
+    logging.getLogger("bot.serving.host").error("o/r: a bug in brat", exc_info=error)
 
 
 @pytest.mark.parametrize("form", list(LogForm))

@@ -340,7 +340,7 @@ async def test_the_key_of_the_persons_terminal_is_stored_once_they_agree(
 
     said = await person.type("--yes")
 
-    assert f"ok    the secret {SECRET} is there" in said.err
+    assert f"ok    the secret {SECRET} exists" in said.err
     assert secrets_of(here)[SECRET] == Opened("", SECRET, key)
 
 

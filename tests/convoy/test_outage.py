@@ -20,7 +20,7 @@ from convoy.rules.verdict import Observed
 from convoy.views.reasons import reasons
 from tests.world.rules import NAME, Rules, made, sha, spec
 
-WHY = "The model's vendor limits the rate: too many requests."
+WHY = "The vendor's rate limit is reached: too many requests."
 
 
 def outage(rules: Rules, attempt: int, asked_s: float = 0.0) -> Rules:

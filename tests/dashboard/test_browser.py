@@ -121,13 +121,15 @@ async def test_a_task_is_steered_by_keyboard(opens: Opens, browser: Browser) -> 
         await expect(badge).to_have_text("blocked")
         await expect(message).to_have_value("mind <b>the tabs</b>")
         await tab.page.get_by_role("button", name="tell task 5").press("Enter")
-        await expect(toast).to_contain_text("The next attempt of task 5 will be told")
+        await expect(toast).to_contain_text(
+            "The next attempt at task 5 gets the message"
+        )
         await expect(message).to_have_value("")
         await tab.page.get_by_role("button", name="hold task 5").press("Enter")
         await expect(toast).to_contain_text("Task 5 is out of the merge queue")
         assert await tab.faults() == []
 
-    assert (first, content, state) == ("To the content", "page", "queued")
+    assert (first, content, state) == ("Skip to content", "page", "queued")
     assert visit.rules.task(5).withdrawn
     assert "mind the tabs" in visit.rules.task(5).notes[-1]
 

@@ -21,7 +21,7 @@ from convoy.events.event_kinds import CLAIMS, EVENTS
 MEANINGS: Final = {
     "allowed": "Patterns; when there are any, a patch may change nothing else.",
     "argv0": "The program that was started.",
-    "attempt": "The try at the task, counted from 1.",
+    "attempt": "The attempt's number, from 1.",
     "attempts": "How often a task is tried before it is blocked.",
     "base": "The commit that the work is based on.",
     "branch": "The branch, without refs/heads/.",

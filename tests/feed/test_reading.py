@@ -64,7 +64,7 @@ def test_the_token_goes_to_no_address_without_tls_but_this_machine(
     clone: Path,
 ) -> None:
     for bot in ("http://bot.example.com", "bot.example.com", "ftp://localhost", ""):
-        with pytest.raises(BratError, match=f"{bot} is no bot's address"):
+        with pytest.raises(BratError, match=f"{bot} is not a bot"):
             RemoteOutput.of(bot, clone)
     for bot in ("https://bot.example.com", "http://localhost:1", "http://[::1]:1/"):
         assert RemoteOutput.of(bot, clone).url.startswith(bot.rstrip("/"))

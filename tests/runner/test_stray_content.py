@@ -53,7 +53,7 @@ CRYPT = (
     "Left out: it would land unencrypted, but .gitattributes asks for the filter "
     "git-crypt: {}."
 )
-ENDS = "Kept with its old line ends: {}."
+ENDS = "Kept with its old line endings: {}."
 LFS = (
     "Left out: .gitattributes assigns it to Git LFS, to which agents cannot write: {}."
 )

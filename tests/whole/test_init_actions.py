@@ -141,5 +141,5 @@ def test_the_doctor_says_when_nothing_can_judge(terminal: Terminal) -> None:
     assert "CI is required" not in judged.err
     checks = {".brat/config.toml": "[refinery]\nchecks = ['test']\n"}
     terminal.write({file: ci.format("{push: {paths: [src/**]}}"), **checks})
-    picky = "the required check `test` starts only where certain paths change"
+    picky = "the required check `test` starts only when certain paths change"
     assert picky in terminal.type("brat doctor").err

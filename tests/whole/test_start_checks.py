@@ -119,7 +119,7 @@ def test_a_script_that_is_no_program_yet_is_said_with_what_makes_it_one(
             "run `chmod +x ./agent.sh && git add ./agent.sh`, and commit it",
         ),
         ("~/agent.sh", "write its full path, because no shell expands this one"),
-        ("source", "that is a word of bash: begin the command with `bash -c`"),
+        ("source", "that is a bash builtin: begin the command with `bash -c`"),
     ):
         config = f'[engine.default]\ntype = "shell"\nargs = ["{program}"]\n'
         terminal = project(tmp_path / program[0], config)
@@ -141,7 +141,7 @@ def test_a_script_with_windows_line_ends_is_said_before_it_is_started(
     for line in ("chmod +x ci.sh", "git add ci.sh", "git commit -qm CI", "brat init"):
         terminal.done(line)
 
-    lack = "CI's command: the first line of ./ci.sh ends as on Windows"
+    lack = "CI's command: ./ci.sh has Windows line endings"
     mend = r"run `sed -i 's/\r$//' ./ci.sh`, and commit it"
     assert terminal.type(START).lines == [f"brat: {lack}: {mend}"]
 

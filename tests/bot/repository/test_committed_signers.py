@@ -84,4 +84,4 @@ def test_a_file_that_cannot_be_read_is_said_once_and_allows_nobody(
         with pytest.raises(Unsigned):
             mirror.look()
     (said,) = mirror.notices
-    assert said.startswith(f"{SIGNERS_FILE} counts for nothing: line 1 ")
+    assert said.startswith(f"{SIGNERS_FILE} is ignored: line 1 ")

@@ -58,7 +58,9 @@ async def test_a_plan_is_changed_with_words(tmp_path: Path) -> None:
         assert here.task(2).spec.engine == "docs"
         assert "did you mean docs" in await here.answer("/brat engine dosc 2")
 
-        assert "will be told" in await here.answer("/brat tell 1 -- Keep the names.")
+        assert "gets the message" in await here.answer(
+            "/brat tell 1 -- Keep the names."
+        )
         assert here.task(1).notes == ("you says: Keep the names.",)
 
         assert "priority `p0`" in await here.answer("/brat priority p0")
@@ -105,7 +107,7 @@ async def test_cancel_stops_a_task_and_drop_gives_it_up(tmp_path: Path) -> None:
         assert here.task(1).state == "blocked"
         assert here.task(1).why == "cancelled by you"
         again = await here.answer("/brat retry 1 -- not so\n\nbut with tabs")
-        assert "queued again, with all its attempts and told what you said" in again
+        assert "queued again, with fresh attempts and your message" in again
         assert here.task(1).state == "queued"
         assert here.task(1).notes[-1] == "you says: not so\n\nbut with tabs"
         none = await here.answer("/brat retry -- do it")

@@ -75,7 +75,7 @@ async def test_what_only_fails_pauses_and_says_so(tmp_path: Path) -> None:
         assert here.convoy_state() == "paused"
         assert not list(context.mirror.state.running())
         comment, told = here.spoken()
-        assert "@you Every convoy of this repository pauses: too many" in told
+        assert "@you Every convoy in this repository is paused: too many" in told
         assert "**Why:** too many attempts in a row failed" in comment
 
         context.settings = context.settings.model_copy(update={"roles": ("mayor",)})

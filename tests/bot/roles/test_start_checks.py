@@ -92,7 +92,7 @@ async def asked(here: Lobby, sentence: str) -> list[str]:
         ),
         (
             *("ci.yml", PICKY, GATE.replace("CI Gate", "test"), {}),
-            *("starts only where certain paths change", ("check `test`",)),
+            *("starts only when certain paths change", ("check `test`",)),
         ),
         (
             *("brat.yml", NO_DISPATCH, CONFIG, IN_A_JOB, "lacks permissions"),

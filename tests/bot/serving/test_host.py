@@ -99,7 +99,7 @@ async def test_a_fault_is_told_shortly_each_time_and_its_place_is_logged_once(
         await until(tried_again, deadline_s=patient(60))
 
         assert host.served[REPO].trouble in lines[-1]
-    places = [one for one in caplog.records if "a fault of ours" in one.message]
+    places = [one for one in caplog.records if "a bug in brat" in one.message]
     assert len(places) == 1
 
 

@@ -298,7 +298,7 @@ def test_a_plan_that_waits_shows_its_order() -> None:
             (
                 "**The plan waits for a person:** somebody with write access must "
                 "approve the plan: `/brat approve` here, or `brat convoy approve "
-                "fix-7`; nothing starts before."
+                "fix-7`; nothing starts until then."
             ),
             "",
             "<details open><summary>The plan: 3 tasks</summary>",

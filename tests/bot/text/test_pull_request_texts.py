@@ -97,7 +97,7 @@ def test_what_no_ci_judged_is_said() -> None:
     rules = Rules().planned(spec(1), require_ci=False)
     text = convoy_pull_body(landed(rules, 1, sha("a"), "a.py", judged=("none",)).convoy)
 
-    assert f"judged by nothing: `{'a' * 10}`" in text
+    assert f"not tested: `{'a' * 10}`" in text
 
 
 @pytest.mark.parametrize("count", [1, 300])

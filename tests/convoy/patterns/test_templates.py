@@ -149,7 +149,7 @@ def test_what_an_input_brings_is_never_read_as_a_template() -> None:
 
 @looped(
     ("steps:\n  - id: a\n   b: c\n", f"{FILE}: line 3: this is not YAML: "),
-    ("a: 1\na: 2\n", f'{FILE}: line 2: "a" is there twice'),
+    ("a: 1\na: 2\n", f'{FILE}: line 2: "a" appears twice'),
     ("a: &x 1\nb: *x\n", f"{FILE}: line 1: a template has no anchors (& *)"),
     ("a: 1\n---\nb: 1\n", "this is not YAML: "),
     (STEP + "    kind: review\n", "line 6: a review must be on one step of the"),
@@ -180,7 +180,7 @@ def test_what_an_input_brings_is_never_read_as_a_template() -> None:
         "inputs: {task: {}}\n" + STEP,
         f'{FILE}: line 1: "task" is reserved for the issue',
     ),
-    (STEP + STEP.removeprefix("steps:\n"), 'line 6: the id "one" is there twice'),
+    (STEP + STEP.removeprefix("steps:\n"), 'line 6: the id "one" appears twice'),
     (f"steps:\n{BOTH}", "the steps wait in a circle: a, b, a"),
 )
 def test_a_faulty_template_is_told_by_its_line(text: str, told: str) -> None:
