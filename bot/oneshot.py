@@ -255,7 +255,7 @@ async def _job(inputs: OneshotInputs) -> Left:
                 branch = loop.context.mirror.default_branch
                 await loop.context.github.runs.start(branch, {})
             except BratError as error:
-                _tell(f"the next scheduled run continues: {error}")
+                _tell(f"cannot start another run now: {error}")
         await _wake_later(loop.context.github, on=left.by_clock)
         _report(inputs, left, loop.context.mirror.state)
     return left
@@ -292,7 +292,7 @@ async def _wake_later(github: GitHub, *, on: bool) -> None:
     try:
         await github.runs.wake_by_clock(on=on)
     except BratError as error:
-        _tell(f"{WAKE_WORKFLOW} stays as it is; brat.yml has a schedule: {error}")
+        _tell(f"cannot enable or disable {WAKE_WORKFLOW}: {error}")
 
 
 def _report(inputs: OneshotInputs, left: Left, state: State) -> None:

@@ -69,7 +69,7 @@ def main() -> None:
             sys.exit(1)
         if error.errno not in _FULL:
             raise
-        fail(f"{error.filename or 'what it says'} cannot be written: {error.strerror}")
+        fail(f"{error.filename or 'its output'} cannot be written: {error.strerror}")
         # What is left of it would be written at the end, and fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

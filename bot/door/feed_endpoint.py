@@ -89,7 +89,7 @@ class FeedEndpoint:
         try:
             await asyncio.to_thread(visitor.feed.keep, visitor.session, bytes(body))
         except OSError as error:
-            why = f"it cannot be kept: {error.strerror}"
+            why = f"it cannot be saved: {error.strerror}"
             raise refusal_with(HTTPStatus.SERVICE_UNAVAILABLE, why) from None
         return json_answer()
 
@@ -161,7 +161,7 @@ class FeedEndpoint:
             )
         attempt = feed.attempt(session)
         if attempt is None:
-            raise refusal_with(HTTPStatus.CONFLICT, f"no session {session} runs")
+            raise refusal_with(HTTPStatus.CONFLICT, f"{session} is not running")
         return FeedVisitor(feed, session, attempt)
 
 

@@ -164,7 +164,7 @@ class Door:
             try:
                 await self._writer.keep(place.inbox, guid, meant.kept)
             except OSError as error:  # no room; the forge lists the delivery as failed
-                _log.error("delivery %s cannot be kept: %s", guid, error)
+                _log.error("delivery %s cannot be stored: %s", guid, error)
                 why = "it cannot be stored now: send it again later"
                 raise refusal_with(HTTPStatus.SERVICE_UNAVAILABLE, why) from error
             place.wake.keep()

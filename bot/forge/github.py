@@ -215,7 +215,7 @@ class GitHub(Part):
             found = await self.number()
         if found != number:
             raise AnotherRepository(
-                f"{self.repository} is another repository now (id {found}, not "
+                f"{self.repository} is now another repository (id {found}, not "
                 f"{number}): nothing is written there; name the repository to serve, "
                 "and give the other one a folder of its own"
             )

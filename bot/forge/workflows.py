@@ -506,7 +506,7 @@ def _caches(files: Mapping[str, WorkflowFile]) -> Iterator[Exposure]:
     ]
     for name, file in files.items():
         if writers and file.releases and any(job.uses_cache for job in file.jobs):
-            said = f"{name} releases with a cache, and {writers[0]} also writes caches"
+            said = f"{name} releases with a cache that {writers[0]} can write"
             yield Exposure(said, f"let {name} build without a cache")
 
 

@@ -43,7 +43,7 @@ ROUNDS: Final = 200
 PUSHES: Final = "pushes"
 """The name of the trouble that the remote refused too many pushes."""
 TOO_MANY_REFUSED: Final = (
-    "the remote refused 6 pushes in a minute: until it is over, only the log is pushed"
+    "the remote refused 6 pushes in a minute: only the log is pushed for now"
 )
 ASK_TRIES: Final = 5
 """How often a request is put to the rules while others write to the log."""

@@ -132,7 +132,7 @@ def believed_tip(clone: Clone, known: str, found: str | None) -> tuple[str, list
             f"delete {clone.path}"
         )
         raise Rewritten(known, found, said) from error
-    was = f"was at {found}, which does not follow {known}" if found else "was gone"
+    was = f"was at {found}, not a descendant of {known}" if found else "was gone"
     said = (
         f"{WAL_REF} {was}; it was restored to {head}. If this was intended, stop the "
         f"bot, delete {clone.path}, and do it again"

@@ -92,10 +92,10 @@ def _cost(context: RequestContext) -> str:
     attempts = counted(sum(task.started for task in tasks), "attempt")
     minutes = max(0, worked_ms) / 60_000
     said = usage_in_words(convoy.used)
-    ended = f"Those that have ended used {said}." if said else _NOT_SAID
+    ended = f"Ended sessions used {said}." if said else _NOT_SAID
     return (
-        f"`{convoy.name}` took {attempts} and {minutes:.1f} minutes of "
-        f"sessions so far. {ended}"
+        f"`{convoy.name}` has taken {attempts} and {minutes:.1f} session "
+        f"minutes so far. {ended}"
     )
 
 
@@ -324,7 +324,7 @@ def _pause(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002 
 def _resume(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002  the word people write
     if not all:
         context.submit(ConvoyResumed(convoy=context.convoy.name, by=context.by))
-        return "It goes on."
+        return "It continues."
     convoys = _how_many(context, "paused")
     context.submit(RepositoryResumed(by=context.by))
     return f"Everything continues, {convoys} with it."

@@ -88,7 +88,7 @@ def _follow(context: RequestContext) -> str:
     before = context.convoy
     target = context.draft.refs.get(ids.HEADS + before.target, "")
     context.submit(FollowList(convoy=before.name, by=context.by, target=target))
-    return f"The plan follows: {'; '.join(changes(before, before.proposed))}."
+    return f"Plan updated: {'; '.join(changes(before, before.proposed))}."
 
 
 def _allow(context: RequestContext, *, task: int, path: str = "") -> str:

@@ -105,7 +105,7 @@ async def _fix(context: RequestContext, *, text: str = "") -> str:
     _plan(context, request, _task(context, request, pull, text or red, conflict))
     await mayor.warn(context.bot, context.draft, request)
     if not is_asked:
-        return f"An agent works on {code_span(given.branch)}; its commits go on top."
+        return f"An agent is working on {code_span(given.branch)}; commits go on top."
     sign = ids.sign_key("fix", request.convoy)
     asks = (
         f"@{author}: {context.by} wants an agent to work on this branch. Nothing "
@@ -123,7 +123,7 @@ async def _open_pull(context: RequestContext) -> "Pull":
         raise NotPossible("the pull request is closed")
     convoy = convoy_of(context.draft.state, number)
     if convoy is not None and convoy.given is None:
-        raise NotPossible(f"it is a part of {convoy.name}, which lands on its own")
+        raise NotPossible(f"it is part of {convoy.name}, which lands by itself")
     for branch in (pull.head.ref, pull.base.ref):
         if own := ids.clashing(branch):
             raise NotPossible(f"{code_span(own)} are brat's own branches")

@@ -47,7 +47,7 @@ def _retry(context: RequestContext, *, task: int | None = None, text: str = "") 
     """Retry the given task, else the pull request's own, else all that waits."""
     convoy = context.convoy
     if convoy.state == "failed" and text:
-        raise NotPossible(f"say `/brat retry` alone: {convoy.name} is failed")
+        raise NotPossible(f"say `/brat retry` alone: {convoy.name} has failed")
     if convoy.state == "failed":
         return _retry_failed(context, task)
     stalled = task is None and bool(convoy.sync.stalled)
@@ -76,7 +76,7 @@ def _retry(context: RequestContext, *, task: int | None = None, text: str = "") 
     told = " and your message" if text else ""
     queued = f"Task {listed} is queued again, with fresh attempts{told}."
     if not numbers:
-        queued = "No task is queued again that could be told." if text else ""
+        queued = "No task was requeued, so nobody got the message." if text else ""
     again = f"{SET_ASIDE} is tried again {aside}." if aside else ""
     landing = LANDING_AGAIN if stalled else ""
     return " ".join(filter(None, (landing, queued, again)))
@@ -198,9 +198,9 @@ def _revise(context: RequestContext, *, text: str) -> str:
     if task.spent >= convoy.settings.attempts:
         return (
             f"Task {task.number} has spent its attempts and waits for a person; "
-            f"`/brat retry {task.number}` lets it continue with what you said."
+            f"`/brat retry {task.number}` lets it continue with your comments."
         )
-    return f"Task {task.number} continues from its work with what you said."
+    return f"Task {task.number} continues from its work with your comments."
 
 
 def _rework(context: RequestContext, convoy: Convoy, text: str) -> str:
@@ -210,7 +210,7 @@ def _rework(context: RequestContext, convoy: Convoy, text: str) -> str:
     number = next((task.number for task in rounds if not task.settled), 0)
     if not number and context.asker.allowed and len(rounds) >= convoy.settings.attempts:
         raise NotPossible(
-            f"{len(rounds)} tasks have done what was said of it: a person decides now, "
+            f"{len(rounds)} tasks have already revised it: a person decides now, "
             "by a review or `/brat add`"
         )
     if not number:
@@ -224,7 +224,7 @@ def _rework(context: RequestContext, convoy: Convoy, text: str) -> str:
         if threads
         else TaskTold(convoy=name, task=number, by=by, text=text)
     )
-    return f"Task {number} does it; then CI judges the convoy again."
+    return f"Task {number} does this; then CI tests the convoy again."
 
 
 async def _rebase(context: RequestContext) -> str:

@@ -209,7 +209,7 @@ def opened(
         if set(files) == {_TURNED_AWAY}:
             told = _checked(_Reason, files[_TURNED_AWAY])
             if told.session != session:
-                raise Unacceptable(f"the job was of session {told.session[:80]!r}")
+                raise Unacceptable(f"the job belongs to session {told.session[:80]!r}")
             raise TurnedAway(told.why)
         claims = _claims(files.get(_EVENTS), session, actor)
         if _RESULT not in files:
@@ -219,7 +219,7 @@ def opened(
             raise Unfinished(claims, _start_of(files.get(_USAGE)), bundles)
         result = _checked(Result, files[_RESULT])
         if (result.session, result.nonce) != (session, nonce):
-            raise Unacceptable(f"the result is of session {result.session[:80]!r}")
+            raise Unacceptable(f"the result belongs to session {result.session[:80]!r}")
         bundle = files.get(_BUNDLE)
         if result.commit not in (None, result.base) and bundle is None:
             raise Unacceptable("the result names a commit but has no work.bundle")
@@ -255,7 +255,7 @@ def _extracted(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path) -
             while piece := source.read(1 << 20):
                 left -= len(piece)
                 if left < 0:
-                    raise Unacceptable(f"{entry.filename} is larger than it says")
+                    raise Unacceptable(f"{entry.filename} is larger than declared")
                 sink.write(piece)
     except _BROKEN as error:
         raise Unacceptable(f"{entry.filename} does not unpack: {error}") from error

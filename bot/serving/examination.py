@@ -70,7 +70,7 @@ async def examined(
             found_in = await roster.coverage(hosting.allows, hosting.serves)
             served = found_in.repositories
             for number, why in found_in.broken.items():
-                said = f"installation {number} does not show its repositories: {why}"
+                said = f"cannot list the repositories of installation {number}: {why}"
                 yield Finding("fault", said, "check it in the App's settings")
         if not served:
             yield Finding(
@@ -164,7 +164,7 @@ async def _deliveries(roster: Installations) -> Finding:
         return Finding(
             "note", "there were no deliveries yet", "label an issue, then check again"
         )
-    said = f"of the latest {len(listed)} deliveries {len(failed)} failed"
+    said = f"{len(failed)} of the latest {len(listed)} deliveries failed"
     if not failed:
         return Finding("ok", said)
     mend = _MENDS.get(failed[0].status_code, _MEND_DELIVERY)
@@ -229,7 +229,7 @@ async def _label(
         return Finding("note", f"there is no label {hosting.label}", "--fix makes it")
     told = {"name": hosting.label, "color": LABEL_COLOUR}
     await rest.write("POST", url, told)
-    return Finding("ok", f"made the label {hosting.label}")
+    return Finding("ok", f"created the label {hosting.label}")
 
 
 async def _workflow(hosting: ServiceSettings, rest: Rest, name: str) -> Finding:
@@ -333,8 +333,5 @@ async def _reached(client: httpx.AsyncClient, url: str) -> Finding:
     if status == HTTPStatus.FORBIDDEN:
         said = f"the webhook endpoint at {url} rejects this machine's address"
         return Finding("note", said, "add the forge's networks to allowed_networks")
-    said = (
-        f"what is at {url} answers {status}, but the bot's webhook endpoint would "
-        "answer 401"
-    )
+    said = f"{url} answers {status}, but the bot's webhook endpoint would answer 401"
     return Finding("fault", said, f"point it to the bot's port, path {WEBHOOK_PATH}")

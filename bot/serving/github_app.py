@@ -128,7 +128,7 @@ class AppPages:
         form = (
             f"<form action='{escape(action)}' method='post'><input type='hidden' "
             f"name='manifest' value='{escape(told)}'><p>GitHub will ask for a name "
-            "and show the App's permissions.</p><button>Make the App "
+            "and show the App's permissions.</p><button>Create the App "
             f"{escape(self.wish.name)}</button></form>"
         )
         return _page(HTTPStatus.OK, form, posts_to=self.wish.web_url)
@@ -174,16 +174,14 @@ def dashboard_at(public_url: str, wanted: str) -> str:
     if _ORIGIN.fullmatch(url):
         return url
     if wanted:
-        raise BratError(
-            f"--dashboard {wanted}: give https://HOST and nothing behind it"
-        )
+        raise BratError(f"--dashboard {wanted}: give https://HOST and nothing after it")
     return ""
 
 
 def check_free(folder: Path) -> None:
     for name in (KEY_FILE, SETTINGS_FILE):
         if (folder / name).exists():
-            raise BratError(f"{folder / name} exists already: choose another folder")
+            raise BratError(f"{folder / name} already exists: choose another folder")
 
 
 def keep_app(wish: AppRequest, made: AppCreated) -> None:

@@ -360,11 +360,11 @@ def _number(covered: Covered | None) -> int:
 
 
 def _stands(name: str, why: str) -> str:
-    return f"{name} stands still: {why}"
+    return f"{name} is stuck: {why}"
 
 
 def _hides(number: int, why: str) -> str:
-    return f"installation {number} does not show its repositories: {why}"
+    return f"cannot list the repositories of installation {number}: {why}"
 
 
 THREADS: Final = 256

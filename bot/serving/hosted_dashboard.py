@@ -247,7 +247,7 @@ def source_of(one: Served, served: Mapping[str, Served]) -> DashboardSource:
     def loop() -> Loop:
         found = loop_of(now())
         if found.context.settings.repository_id != settings.repository_id:
-            raise Unavailable(f"{one.name} is another repository now")
+            raise Unavailable(f"{one.name} is now another repository")
         return found
 
     # No ref in a mirror points at the log's head: only its loop knows the head.

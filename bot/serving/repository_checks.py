@@ -100,7 +100,7 @@ async def examined_workflows(
         if file not in files:
             continue
         if is_ours(file, files[file]):
-            yield Finding("ok", f"{file} is this version's")
+            yield Finding("ok", f"{file} matches this version")
         else:
             mend = "if nobody changed it: remove it, brat init --actions, push"
             yield Finding("note", f"{file} is from another version", mend)
@@ -110,7 +110,7 @@ async def examined_workflows(
         started.add("dispatch")
     judging = [file for file, text in own.items() if ways_to_start(text) & started]
     if judging:
-        yield Finding("ok", f"{', '.join(judging)} may test what brat builds")
+        yield Finding("ok", f"{', '.join(judging)} can test what brat builds")
     else:
         said = "no workflow runs on pushes to brat/queue/**"
         mend = 'add "brat/queue/**" to the branches of your CI\'s push, or set '

@@ -126,7 +126,7 @@ def _log_key(env: Mapping[str, str]) -> str:
     if env.get("BRAT_ALLOWED_SIGNERS", "").strip():
         raise BratError(
             "BRAT_ALLOWED_SIGNERS names who signs the log, but the key is missing: "
-            "type `brat setup`, which stores it as the secret BRAT_LOG_KEY of the "
+            "run `brat setup`, which stores it as the secret BRAT_LOG_KEY of the "
             "environment `brat`, or remove the variable to work without a key"
         )
     return open_log_key(int(_number(env, "GITHUB_REPOSITORY_ID", "0"))).private

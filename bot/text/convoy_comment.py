@@ -184,7 +184,7 @@ def run_url(run: int, web: str) -> str:
 
 
 _NO_BOX: Final = (
-    '**No box:** `[runner] box = "off"` lets agents do on the machine what the user of '
+    '**No box:** `[runner] box = "off"` lets agents do whatever the user of '
     "their job may do."
 )
 
@@ -276,7 +276,7 @@ def _row_cells(
     if task.landed:
         checks = f"[checks]({web}/commit/{task.landed}/checks)"
     elif task.candidate:
-        checks = f"[CI was asked]({web}/commit/{task.candidate.commit}/checks)"
+        checks = f"[CI requested]({web}/commit/{task.candidate.commit}/checks)"
     return (
         str(task.number),
         titled(convoy, task),
@@ -410,7 +410,7 @@ def _landing(convoy: Convoy) -> list[str]:
     pull, landing = convoy.pull, convoy.landing
     told = [f"The convoy's own pull request: #{pull}."] if pull is not None else []
     if given := convoy.lands_given:
-        told = [f"It is for this pull request at `{given.head[:10]}`."]
+        told = [f"It covers this pull request at `{given.head[:10]}`."]
     if landing is not None and not convoy.ended:
         told += [
             inline(way_of_landing(landing, convoy.target)),

@@ -54,7 +54,7 @@ def log_refused(why: str, helps: str) -> str:
 def ci_changed(files: Sequence[str]) -> str:
     named = ", ".join(code_span(path) for path in files[:5])
     return (
-        f"This changes what CI runs, so a green CI is not enough: {named}. It has "
+        f"This changes what CI runs, so green CI is not enough: {named}. It has "
         "been removed from the merge queue. When somebody has reviewed these files, "
         "`/brat merge` on its pull request puts it back."
     )
@@ -134,7 +134,7 @@ def keyless(lacking: Mapping[str, Sequence[str]]) -> str:
         for name, keys in lacking.items()
     )
     said = (
-        "No Actions secret of this repository holds the key of these engines. Their "
+        "No Actions secret of this repository holds the key for these engines. Their "
         "sessions end before an agent starts, unless the runner's machine has the key. "
         "Set the secret under Settings, Secrets and variables, Actions.\n\n"
         f"{wants}"
@@ -191,8 +191,8 @@ def branch_pushed(
         f"Somebody pushed {code_span(head)} to {code_span(branch)}. No agent of the "
         f"convoy created it. Since {code_span(tip[:10])} it changes {files}.{gate}"
         f"\n\nNothing of {whose} {what}lands until somebody "
-        f"accepts it: `/brat approve {head}` takes it in, and {whose} lands if "
-        "whoever says so may maintain this repository. Or put the branch back to "
+        f"accepts it: say `/brat approve {head}`, and {whose} lands if "
+        "you have the maintain role here. Or reset the branch to "
         f"{code_span(tip[:10])}. The commit is kept at {code_span(kept)}."
     )
 

@@ -47,7 +47,7 @@ def task_pull_body(
         "brat merges this when CI is green on the exact commit that will land.",
         *(() if lacking_approvals(convoy, task) else (_NOT_THIS,)),
         *box_warnings(convoy, (task,)),
-        *(("", "Noted by its attempt:", "") if task.learned else ()),
+        *(("", "Notes from its attempt:", "") if task.learned else ()),
         *(f"- {inline(note)}" for note in task.learned),
         *(("", f"<sub>{links}</sub>") if links else ()),
     )
@@ -59,7 +59,7 @@ def _links(convoy: Convoy, task: Task, web: str, dashboard: str) -> Iterator[str
     if web and task.newest_run is not None:
         yield f"[Session]({run_url(task.newest_run, web)})"
     if web and convoy.comment:
-        yield f"[Why, and what waits]({comment_url(convoy, web)})"
+        yield f"[Its state, and why]({comment_url(convoy, web)})"
     if dashboard:
         yield f"[Every attempt]({dashboard}/convoys/{convoy.name}/tasks/{task.number})"
 
@@ -182,7 +182,7 @@ def _left(convoy: Convoy) -> Iterator[str]:
 
 
 _GATED: Final = "brat lands it when CI is green on the exact commit that will land."
-_AGAIN: Final = "The next attempt is told this; its work gets its own check."
+_AGAIN: Final = "The next attempt gets this; its work has its own check."
 
 
 def check_views(convoy: Convoy, page: str) -> Iterator[CheckView]:

@@ -143,8 +143,8 @@ class BotApi:
                 )
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise Unavailable(
-                f"the bot at {self.bot} does not answer ({error!r}); it may have been "
-                "done: check, or try again"
+                f"the bot at {self.bot} does not answer ({error!r}); it may have "
+                "worked: check, or try again"
             ) from error
         told = _read(answer)
         if answer.status_code == HTTPStatus.OK:

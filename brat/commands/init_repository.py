@@ -137,7 +137,7 @@ class Found(Struct, frozen=True, kw_only=True):
 def found_in(checkout: Checkout, remote: str | None) -> Found:
     """Return what brat left in a checkout's repository, and on one of its remotes."""
     if checkout.folder.exists() and forge_in_use(checkout.folder):
-        raise BratError(f"brat runs in {checkout.top}: stop it first")
+        raise BratError(f"stop brat in {checkout.top} first")
     workflows = (
         checkout.top / workflow_files.FOLDER / each.name
         for each in workflow_files.compare(checkout)

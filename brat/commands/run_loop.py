@@ -134,7 +134,7 @@ async def _run(checkout: Checkout, port: int, tell: Tell) -> None:
             except BratError as error:
                 if time.monotonic() - begun > AGAIN_MOST_S:
                     again_s = AGAIN_S
-                tell(f"{error}; begun again in {again_s:.0f} s")
+                tell(f"{error}; restarting in {again_s:.0f} s")
             await asyncio.sleep(again_s)
             again_s = min(again_s * 2, AGAIN_MOST_S)
 
@@ -230,14 +230,14 @@ def show_daemon(path: Path) -> int:
     daemon, log = known_daemon(folder), daemon_log(folder)
     if daemon is not None and daemon.alive:
         since = datetime.fromtimestamp(daemon.since, UTC)
-        say(f"runs since {since:%Y-%m-%d %H:%M:%S} UTC as process {daemon.pid}")
+        say(f"running since {since:%Y-%m-%d %H:%M:%S} UTC as process {daemon.pid}")
         say(f"dashboard: {daemon.url}")
         say(f"log: {log}")
         return run_roles.OK
     if daemon is not None:
         say(f"not running: it ended unexpectedly; see {log}")
     else:
-        say("does not run")
+        say("not running")
     say("next: brat daemon start")
     return run_roles.BLOCKED
 

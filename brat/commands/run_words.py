@@ -48,9 +48,7 @@ def add_run_words(app: typer.Typer) -> None:
 
 def _no_option(text: str) -> str:
     if re.fullmatch(r"--?[A-Za-z][\w-]*(?:=.*)?", text):
-        raise typer.BadParameter(
-            f"{text!r} is no option of this command: brat run --help"
-        )
+        raise typer.BadParameter(f"{text!r} is not an option: see brat run --help")
     return text
 
 

@@ -43,7 +43,7 @@ async def _serve(hosting: ServiceSettings, tell: Tell, *, poll: bool) -> None:
             where = f"http://{hosting.address}:{dashboard}"
             tell(f"dashboard: {where}, for people at {hosting.dashboard_url}")
         if host.metrics_port:
-            tell(f"figures: http://{hosting.address}:{host.metrics_port}/metrics")
+            tell(f"metrics: http://{hosting.address}:{host.metrics_port}/metrics")
         gc.freeze()  # these objects stay: the collector can skip them
         tell(f"to stop everything at once: touch {hosting.stop_file}")
         await ended.wait()

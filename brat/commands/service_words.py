@@ -64,7 +64,7 @@ def log_tail(
 @log.command("export")
 def log_export(
     form: Annotated[
-        Literal["json", "md"], typer.Option("--format", help="Its form; default: json.")
+        Literal["json", "md"], typer.Option("--format", help="Format; default: json.")
     ] = "json",
     repo: Repo = HERE,
 ) -> None:

@@ -232,7 +232,7 @@ class WorkflowStep:
 
     page = "pulls"
     by_hand = (
-        "type `brat setup --local`, commit the files and push them yourself (a token "
+        "run `brat setup --local`, commit the files and push them yourself (a token "
         "needs the permission to write workflows)"
     )
 
@@ -327,7 +327,7 @@ class WorkflowStep:
         try:
             who = self._repo.default_signature
         except KeyError:
-            said = "git knows no name of yours: set user.name and user.email"
+            said = "git does not know your name: set user.name and user.email"
             raise BratError(said) from None
         tree, parents = index.write_tree(self._repo), [pygit2.Oid(hex=parent)]
         return str(self._repo.create_commit(None, who, who, _TITLE, tree, parents))

@@ -145,7 +145,7 @@ async def _start(
         convoy = _convoy_of(here, issue)
         status = run_roles.report(here, convoy.name if convoy else "", wanted)
         if convoy is None:
-            say(f"issue #{issue} became no convoy")
+            say(f"no convoy for issue #{issue}")
             context = here.loop.context
             last = await context.github.remarks.last_by(context.login, issue)
             said = without_markers(last).removeprefix(f"@{here.known.person} ")
@@ -324,7 +324,7 @@ def run_pattern(
         limit=settings.tasks,
     )
     for warning in compiled(template_at(checkout.top, _HEAD, name), use).warnings:
-        say(f"look out: {warning}")
+        say(f"warning: {warning}")
     words = ["/brat start", f"pattern={name}"]
     for key, value in inputs.items():
         escaped = value.replace("\\", "\\\\").replace('"', '\\"')

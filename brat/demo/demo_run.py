@@ -174,7 +174,7 @@ def tell(
     with _folder(directory) as folder:
         stage = _set_up(folder, engine)
         if _tests_pass(stage):
-            raise BratError("the sample's tests pass before anything was fixed")
+            raise BratError("the sample's tests passed before anything was fixed")
         say(str(engine or ENGINE))
         begun = time.monotonic()
         drawn = None

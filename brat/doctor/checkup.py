@@ -337,7 +337,7 @@ def _workflows(checkout: Checkout) -> Iterator[Finding]:
             if each.name in needed:
                 yield Finding("fault", f"{name} is missing", "brat init --actions")
         elif each.is_ours:
-            yield Finding("ok", f"{name} is this version's")
+            yield Finding("ok", f"{name} matches this version")
         else:
             yield Finding("note", f"{name} is from another version")
     if needed and not (checkout.top / SIGNERS_FILE).exists():

@@ -136,7 +136,7 @@ class CheckoutSync:
             for lack in branch_lacks(replace(self.checkout, branch=now), self.known):
                 self._tell_once(str(lack))
         if tip is None:
-            self._tell_once(f"{top} has no branch {name} now: no commit is picked up")
+            self._tell_once(f"{top} lacks the branch {name}: no commits are picked up")
         elif tip != self._seen:
             self._take_tags(tip)
             taken = not branches_apart(self.checkout, self.known).own

@@ -85,7 +85,7 @@ class EngineKeyStep:
         if not value and self._ask is not None:
             value = self._ask(name).strip()
         if not value:
-            raise BratError("no key was typed")
+            raise BratError("no key was entered")
         await store_secret(self._rest, url, name, value)
 
     def _mine(self) -> str:

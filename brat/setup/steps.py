@@ -126,7 +126,7 @@ class LabelStep:
         with Unless(HTTPStatus.NOT_FOUND):
             await self._rest.get(f"{self._url}/{LABEL}")
             return wanted(f"the label {LABEL} exists")
-        return owed(f"make the label {LABEL}")
+        return owed(f"create the label {LABEL}")
 
     async def do(self) -> None:
         await self._rest.write("POST", self._url, NEW_LABEL)
@@ -279,7 +279,7 @@ def planned_ci(
         return (
             for_a_person(f"{lack[0]}: {lack[1]}")
             if lack
-            else wanted("the pushes of brat's App start CI")
+            else wanted("pushes by brat's App start CI")
         )
     chosen = asked or named or _only(dispatched)
     if not chosen:
@@ -293,7 +293,7 @@ def planned_ci(
         if lack:
             return for_a_person(f"{lack[0]}: {lack[1]}")
         return for_a_person(
-            "type `brat setup --ci FILE` with the workflow that tests what brat "
+            "run `brat setup --ci FILE` with the workflow that tests what brat "
             f"builds, one of {', '.join(dispatched)}"
         )
     if fault := dispatch_fault(files, chosen):

@@ -362,7 +362,7 @@ COLUMNS: Final = (
         title="used",
         shown=lambda task: usage_in_words(task.used),
         fields=lambda task: {"usage": msgspec.to_builtins(task.used)},
-        in_all=lambda convoy: usage_in_words(convoy.used) or "not said",
+        in_all=lambda convoy: usage_in_words(convoy.used) or "unknown",
         estimate=lambda convoy: estimate_words(convoy.estimate),
     ),
 )

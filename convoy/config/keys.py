@@ -386,7 +386,7 @@ class EngineTable(Table):
         provider = self.spec(0).provider
         if provider and (self.model or "").endswith("/"):
             raise PydanticCustomError(
-                "told", "model: not a whole name; the model's name follows the /"
+                "told", "model: not a complete name; the model's name follows the /"
             )
         if provider and provider.form and not self.url:
             raise PydanticCustomError(

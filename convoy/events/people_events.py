@@ -243,7 +243,7 @@ class TaskApproved(TaskEvent, frozen=True, kw_only=True, tag="task.approved"):
         if asked and self.by.casefold() == convoy.by.casefold():
             return Refusal("whoever requested the work cannot approve it")
         if self.by.casefold() in map(str.casefold, task.approved_by):
-            return Refusal(f"{self.by} approves it already")
+            return Refusal(f"{self.by} already approves it")
         heads = _heads(task)  # the work, or the candidate that carries it
         commit = next((head for head in heads if head.startswith(self.commit)), None)
         if commit is None:

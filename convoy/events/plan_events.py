@@ -80,7 +80,7 @@ class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
     def decide(self, state: State) -> Decision:
         """Accept an issue; the shell has checked the asker's right and the template."""
         if self.convoy in state.convoys:
-            return Refusal(f"a convoy {self.convoy} exists already")
+            return Refusal(f"a convoy {self.convoy} already exists")
         if refused := stands_still(state):
             return refused
         for convoy in state.live():
@@ -352,7 +352,7 @@ class ConvoyRanked(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.ranked"):
 
     def decide(self, state: State) -> Decision:
         if live(state, self.convoy).priority == self.priority:
-            return Refusal(f"{self.convoy} has priority p{self.priority} already")
+            return Refusal(f"{self.convoy} already has priority p{self.priority}")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:

@@ -147,7 +147,7 @@ def _of_paths(what: str, changes: Sequence[PathChange], gate: Gate) -> tuple[str
             if is_matched(change.path, gate.protected, any_case=True)
             and not is_matched(change.path, gate.spared)
         ],
-        "changes a path outside of what is allowed": [
+        "changes a path outside the allowed ones": [
             change.path
             for change in changes
             if gate.allowed and not is_matched(change.path, gate.allowed)

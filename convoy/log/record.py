@@ -348,7 +348,7 @@ def decode_reading(data: bytes) -> Reading:
     try:
         by = _version.decode(line)
         if (by.v, by.form) != (STATE_VERSION, _form()):
-            raise Corrupt("it was kept by another version of brat")
+            raise Corrupt("it was saved by another version of brat")
         kept = _kept.decode(line)
         state = replace(_state.decode(kept.state), convoys=_convoys(kept, rest))
     except (msgspec.MsgspecError, RecursionError) as error:
@@ -388,7 +388,7 @@ def load_checkpoint(
     data, wal_head = checkpoint.read(repo, commit, authority)
     reading = decode_reading(data)
     if reading.head != wal_head:
-        raise Corrupt(f"its state is of {reading.head}, not of {wal_head}")
+        raise Corrupt(f"its state belongs to {reading.head}, not {wal_head}")
     return reading
 
 

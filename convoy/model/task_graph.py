@@ -33,7 +33,7 @@ def order(tasks: Iterable[TaskSpec]) -> tuple[int, ...]:
     except CycleError as error:
         circle = find_cycle(after)
         raise ValueError(
-            f"the tasks wait for each other in a circle: {circle}"
+            f"the tasks wait for each other in a cycle: {circle}"
         ) from error
     waiting = list(sorter.get_ready())
     heapify(waiting)

@@ -321,7 +321,7 @@ def _faults(found: Template, name: str) -> Iterator[tuple[YamlPlace, str]]:
     }
     if circle := find_cycle(edges):
         names = ", ".join(steps[number].id for number in circle)
-        yield (), f"the steps wait in a circle: {names}"
+        yield (), f"the steps wait in a cycle: {names}"
 
 
 def _target_fault(step: Step, kinds: Mapping[str, Kind]) -> str:

@@ -155,14 +155,14 @@ class _Making:
             self._compare(looked_at, target.most)
         elif step.on and len(looked_at) != 1:
             raise PatternError(
-                f"step {step.id} is on one task, and {step.on[0]} is several"
+                f"step {step.id} is on one task, but {step.on[0]} makes several"
             )
         return looked_at
 
     def _compare(self, numbers: tuple[int, ...], most: int) -> None:
         """Warn where there is little to choose between; refuse where it is too much."""
         if len(numbers) > most:
-            raise PatternError(f"at most {most} may try the same, not {len(numbers)}")
+            raise PatternError(f"at most {most} rivals are allowed, not {len(numbers)}")
         names = [self.tasks[number - 1].engine for number in numbers]
         known = {_identity(self.use.engines[name]): name for name in reversed(names)}
         if len(names) == 1:

@@ -146,7 +146,7 @@ def _faults(answer: PlanAnswer, house: House) -> Iterator[str]:
             yield f"Task {number}: {fault}."
     if circle := find_cycle({n: step.after for n, step in enumerate(answer.tasks, 1)}):
         yield (
-            f"The tasks wait for each other in a circle: {', '.join(map(str, circle))}."
+            f"The tasks wait for each other in a cycle: {', '.join(map(str, circle))}."
         )
 
 

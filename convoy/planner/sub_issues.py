@@ -104,7 +104,7 @@ def list_fault(listed: tuple[SubIssue, ...]) -> str:
     }
     if circle := find_cycle(edges):
         first, *others = (f"#{issues[number]}" for number in circle)
-        return f"{first} waits for {', which waits for '.join(others)}: a circle"
+        return f"{first} waits for {', which waits for '.join(others)}: a cycle"
     return ""
 
 

@@ -111,7 +111,7 @@ def plan(
     tasks = tuple(_task(item, issue) for item in todo)
     if circle := find_cycle({task.number: task.after for task in tasks}):
         waits = ", ".join(f"{a} for {b}" for a, b in pairwise(circle))
-        raise PlanError(f"tasks wait for each other in a circle: {waits}")
+        raise PlanError(f"tasks wait for each other in a cycle: {waits}")
     return in_waves(tasks, wave)
 
 
@@ -212,7 +212,7 @@ def _after(number: int, written: Collection[str], issue: _Issue) -> tuple[int, .
         raise ValueError("it waits for itself")
     for other in wanted:
         if other not in done:
-            there = f"the list has 1 to {max(done)}" if done else "there is none yet"
+            there = f"the last is {max(done)}" if done else "there is none yet"
             raise ValueError(f"it waits for task {other}, and {there}")
     return tuple(other for other in wanted if not done[other])
 

@@ -147,7 +147,7 @@ class AcceptReport(AttemptCommand, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         task = in_session(state, self.convoy, self.task, self.attempt)
         if kind_of(task.spec).answer != "report":
-            return Refusal(f"task {task.number} is not to end in a report")
+            return Refusal(f"task {task.number} does not end in a report")
         if task.state != "running":
             return too_late(state, self.convoy, task, self.attempt, self.usage)
         reported = copied(TaskReported, self)
@@ -306,7 +306,7 @@ class MakeChoice(ConvoyCommand, frozen=True, kw_only=True):
             left = rivals_left(convoy, choice)
             under_way = rivals_under_way(convoy, choice)
             if not is_open_choice(choice) or under_way or len(left) != 1:
-                return Refusal(f"task {choice.number} has nothing to take unseen")
+                return Refusal(f"task {choice.number} cannot choose without a session")
             return choice_made(state, convoy, choice, left[0], ONLY_GREEN)
         task = in_session(state, self.convoy, self.task, self.attempt)
         if not is_choice(task):

@@ -69,7 +69,7 @@ def changes(convoy: Convoy, now: tuple[SubIssue, ...]) -> tuple[str, ...]:
     for issue, was in old.items():
         sub = new.get(issue)
         if sub is None:
-            told.append(f"#{issue} was taken out")
+            told.append(f"#{issue} was removed")
         elif sub.closed and not (was.kept_by and sub.closed == "completed"):
             told.append(f"#{issue} was closed as {sub.closed.replace('_', ' ')}")
         elif not sub.closed:
@@ -250,7 +250,7 @@ class FollowList(ConvoyCommand, frozen=True, kw_only=True):
                 why = f"#{sub.issue} was closed as completed"
                 found.append(_done_by_person(convoy, task, why, self.target))
                 continue
-            why = f"#{old.issue} was {'closed as not planned' if sub else 'taken out'}"
+            why = f"#{old.issue} was {'closed as not planned' if sub else 'removed'}"
             found.append(
                 TaskDropped(convoy=name, task=number, why=why, wanted_by=self.by)
             )

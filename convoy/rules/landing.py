@@ -128,7 +128,7 @@ def kept_by_people(convoy: Convoy, task: Task) -> str:
     if waits := convoy.kept_by:
         return waits
     if task.held:
-        return f"the label {task.held} to go"
+        return f"removal of the label {task.held}"
     if task.set_aside is not None and task.waits_aside:
         return another_try(task.set_aside)
     if task.taken_out is not None:

@@ -216,7 +216,7 @@ class DeferTask(TaskCommand, frozen=True, kw_only=True):
         if task is None or task.state != "queued":
             return Refusal(f"task {self.task} of {self.convoy} is not queued")
         if task.not_before >= self.until or task.attempt is not None:
-            return Refusal(f"task {task.number} waits already")
+            return Refusal(f"task {task.number} already waits")
         return (copied(TaskQueued, self, cause="spent", not_before=self.until),)
 
 
@@ -294,13 +294,13 @@ class RetryConvoy(ConvoyCommand, frozen=True, kw_only=True):
             return Refusal(f"to use the newest commit, say /brat {verb} again")
         for other in state.live():
             if other.issue == convoy.issue:
-                by_now = f"now the convoy {other.name}"
+                by_now = f"the convoy {other.name} now"
                 return Refusal(f"issue #{convoy.issue} has {by_now}")
         if convoy.issue_is == "gone":
             return Refusal(f"issue #{convoy.issue} was deleted or transferred")
         tasks = tasks_taken_up(convoy)
         if convoy.tasks and not tasks and not holds_own_work(convoy):
-            return Refusal(f"nothing of {convoy.name} is left to do")
+            return Refusal(f"nothing is left to do in {convoy.name}")
         numbers = tuple(task.number for task in tasks)
         retried = copied(ConvoyRetried, self, tasks=numbers)
         pulls = _pulls_announced(state, convoy, tasks)
@@ -369,7 +369,7 @@ class RebaseWork(TaskCommand, frozen=True, kw_only=True):
         if task.work is None or task.work.commit != self.old:
             return Refusal(f"task {self.task} has other work now")
         if task.work.base == self.base:
-            return Refusal(f"task {self.task} stands on {self.base[:10]} already")
+            return Refusal(f"task {self.task} is already on {self.base[:10]}")
         return (copied(WorkRebased, self),)
 
 

@@ -62,7 +62,7 @@ class LinkTask(TaskCommand, frozen=True, kw_only=True):
         if other is None:
             return Refusal(f"{convoy.name} has no task {self.on}")
         if other.settled:
-            return Refusal(f"task {other.number} is {other.state} already")
+            return Refusal(f"task {other.number} is already {other.state}")
         if other.number in task.spec.after:
             return Refusal(f"task {task.number} already waits for task {other.number}")
         linked = replace(task.spec, after=(*task.spec.after, other.number))

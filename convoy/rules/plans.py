@@ -118,7 +118,7 @@ def fault_of(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> str | None:
         if task.engine not in convoy.settings.workers:
             return f"task {task.number} has the unknown engine {task.engine}"
     if circle := find_cycle(_edges(tasks)):
-        return f"the tasks wait for each other in a circle: {circle}"
+        return f"the tasks wait for each other in a cycle: {circle}"
     return None
 
 
@@ -159,7 +159,7 @@ def answered(state: State, convoy: Convoy, command: PlanConvoy) -> Events:
     if mayor is None or mayor.settled:
         return ()
     if mayor.attempt is not None or mayor.state != "blocked":
-        raise Refusal(f"an engine plans {convoy.name}")
+        raise Refusal(f"{convoy.name} is being planned")
     return (TaskDropped(convoy=convoy.name, task=0, why=mayor.why),)
 
 

@@ -158,7 +158,7 @@ def _taking_in(convoy: Convoy, number: int) -> str:
     how = f", by task {takes_in.number}" if takes_in else ""
     if convoy.sync.left and not takes_in:
         how = f": CI is red on {convoy.target}"
-    return f"{convoy.target} to be taken in, which holds task {number}{how}"
+    return f"{convoy.target} to be merged in, which contains task {number}{how}"
 
 
 def holding(lease: Lease) -> str:
@@ -405,7 +405,7 @@ def _elsewhere(task: Task, work: Work | None, base: str) -> str:
     if work is not None and base != work.commit:
         return f"task {task.number} starts from {work.commit}"
     if task.earlier is not None and base != task.earlier.commit:
-        return f"task {task.number} goes on from {task.earlier.commit}"
+        return f"task {task.number} continues from {task.earlier.commit}"
     return ""
 
 

@@ -177,11 +177,9 @@ https://docs.github.com/rest/checks/runs (conclusion)
 REQUIRE: Final = (
     "let a check run on it, or name in [refinery] checks those that may be skipped"
 )
-AWAITED: Final = (
-    "no check {named}, which is required, has reported on it{others}: {mend}"
-)
+AWAITED: Final = "the required check {named} has not reported on it{others}: {mend}"
 LET_IT_RUN: Final = (
-    "let it run on brat/queue/**, or list in [refinery] checks what does"
+    "let it run on brat/queue/**, or list what does in [refinery] checks"
 )
 SKIPPED_WHOLE: Final = (
     "{0} was skipped as a whole, so the jobs inside report nothing: put its if: on "
@@ -254,7 +252,7 @@ def judge(
     text = ""
     if lacking:
         have = sorted({each.name for each in reported if not each.is_own(own_app)})
-        others = f" (what has: {', '.join(have[:5])})" if have else ""
+        others = f" (reported: {', '.join(have[:5])})" if have else ""
         skips = {each.name for each in reported if each.conclusion == "skipped"}
         whole = skips.intersection(re.split(r" \(| / ", name)[0] for name in lacking)
         mend = SKIPPED_WHOLE.format(min(whole)) if whole else LET_IT_RUN

@@ -196,7 +196,7 @@ def json_answer(text: str, what: str) -> Any:  # noqa: ANN401  any JSON
     try:
         return json.loads(whole)
     except (ValueError, RecursionError) as error:
-        raise Unfit(f"The {what} is no JSON: {error}.") from error
+        raise Unfit(f"The {what} is not JSON: {error}.") from error
 
 
 HIDDEN: Final = "***"

@@ -167,7 +167,7 @@ def _damages(state: State, faults: tuple[str, ...]) -> Iterator[Intervention]:
     if state.unknown:
         names = ", ".join(state.unknown)
         why = (
-            f"the log has events of a newer brat ({names}): update this one; until "
+            f"the log has events from a newer brat ({names}): update this one; until "
             "then it waits"
         )
         yield Intervention(kind="unknown_event", why=why)

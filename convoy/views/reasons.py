@@ -178,7 +178,7 @@ def _review(convoy: Convoy, task: Task) -> Iterator[str]:
     queue = [each.number for each in waiting_to_merge(convoy)]
     place = queue.index(task.number) if task.number in queue else 0
     if ahead := ", ".join(map(str, queue[:place])):
-        yield f"in the merge queue it is behind task {ahead}"
+        yield f"it is behind task {ahead} in the merge queue"
     if waits := kept_from_landing(convoy, task):
         yield f"it waits for {waits}"
         return
@@ -244,7 +244,7 @@ def edge_reasons(convoy: Convoy, first: Task, then: Task) -> Iterator[str]:
 
 def pull_reasons(convoy: Convoy) -> Iterator[str]:
     """Yield what a convoy's own pull request waits for, in order."""
-    yield f"it is that of the whole convoy, which is {convoy.shown_state}"
+    yield f"it belongs to the whole convoy, which is {convoy.shown_state}"
     if convoy.why:
         yield convoy.why
     if convoy.landed:
@@ -354,7 +354,7 @@ def _car(
         commit=candidate.commit,
         stands_on=f"task {under}" if under else ground,
         verdict=verdict,
-        said=_VERDICT_WORDS.get(verdict, "CI was asked"),
+        said=_VERDICT_WORDS.get(verdict, "CI requested"),
         since=(checks.since if checks else 0) or candidate.at,
         checks=check_marks(checks) if checks else (),
     )

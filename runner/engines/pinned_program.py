@@ -146,16 +146,16 @@ def _by_npm(kind: str, folder: Path, path: str, offered: Mapping[str, str]) -> P
     _, where = NPM[kind]
     found = next(iter((modules / "node_modules").glob(where)), None)
     if found is None:
-        raise Unavailable(f"{kind} has no program for this machine in its package")
+        raise Unavailable(f"{kind}'s package has no program for this machine")
     return found
 
 
 def _by_pip(folder: Path, path: str, offered: Mapping[str, str]) -> Path:
     if sys.version_info >= _TOO_NEW:
         raise Unavailable(
-            f"There is no {_AIDER} in this job, and it runs on no Python from "
-            f"{'.'.join(map(str, _TOO_NEW))} on: name an image with it in the variable "
-            "BRAT_CONTAINER"
+            f"This job has no {_AIDER}, which does not run on Python "
+            f"{'.'.join(map(str, _TOO_NEW))} or newer: name an image with it in the "
+            "variable BRAT_CONTAINER"
         )
     place = folder / "lib"
     _run((sys.executable, "-I", "-m", "venv", str(place)), folder, path, offered)

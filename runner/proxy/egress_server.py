@@ -212,11 +212,11 @@ class Egress:
         ]
         if not open_to:
             leads = (
-                f"{asked.where}, which leads to {addresses[0]}, an address of no list"
+                f"{asked.where}, which resolves to {addresses[0]}, an unlisted address"
             )
             self._tell_once(leads)
             raise OSError(
-                f"it leads to {addresses[0]}, which is not on the public internet; "
+                f"it resolves to {addresses[0]}, which is not on the public internet; "
                 "list that address too if agents may reach it"
             )
         return open_to

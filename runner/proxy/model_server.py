@@ -308,7 +308,7 @@ class OutsideOnly(ThreadedResolver):
         if open_to := [each for each in found if protocol.is_outside(each["host"])]:
             return open_to
         raise OSError(
-            f"{host} leads to {found[0]['host']}, which is not on the public internet; "
+            f"{host} resolves to {found[0]['host']}, not on the public internet; "
             "BRAT_MODEL_URL in the job's environment can name such a server"
         )
 

@@ -142,7 +142,7 @@ def output(name: str, value: str) -> str:
     """Return the lines that set an output, between marks that `value` cannot hold."""
     mark = f"ghadelimiter_{os.urandom(16).hex()}"
     if mark in value or mark in name:
-        raise ValueError("an output holds the mark that was just drawn for it")
+        raise ValueError("an output contains its own random delimiter")
     return f"{name}<<{mark}\n{value}\n{mark}\n"
 
 

@@ -96,7 +96,7 @@ def script_fault(what: str, ending: Ending, limit_s: int, said: str) -> str:
     last = f": {shortened(lines[-1].strip(), SAID_CHARS)}" if lines else ""
     last = last.rstrip(".")
     if ending.fault:
-        return f"{what} does not start. {ending.fault}"
+        return f"{what} did not start. {ending.fault}"
     if ending.timed_out:
         return f"{what} was ended after {limit_s} s{last}."
     if ending.signal is not None:

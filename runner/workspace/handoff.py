@@ -114,7 +114,7 @@ def handed_off(inputs: Inputs, scratch: Path, now: int) -> TaskStarted:
 
     def check_signed(raw: bytes) -> None:
         if fault := authority.fault(raw, ENTRY):
-            raise NobodySigned(f"Commit {inputs.log} is no task of this job: {fault}.")
+            raise NobodySigned(f"Commit {inputs.log} is not this job's task: {fault}.")
 
     log = scratch / "log.git"
     create_bare(log, "log")

@@ -19,7 +19,7 @@ from runner.box.surroundings import read_hostile
 
 REPOSITORY: Final = "Left out: a nested repository"
 MADE_AGAIN: Final = "Left out: tools create it again"
-UNSAFE: Final = "Left out: some machine cannot write its name"
+UNSAFE: Final = "Left out: some systems cannot write its name"
 NO_SUBMODULE: Final = "Unchanged: submodules are not checked out here"
 TWIN: Final = "Kept, but another name differs only in case"
 LINE_ENDS: Final = "Kept with its old line endings"

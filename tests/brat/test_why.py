@@ -41,7 +41,7 @@ def test_a_convoys_own_pull_request_waits_for_the_queue(rules: Rules) -> None:
     rules.do(MergeWithdrawn(convoy=NAME, task=0, by="bea"))
 
     assert before == (
-        "it is that of the whole convoy, which is active",
+        "it belongs to the whole convoy, which is active",
         "all its tasks are done; it waits for the merge queue",
     )
     assert said(rules, "pull-30")[1] == "it was removed from the merge queue"

@@ -97,7 +97,7 @@ def test_who_asked_for_the_work_does_not_approve_it(by: str) -> None:
 def test_one_person_counts_once() -> None:
     rules = reviewed().do(approval("bea"))
 
-    assert why(rules.ask(approval("bea"))) == "bea approves it already"
+    assert why(rules.ask(approval("bea"))) == "bea already approves it"
 
 
 def test_another_commit_is_not_approved() -> None:

@@ -68,7 +68,7 @@ def test_only_allowed_paths_may_be_touched_when_there_are_any() -> None:
 
     assert why(edited("src/a/b.py"), edited("docs/x.md"), gate=gate) == ()
     assert why(*changes, gate=gate) == (
-        "The patch changes a path outside of what is allowed: 0, 1, 2 and 2 more.",
+        "The patch changes a path outside the allowed ones: 0, 1, 2 and 2 more.",
     )
 
 

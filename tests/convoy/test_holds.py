@@ -187,7 +187,7 @@ def test_an_attempt_after_a_revision_starts_nowhere_else() -> None:
     rules = offered().do(revise())
     start = made(StartTask, session="0" * 32, now=0)
 
-    assert refused(rules, start) == f"task 1 goes on from {sha('a')}"
+    assert refused(rules, start) == f"task 1 continues from {sha('a')}"
     rules.pushed(sha("9"))
     begun = owed_actions(
         rules.state, Observed(refs={BASE: sha("9")}), Patience(), rules.now

@@ -86,7 +86,7 @@ def test_the_merge_queue_shows_who_is_ahead() -> None:
 
     assert "CI is testing its candidate cccccccccc" in why(rules, 1)
     assert why(rules, 2)[1:] == (
-        "in the merge queue it is behind task 1",
+        "it is behind task 1 in the merge queue",
         "the refinery has not built its candidate yet",
     )
 

@@ -45,7 +45,7 @@ def test_an_answer_that_fits_is_a_report() -> None:
 
 @looped(
     ("I looked.", "The answer contains no JSON object."),
-    ("{x}", "The report is no JSON"),
+    ("{x}", "The report is not JSON"),
     ("{}", "summary: Field required."),
     (json.dumps({"summary": "\u200b"}), "The report has no summary."),
     (json.dumps(GOOD | {"mood": 1}), "mood: Extra inputs are not permitted."),
@@ -97,7 +97,7 @@ def test_only_a_task_that_reports_ends_in_a_report_and_in_nothing_else() -> None
     rules = Rules().planned(spec(1, kind="scout"), spec(2)).started(1).started(2)
     work = made(AcceptWork, commit=sha("a"), files=())
 
-    assert rules.ask(given(2)) == Refusal("task 2 is not to end in a report")
+    assert rules.ask(given(2)) == Refusal("task 2 does not end in a report")
     assert rules.ask(work) == Refusal("task 1 ends in a scout, not in work")
     assert isinstance(rules.ask(AcceptNothing(convoy=NAME, task=1, attempt=1)), Refusal)
     rules.do(given(1))

@@ -133,9 +133,9 @@ def test_a_blocked_review_keeps_its_session_until_that_has_ended() -> None:
 
 
 @looped(
-    (spec(2, kind="review"), "task 2 reviews one task that is work"),
-    (spec(2, kind="review", on=(2,)), "task 2 reviews one task that is work"),
-    (spec(2, on=(1,)), "task 2 is on one task that is tests"),
+    (spec(2, kind="review"), "task 2 reviews one task of kind work"),
+    (spec(2, kind="review", on=(2,)), "task 2 reviews one task of kind work"),
+    (spec(2, on=(1,)), "task 2 is on one task of kind tests"),
     (spec(2, kind="review", on=(1,), after=(3,)), "in a circle: (1, 3, 2, 1)"),
     (spec(2, kind="review", on=(1,), after=(1,)), "in a circle: (1, 1)"),
 )

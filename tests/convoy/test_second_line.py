@@ -169,7 +169,7 @@ def test_a_name_is_taken_for_ever_and_an_end_is_an_end() -> None:
     fail = FailConvoy(convoy=NAME, why="cancelled")
     rules = Rules().planned(spec(1)).do(fail)
 
-    assert "exists already" in why(rules.ask(request(NAME, 8)))
+    assert "already exists" in why(rules.ask(request(NAME, 8)))
     assert "is failed" in why(rules.ask(fail))
 
 

@@ -70,10 +70,10 @@ def test_no_text_of_an_issue_chooses_anything() -> None:
 
 
 @looped(
-    ((sub(1, 2), sub(2, 1)), "#1 waits for #2, which waits for #1: a circle"),
+    ((sub(1, 2), sub(2, 1)), "#1 waits for #2, which waits for #1: a cycle"),
     ((sub(1), sub(2, 1, step_of=1), sub(3, 9)), "#3 is blocked by #9, which is"),
     ((sub(1), sub(2, away="octo/app#7")), "#2 is blocked by octo/app#7, which is"),
-    ((sub(1), sub(2, 1, step_of=1)), "a circle"),
+    ((sub(1), sub(2, 1, step_of=1)), "a cycle"),
     (tuple(map(sub, range(1, MOST_SUB_ISSUES + 2))), "more than 50 open"),
     ((sub(1), sub(2, 1)), ""),
 )
@@ -106,7 +106,7 @@ def test_what_needs_a_persons_work_waits_until_the_branch_holds_it(built: str) -
         rules.do(sync)
     rules.do(FinishKept(convoy=NAME, task=2, by="ann", target=theirs))
 
-    waits = "main to be taken in, which holds task 2"
+    waits = "main to be merged in, which contains task 2"
     assert waits_for(rules.convoy, rules.task(3)) == waits
     assert f"it waits for {waits}" in reasons(
         rules.state, rules.convoy, rules.task(3), rules.now
@@ -136,7 +136,7 @@ BEFORE = (sub(11), sub(12, 11), sub(13))
 @looped(
     (BEFORE, (), {}),
     ((*BEFORE, sub(14, 13)), ("#14, Issue 14, is new",), {4: (3,)}),
-    ((sub(11), sub(12, 11)), ("#13 was taken out",), {3: "dropped"}),
+    ((sub(11), sub(12, 11)), ("#13 was removed",), {3: "dropped"}),
     (
         (sub(11), sub(12), sub(13, 12)),
         ("#12 is no longer blocked by #11", "#13 is blocked by #12"),

@@ -255,11 +255,11 @@ def test_paths_have_one_form(written: str, path: str) -> None:
 
 @looped(
     *{
-        "- [ ] a\n  - after: 7": "task 1: it waits for task 7, and the list has 1 to 1",
-        "- [ ] a (after 0)": "task 1: it waits for task 0, and the list has 1 to 1",
+        "- [ ] a\n  - after: 7": "task 1: it waits for task 7, and the last is 1",
+        "- [ ] a (after 0)": "task 1: it waits for task 0, and the last is 1",
         "- [ ] a\n- [ ] b (after #1)": "task 2: #1 is an issue's number; write (after 1) for a task's",
         "- [ ] a (after 1)": "task 1: it waits for itself",
-        "- [ ] a (after 3)\n- [ ] b (after 1)\n- [ ] c (after 2)": "tasks wait for each other in a circle: 1 for 3, 3 for 2, 2 for 1",
+        "- [ ] a (after 3)\n- [ ] b (after 1)\n- [ ] c (after 2)": "tasks wait for each other in a cycle: 1 for 3, 3 for 2, 2 for 1",
         "- [ ] a engine: test": 'task 1: there is no engine "test"; configured: default, docs, tests; did you mean tests?',
         "- [ ] a\n  engine: quantum": 'task 1: there is no engine "quantum"; configured: default, docs, tests',
         "- [ ] a engine: tests, docs": "task 1: it names more than one engine: tests, docs",

@@ -139,7 +139,7 @@ def test_one_does_not_stay_without_the_other(dropped: int) -> None:
 @looped(
     ((TESTS,), "one task of work is on the tests of task 1"),
     ((TESTS, CODE, spec(3, on=(1,))), "one task of work is on the tests of task 1"),
-    ((spec(1), CODE), "task 2 is on one task that is tests"),
+    ((spec(1), CODE), "task 2 is on one task of kind tests"),
     ((TESTS, spec(2, on=(1,), after=(1,))), "task 2 waits for more than its tests do"),
     (
         (TESTS, spec(2, on=(1,), after=(3,)), spec(3)),

@@ -86,7 +86,7 @@ async def test_pages_hold_every_task_once(opens: Opens) -> None:
     ("path", "shown"),
     [
         ("/waits", "Nothing waits for you."),
-        ("/tasks", "No task is like that."),
+        ("/tasks", "No task matches."),
         ("/sessions", "No agent is at work."),
         ("/convoys", "No convoy yet"),
     ],

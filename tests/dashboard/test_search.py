@@ -23,7 +23,7 @@ async def test_words_of_two_lines_are_not_found(opens: Opens) -> None:
     async with opens(running(), output=lambda _: SAID) as visit:
         page = await visit.text("/search?words=login.py+frobnicator")
 
-    assert "Nothing has all of these words" in page
+    assert "Nothing contains all these words" in page
 
 
 async def test_output_that_is_elsewhere_is_not_fetched(opens: Opens) -> None:
@@ -33,4 +33,4 @@ async def test_output_that_is_elsewhere_is_not_fetched(opens: Opens) -> None:
     async with opens(running(), output=fetched, output_is_here=False) as visit:
         page = await visit.text("/search?words=frobnicator")
 
-    assert "Nothing has all of these words" in page
+    assert "Nothing contains all these words" in page

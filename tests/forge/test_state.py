@@ -104,10 +104,10 @@ def test_a_repository_is_a_copy_of_one_branch(tmp_path: Path, forge: Forge) -> N
     ("name", "said"),
     [
         ("bob/app", "there is no account bob"),
-        ("alice/..", "is no name for a repository"),
-        ("alice/a b", "is no name for a repository"),
-        ("alice/app.git", "is no name for a repository"),
-        ("Alice/APP", "exists already"),
+        ("alice/..", "is not a repository name"),
+        ("alice/a b", "is not a repository name"),
+        ("alice/app.git", "is not a repository name"),
+        ("Alice/APP", "already exists"),
     ],
 )
 def test_a_repository_that_cannot_be_is_refused(

@@ -76,7 +76,7 @@ def test_a_commit_that_nobody_signed_hands_nothing_over(forge: Forge) -> None:
     log = forge.hand_off(theft(forge))
     git("update-ref", "-d", "refs/grite/wal", cwd=forge.bare)  # it dangles
 
-    refused(tried(forge, log), "is no task of this job: it is not signed")
+    refused(tried(forge, log), "is not this job's task: it is not signed")
 
 
 def test_what_the_bot_signed_is_taken_though_no_ref_names_it(forge: Forge) -> None:
@@ -125,7 +125,7 @@ def test_another_attempt_is_not_handed_over(forge: Forge) -> None:
 
 
 def test_a_candidate_is_no_hand_off(forge: Forge) -> None:
-    refused(tried(forge, forge.base), "is no task of this job: it is not signed")
+    refused(tried(forge, forge.base), "is not this job's task: it is not signed")
 
 
 def test_a_hand_off_is_not_taken_again_after_its_deadline(forge: Forge) -> None:
@@ -143,7 +143,7 @@ def test_without_allowed_signers_the_open_key_counts_and_no_other(forge: Forge) 
 
     left = tried(forge, log, **on(forge, forge.base))
 
-    refused(left, "is no task of this job")
+    refused(left, "is not this job's task")
 
 
 def test_the_file_on_the_default_branch_counts(forge: Forge) -> None:

@@ -85,7 +85,7 @@ def test_it_runs_until_it_is_stopped(
     assert page.status_code == 200
     assert stopped.status == 0
     assert has_ended(daemon)
-    assert (after.status, after.lines[0]) == (1, "does not run")
+    assert (after.status, after.lines[0]) == (1, "not running")
     assert terminal.type("brat daemon stop").status == 1
     assert "stopped; unfinished" in daemons.daemon_log(folder(terminal)).read_text(
         encoding="utf-8"

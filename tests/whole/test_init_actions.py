@@ -49,7 +49,7 @@ def test_a_bot_of_ones_own_needs_no_loop_in_the_repository(terminal: Terminal) -
         assert written(terminal, name) == (ROOT / "workflows" / name).read_text()
     (folder / "brat-task.yml").unlink()  # one is enough
     looked = terminal.type("brat doctor")
-    assert "brat-task-live.yml is this version's" in looked.err
+    assert "brat-task-live.yml matches this version" in looked.err
     assert "brat.yml" not in looked.err
 
 
@@ -65,7 +65,7 @@ def test_enterprise_server_gets_copies_of_what_github_com_calls(
     assert "uses: ./.github/workflows/brat-jobs.yml" in written(terminal, "brat.yml")
     looked = terminal.type("brat doctor").err
     for name in ("brat.yml", "brat-jobs.yml", "brat-task.yml", "brat-wake.yml"):
-        assert f"{name} is this version's" in looked
+        assert f"{name} matches this version" in looked
 
 
 def test_jobs_take_the_commit_that_this_brat_was_installed_from(

@@ -42,7 +42,7 @@ def test_a_convoy_is_shown_with_its_plan(terminal: Terminal) -> None:
 
     assert "plan: " in shown
     assert "graph: 1 -> 2" in shown
-    assert "look out: agents do not see its 1 picture" in shown
+    assert "warning: agents do not see its 1 picture" in shown
     told = json.loads(terminal.done("brat convoy show say-words-1 --json"))
     assert told["convoys"][0]["plan"]["tasks"][1]["waits"][0]["on"] == 1
 

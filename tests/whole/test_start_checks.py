@@ -165,6 +165,6 @@ def test_a_list_with_a_fault_is_told_where_it_was_typed(tmp_path: Path) -> None:
         said = terminal.type(line)
 
         assert said.status == 1
-        assert "became no convoy" in said.err
+        assert "no convoy for issue" in said.err
         assert 'task 1: "paths: a, words/my count.py" is not understood' in said.err
         assert said.lines[-1].endswith("put commas between names.")

@@ -62,7 +62,7 @@ async def feed(process: Process, chunks: AsyncIterator[bytes]) -> None:
     except (BrokenPipeError, ConnectionResetError):
         # git ended before it had read everything, and its answer says why; or the
         # client left, and git finds that its input breaks off.
-        _log.info("what git was given was cut short")
+        _log.info("git's input was cut short")
     finally:
         process.stdin.close()
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
@@ -118,7 +118,7 @@ async def _head(content: StreamReader) -> tuple[bytes, list[str]]:
             line = await content.readexactly(int(size, 16) - 4)
             head += size + line
             if len(head) > MOST_COMMANDS:
-                raise Refused(400, "These are too many refs for one push.")
+                raise Refused(400, "Too many refs for one push.")
             if found := _COMMAND.match(line):
                 names.append(found[1].decode())
     except (EOFError, ValueError) as error:

@@ -251,7 +251,7 @@ class Storage:
         if artifact is None or not hmac.compare_digest(
             _ticket(artifact), request.query.get("sig", "")
         ):
-            raise web.HTTPForbidden(text="This address is not signed, or is old.\n")
+            raise web.HTTPForbidden(text="This address is unsigned or has expired.\n")
         if hdrs.AUTHORIZATION in request.headers:
             raise web.HTTPBadRequest(text="Send no token to a signed address.\n")
         run = found(store.runs.get(artifact.run))

@@ -110,7 +110,7 @@ def _renew(bare: Bare, commit: str, job: Path) -> None:
         raise _Unsure("nothing was kept")
     before = (job / _COMMIT).read_text(encoding="ascii")
     if _attributes_differ(bare, before, commit):
-        raise _Unsure("other files may need to be written anew")
+        raise _Unsure("other files may need to be rewritten")
     shutil.rmtree(work / ".git")
     _prepare(bare, work)
     shutil.move(job / _INDEX, work / ".git" / "index")

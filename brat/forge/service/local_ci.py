@@ -363,7 +363,7 @@ def verdict(status: int | None, settings: Ci, text: str) -> tuple[Conclusion, Ou
         return "timed_out", Output(title=NAME, summary=said, text=text)
     if why := CANNOT_RUN.get(status):
         last = text.strip().rpartition("\n")[2]
-        said = f"`{settings.command}` ended with {status}, {why}: {last or 'no word'}"
+        said = f"`{settings.command}` ended with {status}, {why}: {last or 'no output'}"
         mend = "install what is missing, or set another [ci] command"
         return "action_required", Output(title=NAME, summary=f"{said}; {mend}.")
     said = f"`{settings.command}` ended with {status}."

@@ -204,9 +204,9 @@ class Forge:
         if owner is None:
             raise BratError(f"there is no account {login}: add it first")
         if not _NAME.fullmatch(name):
-            raise BratError(f"{name!r} is no name for a repository")
+            raise BratError(f"{name!r} is not a repository name")
         if self.repository(full_name) is not None:
-            raise BratError(f"{full_name} exists already")
+            raise BratError(f"{full_name} already exists")
         create(self.folder / "repos" / owner.login / f"{name}.git", source, branch)
         now = self.now()
         with self.store.change():

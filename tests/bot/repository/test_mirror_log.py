@@ -48,7 +48,7 @@ def test_a_rewound_log_is_put_back(read_twice: Mirror, origin: History) -> None:
 
     assert Log(origin.path).head() == read_twice.head == head
     (said,) = read_twice.notices
-    assert f"was at {before}, which does not follow {head}; it was restored" in said
+    assert f"was at {before}, not a descendant of {head}; it was restored" in said
     write(read_twice, *resumed(read_twice))
     assert read(origin) == read_twice.state
 

@@ -48,11 +48,11 @@ async def test_a_plan_is_changed_with_words(tmp_path: Path) -> None:
         assert "That is task 3: Test the parser. It waits for task 1." in said
         assert here.task(3).spec.after == (1,)
         said = await here.answer("/brat add -- Go on (after 9)")
-        assert "task 4: it waits for task 9, and the list has 1 to 3" in said
+        assert "task 4: it waits for task 9, and the last is 3" in said
         assert len(here.convoy.tasks) == 3
 
         assert "waits until task 3" in await here.answer("/brat depends 2 on 3")
-        assert "in a circle" in await here.answer("/brat depends 1 on 2")
+        assert "in a cycle" in await here.answer("/brat depends 1 on 2")
 
         assert "to the engine `docs`" in await here.answer("/brat engine docs 2")
         assert here.task(2).spec.engine == "docs"
@@ -314,7 +314,7 @@ async def test_work_that_does_not_apply_is_not_rebased(tmp_path: Path) -> None:
     async with room(tmp_path, CONFIG) as here:
         assert "Say `rebase` on a pull request" in await here.answer("/brat rebase")
         pull = await reviewed(here)
-        assert "stands on" in await here.answer("/brat rebase", on=pull)
+        assert "is already on" in await here.answer("/brat rebase", on=pull)
         await here.answer("/brat unqueue", on=pull)
         before = here.tip(f"convoy/{NAME}/task-1")
         await here.landed_on_base({"README.md": b"# app\n", "one.py": b"other\n"})

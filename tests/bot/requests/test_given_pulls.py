@@ -219,7 +219,7 @@ async def test_an_agent_works_on_a_persons_red_pull_request(
         said = await here.heard("/brat fix", on=number)
         convoy = await finished(here, number)
 
-        assert "An agent works on `work`; its commits go on top." in said
+        assert "An agent is working on `work`; commits go on top." in said
         assert convoy.state == "complete", convoy.why
         path = here.loop.context.mirror.path
         line = git.run(["rev-list", "--first-parent", here.tip("work")], cwd=path)

@@ -144,7 +144,7 @@ def test_more_commands_than_ten_are_not_heard_and_it_is_said() -> None:
         MalformedCommand(
             line="/brat ping",
             why=(
-                "only 10 commands of one comment are carried out, and this is one "
+                "a comment may have 10 commands, and this is one "
                 "more; put the rest into a new comment"
             ),
         )

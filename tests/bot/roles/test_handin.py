@@ -330,7 +330,7 @@ async def test_it_blocks_the_task_and_costs_no_attempt(tmp_path: Path) -> None:
         assert here.task(1).state == "queued"
 
 
-TURNED = "Commit 1234 is no task of this job: the key that signed it is not allowed."
+TURNED = "Commit 1234 is not this job's task: the key that signed it is not allowed."
 
 
 @pytest.mark.parametrize("attempt", [1, 2])

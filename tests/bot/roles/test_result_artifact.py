@@ -242,7 +242,7 @@ def test_a_result_that_cannot_be_read_is_refused(text: bytes) -> None:
     "given", [{"session": "fix-7/2/2"}, {"session": ""}, {"nonce": "other"}]
 )
 def test_a_result_of_another_attempt_is_refused(given: dict[str, object]) -> None:
-    assert why(artifact(**given)).startswith("the result is of session ")
+    assert why(artifact(**given)).startswith("the result belongs to session ")
 
 
 def test_the_result_is_said_as_it_was_written() -> None:

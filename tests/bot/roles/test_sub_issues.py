@@ -135,7 +135,7 @@ async def test_a_list_that_changes_in_mid_convoy_waits_for_agreement(
         await here.asked("DELETE", f"issues/{here.issue}/sub_issue", gone)
         told = (
             f"#{third}, Third, is new",
-            f"#{first} was taken out",
+            f"#{first} was removed",
             f"#{second} is blocked by #{third}",
         )
         await here.until(
@@ -159,8 +159,8 @@ async def test_a_list_that_changes_in_mid_convoy_waits_for_agreement(
     ("gesture", "told"),
     [
         ("edited", ""),
-        ("transferred", "#{} was taken out"),
-        ("deleted", "#{} was taken out"),
+        ("transferred", "#{} was removed"),
+        ("deleted", "#{} was removed"),
         ("closed as a duplicate", "#{} was closed as not planned"),
         ("made a sub-issue of its neighbour", "#{} is a step of #{}"),
     ],
@@ -226,7 +226,7 @@ async def test_what_cannot_be_planned_is_said_in_one_sentence(tmp_path: Path) ->
         await swept(here)
 
         [said] = here.spoken()
-        assert f"#{one} waits for #{two}, which waits for #{one}: a circle" in said
+        assert f"#{one} waits for #{two}, which waits for #{one}: a cycle" in said
         assert not [*here.loop.context.mirror.state.convoys]
         assert "brat" not in here.labels()
 

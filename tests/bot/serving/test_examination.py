@@ -85,7 +85,8 @@ async def test_a_label_that_is_missing_is_made_when_asked(here: Town) -> None:
 
     assert about(await looked(hosting), "there is no label").mend == "--fix makes it"
     assert (
-        "made the label" in about(await looked(hosting, fix=True), "label do it").said
+        "created the label"
+        in about(await looked(hosting, fix=True), "label do it").said
     )
     assert about(await looked(hosting), "label do it").grade == "ok"
 

@@ -137,9 +137,9 @@ async def test_a_workflow_file_is_held_against_this_version() -> None:
     }
 
     assert await all_of(repository_checks.examined_workflows(files, is_ours)) == [
-        ("ok", "brat.yml is this version's"),
+        ("ok", "brat.yml matches this version"),
         ("note", "brat-task.yml is from another version"),
-        ("ok", "ci.yml may test what brat builds"),
+        ("ok", "ci.yml can test what brat builds"),
     ]
 
 

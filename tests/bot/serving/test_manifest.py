@@ -228,7 +228,7 @@ def test_the_dashboard_is_where_the_bot_is_unless_said(
 
 @pytest.mark.parametrize("wanted", ["http://x.example", "https://x.example/y", "x"])
 def test_a_dashboard_that_cannot_be_is_refused(wanted: str) -> None:
-    with pytest.raises(BratError, match="give https://HOST and nothing behind it"):
+    with pytest.raises(BratError, match="give https://HOST and nothing after it"):
         dashboard_at("https://brat.example.com", wanted)
 
 
@@ -314,7 +314,7 @@ async def test_an_app_that_is_there_is_not_overwritten(
     wish.folder.mkdir()
     (wish.folder / "app.pem").write_text("mine")
 
-    with pytest.raises(BratError, match="exists already"):
+    with pytest.raises(BratError, match="already exists"):
         check_free(wish.folder)
     with github:
         page = await browser.get(back(maker))

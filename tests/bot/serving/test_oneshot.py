@@ -62,7 +62,7 @@ def test_an_app_goes_before_the_jobs_own_token() -> None:
 
 @looped(
     ({"BRAT_TOKEN": ""}, "there is no token"),
-    ({"BRAT_LOG_KEY": "", "BRAT_ALLOWED_SIGNERS": "brat x"}, "type `brat setup`"),
+    ({"BRAT_LOG_KEY": "", "BRAT_ALLOWED_SIGNERS": "brat x"}, "run `brat setup`"),
     ({"BRAT_APP_ID": "1"}, "the App's id and its private key"),
     ({"GITHUB_REPOSITORY": ""}, "GITHUB_REPOSITORY is not set"),
     ({"GITHUB_REPOSITORY": "a b"}, "repository"),

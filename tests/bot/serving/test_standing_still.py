@@ -48,13 +48,13 @@ async def test_a_repository_whose_log_is_refused_is_named(
     async with hosted(told, lambda _: None) as host:
 
         async def named() -> bool:
-            return "stands still" in (await ready(host)).text
+            return "is stuck" in (await ready(host)).text
 
         await until(named, deadline_s=patient(60))
         answer = await ready(host)
         assert answer.status_code == 200, answer.text
         (trouble,) = answer.json()["troubles"]
-        assert trouble.startswith(f"{REPO} stands still: the forge refuses its log")
+        assert trouble.startswith(f"{REPO} is stuck: the forge refuses its log")
         still = 'brat_repository_standing_still{repository="%s"} %s'
         assert still % (REPO, "1.0") in host.metrics.text().decode()
         assert still % (OTHER, "0.0") in host.metrics.text().decode()

@@ -251,7 +251,7 @@ def test_a_candidate_and_what_landed_lead_to_their_checks() -> None:
     landed = convoy_table(rules.landed_as(1, sha("c")).convoy, web=web)
 
     url = f"{web}/commit/{sha('c')}/checks"
-    assert f"| [CI was asked]({url}) |" in asked
+    assert f"| [CI requested]({url}) |" in asked
     assert f"| [checks]({url}) |" in landed
     assert "Checks" not in convoy_table(rules.convoy)
 

@@ -181,7 +181,7 @@ def test_what_an_input_brings_is_never_read_as_a_template() -> None:
         f'{FILE}: line 1: "task" is reserved for the issue',
     ),
     (STEP + STEP.removeprefix("steps:\n"), 'line 6: the id "one" appears twice'),
-    (f"steps:\n{BOTH}", "the steps wait in a circle: a, b, a"),
+    (f"steps:\n{BOTH}", "the steps wait in a cycle: a, b, a"),
 )
 def test_a_faulty_template_is_told_by_its_line(text: str, told: str) -> None:
     assert told in fault(text)

@@ -136,15 +136,15 @@ def test_all_faults_are_told_at_once() -> None:
 
     assert told[0] == "The plan has 6 tasks; 5 are allowed."
     assert told[1].startswith('Task 2: there is no engine "nope"')
-    assert told[2] == "The tasks wait for each other in a circle: 1, 2, 1."
+    assert told[2] == "The tasks wait for each other in a cycle: 1, 2, 1."
 
 
 @looped(
     ("", "The answer contains no JSON object."),
     ("I could not do it.", "The answer contains no JSON object."),
-    ("{'tasks': []}", "The plan is no JSON: "),
+    ("{'tasks': []}", "The plan is not JSON: "),
     ("{" * 100_000, "The answer contains no JSON object."),
-    ("[" * 50_000 + "{}", "The plan is no JSON"),
+    ("[" * 50_000 + "{}", "The plan is not JSON"),
     ('{"tasks": []}', "tasks: Tuple should have at least 1 item"),
     ("x" * (ANSWER_CHARS + 1), "The plan is longer than 200000 characters."),
 )

@@ -71,7 +71,7 @@ def test_a_listed_name_that_leads_to_this_machine_is_refused() -> None:
         with pytest.raises(OSError, match="502"):
             tunnelled(way, "127.1", there.port)
 
-    leads = "which leads to 127.0.0.1, an address of no list"
+    leads = "which resolves to 127.0.0.1, an unlisted address"
     assert told == [Refused(what=f"127.1:{there.port}, {leads}")]
     assert there.heads == []
 
