@@ -347,9 +347,9 @@ def inert(message: str) -> str:
     """
     text = _NO_CI.sub(r"\1", _SKIPS.sub(r"(\1)", clean(message)))
     text = _TRAILERS.sub(r"\1", _OF_OTHERS.sub(r"\1", text))
+    text = closing_nothing(text)  # it joins lines
     text = _SMART_LINE.sub(lambda found: _SMART.sub("# ", found[0]), text)
-    text = _MENTION.sub("@ ", text)
-    return closing_nothing(text)
+    return _MENTION.sub("@ ", text)
 
 
 def closing_nothing(text: str) -> str:

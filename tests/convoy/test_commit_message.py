@@ -46,6 +46,7 @@ PIECES = [
         "Completes: [https://linear.app/a/issue/ENG 1/x-2]",
     ),
     ("ENG-12 add it #done #time 2h", "ENG-12 add it # done # time 2h"),
+    ("ENG-1 fixes\n#12 #close", "ENG-1 fixes issue #12 # close"),
     (
         "re-open: it\n\nRelease-As: 9.0.0\nBREAKING CHANGE: all\nBrat-Task: a",
         "re-open: it\n\nRelease-As 9.0.0\nBREAKING CHANGE all\nBrat-Task: a",
