@@ -22,7 +22,7 @@ def order(tasks: Iterable[TaskSpec]) -> tuple[int, ...]:
     A dependency on a number that is not among `tasks` counts as met.
 
     Raises:
-        ValueError: the tasks wait for each other in a circle.
+        ValueError: the tasks wait for each other in a cycle.
     """
     after = {task.number: task.after for task in tasks}
     sorter = TopologicalSorter(

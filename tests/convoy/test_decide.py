@@ -49,7 +49,7 @@ def test_tasks_whose_paths_overlap_do_not_run_together() -> None:
 
 @looped(
     ([spec(1, after=(7,))], "task 1 needs task 7, which is not in the plan"),
-    ([spec(1, after=(2,)), spec(2, after=(1,))], "in a circle: (1, 2, 1)"),
+    ([spec(1, after=(2,)), spec(2, after=(1,))], "in a cycle: (1, 2, 1)"),
     ([spec(1, engine="gpt")], "the unknown engine gpt"),
     ([spec(2), spec(1)], "numbered upwards"),
     ([], "at least one task"),

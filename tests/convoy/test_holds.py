@@ -161,7 +161,7 @@ def test_only_the_work_there_is_goes_on_another_base() -> None:
     rules = offered()
 
     assert refused(rules, rebase(old=sha("e"))) == "task 1 has other work now"
-    assert "stands on 0000000000 already" in refused(rules, rebase(base=sha("0")))
+    assert "task 1 is already on 0000000000" in refused(rules, rebase(base=sha("0")))
 
 
 # --- revise ---------------------------------------------------------------------------

@@ -324,7 +324,7 @@ def test_only_what_ci_judged_is_green() -> None:
             spec(4, kind="choice", on=(1, 2, 3), after=(5,)),
             spec(5, after=(4,)),
         ),
-        "in a circle: (1, 5, 4, 1)",
+        "in a cycle: (1, 5, 4, 1)",
     ),
 )
 def test_a_race_that_could_never_end_is_refused(

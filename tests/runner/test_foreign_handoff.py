@@ -135,7 +135,7 @@ def test_a_hand_off_is_not_taken_again_after_its_deadline(forge: Forge) -> None:
 
     left = tried(forge, forge.hand_off(started, at_ms))
 
-    refused(left, "handed this attempt over, but expired 6")
+    refused(left, "of the log, expired 6")
 
 
 def test_without_allowed_signers_the_open_key_counts_and_no_other(forge: Forge) -> None:

@@ -157,7 +157,7 @@ async def test_logs_and_cost_say_what_is_known(tmp_path: Path) -> None:
         said = await here.answer("/brat logs 1")
         assert "/you/app/actions/runs/77)" in said
         said = await here.answer("/brat cost")
-        assert "took 1 attempt and" in said
+        assert "has taken 1 attempt and" in said
         assert "No engine has reported its usage yet." in said
         assert "has no task 9" in await here.answer("/brat logs 9")
 

@@ -68,7 +68,7 @@ async def test_a_convoy_says_what_its_sessions_used() -> None:
     assert f"\nIts sessions used {said}.\n" in convoy_comment(rules.convoy)
     asker = Asker(by="ann", convoy=NAME, allowed=True)
     cost = await carried_out(rules, asker, Request("cost"))
-    assert f"ended used {said}." in cost.text
+    assert f"Ended sessions used {said}." in cost.text
 
 
 def test_a_convoy_at_work_shows_where_each_task_stands() -> None:
