@@ -123,9 +123,7 @@ def landed_whole() -> Rules:
 
 def went_wrong() -> Rules:
     rules = Rules().planned(spec(1), spec(2), spec(4, after=(2,)), attempts=2)
-    rules.started(1).do(
-        RefuseWork(convoy=NAME, task=1, attempt=1, cause="refused", why="a symlink")
-    )
+    rules.started(1).do(made(RefuseWork, cause="refused", why="a symlink"))
     rules.started(1).accepted(1, sha("a")).offered(1, sha("b"), sha("0"))
     rules.do(_red_on("b")).offered(1, sha("d"), sha("0"))
     rules.do(
@@ -146,13 +144,8 @@ def went_wrong() -> Rules:
 
 def _red_on(candidate: str) -> DoubtMerge:
     checks = ("ci",)
-    return DoubtMerge(
-        convoy=NAME,
-        task=1,
-        candidate=sha(candidate),
-        is_red=True,
-        checks=checks,
-        why="red",
+    return made(
+        DoubtMerge, candidate=sha(candidate), is_red=True, checks=checks, why="red"
     )
 
 
@@ -195,9 +188,8 @@ def steered() -> Rules:
         AllowPaths(convoy=NAME, task=3, by="bea", path="CLAUDE.md"),
         AssignTask(convoy=NAME, task=2, engine="docs", by="bea"),
         TaskTold(convoy=NAME, task=1, by="bea", text="Keep the names."),
-        RaiseThreads(
-            convoy=NAME,
-            task=1,
+        made(
+            RaiseThreads,
             by="bea",
             text="Say `2`.",
             threads=(
@@ -274,9 +266,7 @@ def reviewed() -> Rules:
     """Tell of work that is looked at twice."""
     rules = Rules().planned(spec(1), spec(2, kind="review", on=(1,)))
     rules.started(1).accepted(1, sha("a")).started(2, sha("a"))
-    rules.do(
-        AcceptReview(convoy=NAME, task=2, attempt=1, verdict="changes", text="Test it.")
-    )
+    rules.do(made(AcceptReview, task=2, verdict="changes", text="Test it."))
     rules.started(1, sha("a")).accepted(1, sha("b")).started(2, sha("b"))
     rules.do(AcceptReview(convoy=NAME, task=2, attempt=2, verdict="approve"))
     return rules.offered(1, sha("b"), sha("0")).landed_as(1, sha("b"))

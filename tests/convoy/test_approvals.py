@@ -158,8 +158,7 @@ def with_ci_files(**given: object) -> Rules:
 
 def test_work_that_changes_what_judges_it_waits_for_a_person() -> None:
     rules = with_ci_files()
-    waits = kept_from_landing(rules.convoy, rules.task(1))
-    assert waits == (
+    assert kept_from_landing(rules.convoy, rules.task(1)) == (
         "an approval, because it changes what CI runs: .github/workflows/ci.yml"
     )
     assert not waiting_to_merge(rules.convoy)

@@ -8,7 +8,7 @@ from convoy.owed.sessions import TOO_MANY
 from convoy.rules.ending import RefuseWork
 from convoy.rules.people import RetryTask
 from convoy.rules.verdict import Observed
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 OBSERVED = Observed(refs={f"refs/heads/{base_branch(NAME)}": sha("0")})
 
@@ -18,9 +18,8 @@ def failing(times: int, attempts: int = 9) -> Rules:
     rules = Rules().planned(spec(1), spec(2), attempts=attempts, failures=3)
     for _ in range(times):
         rules.started(1).do(
-            RefuseWork(
-                convoy=NAME,
-                task=1,
+            made(
+                RefuseWork,
                 attempt=rules.task(1).started,
                 cause="failed",
                 why="the model knows no such key",
@@ -54,9 +53,7 @@ def test_what_pauses_once_is_not_paused_again_and_a_person_lets_it_go_on() -> No
 
 
 def test_work_that_comes_in_begins_the_count_anew() -> None:
-    rules = failing(2).started(2).accepted(2, sha("b"))
-
-    assert rules.state.failures == 0
+    assert failing(2).started(2).accepted(2, sha("b")).state.failures == 0
 
 
 def test_the_last_attempt_of_a_task_counts_and_a_retry_begins_anew() -> None:

@@ -40,12 +40,11 @@ def planned(**budget: float) -> Rules:
 
 def failed(rules: Rules, task: int, usd: float) -> Rules:
     return rules.do(
-        RefuseWork(
-            convoy=NAME,
+        made(
+            RefuseWork,
             task=task,
             attempt=rules.task(task).started,
             cause="failed",
-            why="no",
             usage=Usage(usd=usd),
         )
     )

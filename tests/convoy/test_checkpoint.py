@@ -47,9 +47,7 @@ def test_another_process_understands_it(tmp_path: Path) -> None:
         f"Path({str(file)!r}).read_bytes()).state.convoys)"
     )
 
-    said = ran([sys.executable, "-c", program], check=True)
-
-    assert said.stdout == f"{NAME}\n"
+    assert ran([sys.executable, "-c", program], check=True).stdout == f"{NAME}\n"
 
 
 def test_one_that_held_all_convoys_whole_is_of_another_version() -> None:

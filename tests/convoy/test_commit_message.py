@@ -6,23 +6,9 @@ from convoy.text import SIGNED_OFF, inert, squashed
 from tests.world.cases import looped
 
 PIECES = [
-    "[skip ci]",
-    "fixes",
-    "Closes:",
-    "#12",
-    "a/b#3",
-    "skip-checks: true",
-    "Signed-off-by: Ann <a@b.c>",
-    "**",
-    "@ann",
-    "***NO_CI***",
-    "Release-As:",
-    "ENG-1",
-    "AB#2",
-    "#close",
-    "[[skip ci]]",
-    "\n",
-    " ",
+    *("[skip ci]", "fixes", "Closes:", "#12", "a/b#3", "skip-checks: true"),
+    *("Signed-off-by: Ann <a@b.c>", "**", "@ann", "***NO_CI***", "Release-As:"),
+    *("ENG-1", "AB#2", "#close", "[[skip ci]]", "\n", " "),
 ]
 
 

@@ -104,9 +104,7 @@ def test_another_run_of_a_workflow_does_not_replace_a_red_one() -> None:
 
 
 def test_a_green_verdict_tells_who_gave_it() -> None:
-    statuses = check(2, name="e2e", app="argo[bot]", is_status=True)
-
-    found = seen(job(1), statuses)
+    found = seen(job(1), check(2, name="e2e", app="argo[bot]", is_status=True))
 
     assert found.reporters == {"ci": "github-actions", "e2e": "argo[bot]"}
 

@@ -428,14 +428,9 @@ def test_the_schema_takes_what_is_valid(text: str) -> None:
 
 
 @looped(
-    "[engine.default]",
-    '[engine."my tests"]\ntype = "aider"',
-    'refinery.strategy = "fast-forward"',
-    'witness.timeout = ""',
-    'witness.timeout = "30"',
-    "refinery.stratgy = 1",
-    "a = 1",
-    'ci.command = ""',
+    *("[engine.default]", '[engine."my tests"]\ntype = "aider"'),
+    *('refinery.strategy = "fast-forward"', 'witness.timeout = ""'),
+    *('witness.timeout = "30"', "refinery.stratgy = 1", "a = 1", 'ci.command = ""'),
     "mayor.tasks = 0",
 )
 def test_the_schema_refuses_what_is_refused(text: str) -> None:

@@ -84,9 +84,7 @@ def test_a_lost_attempt_is_tried_again_until_the_attempts_are_spent() -> None:
 
 def test_an_outage_costs_no_attempt() -> None:
     rules = Rules().planned(spec(1), attempts=1)
-    outage = made(LoseSession, cause="outage", why="rate limit")
-
-    rules.started(1).do(outage).started(1)
+    rules.started(1).do(made(LoseSession, cause="outage", why="rate limit")).started(1)
 
     assert (rules.task(1).started, rules.task(1).spent) == (2, 1)
 
@@ -111,9 +109,7 @@ def test_a_task_tried_again_is_told_why_it_was_blocked() -> None:
 def test_a_task_that_needs_a_dropped_one_cannot_be_tried_again() -> None:
     rules = Rules().planned(spec(1), spec(2, after=(1,)))
     rules.do(DropTask(convoy=NAME, task=1, why="no"))
-    retry = RetryTask(convoy=NAME, task=2, by="ann")
-
-    refused = why(rules.ask(retry))
+    refused = why(rules.ask(RetryTask(convoy=NAME, task=2, by="ann")))
     none_such = why(rules.ask(DropTask(convoy=NAME, task=9, why="no")))
 
     assert refused == "task 2 needs task 1, which was dropped: drop it too"
@@ -137,9 +133,7 @@ def test_work_is_taken_once() -> None:
 def test_refused_work_is_a_note_for_the_next_attempt() -> None:
     rules = Rules().planned(spec(1)).started(1)
 
-    rules.do(
-        RefuseWork(convoy=NAME, task=1, attempt=1, cause="refused", why="a symlink")
-    )
+    rules.do(made(RefuseWork, cause="refused", why="a symlink"))
     rules.started(1)
 
     assert rules.task(1).notes == ("a symlink",)
@@ -149,9 +143,7 @@ def test_red_work_goes_back_with_what_ci_said() -> None:
     rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
     rules.offered(1, sha("c"), sha("0"))
 
-    rules.do(
-        FailMerge(convoy=NAME, task=1, candidate=sha("c"), cause="red", why="CI is red")
-    )
+    rules.do(made(FailMerge, candidate=sha("c"), cause="red", why="CI is red"))
 
     task = rules.task(1)
     assert (task.state, task.cause, task.candidate) == ("queued", "red", None)
@@ -249,9 +241,8 @@ def test_two_hasty_failures_alike_stop_a_task_and_other_two_do_not() -> None:
         for why, seconds in ends:
             rules.started(1)
             now = rules.now + seconds * 1000
-            failed = RefuseWork(
-                convoy=NAME,
-                task=1,
+            failed = made(
+                RefuseWork,
                 attempt=rules.task(1).started,
                 cause="failed",
                 why=why,

@@ -59,16 +59,9 @@ def test_a_target_named_test_is_found(text: str) -> None:
 
 
 @looped(
-    "tests:\n\ttrue",
-    ".PHONY: test",
-    "test := unit",
-    "test ::= unit",
-    "test :::= unit",
-    "test = a:b",
-    "# test: none",
-    "all:\n\ttest: 1",
-    "test-unit: x",
-    "",
+    *("tests:\n\ttrue", ".PHONY: test", "test := unit", "test ::= unit"),
+    *("test :::= unit", "test = a:b", "# test: none", "all:\n\ttest: 1"),
+    *("test-unit: x", ""),
 )
 def test_what_only_looks_like_a_test_target_is_not_one(text: str) -> None:
     assert command({"Makefile": text}) is None
@@ -150,20 +143,11 @@ def test_make_knows_the_target_that_was_found(text: str, tmp_path: Path) -> None
 
 
 @looped(
-    ".github/workflows/ci.yml",
-    ".GitHub/Workflows/ci.yml",
-    ".github/actions/setup/run.sh",
-    "tools/lint/action.yml",
-    "action.yaml",
-    ".circleci/config.yml",
-    ".gitlab-ci.yml",
-    "Jenkinsfile",
-    "jobs/Jenkinsfile.nightly",
-    ".buildkite/pipeline.yml",
-    "azure-pipelines.yml",
-    ".travis.yml",
-    ".woodpecker/test.yml",
-    ".gitea/workflows/ci.yaml",
+    *(".github/workflows/ci.yml", ".GitHub/Workflows/ci.yml"),
+    *(".github/actions/setup/run.sh", "tools/lint/action.yml", "action.yaml"),
+    *(".circleci/config.yml", ".gitlab-ci.yml", "Jenkinsfile"),
+    *("jobs/Jenkinsfile.nightly", ".buildkite/pipeline.yml", "azure-pipelines.yml"),
+    *(".travis.yml", ".woodpecker/test.yml", ".gitea/workflows/ci.yaml"),
 )
 def test_a_file_that_ci_reads_is_told_from_others(path: str) -> None:
     others = ("src/a.py", "docs/workflows/ci.md", "src/.travis.yml.py", "reaction.yml")

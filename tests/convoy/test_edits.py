@@ -192,5 +192,4 @@ def test_a_convoy_of_a_higher_priority_starts_first() -> None:
 
     owed = owed_actions(rules.state, Observed(refs=refs), Patience(), rules.now)
 
-    begun = [a.convoy for a in owed if isinstance(a, Begin)]
-    assert begun == ["late-8"]
+    assert [a.convoy for a in owed if isinstance(a, Begin)] == ["late-8"]

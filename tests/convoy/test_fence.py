@@ -36,9 +36,7 @@ def test_a_fence_that_could_be_guessed_or_broken_is_refused(fence: str) -> None:
 
 
 def test_each_session_has_a_fence_of_its_own_and_always_the_same() -> None:
-    fences = {fence_of(f"{number:032x}") for number in range(100)}
-
-    assert len(fences) == 100
+    assert len({fence_of(f"{number:032x}") for number in range(100)}) == 100
     assert fence_of("a" * 32) == fence_of("a" * 32) == snapshot("data-d51aa37609bb10df")
     assert "a" * 8 not in fence_of("a" * 32)
     assert fenced("x", fence_of("a" * 32))

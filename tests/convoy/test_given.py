@@ -81,8 +81,7 @@ def test_what_a_person_does_to_it_takes_it_out_and_its_own_candidate_does_not() 
 
 
 def test_an_agents_convoy_ends_with_the_pull_request_and_goes_on_after_a_push() -> None:
-    rules = Rules()
-    convoy = asked(rules, given(7, lands=False))
+    convoy = asked(Rules(), given(7, lands=False))
 
     assert not commands(gestures(convoy, seen(head=sha("d"))), FailConvoy)
     closed = commands(gestures(convoy, seen(open=False)), FailConvoy)
@@ -114,8 +113,7 @@ def test_what_was_red_or_is_merged_by_the_forge_stands_on_the_target() -> None:
     live = [*rules.state.live()]
     second = rules.state.convoys["do-8"]
     assert given_onto(second, TIP, live) == sha("c")
-    by_forge = replace(second, landing=Landing(way="merge"))
-    assert given_onto(by_forge, TIP, live) == TIP
+    assert given_onto(replace(second, landing=Landing(way="merge")), TIP, live) == TIP
 
     red = FailSync(convoy="do-7", candidate=sha("c"), target=TIP, why="red")
     rules.do(red)

@@ -63,5 +63,4 @@ def test_who_touches_nothing_of_a_conflict_does_not_stand_behind_it(
         world.end(run, how)
     world.bot.tick()
 
-    judged = {task.number for task in convoy(world).tasks if task.candidate}
-    assert judged == {1, 3, 4}
+    assert {task.number for task in convoy(world).tasks if task.candidate} == {1, 3, 4}

@@ -118,9 +118,7 @@ def test_what_only_names_a_secret_is_none(tmp_path: Path, text: bytes) -> None:
 
 def test_files_of_the_gates_choice_may_hold_some(tmp_path: Path) -> None:
     after = {"tests/fixtures/a": TOKEN, "src/a": TOKEN}
-    gate = Gate(secrets=("tests/fixtures/**",))
-
-    assert said(tmp_path, {}, after, gate) == (
+    assert said(tmp_path, {}, after, Gate(secrets=("tests/fixtures/**",))) == (
         "It adds what looks like a secret: src/a.",
     )
     assert said(tmp_path, {}, after, Gate(secrets=("*",))) == ()

@@ -12,7 +12,7 @@ from convoy.rules.people import (
     uncalled,
 )
 from convoy.rules.verdict import Observed
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 
 def planned(**given: object) -> Rules:
@@ -21,12 +21,8 @@ def planned(**given: object) -> Rules:
 
 def failed(rules: Rules, number: int) -> Rules:
     """Let the task's only attempt fail."""
-    refuse = RefuseWork(
-        convoy=NAME,
-        task=number,
-        attempt=rules.task(number).started + 1,
-        cause="failed",
-        why="no",
+    refuse = made(
+        RefuseWork, task=number, attempt=rules.task(number).started + 1, cause="failed"
     )
     return rules.started(number).do(refuse)
 

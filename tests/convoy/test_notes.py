@@ -15,7 +15,7 @@ from convoy.model.session_result import (
 )
 from convoy.rules.ending import RefuseWork
 from tests.convoy.anything import hostile
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 
 def leaves(task: int, attempt: int = 1, **left: tuple[str, ...]) -> TaskNoted:
@@ -47,9 +47,7 @@ def test_a_note_reaches_the_task_that_builds_on_it_and_no_other() -> None:
 def test_the_next_attempt_knows_what_the_last_one_noted() -> None:
     rules = Rules().planned(spec(1)).started(1)
     rules.do(leaves(1, notes=("make needs -j1",)))
-    rules.do(
-        RefuseWork(convoy=NAME, task=1, attempt=1, cause="failed", why="It crashed.")
-    )
+    rules.do(made(RefuseWork, cause="failed", why="It crashed."))
 
     rules.started(1)
 

@@ -26,9 +26,8 @@ WHY = "The vendor's rate limit is reached: too many requests."
 def outage(rules: Rules, attempt: int, asked_s: float = 0.0) -> Rules:
     """End attempt `attempt` of task 1 by an outage."""
     return rules.do(
-        RefuseWork(
-            convoy=NAME,
-            task=1,
+        made(
+            RefuseWork,
             attempt=attempt,
             cause="outage",
             why=WHY,
@@ -116,9 +115,7 @@ def test_outages_without_end_come_to_a_person_who_may_try_again() -> None:
 def test_another_end_forgets_the_outages() -> None:
     rules = limited()
     rules.now = rules.task(1).not_before
-    rules.started(1).do(
-        RefuseWork(convoy=NAME, task=1, attempt=2, cause="failed", why="It crashed.")
-    )
+    rules.started(1).do(made(RefuseWork, attempt=2, cause="failed", why="It crashed."))
 
     task = rules.task(1)
     assert (task.outages, task.not_before, task.spent) == (0, 0, 1)

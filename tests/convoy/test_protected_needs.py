@@ -63,8 +63,7 @@ def test_allowed_it_goes_on_and_its_gate_alone_is_open_for_these_paths() -> None
     assert plan_document(rules.convoy).tasks[0].protected_by == "allowed"
     rules.started(1)
     assert rules.task(1).state == "running"
-    other = gate_of(rules.convoy.settings.gate, rules.task(2))
-    assert other.spared == ()
+    assert gate_of(rules.convoy.settings.gate, rules.task(2)).spared == ()
 
 
 @looped(".brat/config.toml", ".git/hooks/x", ".gitmodules")

@@ -20,7 +20,7 @@ from convoy.rules.plans import PlanConvoy
 from grite.event import CommentAdded, IssueCreated
 from tests.convoy.anything import hostile
 from tests.convoy.stories import STORIES, Story, given_up, landed_whole, story
-from tests.world.rules import ACTOR, NAME, Rules, requested, spec
+from tests.world.rules import ACTOR, NAME, Rules, made, requested, spec
 
 # --- facts are read as they were written ----------------------------------------------
 
@@ -115,9 +115,7 @@ def test_no_text_of_a_person_becomes_an_event_or_hides_one(
         ),
         DropTask(convoy=NAME, task=2, why=why),
     )
-    rules.started(1).do(
-        LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why=why)
-    )
+    rules.started(1).do(made(LoseSession, cause="lost", why=why))
 
     bodies = [e.kind.body for e in rules.written if isinstance(e.kind, CommentAdded)]
     shown = [e.kind for e in rules.written if isinstance(e.kind, IssueCreated)]

@@ -31,14 +31,10 @@ def test_what_looks_like_a_secret_is_hidden(text: str, shown: str) -> None:
 
 
 @looped(
-    'token = request.headers["x"]',
-    'password=os.environ["DB_PASSWORD"]',
-    "password: ${{ secrets.PASSWORD }}",
-    "api_key = get_key_from_vault1(name)",
-    "the token count is 4096, tokens = 100000",
-    "max_tokens: int = 40960000000",
-    "task-1 sk-learn AKIA eyJ https://example.org:8080/a@b",
-    'secret: "not one"',
+    *('token = request.headers["x"]', 'password=os.environ["DB_PASSWORD"]'),
+    *("password: ${{ secrets.PASSWORD }}", "api_key = get_key_from_vault1(name)"),
+    *("the token count is 4096, tokens = 100000", "max_tokens: int = 40960000000"),
+    *("task-1 sk-learn AKIA eyJ https://example.org:8080/a@b", 'secret: "not one"'),
 )
 def test_code_that_only_fetches_a_secret_stays(text: str) -> None:
     assert redacted(text) == text

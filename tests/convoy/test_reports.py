@@ -67,8 +67,7 @@ def test_an_agents_words_are_cleaned_and_bounded() -> None:
     assert secret not in report.summary
     assert report.summary.startswith("x ")
 
-    long = Report(summary="x" * 20_000)
-    assert len(report_for_others(long)) == HANDED_CHARS
+    assert len(report_for_others(Report(summary="x" * 20_000))) == HANDED_CHARS
 
 
 def test_a_report_settles_its_task_and_is_handed_on() -> None:

@@ -201,8 +201,7 @@ def test_where_none_is_left_a_person_is_called_once_and_may_let_one_try_again() 
         Note("refinery", BlockTask(convoy=NAME, task=4, why=NONE_LEFT))
     ]
     block_all(rules)
-    tasks = [need.task for need in uncalled(rules.state, rules.convoy)]
-    assert tasks == [1, 2, 4]
+    assert [need.task for need in uncalled(rules.state, rules.convoy)] == [1, 2, 4]
     assert rules.ask(RetryTask(convoy=NAME, task=4, by="ann")) == Refusal(
         f"task 4 cannot choose: {NONE_LEFT}"
     )
@@ -268,8 +267,7 @@ def test_a_chosen_one_that_turns_red_is_tried_again_like_any_task() -> None:
 
 def test_a_choice_goes_with_its_rivals_and_the_chosen_with_its_choice() -> None:
     rules = green(begun(), 1, 2).do(DropTask(convoy=NAME, task=4, why="by ann"))
-    states = [task.state for task in rules.convoy.tasks]
-    assert states == [*["dropped"] * 4, "blocked"]
+    assert [task.state for task in rules.convoy.tasks] == [*["dropped"] * 4, "blocked"]
     assert rules.task(1).why == "task 4, which was to choose, is dropped"
 
     rules = red(green(begun(), 1, 2), 3).started(4)

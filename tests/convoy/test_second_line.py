@@ -70,9 +70,7 @@ def sent_back(attempts: int) -> Rules:
     """Return rules with a task whose first work was red."""
     rules = Rules().planned(spec(1), attempts=attempts)
     rules.started(1).accepted(1, sha("a")).offered(1, sha("c"), sha("0"))
-    return rules.do(
-        FailMerge(convoy=NAME, task=1, candidate=sha("c"), cause="red", why="red")
-    )
+    return rules.do(made(FailMerge, candidate=sha("c"), cause="red", why="red"))
 
 
 def with_task(state: State, number: int, becomes: TaskState) -> State:

@@ -135,8 +135,7 @@ def test_at_the_end_a_candidate_of_a_target_that_moved_on_is_replaced() -> None:
 def test_what_its_branch_was_moved_to_is_not_built_again() -> None:
     rules = begun().do(attempt(sha("d")))
     rules.do(Land(convoy=NAME, candidate=sha("d"), judged=("ci",)))
-    whole = made(AttemptMerge, task=0, candidate=sha("e"), base=MOVED, work=sha("d"))
-    rules.do(whole)
+    rules.do(made(AttemptMerge, task=0, candidate=sha("e"), base=MOVED, work=sha("d")))
 
     assert owed(rules, tip=sha("e"), e=GREEN) == []
     rules.pushed(sha("b"))

@@ -106,16 +106,9 @@ def test_an_issue_without_a_list_is_one_task() -> None:
 
 
 @looped(
-    "```\n- [ ] code\n```",
-    "    - [ ] code",
-    "> - [ ] a quote",
-    "<!--\n- [ ] a comment\n-->",
-    "- [] no space",
-    "- [ ]",
-    "- [ ]no space",
-    "- [y] another letter",
-    "[ ] no bullet",
-    "- > [ ] a quote in a list",
+    *("```\n- [ ] code\n```", "    - [ ] code", "> - [ ] a quote"),
+    *("<!--\n- [ ] a comment\n-->", "- [] no space", "- [ ]", "- [ ]no space"),
+    *("- [y] another letter", "[ ] no bullet", "- > [ ] a quote in a list"),
     "\\- [ ] escaped",
 )
 def test_what_github_shows_without_a_box_is_no_task(text: str) -> None:
@@ -123,18 +116,11 @@ def test_what_github_shows_without_a_box_is_no_task(text: str) -> None:
 
 
 @looped(
-    "- [ ] a\n- [ ] b",
-    "* [ ] a\n* [ ] b",
-    "1. [ ] a\n2) [ ] b",
-    "- [ ] a\n\ntext\n\n- [ ] b",
-    "- group\n  - [ ] a\n  - [ ] b",
-    "- [ ] a\n  - [ ] part of a\n- [ ] b",
-    "- [ ] a\n  > - [ ] quoted in a\n- [ ] b",
-    "- [ ] a\r\n- [ ]\tb\r\n",
-    "- - [ ] a\n  - [ ] b",
-    "\u2013 [ ] a\n\u2022 [ ] b",
-    "- [\u00a0] a\n-\u00a0[ ] b",
-    "- [ ]\u00a0a\r\n- [ ]\u202fb",
+    *("- [ ] a\n- [ ] b", "* [ ] a\n* [ ] b", "1. [ ] a\n2) [ ] b"),
+    *("- [ ] a\n\ntext\n\n- [ ] b", "- group\n  - [ ] a\n  - [ ] b"),
+    *("- [ ] a\n  - [ ] part of a\n- [ ] b", "- [ ] a\n  > - [ ] quoted in a\n- [ ] b"),
+    *("- [ ] a\r\n- [ ]\tb\r\n", "- - [ ] a\n  - [ ] b", "\u2013 [ ] a\n\u2022 [ ] b"),
+    *("- [\u00a0] a\n-\u00a0[ ] b", "- [ ]\u00a0a\r\n- [ ]\u202fb"),
     "```\n\u2013 [ ] quoted\n```\n\u2013 [ ] a\n  \u2013 [ ] part of a\n- [ ] b",
 )
 def test_lists_of_any_form_are_read(text: str) -> None:
@@ -210,22 +196,16 @@ def test_a_list_without_words_is_no_task(title: str, text: str) -> None:
 
 
 @looped(
-    "Clean up (after 3 attempts)",
-    "Describe `paths: a.py` and `(after 1)`",
-    "Split the search engine and its paths",
-    "Repair the engine:",
-    "Take both paths: old and new",
-    "Fix paths: they are wrong",
+    *("Clean up (after 3 attempts)", "Describe `paths: a.py` and `(after 1)`"),
+    *("Split the search engine and its paths", "Repair the engine:"),
+    *("Take both paths: old and new", "Fix paths: they are wrong"),
     "Start (depends on the first of them)",
     "Send the request header Accept: application/json",
     "Replace the search engine: elasticsearch",
-    "List what the plugin needs: nothing",
-    "Show the banner only once (after 3)",
-    "Retry the call (after 1) more time",
-    "Write the engine: tests come later",
+    *("List what the plugin needs: nothing", "Show the banner only once (after 3)"),
+    *("Retry the call (after 1) more time", "Write the engine: tests come later"),
     "Say why the paths: a.py and b.py are read first",
-    "Mend all the import paths: utils",
-    "Say that it needs: port:80 and a database",
+    *("Mend all the import paths: utils", "Say that it needs: port:80 and a database"),
 )
 def test_what_only_looks_like_a_mark_stays(title: str) -> None:
     assert only(f"- [ ] {title}\n  it fails").title == title.rstrip(":")

@@ -89,9 +89,7 @@ def test_both_land_as_one() -> None:
 
 def test_tests_that_are_green_without_code_go_back_and_are_gone_on_from() -> None:
     rules = written().offered(1, sha("a"), sha("0"))
-    rules.do(
-        FailMerge(convoy=NAME, task=1, candidate=sha("a"), cause="changes", why=NOT_RED)
-    )
+    rules.do(made(FailMerge, candidate=sha("a"), cause="changes", why=NOT_RED))
 
     task = rules.task(1)
     assert (task.state, task.notes) == ("queued", (NOT_RED,))

@@ -138,8 +138,7 @@ def touching(*others: TaskSpec) -> Rules:
 def test_what_was_tried_already_is_not_put_behind() -> None:
     rules = Rules().planned(spec(1, paths=("a.py",)), spec(2, paths=("a.py",)))
     rules = rules.do(BlockTask(convoy=NAME, task=1, why="no")).started(2)
-    lost = LoseSession(convoy=NAME, task=2, attempt=1, cause="lost", why="gone")
-    rules.do(lost)
+    rules.do(LoseSession(convoy=NAME, task=2, attempt=1, cause="lost", why="gone"))
     waiting = replace(rules.task(1), state="queued", cause="retry")
     convoy = replace(rules.convoy, tasks=(waiting, rules.task(2)))
 

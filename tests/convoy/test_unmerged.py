@@ -56,9 +56,7 @@ def test_an_attempt_that_goes_on_from_half_a_resolution_still_makes_it_fit() -> 
     rules = conflicting()
     resolving(rules)
     half = sha("b")
-    rules.do(
-        LoseSession(convoy=NAME, task=1, attempt=2, cause="lost", why="died", left=half)
-    )
+    rules.do(made(LoseSession, attempt=2, cause="lost", why="died", left=half))
 
     told = resolving(rules, half)
 

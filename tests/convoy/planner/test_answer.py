@@ -126,9 +126,7 @@ def test_what_a_new_folder_will_hold_may_be_named() -> None:
 def test_what_is_wrong_is_said_in_one_sentence(
     wrong: dict[str, Any], said: str
 ) -> None:
-    told = faults(step(**wrong))
-
-    assert said in told[0]
+    assert said in faults(step(**wrong))[0]
 
 
 def test_all_faults_are_told_at_once() -> None:

@@ -12,8 +12,7 @@ from tests.world.rules import NAME, Rules, made, requested, settings, sha, spec
 
 
 def asked(**given: object) -> Rules:
-    request = requested(settings=settings(planner="default", **given))
-    return Rules().do(request)
+    return Rules().do(requested(settings=settings(planner="default", **given)))
 
 
 def begun(rules: Rules) -> Rules:
@@ -65,14 +64,8 @@ def test_nobody_plans_past_the_engine_that_is_to_plan() -> None:
 
 def test_an_engine_plans_once_at_a_time() -> None:
     rules = begun(asked())
-    again = StartTask(
-        convoy=NAME,
-        task=0,
-        base=sha("0"),
-        brief="Plan.",
-        session="6" * 32,
-        nonce="m",
-        now=rules.now,
+    again = made(
+        StartTask, task=0, brief="Plan.", session="6" * 32, nonce="m", now=rules.now
     )
 
     assert decided(again, rules.state) == Refusal(

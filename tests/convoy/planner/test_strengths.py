@@ -6,7 +6,7 @@ from convoy.planner.plan_reader import area_of_task, engine_records, strengths
 from convoy.rules.ending import AcceptWork, LoseSession
 from convoy.rules.landing import LandMerge
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 SHELL = EngineSpec(type="shell", args=("true",))
 
@@ -48,12 +48,10 @@ def test_the_log_tells_how_an_engine_did() -> None:
     rules.started(2).accepted(2, sha("b"))
     rules.offered(2, sha("c"), sha("0")).landed_as(2, sha("c"))
     rules.started(3).do(
-        AcceptWork(
-            convoy=NAME,
+        made(
+            AcceptWork,
             task=3,
-            attempt=1,
             commit=sha("d"),
-            base=sha("0"),
             files=("docs/a.md",),
             usage=Usage(input_tokens=10, usd=0.5),
         )
