@@ -175,9 +175,7 @@ async def test_the_world_ends_the_same(
     tmp_path: Path, receiver: Receiver, way: Callable[[Post], Post]
 ) -> None:
     right = await told(tmp_path / "right", receiver, lambda post: post)
-    wrong = await told(tmp_path / "wrong", receiver, way)
-
-    assert wrong == right
+    assert await told(tmp_path / "wrong", receiver, way) == right
     assert right["labels"] == {1: ["brat:active"], 2: ["brat:active"]}
     first, second = right["convoys"].values()
     assert first[3] == ["queued", "queued", "dropped"]

@@ -114,15 +114,9 @@ def test_an_environment_that_keeps_our_branches_out_is_no_fault() -> None:
 
 
 @looped(
-    "on: push",
-    "on: [push]",
-    "on: {push: }",
-    "on: {push: {branches: ['**']}}",
-    "on: {push: {branches: ['*/*/base']}}",
-    "on: {push: {branches-ignore: [main]}}",
-    "on: {push: {paths: ['src/**']}}",
-    "on: pull_request",
-    "on: create",
+    *("on: push", "on: [push]", "on: {push: }", "on: {push: {branches: ['**']}}"),
+    *("on: {push: {branches: ['*/*/base']}}", "on: {push: {branches-ignore: [main]}}"),
+    *("on: {push: {paths: ['src/**']}}", "on: pull_request", "on: create"),
 )
 def test_it_may_run_on_what_an_agent_wrote(on: str) -> None:
     text = f"{on}\npermissions: write-all\njobs: {{test: {{steps: []}}}}\n"
@@ -131,13 +125,10 @@ def test_it_may_run_on_what_an_agent_wrote(on: str) -> None:
 
 
 @looped(
-    "on: {push: {branches: [main]}}",
-    "on: {push: {branches: ['*']}}",
+    *("on: {push: {branches: [main]}}", "on: {push: {branches: ['*']}}"),
     "on: {push: {branches: ['**', '!brat/**', '!convoy/**']}}",
     "on: {push: {branches-ignore: ['brat/**', 'convoy/**']}}",
-    "on: {push: {tags: ['v*']}}",
-    "on: {release: }",
-    "on: workflow_dispatch",
+    *("on: {push: {tags: ['v*']}}", "on: {release: }", "on: workflow_dispatch"),
     "on: {schedule: [{cron: '1 1 * * *'}]}",
 )
 def test_it_never_runs_on_what_an_agent_wrote(on: str) -> None:
@@ -188,9 +179,7 @@ def test_a_workflow_that_takes_too_long_to_read_is_named(text: str, why: str) ->
 
 
 def test_our_own_workflows_run_nothing_on_pushes() -> None:
-    found = exposures({name: text_of(name) for name in EVERY}, "read", None)
-
-    assert found == ()
+    assert exposures({name: text_of(name) for name in EVERY}, "read", None) == ()
 
 
 @looped(
@@ -247,9 +236,7 @@ async def test_an_environment_is_open_unless_its_policy_keeps_our_branches_out(
 
     names = ("free", "main-only", "ours", "convoys", "protected", "new")
 
-    found = await seen(here, *names)
-
-    assert found == frozenset({"free", "ours", "convoys", "new"})
+    assert await seen(here, *names) == frozenset({"free", "ours", "convoys", "new"})
 
 
 async def test_what_the_forge_hides_is_not_known(here: Town) -> None:

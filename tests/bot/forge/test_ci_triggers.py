@@ -48,15 +48,10 @@ def test_a_trigger_is_found_in_each_form(on: str, found: set[str]) -> None:
     "on: {pull_request: {branches: ['brat/queue/**', push]}}",
     "on: {push: {branches: [main]}}\nenv: {IT: brat/queue}",
     "on: {push: {branches: ['**', '!brat/**']}}",
-    "on: {push: {branches-ignore: ['brat/**']}}",
-    "on: {push: {tags: ['v*']}}",
+    *("on: {push: {branches-ignore: ['brat/**']}}", "on: {push: {tags: ['v*']}}"),
     "on: {workflow_dispatch: {inputs: {tag: {required: true}}}}",
     "on: {workflow_dispatch: {inputs: {tag: {required: true, default: ''}}}}",
-    "on: workflow_dispatches",
-    "on:",
-    "on: 3",
-    "on: push\non: push",
-    "on: [push",
+    *("on: workflow_dispatches", "on:", "on: 3", "on: push\non: push", "on: [push"),
     "on: push\n---\non: push",
 )
 def test_nothing_else_is_taken_for_one(on: str) -> None:

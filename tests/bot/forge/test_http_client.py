@@ -225,14 +225,8 @@ async def test_a_download_without_end_is_refused(
 
 
 ILL_FORMED = [
-    "http://xn--av1.1/",
-    "http://xn--/",
-    "http://[::1/",
-    "http://127.0.0.1:99999/",
-    "http://127.0.0.1:-1/",
-    "http://256.1.1.1/",
-    "http://\xad/",
-    "//xn--av1.1",
+    *("http://xn--av1.1/", "http://xn--/", "http://[::1/", "http://127.0.0.1:99999/"),
+    *("http://127.0.0.1:-1/", "http://256.1.1.1/", "http://\xad/", "//xn--av1.1"),
 ]
 
 
@@ -281,8 +275,7 @@ async def test_any_redirect_is_followed_or_told_in_a_sentence(
         return httpx.Response(200, json={})
 
     async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as client:
-        time = HandTime()
-        pace = Pace(time=time.time)
+        pace = Pace(time=HandTime().time)
         rest = Rest(client, api_url="http://127.0.0.1", token="made-up", pace=pace)
         told: object = None
         try:

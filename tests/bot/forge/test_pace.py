@@ -123,8 +123,7 @@ async def test_who_is_called_and_leaves_hands_the_lane_on() -> None:
 
 
 async def test_the_local_forge_is_not_made_to_wait(hand: HandTime) -> None:
-    road = Road(hand)
-    rest = road.rest(pacing(0))
+    rest = Road(hand).rest(pacing(0))
 
     for _ in range(600):
         await rest.write("POST", "/x", {})

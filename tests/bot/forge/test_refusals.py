@@ -89,9 +89,7 @@ def test_each_rule_has_a_sentence() -> None:
 
 
 def test_the_permission_that_the_forge_names_is_told() -> None:
-    refusal = OF_REQUESTS[0].read
-
-    assert refusal == ForgeRefusal(
+    assert OF_REQUESTS[0].read == ForgeRefusal(
         rule="missing-permission",
         passing=False,
         whose="the App's permission issues: write or pull_requests: write and "

@@ -105,9 +105,7 @@ def test_only_so_many_bytes_are_kept() -> None:
         for ask in numbered():
             pages.put(ask, HttpReply(200, {"etag": "x"}, b"x" * size))
 
-    kept = [ask.url for ask in numbered() if pages.get(ask)]
-
-    assert kept == ["/97", "/98", "/99"]
+    assert [ask.url for ask in numbered() if pages.get(ask)] == ["/97", "/98", "/99"]
 
 
 def test_what_is_asked_for_often_is_kept_longest() -> None:

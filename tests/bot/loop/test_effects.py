@@ -138,6 +138,5 @@ async def test_a_run_on_a_candidate_that_was_given_up_is_cancelled(
         runs = here.forge.store.runs
         assert needed is not None
         assert not needed.cancelling
-        cancelled = {run.id for run in runs.all() if run.cancelling}
-        assert cancelled == {judging}
+        assert {run.id for run in runs.all() if run.cancelling} == {judging}
         assert elsewhere in {run.id for run in runs.all()}

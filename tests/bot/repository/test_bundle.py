@@ -115,9 +115,7 @@ def test_an_examiner_that_was_killed_is_started_again(box: Box) -> None:
     os.kill(EXAMINERS.pid, signal.SIGKILL)
     os.waitid(os.P_PID, EXAMINERS.pid, os.WEXITED | os.WNOWAIT)
 
-    again = examined_patch(box.work.path, box.base, commit, settings())
-
-    assert first == again
+    assert first == examined_patch(box.work.path, box.base, commit, settings())
     assert first.refusals == ()
 
 
@@ -159,8 +157,7 @@ def test_no_branch_moves(box: Box) -> None:
     box.mirror.take_in(box.bundled(box.work.commit({}, box.base)), SESSION)
 
     assert box.mirror.refs == before
-    heads = git.run(["for-each-ref", "refs/heads"], cwd=box.mirror.path)
-    assert heads.stdout == b""
+    assert git.run(["for-each-ref", "refs/heads"], cwd=box.mirror.path).stdout == b""
 
 
 def test_small_changes_come_as_differences(box: Box) -> None:

@@ -24,15 +24,8 @@ def raw(history: History, commit: str) -> bytes:
 @pytest.mark.parametrize(
     "encoding",
     [
-        "UTF-16",
-        "UTF-16LE",
-        "UTF-7",
-        "cp037",
-        "no-such-encoding",
-        "rot13",
-        "unicode_escape",
-        "\xff\xfe",
-        "\x80 x",
+        *("UTF-16", "UTF-16LE", "UTF-7", "cp037", "no-such-encoding", "rot13"),
+        *("unicode_escape", "\xff\xfe", "\x80 x"),
     ],
 )
 def test_an_encoding_does_not_carry_an_order_past_the_bot(

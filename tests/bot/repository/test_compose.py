@@ -238,9 +238,7 @@ def test_a_conflict_names_the_paths(
     base = history.commit(BASE)
     work, onto = history.commit(ours, base), history.commit(theirs, base)
 
-    made = composer.build(strategy, piece(base, work, onto))
-
-    assert made == Conflicted(paths)
+    assert composer.build(strategy, piece(base, work, onto)) == Conflicted(paths)
 
 
 def test_the_first_commit_that_conflicts_ends_a_rebase(

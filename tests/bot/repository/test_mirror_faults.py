@@ -77,8 +77,7 @@ def test_a_writer_that_is_killed_between_any_two_steps_loses_nothing(
     def writes(until: int, moment: int = -1) -> Callable[[], None]:
         def run() -> None:
             with dying(moment, forked.die):
-                mirror = open_mirror(path, address.url, address.token)
-                work(mirror, until, notes)
+                work(open_mirror(path, address.url, address.token), until, notes)
 
         return run
 

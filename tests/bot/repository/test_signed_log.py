@@ -104,8 +104,7 @@ def test_the_commit_above_foreign_ones_lists_them(bot: Mirror, origin: History) 
 
     write(bot, *paused(bot))
 
-    message = said(origin.path, "log", "-1", "--format=%B", WAL_REF).splitlines()
-    assert message[2:] == [
+    assert said(origin.path, "log", "-1", "--format=%B", WAL_REF).splitlines()[2:] == [
         f"Repository-Id: {REPOSITORY}",
         *(f"Foreign: {commit}" for commit in reversed(theirs)),
     ]

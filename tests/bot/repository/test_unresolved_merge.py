@@ -30,8 +30,7 @@ def test_the_merge_holds_both_sides_between_markers(
         f"<<<<<<< {forked.tip}\nours\n=======\ntheirs\n>>>>>>> {forked.target}\n"
     ).encode()
     assert history.files(forked.merge) == {"a": marked, "b": b"1\n"}
-    again = composer.unresolved(forked.piece(forked.target, forked.tip))
-    assert again == forked.merge
+    assert composer.unresolved(forked.piece(forked.target, forked.tip)) == forked.merge
     assert composer.target_of(forked.merge) == forked.target
 
 

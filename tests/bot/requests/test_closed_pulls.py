@@ -176,8 +176,7 @@ async def test_a_pull_request_that_closes_as_its_work_lands_is_nobodys_no(
     tmp_path: Path,
 ) -> None:
     async with room(tmp_path, APPROVED, delivered=True) as here:
-        head = await here.worked(1, FILES)
-        await approve(here, head)
+        await approve(here, await here.worked(1, FILES))
         await here.until(lambda: here.task(1).state == "merged")
         await swept(here)
 

@@ -102,16 +102,14 @@ async def test_cancel_stops_a_task_and_drop_gives_it_up(tmp_path: Path) -> None:
     async with room(tmp_path, CONFIG) as here:
         await here.started(1)
 
-        said = await here.answer("/brat cancel 1")
-        assert "The session of task 1 is stopped" in said
+        assert "The session of task 1 is stopped" in await here.answer("/brat cancel 1")
         assert here.task(1).state == "blocked"
         assert here.task(1).why == "cancelled by you"
         again = await here.answer("/brat retry 1 -- not so\n\nbut with tabs")
         assert "queued again, with fresh attempts and your message" in again
         assert here.task(1).state == "queued"
         assert here.task(1).notes[-1] == "you says: not so\n\nbut with tabs"
-        none = await here.answer("/brat retry -- do it")
-        assert "nothing is blocked" in none
+        assert "nothing is blocked" in await here.answer("/brat retry -- do it")
 
         assert "Task 1 is dropped" in await here.answer("/brat drop 1")
         assert "is dropped, not blocked" in await here.answer("/brat retry 1")

@@ -27,8 +27,7 @@ async def test_a_convoy_without_its_branch_pauses_until_a_person_wants_it_again(
     tmp_path: Path, *, delivered: bool
 ) -> None:
     async with room(tmp_path, APPROVED, delivered=delivered) as here:
-        first = await here.worked(1, FILES)
-        await approve(here, first)
+        await approve(here, await here.worked(1, FILES))
         assert here.task(1).state == "merged"
         await here.worked(2, {"README.md": b"# app\n", "two.py": b"two\n"})
         pull = here.pull(2)

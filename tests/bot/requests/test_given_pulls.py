@@ -198,8 +198,7 @@ async def test_what_stands_on_a_refused_pull_request_lands_without_it(
             red=frozenset(),
         )
 
-        refused = given(here, numbers[1]).set_aside
-        assert refused is not None
+        assert given(here, numbers[1]).set_aside is not None
         assert not given(here, numbers[1]).ended
         assert sum("This waits for a person" in each for each in here.spoken()) == 1
 

@@ -124,9 +124,7 @@ async def test_a_convoy_whose_issue_is_gone_is_cancelled_and_keeps_no_other_wait
         )
         loop.context.inbox.put("pause", ping(2, int(number["id"])))
         loop.wake.all()
-        asked = await minute(loop)
-
-        assert asked < 2 * FEW
+        assert await minute(loop) < 2 * FEW
         state = loop.context.mirror.state
         said = [one["body"] for one in await here.get("issues/2/comments")]
         assert any("brat[bot] is here" in body for body in said)

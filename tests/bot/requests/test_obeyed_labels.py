@@ -29,8 +29,7 @@ async def test_nothing_of_a_held_issue_starts_or_merges(tmp_path: Path) -> None:
         await here.until(lambda: here.convoy.held == "brat:hold")
         await here.until(lambda: "Held" in here.spoken()[0])
 
-        base = here.tip(f"convoy/{NAME}/base")
-        assert base == here.tip("main")
+        assert here.tip(f"convoy/{NAME}/base") == here.tip("main")
         assert here.labels() == {"brat:active", "brat:hold"}
         await unlabelled(here, here.issue, "brat:hold")
         await here.until(lambda: not here.convoy.held)

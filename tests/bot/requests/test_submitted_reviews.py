@@ -41,9 +41,7 @@ async def test_a_review_that_asks_for_changes_sends_the_task_back(
 async def test_a_review_approves_exactly_what_was_reviewed(tmp_path: Path) -> None:
     async with room(tmp_path, APPROVALS, delivered=True) as here:
         head = await here.worked(1, FILES)
-        bea = here.let_in("bea")
-
-        await review(here, "APPROVE", "", bea)
+        await review(here, "APPROVE", "", here.let_in("bea"))
         await here.until(lambda: "Approved" in "".join(here.shown()))
 
         candidate = here.task(1).candidate
@@ -57,9 +55,7 @@ async def test_a_review_by_somebody_without_a_right_is_answered_and_nothing_more
 ) -> None:
     async with room(tmp_path, delivered=True) as here:
         await here.worked(1, FILES)
-        mallory = here.let_in("mallory", "read")
-
-        await review(here, "REQUEST_CHANGES", "No.", mallory)
+        await review(here, "REQUEST_CHANGES", "No.", here.let_in("mallory", "read"))
         await here.until(lambda: "requires write access" in here.spoken()[-1])
 
         assert here.task(1).state == "needs-review"
@@ -117,8 +113,7 @@ async def test_commands_of_a_review_that_is_found_late_are_not_carried_out(
 async def test_a_review_that_no_delivery_told_of_is_found_once(tmp_path: Path) -> None:
     async with room(tmp_path) as here:
         await here.worked(1, FILES)
-        bea = here.let_in("bea")
-        await review(here, "REQUEST_CHANGES", "Shorter.", bea)
+        await review(here, "REQUEST_CHANGES", "Shorter.", here.let_in("bea"))
 
         for _ in range(3):
             here.loop.wake.all()
@@ -158,9 +153,7 @@ async def test_a_tick_retries_a_blocked_task_and_is_answered_once(
     async with room(tmp_path, delivered=True) as here:
         await here.do(BlockTask(convoy=NAME, task=2, why="no CI"))
         await here.until(lambda: "Try task 2 again" in surface(here))
-        bea = here.let_in("bea")
-
-        await tick(here, "Try task 2 again", bea)
+        await tick(here, "Try task 2 again", here.let_in("bea"))
         await here.until(lambda: "Try task 2 again" not in surface(here))
 
         assert here.task(2).state == "queued"
@@ -184,8 +177,7 @@ async def test_a_tick_counts_by_the_right_of_who_ticks_and_is_taken_back(
     tmp_path: Path,
 ) -> None:
     async with room(tmp_path, delivered=True) as here:
-        bea = here.let_in("bea")
-        await tick(here, "Cancel the convoy", bea)
+        await tick(here, "Cancel the convoy", here.let_in("bea"))
         here.let_in("bea", "read")
         await here.until(lambda: "requires write access" in here.spoken()[-1])
 

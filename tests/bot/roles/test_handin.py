@@ -38,8 +38,7 @@ async def handed_in(here: Room, *files: tuple[str, bytes], **given: object) -> T
     draft = context.draft()
     parcel = zipped(("result.json", told), *files)
     off = given.get("conclusion") == "cancelled"
-    ended = Collect(NAME, 1, attempt.run or 0, called_off=off)
-    collect(context, draft, ended, parcel)
+    collect(context, draft, Collect(NAME, 1, attempt.run or 0, called_off=off), parcel)
     await here.pushed(draft)
     return here.task(1)
 
@@ -190,8 +189,7 @@ async def test_what_was_done_until_then_is_gone_on_from(
         assert task.notes == (f"{LOST}; its work so far is kept",)
         assert task.half_done is not None
         assert (task.half_done.commit, task.half_done.base) == (half, base)
-        kept = here.loop.context.mirror.refs[ids.attempt_ref(NAME, 1, 1)]
-        assert kept == half
+        assert here.loop.context.mirror.refs[ids.attempt_ref(NAME, 1, 1)] == half
 
 
 async def test_where_the_newest_is_of_no_use_an_older_one_is(tmp_path: Path) -> None:
@@ -310,8 +308,7 @@ async def test_what_other_work_has_landed_is_nothing_to_do(
         assert "already has all of its changes" in here.task(1).why
         assert here.tip(f"convoy/{NAME}/base") == tip
         assert here.tip(f"convoy/{NAME}/task-1") == tip
-        kept = here.loop.context.mirror.refs.values()
-        assert work in kept
+        assert work in here.loop.context.mirror.refs.values()
 
 
 # --- a setup that failed and a hand-off that was not taken are nobody's attempt -------

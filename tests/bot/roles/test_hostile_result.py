@@ -75,8 +75,7 @@ class Stage:
         """Return an events.bin with something that a session may not say."""
         body = body_of(fact, fact.sentence())
         issue = ids.task_issue(NAME, self.number)
-        told = Event(issue, actor, 5, CommentAdded(body))
-        return "events.bin", chunk.encode([told])
+        return "events.bin", chunk.encode([Event(issue, actor, 5, CommentAdded(body))])
 
     def ready(self) -> SessionReady:
         """Return what a session may say, if it is its own."""

@@ -307,21 +307,12 @@ def test_a_zip_that_was_cut_off_is_refused() -> None:
 
 
 @looped(
-    "../result.json",
-    "/etc/passwd",
-    "a/../../x",
-    "folder/result.json",
-    "work.bundle/",
-    "C:\\x",
-    "notes.txt",
-    "RESULT.JSON",
-    "result.json ",
+    *("../result.json", "/etc/passwd", "a/../../x", "folder/result.json"),
+    *("work.bundle/", "C:\\x", "notes.txt", "RESULT.JSON", "result.json "),
     ".git/config",
 )
 def test_a_name_that_is_not_known_is_refused(name: str) -> None:
-    said = why(artifact((name, b"x")))
-
-    assert said.startswith("the artifact holds ")
+    assert why(artifact((name, b"x"))).startswith("the artifact holds ")
 
 
 def test_a_name_cannot_fill_the_page() -> None:

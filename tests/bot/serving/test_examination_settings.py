@@ -54,9 +54,7 @@ async def test_actions_that_are_off_are_a_fault(
     rest: Rest, forge: respx.MockRouter
 ) -> None:
     settings(forge, on=False)
-    looked = await actions(rest, has_loop=True, fix=False)
-
-    assert looked == [
+    assert await actions(rest, has_loop=True, fix=False) == [
         ("fault", "Actions are disabled"),
         READS,
         ("note", "jobs may not open pull requests, so brat.yml needs an App"),
@@ -67,9 +65,7 @@ async def test_a_default_token_that_can_write_is_a_fault(
     rest: Rest, forge: respx.MockRouter
 ) -> None:
     settings(forge, on=True, default="write")
-    looked = await actions(rest, has_loop=False, fix=False)
-
-    assert looked == [
+    assert await actions(rest, has_loop=False, fix=False) == [
         ("ok", "Actions may run"),
         ("fault", "by default a job's token can write, and CI runs agents' code"),
     ]

@@ -50,8 +50,7 @@ async def test_a_push_to_the_logs_ref_makes_nobody_a_bot(
         await accepted(here, REPO, number)
 
         theirs = await asyncio.to_thread(forge_a_pause, remote)
-        other = await labelled(here, REPO, "Another issue")
-        await accepted(here, REPO, other)
+        await accepted(here, REPO, await labelled(here, REPO, "Another issue"))
 
         loop = host.served[REPO].loop
         assert loop is not None

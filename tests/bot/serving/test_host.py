@@ -62,8 +62,7 @@ async def test_without_a_door_the_sweep_alone_finds_what_is_to_be_done(
     told = hosting(here, secret="", sweep_s=0.2)
     async with running(told, poll=True) as host:
         await accepted(here, REPO, number)
-        later = await labelled(here, OTHER)
-        await accepted(here, OTHER, later)
+        await accepted(here, OTHER, await labelled(here, OTHER))
 
         assert host.port == 0
 
@@ -99,8 +98,7 @@ async def test_a_fault_is_told_shortly_each_time_and_its_place_is_logged_once(
         await until(tried_again, deadline_s=patient(60))
 
         assert host.served[REPO].trouble in lines[-1]
-    places = [one for one in caplog.records if "a bug in brat" in one.message]
-    assert len(places) == 1
+    assert len([one for one in caplog.records if "a bug in brat" in one.message]) == 1
 
 
 async def test_one_that_has_no_place_on_the_disk_does_not_end_the_others(

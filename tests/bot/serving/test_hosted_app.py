@@ -32,8 +32,7 @@ async def test_an_app_serves_where_an_allowed_owner_installed_it(here: Town) -> 
         assert [*host.served] == [REPO]
 
         Apps(here.forge).install("helper", OTHER)
-        later = await labelled(here, OTHER)
-        await accepted(here, OTHER, later)
+        await accepted(here, OTHER, await labelled(here, OTHER))
         assert {*host.served} == {REPO, OTHER}
 
         shown = source_of(host.served[REPO], host.served)

@@ -286,9 +286,8 @@ async def test_who_signed_out_is_out_everywhere(served: Visited) -> None:
 
 async def test_a_cookie_that_we_did_not_make_is_nobodys(served: Visited) -> None:
     ours = Sessions(kept_key(served.state / "dashboard.key"))
-    theirs = Sessions(b"another key of the same length..")
     values = (
-        theirs.begin("alice"),
+        Sessions(b"another key of the same length..").begin("alice"),
         ours.sealed(LOGIN, 600, {"sub": "alice", "jti": "x"}),
         ours.sealed(SESSION, -1, {"sub": "alice", "jti": "x"}),
         "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhbGljZSIsImF1ZCI6Il9fSG9zdC1icmF0In0.",

@@ -240,26 +240,14 @@ def test_a_cut_through_code_opens_nothing() -> None:
 
 
 def test_what_is_too_long_to_be_read_is_cut_with_a_note() -> None:
-    text = "<!-- -->" * 40_000
-
-    assert clean_markdown(text, limit=ROOM) == CUT_NOTE
+    assert clean_markdown("<!-- -->" * 40_000, limit=ROOM) == CUT_NOTE
 
 
 # --- any text -------------------------------------------------------------------------
 
 PIECES = (
     *(
-        "evil",
-        " ",
-        "\n",
-        "\n\n",
-        "    ",
-        "\t",
-        "> ",
-        "- ",
-        "1. ",
-        "# ",
-        "---\n",
+        *("evil", " ", "\n", "\n\n", "    ", "\t", "> ", "- ", "1. ", "# ", "---\n"),
         "===\n",
     ),
     *("`", "``", "```", "~~~ x", "<b>", "</b>", '<b title="', ">", '"', "'", "<div>"),
@@ -267,14 +255,8 @@ PIECES = (
     *("[", "]", "(", ")", "![", "](", "][", '](u "t")', "[x]: u 't'\n", "[x]", "[^x]"),
     *("[^x]: ", "|", "|--|--|\n", "\\", "*", "&lt;", "&#x200b;", "<rp>", "</rp>"),
     *(
-        '<img src="https://x">',
-        "<script>",
-        "<br>",
-        "<https://x>",
-        "data:a/b,",
-        "[brat]",
-        "[/brat]",
-        "\u200b",
+        *('<img src="https://x">', "<script>", "<br>", "<https://x>", "data:a/b,"),
+        *("[brat]", "[/brat]", "\u200b"),
     ),
     *("\U000e0041", "\ufe0f", "\u202e", "\x1b[1m", "\r", "\ud800", "e\u0301", "\u1fef"),
 )

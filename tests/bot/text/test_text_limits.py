@@ -105,9 +105,7 @@ def test_the_plan_of_a_hundred_tasks_fits_and_says_where_the_rest_is(
         )
         for task in plan.tasks
     )
-    found = replace(plan, tasks=tasks, state=state)
-
-    comment = convoy_comment(found)
+    comment = convoy_comment(replace(plan, tasks=tasks, state=state))
 
     assert len(comment) < POST_CHARS
     assert "<details" in comment
