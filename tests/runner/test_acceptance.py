@@ -42,9 +42,7 @@ def test_nothing_is_to_be_done_where_the_command_agrees(
 
 
 def test_what_it_writes_is_no_work(forge: Forge) -> None:
-    left = tried(forge, DONE, "echo 2 > two")
-
-    assert left.result["files"] == ["one"]
+    assert tried(forge, DONE, "echo 2 > two").result["files"] == ["one"]
 
 
 @pytest.mark.parametrize("agent", ["echo 'BRAT: blocked. No.'", "exit 1"])

@@ -157,9 +157,7 @@ def test_the_end_of_the_boxs_first_process_is_the_end_of_all(forge: Forge) -> No
     ]
 
     inside[0].kill()  # the kernel ends its child, which is the first one inside
-    left = forge.left_by(job)
-
-    assert left.result["outcome"] == "crashed"
+    assert forge.left_by(job).result["outcome"] == "crashed"
     assert not is_left(forge)
 
 

@@ -115,8 +115,7 @@ def test_what_could_not_land_or_is_too_large_is_not_kept(
     job.until(job.kept.exists)
     job.die()
 
-    names = git("diff", "--name-only", forge.base, "work", cwd=job.unpacked())
-    assert names == "a"
+    assert git("diff", "--name-only", forge.base, "work", cwd=job.unpacked()) == "a"
 
 
 @pytest.mark.skipif(bool(why := cannot_box()), reason=f"no boxes here: {why}")

@@ -134,9 +134,7 @@ def test_a_limit_is_met_when_the_clock_says_so(
 
 
 def test_a_daemon_that_ignores_sigterm_goes_with_its_agent(forge: Forge) -> None:
-    left = forge.python(DAEMON.format(sleep=0))
-
-    assert left.result["conclusion"] == "success"
+    assert forge.python(DAEMON.format(sleep=0)).result["conclusion"] == "success"
     assert not is_left(forge)
 
 
@@ -220,9 +218,7 @@ def test_output_that_is_no_text_is_survived(forge: Forge) -> None:
 
 
 def test_an_agent_that_reads_its_input_finds_its_end(forge: Forge) -> None:
-    left = forge.sh("cat > input; wc -c < input")
-
-    assert left.result["summary"] == "0"
+    assert forge.sh("cat > input; wc -c < input").result["summary"] == "0"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -141,9 +141,7 @@ def test_a_hand_off_is_not_taken_again_after_its_deadline(forge: Forge) -> None:
 def test_without_allowed_signers_the_open_key_counts_and_no_other(forge: Forge) -> None:
     log = forge.hand_off(theft(forge))
 
-    left = tried(forge, log, **on(forge, forge.base))
-
-    refused(left, "is not this job's task")
+    refused(tried(forge, log, **on(forge, forge.base)), "is not this job's task")
 
 
 def test_the_file_on_the_default_branch_counts(forge: Forge) -> None:

@@ -88,9 +88,7 @@ def test_a_hand_off_on_the_issue_of_another_task_does_not_count(forge: Forge) ->
         ts=1,
         kind=CommentAdded(body),
     )
-    left = forge.left_by(forge.start(forge.environment(forge.log([event]))))
-
-    assert left.status == 2
+    assert forge.left_by(forge.start(forge.environment(forge.log([event])))).status == 2
 
 
 def test_a_base_that_is_gone_is_bad_input(forge: Forge) -> None:

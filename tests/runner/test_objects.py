@@ -72,8 +72,7 @@ def test_an_agent_can_neither_see_the_mirror_nor_needs_it(
 def unpacked(forge: Forge, result: Path, mirror: Path) -> Path:
     clone = forge.root / "clone"
     git("clone", "-q", str(mirror), str(clone), cwd=forge.root)
-    bundle = str(result / "work.bundle")
-    git("fetch", "-q", bundle, "HEAD:refs/heads/work", cwd=clone)
+    git("fetch", "-q", str(result / "work.bundle"), "HEAD:refs/heads/work", cwd=clone)
     return clone
 
 

@@ -75,8 +75,7 @@ def test_an_agent_is_told_its_paths_and_the_whole_plan() -> None:
     assert "It is planned to touch: a.py, b/" in told
     assert "## All tasks of this convoy" in told
     assert "1. Add a (merged)\n2. Greet the world (queued)" in told
-    alone = prompt(replace(started("Do it."), plan=plan[:1]))
-    assert "All tasks" not in alone
+    assert "All tasks" not in prompt(replace(started("Do it."), plan=plan[:1]))
 
 
 def test_another_session_has_another_fence_and_the_same_one_the_same_prompt() -> None:

@@ -57,9 +57,7 @@ def test_root_is_not(path: str) -> None:
 def test_nor_a_user_who_may_read_all(path: str) -> None:
     argv = (*ALONE, "--keep-caps", *WITNESS)
 
-    said = asked(argv, path)
-
-    assert said == "a process of the job's user can read every other one"
+    assert asked(argv, path) == "a process of the job's user can read every other one"
 
 
 def test_nor_a_shell_that_waits_with_the_token(path: str) -> None:

@@ -66,8 +66,7 @@ def test_a_token_in_the_environment_is_not_found_by_the_agent(
 
     found = git("show", "work:found.txt", cwd=forge.unpacked(left))
     assert found == str(forge.root / "open/bait")
-    names = left.said.partition("environment: ")[2].split()
-    assert names == [
+    assert left.said.partition("environment: ")[2].split() == [
         *("BRAT_ATTEMPT", "BRAT_CONVOY", "BRAT_MODEL", "BRAT_PROMPT", "BRAT_TASK"),
         *("BRAT_TITLE", "CI", "GIT_CEILING_DIRECTORIES", "GIT_CONFIG_NOSYSTEM"),
         *("GIT_TERMINAL_PROMPT", "HOME", "LANG", "PATH", "TERM", "TMPDIR"),

@@ -86,9 +86,7 @@ def test_a_host_that_it_may_not_reach_is_the_reason(forge: Forge) -> None:
         forge, "python3 -c 'import urllib.request as r; r.urlopen(\"http://a.b\")'"
     )
 
-    left = forge.sh("true", setup_hosts=())
-
-    assert left.result["why"] == (
+    assert forge.sh("true", setup_hosts=()).result["why"] == (
         ".brat/setup.sh exited with status 1: brat: cannot reach a.b:80, which is not "
         "listed: `[runner] setup_hosts` lists what may be."
     )

@@ -61,8 +61,7 @@ def test_what_is_handed_over_is_kept_for_two_weeks(file: Path) -> None:
     text = file.read_text()
     uploads = re.findall(r"uses: actions/upload-artifact@[^-]*(?=\n\s*with:)", text)
 
-    kept = re.findall(r"(?m)^ +retention-days: (\d+)$", text)
-    assert kept == ["14"] * len(uploads)
+    assert re.findall(r"(?m)^ +retention-days: (\d+)$", text) == ["14"] * len(uploads)
     assert bool(uploads) is (file.name.startswith("brat-task"))
 
 

@@ -122,9 +122,7 @@ def test_a_stranger_who_registers_the_name_is_not_installed(
 def test_a_commit_that_the_repository_lacks_is_not_replaced(
     source: Path, tmp_path: Path
 ) -> None:
-    done = installed(WORKFLOWS[0], tmp_path, source, "0" * 39 + "1")
-
-    assert done.returncode != 0
+    assert installed(WORKFLOWS[0], tmp_path, source, "0" * 39 + "1").returncode != 0
     assert not (tmp_path / "output").exists()
 
 

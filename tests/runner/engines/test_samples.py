@@ -90,16 +90,9 @@ TROUBLED: dict[str, tuple[Trouble, int | None]] = {
 }
 
 CUT_OFF = {
-    "claude-sigterm",
-    "codex-sigint",
-    "codex-sigterm",
-    "copilot@native-sigint",
-    "copilot@native-sigterm",
-    "gemini-sigint",
-    "gemini-sigterm",
-    "opencode-deny",
-    "opencode-sigint",
-    "opencode-sigterm",
+    *("claude-sigterm", "codex-sigint", "codex-sigterm", "copilot@native-sigint"),
+    *("copilot@native-sigterm", "gemini-sigint", "gemini-sigterm", "opencode-deny"),
+    *("opencode-sigint", "opencode-sigterm"),
 }
 
 

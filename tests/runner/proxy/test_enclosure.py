@@ -156,8 +156,7 @@ def test_the_network_of_an_engine_with_a_key_proxy_is_closed_by_default(
     left = run_claude(forge, '#!/bin/sh\ncat /proc/net/dev "$BRAT_PROMPT" > seen\n')
 
     seen = git("show", "work:seen", cwd=forge.unpacked(left))
-    devices = [line.split(":")[0].strip() for line in seen.splitlines()[2:3]]
-    assert devices == ["lo"]
+    assert [line.split(":")[0].strip() for line in seen.splitlines()[2:3]] == ["lo"]
     assert "The network is closed: no host but your model can be reached." in seen
     assert {"type": "network", "closed": True, "why": ""} in events(left)
 

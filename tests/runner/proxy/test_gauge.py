@@ -100,9 +100,7 @@ def test_cached_tokens_are_counted_by_themselves(
     usage: dict[str, object], read: int, cached: int, written: int
 ) -> None:
     text = json.dumps({"model": "m", "usage": usage}).encode()
-    found = gauged(text, streams=False, size=10)
-
-    assert found == Usage(
+    assert gauged(text, streams=False, size=10) == Usage(
         model="m", input_tokens=read, cached_tokens=cached, output_tokens=written
     )
 
