@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from bot.door.webhooks import WEBHOOK_PATH
 from bot.forge.github import WORKFLOW, GitHub
 from bot.loop.loop import Loop
+from bot.roles.bot_context import BotContext
 from bot.serving import bot_service
 from brat.forge.http_server import serving
 from brat.forge.resources.forge_records import Ci
@@ -24,7 +25,7 @@ from brat.forge.storage.forge_state import Forge
 from brat.local import local_mode
 from brat.repository import registration as registrations
 from brat.repository.registration import FORGE_FOLDER, Source
-from convoy.model.state import Convoy
+from convoy.model.state import Convoy, State
 from convoy.owed import Role
 from grite import git
 from tests.bot.door_client import signature
@@ -62,10 +63,35 @@ class Person(GitHub):
 
 
 @dataclass
-class Lobby:
-    """What a test can do and see."""
+class BotHere:
+    """A bot, as a test drives it."""
 
     loop: Loop
+
+    @property
+    def context(self) -> BotContext:
+        return self.loop.context
+
+    @property
+    def state(self) -> State:
+        """What the log says."""
+        return self.context.mirror.state
+
+    def configure(self, **changes: object) -> None:
+        """Change settings of the bot."""
+        self.context.settings = self.context.settings.model_copy(update=changes)
+
+    async def swept(self, times: int = 1) -> None:
+        """Let the bot look at everything, as it does from time to time."""
+        for _ in range(times):
+            self.loop.wake.all()
+            await self.loop.tick()
+
+
+@dataclass
+class Lobby(BotHere):
+    """What a test can do and see."""
+
     forge: Forge
     people: dict[str, Person]
     clock: Clock
@@ -83,7 +109,7 @@ class Lobby:
 
     async def delivered(self, count: int = 1) -> None:
         """Wait until so much has come in that asks for something."""
-        inbox = self.loop.context.inbox
+        inbox = self.context.inbox
 
         async def waiting() -> bool:
             return len(inbox.requests()) + len(inbox.remarks()) >= count
@@ -92,7 +118,7 @@ class Lobby:
 
     def convoys(self) -> list[Convoy]:
         """Return what was accepted."""
-        return list(self.loop.context.mirror.state.convoys.values())
+        return list(self.state.convoys.values())
 
     def labels(self, number: int) -> set[str]:
         """Return the names of an issue's labels."""

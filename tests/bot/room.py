@@ -12,7 +12,6 @@ import pytest
 
 from bot.door.inbox import Remark
 from bot.forge.github import GitHub
-from bot.loop.loop import Loop
 from bot.repository.draft import Draft
 from bot.serving import bot_service
 from brat.forge.http_server import serving
@@ -34,6 +33,7 @@ from convoy.rules.landing import open_candidates
 from convoy.rules.starting import StartTask
 from grite import git
 from tests.bot.history import History
+from tests.bot.lobby import BotHere
 from tests.world.forge import AUTHOR, Checkout, make_source
 from tests.world.github_forge.extension import people
 from tests.world.patience import patient
@@ -56,10 +56,9 @@ DEADLINE_S = patient(30)
 
 
 @dataclass
-class Room:
+class Room(BotHere):
     """An issue with a convoy, a bot that listens, and the person who owns it all."""
 
-    loop: Loop
     person: GitHub
     forge: Forge
     issue: int
@@ -99,7 +98,7 @@ class Room:
             body=LIST,
         )
         for _ in range(times):
-            self.loop.context.inbox.put(f"delivery-{comment}", remark)
+            self.context.inbox.put(f"delivery-{comment}", remark)
             await self.loop.tick()
         reactions = self.forge.store.reactions.of(comment)
         return replies(), [each.content for each in reactions]
@@ -108,7 +107,7 @@ class Room:
         """Let a person comment, and the bot find it; return what it replies."""
         replies = self._replies()
         comment = await self.written(on or self.issue, text, by)
-        await self.until(lambda: comment in self.loop.context.mirror.state.answered)
+        await self.until(lambda: comment in self.state.answered)
         return replies()
 
     def _replies(self) -> Callable[[], str]:
@@ -123,7 +122,7 @@ class Room:
 
     def shown(self) -> list[str]:
         """Return the answers that comments of convoys show, the newest last."""
-        convoys = self.loop.context.mirror.state.convoys.values()
+        convoys = self.state.convoys.values()
         return [
             f"{convoy.name} {each.comment}: {each.text}"
             for convoy in convoys
@@ -135,7 +134,7 @@ class Room:
         async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
             person = GitHub(
                 client,
-                api_url=self.loop.context.settings.api_url,
+                api_url=self.context.settings.api_url,
                 repository=REPO,
                 token=self.forge.add_token(by),
             )
@@ -164,9 +163,9 @@ class Room:
 
     async def judged(self, red: frozenset[str] = frozenset()) -> None:
         """Let CI judge all that is built: what holds one of the files is red."""
-        for convoy in [*self.loop.context.mirror.state.live()]:
+        for convoy in [*self.state.live()]:
             for one in open_candidates(convoy):
-                files = self.loop.context.commits.files(one.commit)
+                files = self.context.commits.files(one.commit)
                 state = "failure" if red.intersection(files) else "success"
                 said = {"context": "ci", "state": state, "description": "tests"}
                 await self.asked("POST", f"statuses/{one.commit}", said)
@@ -177,7 +176,7 @@ class Room:
         """Let somebody call the forge's API for this repository."""
         headers = {"Authorization": f"Bearer {self.forge.add_token(by)}"}
         async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
-            url = f"{self.loop.context.settings.api_url}/repos/{REPO}/{path}"
+            url = f"{self.context.settings.api_url}/repos/{REPO}/{path}"
             answer = await client.request(method, url, json=body, headers=headers)
         assert answer.is_success, answer.text
 
@@ -186,7 +185,7 @@ class Room:
         kind = f"{name[0].upper()}{name[1:]}Input!"
         text = f"mutation ($in: {kind}) {{ {name}(input: $in) {{ clientMutationId }} }}"
         asked = {"query": text, "variables": {"in": given}}
-        url = self.loop.context.settings.api_url.replace("/v3", "/graphql")
+        url = self.context.settings.api_url.replace("/v3", "/graphql")
         headers = {"Authorization": f"Bearer {self.forge.add_token('you')}"}
         async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
             answer = await client.post(url, json=asked, headers=headers)
@@ -194,7 +193,7 @@ class Room:
 
     async def pressed(self, check: int, button: str, by: str = "you") -> None:
         headers = {"Authorization": f"Bearer {self.forge.add_token(by)}"}
-        url = f"{self.loop.context.settings.git_url}/{REPO}/runs/{check}/press"
+        url = f"{self.context.settings.git_url}/{REPO}/runs/{check}/press"
         async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
             form = {"identifier": button}
             answer = await client.post(url, data=form, headers=headers)
@@ -202,10 +201,10 @@ class Room:
 
     async def push(self, refspec: str, by: str = "you") -> None:
         """Let somebody push from the bot's commits, such as `:refs/heads/gone`."""
-        settings = self.loop.context.settings
+        settings = self.context.settings
         remote = f"{settings.git_url}/{REPO}.git"
         person = Checkout(settings.folder, self.forge.add_token(by))
-        mirror = str(self.loop.context.mirror.path)
+        mirror = str(self.context.mirror.path)
         await person.git("-C", mirror, "push", "--quiet", remote, refspec)
 
     def spoken(self) -> list[str]:
@@ -228,7 +227,7 @@ class Room:
     async def started(self, number: int, run: int = 7) -> str:
         """Start the task's next attempt, as the witness does; return its base."""
         task = self.task(number)
-        tip = self.loop.context.mirror.refs[HEADS + ids.base_branch(NAME)]
+        tip = self.context.mirror.refs[HEADS + ids.base_branch(NAME)]
         left = task.half_done
         base = left.commit if left else task.earlier.commit if task.earlier else tip
         await self.do(
@@ -238,7 +237,7 @@ class Room:
                 base=base,
                 session="a" * 32,
                 nonce=f"nonce{number}",
-                now=self.loop.context.clock(),
+                now=self.context.clock(),
             )
         )
         session = ids.session_name(NAME, number, task.started + 1)
@@ -250,12 +249,12 @@ class Room:
     ) -> str:
         """Let an attempt hand in a commit with these files; return its id."""
         base = await self.started(number)
-        mirror, commits = self.loop.context.mirror, self.loop.context.commits
+        mirror, commits = self.context.mirror, self.context.commits
         old = {each: commits.text(base)(each).encode() for each in commits.files(base)}
         made = self.history().commit(files, base)
         attempt = self.task(number).attempt
         assert attempt is not None
-        draft = Draft(mirror, self.loop.context.actor, self.loop.context.clock())
+        draft = Draft(mirror, self.context.actor, self.context.clock())
         refused = draft.submit(
             AcceptWork(
                 convoy=NAME,
@@ -276,9 +275,9 @@ class Room:
     async def landed_on_base(self, files: dict[str, bytes]) -> str:
         """Let something else land on the convoy's branch; return its commit."""
         ref = HEADS + ids.base_branch(NAME)
-        mirror = self.loop.context.mirror
+        mirror = self.context.mirror
         made = self.history().commit(files, mirror.refs[ref])
-        draft = Draft(mirror, self.loop.context.actor, self.loop.context.clock())
+        draft = Draft(mirror, self.context.actor, self.context.clock())
         draft.move(ref, made)
         draft.submit(BranchPushed(convoy=NAME, commit=made))
         draft.submit(BranchTaken(convoy=NAME, commit=made, by="you"))
@@ -289,10 +288,8 @@ class Room:
         """Let another configuration land on the default branch."""
         ref = HEADS + "main"
         files = {".brat/config.toml": config.encode()}
-        made = self.history().commit(files, self.loop.context.mirror.refs[ref])
-        draft = Draft(
-            self.loop.context.mirror, self.loop.context.actor, self.loop.context.clock()
-        )
+        made = self.history().commit(files, self.context.mirror.refs[ref])
+        draft = Draft(self.context.mirror, self.context.actor, self.context.clock())
         draft.move(ref, made)
         await self.pushed(draft)
 
@@ -303,14 +300,14 @@ class Room:
 
     def history(self) -> History:
         """Return the mirror, to commit in."""
-        return History(self.loop.context.mirror.path)
+        return History(self.context.mirror.path)
 
     # --- looking --------------------------------------------------------------------
 
     @property
     def convoy(self) -> Convoy:
         """The issue's convoy."""
-        return self.loop.context.mirror.state.convoys[NAME]
+        return self.state.convoys[NAME]
 
     def convoy_state(self) -> str:
         return self.convoy.state

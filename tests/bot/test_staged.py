@@ -17,9 +17,7 @@ def written(exchanges: list[Exchange]) -> list[str]:
 
 
 def branches(here: Room) -> set[str]:
-    return {
-        ref for ref in here.loop.context.mirror.refs if ref.startswith("refs/heads/")
-    }
+    return {ref for ref in here.context.mirror.refs if ref.startswith("refs/heads/")}
 
 
 async def test_a_staged_convoy_writes_one_comment_and_nothing_else(
@@ -30,8 +28,7 @@ async def test_a_staged_convoy_writes_one_comment_and_nothing_else(
         tmp_path, PLANNED_BY_ENGINE, roles=EVERYBODY, observe=seen.append
     ) as here:
         seen.clear()
-        here.loop.wake.all()
-        await here.loop.tick()
+        await here.swept()
 
         (comment,) = here.spoken()
         assert "**Staged:** nothing has started, and nothing will." in comment

@@ -83,19 +83,17 @@ async def test_a_pull_request_from_a_fork_starts_nothing(tmp_path: Path) -> None
         tmp_path, roles=("mayor", "witness", "refinery", "deacon")
     ) as here:
         number = await opened(here)
-        before = here.loop.context.inbox.requests()
+        before = here.context.inbox.requests()
 
         await deliver_all(here, number)
         for by in ("mallory", "you"):
             await here.people[by].say(number, EVIL)
-        for _ in range(3):
-            here.loop.wake.all()
-            await here.loop.tick()
+        await here.swept(3)
 
-        assert (before, here.loop.context.inbox.requests()) == ({}, {})
+        assert (before, here.context.inbox.requests()) == ({}, {})
         assert here.convoys() == []
         assert here.forge.store.runs.all() == []
-        assert not [*here.loop.context.mirror.state.running()]
+        assert not [*here.state.running()]
 
         # The door is open: the same, said of an issue, does ask.
         home = {"id": here.forge.known(REPO).id, "full_name": REPO}
@@ -103,5 +101,5 @@ async def test_a_pull_request_from_a_fork_starts_nothing(tmp_path: Path) -> None
         asked = {"repository": home, "issue": issue, "label": LABEL}
         you = {"login": "you", "id": 1, "type": "User"}
         await here.knock("issues", asked | {"action": "labeled", "sender": you})
-        kept = here.loop.context.inbox.requests().values()
+        kept = here.context.inbox.requests().values()
         assert [one.issue for one in kept] == [9]

@@ -128,7 +128,7 @@ def test_any_text_names_the_bot_or_not(text: str) -> None:
 
 def shown(here: Lobby) -> dict[str, object]:
     """Return the repository as a delivery shows it."""
-    settings = here.loop.context.settings
+    settings = here.context.settings
     return {"id": settings.repository_id, "full_name": settings.repository}
 
 
@@ -171,8 +171,8 @@ async def test_another_bots_label_counts_only_by_its_number(
         issue = await here.write("Spell words", LIST)
         await here.you.relabel(issue, {"brat"}, set())
         await here.delivered()
-        for delivery in here.loop.context.inbox.requests():
-            here.loop.context.inbox.done(delivery)
+        for delivery in here.context.inbox.requests():
+            here.context.inbox.done(delivery)
         payload = {
             "action": "labeled",
             "issue": {"number": issue, "title": "Spell words", "body": LIST},
@@ -197,4 +197,4 @@ async def test_what_the_bot_does_itself_asks_for_nothing(tmp_path: Path) -> None
         }
         await here.knock("issues", payload)
 
-        assert not here.loop.context.inbox.requests()
+        assert not here.context.inbox.requests()

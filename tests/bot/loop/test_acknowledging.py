@@ -37,7 +37,7 @@ def reacted(here: Room, comment: int) -> list[str]:
 @asynccontextmanager
 async def pushing_slowly(here: Room) -> AsyncIterator[None]:
     """Let the loop tick in a world where its pushes are an hour apart."""
-    context = here.loop.context
+    context = here.context
     paced = {"push_gap_s": 3600.0}
     context.settings = context.settings.model_copy(update=paced)
 
@@ -56,14 +56,14 @@ async def test_eyes_need_no_tick_and_no_lease(tmp_path: Path) -> None:
     sent = Reactions()
     async with room(tmp_path, roles=("mayor",), delivered=True, observe=sent) as here:
         await here.loop.release()
-        here.loop.context.github.guard(here.loop.lease.check)
+        here.context.github.guard(here.loop.lease.check)
         comment = await here.person.say(here.issue, "/brat ping")
 
         async def seen() -> bool:
             return reacted(here, comment) == [EYES]
 
         await until(seen)
-        here.loop.context.github.guard(lambda: None)
+        here.context.github.guard(lambda: None)
         assert not here.loop.lease.held
 
         await here.until(lambda: reacted(here, comment) == [EYES, "rocket"])

@@ -43,7 +43,7 @@ async def test_a_bot_that_waits_denies_nobody(tmp_path: Path) -> None:
         issue = await here.write("Do it", "- [ ] one")
         await here.loop.tick()  # and holds the lease from its first push on
         assert here.loop.lease.held
-        settings = here.loop.context.settings
+        settings = here.context.settings
         other = elsewhere(settings, tmp_path / "other").model_copy(
             update={"sole": False}
         )

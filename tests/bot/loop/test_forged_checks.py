@@ -68,12 +68,6 @@ async def stated(here: Room, commit: str, by: str, context: str = "ci") -> None:
     await here.asked("POST", f"statuses/{commit}", said, by)
 
 
-async def ticks(here: Room) -> None:
-    for _ in range(3):
-        here.loop.wake.all()
-        await here.loop.tick()
-
-
 async def test_a_newer_check_run_of_a_jobs_token_does_not_turn_red_into_green(
     tmp_path: Path,
 ) -> None:
@@ -82,7 +76,7 @@ async def test_a_newer_check_run_of_a_jobs_token_does_not_turn_red_into_green(
         judged(here, commit, "failure")
         await written(here, commit, "github-actions[bot]")
 
-        await ticks(here)
+        await here.swept(3)
 
         assert here.task(1).state != "merged"
         assert here.task(1).doubt is not None
@@ -93,15 +87,15 @@ async def test_another_apps_check_of_the_same_name_does_not_pass(
 ) -> None:
     async with room(tmp_path, CONFIG) as here:
         judged(here, await candidate(here), "success")
-        await ticks(here)
+        await here.swept(3)
         assert here.task(1).state == "merged"
-        assert here.loop.context.mirror.state.reporters == {"ci": "github-actions"}
+        assert here.state.reporters == {"ci": "github-actions"}
 
         await here.worked(2, FILES | {"two.py": b"two\n"})
         found = here.task(2).candidate
         assert found is not None
         await written(here, found.commit, "evil[bot]")
-        await ticks(here)
+        await here.swept(3)
 
         assert here.task(2).state == "needs-review"
         aside = here.task(2).set_aside
@@ -125,10 +119,10 @@ async def test_a_status_that_a_ruleset_wants_of_an_app_counts_from_it_alone(
 
         for by in ("mallory", "github-actions[bot]", "evil[bot]"):
             await stated(here, commit, by)
-            await ticks(here)
+            await here.swept(3)
             assert here.task(1).state != "merged", by
         await stated(here, commit, "vercel[bot]")
         await here.said("/brat retry 1")
-        await ticks(here)
+        await here.swept(3)
 
         assert here.task(1).state == "merged"

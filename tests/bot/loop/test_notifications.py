@@ -41,7 +41,7 @@ def texts(webhook: Receiver) -> list[str]:
 
 
 def owed(here: Room) -> list[Intent]:
-    intents = here.loop.context.mirror.state.intents.values()
+    intents = here.state.intents.values()
     return [intent for intent in intents if intent.kind == "notify"]
 
 
@@ -91,7 +91,7 @@ async def test_what_did_not_arrive_is_tried_again_later(
 ) -> None:
     webhook.status = 503
     async with blocked(tmp_path) as here:
-        context = here.loop.context
+        context = here.context
         await here.loop.tick()
         await here.loop.tick()
         early = len(webhook.came)
@@ -119,7 +119,7 @@ async def test_what_never_arrives_is_given_up(
 ) -> None:
     webhook.status = status
     async with blocked(tmp_path) as here:
-        context = here.loop.context
+        context = here.context
         with caplog.at_level(logging.WARNING):
             for hour in range(8):
                 then = context.clock() + hour * 3_600_000

@@ -167,7 +167,7 @@ async def test_what_stands_on_a_refused_candidate_is_built_without_it(
         await here.worked(1, {"bad.txt": b"bad\n"})
         await here.worked(2, {"good.txt": b"good\n"})
 
-        context = here.loop.context
+        context = here.context
         draft = Draft(context.mirror, context.actor, context.clock())
         for number in (1, 2):
             draft.submit(WorkReleased(convoy=NAME, task=number))

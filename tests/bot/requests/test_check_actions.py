@@ -32,9 +32,7 @@ async def rerun(here: Room, task: int, by: str = "you", delivery: str = "d") -> 
     """Let a person press "Re-run", delivered twice; return what the bot says."""
     before = [*here.spoken()[1:], *here.shown()]
     for _ in range(2):
-        here.loop.context.inbox.put(
-            delivery, CheckAction(convoy=NAME, task=task, by=by)
-        )
+        here.context.inbox.put(delivery, CheckAction(convoy=NAME, task=task, by=by))
         await here.loop.tick()
     said = [*here.spoken()[1:], *here.shown()]
     return "\n".join(text for text in said if text not in before)
@@ -105,7 +103,7 @@ async def test_a_button_approves_the_commit_of_its_check(tmp_path: Path) -> None
             pressed = CheckAction(
                 convoy=NAME, task=1, by="bea", verb="approve", commit=commit
             )
-            here.loop.context.inbox.put(f"press-{number}", pressed)
+            here.context.inbox.put(f"press-{number}", pressed)
             await here.loop.tick()
             assert bool(here.task(1).approved_by) == (commit == head)
 
@@ -115,11 +113,11 @@ async def test_no_other_verb_is_a_button(tmp_path: Path) -> None:
         before = here.convoy
         for verb in ("abort", "help", "Drop", ""):
             pressed = CheckAction(convoy=NAME, task=1, by="you", verb=verb)
-            here.loop.context.inbox.put("press", pressed)
+            here.context.inbox.put("press", pressed)
             await here.loop.tick()
 
             assert here.convoy == before
-            assert here.loop.context.inbox.signs() == {}
+            assert here.context.inbox.signs() == {}
 
 
 def test_the_buttons_are_as_short_as_the_forge_takes() -> None:

@@ -14,7 +14,6 @@ from tests.bot.requests.test_closed_pulls import (
     approve,
     called,
     kept_back,
-    swept,
 )
 from tests.bot.room import NAME, Room, room
 
@@ -39,9 +38,9 @@ async def test_nothing_lands_of_a_closed_issue_until_it_is_reopened(
         if found_by == "delivery":
             await here.until(lambda: here.convoy_state() == "paused")
         elif found_by == "sweep":
-            await swept(here)
+            await here.swept()
         await approve(here, head)
-        await swept(here)
+        await here.swept()
 
         assert here.convoy_state() == "paused"
         assert here.task(1).state == "needs-review"
@@ -50,7 +49,7 @@ async def test_nothing_lands_of_a_closed_issue_until_it_is_reopened(
         assert f"issue #{here.issue} was closed" in kept_back(here)
 
         await turn(here, "open")
-        await swept(here)
+        await here.swept()
         assert here.task(1).state == "merged"
         assert here.convoy_state() == "active"
         assert called(here, ASKED) == 1
@@ -61,7 +60,7 @@ async def test_a_person_lets_the_convoy_of_a_closed_issue_go_on(
 ) -> None:
     async with room(tmp_path, "[refinery]\nrequire_ci = false\n") as here:
         await turn(here, "closed")
-        await swept(here)
+        await here.swept()
         assert here.convoy_state() == "paused"
 
         await here.answer("/brat pause all")
@@ -69,13 +68,13 @@ async def test_a_person_lets_the_convoy_of_a_closed_issue_go_on(
         assert here.convoy_state() == "paused"
         await here.answer("/brat resume")
         await here.worked(1, FILES)
-        await swept(here)
+        await here.swept()
 
         assert here.task(1).state == "merged"
         assert called(here, ASKED) == 1
         await turn(here, "open")
         await turn(here, "closed")
-        await swept(here)
+        await here.swept()
         assert here.convoy.issue_is == "overruled"  # nobody saw it open
 
 
@@ -83,10 +82,10 @@ async def test_reopening_resumes_only_what_the_closing_paused(tmp_path: Path) ->
     async with room(tmp_path) as here:
         await here.answer("/brat pause")
         await turn(here, "closed")
-        await swept(here)
+        await here.swept()
         assert called(here, ASKED) == 1
         await turn(here, "open")
-        await swept(here)
+        await here.swept()
 
         assert here.convoy_state() == "paused"
         assert here.convoy.issue_is == "open"
@@ -97,7 +96,7 @@ async def test_a_plan_approved_on_a_closed_issue_starts_when_a_person_says_so(
 ) -> None:
     async with room(tmp_path, '[mayor]\napprove = "plan"\n') as here:
         await turn(here, "closed")
-        await swept(here)
+        await here.swept()
         await here.answer("/brat approve")
         assert here.convoy.kept_by
 
@@ -113,7 +112,7 @@ async def test_a_label_taken_off_just_before_the_landing_counts(
         label = f"issues/{here.issue}/labels/brat:active"
         await here.asked("DELETE", label, None)
         await approve(here, head)
-        await swept(here)
+        await here.swept()
 
         assert here.convoy.why == "cancelled: you removed the label"
         assert here.tip(BASE) == here.tip("main")
@@ -127,14 +126,14 @@ async def test_taking_the_label_off_ends_the_convoy_and_says_how_to_ask_again(
         label = f"issues/{here.issue}/labels/brat:active"
         await here.asked("DELETE", label, None)
         await here.until(lambda: here.convoy_state() == "failed")
-        await swept(here)
+        await here.swept()
 
         assert here.convoy.why == "cancelled: you removed the label"
         assert called(here, "To start a new convoy, set the label `brat` again") == 1
         assert here.labels() == {"brat:failed"}
         await here.person.relabel(here.issue, {"brat"}, set())
-        await swept(here)
-        assert len(here.loop.context.mirror.state.convoys) == 2
+        await here.swept()
+        assert len(here.state.convoys) == 2
 
 
 async def test_the_issue_that_brat_closes_asks_nobody(tmp_path: Path) -> None:
@@ -143,7 +142,7 @@ async def test_the_issue_that_brat_closes_asks_nobody(tmp_path: Path) -> None:
     ) as here:
         await here.worked(1, FILES)
         await here.until(lambda: here.convoy_state() == "complete")
-        await swept(here)
+        await here.swept()
 
         assert called(here, ASKED) == 0
-        assert here.loop.context.observed.issues == {}
+        assert here.context.observed.issues == {}

@@ -69,12 +69,6 @@ GESTURES = {
 }
 
 
-async def swept(here: Room) -> None:
-    """Let the bot look at everything, as it does from time to time."""
-    here.loop.wake.all()
-    await here.loop.tick()
-
-
 async def approve(here: Room, head: str) -> None:
     command = f"/brat approve {head}"
     await here.said(command, by=here.let_in("bea"), on=here.pull(1))
@@ -98,9 +92,9 @@ async def test_what_a_person_takes_out_does_not_land_until_it_is_taken_back(
         if found_by == "delivery":
             await here.until(lambda: here.task(1).taken_out is not None)
         elif found_by == "sweep":
-            await swept(here)
+            await here.swept()
         await approve(here, head)
-        await swept(here)
+        await here.swept()
 
         taken_out = here.task(1).taken_out
         assert taken_out is not None
@@ -111,7 +105,7 @@ async def test_what_a_person_takes_out_does_not_land_until_it_is_taken_back(
         assert any(taken_out.why in each for each in kept_back(here))
 
         await back(here, pull)
-        await swept(here)
+        await here.swept()
         await here.until(lambda: here.task(1).state == "merged")
         assert here.task(1).taken_out is None
         assert called(here, sentence) == 1
@@ -119,7 +113,7 @@ async def test_what_a_person_takes_out_does_not_land_until_it_is_taken_back(
 
 def kept_back(here: Room) -> list[str]:
     """Return why status says that things wait for people."""
-    context = here.loop.context
+    context = here.context
     waits = state_document(context.mirror.state, context.clock())["interventions"]
     return [each["why"] for each in waits if each["kind"] == "kept_back"]
 
@@ -131,9 +125,9 @@ async def test_another_pull_request_is_opened_where_a_person_wants_the_work_afte
         head = await here.worked(1, FILES)
         first = here.pull(1)
         await close(here, first)
-        await swept(here)
+        await here.swept()
         said = await here.answer("/brat merge", on=first)
-        await swept(here)
+        await here.swept()
 
         assert f"in place of #{first}" in said
         assert here.pull(1) > first
@@ -162,13 +156,13 @@ async def test_a_convoy_whose_own_pull_request_is_taken_back_does_not_land(
         assert pull is not None
         await out(here, pull)
         await here.do(MergeRequested(convoy=NAME, task=0, by="you"))
-        await swept(here)
+        await here.swept()
 
         assert here.convoy_state() == "active"
         assert here.tip("main") == before
         assert called(here, "The convoy is out of the merge queue") == 1
         await back(here, pull)
-        await swept(here)
+        await here.swept()
         assert here.convoy_state() == "complete"
 
 
@@ -178,7 +172,7 @@ async def test_a_pull_request_that_closes_as_its_work_lands_is_nobodys_no(
     async with room(tmp_path, APPROVED, delivered=True) as here:
         await approve(here, await here.worked(1, FILES))
         await here.until(lambda: here.task(1).state == "merged")
-        await swept(here)
+        await here.swept()
 
         assert here.task(1).taken_out is None
         assert called(here, "out of the merge queue") == 0

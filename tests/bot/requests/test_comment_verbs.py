@@ -5,18 +5,15 @@ from pathlib import Path
 import pygit2
 import pytest
 
-from bot.loop.staging import stage
-from bot.repository.draft import Draft
 from convoy.rules.people import FailConvoy
+from tests.bot.lobby import CONFIG as SHELL
+from tests.bot.roles.test_standing_plans import starting
 from tests.bot.room import NAME, Room, room
 
 pytestmark = pytest.mark.layer("landing")
 
-CONFIG = """\
-[engine.default]
-type = "shell"
-args = ["true"]
-[engine.docs]
+CONFIG = f"""\
+{SHELL}[engine.docs]
 type = "shell"
 args = ["true"]
 """
@@ -113,16 +110,6 @@ async def test_cancel_stops_a_task_and_drop_gives_it_up(tmp_path: Path) -> None:
 
         assert "Task 1 is dropped" in await here.answer("/brat drop 1")
         assert "is dropped, not blocked" in await here.answer("/brat retry 1")
-
-
-async def starting(here: Room) -> Draft:
-    """Return what the witness would start now."""
-    context = here.loop.context
-    context.settings = context.settings.model_copy(update={"roles": ("witness",)})
-    draft = context.draft()
-    await stage(context, draft)
-    context.settings = context.settings.model_copy(update={"roles": ("mayor",)})
-    return draft
 
 
 async def test_who_answers_for_a_start_is_asked_again(tmp_path: Path) -> None:
@@ -287,7 +274,7 @@ async def test_a_revision_goes_on_from_the_work_on_the_same_branch(
 
         assert here.pull(1) == pull
         assert here.tip(f"convoy/{NAME}/task-1") == second
-        repo = pygit2.Repository(str(here.loop.context.mirror.path))
+        repo = pygit2.Repository(str(here.context.mirror.path))
         assert repo.descendant_of(second, first)
         work = here.task(1).work
         assert work is not None

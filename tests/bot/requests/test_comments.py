@@ -81,16 +81,16 @@ async def test_a_stranger_is_told_that_it_takes_write_access(room: Room) -> None
 
 async def test_a_resource_is_locked_for_who_asks(room: Room) -> None:
     await room.said("/brat lock path:src/")
-    lease = room.loop.context.mirror.state.leases["path:src/"]
+    lease = room.state.leases["path:src/"]
     assert lease.holder == "you"
 
     await room.said("/brat renew path:src/ ttl=24h")
-    longer = room.loop.context.mirror.state.leases["path:src/"]
+    longer = room.state.leases["path:src/"]
     assert longer.expires > lease.expires
     assert longer.nonce == lease.nonce
 
     await room.said("/brat unlock path:src/")
-    assert not room.loop.context.mirror.state.leases
+    assert not room.state.leases
 
 
 async def test_each_answer_says_that_agents_have_no_box(tmp_path: Path) -> None:

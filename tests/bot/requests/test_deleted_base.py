@@ -12,7 +12,6 @@ from tests.bot.requests.test_closed_pulls import (
     called,
     kept_back,
     reopen,
-    swept,
 )
 from tests.bot.room import NAME, room
 
@@ -34,26 +33,26 @@ async def test_a_convoy_without_its_branch_pauses_until_a_person_wants_it_again(
         await here.push(f":refs/heads/{BASE}")
         if delivered:
             await here.until(lambda: here.convoy_state() == "paused")
-        await swept(here)
+        await here.swept()
 
         assert here.convoy_state() == "paused"
         assert f"its branch {BASE} was deleted" in kept_back(here)
         assert here.task(2).taken_out is None
         assert called(here, SAID) == 1
         await here.answer("/brat resume")
-        await swept(here)
+        await here.swept()
         assert here.convoy_state() == "active"
         assert here.tip(BASE) == here.task(1).landed
 
         await reopen(here, pull)
-        await swept(here)
+        await here.swept()
         assert here.task(2).taken_out is None
         await here.push(f":refs/heads/{BASE}")
-        await swept(here)
+        await here.swept()
         assert here.convoy_state() == "paused"
         assert called(here, SAID) == 2
         await here.push(f"{here.task(1).landed}:refs/heads/{BASE}")
-        await swept(here)
+        await here.swept()
         assert here.convoy_state() == "active"
 
 
@@ -62,14 +61,13 @@ async def test_what_the_forge_closes_with_a_deleted_branch_is_nobodys_no(
 ) -> None:
     async with room(tmp_path, APPROVED) as here:
         await here.worked(1, FILES)
-        await swept(here)
-        context = here.loop.context
-        context.settings = context.settings.model_copy(update={"sole": False})
+        await here.swept()
+        here.configure(sole=False)
         await here.push(f":refs/heads/{BASE}")
         here.loop.wake.take()
         here.loop.wake.up("pulls")  # the delivery about the branch is late
         await here.loop.tick()
-        await swept(here)
+        await here.swept()
 
         assert here.convoy_state() == "paused"
         assert here.task(1).taken_out is None
@@ -91,12 +89,12 @@ async def test_what_somebody_pushed_to_the_branch_lands_when_somebody_answers_fo
         known = here.tip(BASE)
         evil = here.history().commit(FILES | EVIL, known)
         await here.push(f"{evil}:refs/heads/{BASE}", by=here.let_in("mal"))
-        await swept(here)
+        await here.swept()
 
         assert f"somebody pushed {evil[:10]} to {BASE}" in kept_back(here)[0]
         assert called(here, "`.brat/config.toml`, `evil.py`") == 1
         assert here.tip(BASE) == evil, "nobody's commit is lost"
-        refs = here.loop.context.mirror.refs
+        refs = here.context.mirror.refs
         assert refs[ids.attempt_ref(NAME, 0, 0)] == evil
 
         main = here.tip("main")
@@ -105,11 +103,11 @@ async def test_what_somebody_pushed_to_the_branch_lands_when_somebody_answers_fo
         else:
             by = "you" if answer == "taken in" else "mal"
             await here.said(f"/brat approve {evil[:10]}", by=by)
-        await swept(here)
+        await here.swept()
         at = here.history().files(here.tip(BASE))
         await here.worked(2, at | {"two.py": b"two\n"})
         for _ in range(4):
-            await swept(here)
+            await here.swept()
         if answer == "not by a maintainer":
             assert here.tip("main") == main
             assert called(here, "/brat merge") >= 1
@@ -129,15 +127,15 @@ async def test_what_somebody_pushed_to_a_tasks_branch_is_not_lost_and_lands_if_a
         known = here.tip(branch)
         mended = here.history().commit(FILES | {"mended.py": b"1\n"}, known)
         await here.push(f"{mended}:refs/heads/{branch}", by=here.let_in("bea"))
-        await swept(here)
+        await here.swept()
         await here.judged()
-        await swept(here)
+        await here.swept()
 
         assert here.task(1).state == "needs-review"
         assert here.tip(branch) == mended
         assert f"a decision about {mended[:10]}, pushed to its" in kept_back(here)[0]
         assert called(here, f"Somebody pushed `{mended[:10]}` to `{branch}`") == 1
-        refs = here.loop.context.mirror.refs
+        refs = here.context.mirror.refs
         assert refs[ids.attempt_ref(NAME, 1, 0)] == mended
 
         if answer == "put back":
@@ -146,7 +144,7 @@ async def test_what_somebody_pushed_to_a_tasks_branch_is_not_lost_and_lands_if_a
             said = await here.answer(f"/brat approve {mended[:10]}", on=pull)
             assert "task 1 continues from there" in said
         for _ in range(3):
-            await swept(here)
+            await here.swept()
             await here.judged()
         await here.until(lambda: here.task(1).state == "merged")
         files = here.history().files(here.tip(BASE))
@@ -162,9 +160,9 @@ async def test_a_push_that_takes_away_what_landed_is_asked_about(
         await here.until(lambda: here.task(1).state == "merged")
         landed = here.tip(BASE)
         await here.push(f"+{begun}:refs/heads/{BASE}")
-        await swept(here)
+        await here.swept()
 
         assert f"reset the branch to {landed[:10]}" in kept_back(here)[0]
         await here.push(f"{landed}:refs/heads/{BASE}")
-        await swept(here)
+        await here.swept()
         assert kept_back(here) == []

@@ -23,11 +23,6 @@ async def delete_comment(here: Room) -> None:
     await here.asked("DELETE", f"issues/comments/{here.convoy.comment}", None)
 
 
-async def look_again(here: Room) -> None:
-    here.loop.wake.all()
-    await here.loop.tick()
-
-
 async def test_a_deleted_comment_is_written_again(tmp_path: Path) -> None:
     async with room(tmp_path) as here:
         first = here.convoy.comment
@@ -53,11 +48,11 @@ async def test_a_comment_deleted_twice_stays_away_and_status_says_so(
     async with room(tmp_path) as here:
         for _ in range(2):
             await delete_comment(here)
-            await look_again(here)
-        await look_again(here)
+            await here.swept()
+        await here.swept()
 
         assert tables(here) == []
-        context = here.loop.context
+        context = here.context
         document = state_document(context.mirror.state, context.clock())
         (found,) = document["interventions"]
         assert found["kind"] == "comment_deleted"
@@ -69,7 +64,7 @@ async def test_a_comment_deleted_twice_stays_away_and_status_says_so(
 
         assert "### Convoy `" in await here.answer("/brat status")
         await here.do(BlockTask(convoy=NAME, task=1, why="no CI"))
-        await look_again(here)
+        await here.swept()
         assert "no CI" in here.spoken()[-1]  # what waits for people still reaches them
 
 
@@ -79,9 +74,9 @@ async def test_a_deletion_that_a_change_of_the_convoy_finds_is_noted_too(
     async with room(tmp_path) as here:
         await delete_comment(here)
         await here.answer("/brat drop task-2")
-        assert here.loop.context.troubles == {}
+        assert here.context.troubles == {}
 
-        await look_again(here)
+        await here.swept()
 
         (table,) = tables(here)
         assert "| 2 | two | dropped |" in table
@@ -91,7 +86,7 @@ async def test_a_bot_that_is_told_of_a_deletion_looks_at_what_it_shows(
     tmp_path: Path,
 ) -> None:
     async with lobby(tmp_path) as here:
-        context = here.loop.context
+        context = here.context
         await here.loop.tick()
         (known,) = here.forge.store.repositories.all()
         comment = {"id": 7, "body": "A table.", "user": account(context.login)}
@@ -118,9 +113,9 @@ async def test_a_look_that_finds_everything_costs_one_read_for_each_live_convoy(
 ) -> None:
     seen: list[Exchange] = []
     async with room(tmp_path, observe=seen.append) as here:
-        await look_again(here)
+        await here.swept()
         seen.clear()
-        await look_again(here)
+        await here.swept()
 
         path = f"/issues/comments/{here.convoy.comment}"
         reads = [each for each in seen if each.path.endswith(path)]
@@ -141,9 +136,7 @@ async def test_a_forge_that_hides_the_whole_issue_has_deleted_no_comment(
         faults = Faults(here.forge.folder)
         faults.refuse("GET", f".*/issues/({issue}|comments/.*)", 404, "Not Found")
 
-        for _ in range(2):
-            here.loop.wake.all()
-            await here.loop.tick()
+        await here.swept(2)
         faults.lift()
 
         (found,) = here.convoys()

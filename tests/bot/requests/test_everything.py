@@ -9,8 +9,7 @@ async def labelled(here: Room, title: str) -> int:
     """Open another issue and label it; return its number."""
     issue = await here.person.open_issue(title, LIST)
     await here.person.relabel(issue, {"brat"}, set())
-    here.loop.wake.all()
-    await here.loop.tick()
+    await here.swept()
     return issue
 
 

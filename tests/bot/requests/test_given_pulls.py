@@ -43,7 +43,7 @@ async def opened(
 async def pushed(
     here: Room, branch: str, files: Mapping[str, bytes], onto: str
 ) -> None:
-    commits = here.loop.context.commits
+    commits = here.context.commits
     read = commits.text(onto)
     whole = {name: read(name).encode() for name in commits.files(onto)} | {**files}
     made = here.history().commit(whole, onto)
@@ -52,7 +52,7 @@ async def pushed(
 
 def given(here: Room, number: int) -> Convoy:
     """Return the newest convoy of a pull request."""
-    state = here.loop.context.mirror.state
+    state = here.state
     return [each for each in state.convoys.values() if each.issue == number][-1]
 
 
@@ -82,17 +82,10 @@ async def finished(here: Room, number: int) -> Convoy:
     return given(here, number)
 
 
-async def swept(here: Room, times: int = 1) -> None:
-    """Let the bot look at everything."""
-    for _ in range(times):
-        here.loop.wake.all()
-        await here.loop.tick()
-
-
 async def judged(here: Room, red: frozenset[str] = frozenset()) -> None:
     """Let CI judge all open candidates: red are those that hold one of the files."""
     await here.judged(red)
-    await swept(here, 2)
+    await here.swept(2)
 
 
 def is_merged(here: Room, number: int) -> bool:
@@ -108,7 +101,7 @@ async def test_a_green_pull_request_lands_as_ci_judged_it(tmp_path: Path) -> Non
     async with room(tmp_path, CI) as here:
         number = await opened(here, "more", {"more.py": b"more\n"})
         said = await here.answer("/brat land", on=number)
-        await swept(here)
+        await here.swept()
 
         assert "is in the queue of `main`" in said
         candidate = given(here, number).candidate
@@ -135,7 +128,7 @@ async def test_green_pull_requests_land_together_each_judged_once(
         numbers = [await opened(here, each, {each: b"more\n"}) for each in names]
         for number in numbers:
             await here.answer("/brat land", on=number)
-        await swept(here)
+        await here.swept()
         candidates = [given(here, number).candidate for number in numbers]
         bases = [one.base for one in candidates if one is not None]
         shown = [one.commit for one in candidates if one is not None]
@@ -220,10 +213,10 @@ async def test_an_agent_works_on_a_persons_red_pull_request(
 
         assert "An agent is working on `work`; commits go on top." in said
         assert convoy.state == "complete", convoy.why
-        path = here.loop.context.mirror.path
+        path = here.context.mirror.path
         line = git.run(["rev-list", "--first-parent", here.tip("work")], cwd=path)
         assert before in line.stdout.decode().split()
-        assert "mended.py" in here.loop.context.commits.files(here.tip("work"))
+        assert "mended.py" in here.context.commits.files(here.tip("work"))
         assert "2 of 9 tests failed" in convoy.tasks[0].spec.instructions
         assert not is_merged(here, number)
         assert (await here.person.pulls.one(number)).state == "open"
@@ -245,10 +238,10 @@ async def test_an_agent_resolves_what_a_pull_request_conflicts_in(
         convoy = await finished(here, number)
 
         assert convoy.state == "complete", convoy.why
-        contains = here.loop.context.composer.is_ancestor
+        contains = here.context.composer.is_ancestor
         assert contains(mine, here.tip("work"))
         assert contains(here.tip("main"), here.tip("work"))
-        path = here.loop.context.mirror.path
+        path = here.context.mirror.path
         made = git.run(["show", f"{here.tip('work')}:list"], cwd=path).stdout
         assert sorted(made.split()) == [b"one", b"other"]
 
@@ -283,7 +276,7 @@ async def test_an_author_is_asked_before_an_agent_works_on_their_branch(
             return
         convoy = await finished(here, number)
         assert convoy.state == "complete", convoy.why
-        assert "mended.py" in here.loop.context.commits.files(here.tip("work"))
+        assert "mended.py" in here.context.commits.files(here.tip("work"))
 
 
 @TWO_WAYS
@@ -304,7 +297,7 @@ async def test_what_may_not_be_done_to_a_pull_request_says_what_may(
         reserved = await opened(here, "brat/queue/x", {"y.py": b"y\n"})
         own = await here.heard("/brat land", on=reserved)
         old = await here.heard("/brat land 1234567", on=mine)
-        assert len(here.loop.context.mirror.state.convoys) == 1, "refused is refused"
+        assert len(here.state.convoys) == 1, "refused is refused"
         named = await here.heard(f"/brat land {head[:10]}", on=theirs)
         again = await here.heard(f"/brat land {head[:10]}", on=theirs)
 
@@ -336,7 +329,7 @@ async def test_where_only_pull_requests_land_the_forge_merges_what_ci_judged(
         if whose != "current":
             other = await opened(here, "other", {"other.py": b"other\n"})
             await here.asked("PUT", f"pulls/{other}/merge", {})
-        await swept(here)
+        await here.swept()
         await here.answer("/brat land", on=number)
         for _ in range(3):
             await judged(here)
@@ -348,10 +341,10 @@ async def test_where_only_pull_requests_land_the_forge_merges_what_ci_judged(
             return
         assert convoy.state == "complete", convoy.why
         assert is_merged(here, number)
-        contains = here.loop.context.composer.is_ancestor
+        contains = here.context.composer.is_ancestor
         assert contains(mine, here.tip("more"))
         assert (here.tip("more") == mine) == (whose == "current")
-        same = here.loop.context.composer.same_tree
+        same = here.context.composer.same_tree
         assert convoy.landed is not None
         assert same(convoy.landed, convoy.built)
 
@@ -410,10 +403,10 @@ async def test_the_label_says_it_too_by_a_delivery_or_found_by_a_look(
         number = await opened(here, "more", {"more.py": b"more\n"})
         await here.asked("POST", f"issues/{number}/labels", {"labels": ["brat:merge"]})
         if delivered:
-            state = here.loop.context.mirror.state
-            await here.until(lambda: state is not here.loop.context.mirror.state)
+            state = here.state
+            await here.until(lambda: state is not here.state)
         for _ in range(2):
-            await swept(here)
+            await here.swept()
             await judged(here)
 
         assert is_merged(here, number)
@@ -428,7 +421,7 @@ async def test_a_comment_that_no_delivery_brought_is_found_and_lands_it(
         number = await opened(here, "more", {"more.py": b"more\n"})
         await here.written(number, "/brat land", "you")
         for _ in range(3):
-            await swept(here)
+            await here.swept()
             await judged(here)
 
         assert is_merged(here, number)

@@ -29,8 +29,8 @@ async def says(here: Lobby, issue: int, text: str, times: int, by: str) -> None:
 
 
 def later(here: Room | Lobby, ms: int) -> None:
-    clock = here.loop.context.clock
-    here.loop.context.clock = lambda: clock() + ms
+    clock = here.context.clock
+    here.context.clock = lambda: clock() + ms
 
 
 def bots_words(here: Lobby) -> list[str]:
@@ -48,9 +48,9 @@ async def test_a_strangers_comments_are_answered_up_to_a_budget(tmp_path: Path) 
         assert "@mallory" in told
         assert len(said) == 13
         assert len(here.forge.store.reactions.all()) == 2 * 12 + 1
-        assert here.loop.context.inbox.remarks() == {}
+        assert here.context.inbox.remarks() == {}
 
-        mirror = here.loop.context.mirror
+        mirror = here.context.mirror
         log = mirror.refs[WAL_REF]
         await says(here, issue, "/brat ping", 3, "mallory")
         assert mirror.refs[WAL_REF] == log, "what is not answered is not written down"
@@ -66,12 +66,12 @@ async def test_what_was_ignored_stays_so_and_an_hour_later_all_is_new(
     async with lobby(tmp_path) as here:
         issue = await here.write("Spell words", "- [ ] one\n")
         await says(here, issue, "/brat ping", COMMENTS, "mallory")
-        log = len(here.loop.context.mirror.state.answered)
+        log = len(here.state.answered)
         await says(here, issue, "/brat ping", COMMENTS, "mallory")
-        assert len(here.loop.context.mirror.state.answered) == log, "the log grows"
+        assert len(here.state.answered) == log, "the log grows"
         known = len(here.said())
 
-        again = elsewhere(here.loop.context.settings, tmp_path / "another")
+        again = elsewhere(here.context.settings, tmp_path / "another")
         await here.loop.release()
         async with bot_service.opened(again, lambda _: None) as other:
             await other.tick()
@@ -89,9 +89,7 @@ async def test_a_command_of_a_person_with_write_access_is_heard_longer(
     tmp_path: Path,
 ) -> None:
     async with room(tmp_path) as here:
-        settings = here.loop.context.settings
-        few = {"answers_hour": 2, "writer_answers_hour": 4}
-        here.loop.context.settings = settings.model_copy(update=few)
+        here.configure(answers_hour=2, writer_answers_hour=4)
 
         answers = [await here.answer("/brat ping") for _ in range(6)]
         assert ["is here" in text for text in answers] == [True] * 4 + [False] * 2
@@ -129,9 +127,7 @@ async def test_jobs_without_a_server_count_together(tmp_path: Path) -> None:
 
 async def test_reviews_and_ticks_are_counted_too(tmp_path: Path) -> None:
     async with room(tmp_path) as here:
-        context = here.loop.context
-        few = {"answers_hour": 1, "writer_answers_hour": 1}
-        context.settings = context.settings.model_copy(update=few)
+        here.configure(answers_hour=1, writer_answers_hour=1)
         await here.worked(1, {"a.py": b"a\n"})
         await here.answer("/brat ping")
         known = len(here.spoken())
@@ -149,13 +145,13 @@ async def test_reviews_and_ticks_are_counted_too(tmp_path: Path) -> None:
             issue=here.issue, comment=here.convoy.comment, boxes=("cancel",), by="you"
         )
         for delivery, asked in (("a-review", review), ("a-tick", tick)):
-            context.inbox.put(delivery, asked)
+            here.context.inbox.put(delivery, asked)
             await here.loop.tick()
 
         assert [TOO_MUCH in text for text in here.spoken()[known:]] == [True]
         assert here.convoy_state() == "active"
         assert here.task(1).state == "needs-review"
-        assert context.inbox.signs() == {}
+        assert here.context.inbox.signs() == {}
 
 
 async def test_a_stranger_who_opens_issues_is_told_up_to_the_budget(
@@ -169,7 +165,7 @@ async def test_a_stranger_who_opens_issues_is_told_up_to_the_budget(
 
         denied = [text for text in here.said() if "may not start a convoy" in text]
         assert len(denied) == 12
-        assert here.loop.context.inbox.requests() == {}
+        assert here.context.inbox.requests() == {}
 
 
 @given(

@@ -53,7 +53,7 @@ async def mailed(here: Room, text: str, by: str = "you") -> list[str]:
     MailedTexts(here.forge.folder).mark(comment)
     before = len(here.spoken())
     remark = Remark(issue=here.issue, comment=comment, text=text, by=by, on_pull=False)
-    here.loop.context.inbox.put(f"mail-{comment}", remark)
+    here.context.inbox.put(f"mail-{comment}", remark)
     await here.loop.tick()
     return here.spoken()[before:]
 
@@ -99,7 +99,7 @@ async def test_commands_of_a_review_by_mail_do_not_count(tmp_path: Path) -> None
             text=review.body,
             by="you",
         )
-        here.loop.context.inbox.put("mailed-review", kept)
+        here.context.inbox.put("mailed-review", kept)
         await here.loop.tick()
 
         assert here.task(2).state == "queued"

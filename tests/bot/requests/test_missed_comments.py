@@ -157,7 +157,7 @@ async def test_a_look_at_what_is_known_costs_one_request(
     async with room(tmp_path, observe=seen.append) as here:
         await here.said("/brat ping")
         await look(here.loop)
-        looks = here.loop.context.memory.comments
+        looks = here.context.memory.comments
         assert looks is not None
         known = dict(looks.seen)
         seen.clear()

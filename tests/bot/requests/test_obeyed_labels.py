@@ -46,7 +46,7 @@ async def test_an_issue_that_is_held_already_starts_nothing(tmp_path: Path) -> N
 
         await here.said("/brat start", on_issue=other)
 
-        state = here.loop.context.mirror.state
+        state = here.state
         [late] = (each for each in state.live() if each.issue == other)
         assert (late.state, late.held) == ("active", "brat:hold")
 
@@ -75,11 +75,10 @@ async def test_an_issue_that_is_off_limits_is_left_alone(tmp_path: Path) -> None
         await labelled(here, other, "brat", "brat:no")
         before = here.spoken()
 
-        here.loop.wake.all()
-        await here.loop.tick()
+        await here.swept()
         said, reactions = await here.said("/brat ping", on_issue=other)
 
-        assert len(here.loop.context.mirror.state.convoys) == 1
+        assert len(here.state.convoys) == 1
         assert (said, reactions) == ("", [])
         assert here.labels(other) == {"brat", "brat:no"}
         assert len(here.spoken()) == len(before) + 1

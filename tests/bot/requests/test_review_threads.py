@@ -55,12 +55,6 @@ def answers(here: Room) -> list[str]:
     return [each.body.splitlines()[-1] for each in lines_of(here) if each.begins]
 
 
-async def looks(here: Room, times: int = 3) -> None:
-    for _ in range(times):
-        here.loop.wake.all()
-        await here.loop.tick()
-
-
 @TWO_WAYS
 @pytest.mark.parametrize("gesture", ["", "edited", "deleted"])
 async def test_a_persons_thread_is_answered_with_the_commit_once(
@@ -85,10 +79,10 @@ async def test_a_persons_thread_is_answered_with_the_commit_once(
             elif gesture == "deleted":
                 comments_of(store).remove(first)
         made = await here.worked(1, {**FILES, "one.py": b"one\n2\nthree\n"})
-        await looks(here)
+        await here.swept(3)
 
         assert answers(here) == ([] if gesture == "deleted" else [f"Done in {made}."])
-        assert not here.loop.context.mirror.state.set_aside
+        assert not here.state.set_aside
         assert here.tip(task_branch(NAME, 1)) == made
         resolved = [each.is_resolved for each in lines_of(here) if not each.begins]
         assert not any(resolved), "a person resolves their own"
@@ -107,7 +101,7 @@ async def test_a_listed_bot_asks_for_work_and_an_unlisted_one_is_ignored_once(
         await review(here, let_bot_in(here, "coder[bot]"), on(3, "/brat pause"))
         await here.until(lambda: here.task(1).state == "queued")
         await here.worked(1, {**FILES, "one.py": b"one\ntwo\n3\n"})
-        await looks(here)
+        await here.swept(3)
 
         assert here.convoy_state() == "active", "a bot gives no commands"
         assert "Delete it all" not in "".join(here.task(1).notes)
@@ -132,7 +126,7 @@ async def test_two_reviewers_that_contradict_each_other_end_with_a_person_asked(
             await here.worked(1, {**FILES, "one.py": content})
             await review(here, by, on(1, says))
             await here.until(lambda: here.task(1).state != "needs-review")
-        await looks(here)
+        await here.swept(3)
 
         assert here.task(1).state == "blocked"
         assert "bea and linter[bot] disagree about line 1 of one.py" in (
@@ -208,7 +202,7 @@ async def test_three_reviewers_are_each_answered_once_in_their_threads(
             await here.until(lambda: forge.refused > 1)
             assert answers(here) != []
             forge.is_well = True
-            again = elsewhere(here.loop.context.settings, tmp_path / "another")
+            again = elsewhere(here.context.settings, tmp_path / "another")
             other = await end.enter_async_context(bot_service.opened(again, print))
             await here.loop.release()
             here.loop = other
@@ -220,7 +214,7 @@ async def test_three_reviewers_are_each_answered_once_in_their_threads(
                 == open_ones
             )
         )
-        await looks(here)
+        await here.swept(3)
 
         said = {e.begins: e.body.splitlines()[-1] for e in lines_of(here) if e.begins}
         left = {first[0]: "Left as it is: `it is right`"} if declines else {}
@@ -249,7 +243,7 @@ async def test_an_attempt_that_declines_everything_answers_and_leaves_the_work(
         why = {"declined": [f"{thread.id} the style guide wants spaces"]}
         task = await handed_in(here, **NOOP, accepted=None, left=why)
         await here.until(lambda: answers(here) != [])
-        await looks(here)
+        await here.swept(3)
 
         assert task.state == "needs-review"
         assert here.tip(task_branch(NAME, 1)) == made

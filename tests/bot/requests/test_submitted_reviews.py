@@ -71,9 +71,7 @@ async def test_a_command_in_a_review_is_heard_as_in_a_comment_and_a_remark_is_no
         await review(here, "COMMENT", "Nice.", "you")
         await review(here, "COMMENT", "/brat pause\n\nNot yet.", bea)
         await here.until(lambda: "Nothing new starts" in "".join(here.shown()))
-        for _ in range(2):
-            here.loop.wake.all()
-            await here.loop.tick()
+        await here.swept(2)
 
         assert here.convoy_state() == "paused"
         assert here.task(1).state == "needs-review"
@@ -101,9 +99,7 @@ async def test_commands_of_a_review_that_is_found_late_are_not_carried_out(
         await here.worked(1, FILES)
 
         await review(here, "COMMENT", "/brat pause", here.let_in("bea"))
-        for _ in range(3):
-            here.loop.wake.all()
-            await here.loop.tick()
+        await here.swept(3)
 
         assert here.convoy_state() == "active"
         assert "repeat its commands in a comment" in here.spoken()[-1]
@@ -115,12 +111,9 @@ async def test_a_review_that_no_delivery_told_of_is_found_once(tmp_path: Path) -
         await here.worked(1, FILES)
         await review(here, "REQUEST_CHANGES", "Shorter.", here.let_in("bea"))
 
-        for _ in range(3):
-            here.loop.wake.all()
-            await here.loop.tick()
+        await here.swept(3)
         await here.worked(1, {"README.md": b"# app\n", "one.py": b"1\n"})
-        here.loop.wake.all()
-        await here.loop.tick()
+        await here.swept()
 
         assert here.task(1).state == "needs-review", "an old review is of old work"
         assert here.task(1).notes == ("bea asks for changes: Shorter.",)
@@ -219,7 +212,7 @@ async def test_a_tick_or_a_review_that_comes_twice_is_answered_once(
 
         for sign in (asked, asked, ticked, ticked):
             name = "72D3162E-cc78" if sign is ticked else "82D3162E-cc78"
-            here.loop.context.inbox.put(name, sign)
+            here.context.inbox.put(name, sign)
             await here.loop.tick()
 
         assert here.convoy_state() == "failed"

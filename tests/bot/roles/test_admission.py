@@ -59,10 +59,9 @@ async def test_the_issue_is_taken_as_it_was_when_the_comment_was_written(
 async def swept(here: Lobby, issue: int) -> None:
     """Let the delivery be lost, so that only a look finds the label."""
     await here.delivered()
-    for delivery in here.loop.context.inbox.requests():
-        here.loop.context.inbox.done(delivery)
-    here.loop.wake.all()
-    await here.loop.tick()
+    for delivery in here.context.inbox.requests():
+        here.context.inbox.done(delivery)
+    await here.swept()
 
 
 async def test_what_a_look_finds_unedited_is_taken(tmp_path: Path) -> None:

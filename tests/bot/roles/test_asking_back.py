@@ -12,14 +12,13 @@ CONFIG = "[mayor]\nask = true\n"
 
 def texts(here: Room) -> dict[int, str]:
     """Return the text of each convoy's issue, by the issue."""
-    convoys = here.loop.context.mirror.state.convoys.values()
+    convoys = here.state.convoys.values()
     return {convoy.issue: convoy.text for convoy in convoys}
 
 
 async def labelled(here: Room, issue: int) -> None:
-    await here.person.relabel(issue, {here.loop.context.settings.label}, set())
-    here.loop.wake.all()
-    await here.loop.tick()
+    await here.person.relabel(issue, {here.context.settings.label}, set())
+    await here.swept()
 
 
 async def test_questions_come_once_and_an_answer_begins(tmp_path: Path) -> None:
@@ -37,6 +36,5 @@ async def test_questions_come_once_and_an_answer_begins(tmp_path: Path) -> None:
         assert issue not in texts(here)
 
         await here.person.say(issue, "/brat start -- The greeting lacks a name.")
-        here.loop.wake.all()
-        await here.loop.tick()
+        await here.swept()
         assert "The greeting lacks a name." in texts(here)[issue]

@@ -26,8 +26,7 @@ async def test_who_asked_is_called_once_for_what_waits(tmp_path: Path) -> None:
     async with room(tmp_path, ONE_TRY) as here:
         await fail(here, 1, "@bob <b>no</b>")
         await fail(here, 2, "no")
-        here.loop.wake.all()
-        await here.loop.tick()
+        await here.swept()
 
         _, call = here.spoken()
         assert "@you This waits for a person:" in call
@@ -66,19 +65,16 @@ async def test_what_only_fails_pauses_and_says_so(tmp_path: Path) -> None:
                 convoy=NAME, task=1, attempt=1, cause="failed", why="a wrong key"
             )
         )
-        context = here.loop.context
-        context.settings = context.settings.model_copy(
-            update={"roles": ("mayor", "witness")}
-        )
+        here.configure(roles=("mayor", "witness"))
         await here.loop.tick()
 
         assert here.convoy_state() == "paused"
-        assert not list(context.mirror.state.running())
+        assert not [*here.state.running()]
         comment, told = here.spoken()
         assert "@you Every convoy in this repository is paused: too many" in told
         assert "**Why:** too many attempts in a row failed" in comment
 
-        context.settings = context.settings.model_copy(update={"roles": ("mayor",)})
+        here.configure(roles=("mayor",))
         await here.answer("/brat resume all")
         assert here.convoy_state() == "active"
-        assert context.mirror.state.failures == 0
+        assert here.state.failures == 0

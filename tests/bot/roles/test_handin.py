@@ -27,7 +27,7 @@ CUT = {"conclusion": "timed_out", "outcome": "deadline", "why": "It was ended."}
 
 async def handed_in(here: Room, *files: tuple[str, bytes], **given: object) -> Task:
     """Let the bot take what the newest attempt at task 1 left; return the task."""
-    context, attempt = here.loop.context, here.task(1).attempt
+    context, attempt = here.context, here.task(1).attempt
     assert attempt is not None
     told = result(
         session=ids.session_name(NAME, 1, attempt.number),
@@ -45,7 +45,7 @@ async def handed_in(here: Room, *files: tuple[str, bytes], **given: object) -> T
 
 def next_base(here: Room) -> str:
     """Return what the next attempt at task 1 is to start from."""
-    context = here.loop.context
+    context = here.context
     context.observed.refs.update(context.mirror.refs)
     owed = owed_actions(
         context.mirror.state,
@@ -61,7 +61,7 @@ async def half_done(
 ) -> tuple[Work, str, str, tuple[str, bytes]]:
     """Start task 1; return its agent's repository, its base, a commit and a bundle."""
     base = await here.started(1, run=77)
-    work = Work(folder, here.loop.context.mirror.path, base)
+    work = Work(folder, here.context.mirror.path, base)
     half = work.commit({name: b"half\n"}, base)
     return work, base, half, ("work.bundle", work.bundled(half))
 
@@ -117,8 +117,7 @@ async def test_a_session_that_was_called_off_counts_on_ones_own_machine_as_none(
 ) -> None:
     off = {"conclusion": "cancelled", "outcome": "cancelled", "why": "Cancelled."}
     async with room(tmp_path, CONFIG) as here:
-        context = here.loop.context
-        context.settings = context.settings.model_copy(update={"sole": sole})
+        here.configure(sole=sole)
         _, _, half, bundle = await half_done(here, tmp_path)
 
         task = await handed_in(here, bundle, commit=half, **off)
@@ -157,7 +156,7 @@ async def test_a_lost_attempt_is_counted_by_its_usage_file(tmp_path: Path) -> No
 
 async def lost(here: Room, *files: tuple[str, bytes]) -> Task:
     """Let task 1's session end without a result; return the task."""
-    context = here.loop.context
+    context = here.context
     draft = context.draft()
     collect(context, draft, Collect(NAME, 1, 77), zipped(*files) if files else LOST)
     await here.pushed(draft)
@@ -167,7 +166,7 @@ async def lost(here: Room, *files: tuple[str, bytes]) -> Task:
 def bundle(here: Room, folder: Path, base: str, *names: str) -> tuple[str, bytes]:
     """Return a commit that adds these files to a base, and a bundle of it."""
     folder.mkdir()
-    work = Work(folder, here.loop.context.mirror.path, base)
+    work = Work(folder, here.context.mirror.path, base)
     commit = work.commit(dict.fromkeys(names, b"half\n"), base)
     return commit, work.bundled(commit)
 
@@ -181,15 +180,15 @@ async def test_what_was_done_until_then_is_gone_on_from(
         half, packed = bundle(here, tmp_path / "agent", base, "half.txt")
         files = [] if way == "feed" else [(way, packed)]
         if not files:
-            assert here.loop.context.feed is not None
-            here.loop.context.feed.keep(f"{NAME}/1/1", packed)
+            assert here.context.feed is not None
+            here.context.feed.keep(f"{NAME}/1/1", packed)
 
         task = await lost(here, *files)
 
         assert task.notes == (f"{LOST}; its work so far is kept",)
         assert task.half_done is not None
         assert (task.half_done.commit, task.half_done.base) == (half, base)
-        assert here.loop.context.mirror.refs[ids.attempt_ref(NAME, 1, 1)] == half
+        assert here.context.mirror.refs[ids.attempt_ref(NAME, 1, 1)] == half
 
 
 async def test_where_the_newest_is_of_no_use_an_older_one_is(tmp_path: Path) -> None:
@@ -218,7 +217,7 @@ async def test_a_hostile_checkpoint_is_refused_and_the_next_is_told(
 ) -> None:
     async with room(tmp_path, CONFIG) as here:
         base = await here.started(1, run=77)
-        work = Work(tmp_path, here.loop.context.mirror.path, base)
+        work = Work(tmp_path, here.context.mirror.path, base)
         alone = work.history.commit({"a": b"1\n"})
         packed = {
             "rubbish": lambda: b"x",
@@ -233,7 +232,7 @@ async def test_a_hostile_checkpoint_is_refused_and_the_next_is_told(
         assert note.startswith(f"{LOST}; its work so far cannot be used: ")
         assert why in note
         assert (task.state, task.half_done) == ("queued", None)
-        refs = here.loop.context.mirror.refs
+        refs = here.context.mirror.refs
         assert not [ref for ref in refs if ref.startswith("refs/grite/attempts/")]
 
 
@@ -245,7 +244,7 @@ async def test_messages_that_would_do_something_are_text_on_the_branch(
 ) -> None:
     async with room(tmp_path, CONFIG) as here:
         base = await here.started(1, run=77)
-        work = Work(tmp_path, here.loop.context.mirror.path, base)
+        work = Work(tmp_path, here.context.mirror.path, base)
         first = work.commit({"a.txt": b"a\n"}, base, "Fixes #12\n")
         tip = work.commit({"b.txt": b"b\n"}, first, "Add b [skip ci]\n")
         bundle = ("work.bundle", work.bundled(tip))
@@ -308,7 +307,7 @@ async def test_what_other_work_has_landed_is_nothing_to_do(
         assert "already has all of its changes" in here.task(1).why
         assert here.tip(f"convoy/{NAME}/base") == tip
         assert here.tip(f"convoy/{NAME}/task-1") == tip
-        assert work in here.loop.context.mirror.refs.values()
+        assert work in here.context.mirror.refs.values()
 
 
 # --- a setup that failed and a hand-off that was not taken are nobody's attempt -------

@@ -47,7 +47,7 @@ class Stage:
         self.here = here
         self.number = number
         self.base = base
-        self.work = Work(folder, here.loop.context.mirror.path, base)
+        self.work = Work(folder, here.context.mirror.path, base)
         self.session = ids.session_name(NAME, number, 1)
 
     def told(self, **given: object) -> bytes:
@@ -83,7 +83,7 @@ class Stage:
 
     async def hand_in(self, data: bytes) -> str:
         """Let the bot take it; return the reason that the log tells."""
-        here, context = self.here, self.here.loop.context
+        here, context = self.here, self.here.context
         draft = context.draft()
         collect(context, draft, Collect(NAME, self.number, RUNS + self.number), data)
         await here.pushed(draft)
@@ -94,7 +94,7 @@ class Stage:
 
     async def refs(self) -> dict[str, str]:
         """Return the remote's refs."""
-        return await asyncio.to_thread(self.here.loop.context.mirror.remote.refs)
+        return await asyncio.to_thread(self.here.context.mirror.remote.refs)
 
 
 def links_out(stage: Stage) -> bytes:

@@ -15,7 +15,7 @@ CONFIG = '[mayor]\nengine = "default"\n'
 
 
 def has_convoy(here: Room, issue: int) -> bool:
-    state = here.loop.context.mirror.state
+    state = here.state
     return issue in {convoy.issue for convoy in state.convoys.values()}
 
 
@@ -45,7 +45,7 @@ async def test_a_ticked_form_is_one_task_and_says_why(tmp_path: Path) -> None:
     text = "It hangs:\n- [x] Linux\n- [x] I searched"
     async with room(tmp_path, form, roles=("mayor",)) as here:
         _, issue = await again(here, f"/brat start -- {text}")
-        state = here.loop.context.mirror.state
+        state = here.state
         [convoy] = [c for c in state.convoys.values() if c.issue == issue]
 
         assert titles(here, issue) == ["Say hello"]
@@ -62,7 +62,7 @@ async def test_an_engine_is_asked_when_boxes_are_no_tasks(
     files = {"config.toml": CONFIG, "../.github/ISSUE_TEMPLATE/bug.yml": FORM}
     async with room(tmp_path, files, roles=("mayor",)) as here:
         _, issue = await again(here, f"/brat start -- - {box}")
-        state = here.loop.context.mirror.state
+        state = here.state
         [convoy] = [c for c in state.convoys.values() if c.issue == issue]
 
         assert convoy.settings.planner == planner
@@ -92,7 +92,7 @@ async def test_a_named_issue_becomes_a_task_with_its_frozen_text(
         marked = await here.person.open_issue("(after 9) Steer", "Well.")
         text = f"- [ ] #{named}\n- [ ] you/app#{marked} \n- [ ] By hand (after 1)"
         _, issue = await again(here, f"/brat start -- {text}")
-        state = here.loop.context.mirror.state
+        state = here.state
         [convoy] = [c for c in state.convoys.values() if c.issue == issue]
         one, two, three = (task.spec for task in convoy.tasks)
 
@@ -126,7 +126,7 @@ async def test_what_is_no_task_here_is_left_out_and_said(tmp_path: Path) -> None
             f"- [ ] Use it (blocked by #{named})"
         )
         _, issue = await again(here, f"/brat start -- {text}")
-        state = here.loop.context.mirror.state
+        state = here.state
         [convoy] = [c for c in state.convoys.values() if c.issue == issue]
         told = [(t.number, t.spec.title, t.spec.after) for t in convoy.tasks]
 
@@ -147,14 +147,14 @@ async def test_named_issues_are_closed_when_their_tasks_are_merged(
         kept = await here.person.open_issue("Read it", "Much later.")
         text = f"- [ ] #{named}\n- [ ] #{left}\n- [ ] Say so"
         _, issue = await again(here, f"/brat start -- {text}")
-        state = here.loop.context.mirror.state
+        state = here.state
         [convoy] = [c for c in state.convoys.values() if c.issue == issue]
         one, two, three = convoy.tasks
         says = f"Say so\n\nIssue #{kept} says:\n\n```\nit is done\n```"
         three = replace(three, spec=replace(three.spec, instructions=says))
         merged = (replace(task, state="merged") for task in (one, three))
         ended = replace(convoy, tasks=(*merged, replace(two, state="dropped")))
-        await close_named(here.loop.context, ended)
+        await close_named(here.context, ended)
 
         assert (await here.person.issue(named)).state == "closed"
         assert (await here.person.issue(left)).state == "open"
@@ -179,14 +179,13 @@ async def again(here: Room, command: str) -> tuple[str, int]:
     before = [*here.spoken(), *here.shown(), command]
     issue = await here.person.open_issue("Say hello", "To everybody.")
     await here.person.say(issue, command)
-    here.loop.wake.all()
-    await here.loop.tick()
+    await here.swept()
     said = [*here.spoken(), *here.shown()]
     return "\n".join(text for text in said if text not in before), issue
 
 
 def titles(here: Room, issue: int) -> list[str]:
-    state = here.loop.context.mirror.state
+    state = here.state
     [convoy] = [each for each in state.convoys.values() if each.issue == issue]
     return [task.spec.title for task in convoy.tasks]
 
@@ -194,11 +193,7 @@ def titles(here: Room, issue: int) -> list[str]:
 async def test_a_comment_asks_for_a_pattern_of_the_repository(tmp_path: Path) -> None:
     async with room(tmp_path, {GREET: OWN}, roles=("mayor",)) as here:
         text, issue = await again(here, '/brat start pattern=greet name="Ann B"')
-        [convoy] = [
-            each
-            for each in here.loop.context.mirror.state.convoys.values()
-            if each.issue == issue
-        ]
+        [convoy] = [each for each in here.state.convoys.values() if each.issue == issue]
 
         assert "The convoy is being planned." in text
         assert titles(here, issue) == ["Greet Ann B", "Tell of Ann B"]
@@ -227,7 +222,7 @@ async def test_what_cannot_be_planned_is_refused_and_nothing_begins(
         text, issue = await again(here, command)
 
         assert told in text
-        convoys = here.loop.context.mirror.state.convoys.values()
+        convoys = here.state.convoys.values()
         assert issue not in {convoy.issue for convoy in convoys}
 
 

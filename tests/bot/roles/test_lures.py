@@ -62,9 +62,7 @@ async def test_pictures_and_links_are_not_fetched(tmp_path: Path) -> None:
         tell = f"/brat tell 1 -- ![a]({bait.url}/a.png) {bait.url}/b"
         await here.you.say(issue, tell)
         await here.delivered()
-        for _ in range(2):
-            here.loop.wake.all()
-            await here.loop.tick()
+        await here.swept(2)
 
         (convoy,) = here.convoys()
         (task,) = convoy.tasks

@@ -16,8 +16,7 @@ CI_OFF = "[refinery]\nrequire_ci = false\napprovals = 1\n"
 async def in_review(here: Room) -> int:
     """Let a task hand in its work; return its pull request."""
     await here.worked(1, {"one.txt": b"1\n"})
-    here.loop.wake.all()
-    await here.loop.tick()
+    await here.swept()
     return here.pull(1)
 
 
@@ -27,7 +26,7 @@ async def test_a_pull_request_is_seen_as_it_is_and_as_people_change_it(
 ) -> None:
     async with room(tmp_path, CI_OFF, delivered=delivered) as here:
         number = await in_review(here)
-        pulls = here.loop.context
+        pulls = here.context
 
         def seen(**fields: object) -> bool:
             found = pulls.observed.pulls.get(number)
@@ -37,8 +36,7 @@ async def test_a_pull_request_is_seen_as_it_is_and_as_people_change_it(
 
         async def wait(**fields: object) -> None:
             if not delivered:
-                here.loop.wake.all()
-                await here.loop.tick()
+                await here.swept()
                 assert seen(**fields), pulls.observed.pulls
             await here.until(lambda: seen(**fields))
 
@@ -58,7 +56,7 @@ async def test_a_pull_request_that_a_person_merges_is_seen_as_merged(
         here.loop.wake.up("pulls")
         await here.loop.tick()
 
-        seen = here.loop.context.observed.pulls[number]
+        seen = here.context.observed.pulls[number]
         assert (seen.open, seen.merged) == (False, True)
         assert seen.merge_commit == here.tip(ids.base_branch(NAME))
 
@@ -73,4 +71,4 @@ async def test_a_pull_request_that_others_push_off_the_list_is_asked_for_alone(
         here.loop.wake.up("pulls")
         await here.loop.tick()
 
-        assert here.loop.context.observed.pulls.keys() == {first, here.pull(2)}
+        assert here.context.observed.pulls.keys() == {first, here.pull(2)}

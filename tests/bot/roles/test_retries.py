@@ -34,7 +34,7 @@ def patient(context: BotContext, *, once: bool = False) -> Hands:
 
 async def test_what_was_announced_just_now_was_not_done_before(tmp_path: Path) -> None:
     async with lobby(tmp_path) as here:
-        context = here.loop.context
+        context = here.context
         patient(context)
         context.memory.fresh.add(KEY)
 
@@ -47,7 +47,7 @@ async def test_after_a_lost_answer_it_is_looked_for_until_it_would_show(
     tmp_path: Path,
 ) -> None:
     async with lobby(tmp_path) as here:
-        context = here.loop.context
+        context = here.context
         hands = patient(context)
         for begin in (another_try, quiet_try):
             failed_try(context, KEY)
@@ -60,12 +60,12 @@ async def test_after_a_lost_answer_it_is_looked_for_until_it_would_show(
 
 async def test_another_processes_try_may_have_been_just_now(tmp_path: Path) -> None:
     async with lobby(tmp_path) as here:
-        hands = patient(here.loop.context)
+        hands = patient(here.context)
         with pytest.raises(Unsettled):
-            another_try(here.loop.context, KEY).repeat()
+            another_try(here.context, KEY).repeat()
         hands.now += 10_000
-        another_try(here.loop.context, KEY).repeat()
+        another_try(here.context, KEY).repeat()
 
-        patient(here.loop.context, once=True)
-        another_try(here.loop.context, "comment:other-8").repeat()
-        quiet_try(here.loop.context, "denied:9").repeat()
+        patient(here.context, once=True)
+        another_try(here.context, "comment:other-8").repeat()
+        quiet_try(here.context, "denied:9").repeat()

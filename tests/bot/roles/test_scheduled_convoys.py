@@ -38,15 +38,14 @@ async def look(here: Lobby, at: int) -> None:
     """Let the bot look at everything at this time, its own and the forge's."""
     hands = Hands()
     hands.now = at
-    here.loop.context.clock = hands
+    here.context.clock = hands
     here.clock.pass_s(at / 1000 - here.clock.now.timestamp())
-    here.loop.wake.all()
-    await here.loop.tick()
+    await here.swept()
 
 
 def times(here: Lobby) -> tuple[int, int]:
     """Return when it is due first, and when it is not due."""
-    repository = here.loop.context.settings.repository
+    repository = here.context.settings.repository
     looks = (NOON + hour * HOUR_MS for hour in range(25))
     first = next(at for at in looks if due({"deps": 24}, repository, at))
     return first, first + 2 * HOUR_MS
@@ -67,7 +66,7 @@ async def test_each_time_makes_one_convoy(here: Lobby) -> None:
 async def test_another_process_finds_what_was_opened(here: Lobby) -> None:
     first, _ = times(here)
     await look(here, first)
-    settings = here.loop.context.settings
+    settings = here.context.settings
     async with bot_service.opened(settings, lambda _: None) as again:
         here.loop = again
         await look(here, first + 1000)
@@ -101,7 +100,7 @@ async def test_what_was_slept_through_is_left_to_the_next_time(here: Lobby) -> N
 
 async def test_a_loop_that_is_woken_once_a_day_misses_no_time(here: Lobby) -> None:
     first, later = times(here)
-    context, day = here.loop.context, 24 * HOUR_MS
+    context, day = here.context, 24 * HOUR_MS
     told = {"schedule_window_s": SCHEDULE_WINDOW_S}
     context.settings = context.settings.model_copy(update=told)
     for at in (later, later + HOUR_MS, first + day - 1000):

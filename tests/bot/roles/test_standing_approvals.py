@@ -25,7 +25,7 @@ async def worked(here: Room) -> tuple[int, str]:
 
 async def forged(here: Room, *commands: TaskApproved) -> None:
     """Write to the log, as whoever may push to its ref can."""
-    context = here.loop.context
+    context = here.context
     draft = Draft(context.mirror, context.actor, context.clock())
     for command in commands:
         assert draft.submit(command) is None
@@ -34,12 +34,6 @@ async def forged(here: Room, *commands: TaskApproved) -> None:
 
 def approval(by: str, commit: str, **where: int) -> TaskApproved:
     return TaskApproved(convoy=NAME, task=1, commit=commit, by=by, **where)
-
-
-async def ticks(here: Room, times: int = 3) -> None:
-    for _ in range(times):
-        here.loop.wake.all()
-        await here.loop.tick()
 
 
 async def review(here: Room, event: str, by: str, text: str = "") -> int:
@@ -57,7 +51,7 @@ async def test_two_forged_approvals_of_real_people_do_not_merge(
         bea, cleo = here.let_in("bea"), here.let_in("cleo")
 
         await forged(here, approval(bea, head), approval(cleo, head))
-        await ticks(here)
+        await here.swept(3)
 
         assert here.task(1).state == "needs-review"
         assert here.task(1).approved_by == ()
@@ -76,7 +70,7 @@ async def test_an_approval_that_names_anothers_review_or_comment_does_not_count(
         await forged(
             here, approval(bea, head, comment=said), approval(cleo, head, review=seen)
         )
-        await ticks(here)
+        await here.swept(3)
 
         assert here.task(1).state == "needs-review"
         assert not {"bea", "cleo"} & {*here.task(1).approved_by}
@@ -133,7 +127,7 @@ async def test_a_newer_review_that_asks_for_changes_takes_an_approval_back(
         await review(here, "REQUEST_CHANGES", bea, "No.")
 
         await here.answer(f"/brat approve {head}", by=cleo, on=pull)
-        await ticks(here)
+        await here.swept(3)
 
         assert here.task(1).state == "queued"
 
@@ -148,7 +142,7 @@ async def test_who_told_the_agent_what_to_do_is_not_the_only_approver(
 
         said = await here.answer(f"/brat approve {head}", by=bea, on=pull)
         assert "somebody who did not instruct it" in said
-        await ticks(here)
+        await here.swept(3)
         assert here.task(1).state == "needs-review"
 
         await here.answer(f"/brat approve {head}", by=cleo, on=pull)

@@ -35,12 +35,11 @@ async def take_back(here: Room, comment: int, by: str, how: str) -> None:
 
 async def starting(here: Room) -> Draft:
     """Return what the witness would start now."""
-    context = here.loop.context
-    roles = context.settings.roles
-    context.settings = context.settings.model_copy(update={"roles": ("witness",)})
-    draft = context.draft()
-    await stage(context, draft)
-    context.settings = context.settings.model_copy(update={"roles": roles})
+    roles = here.context.settings.roles
+    here.configure(roles=("witness",))
+    draft = here.context.draft()
+    await stage(here.context, draft)
+    here.configure(roles=roles)
     return draft
 
 

@@ -48,7 +48,7 @@ args = ["true"]
 
 def commit(here: Lobby, name: str, text: str, folder: Path) -> None:
     """Put a file on the default branch."""
-    repo = here.forge.known(here.loop.context.settings.repository)
+    repo = here.forge.known(here.context.settings.repository)
     bare: Bare = here.forge.bare(repo)
     git.run(["clone", "--quiet", str(bare.path), str(folder)])
     (folder / name).parent.mkdir(parents=True)
@@ -129,8 +129,8 @@ async def test_an_engine_whose_models_key_is_nowhere_is_named_once(
             monkeypatch.setenv(f"BRAT_SECRET_{name}", "made-up")
     async with lobby(tmp_path, config=ENGINES, sole=False) as here:
         said = await asked(here, "Actions secret")
-        here.forge.grant(here.loop.context.settings.repository, "brat[bot]", "read")
-        names = await here.loop.context.secret_names()
+        here.forge.grant(here.context.settings.repository, "brat[bot]", "read")
+        names = await here.context.secret_names()
 
     assert names is None, "a bot that may not know says nothing"
     assert len(said) == (not there)

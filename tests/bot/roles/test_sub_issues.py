@@ -11,7 +11,7 @@ import pytest
 from bot.serving import bot_service
 from convoy.model.state import Convoy
 from tests.bot.lobby import CONFIG, lobby
-from tests.bot.requests.test_given_pulls import AGENT, EVERYONE, given, pushed, swept
+from tests.bot.requests.test_given_pulls import AGENT, EVERYONE, given, pushed
 from tests.bot.room import REPO, TWO_WAYS, Room, room
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.shapes import node_id
@@ -49,7 +49,7 @@ def id_of(here: Room, number: int) -> int:
 async def begun(here: Room) -> Convoy:
     """Let a person label the issue, and the bot plan it."""
     await here.person.relabel(here.issue, {"brat"}, set())
-    mirror = here.loop.context.mirror
+    mirror = here.context.mirror
     await here.until(lambda: any(c.tasks for c in mirror.state.convoys.values()))
     return given(here, here.issue)
 
@@ -110,7 +110,7 @@ async def test_sub_issues_land_in_the_order_of_their_blockers_and_are_closed(
         assert ended.tasks[1].started == 0, "no agent had it"
         work = ended.tasks[2].work
         assert work is not None
-        assert here.loop.context.composer.is_ancestor(theirs, work.base)
+        assert here.context.composer.is_ancestor(theirs, work.base)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ async def test_a_list_that_changes_in_mid_convoy_waits_for_agreement(
         await until(
             here, lambda seen: [(t.state, t.spec.after) for t in seen.tasks] == wanted
         )
-        await swept(here, 2)
+        await here.swept(2)
         said = [each for each in here.spoken() if "issues have changed" in each]
         assert delivered or len(said) == 1  # a look may come between two gestures
 
@@ -190,12 +190,12 @@ async def test_what_people_do_to_a_sub_issue_in_mid_convoy_is_told(
             case _:
                 moved = {"sub_issue_id": id_of(here, second), "replace_parent": True}
                 await here.asked("POST", f"issues/{first}/sub_issues", moved)
-        await swept(here, 3)
+        await here.swept(3)
         said = [each for each in here.spoken() if "issues have changed" in each]
         assert len(said) == bool(told)
         assert all(f"- {told.format(second, first)}\n" in each for each in said)
         assert [task.spec for task in given(here, here.issue).tasks] == before
-        assert not here.loop.context.troubles
+        assert not here.context.troubles
 
 
 @TWO_WAYS
@@ -223,11 +223,11 @@ async def test_what_cannot_be_planned_is_said_in_one_sentence(tmp_path: Path) ->
         await blocked(here, one, two)
         await blocked(here, two, one)
         await here.person.relabel(here.issue, {"brat"}, set())
-        await swept(here)
+        await here.swept()
 
         [said] = here.spoken()
         assert f"#{one} waits for #{two}, which waits for #{one}: a cycle" in said
-        assert not [*here.loop.context.mirror.state.convoys]
+        assert not [*here.state.convoys]
         assert "brat" not in here.labels()
 
 
@@ -262,7 +262,7 @@ async def test_a_plan_is_written_back_as_sub_issues_once_whatever_is_lost(
         AsyncExitStack() as processes,
     ):
         await here.person.relabel(here.issue, {"brat"}, set())
-        settings = here.loop.context.settings
+        settings = here.context.settings
         for left in (1, 0):
             while len(cuts) > left:
                 here.loop.wake.all()
@@ -273,7 +273,7 @@ async def test_a_plan_is_written_back_as_sub_issues_once_whatever_is_lost(
             assert not here.convoy.named
             another = bot_service.opened(settings, lambda _: None)
             here.loop = await processes.enter_async_context(another)
-        await swept(here)
+        await here.swept()
         await until(here, lambda seen: len(seen.named) == 2)
         listed = await here.person.sub_issues.of(here.issue)
         told = {(each.title, each.number) for each in listed}
@@ -299,7 +299,7 @@ async def test_what_was_written_for_a_dropped_task_is_closed_as_not_planned(
         await here.asked("PATCH", f"issues/{here.issue}", {"body": text})
         await here.person.relabel(here.issue, {"brat"}, set())
         for _ in range(3):
-            await swept(here)
+            await here.swept()
         one, two = (n.issue for n in here.convoy.named if n.issue != other)
         for number in (2, 3):
             await here.answer(f"/brat drop {number}")
@@ -317,9 +317,7 @@ async def test_what_was_written_back_can_be_a_plan_again(tmp_path: Path) -> None
     async with lobby(tmp_path, config=f"{CONFIG}[mayor]\nsub_issues = true\n") as here:
 
         async def looked() -> Convoy:
-            for _ in range(3):
-                here.loop.wake.all()
-                await here.loop.tick()
+            await here.swept(3)
             return here.convoys()[-1]
 
         number = await here.write("Do it", "- [ ] One\n- [ ] Two\n")
