@@ -1,6 +1,5 @@
 """Plans wait for a person, and work for approvals of exactly that work."""
 
-from convoy.events import Refusal
 from convoy.events.people_events import (
     ApprovalVoided,
     ApprovePlan,
@@ -8,8 +7,6 @@ from convoy.events.people_events import (
     TaskTold,
 )
 from convoy.gate import ci_files
-from convoy.owed import Patience
-from convoy.owed.owed import owed_actions
 from convoy.rules.ending import AcceptWork
 from convoy.rules.landing import (
     AttemptMerge,
@@ -19,16 +16,10 @@ from convoy.rules.landing import (
 )
 from convoy.rules.people import ReviseTask
 from convoy.rules.turns import ANOTHER_APPROVAL
-from convoy.rules.verdict import Checks, Observed
+from convoy.rules.verdict import Checks
+from tests.convoy.room import due, why
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, sha, spec, startable
-
-BASE = {f"refs/heads/convoy/{NAME}/base": sha("0")}
-
-
-def why(refusal: Refusal | None) -> str:
-    assert refusal is not None
-    return refusal.why
 
 
 def reviewed(**given: object) -> Rules:
@@ -49,7 +40,7 @@ def test_a_plan_waits_for_a_person_and_then_is_carried_out() -> None:
     waiting = rules.convoy
     assert waiting.state == "planning"
     assert not startable(waiting, rules.task(1))
-    owed = owed_actions(rules.state, Observed(refs=BASE), Patience(), rules.now)
+    owed = due(rules)
     assert [type(action).__name__ for action in owed] == ["Do", "Show", "Show", "Show"]
 
     rules.do(ApprovePlan(convoy=NAME, by="bea"))
@@ -125,10 +116,8 @@ def test_unapproved_work_has_no_candidate_and_does_not_land() -> None:
 
     land = LandMerge(convoy=NAME, task=1, candidate=sha("a"), judged=("ci",))
     assert "no longer the candidate" in why(rules.ask(land))
-    green = Observed(
-        refs=BASE, checks={sha("a"): Checks(verdict="green", names=("ci",))}
-    )
-    owed = owed_actions(rules.state, green, Patience(), rules.now)
+    green = {sha("a"): Checks(verdict="green", names=("ci",))}
+    owed = due(rules, checks=green)
     assert {type(action).__name__ for action in owed} == {"Call", "Do", "Show"}
 
 

@@ -1,16 +1,12 @@
 """Too many attempts in a row without work stop everything, until a person looks."""
 
 from convoy.events.people_events import ConvoyPaused, ConvoyResumed
-from convoy.model.ids import base_branch
-from convoy.owed import Begin, Patience, Pause
-from convoy.owed.owed import owed_actions
+from convoy.owed import Pause
 from convoy.owed.sessions import TOO_MANY
 from convoy.rules.ending import RefuseWork
 from convoy.rules.people import RetryTask
-from convoy.rules.verdict import Observed
+from tests.convoy.room import begins, due
 from tests.world.rules import NAME, Rules, made, sha, spec
-
-OBSERVED = Observed(refs={f"refs/heads/{base_branch(NAME)}": sha("0")})
 
 
 def failing(times: int, attempts: int = 9) -> Rules:
@@ -30,9 +26,8 @@ def failing(times: int, attempts: int = 9) -> Rules:
 
 def owed(rules: Rules) -> tuple[list[Pause], list[int]]:
     """Return what is to pause, and the tasks that are to start."""
-    actions = owed_actions(rules.state, OBSERVED, Patience(), rules.now)
-    pauses = [each for each in actions if isinstance(each, Pause)]
-    return pauses, [each.task for each in actions if isinstance(each, Begin)]
+    pauses = [each for each in due(rules) if isinstance(each, Pause)]
+    return pauses, [each.task for each in begins(rules)]
 
 
 def test_so_many_failures_in_a_row_pause_everything_and_start_nothing() -> None:

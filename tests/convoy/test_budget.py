@@ -6,17 +6,15 @@ from msgspec.structs import replace
 
 from convoy.events import Refusal, decided
 from convoy.events.session_events import TaskStarted
-from convoy.model.ids import base_branch
 from convoy.model.records import Budget, EngineSpec, Estimate, Price, Usage
 from convoy.model.session_result import estimate_words
-from convoy.owed import Begin, MakePlan, Patience
-from convoy.owed.owed import owed_actions
+from convoy.owed import Begin, MakePlan
 from convoy.rules.ending import AcceptNothing, AcceptWork, RefuseWork
 from convoy.rules.people import BlockTask, DeferTask, RetryTask
 from convoy.rules.plans import estimate
 from convoy.rules.starting import StartTask, moment
-from convoy.rules.verdict import Observed
 from convoy.views.reasons import convoy_reasons, plan_waits, reasons, waits_for
+from tests.convoy.room import due
 from tests.world.cases import looped
 from tests.world.rules import (
     NAME,
@@ -29,7 +27,6 @@ from tests.world.rules import (
     spec,
 )
 
-OBSERVED = Observed(refs={f"refs/heads/{base_branch(NAME)}": sha("0")})
 SPENT = "the {0}'s budget of ${1} is spent, ${2} so far"
 START = made(StartTask, now=10**13)
 
@@ -52,7 +49,7 @@ def failed(rules: Rules, task: int, usd: float) -> Rules:
 
 def owed(rules: Rules) -> dict[int, str]:
     """Return why each task is blocked that is to be; empty: it is to start."""
-    actions = owed_actions(rules.state, OBSERVED, Patience(), rules.now)
+    actions = due(rules)
     blocked = {each.task: each.why for each in commands(actions, BlockTask)}
     starts = {each.task: "" for each in actions if isinstance(each, Begin)}
     assert not blocked.keys() & starts.keys()
@@ -123,7 +120,7 @@ DAY_MS = 86_400_000
 
 
 def deferred(rules: Rules) -> dict[int, int]:
-    actions = owed_actions(rules.state, OBSERVED, Patience(), rules.now)
+    actions = due(rules)
     return {each.task: each.until for each in commands(actions, DeferTask)}
 
 
@@ -222,7 +219,7 @@ def test_without_money_for_a_plan_the_task_list_is_the_plan() -> None:
 
     rules.do(BlockTask(convoy=NAME, task=0, why=why))
 
-    actions = owed_actions(rules.state, OBSERVED, Patience(), rules.now)
+    actions = due(rules)
     assert MakePlan(NAME) in [*actions]
 
 

@@ -1,4 +1,3 @@
-from convoy.events import Refusal
 from convoy.events.forge_actions import ActionDone
 from convoy.events.leases import StartBot
 from convoy.events.people_events import ConvoyPaused, ConvoyResumed
@@ -9,6 +8,7 @@ from convoy.rules.landing import AttemptMerge, FailMerge, LandMerge
 from convoy.rules.people import DropTask, FailConvoy, RetryTask
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask
+from tests.convoy.room import why
 from tests.world.cases import looped
 from tests.world.rules import ACTOR, NAME, Rules, made, requested, settings, sha, spec
 
@@ -19,11 +19,6 @@ def start(number: int, base: str = sha("0")) -> StartTask:
 
 def lost(number: int, attempt: int) -> LoseSession:
     return made(LoseSession, task=number, attempt=attempt, cause="lost", why="it died")
-
-
-def why(refused: Refusal | None) -> str:
-    assert refused is not None
-    return refused.why
 
 
 def test_a_task_starts_only_when_all_it_needs_is_merged() -> None:
@@ -238,17 +233,11 @@ def test_a_changed_configuration_counts_but_for_what_is_frozen() -> None:
 def test_two_hasty_failures_alike_stop_a_task_and_other_two_do_not() -> None:
     def after(*ends: tuple[str, int]) -> str:
         rules = Rules().planned(spec(1), attempts=5)
-        for why, seconds in ends:
-            rules.started(1)
+        for cause, seconds in ends:
+            attempt = rules.started(1).task(1).started
             now = rules.now + seconds * 1000
-            failed = made(
-                RefuseWork,
-                attempt=rules.task(1).started,
-                cause="failed",
-                why=why,
-                now=now,
-            )
-            rules.do(failed)
+            failed = {"attempt": attempt, "cause": "failed", "why": cause, "now": now}
+            rules.do(made(RefuseWork, **failed))
         return f"{rules.task(1).state}: {rules.task(1).why}"
 
     assert after(("no", 2), ("no", 2)) == (

@@ -1,25 +1,16 @@
 """What people may change of a plan that is being carried out."""
 
-from convoy.events import Command, Refusal
 from convoy.events.people_events import ApprovePlan, TaskHeard, TaskTold
 from convoy.events.plan_events import ConvoyRanked
 from convoy.model.records import EngineSpec
-from convoy.owed import Begin, Patience
-from convoy.owed.owed import owed_actions
 from convoy.rules.people import DropTask
 from convoy.rules.plan_changes import AddTask, AssignTask, LinkTask
 from convoy.rules.plans import PlanConvoy
-from convoy.rules.verdict import Observed
 from convoy.views.reasons import reasons
+from tests.convoy.room import begins, refused
 from tests.world.rules import NAME, Rules, requested, settings, sha, spec, startable
 
 TWO = {name: EngineSpec(type="shell") for name in ("default", "docs")}
-
-
-def refused(rules: Rules, command: Command) -> str:
-    refusal = rules.ask(command)
-    assert isinstance(refusal, Refusal)
-    return refusal.why
 
 
 def add(number: int, **given: object) -> AddTask:
@@ -190,6 +181,4 @@ def test_a_convoy_of_a_higher_priority_starts_first() -> None:
     )
     refs = {f"refs/heads/convoy/{name}/base": sha("0") for name in (NAME, "late-8")}
 
-    owed = owed_actions(rules.state, Observed(refs=refs), Patience(), rules.now)
-
-    assert [a.convoy for a in owed if isinstance(a, Begin)] == ["late-8"]
+    assert [each.convoy for each in begins(rules, refs)] == ["late-8"]

@@ -4,10 +4,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convoy.events import Command, Refusal
+from convoy.events import Command
 from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession, RefuseWork
 from convoy.rules.people import BlockTask, DropTask, FailConvoy, RetryTask
 from convoy.rules.starting import StartTask
+from tests.convoy.room import why
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, sha, spec
 
@@ -23,11 +24,6 @@ ENDS = (
     RefuseWork(**FIRST, cause="refused", why="a symlink"),
     LoseSession(**FIRST, cause="lost", why="it died"),
 )
-
-
-def why(refused: Refusal | None) -> str:
-    assert refused is not None
-    return refused.why
 
 
 @looped(*ENDS)

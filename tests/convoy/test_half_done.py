@@ -2,17 +2,15 @@
 
 from msgspec.structs import replace
 
-from convoy.events import Refusal
 from convoy.events.session_events import TaskStarted
 from convoy.kinds import half_done
 from convoy.model import ids
 from convoy.model.records import Cause
-from convoy.owed import Begin, Patience
-from convoy.owed.owed import owed_actions
+from convoy.owed import Begin
 from convoy.rules.ending import AcceptWork, LoseSession, RefuseWork
 from convoy.rules.landing import FailMerge, ProveWork
 from convoy.rules.starting import StartTask
-from convoy.rules.verdict import Observed
+from tests.convoy.room import due, refused
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, sha, spec
 
@@ -33,7 +31,7 @@ def ended(attempt: int, cause: Cause, left: str = "") -> RefuseWork:
 
 
 def base(rules: Rules, refs: dict[str, str] = KEPT) -> str:
-    begun = owed_actions(rules.state, Observed(refs=refs), Patience(), rules.now * 10)
+    begun = due(rules, refs, rules.now * 10)
     return next(each.base for each in begun if isinstance(each, Begin))
 
 
@@ -142,6 +140,5 @@ def test_what_stands_on_other_tests_is_not_gone_on_from() -> None:
 
     assert half_done(rules.convoy, rules.task(2)) is None
     assert base(rules) == sha("b")
-    refused = rules.ask(made(StartTask, task=2, base=sha("1"), now=9))
-    assert isinstance(refused, Refusal)
-    assert refused.why == f"task 2 starts from {sha('b')}"
+    start = made(StartTask, task=2, base=sha("1"), now=9)
+    assert refused(rules, start) == f"task 2 starts from {sha('b')}"

@@ -1,6 +1,5 @@
 """Work that is kept from merging, let go, put on a newer base or sent back."""
 
-from convoy.events import Command, Refusal
 from convoy.events.hold_events import (
     MergeRequested,
     MergeWithdrawn,
@@ -9,13 +8,12 @@ from convoy.events.hold_events import (
 )
 from convoy.events.people_events import TaskApproved
 from convoy.events.session_events import TaskStarted
-from convoy.owed import Begin, Patience
-from convoy.owed.owed import owed_actions
 from convoy.rules.ending import AcceptNothing, RefuseWork
 from convoy.rules.landing import LandMerge
 from convoy.rules.people import RebaseWork, RetryTask, ReviseTask
 from convoy.rules.starting import StartTask
-from convoy.rules.verdict import Checks, Observed
+from convoy.rules.verdict import Checks
+from tests.convoy.room import BASE, begins, due, refused
 from tests.world.rules import (
     NAME,
     Rules,
@@ -27,14 +25,7 @@ from tests.world.rules import (
     task_branches,
 )
 
-BASE = f"refs/heads/convoy/{NAME}/base"
 MAIN = "refs/heads/main"
-
-
-def refused(rules: Rules, command: Command) -> str:
-    refusal = rules.ask(command)
-    assert isinstance(refusal, Refusal)
-    return refusal.why
 
 
 def owed(rules: Rules, tip: str = sha("0")) -> list[str]:
@@ -42,15 +33,9 @@ def owed(rules: Rules, tip: str = sha("0")) -> list[str]:
     if rules.convoy.candidate:
         commits.append(rules.convoy.candidate.commit)
     green = {commit: Checks(verdict="green", names=("ci",)) for commit in commits}
-    pulls = open_pulls(rules.convoy)
-    seen = Observed(
-        refs={BASE: tip, MAIN: sha("0"), **task_branches(rules.convoy)},
-        checks=green,
-        pulls=pulls,
-    )
-    kinds = [
-        type(a).__name__ for a in owed_actions(rules.state, seen, Patience(), rules.now)
-    ]
+    refs = {BASE: tip, MAIN: sha("0"), **task_branches(rules.convoy)}
+    seen = due(rules, refs, checks=green, pulls=open_pulls(rules.convoy))
+    kinds = [type(action).__name__ for action in seen]
     return [kind for kind in kinds if kind not in ("Do", "Show")]
 
 
@@ -189,10 +174,7 @@ def test_an_attempt_after_a_revision_starts_nowhere_else() -> None:
 
     assert refused(rules, start) == f"task 1 continues from {sha('a')}"
     rules.pushed(sha("9"))
-    begun = owed_actions(
-        rules.state, Observed(refs={BASE: sha("9")}), Patience(), rules.now
-    )
-    bases = {a.task: a.base for a in begun if isinstance(a, Begin)}
+    bases = {each.task: each.base for each in begins(rules, {BASE: sha("9")})}
     assert bases == {1: sha("a"), 2: sha("9")}
 
 

@@ -4,16 +4,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convoy.events import Refusal
 from convoy.rules.landing import AttemptMerge, LandMerge
 from convoy.rules.target import FailSync
+from tests.convoy.room import why
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, sha, spec
-
-
-def why(refused: Refusal | None) -> str:
-    assert refused is not None
-    return refused.why
 
 
 def test_only_the_current_candidate_lands() -> None:

@@ -2,10 +2,10 @@ import re
 
 from msgspec.structs import replace
 
-from convoy.events import Refusal
 from convoy.events.leases import ExpireLease, FreeLease, RenewLease, TakeLease
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask
+from tests.convoy.room import why
 from tests.world.rules import NAME, Rules, made, requested, settings, spec
 
 
@@ -13,11 +13,6 @@ def take(resource: str, rules: Rules, holder: str = "ann") -> TakeLease:
     return TakeLease(
         resource=resource, holder=holder, nonce="n1", now=rules.now, ttl_s=300
     )
-
-
-def why(refused: Refusal | None) -> str:
-    assert refused is not None
-    return refused.why
 
 
 def test_a_resource_has_one_holder_over_all_that_overlaps_it() -> None:

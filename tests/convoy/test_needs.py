@@ -1,7 +1,6 @@
 """Whom a convoy needs, and when people are called for it: once, not again and again."""
 
-from convoy.owed import Call, Patience
-from convoy.owed.owed import owed_actions
+from convoy.owed import Call
 from convoy.rules.ending import RefuseWork
 from convoy.rules.people import (
     BlockTask,
@@ -11,7 +10,7 @@ from convoy.rules.people import (
     RetryTask,
     uncalled,
 )
-from convoy.rules.verdict import Observed
+from tests.convoy.room import due
 from tests.world.rules import NAME, Rules, made, sha, spec
 
 
@@ -29,8 +28,7 @@ def failed(rules: Rules, number: int) -> Rules:
 
 def called(rules: Rules) -> list[str]:
     """Call people for what waits; return the keys of that."""
-    actions = owed_actions(rules.state, Observed(), Patience(), rules.now)
-    calls = [each for each in actions if isinstance(each, Call)]
+    calls = [each for each in due(rules, {}) if isinstance(each, Call)]
     for call in calls:
         rules.do(CallPeople(convoy=call.convoy, text="Help.", now=rules.now))
     return [need.key for call in calls for need in call.needs]

@@ -3,7 +3,6 @@
 from hypothesis import given, strategies as st
 
 from convoy.events import Refusal
-from convoy.model.ids import base_branch
 from convoy.model.records import EngineSpec
 from convoy.model.session_result import (
     LONGEST_ASKED_S,
@@ -11,14 +10,13 @@ from convoy.model.session_result import (
     OUTAGES_MOST,
     wait_ms,
 )
-from convoy.owed import Patience
-from convoy.owed.owed import owed_actions
+from convoy.owed import Begin
 from convoy.rules.ending import RefuseWork
 from convoy.rules.people import RetryTask
 from convoy.rules.starting import StartTask
-from convoy.rules.verdict import Observed
 from convoy.views.reasons import reasons
-from tests.world.rules import NAME, Rules, made, sha, spec
+from tests.convoy.room import due
+from tests.world.rules import NAME, Rules, made, spec
 
 WHY = "The vendor's rate limit is reached: too many requests."
 
@@ -47,9 +45,7 @@ def start(now: int) -> StartTask:
 
 def starts(rules: Rules, now: int) -> bool:
     """Whether the plan starts anything then."""
-    seen = Observed(refs={f"refs/heads/{base_branch(NAME)}": sha("0")})
-    owed = owed_actions(rules.state, seen, Patience(), now)
-    return any(type(action).__name__ == "Begin" for action in owed)
+    return any(isinstance(action, Begin) for action in due(rules, now=now))
 
 
 def test_it_spends_no_attempt_and_tells_the_next_one_nothing() -> None:

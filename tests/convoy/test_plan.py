@@ -32,6 +32,7 @@ from convoy.rules.landing import AttemptMerge, FailMerge
 from convoy.rules.people import BlockTask, DropTask
 from convoy.rules.starting import StartTask
 from convoy.rules.verdict import Checks, CiVerdict, Observed, Run
+from tests.convoy.room import BASE, due
 from tests.world.rules import (
     ACTOR,
     NAME,
@@ -45,7 +46,6 @@ from tests.world.rules import (
     task_branches,
 )
 
-BASE = f"refs/heads/convoy/{NAME}/base"
 QUEUE = f"refs/heads/brat/queue/convoy--{NAME}--base/"
 ROOTS = {"refs/heads/main": sha("0"), BASE: sha("0")}
 GREEN = Checks(verdict="green", names=("ci",))
@@ -58,8 +58,7 @@ def owed(rules: Rules, **seen: object) -> list[Action]:
     for convoy in rules.state.convoys.values():
         looked.setdefault("pulls", open_pulls(convoy))
         looked["refs"] = {**task_branches(convoy), **looked["refs"]}  # type: ignore[dict-item]
-    observed = Observed(**looked)  # type: ignore[arg-type]
-    actions = owed_actions(rules.state, observed, Patience(), rules.now)
+    actions = due(rules, **looked)  # type: ignore[arg-type]
     return [action for action in actions if not isinstance(action, Show | Do)]
 
 

@@ -7,16 +7,14 @@ from convoy.events import Refusal, decided
 from convoy.events.people_events import ApprovePlan
 from convoy.events.plan_events import ConvoyReplanned, TaskRewritten
 from convoy.model.records import Wait
-from convoy.owed import Patience
-from convoy.owed.owed import owed_actions
 from convoy.rules.ending import AcceptNothing, RefuseWork
 from convoy.rules.people import DropTask, uncalled
 from convoy.rules.plan_changes import AddTask, PartTask
-from convoy.rules.verdict import Observed
 from convoy.views.interventions import interventions
 from convoy.views.plan import plan_document
+from tests.convoy.room import due
 from tests.convoy.stories import reshaped
-from tests.world.rules import NAME, Rules, commands, made, sha, spec, startable
+from tests.world.rules import NAME, Rules, commands, made, spec, startable
 
 
 def drawn() -> Rules:
@@ -78,10 +76,8 @@ def test_a_split_that_an_older_brat_began_is_dropped_and_a_person_is_asked() -> 
     split = spec(2, kind="split", on=(1,))
     rules.do(AddTask(convoy=NAME, spec=split, by="the mayor")).started(2)
 
-    refs = {f"refs/heads/convoy/{NAME}/base": sha("0")}
     for _ in range(2):  # its session still has to end
-        actions = owed_actions(rules.state, Observed(refs=refs), Patience(), rules.now)
-        rules.do(*commands(actions, DropTask))
+        rules.do(*commands(due(rules), DropTask))
     rules.do(made(AcceptNothing, task=2))
 
     assert [task.state for task in rules.convoy.tasks] == ["blocked", "dropped"]

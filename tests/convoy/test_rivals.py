@@ -13,8 +13,7 @@ from convoy.kinds import kept_by_tasks
 from convoy.kinds.rivals import NONE_LEFT, RIVALS_MOST, smallest
 from convoy.model.records import TaskSpec
 from convoy.model.work import LOST_MOST
-from convoy.owed import Action, LookAgain, Note, Patience, Prove, Reject, Stall, Try
-from convoy.owed.owed import owed_actions
+from convoy.owed import Action, LookAgain, Note, Prove, Reject, Stall, Try
 from convoy.rules.ending import AcceptNothing, LoseSession, MakeChoice, RefuseWork
 from convoy.rules.landing import (
     AttemptMerge,
@@ -34,10 +33,11 @@ from convoy.rules.people import (
 )
 from convoy.rules.plan_changes import AddTask
 from convoy.rules.plans import fault_of
-from convoy.rules.verdict import Checks, Observed
+from convoy.rules.verdict import Checks
 from convoy.text import Unfit
 from convoy.views.interventions import interventions
 from convoy.views.reasons import waits_for
+from tests.convoy.room import due
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, commands, made, sha, spec, startable
 
@@ -95,11 +95,8 @@ def owed(rules: Rules, **verdicts: str) -> list[Action]:
         sha(letter): Checks(verdict=verdict, names=("ci",), text=verdict)  # type: ignore[arg-type]
         for letter, verdict in verdicts.items()
     }
-    refs = {f"refs/heads/convoy/{NAME}/base": sha("0")}
-    observed = Observed(refs=refs, checks=checks)
-    actions = owed_actions(rules.state, observed, Patience(), rules.now)
     wanted = Try | Prove | Reject | Note | LookAgain | Stall
-    return [each for each in actions if isinstance(each, wanted)]
+    return [each for each in due(rules, checks=checks) if isinstance(each, wanted)]
 
 
 def test_ci_judges_each_rival_as_it_is_and_nobody_else_sees_it() -> None:

@@ -5,8 +5,8 @@ Each of these was broken without any other test noticing: docs/mutants.md.
 
 from msgspec.structs import replace
 
-from convoy.events import Refusal, decided
-from convoy.events.forge_actions import ActionDone, Answer
+from convoy.events import decided
+from convoy.events.forge_actions import ActionDone
 from convoy.events.hold_events import (
     BaseDeleted,
     BranchPushed,
@@ -23,22 +23,19 @@ from convoy.events.task_events import TaskQueued
 from convoy.model import ids
 from convoy.model.state import Convoy, State, Task, TaskState
 from convoy.owed import (
-    Begin,
     BuildConvoy,
     CreateBase,
     HearBase,
     HearPush,
     Note,
-    Patience,
 )
-from convoy.owed.owed import owed_actions
 from convoy.rules.ending import AcceptNothing, LoseSession
 from convoy.rules.landing import AttemptMerge, FailMerge, LandMerge, chain
 from convoy.rules.people import BlockTask, DropTask, FailConvoy, RetryConvoy, RetryTask
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask
-from convoy.rules.verdict import Checks, Observed
-from tests.world.cases import looped
+from convoy.rules.verdict import Checks
+from tests.convoy.room import BASE, begins, due, why
 from tests.world.rules import (
     NAME,
     Rules,
@@ -53,11 +50,6 @@ from tests.world.rules import (
 
 GREEN = Checks(verdict="green", names=("ci",))
 HEADS = "refs/heads/"
-
-
-def why(refused: object) -> str:
-    assert isinstance(refused, Refusal)
-    return refused.why
 
 
 def request(name: str, issue: int) -> ConvoyRequested:
@@ -235,24 +227,12 @@ def test_what_is_known_of_no_convoy_changes_nothing() -> None:
     assert fact.change(rules.state) == rules.state
 
 
-@looped(Answer(issue=7, comment=3, text="Yes."), Answer(issue=7, sign="s", text=""))
-def test_what_people_say_is_answered_once(answer: Answer) -> None:
-    rules = Rules().planned(spec(1)).do(answer)
-    assert "already" in why(rules.ask(answer))
-    announced = {*rules.state.intents} - {f"comment:{NAME}"}
-
-    rules.do(*(ActionDone(key=key, number=9) for key in announced))
-
-    assert "already" in why(rules.ask(answer))
-
-
 def test_what_has_run_out_is_swept() -> None:
     lock = TakeLease(resource="port:1", holder="ann", nonce="n", now=0, ttl_s=60)
     rules = Rules().do(lock)
 
     def swept(now: int) -> bool:
-        owed = owed_actions(rules.state, Observed(), Patience(), now)
-        return bool(commands(owed, ExpireLease))
+        return bool(commands(due(rules, {}, now), ExpireLease))
 
     assert not swept(now=59_999)
     assert swept(now=60_000)
@@ -264,24 +244,22 @@ def test_a_convoy_is_built_again_when_a_person_pushed_to_its_branch() -> None:
         ActionDone(key=f"pull:{NAME}/0", number=20),
         made(AttemptMerge, task=0, candidate=sha("a"), work=sha("a")),
     )
-    refs = {HEADS + "main": sha("0"), f"{HEADS}convoy/{NAME}/base": sha("b")}
-    observed = Observed(refs=refs, checks={sha("a"): GREEN})
+    refs = {HEADS + "main": sha("0"), BASE: sha("b")}
+    green = {sha("a"): GREEN}
 
-    owed = owed_actions(rules.state, observed, Patience(), rules.now)
+    owed = due(rules, refs, checks=green)
     assert HearPush(NAME, 0, sha("b")) in owed
     assert not any(isinstance(action, BuildConvoy) for action in owed)
 
     rules.do(BranchPushed(convoy=NAME, commit=sha("b")))
-    owed = owed_actions(rules.state, observed, Patience(), rules.now)
+    owed = due(rules, refs, checks=green)
     assert not any(isinstance(action, HearPush | BuildConvoy) for action in owed)
-    refs[f"{HEADS}convoy/{NAME}/base"] = sha("a")
-    owed = owed_actions(rules.state, observed, Patience(), rules.now)
-    assert Note(None, BranchReturned(convoy=NAME)) in owed
+    refs[BASE] = sha("a")
+    assert Note(None, BranchReturned(convoy=NAME)) in due(rules, refs, checks=green)
 
-    refs[f"{HEADS}convoy/{NAME}/base"] = sha("b")
+    refs[BASE] = sha("b")
     rules.do(BranchTaken(convoy=NAME, commit=sha("b")[:7], by="ann"))
-    owed = owed_actions(rules.state, observed, Patience(), rules.now)
-    assert BuildConvoy(NAME, sha("0")) in owed
+    assert BuildConvoy(NAME, sha("0")) in due(rules, refs, checks=green)
     assert rules.convoy.put_back_by == "ann", "who answers for its landing"
 
 
@@ -289,13 +267,12 @@ def test_a_branch_that_was_deleted_comes_back_with_all_that_landed() -> None:
     rules = Rules().planned(spec(1), spec(2), spec(3))
     rules.landed(2, sha("a")).landed(1, sha("b"))
 
-    owed = owed_actions(rules.state, Observed(), Patience(), rules.now)
+    owed = due(rules, {})
     assert HearBase(NAME) in owed
     assert not any(isinstance(action, CreateBase) for action in owed)
 
     rules.do(BaseDeleted(convoy=NAME), ConvoyResumed(convoy=NAME, by="ann"))
-    owed = owed_actions(rules.state, Observed(), Patience(), rules.now)
-    assert CreateBase(NAME, sha("b")) in owed
+    assert CreateBase(NAME, sha("b")) in due(rules, {})
 
 
 def test_a_convoy_without_its_branch_stays_paused_or_gets_it_back() -> None:
@@ -310,8 +287,7 @@ def test_a_convoy_without_its_branch_stays_paused_or_gets_it_back() -> None:
     ended = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
     ended.do(deleted, FailConvoy(convoy=NAME, why="cancelled", by="ann"))
     ended.do(RetryConvoy(convoy=NAME, by="ann"))
-    owed = owed_actions(ended.state, Observed(), Patience(), ended.now)
-    assert CreateBase(NAME, sha("a")) in owed
+    assert CreateBase(NAME, sha("a")) in due(ended, {})
 
 
 def test_a_convoy_that_ended_opens_no_pull_request() -> None:
@@ -331,10 +307,5 @@ def test_two_convoys_share_the_slots() -> None:
     names = (NAME, "other-8")
     refs = {f"{HEADS}convoy/{name}/base": sha("0") for name in names}
 
-    owed = owed_actions(rules.state, Observed(refs=refs), Patience(), rules.now)
-
-    begun = [action for action in owed if isinstance(action, Begin)]
-    assert [(action.convoy, action.task) for action in begun] == [
-        (NAME, 1),
-        ("other-8", 1),
-    ]
+    begun = [(action.convoy, action.task) for action in begins(rules, refs)]
+    assert begun == [(NAME, 1), ("other-8", 1)]

@@ -20,10 +20,10 @@ from convoy.rules.landing import ClearMerge, DoubtMerge, FailMerge
 from convoy.rules.people import BlockTask
 from convoy.rules.verdict import Check, Checks, Observed, judge
 from convoy.views.reasons import reasons
+from tests.convoy.room import BASE
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, commands, open_pulls, sha, spec
 
-BASE = f"refs/heads/convoy/{NAME}/base"
 TIP, NEXT = sha("0"), sha("9")
 GREEN = Checks(verdict="green", names=("unit",))
 RED = Checks(verdict="red", names=("unit",), failed=("unit",), text="boom")

@@ -11,26 +11,25 @@ from convoy.model.ids import (
     task_item,
     task_of_item,
 )
-from convoy.owed import Action, Begin, Collect, Note, Patience, Show
-from convoy.owed.owed import UNTRIED_MS, owed_actions
+from convoy.owed import Action, Begin, Collect, Note, Show
+from convoy.owed.owed import UNTRIED_MS
 from convoy.rules.people import FailConvoy
 from convoy.rules.starting import StartTask
-from convoy.rules.verdict import Observed, Run
+from convoy.rules.verdict import Run
+from tests.convoy.room import due
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
 
-REFS = {f"refs/heads/convoy/{NAME}/base": sha("0")}
 FIRST = task_item(NAME, 1)
 TRIED = Note(None, ItemTakenUp(item=FIRST))
 
 
-def due(rules: Rules, *runs: Run) -> tuple[Action, ...]:
-    observed = Observed(refs=REFS, runs={run.id: run for run in runs})
-    return owed_actions(rules.state, observed, Patience(), rules.now)
+def with_runs(rules: Rules, *runs: Run) -> tuple[Action, ...]:
+    return due(rules, runs={run.id: run for run in runs})
 
 
 def owed(rules: Rules, *runs: Run) -> list[object]:
-    return [each for each in due(rules, *runs) if isinstance(each, Begin | Note)]
+    return [each for each in with_runs(rules, *runs) if isinstance(each, Begin | Note)]
 
 
 def never_begun() -> Rules:
@@ -79,7 +78,7 @@ def test_a_session_of_a_convoy_that_was_cancelled_gives_its_slot_back() -> None:
 
     assert owed(rules, Run(id=101, completed=True)) == [TRIED]
     rules.do(ItemTakenUp(item=FIRST))
-    assert Collect(NAME, 1, 101) in due(rules, Run(id=101, completed=True))
+    assert Collect(NAME, 1, 101) in with_runs(rules, Run(id=101, completed=True))
 
 
 def test_what_a_person_retries_waits_for_a_slot_that_another_task_has_by_now() -> None:
@@ -115,8 +114,7 @@ LABELS = show_item(NAME, "labels")
 
 def shown_again(rules: Rules) -> list[object]:
     """Return what is to be shown, and to be tried again."""
-    actions = owed_actions(rules.state, Observed(), Patience(), rules.now)
-    return [action for action in actions if isinstance(action, Show | Note)]
+    return [each for each in due(rules, {}) if isinstance(each, Show | Note)]
 
 
 def over() -> Rules:

@@ -19,11 +19,11 @@ from convoy.owed import (
     Reject,
 )
 from convoy.owed.landings import merges
-from convoy.owed.owed import owed_actions
 from convoy.rules.landing import AttemptMerge, LandMerge, chain
 from convoy.rules.people import BlockTask, DropTask, FailConvoy, RebaseWork, RetryConvoy
 from convoy.rules.target import AttemptSync, FailSync, LandSync as Land
 from convoy.rules.verdict import Checks, Observed
+from tests.convoy.room import BASE, due, refused
 from tests.world.rules import NAME, Rules, commands, made, sha, spec
 
 TIP, MOVED = sha("a"), sha("1")
@@ -40,7 +40,7 @@ def begun(*more: int, **given: bool) -> Rules:
 def owed(
     rules: Rules, later_s: int = 0, *, tip: str = TIP, **checks: Checks
 ) -> list[Action]:
-    refs = {"refs/heads/main": MOVED, f"refs/heads/convoy/{NAME}/base": tip}
+    refs = {"refs/heads/main": MOVED, BASE: tip}
     known = {sha(letter): found for letter, found in checks.items()}
     observed = Observed(refs=refs, checks=known)
     now = rules.now + later_s * 1000
@@ -65,9 +65,7 @@ def test_work_that_takes_the_target_in_is_not_rebased() -> None:
     rules = conflicted().started(3).accepted(3, sha("b"))
 
     rebase = made(RebaseWork, task=3, old=sha("b"), commit=sha("c"), base=TIP, by="bea")
-    refused = rules.ask(rebase)
-    assert isinstance(refused, Refusal)
-    assert refused.why == "task 3 merges main in: it stays a merge"
+    assert refused(rules, rebase) == "task 3 merges main in: it stays a merge"
 
 
 # --- when -----------------------------------------------------------------------------
@@ -108,11 +106,11 @@ def test_a_busy_target_is_taken_in_once_in_five_minutes() -> None:
 def test_a_target_that_is_gone_is_said_once_until_it_is_back() -> None:
     rules = begun()
     waits = "the branch main, which was deleted or renamed: restore it"
-    gone = {f"refs/heads/convoy/{NAME}/base": TIP}
-    for refs, why in ((gone, waits), (gone | {"refs/heads/main": MOVED}, "")):
+    gone = {BASE: TIP}
+    for refs, told in ((gone, waits), (gone | {"refs/heads/main": MOVED}, "")):
         look = Look(Observed(refs=refs), PATIENCE, rules.now)
         rules.do(*commands(merges(rules.convoy, look), LandingWaits))
-        assert rules.convoy.landing_waits == why
+        assert rules.convoy.landing_waits == told
         assert not commands(merges(rules.convoy, look), LandingWaits)
 
 
@@ -287,20 +285,18 @@ def test_a_convoy_of_which_the_target_holds_all_opens_no_pull_request() -> None:
     key = f"pull:{NAME}/0"
     wanted = Do(rules.state.intents[key])
 
-    assert wanted in due(rules, sha("0"))
-    assert wanted not in due(rules, MOVED)  # taken in first
-    assert wanted not in due(rules, TIP)
+    assert wanted in green(rules, sha("0"))
+    assert wanted not in green(rules, MOVED)  # taken in first
+    assert wanted not in green(rules, TIP)
     taken = AttemptSync(convoy=NAME, candidate=TIP, base=TIP, target=TIP)
     rules.do(taken, Land(convoy=NAME, candidate=TIP, judged=("ci",)))
     rules.do(AttemptMerge(convoy=NAME, task=0, candidate=TIP, base=TIP, work=TIP))
-    assert LandConvoy(NAME, TIP) in due(rules, TIP)
+    assert LandConvoy(NAME, TIP) in green(rules, TIP)
     rules.do(LandMerge(convoy=NAME, task=0, candidate=TIP, judged=("ci",)))
     assert rules.convoy.state == "complete"
     assert key not in rules.state.intents
 
 
-def due(rules: Rules, target: str) -> tuple[Action, ...]:
+def green(rules: Rules, target: str) -> tuple[Action, ...]:
     """Return what is due where the convoy's branch is green and stands at its work."""
-    refs = {"refs/heads/main": target, f"refs/heads/convoy/{NAME}/base": TIP}
-    observed = Observed(refs=refs, checks={TIP: GREEN})
-    return owed_actions(rules.state, observed, PATIENCE, rules.now)
+    return due(rules, {"refs/heads/main": target, BASE: TIP}, checks={TIP: GREEN})

@@ -4,9 +4,8 @@ from convoy.events import Refusal
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.session_events import TaskStarted
 from convoy.model.records import TaskSpec
-from convoy.owed import Patience, Prove, Reject, Try
+from convoy.owed import Prove, Reject, Try
 from convoy.owed.landings import NOT_RED
-from convoy.owed.owed import owed_actions
 from convoy.rules.ending import AcceptNothing, AcceptWork
 from convoy.rules.landing import (
     FailMerge,
@@ -17,8 +16,9 @@ from convoy.rules.landing import (
 )
 from convoy.rules.people import BlockTask, DropTask, RetryTask, ReviseTask
 from convoy.rules.plans import fault_of
-from convoy.rules.verdict import Checks, Observed
+from convoy.rules.verdict import Checks
 from convoy.views.reasons import waits_for
+from tests.convoy.room import due
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, sha, spec, startable
 
@@ -39,9 +39,7 @@ def proven() -> Rules:
 def owed(rules: Rules, verdict: str = "") -> list[object]:
     """Return what the refinery owes, CI having said so of the tests."""
     checks = {sha("a"): Checks(verdict=verdict, names=("ci",))} if verdict else {}  # type: ignore[arg-type]
-    refs = {f"refs/heads/convoy/{NAME}/base": sha("0")}
-    observed = Observed(refs=refs, checks=checks)
-    actions = owed_actions(rules.state, observed, Patience(), rules.now)
+    actions = due(rules, checks=checks)
     return [each for each in actions if isinstance(each, Try | Prove | Reject)]
 
 

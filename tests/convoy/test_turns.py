@@ -3,19 +3,18 @@
 from hypothesis import given, strategies as st
 from msgspec.structs import replace
 
-from convoy.model import ids
 from convoy.model.records import TaskSpec, Wait
 from convoy.model.state import Convoy, Task
 from convoy.model.work import Work
-from convoy.owed import Action, Begin, Patience
-from convoy.owed.owed import owed_actions
+from convoy.owed import Action, Begin
 from convoy.rules.ending import LoseSession
 from convoy.rules.landing import FailMerge, waiting_to_merge
 from convoy.rules.people import BlockTask, DropTask
 from convoy.rules.plan_changes import LinkTask
 from convoy.rules.turns import Turn, in_order, turns, unmet
-from convoy.rules.verdict import Checks, Observed
+from convoy.rules.verdict import Checks
 from convoy.views.reasons import reasons, waits_for
+from tests.convoy.room import BASE, due
 from tests.world.rules import NAME, Rules, made, sha, spec
 
 ON_ONE = (Turn(1, ("a.py",)),)
@@ -51,9 +50,7 @@ def conflicts(rules: Rules, number: int) -> Rules:
 
 
 def owed(rules: Rules, checks: dict[str, Checks] | None = None) -> tuple[Action, ...]:
-    refs = {ids.HEADS + f"convoy/{NAME}/base": rules.convoy.tip or sha("0")}
-    observed = Observed(refs=refs, checks=checks or {})
-    return owed_actions(rules.state, observed, Patience(), rules.now)
+    return due(rules, {BASE: rules.convoy.tip or sha("0")}, checks=checks or {})
 
 
 def begins(rules: Rules, checks: dict[str, Checks] | None = None) -> list[int]:

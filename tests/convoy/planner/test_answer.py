@@ -1,21 +1,17 @@
 """A model's plan: what is taken, what is told back, and what never comes through."""
 
 import json
-from itertools import combinations
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
 
 from convoy.events.plan_events import ConvoyPlanned
 from convoy.log import body_of
 from convoy.log.record import fact_of
 from convoy.model.records import TaskSpec, Wait
-from convoy.model.task_graph import declared_path, find_cycle
 from convoy.planner import ANSWER_CHARS
 from convoy.planner.plan_reader import House, read_plan
 from convoy.text import Unfit
-from grite.resource import overlaps
 from tests.world.cases import looped
 
 FILES = ("README.md", "src/auth/tokens.py", "src/api.py", "tests/test_api.py")
@@ -182,52 +178,6 @@ def test_a_plan_that_gives_orders_is_words_in_the_log() -> None:
 
     assert fact_of(body) == planned
     assert body.count("[brat]") == body.count("[/brat]") == 1
-
-
-names = st.sampled_from(["src/", "src/auth/", *FILES, "new.py", "src/auth/new.py"])
-steps = st.lists(
-    st.fixed_dictionaries(
-        {
-            "paths": st.lists(names, max_size=3),
-            "creates": st.lists(names, max_size=2),
-            "after": st.lists(st.integers(0, 6), max_size=3),
-        }
-    ).map(lambda given: step(**given)),
-    min_size=1,
-    max_size=5,
-)
-
-
-@given(steps)
-def test_every_plan_that_is_taken_can_be_carried_out(given: list[Any]) -> None:
-    try:
-        tasks = plan(*given)
-    except Unfit:
-        return
-    after = {task.number: task.after for task in tasks}
-
-    assert find_cycle(after) is None
-    for task, written in zip(tasks, given, strict=True):
-        asked = (*written.get("paths", ()), *written.get("creates", ()))
-        assert {*task.paths} == {*map(declared_path, asked)}
-    for one, other in combinations(tasks, 2):
-        ordered = other.number in _before(after, one.number) or one.number in _before(
-            after, other.number
-        )
-        assert ordered or not any(
-            overlaps(f"path:{a}", f"path:{b}") for a in one.paths for b in other.paths
-        )
-
-
-def _before(after: dict[int, tuple[int, ...]], number: int) -> set[int]:
-    found: set[int] = set()
-    left = [*after[number]]
-    while left:
-        at = left.pop()
-        if at not in found:
-            found.add(at)
-            left += after[at]
-    return found
 
 
 def test_a_task_keeps_the_command_that_shows_that_it_is_done() -> None:

@@ -11,6 +11,7 @@ from convoy.planner.ground import MOST_READ, Ground
 from convoy.planner.plan_reader import House, imports_beside, read_plan
 from convoy.text import Unfit
 from grite.resource import overlaps
+from tests.world.cases import looped
 
 TEXTS = {
     "README.md": "Run src/api.py. See web/app.ts.bak and xsrc/auth/login.py.\n",
@@ -68,10 +69,19 @@ def test_of_two_that_make_the_same_the_later_waits() -> None:
     assert two.waits == (Wait(1, "both touch src/new.py", overlap=True),)
 
 
-def test_who_makes_what_is_there_already_makes_nothing() -> None:
-    one, two = plan("src/api.py", "+src/api.py")
-
-    assert (one.after, two.after) == ((), (1,))
+@looped(
+    # who makes what is there already makes nothing
+    (("src/api.py", "+src/api.py"), [(), (1,)]),
+    # the listed order holds among those that share a path
+    (("README.md", "README.md src/api.py"), [(), (1,)]),
+    (("web/app.ts", "src/model.py", "src/model.py", "src/"), [(), (), (2,), (2, 3)]),
+    # tests do not wait for tests
+    (("tests/test_auth.py", "tests/helper.py"), [(), ()]),
+    # Go's tests wait for the folder they import
+    (("cmd/main_test.go", "pkg/store/store.go"), [(2,), ()]),
+)
+def test_who_waits_for_whom(paths: tuple[str, ...], after: list[object]) -> None:
+    assert [task.after for task in plan(*paths)] == after
 
 
 def test_tests_wait_for_the_code_they_import() -> None:
@@ -98,30 +108,6 @@ def test_tests_that_are_yet_to_be_written_wait_for_the_code_of_their_name() -> N
     assert [task.after for task in (one, two, three, four)] == [(2,), (), (4,), ()]
     why = "tests/test_model.py is named after src/model.py, which task 2 changes"
     assert one.waits[0].why == why
-
-
-def test_tests_do_not_wait_for_tests() -> None:
-    one, two = plan("tests/test_auth.py", "tests/helper.py")
-
-    assert (one.after, two.after) == ((), ())
-
-
-def test_whoever_shares_a_path_waits_for_all_before_it() -> None:
-    one, two, three, four = plan("web/app.ts", *["src/model.py"] * 2, "src/")
-
-    assert [task.after for task in (one, two, three, four)] == [(), (), (2,), (2, 3)]
-
-
-def test_the_listed_order_holds_among_those_that_share_a_path() -> None:
-    one, two = plan("README.md", "README.md src/api.py")
-
-    assert (one.after, two.after) == ((), (1,))
-
-
-def test_gos_tests_wait_for_the_folder_they_import() -> None:
-    one, two = plan("cmd/main_test.go", "pkg/store/store.go")
-
-    assert (one.after, two.after) == ((2,), ())
 
 
 def test_documents_wait_for_the_code_they_name() -> None:

@@ -8,6 +8,7 @@ from convoy.rules.ending import AcceptWork, RefuseWork
 from convoy.rules.people import FailConvoy
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask
+from tests.convoy.room import why
 from tests.world.rules import NAME, Rules, made, requested, settings, sha, spec
 
 
@@ -83,9 +84,7 @@ def test_planning_waits_for_a_vendor_that_sent_it_away() -> None:
     )
 
     assert until >= 1_600_000
-    sent_on = decided(early, rules.state)
-    assert isinstance(sent_on, Refusal)
-    assert "waits for the model's vendor, until" in sent_on.why
+    assert "waits for the model's vendor, until" in why(rules.ask(early))
     assert rules.ask(late) is None
 
 

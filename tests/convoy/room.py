@@ -1,0 +1,35 @@
+"""What tests of the rules ask of a log in memory: why not, and what is due."""
+
+from convoy.events import Command, Refusal
+from convoy.model import ids
+from convoy.owed import Action, Begin, Patience
+from convoy.owed.owed import owed_actions
+from convoy.rules.verdict import Observed
+from tests.world.rules import NAME, Rules, sha
+
+BASE = ids.HEADS + ids.base_branch(NAME)
+
+
+def why(refused: object) -> str:
+    """Return why something was refused."""
+    assert isinstance(refused, Refusal)
+    return refused.why
+
+
+def refused(rules: Rules, command: Command) -> str:
+    """Submit a command that is to be refused; return why it is."""
+    return why(rules.ask(command))
+
+
+def due(
+    rules: Rules, refs: dict[str, str] | None = None, now: int = 0, **seen: object
+) -> tuple[Action, ...]:
+    """Return what is due where this is seen; unless told, the branch is at its base."""
+    refs = {BASE: sha("0")} if refs is None else refs
+    observed = Observed(refs=refs, **seen)  # type: ignore[arg-type]
+    return owed_actions(rules.state, observed, Patience(), now or rules.now)
+
+
+def begins(rules: Rules, refs: dict[str, str] | None = None) -> list[Begin]:
+    """Return what is to start."""
+    return [each for each in due(rules, refs) if isinstance(each, Begin)]
