@@ -92,9 +92,18 @@ class Left:
         return facts
 
     @property
-    def said(self) -> str:
+    def transcript(self) -> list[dict[str, Any]]:
         lines = (self.folder / "transcript.jsonl").read_text().splitlines()
-        return "".join(json.loads(line).get("text", "") for line in lines)
+        return [json.loads(line) for line in lines]
+
+    @property
+    def said(self) -> str:
+        return "".join(line.get("text", "") for line in self.transcript)
+
+    @property
+    def told(self) -> list[dict[str, Any]]:
+        """What the transcript tells of the session itself."""
+        return [line["event"] for line in self.transcript if "event" in line]
 
 
 @dataclass
@@ -215,10 +224,31 @@ class Forge:
                 job.kill()
         return Left(job.returncode, out, written(err), self.root / "result")
 
+    def begin(self, log: str, **changes: str | None) -> subprocess.Popen[str]:
+        """Start a job that is handed this commit of the log."""
+        return self.start(self.environment(log, **changes))
+
     def run(self, started: TaskStarted, **changes: str | None) -> Left:
-        return self.left_by(
-            self.start(self.environment(self.hand_off(started), **changes))
+        return self.left_by(self.begin(self.hand_off(started), **changes))
+
+    def until_said(self, words: str) -> None:
+        """Wait until the agent has said this."""
+        transcript, end = (
+            self.root / "result/transcript.jsonl",
+            time.monotonic() + WAIT_S,
         )
+        while not (transcript.exists() and words in transcript.read_text()):
+            assert time.monotonic() < end, "it was not said"
+            time.sleep(0.02)
+
+    def program(self, text: str, *names: str) -> str:
+        """Install programs of this text; return the path they are on."""
+        folder = self.root / "programs"
+        folder.mkdir(exist_ok=True)
+        for name in names:
+            (folder / name).write_text(text)
+            (folder / name).chmod(0o755)
+        return f"{folder}:{os.environ['PATH']}"
 
     def run_on(
         self,

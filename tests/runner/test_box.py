@@ -167,9 +167,7 @@ def test_a_box_that_is_killed_before_it_stands_is_tried_again(
 ) -> None:
     """As the kernel does when memory is short: it says nothing of the machine."""
     script = "while :; do :; done"
-    job = forge.start(
-        forge.environment(forge.hand_off(forge.started("sh", "-c", script)))
-    )
+    job = forge.begin(forge.hand_off(forge.started("sh", "-c", script)))
     watched = psutil.Process(job.pid)
     found: list[psutil.Process] = []
     while len(found) <= is_inner:
@@ -266,7 +264,5 @@ def test_where_the_machine_gives_no_box_no_agent_starts_unless_it_is_off(
     assert left.result["box"] == (refused if box == "on" else off)
     assert left.result["exit_code"] == (None if box == "on" else 5)
     assert ('set [runner] box = "off"' in left.result["why"]) == (box == "on")
-    lines = (left.folder / "transcript.jsonl").read_text().splitlines()
-    events = [each["event"] for line in lines if "event" in (each := json.loads(line))]
-    assert events[-1] == {"type": "unboxed", "why": left.result["box"]}
+    assert left.told[-1] == {"type": "unboxed", "why": left.result["box"]}
     assert "The agent had no sandbox" in Path(summary).read_text()

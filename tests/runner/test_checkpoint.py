@@ -21,7 +21,7 @@ class Job:
         rest = "while ! [ -e .git/go ]; do sleep 0.05; done\n"
         started = forge.started("sh", "-c", script + "\n" + rest, limits=OFTEN)
         self.forge = forge
-        self.process = forge.start(forge.environment(forge.hand_off(started)))
+        self.process = forge.begin(forge.hand_off(started))
 
     @property
     def kept(self) -> Path:

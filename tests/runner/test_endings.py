@@ -7,8 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -33,15 +31,7 @@ os.wait()
 open("greeting.txt", "w").write("hi")
 time.sleep({sleep})
 """
-DEADLINE_S = patient(10)
 HOUR_S = 3600
-
-
-def until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + DEADLINE_S
-    while not true():
-        assert time.monotonic() < end, "it did not come"
-        time.sleep(0.01)
 
 
 def is_left(forge: Forge) -> bool:
@@ -57,9 +47,8 @@ def is_left(forge: Forge) -> bool:
 
 def working(forge: Forge, script: str) -> subprocess.Popen[str]:
     started = forge.started(sys.executable, "-I", "-c", script)
-    job = forge.start(forge.environment(forge.hand_off(started)))
-    transcript = forge.root / "result/transcript.jsonl"
-    until(lambda: transcript.exists() and "daemon " in transcript.read_text())
+    job = forge.begin(forge.hand_off(started))
+    forge.until_said("daemon ")
     return job
 
 
@@ -226,9 +215,8 @@ def test_a_cancelled_job_keeps_the_work_and_says_so(
     forge: Forge, number: signal.Signals
 ) -> None:
     started = forge.started("sh", "-c", "echo half > half.txt; echo ready; sleep 600")
-    job = forge.start(forge.environment(forge.hand_off(started)))
-    transcript = forge.root / "result/transcript.jsonl"
-    until(lambda: transcript.exists() and "ready" in transcript.read_text())
+    job = forge.begin(forge.hand_off(started))
+    forge.until_said("ready")
 
     job.send_signal(number)
     left = forge.left_by(job)
@@ -293,7 +281,7 @@ def test_a_job_that_is_cancelled_while_it_fetches_ends_at_once(forge: Forge) -> 
     with socket.create_server(("127.0.0.1", 0)) as silent:
         silent.settimeout(patient(10))
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        job = forge.start(forge.environment("0" * 40, GITHUB_SERVER_URL=url))
+        job = forge.begin("0" * 40, GITHUB_SERVER_URL=url)
         connection, _ = silent.accept()
         with connection:
             connection.recv(1)
@@ -308,9 +296,7 @@ def test_a_job_that_is_cancelled_while_it_fetches_ends_at_once(forge: Forge) -> 
 def test_no_forge_is_a_reason_to_try_later(forge: Forge) -> None:
     with socket.create_server(("127.0.0.1", 0)) as gone:
         url = f"http://127.0.0.1:{gone.getsockname()[1]}"
-    left = forge.left_by(
-        forge.start(forge.environment("0" * 40, GITHUB_SERVER_URL=url))
-    )
+    left = forge.left_by(forge.begin("0" * 40, GITHUB_SERVER_URL=url))
 
     assert left.status == 75
     assert left.err.startswith("brat: The forge does not answer: ")

@@ -35,7 +35,7 @@ def theft(forge: Forge) -> TaskStarted:
 
 def tried(forge: Forge, log: str, **changes: str | None) -> Left:
     told = {"OPENAI_API_KEY": ENGINE_KEY, **changes}
-    return forge.left_by(forge.start(forge.environment(log, **told)))
+    return forge.left_by(forge.begin(log, **told))
 
 
 def refused(left: Left, why: str) -> None:

@@ -43,7 +43,7 @@ NOBODY = "0" * 40
 def test_bad_input_gets_one_sentence(
     changes: dict[str, str | None], sentence: str, forge: Forge
 ) -> None:
-    left = forge.left_by(forge.start(forge.environment(NOBODY, **changes)))
+    left = forge.left_by(forge.begin(NOBODY, **changes))
 
     assert left.status == 2
     assert left.err.count("\n") == 1
@@ -52,7 +52,7 @@ def test_bad_input_gets_one_sentence(
 
 
 def test_a_commit_that_the_forge_does_not_have_is_bad_input(forge: Forge) -> None:
-    left = forge.left_by(forge.start(forge.environment(NOBODY)))
+    left = forge.left_by(forge.begin(NOBODY))
 
     assert left.status == 2
     assert left.err.startswith(f"brat: Cannot fetch {NOBODY} from file://")
@@ -61,7 +61,7 @@ def test_a_commit_that_the_forge_does_not_have_is_bad_input(forge: Forge) -> Non
 def test_a_commit_that_is_not_of_the_log_is_bad_input(forge: Forge) -> None:
     assert forge.writer is not None
     log = signed_commit(forge.bare, {"x": b"no chunk"}, None, forge.writer)
-    left = forge.left_by(forge.start(forge.environment(log)))
+    left = forge.left_by(forge.begin(log))
 
     assert left.status == 2
     assert left.err.startswith("brat: BRAT_LOG names a commit that is not a hand-off: ")
@@ -88,7 +88,7 @@ def test_a_hand_off_on_the_issue_of_another_task_does_not_count(forge: Forge) ->
         ts=1,
         kind=CommentAdded(body),
     )
-    assert forge.left_by(forge.start(forge.environment(forge.log([event])))).status == 2
+    assert forge.left_by(forge.begin(forge.log([event]))).status == 2
 
 
 def test_a_base_that_is_gone_is_bad_input(forge: Forge) -> None:

@@ -128,8 +128,7 @@ def test_the_session_tells_its_story_in_its_own_name(forge: Forge) -> None:
 def test_what_is_written_comes_line_by_line_with_its_time(forge: Forge) -> None:
     left = forge.sh("echo a; echo b >&2; printf c; echo x > x")
 
-    lines = (left.folder / "transcript.jsonl").read_text().splitlines()
-    pieces = [json.loads(line) for line in lines]
+    pieces = left.transcript
     assert {(each["stream"], each["text"]) for each in pieces} == {
         *(("out", "a\n"), ("err", "b\n"), ("out", "c"))
     }

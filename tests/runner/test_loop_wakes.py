@@ -55,107 +55,67 @@ def commented(body: str, action: str = "created", by: str = "User") -> dict[str,
     return {"action": action, "comment": comment, "sender": {"type": by}}
 
 
+def closed(label: str) -> dict[str, Any]:
+    return {"issue": {"body": "", "labels": [{"name": label}]}}
+
+
+def ci_ended(branch: str) -> dict[str, Any]:
+    return {"action": "completed", "workflow_run": {"head_branch": branch}}
+
+
+def status(state: str, branch: str) -> dict[str, Any]:
+    return {"state": state, "branches": [{"name": branch}], "context": "ci"}
+
+
+CLOSED, REOPENED = {"action": "closed"}, {"action": "reopened"}
+LABELED = {"action": "labeled", "label": {"name": "brat"}}
+OTHERWISE = {"action": "labeled", "label": {"name": "bug"}}
+TRIED = "brat/queue/main/c0ffee"
+WAKES = [  # a person names the bot, closes what is ours, or CI has judged what it built
+    ("issues", opened("Please, @GitHub-Actions, do it"), ()),
+    ("issues", opened("@brat-of-alice do it"), (APP,)),
+    ("issues", opened("@helper do it"), (APP, "--var=BRAT_APP_NAME=helper")),
+    ("issues", opened("label") | LABELED, ()),
+    ("issues", closed("brat") | CLOSED, ()),
+    ("issues", closed("brat") | REOPENED, ()),
+    ("issue_comment", commented("@brat do it"), (APP,)),
+    ("issue_comment", commented("/brat start"), (APP,)),
+    ("workflow_run", ci_ended(TRIED), ()),
+    ("workflow_run", ci_ended("convoy/say-words-1/task-2"), ()),
+    ("status", status("success", TRIED), ()),
+    ("status", status("failure", TRIED), ()),
+]
+SLEEPS = [
+    ("issues", opened("Nobody is named"), ()),
+    ("issues", opened(None), ()),
+    ("issues", opened("@brat do it"), ()),  # no App: that is somebody else
+    ("issues", opened("@github-actions") | OTHERWISE, ()),
+    ("issues", closed("bug") | CLOSED, ()),
+    ("issues", closed("bug") | REOPENED, ()),
+    ("issue_comment", commented("well done"), (APP,)),
+    ("issue_comment", commented("@brat do it", action="edited"), (APP,)),
+    ("issue_comment", commented("@brat do it", by="Bot"), (APP,)),
+    ("workflow_run", ci_ended("main"), ()),
+    ("workflow_run", ci_ended("feature/brat/queue/x"), ()),
+    ("status", status("pending", TRIED), ()),
+    ("status", status("success", "main"), ()),
+]
+
+
 @pytest.mark.needs("act")
-@pytest.mark.parametrize(
-    ("payload", "given"),
-    [
-        (opened("Please, @GitHub-Actions, do it"), ()),
-        (opened("@brat-of-alice do it"), (APP,)),
-        (opened("@helper do it"), (APP, "--var=BRAT_APP_NAME=helper")),
-        (opened("label") | {"action": "labeled", "label": {"name": "brat"}}, ()),
-    ],
-)
-def test_an_issue_that_names_the_bot_wakes_it(
-    payload: dict[str, Any], given: tuple[str, ...], tmp_path: Path
+@pytest.mark.parametrize(("event", "payload", "given"), WAKES)
+def test_what_is_for_the_bot_wakes_it(
+    event: str, payload: dict[str, Any], given: tuple[str, ...], tmp_path: Path
 ) -> None:
-    assert wakes(tmp_path, "issues", payload, *given)
+    assert wakes(tmp_path, event, payload, *given)
 
 
 @pytest.mark.needs("act")
-@pytest.mark.parametrize(
-    "payload",
-    [
-        opened("Nobody is named"),
-        opened(None),
-        opened("@brat do it"),  # no App: that is somebody else
-        opened("@github-actions") | {"action": "labeled", "label": {"name": "bug"}},
-    ],
-)
-def test_other_issues_do_not(payload: dict[str, Any], tmp_path: Path) -> None:
-    assert not wakes(tmp_path, "issues", payload)
-
-
-@pytest.mark.needs("act")
-@pytest.mark.parametrize(
-    ("payload", "woken"),
-    [
-        (commented("@brat do it"), True),
-        (commented("/brat start"), True),
-        (commented("well done"), False),
-        (commented("@brat do it", action="edited"), False),
-        (commented("@brat do it", by="Bot"), False),
-    ],
-)
-def test_a_persons_new_comment_that_names_the_bot_wakes_it(
-    payload: dict[str, Any],
-    woken: bool,  # noqa: FBT001  a table
-    tmp_path: Path,
+@pytest.mark.parametrize(("event", "payload", "given"), SLEEPS)
+def test_what_is_for_somebody_else_does_not(
+    event: str, payload: dict[str, Any], given: tuple[str, ...], tmp_path: Path
 ) -> None:
-    assert wakes(tmp_path, "issue_comment", payload, APP) is woken
-
-
-@pytest.mark.needs("act")
-@pytest.mark.parametrize(
-    ("branch", "woken"),
-    [
-        ("brat/queue/main/c0ffee", True),
-        ("convoy/say-words-1/task-2", True),
-        ("main", False),
-        ("feature/brat/queue/x", False),
-    ],
-)
-def test_the_end_of_ci_wakes_it_for_what_brat_built_alone(
-    branch: str,
-    woken: bool,  # noqa: FBT001  a table
-    tmp_path: Path,
-) -> None:
-    told = {"action": "completed", "workflow_run": {"head_branch": branch}}
-
-    assert wakes(tmp_path, "workflow_run", told) is woken
-
-
-@pytest.mark.needs("act")
-@pytest.mark.parametrize(
-    ("state", "branch", "woken"),
-    [
-        ("success", "brat/queue/main/c0ffee", True),
-        ("failure", "brat/queue/main/c0ffee", True),
-        ("pending", "brat/queue/main/c0ffee", False),
-        ("success", "main", False),
-    ],
-)
-def test_a_verdict_by_commit_status_wakes_it(
-    state: str,
-    branch: str,
-    woken: bool,  # noqa: FBT001  a table
-    tmp_path: Path,
-) -> None:
-    told = {"state": state, "branches": [{"name": branch}], "context": "ci"}
-
-    assert wakes(tmp_path, "status", told) is woken
-
-
-@pytest.mark.needs("act")
-@pytest.mark.parametrize("action", ["closed", "reopened"])
-@pytest.mark.parametrize("label", ["brat", "bug"])
-def test_closing_and_reopening_wake_it_where_the_issue_is_ours(
-    action: str, label: str, tmp_path: Path
-) -> None:
-    issue = {"body": "", "labels": [{"name": label}]}
-
-    woken = wakes(tmp_path, "issues", {"action": action, "issue": issue})
-
-    assert woken is (label == "brat")
+    assert not wakes(tmp_path, event, payload, *given)
 
 
 def test_an_idle_repository_costs_four_jobs_a_day() -> None:

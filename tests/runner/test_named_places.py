@@ -201,13 +201,8 @@ def test_a_login_in_a_shown_folder_stays_unseen_when_it_is_saved_anew(
     script = (
         f"cat {shown}/a/program; cat {ready}; cat {login} {shown}/a/aside; ls {shown}/a"
     )
-    job = forge.start(
-        forge.environment(
-            forge.hand_off(forge.started("sh", "-c", script)),
-            BRAT_SHOWN=f"{shown}:{ready}",
-            BRAT_HIDDEN=str(login),
-        )
-    )
+    log = forge.hand_off(forge.started("sh", "-c", script))
+    job = forge.begin(log, BRAT_SHOWN=f"{shown}:{ready}", BRAT_HIDDEN=str(login))
     with ready.open("w") as told:  # the agent runs
         fresh.rename(login)
         told.write("go on\n")

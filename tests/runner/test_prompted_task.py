@@ -25,7 +25,7 @@ def prompted(forge: Forge, **changes: str | None) -> Left:
         "GITHUB_OUTPUT": str(forge.root / "outputs"),
         **changes,
     }
-    return forge.left_by(forge.start(forge.environment("", **told)))
+    return forge.left_by(forge.begin("", **told))
 
 
 def outputs(forge: Forge) -> str:

@@ -96,7 +96,7 @@ def test_the_token_reaches_the_forge_as_a_header(forge: Forge) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(patient(10))
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
-        job = forge.start(forge.environment("0" * 40, GITHUB_SERVER_URL=url))
+        job = forge.begin("0" * 40, GITHUB_SERVER_URL=url)
         connection, _ = server.accept()
         with connection:
             request = connection.recv(65536).decode()

@@ -1,7 +1,6 @@
 """The project's own setup: of the base commit, without secrets, and its own fault."""
 
 import signal
-import time
 from pathlib import Path
 from uuid import uuid4
 
@@ -10,7 +9,6 @@ import pytest
 
 from convoy.model.records import Limits
 from tests.runner.job import Forge, git
-from tests.world.patience import patient
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -125,12 +123,8 @@ def again(forge: Forge, kept: dict[str, str]) -> str:
 def test_a_cancelled_job_does_not_wait_for_it(forge: Forge) -> None:
     own = f"600.{uuid4().int}"
     with_script(forge, f"echo pid; exec sleep {own}")
-    job = forge.start(forge.environment(forge.hand_off(forge.started("true"))))
-    transcript = forge.root / "result/transcript.jsonl"
-    limit = time.monotonic() + patient(20)
-    while not (transcript.exists() and "pid" in transcript.read_text()):
-        assert time.monotonic() < limit
-        time.sleep(0.01)
+    job = forge.begin(forge.hand_off(forge.started("true")))
+    forge.until_said("pid")
 
     job.send_signal(signal.SIGINT)
     left = forge.left_by(job)

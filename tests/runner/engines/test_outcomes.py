@@ -1,9 +1,7 @@
 """Each way a session can end, made by a program that writes what the real one wrote."""
 
 import json
-import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -27,24 +25,15 @@ def said(sample: str) -> str:
 def driven(
     forge: Forge, script: str, name: str = "claude-code", **given: object
 ) -> Left:
-    programs = forge.root / "programs"
-    programs.mkdir(exist_ok=True)
-    for program in ("claude", "aider", "gemini", "codex", "cn", "opencode"):
-        (programs / program).write_text(f"#!/bin/sh\n{script}\n")
-        (programs / program).chmod(0o755)
+    names = ("claude", "aider", "gemini", "codex", "cn", "opencode")
+    path = forge.program(f"#!/bin/sh\n{script}\n", *names)
     spec = replace(EngineSpec(type=name, timeout_s=600), **given)
-    path = f"{programs}:{os.environ['PATH']}"
     keys = dict.fromkeys(("ANTHROPIC_API_KEY", "OPENAI_API_KEY"), KEY)
     return forge.run(forge.started(engine=spec), PATH=path, GEMINI_API_KEY=KEY, **keys)
 
 
 def judged(left: Left) -> tuple[str, str]:
     return left.result["outcome"], left.result["conclusion"]
-
-
-def events(left: Left) -> list[dict[str, Any]]:
-    lines = (left.folder / "transcript.jsonl").read_text().splitlines()
-    return [each["event"] for line in lines if "event" in (each := json.loads(line))]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +138,7 @@ def test_what_was_meant_is_in_the_transcript_and_what_was_used_beside_it(
 ) -> None:
     left = driven(forge, f"{WORK}; {said('claude-ok')}")
 
-    kinds = [each["type"] for each in events(left)]
+    kinds = [each["type"] for each in left.told]
     said_so = ["session", "tool", "session", "usage", "cost", "result"]
     assert kinds == ["network", *said_so, "metered"]
     used = (left.folder / "usage.jsonl").read_text().splitlines()

@@ -36,13 +36,8 @@ chmod +x {AT}/claude
 
 def job(forge: Forge, then: str = FAKE, **more: str) -> Left:
     """Run a job of a forge, on a machine whose only further program is npm."""
-    programs = forge.root / "programs"
-    programs.mkdir(exist_ok=True)
-    npm = programs / "npm"
-    npm.write_text(SCRIPT.format(calls=forge.root / "calls", then=then))
-    npm.chmod(0o755)
+    path = forge.program(SCRIPT.format(calls=forge.root / "calls", then=then), "npm")
     keys = {"ANTHROPIC_API_KEY": KEY, "npm_config_registry": "made-up-registry"}
-    path = f"{programs}:{os.environ['PATH']}"
     asked = forge.started(engine=CLAUDE)
     return forge.run(asked, PATH=path, GITHUB_ACTIONS="true", **keys, **more)
 

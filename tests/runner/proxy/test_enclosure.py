@@ -6,7 +6,6 @@ import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -74,11 +73,6 @@ def found(forge: Forge, left: Left) -> dict[str, str]:
     return shown
 
 
-def events(left: Left) -> list[dict[str, Any]]:
-    lines = (left.folder / "transcript.jsonl").read_text().splitlines()
-    return [each["event"] for line in lines if "event" in (each := json.loads(line))]
-
-
 def test_only_what_is_listed_can_be_reached(
     forge: Forge, servers: tuple[Server, Server]
 ) -> None:
@@ -93,7 +87,7 @@ def test_only_what_is_listed_can_be_reached(
         "entered": "PermissionError ",
         "proxied": "HTTPError 403",
     }
-    assert events(left) == [
+    assert left.told == [
         {"type": "network", "closed": True, "why": ""},
         {"type": "refused", "what": "evil.example:80, which is not listed"},
     ]
@@ -118,7 +112,7 @@ def test_where_the_machine_closes_no_network_it_is_said(
     assert shown["proxied"] == "HTTPError 403"
     why = os.strerror(28)
     assert left.result["network"] == why
-    assert {"type": "network", "closed": False, "why": why} in events(left)
+    assert {"type": "network", "closed": False, "why": why} in left.told
     assert "brat could not close the agent's network here" in page.read_text()
     assert why in page.read_text()
 
@@ -158,7 +152,7 @@ def test_the_network_of_an_engine_with_a_key_proxy_is_closed_by_default(
     seen = git("show", "work:seen", cwd=forge.unpacked(left))
     assert [line.split(":")[0].strip() for line in seen.splitlines()[2:3]] == ["lo"]
     assert "The network is closed: no host but your model can be reached." in seen
-    assert {"type": "network", "closed": True, "why": ""} in events(left)
+    assert {"type": "network", "closed": True, "why": ""} in left.told
 
 
 def test_the_network_of_a_command_is_as_it_is_by_default(forge: Forge) -> None:

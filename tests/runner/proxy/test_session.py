@@ -1,7 +1,6 @@
 """A whole session with its proxy: no key in the agent's reach, no process left."""
 
 import json
-import os
 import sys
 import time
 from collections.abc import Iterator
@@ -67,18 +66,10 @@ Path("family.txt").write_text(str(len(family)))
 """
 
 
-def program(forge: Forge, text: str) -> str:
-    folder = forge.root / "programs"
-    folder.mkdir()
-    (folder / "claude").write_text(text)
-    (folder / "claude").chmod(0o755)
-    return f"{folder}:{os.environ['PATH']}"
-
-
 def run(forge: Forge, text: str, limits: Limits | None = None, **env: str) -> Left:
     spec = EngineSpec(type="claude-code", timeout_s=600)
     started = forge.started(engine=spec, limits=limits or Limits())
-    path = program(forge, text)
+    path = forge.program(text, "claude")
     return forge.run(started, PATH=path, **{"ANTHROPIC_API_KEY": KEY, **env})
 
 
@@ -92,7 +83,9 @@ def run_unboxed(forge: Forge, text: str) -> Left:
     """Run it where the machine lets nobody make namespaces."""
     spec = EngineSpec(type="claude-code", timeout_s=600)
     log = forge.hand_off(forge.started(engine=spec, box="off"))
-    env = forge.environment(log, PATH=program(forge, text), ANTHROPIC_API_KEY=KEY)
+    env = forge.environment(
+        log, PATH=forge.program(text, "claude"), ANTHROPIC_API_KEY=KEY
+    )
     return forge.run_on(["unshare", "-Ur", "sh", "-c", FORBIDDING, "sh"], env)
 
 
@@ -180,9 +173,7 @@ def test_the_proxys_counts_stand_in_for_an_engine_that_tells_none(
     left = run(forge, text, BRAT_MODEL_URL=vendor)
 
     assert left.result["outcome"] == "uncommitted", left.said
-    lines = (left.folder / "transcript.jsonl").read_text().splitlines()
-    told = [each["event"] for line in lines if "event" in (each := json.loads(line))]
-    (counted,) = (each for each in told if each["type"] == "metered")
+    (counted,) = (each for each in left.told if each["type"] == "metered")
     assert counted["calls"] == 2
     assert counted["input_tokens"] == left.result["usage"]["input_tokens"] > 0
     assert counted["output_tokens"] == left.result["usage"]["output_tokens"] > 0
