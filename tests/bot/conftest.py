@@ -13,6 +13,7 @@ from bot.forge.rest import Rest
 from bot.repository.mirror import Mirror
 from brat.forge import Forge
 from tests.bot.history import History
+from tests.bot.lobby import Lobby, lobby
 from tests.bot.logs import Open
 from tests.world.forge import Town, make_source, settle_in, town
 from tests.world.given_secrets import given
@@ -51,6 +52,13 @@ def github(client: httpx.AsyncClient, pace: Pace) -> GitHub:
     return GitHub(
         client, api_url=API, repository="octo/project", token=TOKEN, pace=pace
     )
+
+
+@pytest.fixture
+async def hall(tmp_path: Path) -> AsyncIterator[Lobby]:
+    """Give a bot that has heard nothing yet."""
+    async with lobby(tmp_path) as inside:
+        yield inside
 
 
 @pytest.fixture

@@ -116,6 +116,12 @@ class Lobby(BotHere):
 
         await until(waiting)
 
+    async def labelled(self, issue: int) -> None:
+        """Let the owner label an issue, and the bot hear it."""
+        await self.you.relabel(issue, {"brat"}, set())
+        await self.delivered()
+        await self.loop.tick()
+
     def convoys(self) -> list[Convoy]:
         """Return what was accepted."""
         return list(self.state.convoys.values())

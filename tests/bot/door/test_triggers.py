@@ -19,73 +19,68 @@ async def settled(here: Lobby, count: int = 1) -> None:
     await here.loop.tick()
 
 
-async def test_the_label_counts_in_any_case(tmp_path: Path) -> None:
-    async with lobby(tmp_path) as here:
-        for name in ("Brat", "BRAT"):
-            issue = await here.write(f"Spell {name}", LIST)
-            await here.you.relabel(issue, {"Brat:HOLD"}, set())
-            await here.you.relabel(issue, {name}, set())
-            await settled(here)
+async def test_the_label_counts_in_any_case(hall: Lobby) -> None:
+    for name in ("Brat", "BRAT"):
+        issue = await hall.write(f"Spell {name}", LIST)
+        await hall.you.relabel(issue, {"Brat:HOLD"}, set())
+        await hall.you.relabel(issue, {name}, set())
+        await settled(hall)
 
-            assert here.convoys()[-1].held == "brat:hold"
+        assert hall.convoys()[-1].held == "brat:hold"
 
 
-async def test_comments_that_agents_are_not_told_are_said_once(tmp_path: Path) -> None:
-    async with lobby(tmp_path) as here:
-        for text in ("", "Use the walrus operator.", ""):
-            issue = await here.write("Spell words", LIST)
-            if text:
-                await here.you.say(issue, text)
-            await here.you.relabel(issue, {"brat"}, set())
-            await settled(here)
+async def test_comments_that_agents_are_not_told_are_said_once(hall: Lobby) -> None:
+    for text in ("", "Use the walrus operator.", ""):
+        issue = await hall.write("Spell words", LIST)
+        if text:
+            await hall.you.say(issue, text)
+        await hall.you.relabel(issue, {"brat"}, set())
+        await settled(hall)
 
-        said = [each for each in here.said() if "but not its 1 comment." in each]
-        assert len(here.convoys()) == 3
-        assert len(said) == 1
+    said = [each for each in hall.said() if "but not its 1 comment." in each]
+    assert len(hall.convoys()) == 3
+    assert len(said) == 1
 
 
 # --- a mention ------------------------------------------------------------------------
 
 
-async def test_an_issue_that_names_the_bot_becomes_a_convoy(tmp_path: Path) -> None:
-    async with lobby(tmp_path) as here:
-        issue = await here.write("Spell words", f"@brat, please:\n\n{LIST}")
-        await settled(here)
+async def test_an_issue_that_names_the_bot_becomes_a_convoy(hall: Lobby) -> None:
+    issue = await hall.write("Spell words", f"@brat, please:\n\n{LIST}")
+    await settled(hall)
 
-        (convoy,) = here.convoys()
-        assert (convoy.issue, convoy.by, len(convoy.tasks)) == (issue, "you", 1)
-        assert here.labels(issue) == {"brat:active"}
+    (convoy,) = hall.convoys()
+    assert (convoy.issue, convoy.by, len(convoy.tasks)) == (issue, "you", 1)
+    assert hall.labels(issue) == {"brat:active"}
 
 
 async def test_a_comment_that_names_the_bot_starts_the_first_convoy_only(
-    tmp_path: Path,
+    hall: Lobby,
 ) -> None:
-    async with lobby(tmp_path) as here:
-        issue = await here.write("Spell words", LIST)
-        await here.you.say(issue, "Hello @BRAT, the first one only.")
-        await settled(here)
+    issue = await hall.write("Spell words", LIST)
+    await hall.you.say(issue, "Hello @BRAT, the first one only.")
+    await settled(hall)
 
-        (convoy,) = here.convoys()
-        assert convoy.text == f"Hello , the first one only.\n\n{LIST}"
-        said = len(here.said())
+    (convoy,) = hall.convoys()
+    assert convoy.text == f"Hello , the first one only.\n\n{LIST}"
+    said = len(hall.said())
 
-        await here.you.say(issue, "Thank you @brat!")
-        await settled(here)
-        assert len(here.convoys()) == 1
-        assert len(here.said()) == said + 1  # the thanks; nobody answers
+    await hall.you.say(issue, "Thank you @brat!")
+    await settled(hall)
+    assert len(hall.convoys()) == 1
+    assert len(hall.said()) == said + 1  # the thanks; nobody answers
 
 
-async def test_a_stranger_who_names_the_bot_is_told_once(tmp_path: Path) -> None:
-    async with lobby(tmp_path) as here:
-        issue = await here.write("Idea", f"@brat do\n\n{LIST}", by="mallory")
-        await settled(here)
-        await here.people["mallory"].say(issue, "@brat please")
-        await settled(here)
+async def test_a_stranger_who_names_the_bot_is_told_once(hall: Lobby) -> None:
+    issue = await hall.write("Idea", f"@brat do\n\n{LIST}", by="mallory")
+    await settled(hall)
+    await hall.people["mallory"].say(issue, "@brat please")
+    await settled(hall)
 
-        assert not here.convoys()
-        denied, _, answer = here.said()
-        assert "@mallory may not start a convoy" in denied
-        assert "requires write access" in answer
+    assert not hall.convoys()
+    denied, _, answer = hall.said()
+    assert "@mallory may not start a convoy" in denied
+    assert "requires write access" in answer
 
 
 async def test_a_mention_counts_for_nothing_where_that_is_configured(
@@ -187,14 +182,13 @@ async def test_another_bots_label_counts_only_by_its_number(
         assert len(here.convoys()) == known
 
 
-async def test_what_the_bot_does_itself_asks_for_nothing(tmp_path: Path) -> None:
-    async with lobby(tmp_path) as here:
-        payload = {
-            "action": "opened",
-            "issue": {"number": 1, "title": "x", "body": "@brat do it"},
-            "sender": {"login": "brat[bot]", "type": "Bot", "id": 1},
-            "repository": {"full_name": "you/app"},
-        }
-        await here.knock("issues", payload)
+async def test_what_the_bot_does_itself_asks_for_nothing(hall: Lobby) -> None:
+    payload = {
+        "action": "opened",
+        "issue": {"number": 1, "title": "x", "body": "@brat do it"},
+        "sender": {"login": "brat[bot]", "type": "Bot", "id": 1},
+        "repository": {"full_name": "you/app"},
+    }
+    await hall.knock("issues", payload)
 
-        assert not here.context.inbox.requests()
+    assert not hall.context.inbox.requests()

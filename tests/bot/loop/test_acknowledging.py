@@ -7,7 +7,7 @@ from pathlib import Path
 from time import monotonic
 
 from bot.roles.bot_context import MOST_COMMENTS, RecentComments
-from tests.bot.lobby import lobby
+from tests.bot.lobby import Lobby
 from tests.bot.room import DEADLINE_S, Room, room
 from tests.world.forge import until
 from tests.world.github_forge.injected_faults import Faults
@@ -82,27 +82,24 @@ async def test_talk_and_what_is_off_limits_have_no_eyes(tmp_path: Path) -> None:
         assert reacted(here, talk) == reacted(here, hidden) == []
 
 
-async def test_a_failure_stops_nothing_and_the_tick_reacts_instead(
-    tmp_path: Path,
-) -> None:
-    async with lobby(tmp_path) as here:
-        issue = await here.write("Spell words", "- [ ] one\n")
-        faults = Faults(here.forge.folder)
-        faults.refuse("POST", ".*/reactions", 403, "Not now", 2)
-        for _ in range(2):
-            await here.you.say(issue, "/brat ping")
+async def test_a_failure_stops_nothing_and_the_tick_reacts_instead(hall: Lobby) -> None:
+    issue = await hall.write("Spell words", "- [ ] one\n")
+    faults = Faults(hall.forge.folder)
+    faults.refuse("POST", ".*/reactions", 403, "Not now", 2)
+    for _ in range(2):
+        await hall.you.say(issue, "/brat ping")
 
-        async def refused() -> bool:
-            return len(faults.met()) == 2
+    async def refused() -> bool:
+        return len(faults.met()) == 2
 
-        await until(refused)
-        await here.loop.tick()
-        assert [each.content for each in here.forge.store.reactions.all()] == [
-            EYES,
-            EYES,
-            "rocket",
-            "rocket",
-        ]
+    await until(refused)
+    await hall.loop.tick()
+    assert [each.content for each in hall.forge.store.reactions.all()] == [
+        EYES,
+        EYES,
+        "rocket",
+        "rocket",
+    ]
 
 
 async def test_what_people_wait_for_ends_the_wait_between_pushes(

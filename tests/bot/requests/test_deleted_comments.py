@@ -7,7 +7,7 @@ import pytest
 from convoy.model import ids
 from convoy.rules.people import BlockTask
 from convoy.views import state_document
-from tests.bot.lobby import lobby
+from tests.bot.lobby import Lobby
 from tests.bot.room import NAME, Room, room
 from tests.world.github_forge.injected_faults import Faults
 from tests.world.traffic import Exchange
@@ -83,25 +83,24 @@ async def test_a_deletion_that_a_change_of_the_convoy_finds_is_noted_too(
 
 
 async def test_a_bot_that_is_told_of_a_deletion_looks_at_what_it_shows(
-    tmp_path: Path,
+    hall: Lobby,
 ) -> None:
-    async with lobby(tmp_path) as here:
-        context = here.context
-        await here.loop.tick()
-        (known,) = here.forge.store.repositories.all()
-        comment = {"id": 7, "body": "A table.", "user": account(context.login)}
-        issue = {"number": 1, "title": "Do it", "state": "open"}
-        payload = {
-            "action": "deleted",
-            "issue": issue,
-            "comment": comment,
-            "sender": account("you"),
-            "repository": {"id": known.id, "full_name": context.settings.repository},
-        }
+    context = hall.context
+    await hall.loop.tick()
+    (known,) = hall.forge.store.repositories.all()
+    comment = {"id": 7, "body": "A table.", "user": account(context.login)}
+    issue = {"number": 1, "title": "Do it", "state": "open"}
+    payload = {
+        "action": "deleted",
+        "issue": issue,
+        "comment": comment,
+        "sender": account("you"),
+        "repository": {"id": known.id, "full_name": context.settings.repository},
+    }
 
-        await here.knock("issue_comment", payload)
+    await hall.knock("issue_comment", payload)
 
-        assert here.loop.wake.take() == {"shown"}
+    assert hall.loop.wake.take() == {"shown"}
 
 
 def account(login: str) -> dict[str, object]:
@@ -124,21 +123,18 @@ async def test_a_look_that_finds_everything_costs_one_read_for_each_live_convoy(
 
 
 async def test_a_forge_that_hides_the_whole_issue_has_deleted_no_comment(
-    tmp_path: Path,
+    hall: Lobby,
 ) -> None:
-    async with lobby(tmp_path) as here:
-        issue = await here.write("Spell words", "- [ ] one\n")
-        await here.you.relabel(issue, {"brat"}, set())
-        await here.delivered()
-        await here.loop.tick()
-        (convoy,) = here.convoys()
-        assert convoy.comment is not None
-        faults = Faults(here.forge.folder)
-        faults.refuse("GET", f".*/issues/({issue}|comments/.*)", 404, "Not Found")
+    issue = await hall.write("Spell words", "- [ ] one\n")
+    await hall.labelled(issue)
+    (convoy,) = hall.convoys()
+    assert convoy.comment is not None
+    faults = Faults(hall.forge.folder)
+    faults.refuse("GET", f".*/issues/({issue}|comments/.*)", 404, "Not Found")
 
-        await here.swept(2)
-        faults.lift()
+    await hall.swept(2)
+    faults.lift()
 
-        (found,) = here.convoys()
-        assert (found.comment, found.deleted_comments) == (convoy.comment, 0)
-        assert sum("### Convoy" in text for text in here.said()) == 1
+    (found,) = hall.convoys()
+    assert (found.comment, found.deleted_comments) == (convoy.comment, 0)
+    assert sum("### Convoy" in text for text in hall.said()) == 1

@@ -2,43 +2,30 @@
 
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from convoy.rules.landing import FailMerge
 from convoy.rules.people import BlockTask
+from tests.bot.lobby import CONFIG as SHELL
 from tests.bot.room import NAME, Room, room
 
 pytestmark = pytest.mark.layer("landing")
 
-CONFIG = """\
-[engine.default]
-type = "shell"
-args = ["true"]
-[witness]
+CONFIG = f"""\
+{SHELL}[witness]
 attempts = 2
 [refinery]
 approvals = 1
 [notify]
-comments = "{comments}"
+comments = "{{comments}}"
 """
 
 
-class Count(NamedTuple):
-    """What the bot has written so far."""
-
-    comments: int
-    mentions: int
-
-    def since(self, before: "Count") -> tuple[int, int]:
-        """Return how many came since an earlier count."""
-        return self.comments - before.comments, self.mentions - before.mentions
-
-
-def count(here: Room) -> Count:
+def count(here: Room) -> tuple[int, int]:
+    """Return how many comments and mentions the bot has written so far."""
     own = [text for text in here.spoken() if "brat:key=" in text]
-    return Count(len(own), sum(text.count("@you") + text.count("@bea") for text in own))
+    return len(own), sum(text.count("@you") + text.count("@bea") for text in own)
 
 
 async def blocked(here: Room) -> None:
@@ -81,10 +68,10 @@ async def test_a_person_is_mentioned_once_a_story(
     tmp_path: Path, comments: str, counts: list[tuple[int, int]]
 ) -> None:
     async with room(tmp_path, CONFIG.format(comments=comments)) as here:
-        counted = [Count(0, 0), count(here)]
+        counted = [(0, 0), count(here)]
         for story in (blocked, approval, red):
             await story(here)
             counted.append(count(here))
 
-    came = [after.since(before) for before, after in pairwise(counted)]
+    came = [(said - a, named - b) for (a, b), (said, named) in pairwise(counted)]
     assert came == counts, "the convoy's own comment, blocked, approval, red"

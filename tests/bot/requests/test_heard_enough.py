@@ -37,27 +37,26 @@ def bots_words(here: Lobby) -> list[str]:
     return [text for text in here.said() if "brat:key" in text]
 
 
-async def test_a_strangers_comments_are_answered_up_to_a_budget(tmp_path: Path) -> None:
-    async with lobby(tmp_path) as here:
-        issue = await here.write("Spell words", "- [ ] one\n")
-        await says(here, issue, "/brat ping", COMMENTS, "mallory")
+async def test_a_strangers_comments_are_answered_up_to_a_budget(hall: Lobby) -> None:
+    issue = await hall.write("Spell words", "- [ ] one\n")
+    await says(hall, issue, "/brat ping", COMMENTS, "mallory")
 
-        said = bots_words(here)
-        assert len([text for text in said if "is here, version" in text]) == 12
-        (told,) = (text for text in said if TOO_MUCH in text)
-        assert "@mallory" in told
-        assert len(said) == 13
-        assert len(here.forge.store.reactions.all()) == 2 * 12 + 1
-        assert here.context.inbox.remarks() == {}
+    said = bots_words(hall)
+    assert len([text for text in said if "is here, version" in text]) == 12
+    (told,) = (text for text in said if TOO_MUCH in text)
+    assert "@mallory" in told
+    assert len(said) == 13
+    assert len(hall.forge.store.reactions.all()) == 2 * 12 + 1
+    assert hall.context.inbox.remarks() == {}
 
-        mirror = here.context.mirror
-        log = mirror.refs[WAL_REF]
-        await says(here, issue, "/brat ping", 3, "mallory")
-        assert mirror.refs[WAL_REF] == log, "what is not answered is not written down"
-        assert len(bots_words(here)) == 13
+    mirror = hall.context.mirror
+    log = mirror.refs[WAL_REF]
+    await says(hall, issue, "/brat ping", 3, "mallory")
+    assert mirror.refs[WAL_REF] == log, "what is not answered is not written down"
+    assert len(bots_words(hall)) == 13
 
-        await says(here, issue, "/brat ping", 1, "you")
-        assert len(bots_words(here)) == 14
+    await says(hall, issue, "/brat ping", 1, "you")
+    assert len(bots_words(hall)) == 14
 
 
 async def test_what_was_ignored_stays_so_and_an_hour_later_all_is_new(
@@ -155,17 +154,15 @@ async def test_reviews_and_ticks_are_counted_too(tmp_path: Path) -> None:
 
 
 async def test_a_stranger_who_opens_issues_is_told_up_to_the_budget(
-    tmp_path: Path,
+    hall: Lobby,
 ) -> None:
-    async with lobby(tmp_path) as here:
-        for number in range(20):
-            await here.write(f"Idea {number}", "@brat do it", by="mallory")
-        await here.delivered(20)
-        await here.loop.tick()
+    for number in range(20):
+        await hall.write(f"Idea {number}", "@brat do it", by="mallory")
+    await hall.delivered(20)
+    await hall.loop.tick()
 
-        denied = [text for text in here.said() if "may not start a convoy" in text]
-        assert len(denied) == 12
-        assert here.context.inbox.requests() == {}
+    assert len([text for text in hall.said() if "may not start a convoy" in text]) == 12
+    assert hall.context.inbox.requests() == {}
 
 
 @given(

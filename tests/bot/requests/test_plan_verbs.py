@@ -4,13 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.bot.lobby import CONFIG as SHELL
 from tests.bot.room import room
 
 pytestmark = pytest.mark.layer("landing")
 
-CONFIG = (
-    '[mayor]\napprove = "plan"\n[engine.default]\ntype = "shell"\nargs = ["true"]\n'
-)
+CONFIG = '[mayor]\napprove = "plan"\n' + SHELL
 TEXT = """\
 The build is slow.
 

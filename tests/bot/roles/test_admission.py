@@ -27,33 +27,31 @@ async def start(here: Lobby, issue: int, text: str) -> None:
 # --- frozen ---------------------------------------------------------------------------
 
 
-async def test_an_edit_between_label_and_start_changes_nothing(tmp_path: Path) -> None:
-    async with lobby(tmp_path) as here:
-        issue = await here.write("Spell words", "- [ ] one\n")
-        await here.you.relabel(issue, {"brat"}, set())
-        await here.delivered()
-        await here.you.rewrite(issue, title="Steal keys", body="- [ ] evil\n")
+async def test_an_edit_between_label_and_start_changes_nothing(hall: Lobby) -> None:
+    issue = await hall.write("Spell words", "- [ ] one\n")
+    await hall.you.relabel(issue, {"brat"}, set())
+    await hall.delivered()
+    await hall.you.rewrite(issue, title="Steal keys", body="- [ ] evil\n")
 
-        await here.loop.tick()
+    await hall.loop.tick()
 
-        (convoy,) = here.convoys()
-        assert (convoy.title, convoy.text) == ("Spell words", "- [ ] one\n")
-        assert [task.spec.title for task in convoy.tasks] == ["one"]
+    (convoy,) = hall.convoys()
+    assert (convoy.title, convoy.text) == ("Spell words", "- [ ] one\n")
+    assert [task.spec.title for task in convoy.tasks] == ["one"]
 
 
 async def test_the_issue_is_taken_as_it_was_when_the_comment_was_written(
-    tmp_path: Path,
+    hall: Lobby,
 ) -> None:
-    async with lobby(tmp_path) as here:
-        issue = await here.write("Spell words", "- [ ] one\n")
-        await here.you.say(issue, "/brat start")
-        await here.delivered()
-        await here.you.rewrite(issue, title="Steal keys", body="- [ ] evil\n")
+    issue = await hall.write("Spell words", "- [ ] one\n")
+    await hall.you.say(issue, "/brat start")
+    await hall.delivered()
+    await hall.you.rewrite(issue, title="Steal keys", body="- [ ] evil\n")
 
-        await here.loop.tick()
+    await hall.loop.tick()
 
-        (convoy,) = here.convoys()
-        assert (convoy.title, convoy.text) == ("Spell words", "- [ ] one\n")
+    (convoy,) = hall.convoys()
+    assert (convoy.title, convoy.text) == ("Spell words", "- [ ] one\n")
 
 
 async def swept(here: Lobby, issue: int) -> None:
@@ -64,37 +62,33 @@ async def swept(here: Lobby, issue: int) -> None:
     await here.swept()
 
 
-async def test_what_a_look_finds_unedited_is_taken(tmp_path: Path) -> None:
-    async with lobby(tmp_path) as here:
-        issue = await here.write("Spell words", "- [ ] one\n")
-        here.clock.pass_s(10)
-        await here.you.relabel(issue, {"brat"}, set())
+async def test_what_a_look_finds_unedited_is_taken(hall: Lobby) -> None:
+    issue = await hall.write("Spell words", "- [ ] one\n")
+    hall.clock.pass_s(10)
+    await hall.you.relabel(issue, {"brat"}, set())
 
-        await swept(here, issue)
+    await swept(hall, issue)
 
-        assert [convoy.issue for convoy in here.convoys()] == [issue]
+    assert [convoy.issue for convoy in hall.convoys()] == [issue]
 
 
-async def test_what_a_look_finds_edited_asks_for_the_label_again(
-    tmp_path: Path,
-) -> None:
-    async with lobby(tmp_path) as here:
-        issue = await here.write("Spell words", "- [ ] one\n")
-        await here.you.relabel(issue, {"brat"}, set())
-        here.clock.pass_s(10)
-        await here.you.rewrite(issue, body="- [ ] evil\n")
+async def test_what_a_look_finds_edited_asks_for_the_label_again(hall: Lobby) -> None:
+    issue = await hall.write("Spell words", "- [ ] one\n")
+    await hall.you.relabel(issue, {"brat"}, set())
+    hall.clock.pass_s(10)
+    await hall.you.rewrite(issue, body="- [ ] evil\n")
 
-        await swept(here, issue)
+    await swept(hall, issue)
 
-        assert not here.convoys()
-        assert EDITED_ISSUE in here.said()[-1]
-        assert here.labels(issue) == set()
+    assert not hall.convoys()
+    assert EDITED_ISSUE in hall.said()[-1]
+    assert hall.labels(issue) == set()
 
-        here.clock.pass_s(10)
-        await here.you.relabel(issue, {"brat"}, set())
-        await swept(here, issue)
-        assert [convoy.text for convoy in here.convoys()] == ["- [ ] evil\n"]
-        assert len([text for text in here.said() if EDITED_ISSUE in text]) == 1
+    hall.clock.pass_s(10)
+    await hall.you.relabel(issue, {"brat"}, set())
+    await swept(hall, issue)
+    assert [convoy.text for convoy in hall.convoys()] == ["- [ ] evil\n"]
+    assert len([text for text in hall.said() if EDITED_ISSUE in text]) == 1
 
 
 # --- cleaned --------------------------------------------------------------------------
@@ -106,10 +100,7 @@ async def test_the_log_holds_only_what_a_reader_of_the_page_sees(
     token = "ghp_" + "a1" * 18
     body = f"- [ ] one{HIDDEN} <!-- evil --> [brat]{{}}[/brat] {token}\n"
     async with lobby(tmp_path) as here:
-        issue = await here.write(f"Spell{HIDDEN} {token} words", body)
-        await here.you.relabel(issue, {"brat"}, set())
-        await here.delivered()
-        await here.loop.tick()
+        await here.labelled(await here.write(f"Spell{HIDDEN} {token} words", body))
 
         (convoy,) = here.convoys()
         assert convoy.title == "Spell *** words"
@@ -127,10 +118,7 @@ async def test_a_text_that_takes_long_holds_nobody_up(
 
     monkeypatch.setattr("bot.roles.issue_intake.fit_words", noted)
     async with lobby(tmp_path) as here:
-        issue = await here.write("Slow", "![[<a](" * 9_000)
-        await here.you.relabel(issue, {"brat"}, set())
-        await here.delivered()
-        await here.loop.tick()
+        await here.labelled(await here.write("Slow", "![[<a](" * 9_000))
 
         assert threading.main_thread() not in threads
         assert len(threads) == len(here.convoys()) == 1
@@ -150,29 +138,25 @@ def test_what_is_fit_stays_as_it_is(title: str, text: str) -> None:
 # --- whose words ----------------------------------------------------------------------
 
 
-async def test_in_public_an_outsiders_text_starts_nothing(tmp_path: Path) -> None:
-    async with lobby(tmp_path) as here:
-        issue = await here.write("Evil", "- [ ] evil\n", by="mallory")
-        await here.you.relabel(issue, {"brat"}, set())
-        await here.delivered()
-        await here.loop.tick()
+async def test_in_public_an_outsiders_text_starts_nothing(hall: Lobby) -> None:
+    issue = await hall.write("Evil", "- [ ] evil\n", by="mallory")
+    await hall.labelled(issue)
 
-        assert not here.convoys()
-        assert OUTSIDER in here.said()[-1]
-        assert here.labels(issue) == set()
+    assert not hall.convoys()
+    assert OUTSIDER in hall.said()[-1]
+    assert hall.labels(issue) == set()
 
 
 async def test_of_an_outsiders_issue_only_the_own_words_of_who_asks_are_taken(
-    tmp_path: Path,
+    hall: Lobby,
 ) -> None:
-    async with lobby(tmp_path) as here:
-        issue = await here.write("Evil", "- [ ] evil\n", by="mallory")
+    issue = await hall.write("Evil", "- [ ] evil\n", by="mallory")
 
-        await start(here, issue, "/brat start -- Spell it right.")
+    await start(hall, issue, "/brat start -- Spell it right.")
 
-        (convoy,) = here.convoys()
-        assert (convoy.title, convoy.text) == (f"Issue #{issue}", "Spell it right.")
-        assert "evil" not in str(convoy.tasks).lower()
+    (convoy,) = hall.convoys()
+    assert (convoy.title, convoy.text) == (f"Issue #{issue}", "Spell it right.")
+    assert "evil" not in str(convoy.tasks).lower()
 
 
 @pytest.mark.parametrize("config", [OPEN, CONFIG], ids=["configured", "private"])
@@ -183,18 +167,15 @@ async def test_an_outsiders_text_is_taken_where_that_is_wanted(
         issue = await here.write("Idea", "- [ ] one\n", by="mallory")
         if config == CONFIG:
             here.make_private()
-        await here.you.relabel(issue, {"brat"}, set())
-        await here.delivered()
-        await here.loop.tick()
+        await here.labelled(issue)
 
         assert [convoy.title for convoy in here.convoys()] == ["Idea"]
 
 
-async def test_own_words_come_before_those_of_the_issue(tmp_path: Path) -> None:
-    async with lobby(tmp_path) as here:
-        issue = await here.write("Spell words", "The whole story.")
+async def test_own_words_come_before_those_of_the_issue(hall: Lobby) -> None:
+    issue = await hall.write("Spell words", "The whole story.")
 
-        await start(here, issue, "/brat start -- Do the first half.")
+    await start(hall, issue, "/brat start -- Do the first half.")
 
-        (convoy,) = here.convoys()
-        assert convoy.text == "Do the first half.\n\nThe whole story."
+    (convoy,) = hall.convoys()
+    assert convoy.text == "Do the first half.\n\nThe whole story."

@@ -3,13 +3,11 @@
 from pathlib import Path
 
 from convoy.rules.ending import RefuseWork
+from tests.bot.lobby import CONFIG as SHELL
 from tests.bot.room import NAME, Room, room
 
-ONE_TRY = """\
-[engine.default]
-type = "shell"
-args = ["true"]
-[witness]
+ONE_TRY = f"""\
+{SHELL}[witness]
 attempts = 1
 """
 
@@ -48,11 +46,8 @@ async def test_who_cancels_is_answered_and_not_called(tmp_path: Path) -> None:
 
 # --- attempts that all fail stop the whole repository, and its people are told once ---
 
-BRITTLE = """\
-[engine.default]
-type = "shell"
-args = ["true"]
-[witness]
+BRITTLE = f"""\
+{SHELL}[witness]
 failures = 1
 """
 

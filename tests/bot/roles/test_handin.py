@@ -14,14 +14,10 @@ from convoy.owed import Begin, Collect
 from convoy.owed.owed import owed_actions
 from convoy.rules.people import RetryTask
 from tests.bot.hostile import Work
+from tests.bot.lobby import CONFIG
 from tests.bot.result_artifacts import result, zipped
 from tests.bot.room import NAME, Room, room
 
-CONFIG = """\
-[engine.default]
-type = "shell"
-args = ["true"]
-"""
 CUT = {"conclusion": "timed_out", "outcome": "deadline", "why": "It was ended."}
 
 

@@ -20,14 +20,12 @@ from convoy.owed import Collect
 from grite import chunk, lease
 from grite.event import CommentAdded, Event
 from tests.bot.hostile import Work
+from tests.bot.lobby import CONFIG as SHELL
 from tests.bot.result_artifacts import result, zipped
 from tests.bot.room import NAME, Room, room
 
-CONFIG = """\
-[engine.default]
-type = "shell"
-args = ["true"]
-
+CONFIG = f"""\
+{SHELL}
 [mayor]
 tasks = 100
 

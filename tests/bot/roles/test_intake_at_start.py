@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from bot.roles.issue_intake import close_named
 from convoy.model.records import NamedIssue
+from convoy.model.state import Convoy
 from tests.bot.room import Room, room
 from tests.world.issue_form import FORM
 
@@ -14,9 +15,8 @@ pytestmark = [pytest.mark.timeout(120), pytest.mark.layer("landing")]
 CONFIG = '[mayor]\nengine = "default"\n'
 
 
-def has_convoy(here: Room, issue: int) -> bool:
-    state = here.state
-    return issue in {convoy.issue for convoy in state.convoys.values()}
+def convoys(here: Room, issue: int) -> list[Convoy]:
+    return [each for each in here.state.convoys.values() if each.issue == issue]
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ async def test_a_fault_is_said_and_there_is_no_convoy(
         said, issue = await again(here, f"/brat start -- {text}")
 
         assert told in said
-        assert not has_convoy(here, issue)
+        assert not convoys(here, issue)
 
 
 async def test_a_ticked_form_is_one_task_and_says_why(tmp_path: Path) -> None:
@@ -45,8 +45,7 @@ async def test_a_ticked_form_is_one_task_and_says_why(tmp_path: Path) -> None:
     text = "It hangs:\n- [x] Linux\n- [x] I searched"
     async with room(tmp_path, form, roles=("mayor",)) as here:
         _, issue = await again(here, f"/brat start -- {text}")
-        state = here.state
-        [convoy] = [c for c in state.convoys.values() if c.issue == issue]
+        [convoy] = convoys(here, issue)
 
         assert titles(here, issue) == ["Say hello"]
         assert convoy.warnings[0].startswith("this is an issue form: 2 boxes are")
@@ -62,8 +61,7 @@ async def test_an_engine_is_asked_when_boxes_are_no_tasks(
     files = {"config.toml": CONFIG, "../.github/ISSUE_TEMPLATE/bug.yml": FORM}
     async with room(tmp_path, files, roles=("mayor",)) as here:
         _, issue = await again(here, f"/brat start -- - {box}")
-        state = here.state
-        [convoy] = [c for c in state.convoys.values() if c.issue == issue]
+        [convoy] = convoys(here, issue)
 
         assert convoy.settings.planner == planner
 
@@ -92,8 +90,7 @@ async def test_a_named_issue_becomes_a_task_with_its_frozen_text(
         marked = await here.person.open_issue("(after 9) Steer", "Well.")
         text = f"- [ ] #{named}\n- [ ] you/app#{marked} \n- [ ] By hand (after 1)"
         _, issue = await again(here, f"/brat start -- {text}")
-        state = here.state
-        [convoy] = [c for c in state.convoys.values() if c.issue == issue]
+        [convoy] = convoys(here, issue)
         one, two, three = (task.spec for task in convoy.tasks)
 
         assert one.title == f"Write the reader (#{named})"
@@ -112,7 +109,7 @@ async def test_a_closed_issue_is_named_before_there_is_a_convoy(tmp_path: Path) 
         said, issue = await again(here, f"/brat start -- - [ ] #{named}")
 
         assert f"nothing is left to do: #{named} is closed" in said
-        assert not has_convoy(here, issue)
+        assert not convoys(here, issue)
 
 
 async def test_what_is_no_task_here_is_left_out_and_said(tmp_path: Path) -> None:
@@ -126,8 +123,7 @@ async def test_what_is_no_task_here_is_left_out_and_said(tmp_path: Path) -> None
             f"- [ ] Use it (blocked by #{named})"
         )
         _, issue = await again(here, f"/brat start -- {text}")
-        state = here.state
-        [convoy] = [c for c in state.convoys.values() if c.issue == issue]
+        [convoy] = convoys(here, issue)
         told = [(t.number, t.spec.title, t.spec.after) for t in convoy.tasks]
 
         assert told == [(2, f"Write the writer (#{named})", ()), (5, "Use it", (2,))]
@@ -147,8 +143,7 @@ async def test_named_issues_are_closed_when_their_tasks_are_merged(
         kept = await here.person.open_issue("Read it", "Much later.")
         text = f"- [ ] #{named}\n- [ ] #{left}\n- [ ] Say so"
         _, issue = await again(here, f"/brat start -- {text}")
-        state = here.state
-        [convoy] = [c for c in state.convoys.values() if c.issue == issue]
+        [convoy] = convoys(here, issue)
         one, two, three = convoy.tasks
         says = f"Say so\n\nIssue #{kept} says:\n\n```\nit is done\n```"
         three = replace(three, spec=replace(three.spec, instructions=says))
@@ -185,15 +180,14 @@ async def again(here: Room, command: str) -> tuple[str, int]:
 
 
 def titles(here: Room, issue: int) -> list[str]:
-    state = here.state
-    [convoy] = [each for each in state.convoys.values() if each.issue == issue]
+    [convoy] = convoys(here, issue)
     return [task.spec.title for task in convoy.tasks]
 
 
 async def test_a_comment_asks_for_a_pattern_of_the_repository(tmp_path: Path) -> None:
     async with room(tmp_path, {GREET: OWN}, roles=("mayor",)) as here:
         text, issue = await again(here, '/brat start pattern=greet name="Ann B"')
-        [convoy] = [each for each in here.state.convoys.values() if each.issue == issue]
+        [convoy] = convoys(here, issue)
 
         assert "The convoy is being planned." in text
         assert titles(here, issue) == ["Greet Ann B", "Tell of Ann B"]
@@ -222,8 +216,7 @@ async def test_what_cannot_be_planned_is_refused_and_nothing_begins(
         text, issue = await again(here, command)
 
         assert told in text
-        convoys = here.state.convoys.values()
-        assert issue not in {convoy.issue for convoy in convoys}
+        assert not convoys(here, issue)
 
 
 async def test_a_configured_pattern_plans_what_has_no_task_list(tmp_path: Path) -> None:

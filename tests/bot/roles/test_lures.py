@@ -56,9 +56,7 @@ async def lure() -> AsyncIterator[Lure]:
 async def test_pictures_and_links_are_not_fetched(tmp_path: Path) -> None:
     async with lure() as bait, lobby(tmp_path) as here:
         issue = await here.write("Look at this", bait.words())
-        await here.you.relabel(issue, {"brat"}, set())
-        await here.delivered()
-        await here.loop.tick()
+        await here.labelled(issue)
         tell = f"/brat tell 1 -- ![a]({bait.url}/a.png) {bait.url}/b"
         await here.you.say(issue, tell)
         await here.delivered()

@@ -1,7 +1,5 @@
 """What may have been done is not done again before it had time to show."""
 
-from pathlib import Path
-
 import pytest
 
 from bot.roles.bot_context import (
@@ -11,7 +9,7 @@ from bot.roles.bot_context import (
     failed_try,
     quiet_try,
 )
-from tests.bot.lobby import lobby
+from tests.bot.lobby import Lobby
 
 KEY = "comment:fix-7"
 
@@ -32,40 +30,37 @@ def patient(context: BotContext, *, once: bool = False) -> Hands:
     return hands
 
 
-async def test_what_was_announced_just_now_was_not_done_before(tmp_path: Path) -> None:
-    async with lobby(tmp_path) as here:
-        context = here.context
-        patient(context)
-        context.memory.fresh.add(KEY)
+async def test_what_was_announced_just_now_was_not_done_before(hall: Lobby) -> None:
+    context = hall.context
+    patient(context)
+    context.memory.fresh.add(KEY)
 
-        another_try(context, KEY).repeat()
+    another_try(context, KEY).repeat()
 
-        assert another_try(context, KEY).look
+    assert another_try(context, KEY).look
 
 
 async def test_after_a_lost_answer_it_is_looked_for_until_it_would_show(
-    tmp_path: Path,
+    hall: Lobby,
 ) -> None:
-    async with lobby(tmp_path) as here:
-        context = here.context
-        hands = patient(context)
-        for begin in (another_try, quiet_try):
-            failed_try(context, KEY)
-            hands.now += 9_999
-            with pytest.raises(Unsettled, match="may have been done"):
-                begin(context, KEY).repeat()
-            hands.now += 1
+    context = hall.context
+    hands = patient(context)
+    for begin in (another_try, quiet_try):
+        failed_try(context, KEY)
+        hands.now += 9_999
+        with pytest.raises(Unsettled, match="may have been done"):
             begin(context, KEY).repeat()
+        hands.now += 1
+        begin(context, KEY).repeat()
 
 
-async def test_another_processes_try_may_have_been_just_now(tmp_path: Path) -> None:
-    async with lobby(tmp_path) as here:
-        hands = patient(here.context)
-        with pytest.raises(Unsettled):
-            another_try(here.context, KEY).repeat()
-        hands.now += 10_000
-        another_try(here.context, KEY).repeat()
+async def test_another_processes_try_may_have_been_just_now(hall: Lobby) -> None:
+    hands = patient(hall.context)
+    with pytest.raises(Unsettled):
+        another_try(hall.context, KEY).repeat()
+    hands.now += 10_000
+    another_try(hall.context, KEY).repeat()
 
-        patient(here.context, once=True)
-        another_try(here.context, "comment:other-8").repeat()
-        quiet_try(here.context, "denied:9").repeat()
+    patient(hall.context, once=True)
+    another_try(hall.context, "comment:other-8").repeat()
+    quiet_try(hall.context, "denied:9").repeat()

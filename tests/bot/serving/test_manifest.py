@@ -122,15 +122,18 @@ async def test_its_pages_are_for_every_eye(maker: AppPages) -> None:
             assert await tab.faults() == [], path
 
 
-async def test_the_app_is_kept_for_its_owner_alone(
-    maker: AppPages,
-    wish: AppRequest,
-    browser: httpx.AsyncClient,
-    github: respx.MockRouter,
-) -> None:
+@pytest.fixture
+async def page(
+    maker: AppPages, browser: httpx.AsyncClient, github: respx.MockRouter
+) -> httpx.Response:
+    """Give the page by which GitHub hands the App over, when it was."""
     with github:
-        page = await browser.get(back(maker))
+        return await browser.get(back(maker))
 
+
+async def test_the_app_is_kept_for_its_owner_alone(
+    maker: AppPages, wish: AppRequest, page: httpx.Response
+) -> None:
     assert page.status_code == 200
     assert "brat-of-alice/installations/new" in page.text
     assert maker.made.result().id == 7
@@ -171,15 +174,10 @@ async def test_a_forge_that_refuses_as_github_does_takes_the_manifest(
     assert (hook.url, hook.secret) == (f"{wish.public_url}webhooks/github", told.secret)
 
 
+@pytest.mark.usefixtures("page")
 async def test_people_can_sign_in_and_jobs_can_send_without_another_setting(
-    maker: AppPages,
     wish: AppRequest,
-    browser: httpx.AsyncClient,
-    github: respx.MockRouter,
 ) -> None:
-    with github:
-        await browser.get(back(maker))
-
     told = read_settings_as(ServiceSettings, wish.folder / "bot.json")
     assert told.dashboard_url == "https://brat.example.com"
     assert told.dashboard_port not in (None, told.port)
@@ -187,15 +185,10 @@ async def test_people_can_sign_in_and_jobs_can_send_without_another_setting(
     assert told.feed_url == "https://brat.example.com"
 
 
+@pytest.mark.usefixtures("page")
 async def test_the_clients_secret_can_be_in_the_environment(
-    maker: AppPages,
-    wish: AppRequest,
-    browser: httpx.AsyncClient,
-    github: respx.MockRouter,
-    monkeypatch: pytest.MonkeyPatch,
+    wish: AppRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with github:
-        await browser.get(back(maker))
     file = wish.folder / "bot.json"
     kept = json.loads(file.read_text())
     del kept["client_id"], kept["client_secret"]

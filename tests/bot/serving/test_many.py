@@ -9,17 +9,15 @@ import pytest
 from bot.serving import bot_service
 from brat.forge import Forge, How
 from tests.bot.hosted import settings
+from tests.bot.lobby import CONFIG as SHELL
 from tests.world.forge import Town, make_source, settle_in, town
 
 ISSUES = 10
 LIST = "- [ ] one\n- [ ] two\n- [ ] three\n"
-CONFIG = """\
-[engine.default]
-type = "shell"
-args = ["true"]
-max_sessions = 100
+CONFIG = f"""\
+{SHELL}max_sessions = 100
 [witness]
-max_sessions = {slots}
+max_sessions = {{slots}}
 """
 NOTHING = How(executor=("true",))
 """Sessions that never say anything: their slots stay taken."""
