@@ -34,6 +34,7 @@ from convoy.rules.starting import StartTask
 from grite import git
 from tests.bot.history import History
 from tests.bot.lobby import BotHere
+from tests.bot.there import there
 from tests.world.forge import AUTHOR, Checkout, make_source
 from tests.world.github_forge.extension import people
 from tests.world.patience import patient
@@ -252,8 +253,7 @@ class Room(BotHere):
         mirror, commits = self.context.mirror, self.context.commits
         old = {each: commits.text(base)(each).encode() for each in commits.files(base)}
         made = self.history().commit(files, base)
-        attempt = self.task(number).attempt
-        assert attempt is not None
+        attempt = there(self.task(number).attempt)
         draft = Draft(mirror, self.context.actor, self.context.clock())
         refused = draft.submit(
             AcceptWork(
@@ -313,26 +313,20 @@ class Room(BotHere):
         return self.convoy.state
 
     def task(self, number: int) -> Task:
-        task = self.convoy.task(number)
-        assert task is not None
-        return task
+        return there(self.convoy.task(number))
 
     def pull(self, number: int) -> int:
-        pull = self.task(number).pull
-        assert pull is not None
-        return pull
+        return there(self.task(number).pull)
 
     def tip(self, branch: str) -> str:
         """Return where a branch of the forge stands."""
-        repo = self.forge.repository(REPO)
-        assert repo is not None
+        repo = there(self.forge.repository(REPO))
         path = self.forge.bare(repo).path
         return str(pygit2.Repository(str(path)).references[HEADS + branch].target)
 
     def labels(self, number: int | None = None) -> set[str]:
         """Return the labels of the issue, or of another one."""
-        repo = self.forge.repository(REPO)
-        assert repo is not None
+        repo = there(self.forge.repository(REPO))
         for issue in self.forge.store.issues.of(repo.id):
             if issue.number == (number or self.issue):
                 labels = (self.forge.store.labels.get(each) for each in issue.labels)

@@ -12,6 +12,7 @@ from bot.forge.github import GitHub, Right
 from bot.forge.rest import Refused
 from convoy.model import ids
 from convoy.rules.verdict import Run
+from tests.bot.there import there
 from tests.world.cases import looped
 
 API = "https://api.example.org"
@@ -165,8 +166,7 @@ async def test_who_set_the_label_last_counts(
         ]
     )
 
-    last = await github.labelling(7, "brat")
-    assert last is not None
+    last = there(await github.labelling(7, "brat"))
     assert last.actor is not None
     assert last.actor.login == "bea"
     assert await github.labelling(7, "other") is None
@@ -238,9 +238,8 @@ async def test_its_own_comment_is_found_by_its_key(
         ]
     )
 
-    found = await github.said(7, "comment:fix-7", "brat")
+    found = there(await github.said(7, "comment:fix-7", "brat"))
 
-    assert found is not None
     assert (found.id, found.body) == (6, marked)
     assert await github.said(7, "comment:other", "brat") is None
 
@@ -258,9 +257,8 @@ async def test_a_pull_request_is_found_by_its_branches_open_or_not(
     ]
     route = forge.get(f"{REPO}/pulls").respond(json=pulls)
 
-    found = await github.pulls.of("convoy/fix-7/task-1", "release/1.0+x#1&2%41")
+    found = there(await github.pulls.of("convoy/fix-7/task-1", "release/1.0+x#1&2%41"))
 
-    assert found is not None
     assert found.number == 12
     asked = route.calls.last.request.url.params
     assert asked["head"] == "octo:convoy/fix-7/task-1"
@@ -302,9 +300,8 @@ async def test_the_last_assignment_to_the_bot_counts(
     ]
     forge.get(f"{REPO}/issues/7/events?per_page=100").respond(json=events)
 
-    found = await github.assignment(7, "brat[bot]")
+    found = there(await github.assignment(7, "brat[bot]"))
 
-    assert found is not None
     assert found.assigner is not None
     assert found.assigner.login == "bea"
     assert await github.assignment(7, "nobody") is None

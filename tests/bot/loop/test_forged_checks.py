@@ -10,6 +10,7 @@ from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
 from convoy.model import ids
 from tests.bot.room import NAME, REPO, Room, room
+from tests.bot.there import there
 from tests.world.forge_rules import checks, put_ruleset
 from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.github_forge.extension import github
@@ -23,15 +24,13 @@ FILES = {"README.md": b"# app\n", "one.py": b"one\n"}
 async def candidate(here: Room) -> str:
     """Let work be offered to CI; return its candidate."""
     await here.worked(1, FILES)
-    found = here.task(1).candidate
-    assert found is not None
+    found = there(here.task(1).candidate)
     return found.commit
 
 
 def judged(here: Room, commit: str, conclusion: str) -> None:
     """Let a workflow's job end on a commit."""
-    repo = here.forge.repository(REPO)
-    assert repo is not None
+    repo = there(here.forge.repository(REPO))
     lane = ids.base_branch(NAME)
     with here.forge.store.change():
         here.forge.store.check_runs.put(
@@ -92,15 +91,12 @@ async def test_another_apps_check_of_the_same_name_does_not_pass(
         assert here.state.reporters == {"ci": "github-actions"}
 
         await here.worked(2, FILES | {"two.py": b"two\n"})
-        found = here.task(2).candidate
-        assert found is not None
+        found = there(here.task(2).candidate)
         await written(here, found.commit, "evil[bot]")
         await here.swept(3)
 
         assert here.task(2).state == "needs-review"
-        aside = here.task(2).set_aside
-        assert aside is not None
-        assert "from evil, who may not report it" in aside.why
+        assert "from evil, who may not report it" in there(here.task(2).set_aside).why
 
 
 async def test_a_status_that_a_ruleset_wants_of_an_app_counts_from_it_alone(

@@ -11,6 +11,7 @@ from grite.event import CommentAdded, Event
 from grite.wal import WAL_REF, Log
 from tests.bot.history import History
 from tests.bot.logs import Open, paused, read, resumed, story, write
+from tests.bot.there import there
 from tests.world.log_keys import LOG_KEY, signed_commit
 from tests.world.rules import ACTOR, NAME
 
@@ -39,8 +40,7 @@ def test_a_deleted_log_is_put_back(read_twice: Mirror, origin: History) -> None:
 
 
 def test_a_rewound_log_is_put_back(read_twice: Mirror, origin: History) -> None:
-    head = read_twice.head
-    assert head is not None
+    head = there(read_twice.head)
     (before,) = origin.at(head).parent_ids
     origin.point(WAL_REF, str(before))
 
@@ -173,8 +173,7 @@ def test_commits_of_somebody_else_are_kept_and_change_nothing(
 def test_what_cannot_be_read_is_named_and_the_rest_counts(
     read_twice: Mirror, origin: History, opened: Open
 ) -> None:
-    head = read_twice.head
-    assert head is not None
+    head = there(read_twice.head)
     files = {"events": b"no folder"}
     odd = signed_commit(origin.path, files, head, LOG_KEY.writer())
     origin.point(WAL_REF, odd)

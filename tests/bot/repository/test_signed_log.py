@@ -21,9 +21,10 @@ from grite.event import Event
 from grite.wal import MOST_FOREIGN, WAL_REF, Log
 from tests.bot.history import History
 from tests.bot.logs import Open, paused, resumed, story, write
+from tests.bot.there import there
 from tests.grite.commits import said
 from tests.world.log_keys import LOG_KEY, OTHER_KEY, REPOSITORY
-from tests.world.rules import ACTOR, NAME, Rules, sha, spec
+from tests.world.rules import ACTOR, NAME, Rules, made, sha, spec
 
 MALLORY = b"mallory's actor!"
 NOW = 1_700_000_000_000
@@ -49,10 +50,7 @@ def forged(state: State, facts: Iterable[Fact], actor: bytes) -> tuple[Event, ..
 
 def approvals(state: State, actor: bytes = MALLORY) -> tuple[Event, ...]:
     """Return what makes an attacker a bot, and two people approve its choice."""
-    people = (
-        TaskApproved(convoy=NAME, task=1, commit=sha("a"), by=by)
-        for by in ("alice", "carol")
-    )
+    people = (made(TaskApproved, commit=sha("a"), by=by) for by in ("alice", "carol"))
     return forged(state, (BotStarted(version="1"), *people), actor)
 
 
@@ -114,8 +112,7 @@ def test_trailers_of_foreign_commits_say_nothing(
     bot: Mirror, origin: History, opened: Open
 ) -> None:
     """A foreign commit that calls the bot's own commits foreign is not heard."""
-    first = bot.head
-    assert first is not None
+    first = there(bot.head)
     write(bot, *paused(bot))
     log = Log(origin.path, OTHER_KEY.writer())
     listed = [first, str(bot.head)]

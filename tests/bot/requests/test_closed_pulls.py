@@ -13,6 +13,7 @@ from convoy.model import ids
 from convoy.rules.people import DropTask
 from convoy.views import state_document
 from tests.bot.room import NAME, Room, room
+from tests.bot.there import there
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.shapes import node_id
 
@@ -37,8 +38,7 @@ async def delete_branch(here: Room, _: int) -> None:
 
 
 async def restore_branch(here: Room, pull: int) -> None:
-    work = here.task(1).work
-    assert work is not None
+    work = there(here.task(1).work)
     await here.push(f"{work.commit}:refs/heads/{BRANCH}")
     await reopen(here, pull)
 
@@ -96,8 +96,7 @@ async def test_what_a_person_takes_out_does_not_land_until_it_is_taken_back(
         await approve(here, head)
         await here.swept()
 
-        taken_out = here.task(1).taken_out
-        assert taken_out is not None
+        taken_out = there(here.task(1).taken_out)
         assert (taken_out.gesture, taken_out.pull) == (gesture, pull)
         assert here.task(1).state == "needs-review"
         assert here.tip(BASE) == here.tip("main")
@@ -152,8 +151,7 @@ async def test_a_convoy_whose_own_pull_request_is_taken_back_does_not_land(
             DropTask(convoy=NAME, task=2, why="not wanted"),
         )
         await here.worked(1, FILES)
-        pull = here.convoy.pull
-        assert pull is not None
+        pull = there(here.convoy.pull)
         await out(here, pull)
         await here.do(MergeRequested(convoy=NAME, task=0, by="you"))
         await here.swept()

@@ -9,6 +9,7 @@ from convoy.rules.people import FailConvoy
 from tests.bot.lobby import CONFIG as SHELL
 from tests.bot.roles.test_standing_plans import starting
 from tests.bot.room import NAME, Room, room
+from tests.bot.there import there
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -159,8 +160,7 @@ async def reviewed(here: Room) -> int:
 async def test_work_is_approved_at_one_commit_by_another_person(tmp_path: Path) -> None:
     async with room(tmp_path, APPROVALS) as here:
         pull, bea = await reviewed(here), here.let_in("bea")
-        work = here.task(1).work
-        assert work is not None
+        work = there(here.task(1).work)
         head = work.commit
         assert here.task(1).candidate is None
 
@@ -251,8 +251,7 @@ async def test_who_asked_for_a_convoy_is_asked_when_it_lands(tmp_path: Path) -> 
         main = here.tip("main")
         assert here.convoy_state() == "active"
         assert "@cleo no longer has permission to merge" in "\n".join(here.spoken())
-        own = here.convoy.pull
-        assert own is not None
+        own = there(here.convoy.pull)
         await here.answer("/brat merge", on=own)
 
         assert here.convoy_state() == "complete"
@@ -276,8 +275,7 @@ async def test_a_revision_goes_on_from_the_work_on_the_same_branch(
         assert here.tip(f"convoy/{NAME}/task-1") == second
         repo = pygit2.Repository(str(here.context.mirror.path))
         assert repo.descendant_of(second, first)
-        work = here.task(1).work
-        assert work is not None
+        work = there(here.task(1).work)
         assert work.base == root, "the whole work is measured, not what was added"
         assert here.task(1).spent == 2
         assert here.task(1).notes == ("you asks for changes: Name it better.",)

@@ -14,6 +14,7 @@ from grite import git
 from tests.bot.loop.test_refused import hooked
 from tests.bot.requests.test_closed_pulls import drafted
 from tests.bot.room import HEADS, REPO, TWO_WAYS, Room, room
+from tests.bot.there import there
 from tests.world.forge_rules import pull_request, put_ruleset
 from tests.world.github_forge.extension import github, rules
 from tests.world.github_forge.forked_pulls import STRANGER, forks
@@ -35,8 +36,7 @@ async def opened(
     await pushed(here, branch, files, here.tip(base))
     asked = {"title": f"Do {branch}", "head": branch, "base": base}
     await here.asked("POST", "pulls", asked, by)
-    found = await here.person.pulls.of(branch, base)
-    assert found is not None
+    found = there(await here.person.pulls.of(branch, base))
     return found.number
 
 
@@ -89,8 +89,7 @@ async def judged(here: Room, red: frozenset[str] = frozenset()) -> None:
 
 
 def is_merged(here: Room, number: int) -> bool:
-    repo = here.forge.repository(REPO)
-    assert repo is not None
+    repo = there(here.forge.repository(REPO))
     return any(
         pull.number == number and pull.merged_at is not None
         for pull in here.forge.store.pulls.of(repo.id)
@@ -104,8 +103,7 @@ async def test_a_green_pull_request_lands_as_ci_judged_it(tmp_path: Path) -> Non
         await here.swept()
 
         assert "is in the queue of `main`" in said
-        candidate = given(here, number).candidate
-        assert candidate is not None
+        candidate = there(given(here, number).candidate)
         waits = f"CI on {candidate.commit[:10]}, or what is ahead of it"
         assert waits in await here.answer("/brat why 1", on=number)
         assert "0 of 1 merged · 1 needs-review" in await here.answer(

@@ -7,6 +7,7 @@ import pytest
 from bot.door.inbox import Review, Ticked
 from convoy.rules.people import BlockTask
 from tests.bot.room import NAME, Room, room
+from tests.bot.there import there
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -125,10 +126,8 @@ async def test_a_review_that_no_delivery_told_of_is_found_once(tmp_path: Path) -
 
 def surface(here: Room) -> str:
     """Return the text of the convoy's comment."""
-    number = here.convoy.comment
-    assert number is not None
-    comment = here.forge.store.comments.get(number)
-    assert comment is not None
+    number = there(here.convoy.comment)
+    comment = there(here.forge.store.comments.get(number))
     return comment.body
 
 
@@ -197,8 +196,7 @@ async def test_a_tick_or_a_review_that_comes_twice_is_answered_once(
 ) -> None:
     async with room(tmp_path) as here:
         await here.worked(1, FILES)
-        comment = here.convoy.comment
-        assert comment is not None
+        comment = there(here.convoy.comment)
         ticked = Ticked(issue=here.issue, comment=comment, boxes=("cancel",), by="you")
         asked = Review(
             pull=here.pull(1),

@@ -13,6 +13,7 @@ from convoy.model.state import Convoy
 from tests.bot.lobby import CONFIG, lobby
 from tests.bot.requests.test_given_pulls import AGENT, EVERYONE, given, pushed
 from tests.bot.room import REPO, TWO_WAYS, Room, room
+from tests.bot.there import there
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.shapes import node_id
 from tests.world.traffic import Exchange
@@ -40,8 +41,7 @@ async def blocked(here: Room, number: int, by: int) -> None:
 
 
 def id_of(here: Room, number: int) -> int:
-    repo = here.forge.repository(REPO)
-    assert repo is not None
+    repo = there(here.forge.repository(REPO))
     issues = here.forge.store.issues.of(repo.id)
     return next(issue.id for issue in issues if issue.number == number)
 
@@ -108,8 +108,7 @@ async def test_sub_issues_land_in_the_order_of_their_blockers_and_are_closed(
         assert not any(await is_open(here, *closed, here.issue))
         assert await is_open(here, own) == [True], "ann wants more of it"
         assert ended.tasks[1].started == 0, "no agent had it"
-        work = ended.tasks[2].work
-        assert work is not None
+        work = there(ended.tasks[2].work)
         assert here.context.composer.is_ancestor(theirs, work.base)
 
 

@@ -24,6 +24,7 @@ from tests.bot.serving.hosted_town import (
     ready,
     running,
 )
+from tests.bot.there import there
 from tests.world.forge import REPO, Town, until
 from tests.world.patience import patient
 
@@ -142,11 +143,9 @@ async def test_a_lease_is_given_back_at_the_end(here: Town) -> None:
     number = await labelled(here, REPO)
     async with running(hosting(here, repositories=(REPO,), sweep_s=0.2)) as host:
         await accepted(here, REPO, number)
-        loop = host.served[REPO].loop
-        assert loop is not None
+        loop = there(host.served[REPO].loop)
 
-    repo = here.forge.repository(REPO)
-    assert repo is not None
+    repo = there(here.forge.repository(REPO))
     assert here.forge.bare(repo).ref(loop.lease.ref) is None
 
 
