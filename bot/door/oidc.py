@@ -91,7 +91,7 @@ class Issuer:
             raise Untrusted(f"the token is not valid: {error}") from None
         for claim, value in wanted.items():
             if claims.get(claim) != value:
-                said = f"the token's {claim} is not the one of this session's job"
+                said = f"the token's {claim} does not match this session's job"
                 raise Untrusted(said)
         if not self._used.first(str(claims["jti"]), int(claims["exp"]) + LEEWAY_S):
             raise Untrusted("the token was already used")

@@ -202,7 +202,7 @@ class GitHub(Part):
     async def number(self) -> int:
         name, number = await self.named()
         if number <= 0:
-            raise Unavailable(f"GET /repos/{name}: not a GitHub answer: no id")
+            raise Unavailable(f"GET /repos/{name}: invalid GitHub response: no id")
         return number
 
     async def confirm(self, number: int) -> None:

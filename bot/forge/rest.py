@@ -169,10 +169,10 @@ class Rest:
             page, more = await self._page(more, url)
             items = page.get(key) if key and isinstance(page, dict) else page
             if not isinstance(items, list):
-                raise Unavailable(f"GET {url}: not a GitHub answer: not a list")
+                raise Unavailable(f"GET {url}: invalid GitHub response: not a list")
             for item in items:
                 yield checked(model, item, f"GET {url}")
-        raise Unavailable(f"GET {url}: not a GitHub answer: {LIST_PAGES} pages")
+        raise Unavailable(f"GET {url}: invalid GitHub response: {LIST_PAGES} pages")
 
     async def all(
         self, model: type[Model], url: str, key: str | None = None
@@ -279,7 +279,7 @@ def _deciphered(ask: Ask, reply: HttpReply) -> tuple[Json, str | None]:
         # no JSON, or errors not in GitHub's format
         if HTTPStatus.BAD_REQUEST <= reply.status < HTTPStatus.INTERNAL_SERVER_ERROR:
             raise Refused(str(ask), reply.status, _text(reply)) from error
-        raise Unavailable(f"{ask}: not a GitHub answer") from error
+        raise Unavailable(f"{ask}: invalid GitHub response") from error
     return data, more
 
 
@@ -306,7 +306,7 @@ def checked(model: type[Model], data: Json, what: str) -> Model:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise Unavailable(f"{what}: not a GitHub answer: {error}") from error
+        raise Unavailable(f"{what}: invalid GitHub response: {error}") from error
 
 
 _PASSING: Final = frozenset({"RATE_LIMITED", "RATE_LIMIT", "SERVICE_UNAVAILABLE"})

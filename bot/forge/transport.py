@@ -231,7 +231,7 @@ class Wire:
             raise Unavailable(f"{ask}: {error!r}") from error
         if reply.status == HTTPStatus.NOT_MODIFIED:
             if known is None:
-                raise Unavailable(f"{ask}: not a GitHub answer: nobody asked")
+                raise Unavailable(f"{ask}: unexpected 304 from GitHub")
             fresh = {  # the time, and the rate limit
                 name: value
                 for name, value in reply.headers.items()

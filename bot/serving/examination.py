@@ -226,7 +226,7 @@ async def _label(
     if await _is_there(rest, f"{url}/{label}"):
         return Finding("ok", f"the label {hosting.label} exists")
     if not fix:
-        return Finding("note", f"there is no label {hosting.label}", "--fix makes it")
+        return Finding("note", f"there is no label {hosting.label}", "--fix creates it")
     told = {"name": hosting.label, "color": LABEL_COLOUR}
     await rest.write("POST", url, told)
     return Finding("ok", f"created the label {hosting.label}")

@@ -419,7 +419,7 @@ async def _listen(
     )
     metrics.watch(
         "brat_installations_broken",
-        "Installations that do not show their repositories.",
+        "Installations whose repositories cannot be listed.",
         lambda: len(host.broken),
     )
     if not poll:

@@ -238,7 +238,7 @@ _FAMILIES: Final = {
         "The remaining rate limit of the forge, as last reported.",
         "",
     ),
-    "log_commits": (GaugeMetricFamily, "Commits of the log.", ""),
+    "log_commits": (GaugeMetricFamily, "Commits in the log.", ""),
     "repository_standing_still": (
         GaugeMetricFamily,
         "1: the repository makes no progress; /readyz says why.",

@@ -184,7 +184,7 @@ def run_url(run: int, web: str) -> str:
 
 
 _NO_BOX: Final = (
-    '**No box:** `[runner] box = "off"` lets agents do whatever the user of '
+    '**No sandbox:** `[runner] box = "off"` lets agents do whatever the user of '
     "their job may do."
 )
 
@@ -207,7 +207,7 @@ def box_warnings(convoy: Convoy, tasks: Sequence[Task]) -> list[str]:
     ]
     if not told:
         return []
-    said = "**Missing isolation** of the agents, by their sessions' reports"
+    said = "**Missing isolation** of the agents, as their sessions report"
     return ["", f"{said}: {'; '.join(told)}.", ""]
 
 

@@ -10,7 +10,7 @@ from convoy.model.records import Reaction
 from convoy.text import clock, posted
 
 ANSWER_CUT: Final = (
-    "The rest of this answer does not fit into a comment: ask for one thing at a "
+    "The rest of this answer does not fit in a comment: ask for one thing at a "
     "time, or use `brat status`."
 )
 

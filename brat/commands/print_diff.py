@@ -5,6 +5,7 @@ the lines are an agent's, so no control character of theirs reaches the terminal
 """
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -106,7 +107,7 @@ def pull(path: Path) -> int:
     if changed := in_its_way(checkout, known):
         raise BratError(f"first commit or stash your changes: {changed[0]}")
     for command in landed_commands(checkout, known):
-        say(f"$ {' '.join(command)}")
+        say(f"$ {shlex.join(command)}")
         if status := subprocess.run(command, cwd=checkout.top, check=False).returncode:
             return status
     return 0

@@ -166,7 +166,7 @@ def mayor_start(
         plan_only=plan_only,
         as_json=as_json,
     )
-    sys.exit(start_convoy.mayor_start(repo, task, how))
+    sys.exit(start_convoy.mayor_start(repo, start_convoy.text_of(task), how))
 
 
 _ROLES: Final = (

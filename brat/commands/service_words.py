@@ -49,7 +49,7 @@ def log_show(
 def log_tail(
     *,
     following: Annotated[bool, typer.Option("-f", help="Wait for more.")] = False,
-    number: Annotated[int, typer.Option("-n", help="The lines to start with.")] = 10,
+    number: Annotated[int, typer.Option("-n", help="Lines to print first.")] = 10,
     repo: Repo = HERE,
 ) -> None:
     """Print the newest events; with -f, follow new ones."""

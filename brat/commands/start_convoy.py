@@ -76,11 +76,12 @@ class Start:
 
 
 def text_of(said: str) -> str:
-    """Return what is to be done: as said, what @FILE holds, or for - standard input."""
+    """Return what to do: as said, what @FILE holds, or for - standard input."""
     try:
         if said == "-":
             return sys.stdin.read()
-        if said.startswith("@"):
+        name = said[1:]  # `@types/node is old` is no file's name
+        if said.startswith("@") and (" " not in name or Path(name).exists()):
             return Path(said[1:]).read_text(encoding="utf-8")
     except OSError as error:
         raise BratError(f"{said[1:]} cannot be read: {error.strerror}") from error

@@ -124,7 +124,7 @@ def checked_engines(checkout: Checkout, config: Config) -> Iterator[Finding]:
 
 def _box() -> Finding:
     if why := cannot_box():
-        said = "this machine gives agents no sandbox, and no agent starts without one"
+        said = "this machine cannot sandbox agents, so none starts"
         mend = 'allow users to create namespaces, or set [runner] box = "off"'
         return Finding("fault", f"{said}: {why}", mend)
     return Finding("ok", "agents get a sandbox")

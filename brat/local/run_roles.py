@@ -5,6 +5,7 @@ other, and the role that has work to do which no process carries out now.
 """
 
 import asyncio
+import shlex
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Final
@@ -194,7 +195,7 @@ def _locked(local: Local) -> Iterator[_Wait]:
     for convoy, task, leases in kept_by_leases(context.mirror.state, context.clock()):
         lines = tuple(
             f"{convoy.name}: task {task.number} waits: {holding(lease)}; it continues "
-            f"then, or after: brat lock release {lease.resource}"
+            f"then, or after: brat lock release {shlex.quote(lease.resource)}"
             for lease in leases
         )
         yield _Wait(convoy.name, "locked", task.number, lines)

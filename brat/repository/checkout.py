@@ -66,6 +66,7 @@ class Checkout:
         # `git diff` may write the index.
         asked = ["git", "--no-optional-locks", "-c", "core.fsmonitor=false", "status"]
         asked += ["-z", "--no-renames", "--untracked-files=no"]
+        asked += ["--ignore-submodules=dirty"]  # no commit and no stash holds it
         done = subprocess.run(asked, cwd=self.top, capture_output=True, check=False)
         if done.returncode != 0:
             said = done.stderr.decode(errors="replace")
@@ -110,8 +111,7 @@ def find(path: Path) -> Checkout:
     ids = str(settings[_ID_FORM] if _ID_FORM in settings else _IDS).lower()  # noqa: SIM401  no mapping
     if ids != _IDS:
         raise BratError(
-            f"{common} names its objects by {ids}, but brat, like GitHub, reads only "
-            f"{_IDS}"
+            f"{common} uses {ids} object ids, but brat, like GitHub, reads only {_IDS}"
         )
     repo = _whoever_owns_it(found)
     if repo.workdir is None:
@@ -222,10 +222,10 @@ def landed_commands(checkout: Checkout, known: Registration) -> tuple[list[str],
     worktree that has it: git refuses to from any other.
     """
     bare = registrations.bare_path(checkout.folder, known)
-    inside = bare.is_relative_to(checkout.top)
-    where = str(bare.relative_to(checkout.top) if inside else bare)
     is_on, name = _is_on(checkout.top, known.branch), known.branch
     home = None if is_on else worktree_on(checkout.top, name)
+    inside = home is None and bare.is_relative_to(checkout.top)
+    where = str(bare.relative_to(checkout.top) if inside else bare)
     command, is_on = ["git", *(("-C", str(home)) if home else ())], is_on or bool(home)
     is_tag = tip_of(bare, f"refs/tags/{name}") is not None  # which git would take
     source = f"refs/heads/{name}" if is_tag else name

@@ -127,7 +127,7 @@ class EnvironmentStep:
         self._patterns = f"{self._one}/deployment-branch-policies"
         self.by_hand = (
             f"let only the branch {branch} use the environment {ENVIRONMENT}, under "
-            "Settings, Environments (an administrator may)"
+            "Settings, Environments (administrators only)"
         )
 
     async def look(self) -> Look:
@@ -192,7 +192,7 @@ class LogKeyStep:
     by_hand = (
         'ssh-keygen -t ed25519 -N "" -C brat -f log_key; store log_key as the secret '
         f"{SECRET} of the environment {ENVIRONMENT}, and in the variable {SIGNERS} a "
-        "line: brat and the text of log_key.pub (an administrator may)"
+        "line: brat and the text of log_key.pub (administrators only)"
     )
 
     def __init__(

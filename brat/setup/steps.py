@@ -162,7 +162,7 @@ class DefaultTokenStep(Setting):
 
     by_hand = (
         "choose read permissions for workflows under Settings, Actions, General "
-        "(an administrator may)"
+        "(administrators only)"
     )
 
     async def look(self) -> Look:
@@ -180,7 +180,7 @@ class PullRequestStep(Setting):
 
     by_hand = (
         "allow GitHub Actions to create and approve pull requests under Settings, "
-        "Actions, General (an administrator may)"
+        "Actions, General (administrators only)"
     )
 
     async def look(self) -> Look:

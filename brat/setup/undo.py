@@ -146,7 +146,7 @@ class _LabelUndo:
 class _PullRequestUndo(Setting):
     by_hand = (
         "no longer allow GitHub Actions to create and approve pull requests under "
-        "Settings, Actions, General (an administrator may)"
+        "Settings, Actions, General (administrators only)"
     )
 
     async def look(self) -> Look:
@@ -288,8 +288,8 @@ def planned_environment_undo(
 class _EnvironmentUndo:
     page = "settings/environments"
     by_hand = (
-        f"delete the environment {ENVIRONMENT} under Settings, Environments (an "
-        "administrator may)"
+        f"delete the environment {ENVIRONMENT} under Settings, Environments "
+        "(administrators only)"
     )
 
     def __init__(

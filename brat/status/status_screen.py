@@ -433,7 +433,7 @@ def _lines(convoy: Convoy) -> Iterator[str]:
         yield from (f"{_LEVEL}{each}" for each in found.changes)
     if found.approval:
         yield found.approval.replace("`", "")
-    yield from (f"look out: {each}" for each in convoy.warnings)
+    yield from (f"warning: {each}" for each in convoy.warnings)
 
 
 def _plan_task(task: PlanTask) -> Iterator[str]:

@@ -207,7 +207,7 @@ Opened = Annotated[
         r"|\w+(?:\[\])?(?:\.\w+(?:\[\])?)*(?:=[\w.:/@*-]+)?)$"
     ),
     _allowed(
-        'a field such as "speed", a value of one such as "tools[].type=web_search", '
+        'a field such as "speed", a field and value such as "tools[].type=web_search", '
         '"model=NAME", "header:NAME" or a path such as "GET /v1/models"'
     ),
 ]
@@ -360,7 +360,7 @@ class EngineTable(Table):
     """The variable in the job's environment that holds the model's key; default: the
     engine's usual one."""
     max_sessions: Sessions = _ENGINE.max_sessions
-    """How many sessions of this engine may run at once, over all convoys."""
+    """How many sessions of this engine may run at once, across all convoys."""
     price: PriceTable | None = None
     """What its tokens cost, in US dollars per million, with `cached` for those from the
     vendor's cache; used when the engine does not report its cost."""
@@ -463,11 +463,11 @@ class WitnessTable(Table):
     """How agents are run."""
 
     max_sessions: Sessions = _DEFAULT.max_sessions
-    """How many sessions may run at once, over all engines and convoys."""
+    """How many sessions may run at once, across all engines and convoys."""
     attempts: Annotated[int, Field(ge=1, le=20)] = _DEFAULT.attempts
     """How many attempts a task gets before it is blocked and waits for a person."""
     failures: Annotated[int, Field(ge=1, le=1000)] = _DEFAULT.failures
-    """After this many failed attempts in a row, over all convoys, all of them pause
+    """After this many failed attempts in a row, across all convoys, all of them pause
     until somebody with write access resumes them."""
     timeout: Seconds = _ENGINE.timeout_s
     """The time limit of one attempt."""

@@ -30,7 +30,7 @@ from convoy.rules.starting import (
 )
 from convoy.rules.turns import turns
 
-TOO_MANY = "too many attempts in a row failed ({}, over all convoys)"
+TOO_MANY = "too many attempts in a row failed ({}, across all convoys)"
 
 
 def ended_sessions(state: State, look: Look) -> Iterator[Action]:

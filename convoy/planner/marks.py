@@ -36,13 +36,17 @@ _OPEN, _CLOSE, _COLON, _COMMA = (
     r"[,\uff0c\u3001]",
 )
 _WAITS = r"(?:after|depends\s+on|depending\s+on|blocked\s+by|waits?\s+for)"
-_NUMBER = rf"[#\uff03]?{_DIGITS}{{1,6}}"
-_NUMBERS = rf"{_NUMBER}(?:(?:\s*{_COMMA}\s*(?:and\s+)?|\s+and\s+|\s*&\s*){_NUMBER})*"
-_AFTER_WORDS = (
-    rf"{_WAITS}(?:\s*{_COLON}\s*|\s+)(?:(?:tasks?|steps?|items?)\s+)?"
-    rf"(?P<values>{_NUMBERS})"
+_NUMBER = rf"(?:(?:tasks?|steps?|items?)\s+)?[#\uff03]?{_DIGITS}{{1,6}}"
+_TO = r"(?:\s*[-\u2010-\u2015]\s*|\s+to\s+)"
+_NUMBERS = (
+    rf"{_NUMBER}(?:(?:\s*{_COMMA}\s*(?:and\s+)?|\s+and\s+|\s*&\s*|{_TO}){_NUMBER})*"
 )
-_AFTER = re.compile(rf"(?<!`){_OPEN}\s*{_AFTER_WORDS}\s*{_CLOSE}", re.IGNORECASE)
+_AFTER_WORDS = rf"{_WAITS}(?:\s*{_COLON}\s*|\s+)(?P<values>{_NUMBERS})"
+_AFTER = re.compile(
+    rf"(?<!`){_OPEN}\s*{_AFTER_WORDS}\s*"
+    rf"(?:{_CLOSE}|[,;](?=\s*(?:paths|needs|engine|accept){_COLON}))",
+    re.IGNORECASE,
+)
 _AFTER_LINE = re.compile(rf"{_AFTER_WORDS}\s*[.;\u3002]?\s*", re.IGNORECASE)
 _AFTER_TAIL = re.compile(
     rf"(?:(?<=\s)|(?<=[,;\uff0c])){_WAITS}\s*{_COLON}\s*(?:tasks?\s+)?"
@@ -57,12 +61,14 @@ _VALUE = (
 )
 _KEYED = re.compile(
     rf"(?:^|(?<=\s)|(?=\uff08)){_KEY}[ \t]*"
-    rf"(?P<values>{_VALUE}(?:\s*{_COMMA}\s*{_VALUE})*)",
+    rf"(?P<values>{_VALUE}(?:\s*{_COMMA}\s*{_VALUE})*)(?:(?<=[`\"]){_CLOSE})?",
     re.IGNORECASE,
 )
 _TAIL = re.compile(rf"(?P<rest>.*?)(?:,?(?=\s{_KEY})|$)", re.IGNORECASE | re.MULTILINE)
 _KEY_FIRST = re.compile(_KEY, re.IGNORECASE)
 _ONE_NUMBER = re.compile(rf"[#\uff03]?{_DIGITS}+")
+_RANGE = re.compile(rf"({_DIGITS}+){_TO}({_DIGITS}+)", re.IGNORECASE)
+_RANGE_MOST = 1000
 _LIKE_A_NEED = re.compile(r"`?(?:port|service):", re.IGNORECASE)
 _BETWEEN = re.compile(r"[\s.;,)\uff09\u3002\-\u2013\u2014]*")
 _LIKE_A_PATH = re.compile(r"[`\"]|[\w)\]][./][\w]|[/\\~]|:\d")
@@ -239,8 +245,14 @@ def _numbers(matches: Iterable[re.Match[str]]) -> list[Mark]:
     return [
         ("after", number)
         for match in matches
-        for number in _ONE_NUMBER.findall(match["values"])
+        for number in _ONE_NUMBER.findall(_RANGE.sub(_spread, match["values"]))
     ]
+
+
+def _spread(found: re.Match[str]) -> str:
+    """Return all numbers of a range; one that is none stays as it is."""
+    numbers = range(int(found[1]), int(found[2]) + 1)[:_RANGE_MOST]
+    return ",".join(map(str, numbers)) or found[0]
 
 
 def _bare(value: str) -> str:

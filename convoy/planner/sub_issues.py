@@ -86,7 +86,7 @@ def list_fault(listed: tuple[SubIssue, ...]) -> str:
     for sub in listed:
         if sub.away:
             return (
-                f"#{sub.issue} is blocked by {sub.away}, which is open and of another "
+                f"#{sub.issue} is blocked by {sub.away}, which is open and in another "
                 "repository: remove the dependency, or close that issue"
             )
         if lost := [issue for issue in sub.after if issue not in known]:

@@ -169,7 +169,7 @@ def _task(item: Item, issue: _Issue) -> TaskSpec:
         if other := item.reference:
             raise ValueError(  # noqa: TRY301  said of its task like all others
                 f'"{cut(other, SHOWN_CHARS)}" only names another issue, whose text its '
-                "agent would not see: write beside it what is to be done"
+                "agent would not see: write what to do beside it"
             )
         return TaskSpec(
             number=item.number,
@@ -187,9 +187,9 @@ def _task(item: Item, issue: _Issue) -> TaskSpec:
 
 def _title(found: Marked) -> str:
     for line in found.of("unread"):
-        raise ValueError(
-            f'"{cut(line, SHOWN_CHARS)}" is not understood: put commas between names'
-        )
+        is_command = "accept" in line.partition(":")[0].lower()
+        mend = "the command in backquotes" if is_command else "commas between names"
+        raise ValueError(f'"{cut(line, SHOWN_CHARS)}" is not understood: put {mend}')
     title = " ".join(found.text.partition("\n")[0].split())
     if not title:
         raise ValueError("it has no title")
@@ -268,6 +268,11 @@ _KINDS: Final[Mapping[IssueKind, str]] = {
     "one task": "one task",
 }
 _PICTURE: Final = re.compile(r"!\[[^\]\n]*\]\([^\s)]|<img\b", re.IGNORECASE)
+_NEARLY_BOXES: Final = re.compile(
+    r"^[ \t]*(?:[-*+\u2022][ \t]*)?(?:[\[\uff3b][ \u3000]*[\]\uff3d]|\u2610)"
+    r"[ \t]*(?=\w)",
+    re.MULTILINE,
+)
 _STEP: Final = re.compile(r"\s*[-*+] \[[ xX]\] (?P<words>.*)")
 
 
@@ -285,6 +290,8 @@ def plan_remarks(
     items = found.work.items
     todo = [item for item in items if not item.done]
     told = [f"this is {_KINDS[found.kind]}: {found.why}"] if found.why else []
+    if not items and len(_NEARLY_BOXES.findall(text)) > 1:
+        told.append("its boxes are no task list: each has to begin with `- [ ] `")
     if pictures := len(_PICTURE.findall(text)):
         told.append(
             f"agents do not see its {counted(pictures, 'picture')}: describe in words "

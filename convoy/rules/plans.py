@@ -219,9 +219,9 @@ def left_to_people(convoy: Convoy, listed: Iterable[SubIssue]) -> Events:
         TaskBlocked(
             convoy=convoy.name,
             task=tasks[sub.issue],
-            why=f"#{sub.issue} is assigned to {sub.kept_by}, and done when it is "
-            f"closed as completed; `/brat retry {tasks[sub.issue]}` gives it to an "
-            "agent",
+            why=f"#{sub.issue} is assigned to {sub.kept_by} and counts as done "
+            f"once closed as completed; `/brat retry {tasks[sub.issue]}` gives it to "
+            "an agent",
         )
         for sub in listed
         if sub.kept_by and sub.issue in tasks

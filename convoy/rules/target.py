@@ -154,7 +154,7 @@ class AttemptSync(ConvoyCommand, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         convoy = live(state, self.convoy)
         if convoy.kept_by or not may_take_target_in(convoy, self.target):
-            return Refusal(f"{convoy.name} does not merge its target in now")
+            return Refusal(f"{convoy.name} cannot merge its target in now")
         now = convoy.sync.candidate
         offered = (self.candidate, self.base, self.target)
         if now is not None and (now.commit, now.base, now.work) == offered:
@@ -188,7 +188,7 @@ class FailSync(ConvoyCommand, frozen=True, kw_only=True):
             return Refusal(f"a task already merges the target into {convoy.name}")
         is_noted = convoy.sync.left == self.target and not holds_own_work(convoy)
         if self.candidate is None and is_noted:
-            return Refusal(f"it is known that {self.target} conflicts")
+            return Refusal(f"{self.target} is already known to conflict")
         judged = {c.commit for c in (convoy.sync.candidate, convoy.candidate) if c}
         if self.candidate is not None and self.candidate not in judged:
             return Refusal(f"{self.candidate} is no longer the candidate")

@@ -57,9 +57,10 @@ what commitlint says of a message.
 """
 _NO_NEWS: Final = re.compile(
     r"""
-      \[ERROR\][ ]*(?:\[Help[ ]|Re-run[ ]|To[ ]see[ ]the[ ]full|For[ ]more[ ]info|$)
+      \[ERROR\][ >-]*(?:\[Help[ ]|Re-run[ ]|To[ ]see[ ]the[ ]full|For[ ]more[ ]info|$)
     | npm[ ](?:ERR!|error)[ ](?:A[ ]complete[ ]log|[ ]|$) | npm[ ]notice
     | BUILD[ ]FAILED[ ]in[ ] | \d+[ ]actionable[ ]tasks?:
+    | \#[ ](?:cancelled|skipped|todo|duration_ms)[ ]\d
     | Node\.js[ ]v\d | evaluation[ ]failed[ ]: | info[ ]Visit[ ]
     """,
     re.VERBOSE,

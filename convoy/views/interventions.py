@@ -5,6 +5,7 @@ the same in a comment on the convoy's issue. Issues that
 ask for a convoy and have none yet are among them.
 """
 
+import shlex
 from collections.abc import Iterable, Iterator
 from typing import Final, Literal
 
@@ -303,7 +304,7 @@ def _locked(state: State, now: int) -> Iterator[Intervention]:
                     convoy=convoy.name,
                     task=task.number,
                     why=holding(lease),
-                    commands=(f"brat lock release {lease.resource}",),
+                    commands=(f"brat lock release {shlex.quote(lease.resource)}",),
                     comments=(f"/brat unlock {lease.resource}",),
                 )
 

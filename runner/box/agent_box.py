@@ -52,8 +52,8 @@ class BoxReport(msgspec.Struct, frozen=True):
         if self.is_off or not self.why or (is_killed and self.why == _SILENT):
             return ""
         return (
-            f"This machine gives agents no sandbox ({self.why}), and no agent starts "
-            'without one; use a machine that does, or set [runner] box = "off".'
+            f"This machine cannot sandbox agents ({self.why}), so none "
+            'starts; use one that can, or set [runner] box = "off".'
         )
 
 

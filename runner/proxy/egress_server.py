@@ -158,7 +158,7 @@ class Egress:
         reader, writer = near
         asked = await _asked(reader)
         if asked is None:
-            return _no(writer, HTTPStatus.BAD_REQUEST, "This is a proxy for HTTP.")
+            return _no(writer, HTTPStatus.BAD_REQUEST, "This is an HTTP proxy.")
         if self._word and not hmac.compare_digest(asked.word, self._word.encode()):
             return _no(writer, _WANTS_WORD, "This is another session's proxy.")
         if len(self._open) > AT_ONCE:

@@ -161,7 +161,7 @@ _LOOK: Final = "import sys; open(sys.argv[1], 'rb').read(1)"
 def why_exposed(token: str, path: str) -> str:
     """Return why an agent could take the token of this hardened process, or ""."""
     if sys.platform != "linux":
-        return "this system does not keep processes of one user apart"
+        return "this system does not isolate one user's processes"
     if os.geteuid() == 0:
         return "the job runs as root, and so does its agent"
     # /proc checks the permission on reading, not on opening.
@@ -177,7 +177,7 @@ def why_exposed(token: str, path: str) -> str:
             return f"the process {process.name} shows the job's token to its user"
     sudo = shutil.which("sudo", path=path)
     if sudo is not None and _succeeds([sudo, "-n", "true"]):
-        return "the job's user can become root with sudo, and so does its agent"
+        return "the job's user can become root with sudo, and so can its agent"
     return ""
 
 

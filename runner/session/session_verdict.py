@@ -147,7 +147,7 @@ def _left(seen: Seen) -> Iterator[Finding]:
     for why in (*seen.work.faults, *seen.refusals):
         yield Finding("failure", ended, why)
     if seen.ending.survivors:
-        left = f"{seen.ending.survivors} processes of the agent could not be ended."
+        left = f"{seen.ending.survivors} of the agent's processes could not be ended."
         yield Finding("failure", ended, left)
 
 

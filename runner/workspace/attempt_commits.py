@@ -45,6 +45,8 @@ LIGHT_BYTES = 40_000_000
 """How much of work over that limit is kept: its smallest files, as they are."""
 AGENT_FETCH_S = 20.0
 """For fetching the agent's own commits, from a repository that may be a trap."""
+ASIDE_MOST = 20
+"""How many of its branches are looked at, for commits that its HEAD does not hold."""
 ALONE_MOST = 1_000
 """How many files are added one by one, where git gives up over one of them."""
 TEXT_BYTES = 1_000_000
@@ -190,8 +192,8 @@ class AttemptCommits:
             raise GitFailed(["git", *commit], done.status, done.stderr)
         head = ref_value(workspace.store, workspace.ref)
         leftover = head != own
+        left_out |= self._put_aside()
         if head == workspace.base:
-            left_out |= self._put_aside()
             return Work(faults=faults, left_out=stray.sentences(left_out))
         changes = parse_raw(staged or self._diff("--raw", "-z"))
         files = [each.path for each in changes if each.mode_after.startswith("100")]
@@ -292,7 +294,7 @@ class AttemptCommits:
         return None if is_odd else theirs
 
     def _put_aside(self) -> dict[str, list[str]]:
-        """Return where the agent left commits, if its HEAD is none of its own."""
+        """Return where the agent left commits that its HEAD does not hold."""
         theirs = self._theirs()
         if theirs is None or has_foreign_objects(theirs):
             return {}
@@ -301,8 +303,10 @@ class AttemptCommits:
             told = self._git(*asked, check=False, deadline_s=AGENT_FETCH_S)
         except Unavailable:
             return {}
-        pairs = [line.split("\t") for line in os.fsdecode(told.stdout).splitlines()]
+        listed = os.fsdecode(told.stdout).splitlines()[:ASIDE_MOST]
+        pairs = [line.split("\t") for line in listed]
         seen = {self._workspace.base, *(at for at, ref in pairs if ref == "HEAD")}
+        seen |= {at for at, _ in pairs if self._says_yes("cat-file", "-e", at)}
         found = [ref.removeprefix("refs/heads/") for at, ref in pairs if at not in seen]
         return {stray.ASIDE: found} if found else {}
 

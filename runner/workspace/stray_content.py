@@ -18,12 +18,12 @@ from convoy.gate import GONE, PathChange, is_safe, path_list
 from runner.box.surroundings import read_hostile
 
 REPOSITORY: Final = "Left out: a nested repository"
-MADE_AGAIN: Final = "Left out: tools create it again"
-UNSAFE: Final = "Left out: some systems cannot write its name"
+MADE_AGAIN: Final = "Left out: tools regenerate it"
+UNSAFE: Final = "Left out: some systems forbid its name"
 NO_SUBMODULE: Final = "Unchanged: submodules are not checked out here"
 TWIN: Final = "Kept, but another name differs only in case"
 LINE_ENDS: Final = "Kept with its old line endings"
-UNPORTABLE: Final = "Kept, but Windows cannot write this name"
+UNPORTABLE: Final = "Kept, but Windows forbids this name"
 ASIDE: Final = "Left out: the agent committed it on another branch or stashed it"
 _UNFILTERED: Final = "Kept unfiltered, but .gitattributes asks for the filter {}"
 _UNENCRYPTED: Final = (

@@ -52,5 +52,5 @@ def test_where_no_wall_can_be_built_no_session_starts() -> None:
 
         assert inside(left.said) == {}
         assert left.result["conclusion"] == "failure"
-        assert "This machine gives agents no sandbox" in left.result["why"]
+        assert "This machine cannot sandbox agents" in left.result["why"]
         assert not any(left.result["walls"].values())

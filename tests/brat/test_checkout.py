@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from brat.repository.checkout import Checkout, find
+from brat.repository.checkout import Checkout, find, landed_commands
+from brat.repository.registration import Source, register
 from tests.runner.job import CLEAN
 
 
@@ -43,3 +44,32 @@ def test_what_differs_from_the_commit_is_named(checkout: Checkout) -> None:
     subprocess.run(("git", "add", "b c.txt"), cwd=checkout.top, env=CLEAN, check=True)
 
     assert checkout.changed_files() == ("a.txt", "b c.txt", "ü.txt")
+
+
+def test_what_a_submodule_s_folder_holds_is_no_change(checkout: Checkout) -> None:
+    def git(*words: str) -> None:
+        subprocess.run(("git", *words), cwd=checkout.top, env=CLEAN, check=True)
+
+    git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "./", "sub")
+    git("commit", "--quiet", "--message", "Add a submodule")
+    (checkout.top / "sub/a.txt").write_text("two\n")
+
+    assert checkout.changed_files() == ()
+
+
+def test_what_landed_is_taken_by_the_worktree_that_has_the_branch(
+    checkout: Checkout,
+) -> None:
+    def git(*words: str) -> None:
+        subprocess.run(("git", *words), cwd=checkout.top, env=CLEAN, check=True)
+
+    git("branch", "-m", "main")
+    known = register(
+        checkout.folder,
+        Source(path=checkout.top, branch="main", name="app", person="ann"),
+    )
+    git("checkout", "--quiet", "-b", "mine")
+    git("worktree", "add", "--quiet", ".home", "main")
+
+    for command in landed_commands(checkout, known):
+        subprocess.run(command, cwd=checkout.top, env=CLEAN, check=True)

@@ -117,7 +117,7 @@ def test_names_of_objects_that_no_library_reads_are_said(tmp_path: Path) -> None
     git(tmp_path, "init", "--quiet", "--object-format=sha256")
     commit(tmp_path, "one\n")
 
-    with pytest.raises(BratError, match="names its objects by sha256"):
+    with pytest.raises(BratError, match="uses sha256 object ids"):
         find(tmp_path)
 
 
@@ -191,12 +191,12 @@ def test_a_tag_with_the_branchs_name_is_not_what_is_brought(origin: Path) -> Non
 def test_what_git_does_on_no_branch_is_ended_by_gits_own_command(origin: Path) -> None:
     git(origin, "bisect", "start", "HEAD", "HEAD~1")
     git(origin, "switch", "--quiet", "--detach")
-    with pytest.raises(BratError, match="such as by `git bisect reset`"):
+    with pytest.raises(BratError, match="or run `git bisect reset`"):
         find(origin)
     git(origin, "bisect", "reset")
 
     git(origin, "rebase", "--quiet", "--exec=false", "HEAD^", check=False)
-    with pytest.raises(BratError, match="such as by `git rebase --continue`"):
+    with pytest.raises(BratError, match="or run `git rebase --continue`"):
         find(origin)
 
 

@@ -396,7 +396,7 @@ async def test_who_may_only_read_is_told_what_an_administrator_does(
     said = await person.type("--yes", by="mallory")
 
     assert said.status == 1, said.err
-    assert "an administrator may" in said.err
+    assert "administrators only" in said.err
     assert await person.state() == before
 
 

@@ -275,8 +275,8 @@ max_files = 2026-01-01
 .brat/config.toml: engine."my tests": this name is not allowed; allowed: tables [engine.NAME], with at most 40 letters, digits, - and _ as the name
 .brat/config.toml: engine.shell.args: missing; a shell engine needs its command: args = ["make"]
 .brat/config.toml: engine.docs.type: "Codx" is not allowed; allowed: claude-code, aider, opencode, codex, continue, gemini, copilot, shell, plugin:NAME; did you mean codex?
-.brat/config.toml: engine.docs.model: "" is not allowed; allowed: a string that is not empty
-.brat/config.toml: engine.docs.args[1]: 1 is not allowed; allowed: a string that is not empty
+.brat/config.toml: engine.docs.model: "" is not allowed; allowed: a non-empty string
+.brat/config.toml: engine.docs.args[1]: 1 is not allowed; allowed: a non-empty string
 .brat/config.toml: engine.docs.timeout: "30" is not allowed; allowed: seconds, or a string such as "90s", "30m" or "1h30m", up to 120h
 .brat/config.toml: engine.docs.max_sessions: 0 is not allowed; allowed: a whole number from 1 to 1000
 .brat/config.toml: engine.empty.type: missing; allowed: claude-code, aider, opencode, codex, continue, gemini, copilot, shell, plugin:NAME

@@ -29,7 +29,7 @@ def test_the_order_prefers_small_numbers() -> None:
 
 
 def test_the_order_of_a_circle_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"circle: \(1, 2, 1\)"):
+    with pytest.raises(ValueError, match=r"cycle: \(1, 2, 1\)"):
         order([task(1, 2), task(2, 1)])
 
 
@@ -69,5 +69,5 @@ def test_a_circle_is_found_exactly_when_there_is_no_order(
     else:
         assert circle[0] == circle[-1] == min(circle)
         assert all(b in edges[a] for a, b in pairwise(circle))
-        with pytest.raises(ValueError, match="circle"):
+        with pytest.raises(ValueError, match="cycle"):
             order([task(number, *after) for number, after in edges.items()])

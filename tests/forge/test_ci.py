@@ -7,6 +7,8 @@ import psutil
 import pytest
 
 from brat.forge import Forge
+from brat.forge.resources.forge_records import Ci
+from brat.forge.service.local_ci import verdict
 from grite.outbound import PROXIES, TRUST
 from runner.box import surroundings
 from tests.world.forge import REPO, Checkout, Json, Town, settle_in, town, until
@@ -59,6 +61,8 @@ async def test_a_commit_that_fails_says_how_it_ended(here: Town) -> None:
     assert check["conclusion"] == "failure"
     assert check["output"]["summary"] == "`echo no >&2; exit 7` ended with 7."
     assert check["output"]["text"] == "no\n"
+    _, killed = verdict(-9, Ci(command="make"), "")
+    assert killed.summary == "`make` was ended by signal 9."
 
 
 async def test_only_the_end_of_a_long_output_is_kept(here: Town) -> None:
@@ -67,7 +71,7 @@ async def test_only_the_end_of_a_long_output_is_kept(here: Town) -> None:
 
     text = (await judged(here, commit))["output"]["text"]
 
-    assert len(text) == 8192
+    assert len(text) == 65_535
     assert text.endswith("xthe end\n")
 
 

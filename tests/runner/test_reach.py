@@ -83,4 +83,4 @@ def test_nor_a_user_who_becomes_root_by_asking(path: str, tmp_path: Path) -> Non
 
     said = asked((*ALONE, *WITNESS), path)
 
-    assert said == "the job's user can become root with sudo, and so does its agent"
+    assert said == "the job's user can become root with sudo, and so can its agent"

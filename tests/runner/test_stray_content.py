@@ -46,8 +46,8 @@ COMMIT = "git add -A; git commit -qm Own"
 NESTED = "git init -q demo; echo 1 > demo/x"
 VENV = "python3 -m venv --without-pip"
 REPOSITORY = "Left out: a nested repository: {}."
-UNSAFE = "Left out: some systems cannot write its name: {}."
-MADE = "Left out: tools create it again: {}."
+UNSAFE = "Left out: some systems forbid its name: {}."
+MADE = "Left out: tools regenerate it: {}."
 LIB = "Unchanged: submodules are not checked out here: lib."
 CRYPT = (
     "Left out: it would land unencrypted, but .gitattributes asks for the filter "
@@ -62,6 +62,17 @@ STASHED = "Left out: the agent committed it on another branch or stashed it: {}.
 NEW = {"new.py"}
 CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
     "nothing at all": ("true", set()),
+    "a change beside what was stashed and committed elsewhere": (
+        (
+            "git checkout -qb other; echo 2 > b.py; git add b.py; git commit -qm B;"
+            "git checkout -q --detach HEAD~1; echo 3 > c.py; git add c.py; git stash -q"
+            f"; {WORK}"
+        ),
+        NEW,
+        "Left out: the agent committed it on another branch or stashed it: {}.".format(
+            "other, refs/stash"
+        ),
+    ),
     "every file touched": ("find . -type f | xargs touch", set()),
     "every file written again": (
         (
@@ -217,7 +228,7 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
     "names that Windows cannot write": (
         "touch a:b 'c ' nul.txt null.txt",
         {"a:b", "c ", "nul.txt", "null.txt"},
-        "Kept, but Windows cannot write this name: a:b, c , nul.txt.",
+        "Kept, but Windows forbids this name: a:b, c , nul.txt.",
     ),
     "what agents write down for themselves": (
         (

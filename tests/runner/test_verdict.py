@@ -64,7 +64,7 @@ def judged(
         "cancelled: The job was cancelled.": judged(
             ending=Ending(signal=15, cancelled=True)
         ),
-        "failure: 2 processes of the agent could not be ended.": judged(
+        "failure: 2 of the agent's processes could not be ended.": judged(
             ending=Ending(exit_code=0, survivors=2)
         ),
         "failure: Too large.": judged(refusals=("Too large.", "Protected.")),

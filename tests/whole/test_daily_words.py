@@ -102,6 +102,8 @@ def test_help_and_version_are_words_too(tmp_path: Path) -> None:
     [
         ("brat run ''", "brat: the task is empty"),
         ("brat run @none", "none cannot be read: No such file or directory"),
+        ("brat mayor start --task @none", "none cannot be read"),
+        ("brat run '@types/node is old' --timeout soon", "soon"),
         ("brat run - --timeout soon", "empty"),
         ("brat run '- [ ] '", "the task list is empty"),
         ("brat run --dry-run=yes", "'--dry-run=yes' is not an option"),

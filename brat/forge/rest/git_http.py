@@ -157,7 +157,7 @@ class GitHttp:
                     await answer.write(chunk)
             await answer.write_eof()
         except* ConnectionResetError:
-            _log.info("a client left while it fetched from %s", visit.repo.full_name)
+            _log.info("a client hung up while fetching from %s", visit.repo.full_name)
         return answer
 
     async def _receive(self, request: web.Request) -> web.Response:

@@ -341,7 +341,7 @@ class Turns:
 
 NAME: Final = "ci"
 GONE: Final = Output(title=NAME, summary="Its branch is gone.")
-TAIL_BYTES: Final = 8192
+TAIL_BYTES: Final = 65_535
 CANNOT_RUN: Final = {126: "it cannot be run", 127: "a program was not found"}
 """What a shell's exit status says of the command itself, not of what it judged.
 https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_08_02
@@ -366,7 +366,8 @@ def verdict(status: int | None, settings: Ci, text: str) -> tuple[Conclusion, Ou
         said = f"`{settings.command}` ended with {status}, {why}: {last or 'no output'}"
         mend = "install what is missing, or set another [ci] command"
         return "action_required", Output(title=NAME, summary=f"{said}; {mend}.")
-    said = f"`{settings.command}` ended with {status}."
+    how = "ended with" if status > 0 else "was ended by signal"
+    said = f"`{settings.command}` {how} {abs(status)}."
     return "failure", Output(title=NAME, summary=said, text=text)
 
 

@@ -372,7 +372,7 @@ async def test_an_odd_answer_does_not_give_the_token_away(
 ) -> None:
     forge.post(TOKENS).respond(201, json=body)
 
-    with pytest.raises(Unavailable, match="not a GitHub answer") as odd:
+    with pytest.raises(Unavailable, match="invalid GitHub response") as odd:
         await alone.token()
 
     assert "secret-one" not in str(odd.value)

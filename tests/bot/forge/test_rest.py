@@ -104,7 +104,7 @@ async def test_an_answer_of_another_form_is_a_broken_forge(
 ) -> None:
     forge.get(f"{API}/user").respond(json=json)
 
-    with pytest.raises(Unavailable, match="GET /user: not a GitHub answer"):
+    with pytest.raises(Unavailable, match="GET /user: invalid GitHub response"):
         await rest.read(payloads.Account, "/user")
 
 
@@ -120,7 +120,7 @@ async def test_an_answer_that_cannot_be_read_is_a_broken_forge(
 ) -> None:
     forge.get(f"{API}/user").respond(content=text, content_type=kind)
 
-    with pytest.raises(Unavailable, match="GET /user: not a GitHub answer"):
+    with pytest.raises(Unavailable, match="GET /user: invalid GitHub response"):
         await rest.read(payloads.Account, "/user")
 
 
@@ -172,7 +172,7 @@ async def test_a_list_that_leads_back_to_itself_ends(
 ) -> None:
     forge.get(f"{API}/users").mock(page("ann", next_=f"{API}/users"))
 
-    with pytest.raises(Unavailable, match="not a GitHub answer: 1000 pages"):
+    with pytest.raises(Unavailable, match="invalid GitHub response: 1000 pages"):
         await users(rest)
 
 
@@ -189,7 +189,7 @@ async def test_what_is_no_list_is_a_broken_forge(
 ) -> None:
     forge.get(f"{API}/users").respond(json=json)
 
-    with pytest.raises(Unavailable, match="GET /users: not a GitHub answer"):
+    with pytest.raises(Unavailable, match="GET /users: invalid GitHub response"):
         await users(rest, key=key)
 
 
@@ -241,7 +241,7 @@ async def test_a_write_whose_answer_is_odd_may_have_arrived(
 ) -> None:
     route = forge.post(f"{API}/issues").respond(201, json=json)
 
-    with pytest.raises(Unavailable, match="POST /issues: not a GitHub answer"):
+    with pytest.raises(Unavailable, match="POST /issues: invalid GitHub response"):
         await rest.make(payloads.Numbered, "/issues", {})
 
     assert route.call_count == 1

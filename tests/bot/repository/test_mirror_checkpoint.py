@@ -203,7 +203,7 @@ FAULTS = {
     foreign: "it is not signed",
     of_another_version: "by another version",
     of_another_form: "by another version",
-    of_another_commit: "its state is of 1111",
+    of_another_commit: "its state belongs to 1111",
 }
 
 

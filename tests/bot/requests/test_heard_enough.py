@@ -16,7 +16,7 @@ from tests.bot.room import Room, room
 
 pytestmark = pytest.mark.layer("landing")
 
-TOO_MUCH = "asked for more than brat answers within an hour."
+TOO_MUCH = "You have reached brat's hourly limit."
 COMMENTS = 30
 
 

@@ -83,7 +83,7 @@ async def test_a_missing_permission_and_event_are_named(here: Town) -> None:
 async def test_a_label_that_is_missing_is_made_when_asked(here: Town) -> None:
     hosting = app(here).model_copy(update={"label": "do it"})
 
-    assert about(await looked(hosting), "there is no label").mend == "--fix makes it"
+    assert about(await looked(hosting), "there is no label").mend == "--fix creates it"
     assert (
         "created the label"
         in about(await looked(hosting, fix=True), "label do it").said

@@ -110,6 +110,13 @@ def test_pictures_are_not_shown_to_agents() -> None:
     )
 
 
+@looped("- [] a\n- [] b", "[ ] a\n[ ] b", "-[ ] a\n-[ ] b", "\u2610 a\n\u2610 b")
+def test_boxes_that_make_no_list_are_told(text: str) -> None:
+    assert plan_remarks(text) == (
+        "its boxes are no task list: each has to begin with `- [ ] `",
+    )
+
+
 def test_a_plain_list_is_told_nothing() -> None:
     assert plan_remarks("- [ ] a\n- [ ] b (after 1) paths: a.py") == ()
 
