@@ -55,6 +55,7 @@ def model_keys(config: Config) -> dict[str, str]:
 _WORD: Final = re.compile(r"[\w./][\w./+-]*")
 _SETTING: Final = re.compile(r"\w+=[\w./:,+-]*")
 _PYTHON_MODULE: Final = re.compile(r"(python[\d.]*) -m (\w+)")
+_INTERPRETER: Final = re.compile(r"(?:ba|da|z)?sh|python[\d.]*|node|ruby|perl")
 _OF_BASH: Final = frozenset(("source", "pushd", "popd", "shopt", "declare"))
 _OWN_FILE: Final = re.compile(r"\.env(?:rc|\..+)?|.+\.local(?:\..+)?|local\..+")
 _LINE_BYTES: Final = 1000
@@ -161,7 +162,7 @@ def engine_lacks(
                 yield from _unseen(
                     f"{where}: agents cannot see",
                     _MOVE,
-                    (*spec.args, _shell_word(spec.args)),
+                    (*spec.args, (word := _shell_word(spec.args)), _real_file(word)),
                 )
             yield from _uncommitted(where, checkout.top, spec.args)
 
@@ -224,7 +225,10 @@ def _uncommitted(where: str, top: Path, words: Iterable[str]) -> Iterator[Lack]:
     for word in map(os.path.normpath, words):
         if word[:1] != "/" and (top / word).is_file() and word not in committed:
             said = f"{where}: agents start from what is committed, and {word} is not"
-            yield Lack(said, f"run `git add {shlex.quote(word)}`, and commit it")
+            mend = f"run `git add {shlex.quote(word)}`, and commit it"
+            if repo.path_is_ignored(word):
+                mend = "git ignores it: put its folder on the PATH, and name it without"
+            yield Lack(said, mend)
 
 
 def _first_line(said: str, top: Path, word: str) -> Iterator[Lack]:
@@ -265,7 +269,9 @@ def ci_lacks(checkout: Checkout, config: Config, ci: Ci) -> Iterator[Lack]:
     with suppress(ValueError):
         words = shlex.split(ci.command, comments=True)
         mend = f"put its folder on the PATH, or {_MOVE}"
-        yield from _unseen("CI's command: its sandbox does not show", mend, words)
+        seen = (*words, _real_file(first_word(ci.command)))
+        yield from _unseen("CI's command: its sandbox does not show", mend, seen)
+        yield from _uncommitted("CI's command", checkout.top, _started_file(words))
     word = first_word(ci.command)
     yield from _first_line("CI's command", checkout.top, word)
     if word and not is_found(checkout.top, word):
@@ -308,6 +314,23 @@ def _has_module(top: Path, python: str, name: str) -> bool:
     except subprocess.TimeoutExpired:
         return True
     return done.returncode == 0
+
+
+def _real_file(word: str) -> str:
+    """Return the file that a program's name leads to; empty: it is none."""
+    path = plain_environment()["PATH"]
+    found = shutil.which(word, path=path) if "/" not in word else None
+    return os.path.realpath(found) if found else ""
+
+
+def _started_file(words: Iterable[str]) -> Iterator[str]:
+    """Yield the file that a command starts by its path, or gives an interpreter."""
+    rest = (word for word in words if not _SETTING.fullmatch(word))
+    first = next(rest, "")
+    if "/" in first:
+        yield first
+    elif _INTERPRETER.fullmatch(first):
+        yield next(rest, "")
 
 
 def _shell_word(args: tuple[str, ...]) -> str:

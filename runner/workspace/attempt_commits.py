@@ -306,8 +306,9 @@ class AttemptCommits:
         listed = os.fsdecode(told.stdout).splitlines()[:ASIDE_MOST]
         pairs = [line.split("\t") for line in listed]
         seen = {self._workspace.base, *(at for at, ref in pairs if ref == "HEAD")}
-        seen |= {at for at, _ in pairs if self._says_yes("cat-file", "-e", at)}
-        found = [ref.removeprefix("refs/heads/") for at, ref in pairs if at not in seen]
+        new = [(at, ref) for at, ref in pairs if at not in seen]
+        new = [(at, ref) for at, ref in new if not self._says_yes("cat-file", "-e", at)]
+        found = [ref.removeprefix("refs/heads/") for _, ref in new]
         return {stray.ASIDE: found} if found else {}
 
     def _submodules(self) -> dict[str, list[str]]:

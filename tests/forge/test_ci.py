@@ -321,6 +321,16 @@ async def test_a_command_that_cannot_run_asks_for_a_person(
     assert "or set another [ci] command." in check["output"]["summary"]
 
 
+async def test_a_program_that_the_commit_itself_changed_is_red(here: Town) -> None:
+    here.judge("./work.txt")
+    _, commit = await push(here)
+
+    check = await judged(here, commit)
+
+    assert check["conclusion"] == "failure"
+    assert check["output"]["summary"] == "`./work.txt` ended with 126."
+
+
 async def with_submodule(here: Town, url: str) -> Checkout:
     """Return a checkout that has committed .gitmodules and a submodule's commit."""
     checkout = await here.clone()

@@ -1,5 +1,6 @@
 """What has to be here is asked for before an issue is opened, not after attempts."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,46 @@ def test_a_program_of_ci_that_its_box_hides_is_said_with_what_shows_it(
 
     lack = f"CI's command: its sandbox does not show {program}"
     assert said.lines == [f"brat: {lack}: put its folder on the PATH, or {MOVE}"]
+
+
+def test_a_program_of_ci_that_a_link_leads_to_is_said_too(tmp_path: Path) -> None:
+    program, link = tmp_path / "src/tester", tmp_path / "bin/tester"
+    for each in (program, link):
+        each.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    link.symlink_to(program)
+    terminal = project(tmp_path, engine("true", '[ci]\ncommand = "tester -q"\n'))
+    terminal.done("brat init")
+
+    path = f"{link.parent}:{Path(sys.executable).parent}:/usr/bin:/bin"
+    said = terminal.type(f"env PATH={path} {START}")
+
+    lack = f"CI's command: its sandbox does not show {program}"
+    assert said.lines == [f"brat: {lack}: put its folder on the PATH, or {MOVE}"]
+
+
+def test_a_script_of_ci_that_is_not_committed_is_said(tmp_path: Path) -> None:
+    for command in ("./ci.sh -q", "FAST=1 sh ci.sh", "./made/ci.sh"):
+        config = engine("true", f'[ci]\ncommand = "{command}"\n')
+        terminal = project(tmp_path / str(len(command)), config)
+        file = terminal.cwd / ("made/ci.sh" if "made" in command else "ci.sh")
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("#!/bin/sh\n")
+        file.chmod(0o755)
+        (terminal.cwd / ".git/info/exclude").write_text("made/\n")
+        terminal.done("brat init")
+
+        said = terminal.type(START)
+
+        name = file.relative_to(terminal.cwd)
+        lack = f"CI's command: agents start from what is committed, and {name} is not"
+        mend = (
+            "git ignores it: put its folder on the PATH, and name it without"
+            if "made" in command
+            else f"run `git add {name}`, and commit it"
+        )
+        assert said.lines == [f"brat: {lack}: {mend}"]
 
 
 def test_a_script_that_is_no_program_yet_is_said_with_what_makes_it_one(

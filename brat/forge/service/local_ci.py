@@ -33,8 +33,9 @@ from brat.forge.resources.forge_records import (
 from brat.forge.service import programs
 from brat.forge.service.announcements import ForgeContext
 from brat.forge.service.ci_checkout import WORK, CiBox, KeptTrees, NoSubmodule, checkout
-from brat.forge.storage.git_storage import Move
+from brat.forge.storage.git_storage import Bare, Move
 from convoy.model import ids
+from grite import git
 from grite.errors import GitFailed, Unavailable
 from runner.session.proxy_client import unreached
 
@@ -229,6 +230,9 @@ class Judge:
         if why := report.refusal(is_killed=status is None or status < 0):
             return "action_required", Output(title=NAME, summary=why)
         told = unreached(box.refused, "[ci] egress") if status != 0 else ""
+        if status in CANNOT_RUN and _changes_program(bare, check.head_sha, settings):
+            said = f"`{settings.command}` ended with {status}."
+            return "failure", Output(title=NAME, summary=said, text=text + told)
         return verdict(status, settings, text + told)
 
     async def _command(
@@ -283,6 +287,13 @@ class Judge:
     def _put(self, check: CheckRun) -> CheckRun:
         with self._store.change():
             return self._store.check_runs.put(check)
+
+
+def _changes_program(bare: Bare, commit: str, settings: Ci) -> bool:
+    """Say whether a commit changes the file by whose path the command begins."""
+    word = (settings.command or "").partition(" ")[0]
+    asked = ["diff", "--quiet", "HEAD", commit, "--", os.path.normpath(word)]
+    return "/" in word and git.run(asked, cwd=bare.path, check=False).status == 1
 
 
 def _is_queue(branch: str) -> bool:
