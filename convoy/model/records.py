@@ -50,6 +50,11 @@ PROVIDERS: Final = {
         is_made=True,
         form="https://REGION-aiplatform.googleapis.com/v1/projects/ID/locations/REGION",
     ),
+    "code-assist": Provider(
+        key="GOOGLE_CLOUD_ACCESS_TOKEN",
+        is_made=True,
+        url="https://cloudcode-pa.googleapis.com",
+    ),
     "foundry": Provider(
         key="ANTHROPIC_FOUNDRY_API_KEY",
         form="https://NAME.services.ai.azure.com/anthropic",
@@ -135,7 +140,7 @@ ENGINE_TYPES: Final = {
         EngineType(
             name="gemini",
             keys=(_GEMINI,),
-            providers=("vertex",),
+            providers=("vertex", "code-assist"),
             good_at="work with Google's models and services",
             obeys=("GEMINI.md", "**/.gemini/**", ".geminiignore"),
             logins=(".gemini",),

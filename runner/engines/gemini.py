@@ -69,10 +69,10 @@ def _argv(call: Call) -> tuple[str, ...]:
 
 def _files(call: Call) -> Mapping[str, str]:
     vendor = vendor_of(ROW, call)
-    is_vertex = vendor is not None and vendor.dialect == "gemini-vertex"
+    signs_in = _SIGNS_IN.get(vendor.dialect if vendor else "", "gemini-api-key")
     settings: dict[str, object] = {
         "security": {
-            "auth": {"selectedType": "vertex-ai" if is_vertex else "gemini-api-key"},
+            "auth": {"selectedType": signs_in},
             "folderTrust": {"enabled": False},  # else --yolo is silently dropped
         },
         "general": {"maxAttempts": 2, "enableAutoUpdate": False},
@@ -83,11 +83,21 @@ def _files(call: Call) -> Mapping[str, str]:
     return {".gemini/settings.json": json.dumps(settings)}
 
 
+_SIGNS_IN: Mapping[str, str] = {
+    "gemini-vertex": "vertex-ai",
+    "code-assist": "oauth-personal",
+}
 _VERTEX = Vendor(
     "gemini-vertex",
     "GOOGLE_API_KEY",  # so that it signs in to nothing
     "GOOGLE_VERTEX_BASE_URL",
     sets={"GOOGLE_GENAI_USE_VERTEXAI": "true"},
+)
+_LOGIN = Vendor(
+    "code-assist",
+    "GOOGLE_CLOUD_ACCESS_TOKEN",
+    "CODE_ASSIST_ENDPOINT",
+    sets={"GOOGLE_GENAI_USE_GCA": "true"},
 )
 
 ROW = Row(
@@ -97,6 +107,7 @@ ROW = Row(
     vendors=(
         Vendor("gemini", "GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"),
         provided("vertex", _VERTEX),
+        provided("code-assist", _LOGIN),
     ),
     sets=lambda call: {
         "GEMINI_CLI_HOME": str(call.home),

@@ -25,6 +25,7 @@ SERVERS: Mapping[Dialect, str] = {
     "bedrock": "",  # the configuration names it
     "vertex": "",
     "gemini-vertex": "",
+    "code-assist": "",
     "chat": "https://api.openai.com",
     "responses": "https://api.openai.com",
     "gemini": "https://generativelanguage.googleapis.com",

@@ -42,6 +42,7 @@ _KEY_HEADER_OF: Final[Mapping[protocol.Dialect, str]] = {
     "responses": _AUTHORIZATION,
     "gemini": "x-goog-api-key",
     "gemini-vertex": _AUTHORIZATION,
+    "code-assist": _AUTHORIZATION,
 }
 """https://platform.claude.com/docs/en/api/overview
 https://docs.aws.amazon.com/bedrock/latest/userguide/api-keys-use.html
@@ -66,7 +67,7 @@ def said_no(dialect: protocol.Dialect, status: HTTPStatus, why: str) -> dict[str
     match dialect:
         case "anthropic" | "bedrock" | "vertex":
             return {"type": "error", "error": {"type": anthropic, "message": why}}
-        case "gemini" | "gemini-vertex":
+        case "gemini" | "gemini-vertex" | "code-assist":
             return {"error": {"code": status, "message": why, "status": google}}
         case _:
             error = {"message": why, "type": openai, "param": None, "code": openai}
@@ -156,6 +157,7 @@ class Gate:
         self._value = f"Bearer {model.key}" if bearer else model.key
         self._allowed = request_rules.read_allowances(model.allow)
         self._models = model.models
+        self._project: str | None = None
         self._helpers = (*model.helpers, *self._allowed.models)
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -222,12 +224,20 @@ class Gate:
         stores = dialect == "responses" or (dialect == "chat" and own)
         name = request_rules.model_of(asked, body)
         pinned = self._models or (
-            () if request_rules.fits(name, self._helpers) else (name,)
+            (name,) if name and not request_rules.fits(name, self._helpers) else ()
         )
         models = (*pinned, *self._helpers)
         body = request_rules.checked(
             dialect, asked, body, models, self._allowed, stores=stores
         )
+        if dialect == "code-assist" and asked.purpose == "answer":
+            project = request_rules.project_of(body)
+            self._project = project if self._project is None else self._project
+            if project != self._project:
+                what = f"project={project[:100]}"
+                raise request_rules.RequestRefused(
+                    what, f"brat forwards requests for one project only, not for {what}"
+                )
         self._models = pinned
         return body
 
@@ -271,7 +281,7 @@ class Gate:
                 try:
                     return await relay.pass_on()
                 finally:
-                    if answer.ok and asked.purpose != "count":
+                    if answer.ok and asked.purpose in ("answer", "opened"):
                         used = relay.usage(len(body))
                         self._meter.add(used)
                         self._tell(used)

@@ -26,12 +26,13 @@ Dialect = Literal[
     "responses",
     "gemini",
     "gemini-vertex",
+    "code-assist",
     "copilot",
 ]
 """The API that an engine speaks: Anthropic's messages, as they are or in the forms of
 Amazon Bedrock and Google Vertex AI, OpenAI's chat completions or responses, Gemini's
-generateContent, as it is or at Vertex AI. `copilot` is GitHub's own, for which no other
-server can stand in."""
+generateContent, as it is, at Vertex AI or at Gemini Code Assist, which a Google login
+reaches. `copilot` is GitHub's own, for which no other server can stand in."""
 
 
 class Model(Struct, frozen=True, kw_only=True):

@@ -102,9 +102,9 @@ def _word(node: object) -> str:
 KEY_IN_QUERY: Final = "key"
 """The parameter in which Gemini's API takes its key, too."""
 
-Purpose = Literal["answer", "count", "opened"]
-"""A model's answer, the count of a request's tokens, or what the configuration opened,
-which is not looked into."""
+Purpose = Literal["answer", "count", "account", "opened"]
+"""A model's answer, the count of a request's tokens, what the key's account may use, or
+what the configuration opened, which is not looked into."""
 
 
 class Route(Struct, frozen=True):
@@ -161,11 +161,17 @@ _TEMPLATES: Final[Mapping[Dialect, tuple[_Template, ...]]] = {
     "responses": (_template(r"POST /v1/responses", "answer"),),
     "gemini": _gemini(r"POST (?P<path>/v1(?:alpha|beta)?/models/"),
     "gemini-vertex": _gemini(r"POST /v1beta1(?P<path>/publishers/google/models/"),
+    "code-assist": (
+        _template("POST /v1internal:loadCodeAssist", "account"),
+        _template("POST /v1internal:generateContent", "answer"),
+        _template("POST /v1internal:streamGenerateContent", "answer", "alt=sse"),
+    ),
 }
 """https://platform.claude.com/docs/en/api/overview
 https://code.claude.com/docs/en/llm-gateway-protocol
 https://platform.openai.com/docs/api-reference
-https://ai.google.dev/api"""
+https://ai.google.dev/api
+https://github.com/google-gemini/gemini-cli (packages/core/src/code_assist)"""
 
 _TARGET: Final = re.compile(r"(?P<path>(?:/[\w:@-][\w.:@-]*)+)(?:\?(?P<query>.*))?")
 """A path in plain ASCII, none of whose parts is empty or begins with a dot."""
@@ -269,6 +275,7 @@ _SAME_AS: Final[Mapping[Dialect, Dialect]] = {
     "bedrock": "anthropic",
     "vertex": "anthropic",
     "gemini-vertex": "gemini",
+    "code-assist": "gemini",
 }
 _PLAIN: Final[dict[str, Any]] = {
     "str": str,
@@ -376,6 +383,8 @@ _SCHEMAS: Final[Mapping[tuple[Dialect, Purpose], str]] = {
     ("gemini", "count"): "CountTokens",
     ("gemini-vertex", "answer"): "GenerateContent",
     ("gemini-vertex", "count"): "CountTokens",
+    ("code-assist", "answer"): "CodeAssist",
+    ("code-assist", "account"): "LoadCodeAssist",
 }
 _HOSTED: Final = ("bedrock", "vertex")
 """They take Anthropic's messages without the model and with some of its headers."""
@@ -407,7 +416,8 @@ def checked(
     """
     said = _decoded(body)
     name = route.model or said.get("model")
-    if not isinstance(name, str) or not fits(name, models):
+    named = isinstance(name, str) and fits(name, models)
+    if route.purpose != "account" and not named:
         raise _refused(f"model={name}")
     if dialect in _HOSTED and route.model and "model" in said:
         raise _refused(f"model={said['model']}")
@@ -437,6 +447,11 @@ def model_of(route: Route, body: bytes) -> str:
     except RequestRefused:
         return ""
     return name if isinstance(name, str) else ""
+
+
+def project_of(body: bytes) -> str:
+    """Return the project of Google's that pays for a checked request, or ""."""
+    return str(_decoded(body).get("project") or "")
 
 
 def fits(name: str, models: Sequence[str]) -> bool:

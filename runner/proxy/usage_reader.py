@@ -55,17 +55,15 @@ class _Gemini(Struct, frozen=True, rename="camel"):
 class _Inner(Struct, frozen=True):
     usage: _Counted | None = None
     model: str | None = None
+    usage_metadata: _Gemini | None = field(default=None, name="usageMetadata")
+    model_version: str | None = field(default=None, name="modelVersion")
 
 
-class _Answer(Struct, frozen=True):
-    usage: _Counted | None = None
-    model: str | None = None
+class _Answer(_Inner, frozen=True):
     message: _Inner | None = None
     """In Anthropic's first event."""
     response: _Inner | None = None
-    """In the last event of OpenAI's responses."""
-    usage_metadata: _Gemini | None = field(default=None, name="usageMetadata")
-    model_version: str | None = field(default=None, name="modelVersion")
+    """In the last event of OpenAI's responses, and in all of Code Assist's."""
 
 
 class UsageReader:
@@ -134,15 +132,15 @@ class UsageReader:
 
 
 def _read(answer: _Answer) -> protocol.Usage | None:
-    if (gemini := answer.usage_metadata) is not None:
-        cached = gemini.cached_content_token_count or 0
-        read = gemini.prompt_token_count or 0
-        read += gemini.tool_use_prompt_token_count or 0
-        written = gemini.candidates_token_count or 0
-        written += gemini.thoughts_token_count or 0
-        return _bounded(answer.model_version or "", read - cached, cached, written)
-    for inner in (answer, answer.message, answer.response):
-        if inner is not None and (said := inner.usage) is not None:
+    for inner in filter(None, (answer, answer.message, answer.response)):
+        if (gemini := inner.usage_metadata) is not None:
+            cached = gemini.cached_content_token_count or 0
+            read = gemini.prompt_token_count or 0
+            read += gemini.tool_use_prompt_token_count or 0
+            written = gemini.candidates_token_count or 0
+            written += gemini.thoughts_token_count or 0
+            return _bounded(inner.model_version or "", read - cached, cached, written)
+        if (said := inner.usage) is not None:
             details = said.input_tokens_details or said.prompt_tokens_details
             # OpenAI counts them in, Anthropic does not.
             among = (details.cached_tokens or 0) if details else 0
@@ -174,6 +172,8 @@ class _Asked(Struct, frozen=True):
     max_completion_tokens: int | None = None
     max_output_tokens: int | None = None
     generation: _Generation | None = field(default=None, name="generationConfig")
+    request: "_Asked | None" = None
+    """The request in the envelope of Code Assist."""
 
 
 _ANSWER_TOKENS: Final = 128_000
@@ -184,6 +184,7 @@ def most_of(body: bytes) -> Usage:
     """Return the most that a call may use, as far as its request tells."""
     try:
         asked = json.decode(body, type=_Asked)
+        asked = asked.request or asked
     except MsgspecError:
         asked = _Asked()
     named = (

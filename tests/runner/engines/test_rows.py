@@ -155,6 +155,7 @@ OPENAI, AZURE = "https://api.openai.com", "https://acme.openai.azure.com/openai/
     ("codex", "gpt-5", "", (OPENAI, "")),
     ("codex", "gpt-5", AZURE, (AZURE, "/v1")),
     ("codex", "chatgpt/gpt-5", "", (CHATGPT, "/v1")),
+    ("gemini", "code-assist/x", "", ("https://cloudcode-pa.googleapis.com", "")),
     ("aider", "openrouter/x/y", "", ("https://openrouter.ai/api/v1", "/v1")),
     ("claude-code", None, "https://a.example/b", ("https://a.example/b", "")),
     ("claude-code", "vertex/", VERTEX, (VERTEX, "")),

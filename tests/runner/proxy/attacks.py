@@ -25,6 +25,7 @@ BODIES: Final[dict[Dialect, dict[str, Any]]] = {
     "responses": _RESPONSES,
     "gemini": _GEMINI,
     "gemini-vertex": _GEMINI,
+    "code-assist": {"model": MODEL, "project": "acme", "request": _GEMINI},
 }
 """The smallest call of each dialect; it is let through."""
 
@@ -37,6 +38,7 @@ PATHS: Final[dict[Dialect, str]] = {
     "responses": "/v1/responses",
     "gemini": f"/v1beta/models/{MODEL}:generateContent",
     "gemini-vertex": f"/v1beta1/publishers/google/models/{MODEL}:generateContent",
+    "code-assist": "/v1internal:generateContent",
 }
 
 
@@ -173,3 +175,11 @@ ATTACKS: Final[dict[Dialect, dict[str, dict[str, Any]]]] = {
 """What is added to the smallest call, by dialect and name."""
 ATTACKS["bedrock"] = ATTACKS["vertex"] = ATTACKS["anthropic"]
 ATTACKS["gemini-vertex"] = ATTACKS["gemini"]
+ATTACKS["code-assist"] = {
+    **{
+        name: {"request": {**_GEMINI, **attack}}
+        for name, attack in ATTACKS["gemini"].items()
+    },
+    "another model outside": {"model": "dearest-1"},
+    "paid with credits": {"enabled_credit_types": ["GOOGLE_ONE_AI"]},
+}

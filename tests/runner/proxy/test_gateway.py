@@ -111,6 +111,24 @@ async def test_where_the_path_names_the_model_the_rest_is_held_to_the_same(
     assert "any" not in where
 
 
+async def test_one_project_pays_for_all_requests_of_a_session() -> None:
+    first = BODIES["code-assist"]
+    account = {"metadata": {"pluginType": "GEMINI"}}
+    async with serving(Vendor()) as vendor, client() as session:
+        with proxy(vendor.url, "code-assist") as (_, url):
+            asks = url + "/v1internal:loadCodeAssist"
+            assert await posted(session, asks, account) == (200, "")
+            path = url + PATHS["code-assist"]
+            assert await posted(session, path, first) == (200, "")
+            status, why = await posted(session, path, {**first, "project": "dearest"})
+            assert (status, "project=dearest" in why) == (400, True)
+            other = {**first, "model": "dearest-1"}
+            assert (await posted(session, path, other))[0] == 400
+            assert await posted(session, path, first) == (200, "")
+
+    assert [json.loads(each) for each in vendor.bodies] == [account, first, first]
+
+
 STREAM = {**BODIES["anthropic"], "stream": True}
 BEGUN = (
     b'data: {"type":"message_start","message":{"model":"m",'

@@ -8,6 +8,7 @@ from tests.world.cases import looped
 from tests.world.vendor import (
     amazon_frames,
     anthropic_messages,
+    code_assist,
     gemini_content,
     openai_chat,
     openai_responses,
@@ -19,13 +20,19 @@ SPEAKERS = {
     each.__name__.rpartition(".")[2]: Dialect(
         each.read, each.whole, each.frames, each.fault
     )
-    for each in (anthropic_messages, openai_chat, openai_responses, gemini_content)
+    for each in (
+        anthropic_messages,
+        openai_chat,
+        openai_responses,
+        gemini_content,
+        code_assist,
+    )
 }
 TURN = Say("Hello there, world. " * 20)
 
 
 def asked(speaker: Dialect, *, stream: bool) -> Asked:
-    said = {"model": "m", "stream": stream, "messages": [], "input": []}
+    said = {"model": "m", "stream": stream, "messages": [], "input": [], "request": {}}
     return speaker.read(said)
 
 

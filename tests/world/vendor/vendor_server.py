@@ -14,6 +14,7 @@ from aiohttp import web
 from tests.world.vendor import (
     amazon_frames,
     anthropic_messages,
+    code_assist,
     gemini_content,
     openai_chat,
     openai_responses,
@@ -42,9 +43,15 @@ class Dialect:
     """The body of an HTTP error, by its status and the seconds to wait."""
 
 
-ANTHROPIC, CHAT, RESPONSES, GEMINI = (
+ANTHROPIC, CHAT, RESPONSES, GEMINI, CODE_ASSIST = (
     Dialect(each.read, each.whole, each.frames, each.fault)
-    for each in (anthropic_messages, openai_chat, openai_responses, gemini_content)
+    for each in (
+        anthropic_messages,
+        openai_chat,
+        openai_responses,
+        gemini_content,
+        code_assist,
+    )
 )
 
 
@@ -70,7 +77,20 @@ class Vendor:
             web.post(_VERTEX.format("anthropic"), self._called(ANTHROPIC)),
             web.post(_VERTEX.format("google"), self._called(GEMINI)),
         ]
-        return [*found, web.post(_GEMINI_PATH, self._called(GEMINI))]
+        return [
+            *found,
+            web.post(_GEMINI_PATH, self._called(GEMINI)),
+            web.post("/v1internal:loadCodeAssist", self._account),
+            web.post("/v1internal:{verb}", self._called(CODE_ASSIST)),
+        ]
+
+    async def _account(self, request: web.Request) -> web.Response:
+        """Say what Code Assist lets an account use."""
+        key, path = digest(_key(request)), request.path
+        self._note(
+            {"path": path, "model": "", "key": key, "body": await _body(request)}
+        )
+        return web.json_response(code_assist.ACCOUNT)
 
     def _called(self, dialect: Dialect) -> Callable[[web.Request], Any]:
         async def handle(request: web.Request) -> web.StreamResponse:
@@ -119,7 +139,8 @@ def _asked(dialect: Dialect, request: web.Request, body: object) -> Asked:
     if verb is None:
         return asked
     streams = "stream" in verb
-    return replace(asked, model=request.match_info["model"], stream=streams)
+    model = request.match_info.get("model", asked.model)
+    return replace(asked, model=model, stream=streams)
 
 
 def _record(
