@@ -50,7 +50,7 @@ from runner import engines
 from runner.box import surroundings
 from runner.box.agent_box import cannot_box
 from runner.box.surroundings import CREDENTIALS
-from runner.engines.row import Call, is_pointed, program_of
+from runner.engines.row import Call, can_be_pointed, program_of, vendor_of
 from runner.proxy.proxy_protocol import reachable_hosts
 from runner.session.proxy_client import cannot_close
 
@@ -112,7 +112,8 @@ def checked_engines(checkout: Checkout, config: Config) -> Iterator[Finding]:
         if not lacks and (row.vendors or spec.secret):
             yield Finding("ok", f"{where}: its key is set")
         call = Call(spec, Path(), Path(), endpoint=have.get(MODEL_URL, ""))
-        unknown = not is_pointed(row, call)
+        vendor = vendor_of(row, call)
+        unknown = vendor is None or not can_be_pointed(vendor)
         is_closed |= reachable_hosts(settings.egress, by_default=unknown) is not None
     if is_closed:
         yield _network(settings.egress or ())

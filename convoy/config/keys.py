@@ -32,6 +32,7 @@ from pydantic_core import PydanticCustomError, core_schema
 
 from convoy.model.records import (
     ENGINE_TYPES,
+    HOST,
     INSTRUCTIONS,
     Approve,
     BoxSetting,
@@ -189,9 +190,7 @@ Dollars = Annotated[
 
 Host = Annotated[
     str,
-    StringConstraints(
-        pattern=r"^(?:\*|(?:\*\.)?[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?(?::[0-9]{1,5})?)$"
-    ),
+    StringConstraints(pattern=f"^(?:{HOST})$"),
     _allowed(
         'a host such as "pypi.org", "*.npmjs.org" or "registry.example.org:8443", or '
         '"*" for all'

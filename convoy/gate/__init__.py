@@ -13,7 +13,7 @@ them; what brat itself and git obey, nobody may.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Final
 
@@ -79,23 +79,20 @@ def parse_raw(raw: bytes) -> tuple[PathChange, ...]:
     Raises:
         ValueError: it is something else.
     """
+    return tuple(path_change(*each) for each in raw_records(raw))
+
+
+def raw_records(raw: bytes) -> Iterator[tuple[str, str, str, str, str]]:
+    """Yield each path of such an output, its modes and its blobs, before and after."""
     fields = raw.split(b"\0")
     if fields.pop() or len(fields) % 2:
         raise ValueError("the list of changed files is cut off")
-    changes = []
     for record, path in zip(fields[::2], fields[1::2], strict=True):
         found = _RECORD.fullmatch(record)
         if found is None:
             raise ValueError(f"not a record of a changed file: {record[:80]!r}")
-        modes, blobs = found.groups()[:2], found.groups()[2:]
-        changes.append(
-            path_change(
-                path.decode(errors="surrogateescape"),
-                *(mode.decode() for mode in modes),
-                *(blob.decode() for blob in blobs),
-            )
-        )
-    return tuple(changes)
+        was, now, blob_was, blob_now = (each.decode() for each in found.groups())
+        yield path.decode(errors="surrogateescape"), was, now, blob_was, blob_now
 
 
 def path_change(

@@ -453,6 +453,8 @@ class Gate(Struct, frozen=True, kw_only=True):
     """Patterns of files that may contain text that looks like a secret."""
 
 
+HOST: Final = r"\*|(?:\*\.)?[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?(?::[0-9]{1,5})?"
+"""The form of a host that may be reached, with its port; `*`: all of them."""
 PLANNER = "planner:"
 """The prefix of a planner plugin's name and type; no engine's name can have it."""
 

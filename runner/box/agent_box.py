@@ -18,6 +18,7 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Final
@@ -28,8 +29,8 @@ from msgspec import Struct
 from convoy.model.session_result import Walls
 from runner.box import surroundings
 from runner.box.processes import launched
-from runner.box.root_folder import SEEN
-from runner.box.surroundings import TEMPORARY, Sight, places, writable
+from runner.box.root_folder import SEEN, WRITABLE
+from runner.box.surroundings import TEMPORARY, Sight, places
 from runner.inputs.job_inputs import Inputs
 
 REPORTS_NO_BOX: Final = "!"
@@ -177,11 +178,11 @@ def _made(
     way: NetworkExit | None,
     also: tuple[Path, ...],
 ) -> Iterator[Box]:
-    own = (each for path in (*room.owned(), *also) for each in writable(path))
-    shared = (each for at in TEMPORARY for each in writable(room.temporary, at))
+    owned = (places(WRITABLE, str(path)) for path in (*room.owned(), *also))
+    shared = ((WRITABLE, os.path.realpath(room.temporary), at) for at in TEMPORARY)
     prompt = places(SEEN, str(room.prompt)) if room.prompt else ()
     seen = surroundings.visible(room.sight)
-    found = surroundings.arranged((*own, *shared, *prompt, *seen))
+    found = surroundings.arranged((*chain(*owned), *shared, *prompt, *seen))
     words = (word for place in found for word in place)
     reader, writer = os.pipe()
     with open(reader, "rb", 0) as heard, open(writer, "wb", 0) as telling:  # noqa: PTH123  descriptors

@@ -15,9 +15,10 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Sequence
+from itertools import product
 
 from runner.box.kernel import NO_NEW_RIGHTS, checked, libc, prctl
-from runner.box.root_folder import HIDDEN, SEEN, WRITABLE, in_threes
+from runner.box.root_folder import HIDDEN, LINK, SEEN, WRITABLE, in_threes
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 """The numbers of the calls, the same on every kind of machine."""
@@ -105,20 +106,15 @@ shared with whoever else runs there."""
 ALWAYS_READ = ("/proc", "/dev/random", "/dev/urandom")
 
 
-def read_only_in(words: Sequence[str]) -> list[str]:
-    """Return what may be read, of the kind, source and target of each place."""
-    return [*_sources(words, SEEN), *ALWAYS_READ]
+def paths_in(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return what may be read and what written to, of each kind, source and target.
 
-
-def writable_in(words: Sequence[str]) -> list[str]:
-    """Return what may be written to; raise an OSError if some of it is hidden."""
-    found = _sources(words, WRITABLE)
-    for path in found:
-        for each in _sources(words, HIDDEN):
-            if f"{each}/".startswith(f"{path}/"):
-                raise OSError(1, f"{each} cannot be hidden in {path}", each)
-    return [*found, *ALWAYS_WRITABLE]
-
-
-def _sources(words: Sequence[str], kind: str) -> list[str]:
-    return [source for is_of, source, _ in in_threes(words) if is_of == kind]
+    Raises an OSError if some of what may be written to is hidden.
+    """
+    found: dict[str, list[str]] = {SEEN: [], WRITABLE: [], HIDDEN: [], LINK: []}
+    for kind, source, _ in in_threes(words):
+        found[kind].append(source)
+    for path, each in product(found[WRITABLE], found[HIDDEN]):
+        if f"{each}/".startswith(f"{path}/"):
+            raise OSError(1, f"{each} cannot be hidden in {path}", each)
+    return [*found[SEEN], *ALWAYS_READ], [*found[WRITABLE], *ALWAYS_WRITABLE]

@@ -23,22 +23,13 @@ _HERE, _RECURSIVE = -100, 0x8000
 _DETACH = 2
 
 
-def mount_new(kind: str, where: str, flags: int, told: str = "") -> None:
-    _mount(kind, where, kind, flags, told)
-
-
 def bind_mount(source: str, where: str, flags: int) -> None:
     """Mount a file, or a folder with what is mounted below it, once more.
 
     The flags are added to those of each mount; Linux 5.12 and later can do so.
     """
-    _mount(source, where, "", _BIND | _ALL_BELOW)
+    _mount(source, where, _BIND | _ALL_BELOW)
     _restrict(where, flags, _RECURSIVE)
-
-
-def make_read_only(where: str) -> None:
-    """Let nobody write to a mount; what is mounted below it stays as it is."""
-    _restrict(where, READ_ONLY, 0)
 
 
 def pivot_root(new: str, old: str) -> None:
@@ -47,7 +38,7 @@ def pivot_root(new: str, old: str) -> None:
     checked(libc.syscall(number, os.fsencode(new), os.fsencode(old)))
 
 
-def _restrict(where: str, flags: int, reach: int) -> None:
+def _restrict(where: str, flags: int, reach: int = 0) -> None:
     # struct mount_attr: what to set, what to clear, propagation, users. Here the
     # flags have the same numbers as for mount(2).
     wanted = struct.pack("QQQQ", flags, 0, 0, 0)
@@ -55,8 +46,10 @@ def _restrict(where: str, flags: int, reach: int) -> None:
     checked(libc.syscall(_MOUNT_SETATTR, *told), where=where)
 
 
-def _mount(what: str, where: str, kind: str, flags: int, told: str = "") -> None:
-    args = (os.fsencode(what), os.fsencode(where), kind.encode(), flags, told.encode())
+def _mount(what: str, where: str, flags: int, told: str = "") -> None:
+    """Mount a new file system of that kind, or what the flags say, at a place."""
+    kind = os.fsencode(what)  # which the kernel asks for only where it is a kind
+    args = (kind, os.fsencode(where), kind, flags, told.encode())
     checked(libc.mount(*args), where=where)
 
 
@@ -89,14 +82,14 @@ def build(words: Sequence[str], user: Sequence[str] = ()) -> None:
     if the machine does not know it, is given by number, group and home.
     """
     os.umask(0o022)  # the agent may be another user, and passes through these folders
-    _mount("none", "/", "", _ALL_BELOW | _PRIVATE)  # apart from every other namespace
-    mount_new("tmpfs", _BASE, _SAFE, "mode=755,size=4m")
+    _mount("none", "/", _ALL_BELOW | _PRIVATE)  # apart from every other namespace
+    _mount("tmpfs", _BASE, _SAFE, "mode=755,size=4m")
     for name in (_OLD, _NEW):
         os.mkdir(_BASE + name)  # noqa: PTH102  pathlib takes 5 ms
     os.chdir(_BASE)
     pivot_root(".", "." + _OLD)
     os.chdir("/")
-    mount_new("tmpfs", _NEW, _SAFE, "mode=755,size=16m")
+    _mount("tmpfs", _NEW, _SAFE, "mode=755,size=16m")
     for folder in _FOLDERS:
         os.makedirs(_NEW + folder, exist_ok=True)  # noqa: PTH103  as above
     named = sorted(in_threes(words), key=lambda place: place[2].count("/"))
@@ -104,10 +97,10 @@ def build(words: Sequence[str], user: Sequence[str] = ()) -> None:
     if user:
         _name_user(*user)
     _make_devices()
-    mount_new("proc", f"{_NEW}/proc", _SAFE | NO_PROGRAMS)
+    _mount("proc", f"{_NEW}/proc", _SAFE | NO_PROGRAMS)
     for folder in filter(None, emptied):
-        make_read_only(folder)
-    make_read_only(_NEW)
+        _restrict(folder, READ_ONLY)
+    _restrict(_NEW, READ_ONLY)
     os.chdir(_NEW)
     pivot_root(".", ".")  # the old root now lies on the new one
     checked(libc.umount2(b".", _DETACH), where=".")
@@ -140,9 +133,9 @@ def _hide(where: str) -> str:
     if not os.path.lexists(where):
         return ""
     if os.path.isdir(where):  # noqa: PTH112  as above
-        mount_new("tmpfs", where, _SAFE, "mode=755,size=1m")
+        _mount("tmpfs", where, _SAFE, "mode=755,size=1m")
         return where
-    _mount(f"{_OLD}/dev/null", where, "", _BIND)
+    _mount(f"{_OLD}/dev/null", where, _BIND)
     return ""
 
 
@@ -178,17 +171,17 @@ def _name_user(number: str, group: str, home: str) -> None:
 def _make_devices() -> None:
     """Make a small /dev: what every program expects, terminals, and shared memory."""
     where = f"{_NEW}/dev"
-    mount_new("tmpfs", where, NO_SETUID, "mode=755,size=1m")
+    _mount("tmpfs", where, NO_SETUID, "mode=755,size=1m")
     for name in _DEVICES:
         if not os.path.exists(f"{_OLD}/dev/{name}"):  # noqa: PTH110  as above
             continue
         _make_place(f"{where}/{name}", is_folder=False)
-        _mount(f"{_OLD}/dev/{name}", f"{where}/{name}", "", _BIND)
+        _mount(f"{_OLD}/dev/{name}", f"{where}/{name}", _BIND)
     for name, target in _LINKS.items():
         os.symlink(target, f"{where}/{name}")  # noqa: PTH211  as above
     for name in ("pts", "shm"):
         os.mkdir(f"{where}/{name}")  # noqa: PTH102  as above
     told = "newinstance,ptmxmode=0666,mode=620"
-    mount_new("devpts", f"{where}/pts", NO_SETUID | NO_PROGRAMS, told)
-    mount_new("tmpfs", f"{where}/shm", _SAFE, "mode=1777")
-    make_read_only(where)
+    _mount("devpts", f"{where}/pts", NO_SETUID | NO_PROGRAMS, told)
+    _mount("tmpfs", f"{where}/shm", _SAFE, "mode=1777")
+    _restrict(where, READ_ONLY)

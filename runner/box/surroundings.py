@@ -28,7 +28,7 @@ import convoy
 import grite
 from convoy.model.records import ENGINE_TYPES
 from grite import outbound
-from runner.box.root_folder import HIDDEN, LINK, SEEN, WRITABLE
+from runner.box.root_folder import HIDDEN, LINK, SEEN
 from runner.inputs.job_inputs import Inputs
 
 STORE: Final = "store.git"
@@ -327,14 +327,6 @@ def shows(sight: Sight, path: str) -> bool:
     kept = {place[2]: place for place in arranged(visible(sight))}
     place = kept.get(real) or _nearest(kept, real)
     return place is not None and place[0] != HIDDEN
-
-
-def writable(source: Path, target: str = "") -> Iterator[Place]:
-    """Yield what makes a folder writable, at its own path or at another one."""
-    if target:
-        yield WRITABLE, os.path.realpath(source), target
-        return
-    yield from places(WRITABLE, str(source))
 
 
 def places(kind: str, path: str) -> Iterator[Place]:

@@ -40,8 +40,7 @@ class _Box:
     def __init__(self, way: str, user: str, places: Sequence[str]) -> None:
         self.exits = [int(each) for each in way.split(",") if each]
         self.user = [int(each) for each in user.split(":", 2)[:2]] if user else []
-        self.read_only = landlock.read_only_in(places)
-        self.writable = landlock.writable_in(places)
+        self.read_only, self.writable = landlock.paths_in(places)
 
 
 def main(argv: Sequence[str]) -> int:

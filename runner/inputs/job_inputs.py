@@ -24,7 +24,7 @@ from msgspec import Struct
 from convoy.events.session_events import TaskStarted
 from convoy.model import ids
 from convoy.model.ids import parse_session
-from convoy.model.records import ENGINE_TYPES, EngineSpec, Gate, Limits
+from convoy.model.records import ENGINE_TYPES, HOST, EngineSpec, Gate, Limits
 from convoy.text import did_you_mean
 from grite.errors import repr_without
 from runner.inputs.container_entry import handed_on
@@ -333,9 +333,6 @@ _TITLE_CHARS: Final = 100
 _NO_LOG: Final = "0" * 40
 _LIMIT_NUMBER: Final = re.compile(r"[1-9][0-9]{0,9}")
 _MODEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+\[\]-]{0,199}")
-_HOST: Final = re.compile(
-    r"\*|(?:\*\.)?[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?(?::[0-9]{1,5})?"
-)
 
 
 def prompted(env: Mapping[str, str]) -> tuple[Inputs, TaskStarted]:
@@ -430,7 +427,7 @@ def _number(env: Mapping[str, str], name: str, usual: int, most: int) -> int:
 def _hosts(env: Mapping[str, str]) -> tuple[str, ...] | None:
     listed = tuple(env.get("BRAT_TASK_EGRESS", "").split())
     for each in listed:
-        if _HOST.fullmatch(each) is None:
+        if re.fullmatch(HOST, each) is None:
             raise BadInput(
                 f"The input egress names {each[:80]!r}; give hosts such as pypi.org, "
                 "*.example.org or localhost:8080, or * for all."

@@ -244,11 +244,9 @@ def secrets_of(inputs: Inputs, spec: EngineSpec) -> tuple[str, ...]:
     """Return the values that the agent's output must not show."""
     names = (*engines.key_names(), *((spec.secret,) if spec.secret else ()))
     keys = [inputs.offered.get(name, "") for name in names]
-    if inputs.feed is not None:
-        keys.append(inputs.feed.token)
-    if inputs.token is None:
-        return tuple(keys)
-    return (inputs.token, pair_of(inputs.token), *keys)
+    keys += [inputs.feed.token] if inputs.feed else []
+    keys += [inputs.token, pair_of(inputs.token)] if inputs.token else []
+    return tuple(keys)
 
 
 def environment_of(job: Job, row: Row, call: Call) -> dict[str, str]:

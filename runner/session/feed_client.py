@@ -249,14 +249,17 @@ def route_of(
 
 AGAIN_S = 1.0
 AGAIN_MOST_S = 30.0
-LAST_S = 0.5
 
 
 class _Thread:
     """Speaks to the feed in a thread until closed, and tries again what failed."""
 
+    last_s = 0.5
+    """How long the end of the session waits for it."""
+
     def __init__(self, way: FeedRoute) -> None:
         self._way = way
+        self._lock = threading.Lock()
         self._ending = threading.Event()
         self._stirred = threading.Event()
         """There is something to do, or the end has come."""
@@ -268,12 +271,12 @@ class _Thread:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def close(self, last_s: float = LAST_S) -> None:
+    def close(self) -> None:
         """End it; a request that is under way is left alone."""
         self._ending.set()
         self._stirred.set()
         if self._thread is not None:
-            self._thread.join(last_s)
+            self._thread.join(self.last_s)
 
     def _start(self) -> None:
         if self._thread is None:
@@ -310,16 +313,15 @@ PIECE_CHARS = 8_000
 BATCH_CHARS = 64_000
 
 PACE_S = 0.5
-LAST_WORDS_S = 2.0
-"""How long the end of the session waits for its last output to arrive."""
 
 
 class OutputSender(_Thread):
     """Sends output as it comes; its end waits a moment for the last to arrive."""
 
+    last_s = 2.0
+
     def __init__(self, way: FeedRoute) -> None:
         super().__init__(way)
-        self._lock = threading.Lock()
         self._waiting: deque[str] = deque()
         self._first = 0
         self._chars = 0
@@ -337,9 +339,6 @@ class OutputSender(_Thread):
             while self._chars > WAITING_CHARS and len(self._waiting) > 1:
                 self._drop()
         self._stirred.set()
-
-    def close(self, last_s: float = LAST_WORDS_S) -> None:
-        super().close(last_s)
 
     def _is_over(self) -> bool:
         return self._ending.is_set() and not self._waiting
@@ -394,7 +393,6 @@ class WorkSender(_Thread):
 
     def __init__(self, way: FeedRoute) -> None:
         super().__init__(way)
-        self._lock = threading.Lock()
         self._newest = b""
 
     def send(self, bundle: bytes) -> None:
@@ -428,7 +426,6 @@ GIVEN_S = 10.0
 class MessagePoller(_Thread):
     def __init__(self, way: FeedRoute) -> None:
         super().__init__(way)
-        self._lock = threading.Lock()
         self._new: list[Message] = []
         self._last = 0
         self._heard = 0

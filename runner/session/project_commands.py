@@ -15,7 +15,6 @@ before.
 import fcntl
 import hashlib
 import os
-import re
 import shutil
 import socket
 from collections.abc import Callable, Iterator
@@ -36,6 +35,7 @@ from runner.inputs.job_inputs import Inputs
 from runner.proxy.proxy_protocol import ProxyOrder
 from runner.session.proxy_client import ProxyClient, unreached
 from runner.session.result_folder import TRANSCRIPT, Folder, Reader, Transcript
+from runner.workspace.stray_content import pattern
 from runner.workspace.workspace import Workspace, ignore_files
 
 OUTPUT_BYTES: Final = 1_000_000
@@ -108,8 +108,6 @@ def script_fault(what: str, ending: Ending, limit_s: int, said: str) -> str:
 
 SCRIPT: Final = ".brat/setup.sh"
 KEPT_FOLDERS: Final = 16
-_MEANT: Final = re.compile(r"[\\*?\[\]!# ]")
-"""Characters that mean something in a line of .gitignore."""
 
 
 class Prepared(Struct, frozen=True):
@@ -204,7 +202,7 @@ def _put_in_order(workspace: Workspace) -> tuple[str, ...]:
     listing = ("ls-files", "--others", "--exclude-standard", "--directory", "-z")
     found = workspace.git(*listing).stdout
     names = found.decode(errors="surrogateescape").split("\0")
-    litter = tuple("/" + _MEANT.sub(r"\\\g<0>", name) for name in names if name)
+    litter = tuple(pattern(name) for name in names if name)
     if (own := workspace.folder / ".git").is_dir():
         ignore_files(own, litter)
     return litter
@@ -218,23 +216,11 @@ def acceptance_fault(
     argv = ("sh", "-c", command)
     env = setting.environment()
     env |= surroundings.own_sources(env, folder)
-    with (
-        _no_network(closed=closed) as way,
-        boxed(argv, setting.room(folder), way) as box,
-    ):
+    ours, theirs = socket.socketpair()
+    no_way = NetworkExit(theirs.fileno(), ()) if closed else None  # nor a proxy
+    with ours, theirs, boxed(argv, setting.room(folder), no_way) as box:
         order = Order(box.argv, folder, env, limit_s, fds=box.fds)
         ending, said = run_script(command, box, order, setting, stop)
     if ending.cancelled:
         return "The acceptance command was ended with the job."
     return script_fault("The acceptance command", ending, limit_s, said)
-
-
-@contextmanager
-def _no_network(*, closed: bool) -> Iterator[NetworkExit | None]:
-    """Yield a network without a proxy; None: the command gets the machine's network."""
-    if not closed:
-        yield None
-        return
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        yield NetworkExit(theirs.fileno(), ())

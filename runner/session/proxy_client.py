@@ -10,8 +10,8 @@ import select
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
 from operator import add
 from pathlib import Path
 from typing import Final
@@ -37,17 +37,12 @@ CHUNK_BYTES: Final = 65_536
 _TOLD: Final = 3
 
 
-@contextmanager
 def session_proxy(
     inputs: Inputs, started: TaskStarted
-) -> Iterator["ProxyClient | None"]:
-    """Yield a session's proxy, which is still starting; None: it needs none."""
+) -> AbstractContextManager["ProxyClient | None"]:
+    """Start a session's proxy, which the block's end closes; None: it needs none."""
     order = _order(inputs, started)
-    if order is None:
-        yield None
-        return
-    with closing(ProxyClient(order, inputs.offered)) as proxy:
-        yield proxy
+    return closing(ProxyClient(order, inputs.offered)) if order else nullcontext()
 
 
 def cannot_close() -> str:

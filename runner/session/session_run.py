@@ -11,7 +11,8 @@ import io
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,22 +55,18 @@ if TYPE_CHECKING:
     from runner.session.feed_client import LiveFeed
 
 
-@contextmanager
-def live_feed(inputs: Inputs) -> Iterator["LiveFeed | None"]:
+def live_feed(inputs: Inputs) -> AbstractContextManager["LiveFeed | None"]:
     """Connect to the feed while the block lasts, if the job has a feed it may use."""
     if inputs.feed is None:
-        yield None
-        return
+        return nullcontext()
     # It loads HTTP, which takes time, so it is imported only here.
     from runner.session.feed_client import LiveFeed, route_of
 
     route, why = route_of(inputs.feed, trusted_programs.folders())
-    if route is None:
-        note(inputs, f"the live feed is off: {why}", sys.stdout)
-        yield None
-        return
-    with LiveFeed(route) as feed:
-        yield feed
+    if route:
+        return LiveFeed(route)
+    note(inputs, f"the live feed is off: {why}", sys.stdout)
+    return nullcontext()
 
 
 SALVAGE_S = 120.0
@@ -213,15 +210,9 @@ class _Session:
             saver = WorkSaver(*args) if is_saved else None
             inbox = feed.inbox if feed else None
             own = setting, self._absent, self._proxy, saver, inbox
-            job = engine_run.Job(*own, boxed=self._note_box)
-            try:
+            job = engine_run.Job(*own, boxed=partial(setattr, self, "_box"))
+            with closing(saver) if saver else nullcontext():
                 return engine_run.run_engine(job, workspace.folder, self._stop)
-            finally:
-                if saver:
-                    saver.close()
-
-    def _note_box(self, report: agent_box.BoxReport) -> None:
-        self._box = report
 
     def _try_out(self, workspace: Workspace, ending: Ending, report: Report) -> None:
         """Run the acceptance command if the agent says that the work is complete."""
@@ -262,18 +253,6 @@ class _Session:
         why: str = "",
     ) -> result_folder.Result:
         """Judge the session, claim how it ended, and complete the result folder."""
-        result = self._result(ending, report, work, answer, why)
-        claim = self._folder.claim
-        if result.files:
-            claim(copied(facts.FilesModified, result, paths=result.files))
-        claim(copied(facts.SessionHandoff, result, commit=work.commit))
-        claim(copied(facts.SessionExited, result, verdict=result.conclusion))
-        self._folder.close(result)
-        return result
-
-    def _result(
-        self, ending: Ending, report: Report, work: Work, answer: str, why: str
-    ) -> result_folder.Result:
         started, spec, asked = self._started, self._started.engine, self._kind.answer
         unfit = session_verdict.gate_refusals(work, started)
         goes_on = started.salvaged > 0
@@ -292,7 +271,7 @@ class _Session:
         said = found.why.replace(f"{self._folders.checkout}/", "")
         notes = (*work.left_out, *report.left.notes)
         files = (printable(change.path) for change in work.changes[:LISTED_FILES])
-        return copied(
+        result = copied(
             result_folder.Result,
             started,
             session=ids.session_name(started.convoy, started.task, started.attempt),
@@ -319,6 +298,13 @@ class _Session:
             walls=self._box.walls,
             usage=self._folder.used,
         )
+        claim = self._folder.claim
+        if result.files:
+            claim(copied(facts.FilesModified, result, paths=result.files))
+        claim(copied(facts.SessionHandoff, result, commit=work.commit))
+        claim(copied(facts.SessionExited, result, verdict=result.conclusion))
+        self._folder.close(result)
+        return result
 
 
 PROMPTS = "BRAT_TASK_PROMPT", "BRAT_TASK_PROMPT_FILE"

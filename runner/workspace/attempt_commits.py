@@ -315,7 +315,9 @@ class AttemptCommits:
         """Let git leave submodules as they are; return those that are not."""
         if not self._workspace.mentions(stray.LINK_MODE):
             return {}
-        links = stray.links_in(self._git("ls-files", "--stage", "-z").stdout)
+        stages = self._git("ls-files", "--stage", "-z").stdout.split(b"\0")
+        listed = (each for each in stages if each.startswith(b"160000 "))
+        links = [os.fsdecode(each.partition(b"\t")[2]) for each in listed]
         if links:
             skip = ("update-index", "-z", "--skip-worktree", "--stdin")
             self._git(*skip, stdin=_listed(links))
@@ -456,7 +458,7 @@ class AttemptCommits:
                 return []
             if meant is not None:
                 write = ("hash-object", "-w", "--stdin")
-                blob = self._git(*write, stdin=meant).stdout.strip()
+                blob = self._git(*write, stdin=meant).stdout.decode().strip()
                 found.append(replace(each, blob_before=blob))
         told = self._attributes([each.path for each in found], *stray.CONVERTING)
         gits = stray.converted(told)
@@ -533,8 +535,8 @@ class AttemptCommits:
         ends = self._workspace.base, "HEAD"
         return self._git(*_DIFF, *form, *ends).stdout
 
-    def _contents(self, blobs: Iterable[bytes]) -> list[bytes]:
-        asked = b"".join(b"%b\n" % each for each in blobs)
+    def _contents(self, blobs: Iterable[str]) -> list[bytes]:
+        asked = "".join(f"{each}\n" for each in blobs).encode()
         cat = ("cat-file", "--batch")
         return [*batched(self._git(*cat, stdin=asked).stdout)] if asked else []
 

@@ -76,7 +76,6 @@ NOT_ON_WINDOWS: Final = re.compile(
     re.IGNORECASE,
 )
 """https://learn.microsoft.com/windows/win32/fileio/naming-a-file"""
-_RECORD: Final = re.compile(rb":(\d{6}) (\d{6}) ([0-9a-f]+) ([0-9a-f]+) [A-Z]\d*")
 POINTER: Final = b"version https://git-lfs.github.com/spec/"
 """How a file begins that Git LFS has written.
 https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md
@@ -89,8 +88,8 @@ class Staged(Struct, frozen=True):
     path: str
     mode_before: str
     mode_after: str
-    blob_before: bytes
-    blob_after: bytes
+    blob_before: str
+    blob_after: str
 
     @property
     def is_changed_file(self) -> bool:
@@ -102,8 +101,7 @@ class Staged(Struct, frozen=True):
     def undone(self, *, keeps_mode: bool = False) -> bytes:
         """Return what undoes it, a line for `git update-index -z --index-info`."""
         mode = self.mode_after if keeps_mode else self.mode_before
-        path = os.fsencode(self.path)
-        return b"%b %b\t%b\0" % (mode.encode(), self.blob_before, path)
+        return os.fsencode(f"{mode} {self.blob_before}\t{self.path}\0")
 
 
 LINK_MODE: Final = b"\0\0\xe0\0"
@@ -112,13 +110,7 @@ LINK_MODE: Final = b"\0\0\xe0\0"
 
 def staged_in(raw: bytes) -> tuple[Staged, ...]:
     """Read the output of `git diff-index --cached --raw -z`."""
-    fields = raw.split(b"\0")
-    found = []
-    for record, path in zip(fields[::2], fields[1::2], strict=False):
-        if each := _RECORD.fullmatch(record):
-            modes = each[1].decode(), each[2].decode()
-            found.append(Staged(os.fsdecode(path), *modes, each[3], each[4]))
-    return tuple(found)
+    return tuple(Staged(*each) for each in gate.raw_records(raw))
 
 
 def untracked(folder: Path, listed: Iterable[str]) -> dict[str, str]:
@@ -248,12 +240,6 @@ def is_stray(change: PathChange) -> bool:
     is_link = change.mode_after in (gate.SYMLINK, gate.SUBMODULE)
     is_made = _is_made_folder(PurePosixPath(change.path).parent)
     return is_link or is_made or not is_safe(change.path)
-
-
-def links_in(stages: bytes) -> tuple[str, ...]:
-    """Return the submodules that `git ls-files --stage -z` lists."""
-    lines = (each for each in stages.split(b"\0") if each.startswith(b"160000 "))
-    return tuple(os.fsdecode(line.partition(b"\t")[2]) for line in lines)
 
 
 def is_empty(folder: Path, link: str) -> bool:
