@@ -139,7 +139,7 @@ MOST_EACH: Final = 16
 class Stream:
     def __init__(self, access: AccessPolicy) -> None:
         self._access = access
-        self._open: Counter[tuple[str, str]] = Counter()
+        self._open: list[tuple[web.Request, tuple[str, str]]] = []
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         """Stream one `changed` for every change.
@@ -153,26 +153,30 @@ class Stream:
 
     @contextmanager
     def _one_more(self, request: web.Request, visitor: Visitor) -> Iterator[None]:
-        """Count a stream for as long as the block lasts."""
+        """Count a stream for as long as the block lasts and its reader is there.
+
+        One whose reader has gone ends with its next ping.
+        """
         known = bool(visitor.login) or visitor.may_write
         kind = "person" if known else "anonymous"
         who = (kind, visitor.login if known else request.get(CLIENT, ""))
-        anonymous = sum(n for each, n in self._open.items() if each[0] == "anonymous")
+        held = Counter(each for to, each in self._open if to.transport is not None)
+        anonymous = sum(n for each, n in held.items() if each[0] == "anonymous")
         full = (
-            self._open.total() >= MOST_STREAMS
+            held.total() >= MOST_STREAMS
             or (not known and anonymous >= MOST_ANONYMOUS)
-            or (who[1] and self._open[who] >= MOST_EACH)
+            or (who[1] and held[who] >= MOST_EACH)
         )
         if full:
             raise web.HTTPServiceUnavailable(
                 text="Too many pages are open: close some, or reload this one.\n",
                 headers={"Retry-After": "60"},
             )
-        self._open[who] += 1
+        self._open.append((request, who))
         try:
             yield
         finally:
-            self._open -= Counter({who: 1})
+            self._open.remove((request, who))
 
 
 async def _streamed(request: web.Request, news: StateWatcher) -> web.StreamResponse:

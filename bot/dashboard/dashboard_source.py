@@ -256,6 +256,8 @@ class Session(Struct, frozen=True, kw_only=True):
     run: int
     """The workflow run; 0: it is not known."""
     running: bool
+    brief: bool = False
+    """Whether its last lines are enough: a list asks for those of many sessions."""
 
 
 Output = Callable[[Session], str]
@@ -321,8 +323,9 @@ class DashboardSource:
         return await asyncio.to_thread(self.output, session)
 
 
-def newest_session(convoy: Convoy, task: Task) -> Session:
+def newest_session(convoy: Convoy, task: Task, *, brief: bool = False) -> Session:
     return Session(
+        brief=brief,
         name=ids.session_name(convoy.name, task.number, task.started),
         run=task.newest_run or 0,
         running=task.attempt is not None,

@@ -35,7 +35,7 @@ from convoy.views.history import (
     PersonDecision,
 )
 from convoy.views.interventions import Intervention, interventions
-from convoy.views.plan import plan_document
+from convoy.views.plan import approval, plan_document
 from convoy.views.reasons import check_marks, merge_train, reasons, waits_for
 
 _FOLDER: Final = Path(__file__).with_name("static")
@@ -62,18 +62,19 @@ async def agents_at_work(
     source: DashboardSource, running: Iterable[tuple[Convoy, Task]]
 ) -> tuple[tuple[Convoy, Task, str], ...]:
     """Return the tasks in session, each with the last line that its agent printed."""
-    told = [
-        (convoy, task, await asyncio.to_thread(_last_line, source, convoy, task))
-        for convoy, task in running
-    ]
-    return tuple(told)
+    return await asyncio.to_thread(
+        lambda: tuple((*each, _last_line(source, *each)) for each in running)
+    )
 
 
 def _last_line(source: DashboardSource, convoy: Convoy, task: Task) -> str:
     if source.output is None or task.newest_run is None:
         return ""
-    said = clean(source.output(newest_session(convoy, task)))
-    return next((line for line in reversed(said.splitlines()) if line.strip()), "")
+    for brief in (True, False):  # a long last line may fill the brief end
+        said = clean(source.output(newest_session(convoy, task, brief=brief)))
+        if line := next(filter(str.strip, reversed(said.splitlines())), ""):
+            return line
+    return ""
 
 
 HEAD: Final = 5
@@ -107,7 +108,6 @@ _pages.globals["convoy_verbs"] = verb_table.BY_CONVOY_WORD
 def page(
     name: str,
     view: RepositoryView,
-    path: str,
     visitor: Visitor,
     **given: Any,  # noqa: ANN401  a page's own values
 ) -> str:
@@ -116,8 +116,6 @@ def page(
         "source": view.source,
         "now": view.now,
         "trouble": view.watcher.trouble,
-        "mark": view.watcher.mark,
-        "path": path,
         "visitor": visitor,
         "needs": sum(1 for each in waiting(view) if each.kind != "issue_next"),
         "at_work": sum(1 for _ in view.state.running()),
@@ -261,7 +259,7 @@ def _shown(
     }
 
 
-LOOKS: Final = ("timeline", "list", "graph")
+LOOKS: Final = ("timeline", "list", "graph", "plan")
 
 
 def of_convoy(
@@ -274,7 +272,9 @@ def of_convoy(
     """Return the values of a convoy's page; the newest decision is the first."""
     now = view.now
     waits = interventions(view.state, now)
-    looks = [name for name in LOOKS if sessions or name != "timeline"]
+    asked = approval(convoy)
+    hidden = {"timeline": not sessions, "plan": bool(asked) or not convoy.tasks}
+    looks = [name for name in LOOKS if not hidden.get(name)]
     look = wanted if wanted in looks else looks[0]
     return {
         "convoy": convoy,
@@ -287,7 +287,8 @@ def of_convoy(
         ),
         "estimate": estimate_words(convoy.estimate),
         "said": progress_words(convoy, now),
-        "plan": plan_document(convoy),
+        "approval": asked,
+        "plan": plan_document(convoy) if asked or look == "plan" else None,
         "train": merge_train(convoy, view.source.checks()),
         "decisions": decisions,
         "buttons": verb_table.convoy_buttons(convoy),

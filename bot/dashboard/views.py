@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 from urllib.parse import urlencode
+from weakref import WeakValueDictionary
 
 from aiohttp import web
 
@@ -53,12 +54,15 @@ _TYPES: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/sv
 
 Values = Mapping[str, Any]
 Find = Callable[[web.Request, RepositoryView], Awaitable[Values]]
+_Key = tuple[str, str, Visitor, int]
+"""A page's address, the mark of what it tells, who sees it, and when, in `FRESH_MS`."""
 
 
 class Views:
     def __init__(self, access: AccessPolicy) -> None:
         self._access = access
-        self._made: dict[tuple[str, str, Visitor, int], bytes] = {}
+        self._made: dict[_Key, bytes] = {}
+        self._turns: WeakValueDictionary[_Key, asyncio.Lock] = WeakValueDictionary()
 
     def routes(self, base: str) -> list[web.RouteDef]:
         pages = (
@@ -90,31 +94,33 @@ class Views:
         """Give a page; requests within the same seconds share one rendering."""
         view = view_of(request)
         visitor = await self._access.visitor(request, view)
-        if (known := self._made.get(_key(request, view, visitor))) is None:
-            values = await find(request, view)
-            known = self._made.get(_key(request, view, visitor))
-            known = known or _page(name, request, visitor, values)
-            if len(self._made) >= MOST_PAGES:
-                self._made.clear()
-            self._made[_key(request, view, visitor)] = known
-        return _sent(request, known, visitor)
+        mark = view.watcher.mark
+        key = (request.path_qs, mark, visitor, view.now // FRESH_MS)
+        async with self._turns.setdefault(key, asyncio.Lock()):
+            if key not in self._made:
+                values = await find(request, view)
+                if len(self._made) >= MOST_PAGES:
+                    self._made.clear()
+                self._made[key] = _page(name, request, visitor, mark, values)
+            return _sent(request, self._made[key], visitor)
 
     async def _page(self, name: str, find: Find, request: web.Request) -> web.Response:
         view = view_of(request)
+        mark = view.watcher.mark
         values = await find(request, view)
         visitor = await self._access.visitor(request, view)
-        return _sent(request, _page(name, request, visitor, values), visitor)
+        return _sent(request, _page(name, request, visitor, mark, values), visitor)
 
 
-def _key(
-    request: web.Request, view: RepositoryView, visitor: Visitor
-) -> tuple[str, str, Visitor, int]:
-    return (request.path_qs, view.watcher.mark, visitor, view.now // FRESH_MS)
+def _page(
+    name: str, request: web.Request, visitor: Visitor, mark: str, values: Values
+) -> bytes:
+    """Return a page, with the mark from before its values were read.
 
-
-def _page(name: str, request: web.Request, visitor: Visitor, values: Values) -> bytes:
-    view, path = view_of(request), request.path_qs
-    return page_contents.page(name, view, path, visitor, **values).encode()
+    What is new since then renews it.
+    """
+    view, told = view_of(request), {"path": request.path_qs, "mark": mark, **values}
+    return page_contents.page(name, view, visitor, **told).encode()
 
 
 def _sent(request: web.Request, page: bytes, visitor: Visitor) -> web.Response:

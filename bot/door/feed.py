@@ -203,6 +203,8 @@ SILENT_S: Final = 60.0
 """A witness that has not asked for messages for this long is gone."""
 LAST_BYTES: Final = 64 * 1024
 """How much of the end of a session's output is shown to people."""
+BRIEF_BYTES: Final = 4 * 1024
+"""And how much where its last line is all that is wanted."""
 KEPT_S: Final = 14 * 86_400
 
 
@@ -215,13 +217,13 @@ def checkpoint_file(folder: Path, session: str) -> Path:
     return tape_file(folder, session).with_suffix(".bundle")
 
 
-def last_output(folder: Path, session: str) -> str:
+def last_output(folder: Path, session: str, most: int = LAST_BYTES) -> str:
     """Return the end of a session's output, with colours; empty: none is kept."""
     try:
         data = tape_file(folder, session).read_bytes()
     except (FileNotFoundError, ValueError):
         return ""
-    text = "".join(piece.text for piece in pieces_in(data[-LAST_BYTES:]))
+    text = "".join(piece.text for piece in pieces_in(data[-most:]))
     return clean(text, colours=True)
 
 

@@ -27,7 +27,7 @@ from bot.dashboard.dashboard_source import (
     changes_in,
 )
 from bot.dashboard.login import Login, OAuth, Person, Rights, Sessions
-from bot.door.feed import kept_key, last_output
+from bot.door.feed import BRIEF_BYTES, LAST_BYTES, kept_key, last_output
 from bot.door.listening import listener_at, serving_on
 from bot.forge.github import AnotherRepository, Right
 from bot.loop.loop import Loop
@@ -270,7 +270,9 @@ def source_of(one: Served, served: Mapping[str, Served]) -> DashboardSource:
         history=LogHistory(mirror, read),
         clock=wall_clock,
         here=lambda: _here(now()),
-        output=lambda session: last_output(settings.folder, session.name),
+        output=lambda session: last_output(
+            settings.folder, session.name, BRIEF_BYTES if session.brief else LAST_BYTES
+        ),
         output_is_here=True,
         checks=checks,
         changes=changes_in(mirror),

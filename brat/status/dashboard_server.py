@@ -22,12 +22,13 @@ from bot.dashboard.dashboard_source import (
     Session,
     changes_in,
 )
+from bot.door.feed import BRIEF_BYTES
 from bot.serving.bot_service import Standstill
 from brat.local.local_mode import Local
 from brat.repository.log_reader import Reader, log_repository
 from brat.repository.registration import bare_path
 from brat.status.local_attention import here
-from brat.status.session_views import RemoteOutput, output_of_session
+from brat.status.session_views import LAST_BYTES, RemoteOutput, output_of_session
 from brat.terminal.console import Tell
 from convoy.log.record import Reading
 from convoy.views.interventions import standing_still
@@ -83,7 +84,8 @@ async def _at_its_address(source: DashboardSource, port: int) -> AsyncIterator[s
 def _printed(folder: Path) -> Output:
     def last(session: Session) -> str:
         printed = output_of_session(folder, session.name, session.run)
-        return printed.last(running=session.running, colours=True)
+        most = BRIEF_BYTES if session.brief else LAST_BYTES
+        return printed.last(running=session.running, colours=True, most=most)
 
     return last
 

@@ -71,14 +71,16 @@ class Printed:
     log: Path
     """The job's log: complete once the job has ended."""
 
-    def last(self, *, running: bool, colours: bool = False) -> str:
+    def last(
+        self, *, running: bool, colours: bool = False, most: int = LAST_BYTES
+    ) -> str:
         """Return the end of the output so far; empty: there is none."""
         if self._is_live(running=running):
             return shown(
-                "".join(each.text for each in pieces_in(_end_of(self.tape))),
+                "".join(each.text for each in pieces_in(_end_of(self.tape, most))),
                 colours=colours,
             )
-        return shown(_end_of(self.log).decode(errors="replace"), colours=colours)
+        return shown(_end_of(self.log, most).decode(errors="replace"), colours=colours)
 
     def follow(self, running: Running) -> Iterator[str]:
         """Yield the output from its beginning until the session has ended."""
@@ -108,11 +110,11 @@ def shown(text: str, *, colours: bool = False) -> str:
     return clean(_COMMAND.sub("", text), colours=colours)
 
 
-def _end_of(file: Path) -> bytes:
+def _end_of(file: Path, most: int) -> bytes:
     """Return the last bytes of a file, starting at the beginning of a line."""
     try:
         with file.open("rb") as source:
-            start = max(0, file.stat().st_size - LAST_BYTES)
+            start = max(0, file.stat().st_size - most)
             source.seek(start)
             data = source.read()
     except FileNotFoundError:

@@ -14,7 +14,7 @@ them; what brat itself and git obey, nobody may.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from msgspec import Struct
@@ -323,9 +323,15 @@ def protected(paths: Iterable[str], gate: Gate) -> tuple[str, ...]:
     for path in paths:
         inside = f"{path.rstrip('/')}/any"
         whole = (path, inside) if not path.endswith("/") else (inside,)
-        if any(is_matched(each, gate.protected, any_case=True) for each in whole):
+        if any(_is_protected(each, gate.protected) for each in whole):
             found[path] = None
     return tuple(found)
+
+
+@lru_cache(maxsize=8192)
+def _is_protected(path: str, patterns: tuple[str, ...]) -> bool:
+    """Whether patterns match a path: each page asks it again of all tasks' paths."""
+    return is_matched(path, patterns, any_case=True)
 
 
 def forbidden(paths: Iterable[str]) -> tuple[str, ...]:

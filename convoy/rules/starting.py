@@ -187,10 +187,10 @@ def kept_by_leases(
     """Yield each task that only leases keep from starting; a lease ends by itself."""
     at = moment(state, now)
     for convoy in state.live():
-        for task in convoy.tasks:
-            if not is_kept(convoy, task, at, PASSING):
+        if convoy.settings.locks == "require" and at.leases:
+            for task in convoy.tasks:
                 held = blocking_leases(at.leases, task)
-                if held and convoy.settings.locks == "require":
+                if held and not is_kept(convoy, task, at, PASSING):
                     yield convoy, task, held
 
 

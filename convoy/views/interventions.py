@@ -185,14 +185,19 @@ def _aside(state: State, item: str, aside: SetAside) -> Intervention:
 
 def _given_up(state: State, now: int) -> Iterator[Intervention]:
     """Give the convoys that failed lately, if no person ended or replaced them."""
-    newest = {known.issue: name for name, known in state.convoys.summaries()}
-    for name in newest.values():
-        convoy = state.convoys.at_hand.get(name)
-        if convoy is None:
-            continue
-        lately = now - convoy.ended_at < LATELY_MS
+    failed_lately = [
+        convoy
+        for convoy in state.convoys.at_hand.values()
+        if convoy.state == "failed" and now - convoy.ended_at < LATELY_MS
+    ]
+    newest = (
+        {known.issue: name for name, known in state.convoys.summaries()}
+        if failed_lately
+        else {}
+    )
+    for convoy in failed_lately:
         is_wanted = not convoy.given_up_by and convoy.why != ALL_DROPPED
-        if convoy.state == "failed" and is_wanted and lately:
+        if is_wanted and newest[convoy.issue] == convoy.name:
             failed = f"the convoy failed: {convoy.why}"
             found = _asking("convoy_failed", convoy, failed, "retry")
             if convoy.given is not None:  # what is new of it counts

@@ -2,6 +2,8 @@
 
 import asyncio
 
+from bot.dashboard.application import MOST_STREAMS
+from bot.dashboard.dashboard_source import Session
 from convoy import views
 from convoy.events.people_events import ConvoyPaused
 from tests.dashboard.conftest import TOKEN, Opens
@@ -22,6 +24,29 @@ async def test_a_change_is_told_to_all_who_watch(opens: Opens) -> None:
 
     assert told == ["event: changed", "event: changed"]
     assert "paused" in page
+
+
+async def test_readers_who_have_gone_do_not_count(opens: Opens) -> None:
+    """A person who opens page after page leaves a stream behind with each."""
+    async with opens(Rules().planned(spec(1))) as visit:
+        for _ in range(MOST_STREAMS + 8):
+            async with visit.http.stream("GET", "/events") as events:
+                assert events.status_code == 200
+
+
+async def test_what_several_ask_for_at_once_is_made_once(opens: Opens) -> None:
+    read = []
+
+    def prints(session: Session) -> str:
+        read.append(session.name)
+        return "reads the parser"
+
+    rules = Rules().planned(spec(1)).started(1)
+    async with opens(rules, output=prints) as visit, asyncio.TaskGroup() as group:
+        for _ in range(5):
+            group.create_task(visit.text("/sessions"))
+
+    assert len(read) == 1
 
 
 async def test_programs_get_what_the_command_prints(opens: Opens) -> None:

@@ -38,11 +38,14 @@ async def test_the_overview_counts_tasks_by_state_and_says_what_waits(
     assert "brat task retry 5 --convoy fix-7" in page
 
 
-async def test_a_convoys_tasks_are_shown_as_list_or_graph(opens: Opens) -> None:
+async def test_a_convoys_tasks_are_shown_as_list_graph_or_plan(opens: Opens) -> None:
     async with opens(house_of_all()) as visit:
         shown = await visit.text(f"/convoys/{NAME}")
         graph = await visit.text(f"/convoys/{NAME}?view=graph")
+        plan = await visit.text(f"/convoys/{NAME}?view=plan")
 
+    assert "waits for task 1: the plan says so" in plan
+    assert "waits for task 1: the plan says so" not in shown
     assert shown.count('<tr id="task-') == 5
     assert "Merge train" in shown
     assert "waits for its turn" in shown
