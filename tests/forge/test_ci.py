@@ -200,6 +200,42 @@ async def test_a_commit_that_failed_is_judged_again_when_pushed_again(
     assert await until(twice)
 
 
+async def test_where_ci_is_red_without_a_change_the_next_red_says_so(
+    here: Town, tmp_path: Path
+) -> None:
+    mended = tmp_path / "mended"
+    here.judge(f"test -e {mended} || exec cat nothing; ! grep bad work.txt", box="off")
+    _, main = await push(here, "0", to="main")
+    _, first = await push(here, "1", to="brat/queue/main/1")
+    said = (await judged(here, first))["output"]["text"]
+    assert (await judged(here, main))["conclusion"] == "failure"
+    assert "without this change" not in said
+
+    _, second = await push(here, "2", to="brat/queue/main/2")
+    said = (await judged(here, second))["output"]["text"].splitlines()
+    assert said[-1] == (
+        f"CI failed without this change, too, on main at {main[:10]}: {said[0]}"
+    )
+
+    _, third = await push(here, "3", to="brat/queue/main/3")
+    check = await judged(here, third)
+    assert check["conclusion"] == "action_required"
+    where, same = f"main at {main[:10]}", "fails in the same way with this change"
+    asked = f"CI is red on {where}, and {same}: {said[0]}"
+    assert check["output"]["summary"] == asked
+    _, other = await push(here, "bad", to="brat/queue/main/other")
+    assert (await judged(here, other))["conclusion"] == "action_required"
+
+    mended.touch()
+    _, good = await push(here, "good", to="brat/queue/main/good")
+    assert (await judged(here, good))["conclusion"] == "success"
+    for number in (4, 5):  # the first asks once more, and both hear that main is green
+        _, bad = await push(here, f"bad {number}", to=f"brat/queue/main/{number}")
+        check = await judged(here, bad)
+        assert check["conclusion"] == "failure"
+        assert "without this change" not in check["output"]["text"]
+
+
 async def test_candidates_wait_for_a_slot_and_may_be_given_up(
     here: Town, tmp_path: Path
 ) -> None:

@@ -12,6 +12,7 @@ from asyncio.subprocess import DEVNULL
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from secrets import token_hex
@@ -35,12 +36,24 @@ from brat.forge.service.announcements import ForgeContext
 from brat.forge.service.ci_checkout import WORK, CiBox, KeptTrees, NoSubmodule, checkout
 from brat.forge.storage.git_storage import Bare, Move
 from convoy.model import ids
+from convoy.text.project_tests import failing_tests, headline
 from grite import git
 from grite.errors import GitFailed, Unavailable
 from runner.session.proxy_client import unreached
 
 QUEUES: Final = ("brat/queue/**", "gh-readonly-queue/**")
 """Branches that are always judged: the bot's candidates, and those of a merge queue."""
+
+
+@dataclass
+class Ground:
+    """The commit of the default branch that candidates stand on, as CI judges it."""
+
+    commit: str
+    check: int
+    is_judged: asyncio.Event = field(default_factory=asyncio.Event)
+    alike: int = 0
+    """How many candidates failed as it does, since that is known."""
 
 
 class Judge:
@@ -50,6 +63,7 @@ class Judge:
         self._context = context
         self._store = context.forge.store
         self._turns: dict[int, Turns] = defaultdict(Turns)
+        self._grounds: dict[int, Ground] = {}
 
     def start(self) -> None:
         """Restart the jobs that an earlier process left unfinished.
@@ -71,6 +85,7 @@ class Judge:
     def look_again(self, repo: Repository) -> None:
         """Judge what nothing has judged, or only asked a person about who has acted."""
         self._turns[repo.id].most = repo.settings.ci.slots or cores()
+        self._grounds.pop(repo.id, None)
         for check in self._store.check_runs.all():
             asked = check.job is not None and check.conclusion == "action_required"
             if check.repo == repo.id and asked and not self._overtaken(repo, check):
@@ -118,6 +133,12 @@ class Judge:
             for one in self._known(repo, commit)
         ):
             return
+        branch = ref.removeprefix(ids.HEADS)
+        self._spawn(repo, self._queued(repo, actor, branch, commit))
+
+    def _queued(
+        self, repo: Repository, actor: User, branch: str, commit: str
+    ) -> CheckRun:
         check = self._store.check_runs.put(
             CheckRun(
                 id=self._store.next_id(),
@@ -126,11 +147,11 @@ class Judge:
                 name=NAME,
                 app=ACTIONS_APP,
                 started_at=self._context.forge.now(),
-                job=Job(ref=ref.removeprefix(ids.HEADS)),
+                job=Job(ref=branch),
             )
         )
         self._context.events.check_run(repo, actor, "created", check)
-        self._spawn(repo, check)
+        return check
 
     def _drop(self, repo: Repository, ref: str, commit: str) -> None:
         """End the job of a commit that a queue showed, if no other branch needs it."""
@@ -180,7 +201,54 @@ class Judge:
                 conclusion, output = await self._run(repo, check, folder)
             finally:
                 await asyncio.to_thread(kept.keep, folder, turns.most)
-            self._finish(repo, check, conclusion, output)
+        if conclusion == "success":
+            self._grounds.pop(repo.id, None)
+        elif conclusion == "failure":
+            conclusion, output = await self._beside_ground(repo, check, output)
+        self._finish(repo, check, conclusion, output)
+
+    async def _beside_ground(
+        self, repo: Repository, check: CheckRun, output: Output
+    ) -> tuple[Conclusion, Output]:
+        """Return what a red verdict means where CI may be red without the change, too.
+
+        The first red starts the job that finds out, and waits for nothing. Where that
+        is red, too, the next red says so. Further ones that fail alike ask a person:
+        an agent would be paid in vain. A success forgets all of it: since then
+        something else has changed.
+        """
+        bare, branch = self._context.forge.bare(repo), repo.default_branch
+        tip = bare.ref(ids.HEADS + branch)
+        commit = bare.fork_point(tip, check.head_sha) if tip else None
+        if commit is None or commit == check.head_sha:
+            return "failure", output
+        ground = self._grounds.get(repo.id)
+        if ground is None or ground.commit != commit:
+            owner = self._context.renderer.owner(repo)
+            with self._store.change():
+                queued = self._queued(repo, owner, branch, commit)
+            ground = self._grounds[repo.id] = Ground(commit, queued.id)
+            self._context.spawn(self._find(repo, queued, ground), f"ci {queued.id}")
+            return "failure", output
+        await ground.is_judged.wait()
+        found = self._store.check_runs.get(ground.check)
+        if found is None or found.conclusion != "failure":
+            return "failure", output
+        text, there = output.text or "", found.output.text or ""
+        where = f"{branch} at {commit[:10]}"
+        said = headline(there) or found.output.summary
+        ground.alike += what_fails(text) == what_fails(there)
+        if ground.alike > 1 and what_fails(text) == what_fails(there):
+            why = f"CI is red on {where}, and fails in the same way with this change"
+            return "action_required", Output(title=NAME, summary=f"{why}: {said}")
+        note = f"CI failed without this change, too, on {where}: {said}"
+        return "failure", replace(output, text=f"{text}\n{note}\n")
+
+    async def _find(self, repo: Repository, check: CheckRun, ground: Ground) -> None:
+        try:
+            await self._job(repo, check)
+        finally:
+            ground.is_judged.set()
 
     def _overtaken(self, repo: Repository, check: CheckRun) -> bool:
         """Say whether the candidate was replaced or dropped since its push."""
@@ -363,6 +431,11 @@ def tail(log: IO[bytes]) -> str:
     size = log.seek(0, 2)
     log.seek(max(size - TAIL_BYTES, 0))
     return log.read().decode(errors="replace")
+
+
+def what_fails(text: str) -> frozenset[str]:
+    """Return what stands for a failure: its tests, else its line without numbers."""
+    return frozenset(failing_tests(text) or {re.sub(r"\d+", "0", headline(text))})
 
 
 def verdict(status: int | None, settings: Ci, text: str) -> tuple[Conclusion, Output]:
