@@ -66,6 +66,12 @@ async def test_five_questions_are_answered_in_two_clicks(tab: Tab) -> None:
     await expect(why).to_contain_text("CI is red on")
     await expect(why).to_contain_text("test_ten_attempts_lock_an_account")
 
+    # what waits for CI, and not for me: one click
+    await first(page, size=FOLD)
+    await page.get_by_role("link", name="Let people sign in with passkeys").click()
+    tasks = page.get_by_role("region", name="Tasks")
+    await expect(tasks).to_contain_text("waits for CI or its turn to land")
+
     # what did the agent say before it failed: one click
     await first(page, size=FOLD)
     await page.get_by_role("link", name=f"{REFUSED} {title(REFUSED)}").first.click()
@@ -96,6 +102,22 @@ async def test_what_is_important_is_above_the_fold(tab: Tab) -> None:
     for last in (title(TASKS), title(TASKS, "billing/")):
         row = page.get_by_role("link", name=f"{TASKS} {last}").first
         await expect(row).to_be_in_viewport()
+
+
+async def test_tasks_of_the_same_number_are_told_apart(tab: Tab) -> None:
+    page = await first(tab.page, size=FOLD)
+
+    agents = page.get_by_role("region", name="Agents at work")
+    for convoy in (
+        "Let people sign in with passkeys #42",
+        "Export invoices as CSV #40",
+    ):
+        await expect(agents).to_contain_text(convoy)
+        one = page.get_by_role("region", name=convoy)
+        await expect(one.get_by_role("link").first).to_be_in_viewport()
+    await expect(page.get_by_role("region", name="Waits for you")).to_contain_text(
+        "Let people sign in with passkeys #42"
+    )
 
 
 async def test_pages_fit_a_phone_and_every_eye(tab: Tab) -> None:
