@@ -105,7 +105,8 @@ def pull(path: Path) -> int:
         say(f"{known.branch} has everything that landed")
         return 0
     if changed := in_its_way(checkout, known):
-        raise BratError(f"first commit or stash your changes: {changed[0]}")
+        ways = checkouts.mending(checkout, changed)
+        raise BratError(f"first {ways}: {changed[0]}")
     for command in landed_commands(checkout, known):
         say(f"$ {shlex.join(command)}")
         if status := subprocess.run(command, cwd=checkout.top, check=False).returncode:

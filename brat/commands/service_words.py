@@ -35,7 +35,7 @@ def add_service_words(app: typer.Typer) -> None:
 
 @log.command("show")
 def log_show(
-    number: Annotated[int, typer.Option("-n", help="The number of lines.")] = 50,
+    number: Annotated[int, typer.Option("-n", min=0, help="The number of lines.")] = 50,
     repo: Repo = HERE,
 ) -> None:
     """Print the newest events."""
@@ -49,7 +49,9 @@ def log_show(
 def log_tail(
     *,
     following: Annotated[bool, typer.Option("-f", help="Wait for more.")] = False,
-    number: Annotated[int, typer.Option("-n", help="Lines to print first.")] = 10,
+    number: Annotated[
+        int, typer.Option("-n", min=0, help="Lines to print first.")
+    ] = 10,
     repo: Repo = HERE,
 ) -> None:
     """Print the newest events; with -f, follow new ones."""

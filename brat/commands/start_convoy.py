@@ -7,11 +7,13 @@ for it. A start that was cut off leaves its issue open, so the same words go on 
 
 import asyncio
 import json
+import os
 import re
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from errno import ENAMETOOLONG
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -81,9 +83,11 @@ def text_of(said: str) -> str:
         if said == "-":
             return sys.stdin.read()
         name = said[1:]  # `@types/node is old` is no file's name
-        if said.startswith("@") and (" " not in name or Path(name).exists()):
-            return Path(said[1:]).read_text(encoding="utf-8")
+        if said.startswith("@") and (" " not in name or os.path.exists(name)):  # noqa: PTH110  a path's own `exists` raises if a name is too long
+            return Path(name).read_text(encoding="utf-8")
     except OSError as error:
+        if error.errno == ENAMETOOLONG:
+            return said
         raise BratError(f"{said[1:]} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise BratError(f"{said} is not UTF-8 text: convert it first") from error

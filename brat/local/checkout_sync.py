@@ -23,6 +23,7 @@ from brat.repository.checkout import (
     has_tags,
     in_its_way,
     landed_line,
+    mending,
     tip_of,
 )
 from brat.repository.registration import CONFIG, Registration
@@ -212,7 +213,7 @@ class CheckoutSync:
         if changed := in_its_way(self.checkout, self.known):
             more = " ..." if len(changed) > _SHOWN else ""
             files = f"{', '.join(changed[:_SHOWN])}{more}"
-            self.tell(f"first commit or stash your changes: {files}")
+            self.tell(f"first {mending(self.checkout, changed)}: {files}")
         self.tell(f"{said}: {command}")
 
     def _tell_once(self, line: str) -> None:

@@ -4,8 +4,8 @@ The commands that ask for work refuse with these sentences before they open an i
 and `brat doctor` shows the same ones.
 
 A local run gets the terminal's variables that hold keys, as it would get a forge's
-secrets: only those that the engines or the configuration name. The forge writes none of
-them to disk.
+secrets: only those that the engines or the configuration name, and what agents and CI
+are to see besides. The forge writes none of them to disk.
 """
 
 import os
@@ -25,6 +25,7 @@ from msgspec.structs import replace
 from brat.forge.resources.forge_records import Ci
 from brat.forge.service.local_ci import NAME as LOCAL_CI
 from brat.forge.service.programs import plain_environment
+from brat.forge.service.run_start import HIDDEN, SHOWN
 from brat.repository.checkout import Checkout, worktree_on
 from brat.repository.registration import CONFIG, Registration
 from convoy.config import Config
@@ -45,11 +46,19 @@ MODEL_URL: Final = "BRAT_MODEL_URL"
 
 
 def model_keys(config: Config) -> dict[str, str]:
-    """Return the values of those variables that are set, by name."""
+    """Return the values of those variables that are set, by name.
+
+    The paths among them are given from the root, for runs start elsewhere.
+    """
     named = {engine.secret for engine in config.engine.values() if engine.secret}
     wanted = sorted({*engines.key_names(), *named, MODEL_URL})
     have = os.environ  # noqa: TID251  a person's own terminal is their settings
-    return {name: have[name] for name in wanted if have.get(name)}
+    found = {name: have[name] for name in wanted if have.get(name)}
+    for name in (SHOWN, HIDDEN):
+        listed = filter(None, have.get(name, "").split(os.pathsep))
+        if paths := [os.path.abspath(each) for each in listed]:  # noqa: PTH100  no `..`
+            found[name] = os.pathsep.join(paths)
+    return found
 
 
 _WORD: Final = re.compile(r"[\w./][\w./+-]*")
@@ -210,7 +219,13 @@ def _unseen(said: str, mend: str, words: Iterable[str]) -> Iterator[Lack]:
         return
     home = os.path.expanduser("~")  # noqa: PTH111  also where there is none
     path = plain_environment()["PATH"]
-    sight = Sight(path=path, home=home, tools=surroundings.own_tool_variables())
+    told = model_keys(Config())
+    shown, hidden = (
+        tuple(map(Path, told[name].split(os.pathsep))) if name in told else ()
+        for name in (SHOWN, HIDDEN)
+    )
+    tools = surroundings.own_tool_variables()
+    sight = Sight(path=path, home=home, tools=tools, shown=shown, hidden=hidden)
     for word in dict.fromkeys(files):
         if not shows(sight, word):
             yield Lack(f"{said} {word}", mend)

@@ -12,6 +12,7 @@ import os
 import re
 import shlex
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -185,8 +186,18 @@ def require_clean(checkout: Checkout) -> None:
         raise BratError(
             f"{checkout.top} has changes that are not committed "
             f"({', '.join(changed[:_SHOWN])}{more}): agents start from commits, so "
-            "commit or stash them first"
+            f"first {mending(checkout, changed)}"
         )
+
+
+def mending(checkout: Checkout, changed: Sequence[str]) -> str:
+    """Return the words for what makes a checkout clean whose files are changed."""
+    moved = [name for name in changed if (checkout.top / name).is_dir()]
+    ways = ["commit or stash your changes"] if len(moved) < len(changed) else []
+    if moved:
+        update = shlex.join(("git", "submodule", "update", "--", *moved))
+        ways.append(f"run `{update}`, or commit where the submodule is now")
+    return "; and ".join(ways)
 
 
 @dataclass(frozen=True)

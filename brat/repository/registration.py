@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
+from filelock import FileLock
 from msgspec.structs import replace
 
 from grite.errors import BratError
@@ -105,16 +106,17 @@ def register(folder: Path, source: Source) -> Registration:
     A second call changes the branch that agents start from, if the source's is another.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    found = known(folder)
-    if found is None or found.branch != source.branch:
-        from brat.forge.storage.forge_state import Forge
+    with FileLock(folder / "register.lock"):  # two first commands may begin at once
+        found = known(folder)
+        if found is None or found.branch != source.branch:
+            from brat.forge.storage.forge_state import Forge
 
-        with Forge(folder / FORGE_FOLDER) as forge:
-            found = found or _made(forge, source)
-            if found.branch != source.branch:
-                forge.turn_to(found.repository, source.path, source.branch)
-    found = replace(found, ci_command=source.ci_command, branch=source.branch)
-    write(folder, found)
+            with Forge(folder / FORGE_FOLDER) as forge:
+                found = found or _made(forge, source)
+                if found.branch != source.branch:
+                    forge.turn_to(found.repository, source.path, source.branch)
+        found = replace(found, ci_command=source.ci_command, branch=source.branch)
+        write(folder, found)
     return found
 
 

@@ -131,9 +131,8 @@ def passing(changes: Sequence[PathChange], gate: Gate) -> tuple[str, ...]:
 
 def _of_paths(what: str, changes: Sequence[PathChange], gate: Gate) -> tuple[str, ...]:
     kept = [change for change in changes if change.mode_after != GONE]
-    links = set(_with_mode(kept, SYMLINK)) - _moved_links(changes)
     found = {
-        "adds or changes a symbolic link": sorted(links),
+        "adds or changes a symbolic link": sorted(refused_links(changes)),
         "adds or changes a submodule": _with_mode(kept, SUBMODULE),
         "has a path that cannot be written safely": [
             change.path for change in kept if not is_safe(change.path)
@@ -227,13 +226,14 @@ def _with_mode(changes: Iterable[PathChange], mode: str) -> list[str]:
     return [change.path for change in changes if change.mode_after == mode]
 
 
-def _moved_links(changes: Sequence[PathChange]) -> set[str]:
-    """Return the links that only moved, and not up: a path up would lead elsewhere.
+def refused_links(changes: Sequence[PathChange]) -> set[str]:
+    """Return the symbolic links that may not land: all but those that only moved.
 
-    So they lead out of the repository, or into what git keeps, only if they did before.
+    And not up: a path up would lead elsewhere. So a link leads out of the repository,
+    or into what git keeps, only if it did before.
     """
     gone = [each for each in changes if each.mode_after == GONE and each.link]
-    return {
+    moved = {
         each.path
         for each in changes
         if each.mode_before == GONE
@@ -242,6 +242,7 @@ def _moved_links(changes: Sequence[PathChange]) -> set[str]:
             for old in gone
         )
     }
+    return {*_with_mode(changes, SYMLINK)} - moved
 
 
 def oversized(

@@ -107,7 +107,7 @@ def last_lines(newest_first: Iterable[Entry], number: int) -> tuple[LogLine, ...
         found[:0] = log_lines([one])
         if len(found) >= number:
             break
-    return tuple(found[-number:])
+    return tuple(found[max(0, len(found) - number) :])
 
 
 def _line(event: GriteEvent) -> LogLine | None:

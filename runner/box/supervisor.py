@@ -151,11 +151,9 @@ class Stop:
                     os.write(self._writer, b"\0")
 
     def drain(self) -> None:
-        try:
+        with contextlib.suppress(BlockingIOError):
             while os.read(self._reader, 4096):
                 pass
-        except BlockingIOError:
-            return
 
     def _note(self, _number: int, _frame: FrameType | None) -> None:
         self.wanted = True

@@ -241,15 +241,9 @@ _PREFIX_SIGNS: Final = ("lib", "libexec", "pyvenv.cfg", "versions")
 def own_code() -> tuple[str, ...]:
     """Return the folders of the runner's own code and of its Python."""
     libraries = (sysconfig.get_path(each) for each in ("stdlib", "purelib", "platlib"))
-    rooms = (each.__path__[0] for each in (convoy, grite))
+    rooms = convoy.__path__[0], grite.__path__[0], str(Path(__file__).parents[1])
     prefixes = (sys.prefix, sys.base_prefix, sys.exec_prefix)
-    found = (
-        *prefixes,
-        *filter(None, sys.path),
-        *libraries,
-        str(Path(__file__).parents[1]),
-        *rooms,
-    )
+    found = (*prefixes, *filter(None, sys.path), *libraries, *rooms)
     return tuple(each for each in dict.fromkeys(found) if Path(each).is_dir())
 
 

@@ -199,8 +199,8 @@ def _forget_the_oldest(folders: Path) -> None:
 def _put_in_order(workspace: Workspace) -> tuple[str, ...]:
     """Undo the script's changes, and hide its added files from both repositories."""
     workspace.git("read-tree", "--reset", "-u", "HEAD")
-    listing = ("ls-files", "--others", "--exclude-standard", "--directory", "-z")
-    found = workspace.git(*listing).stdout
+    # With what is ignored: none of it is the agent's.
+    found = workspace.git("ls-files", "--others", "--directory", "-z").stdout
     names = found.decode(errors="surrogateescape").split("\0")
     litter = tuple(pattern(name) for name in names if name)
     if (own := workspace.folder / ".git").is_dir():

@@ -148,8 +148,7 @@ class Folder:
             case Usage():
                 self._tokens = plus(self._tokens, used.tokens)
             case Cost():
-                said = Used(usd=used.usd)
-                self._usd = plus(Used(usd=self._usd or 0.0), said).usd
+                self._usd = plus(Used(usd=self._usd or 0.0), Used(usd=used.usd)).usd
 
     @property
     def used(self) -> Used:

@@ -19,7 +19,15 @@ from typing import Unpack
 from msgspec import Struct
 from msgspec.structs import replace
 
-from convoy.gate import GONE, PathChange, file_and_size, is_safe, parse_raw, path_list
+from convoy.gate import (
+    GONE,
+    PathChange,
+    file_and_size,
+    is_matched,
+    is_safe,
+    parse_raw,
+    path_list,
+)
 from convoy.gate.leaks import leaks
 from convoy.model.records import Gate
 from convoy.text import NO_SECRETS, SIGNED_OFF, Redaction
@@ -30,6 +38,7 @@ from runner.workspace import stray_content as stray
 from runner.workspace.stray_content import Staged, batched
 from runner.workspace.workspace import (
     ATTRIBUTES,
+    IGNORES,
     GitLimits,
     Workspace,
     configure_own,
@@ -193,9 +202,11 @@ class AttemptCommits:
         head = ref_value(workspace.store, workspace.ref)
         leftover = head != own
         left_out |= self._put_aside()
+        changes = parse_raw(staged or self._diff("--raw", "-z"))
+        if not any(each.path.endswith(IGNORES) for each in changes):
+            left_out |= self._ignored()
         if head == workspace.base:
             return Work(faults=faults, left_out=stray.sentences(left_out))
-        changes = parse_raw(staged or self._diff("--raw", "-z"))
         files = [each.path for each in changes if each.mode_after.startswith("100")]
         kept = self._unfiltered(files, landing=True)
         left_out |= {why: [*paths] for why, paths in kept.items()}
@@ -311,6 +322,17 @@ class AttemptCommits:
         found = [ref.removeprefix("refs/heads/") for _, ref in new]
         return {stray.ASIDE: found} if found else {}
 
+    def _ignored(self) -> dict[str, list[str]]:
+        """Return the new files that a .gitignore hides, but for what tools make."""
+        if not self._workspace.mentions(IGNORES.encode()):
+            return {}
+        asked = ("ls-files", "-z", "--others", "--ignored")
+        listed = self._git(*asked, f"--exclude-per-directory={IGNORES}").stdout
+        paths = map(os.fsdecode, filter(None, listed.split(b"\0")))
+        found = stray.hidden_work(self._workspace.folder, paths)
+        found = [each for each in found if not is_matched(each, self._litter)]
+        return {stray.IGNORED: found} if found else {}
+
     def _submodules(self) -> dict[str, list[str]]:
         """Let git leave submodules as they are; return those that are not."""
         if not self._workspace.mentions(stray.LINK_MODE):
@@ -372,13 +394,14 @@ class AttemptCommits:
         """
         difference = self._staged()
         staged = stray.staged_in(difference)
-        undone = []
-        for each, reason in stray.unfit(staged):
-            left_out.setdefault(reason, []).append(each.path)
-            undone.append(each)
+        undone = list[Staged]()
         for folder, news in self._made_again(staged).items():
             left_out.setdefault(stray.MADE_AGAIN, []).append(folder)
             undone += news
+        made = {each.path for each in undone}
+        for each, reason in stray.unfit([e for e in staged if e.path not in made]):
+            left_out.setdefault(reason, []).append(each.path)
+            undone.append(each)
         files = [each for each in staged if each.mode_after.startswith("100")]
         shown = self._unfiltered([each.path for each in files], landing=False)
         # What is no pointer of Git LFS in the base, either, stays as it is.

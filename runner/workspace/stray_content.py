@@ -8,16 +8,20 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from convoy import gate
 from convoy.gate import GONE, PathChange, is_safe, path_list
 from runner.box.surroundings import read_hostile
 
 REPOSITORY: Final = "Left out: a nested repository"
+IGNORED: Final = "Left out: .gitignore names it"
+LINKED: Final = "Left out: agents may neither add nor change symbolic links"
 MADE_AGAIN: Final = "Left out: tools regenerate it"
 UNSAFE: Final = "Left out: some systems forbid its name"
 NO_SUBMODULE: Final = "Unchanged: submodules are not checked out here"
@@ -59,6 +63,13 @@ _MADE_FILE: Final = re.compile(
     r"|.*\.(?:py[co]|swp|gcda|gcno|profraw)"
     r"|\.aider\.(?:chat|input|llm)\.history(?:\.md)?|settings\.local\.json"
 )
+_OUTPUT: Final = re.compile(
+    r"\.?(?:build|dist|out|obj|bin|output|target|coverage|htmlcov|logs?|te?mp|cache"
+    r"|[\w-]*[._-]cache|next|nuxt|svelte-kit|turbo|parcel-cache|terraform|serverless)"
+    r"|.*\.(?:log|o|a|d|obj|so|dylib|dll|exe|class|jar|war|min\.js|map|tmp|bak|pid|lock"
+    r"|tsbuildinfo|gem|whl|db|sqlite3?|aux|toc|bbl|blg|fls|fdb_latexmk)|\.eslintcache"
+)
+"""Names of what builds and tests leave, where a .gitignore names it, too."""
 _MADE_BESIDE: Final = {
     "target": ("pom.xml", "Cargo.toml", "build.sbt"),
     "build": ("build.gradle", "build.gradle.kts"),
@@ -174,6 +185,20 @@ def _is_made_folder(path: PurePosixPath, top: Path | None = None) -> bool:
     return any(_is_made(top, str(each), ()) for each in folders)
 
 
+def hidden_work(folder: Path, listed: Iterable[str]) -> list[str]:
+    """Return what of `git ls-files --others --ignored` may be work."""
+    is_output = cache(_OUTPUT.fullmatch)  # one name for thousands of files
+    parts = ((path, path.split("/")) for path in listed)
+    paths = [
+        path
+        for path, names in parts
+        if _MADE_FOLDERS.isdisjoint(names) and not any(map(is_output, names))
+    ]
+    news = [Staged(path, GONE, "100644", "", "") for path in paths]
+    made = {each.path for all_ in made_folders(folder, news).values() for each in all_}
+    return [path for path in paths if path not in made]
+
+
 def made_folders(folder: Path, added: Iterable[Staged]) -> dict[str, list[Staged]]:
     """Return what is added in tools' folders, by the uppermost, and built programs."""
     news = [each for each in added if each.mode_before == GONE]
@@ -223,12 +248,18 @@ def with_line_ends_of(before: bytes, after: bytes) -> bytes | None:
 
 
 def unfit(changes: Sequence[Staged]) -> Iterator[tuple[Staged, str]]:
-    """Yield what can never land, with the reason: submodules, and unsafe names."""
-    links = {each.path for each in changes if each.mode_before == gate.SUBMODULE}
+    """Yield what can never land, with the reason: links, submodules, unsafe names.
+
+    What lies in a submodule's place, or did in a link's, is as it was, too.
+    """
+    modules = {each.path for each in changes if each.mode_before == gate.SUBMODULE}
+    links = gate.refused_links([gate.path_change(*astuple(each)) for each in changes])
     for each in changes:
-        above = map(str, PurePosixPath(each.path).parents)
-        if each.mode_before == gate.SUBMODULE or not links.isdisjoint(above):
+        here = {each.path, *map(str, PurePosixPath(each.path).parents)}
+        if not modules.isdisjoint(here):
             yield each, NO_SUBMODULE
+        elif not links.isdisjoint(here):
+            yield each, LINKED
         elif each.mode_after == gate.SUBMODULE:
             yield each, REPOSITORY
         elif each.mode_after != GONE and not is_safe(each.path):

@@ -301,6 +301,7 @@ LFS: Final = (
 )
 _READ_BYTES: Final = 100_000
 ATTRIBUTES: Final = ".gitattributes"
+IGNORES: Final = ".gitignore"
 
 
 def missing_content(workspace: Workspace) -> tuple[str, ...]:

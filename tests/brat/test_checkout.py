@@ -2,12 +2,15 @@
 
 import os
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
-from brat.repository.checkout import Checkout, find, landed_commands
-from brat.repository.registration import Source, register
+from brat.repository.checkout import Checkout, find, landed_commands, require_clean
+from brat.repository.registration import Registration, Source, register
+from grite.errors import BratError
 from tests.runner.job import CLEAN
 
 
@@ -55,6 +58,29 @@ def test_what_a_submodule_s_folder_holds_is_no_change(checkout: Checkout) -> Non
     (checkout.top / "sub/a.txt").write_text("two\n")
 
     assert checkout.changed_files() == ()
+
+    git("-C", "sub", "commit", "--quiet", "--all", "--message", "Another")
+    with pytest.raises(BratError) as told:
+        require_clean(checkout)
+    assert str(told.value).endswith(
+        "(sub): agents start from commits, so first run `git submodule update -- sub`, "
+        "or commit where the submodule is now"
+    )
+
+
+def test_of_two_first_commands_at_once_the_second_waits(checkout: Checkout) -> None:
+    source = Source(path=checkout.top, branch="main", name="app", person="ann")
+    begin = Barrier(2)
+
+    def first(_number: int) -> Registration:
+        begin.wait()
+        return register(checkout.folder, source)
+
+    subprocess.run(("git", "branch", "-m", "main"), cwd=checkout.top, check=True)
+    with ThreadPoolExecutor(2) as threads:
+        one, other = threads.map(first, range(2))
+
+    assert one == other
 
 
 def test_what_landed_is_taken_by_the_worktree_that_has_the_branch(

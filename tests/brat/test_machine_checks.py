@@ -54,6 +54,11 @@ def test_only_what_engines_and_the_configuration_name_is_taken(
     for name in ("OPENAI_API_KEY", "COPILOT_GITHUB_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"):
         monkeypatch.delenv(name, raising=False)
 
+    monkeypatch.chdir("/usr")
+    monkeypatch.setenv("BRAT_SHOWN", "/opt/tools:lib/../share:")
+
     found = model_keys(load(CONFIG, source="x"))
 
-    assert found.keys() == {"ANTHROPIC_API_KEY", "TEAM_KEY", "BRAT_MODEL_URL"}
+    shown = {"BRAT_SHOWN": "/opt/tools:/usr/share"}
+    keys = {"ANTHROPIC_API_KEY", "TEAM_KEY", "BRAT_MODEL_URL"}
+    assert found == {name: f"value of {name}" for name in keys} | shown

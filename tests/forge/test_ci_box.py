@@ -12,6 +12,7 @@ import pytest
 
 from brat.forge.resources.forge_records import Ci
 from brat.forge.service.ci_checkout import CiBox
+from brat.forge.service.run_start import HIDDEN, SECRET, SHOWN
 from convoy.text.project_tests import headline
 from runner.box import surroundings
 from tests.forge.test_ci import judged, push
@@ -100,6 +101,8 @@ TOOLS: tuple[tuple[str, dict[str, str], str], ...] = (
     ("", {}, '! echo "$MAVEN_OPTS" | grep -v "https.proxyPort=${HTTPS_PROXY##*:} "'),
     ("", {}, '! test "$GRADLE_OPTS" != "$MAVEN_OPTS"'),
     ("", {"GITHUB_TOKEN": "venv"}, 'test -z "$GITHUB_TOKEN"'),
+    ("shown/it", {SECRET + SHOWN: "shown"}, "grep mine ~person/shown/it"),
+    ("shown/no", {SECRET + HIDDEN: "shown/no"}, "! grep mine ~person/shown/no"),
     (
         "",
         {},

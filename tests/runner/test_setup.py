@@ -35,12 +35,15 @@ def test_it_runs_before_the_agent_in_its_checkout_and_home(forge: Forge) -> None
 
 def test_the_agents_own_commit_holds_nothing_of_it_either(forge: Forge) -> None:
     with_script(
-        forge, "mkdir 'a[b]'; echo x > 'a[b]/c'; echo y > '!d'; echo z > README.md"
+        forge,
+        "mkdir 'a[b]' i; echo x | tee 'a[b]/c' i/c '!d' own; echo z > README.md",
+        **{".gitignore": "i/\nown*\n"},
     )
 
-    left = forge.sh("echo 1 > one; git add -A; git commit -qm One")
+    left = forge.sh("echo 1 | tee one i/d own2; git add -A; git commit -qm One")
 
     assert left.result["files"] == ["one"]
+    assert left.result["left"]["notes"] == ["Left out: .gitignore names it: own2."]
 
 
 def test_the_base_commits_script_runs_and_no_later_one(forge: Forge) -> None:

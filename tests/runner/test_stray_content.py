@@ -35,6 +35,7 @@ FILES = {
     "win.cfg": b"a\r\nb\r\n",
     "unix.cfg": b"a\nb\n",
     "pom.xml": b"<project/>\n",
+    ".gitignore": b"data/\n*.local\ndist\nbuild\n.cache\n*.log\n*.o\n",
     "bin/old.so": b"\x7fELF",
     "art/.gitattributes": b"*.bin filter=lfs diff=lfs merge=lfs -text\n",
     "art/a.bin": b"version https://git-lfs.github.com/spec/v1\noid x\n",
@@ -59,6 +60,8 @@ LFS = (
 )
 
 STASHED = "Left out: the agent committed it on another branch or stashed it: {}."
+LINKS = "Left out: agents may neither add nor change symbolic links: {}."
+HIDDEN = "Left out: .gitignore names it: {}."
 NEW = {"new.py"}
 CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
     "nothing at all": ("true", set()),
@@ -251,6 +254,28 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
         STASHED.format("own, refs/stash"),
     ),
     "a branch that was merged": (f"{WORK}; {COMMIT}; git branch own", NEW),
+    "a link out of the repository, another beside work, and one that is turned": (
+        f"{WORK}; ln -s /etc/passwd out; ln -s new.py near; ln -sf / old/link",
+        NEW,
+        LINKS.format("near, old/link, out"),
+    ),
+    "a folder that a link replaces, committed, and a file that a link becomes": (
+        f"mv sub kept; ln -s kept sub; ln -sf new.py dos.txt; {WORK}; {COMMIT}",
+        {"new.py", "kept/dos.txt"},
+        LINKS.format("dos.txt, sub, sub/dos.txt"),
+    ),
+    "work that .gitignore hides, beside what builds and tests leave": (
+        (
+            "mkdir -p data/x dist web/build .cache; touch data/x/a.json sub/a.local"
+            " dist/a web/build/b.js .cache/c sub/a.log sub/a.o"
+        ),
+        set(),
+        HIDDEN.format("data/x/a.json, sub/a.local"),
+    ),
+    "new files that the agent itself lets git ignore": (
+        f"{WORK}; echo own >> .gitignore; touch own",
+        {"new.py", ".gitignore"},
+    ),
     "a link that moved": (
         f"{WORK}; mv old moved",
         {"new.py", "old/link", "moved/link"},

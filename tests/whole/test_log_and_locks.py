@@ -27,6 +27,7 @@ def test_the_log_is_told_line_by_line(terminal: Terminal) -> None:
 
     assert any(line.endswith("Planned 1 task (task list).") for line in lines)
     assert terminal.done("brat log tail -n 1").splitlines() == lines[-1:]
+    assert terminal.done("brat log show -n 0") == ""
 
 
 def test_the_log_is_exported_whole(terminal: Terminal) -> None:

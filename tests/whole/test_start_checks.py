@@ -77,6 +77,8 @@ def test_an_agent_that_its_box_hides_is_said_before_it_is_paid(tmp_path: Path) -
     assert said.status == 1
     assert f"[engine.default] shell: agents cannot see {script}: move it" in said.err
     assert f"agents cannot see {script} -> move it" in terminal.type("brat doctor").err
+    listed = f"env BRAT_SHOWN={script.parent} brat doctor"
+    assert "agents cannot see" not in terminal.type(listed).err
 
 
 def test_an_agent_that_is_not_committed_is_said_before_it_is_paid(

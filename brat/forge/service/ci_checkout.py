@@ -8,6 +8,7 @@ before the earlier job began. Where that cannot be sure, the checkout is a fresh
 """
 
 import os
+import shlex
 import shutil
 import stat
 import threading
@@ -20,6 +21,7 @@ from pygit2.enums import FileMode
 
 from brat.forge.resources.forge_records import Ci
 from brat.forge.service import programs
+from brat.forge.service.run_start import HIDDEN, SHOWN, told_places
 from brat.forge.storage.git_storage import Bare
 from grite import git, outbound
 from grite.errors import BratError, GitFailed, Unavailable
@@ -252,7 +254,8 @@ def _fill(
             said = f"the submodule {path} cannot be fetched: {error}"
             if own is None or known:
                 raise NoSubmodule(said) from error
-            left.append(f"{said.rstrip('.')}; your own checkout is without it, too.")
+            mend = shlex.join(("git", "submodule", "update", "--init", "--", path))
+            left.append(f"{path} is empty, as in your checkout: `{mend}` fetches it.")
             continue
         if depth < DEEPEST and (folder / path / ".gitmodules").is_file():
             within = own / path if own else None
@@ -278,7 +281,9 @@ def _fetch(
     if copy is not None and _holds(copy, wanted):
         git.run(["config", f"submodule.{name}.url", str(copy)], cwd=folder)
     elif known is not None and url != known:
-        raise _Unsure(f"it differs from your checkout's copy of {url}")
+        mend = shlex.join(("git", "submodule", "sync", "--", path))
+        said = f"it now comes from {url}, but in your checkout from {known}"
+        raise _Unsure(f"{said}: run `{mend}` if you trust that address")
     files = _FILES if known is not None else ()
     update = ["submodule", "--quiet", "update", "--", path]
     git.run([*files, *update], cwd=folder, deadline_s=SUBMODULE_S)
@@ -323,8 +328,8 @@ class CiBox:
             path=own["PATH"],
             home=os.path.expanduser("~"),  # noqa: PTH111  also where there is none
             tools=surroundings.own_tool_variables(),
-            shown=(borrowed,),
-            hidden=(forge,),
+            shown=(borrowed, *told_places(SHOWN)),
+            hidden=(forge, *told_places(HIDDEN)),
         )
         home, temporary = job / "home", job / "tmp"
         boxed_in = settings.box == "on"

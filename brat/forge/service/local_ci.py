@@ -298,7 +298,9 @@ class Judge:
         if why := report.refusal(is_killed=status is None or status < 0):
             return "action_required", Output(title=NAME, summary=why)
         told = unreached(box.refused, "[ci] egress") if status != 0 else ""
-        if status in CANNOT_RUN and _changes_program(bare, check.head_sha, settings):
+        if status in CANNOT_RUN and await asyncio.to_thread(
+            _changes_program, bare, check.head_sha, settings
+        ):
             said = f"`{settings.command}` ended with {status}."
             return "failure", Output(title=NAME, summary=said, text=text + told)
         return verdict(status, settings, text + told)

@@ -37,6 +37,7 @@ from brat.forge.resources.wire import Refused
 from brat.forge.service import programs
 from brat.forge.service.announcements import ForgeContext
 from brat.forge.service.run_start import (
+    HIDDEN,
     OUR_RUNNER,
     Forked,
     Place,
@@ -45,6 +46,7 @@ from brat.forge.service.run_start import (
     find,
     launch,
     reap,
+    told_places,
 )
 from brat.forge.storage.forge_state import Forge
 
@@ -329,12 +331,13 @@ class Starter:
         return run, child
 
     def _hidden(self) -> str:
-        """Return the folders that hold tokens, joined: agents must not read them.
+        """Return the folders that agents must not read, joined: some hold tokens.
 
         brat's own folder holds the bot's folder and the registration.
         """
         ours = [self.how.feed.parent] if self.how.feed else []
-        return os.pathsep.join(map(str, (self._forge.folder, *ours)))
+        own = self._forge.folder, *ours, *told_places(HIDDEN)
+        return os.pathsep.join(map(str, own))
 
     def _order(
         self, repo: Repository, run: Run, place: Place
@@ -354,7 +357,7 @@ class Starter:
         )
         env = environment(self._context.site, repo, run, place, who.login)
         env |= self.files.handover(run)
-        env["BRAT_HIDDEN"] = self._hidden()
+        env[HIDDEN] = self._hidden()
         handed = {"BRAT_TOKEN_FD": self._token(repo, run).encode()}
         if self.how.feed is not None and not self.how.executor:
             session = run.inputs.get("session", "")

@@ -29,6 +29,9 @@ from grite import outbound
 
 SECRET: Final = "BRAT_SECRET_"  # noqa: S105  the beginning of a name
 """The prefix of the forge's variables that runs get as secrets, without prefix."""
+SHOWN: Final = "BRAT_SHOWN"
+HIDDEN: Final = "BRAT_HIDDEN"
+"""What agents and CI may read besides, and what not: paths with `:` between."""
 _FILES: Final = {
     "GITHUB_OUTPUT": "output",
     "GITHUB_ENV": "env",
@@ -116,6 +119,12 @@ def run_secrets() -> dict[str, str]:
         for name, value in ours.items()
         if name.startswith(SECRET)
     }
+
+
+def told_places(name: str) -> tuple[Path, ...]:
+    """Return the paths that the person's terminal lists in a variable of runs."""
+    listed = run_secrets().get(name, "").split(os.pathsep)
+    return tuple(Path(each) for each in listed if each)
 
 
 def _facts(site: Site, repo: Repository, run: Run, actor: str) -> dict[str, str]:
