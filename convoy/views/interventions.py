@@ -93,7 +93,7 @@ def interventions(
     live = [(convoy, task) for convoy in state.live() for task in convoy.tasks]
     return (
         *_damages(state, faults),
-        *(_aside(state, *each) for each in asides(state)),
+        *(_aside(state, now, *each) for each in asides(state)),
         *(stopped(*each) for each in live if is_stopped(*each)),
         *_given_up(state, now),
         *(
@@ -174,11 +174,12 @@ def _damages(state: State, faults: tuple[str, ...]) -> Iterator[Intervention]:
         yield Intervention(kind="unknown_event", why=why)
 
 
-def _aside(state: State, item: str, aside: SetAside) -> Intervention:
+def _aside(state: State, now: int, item: str, aside: SetAside) -> Intervention:
     name, task = task_of_item(item) or (convoy_of_item(state, item), 0)
     what = "" if task_of_item(item) else f"{item}: "
     tried = "once" if aside.tries == 1 else f"{aside.tries} times"
-    why = f"{what}{aside.why} (tried {tried}; again at {clock(aside.due)})"
+    again = f"at {clock(aside.due)}" if aside.due > now else "as soon as brat runs"
+    why = f"{what}{aside.why} (tried {tried}; again {again})"
     why = f"{full_stop(why)} {aside.helps}" if aside.helps else why
     return _asking("set_aside", name, why, *(("retry",) if name else ()), task=task)
 
@@ -263,7 +264,9 @@ def _asked(convoy: Convoy, state: State) -> Iterator[Intervention]:
     for task in convoy.tasks:
         if task.taken_out is not None:
             continue
-        if task.state == "needs-review" and (waits := kept_by_people(convoy, task)):
+        waits = kept_by_people(convoy, task) if task.state == "needs-review" else ""
+        told = another_try(task.set_aside) if task.set_aside else ""
+        if waits and waits != told:
             why = f"pull request #{task.pull} waits for {waits}"
             found = _asking("kept_back", convoy, why, task=task.number)
             if task.pushed is not None:

@@ -13,7 +13,7 @@ from bot.text.merge_texts import may_not_write
 from bot.text.slash_commands import SlashCommand, slash_commands
 from brat.commands.command_line import command_line
 from convoy.events import Command
-from convoy.events.forge_actions import ActionDone
+from convoy.events.forge_actions import ActionDone, ItemSetAside
 from convoy.events.hold_events import (
     BaseDeleted,
     IssueClosed,
@@ -27,7 +27,7 @@ from convoy.events.people_events import (
     ConvoyResumed,
     RepositoryPaused,
 )
-from convoy.model.ids import base_branch
+from convoy.model.ids import base_branch, task_item
 from convoy.model.state import LATELY_MS, State
 from convoy.owed.sessions import TOO_MANY
 from convoy.rules.landing import FailMerge
@@ -180,6 +180,18 @@ def test_work_that_is_kept_back_says_what_it_waits_for() -> None:
         0,
         "it waits for the label brat:hold to be removed",
     )
+
+
+def test_work_that_is_set_aside_is_told_once_and_when_it_is_tried_again() -> None:
+    rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
+    aside = ItemSetAside(item=task_item(NAME, 1), why="CI is broken", helps="Fix it.")
+    rules.do(aside)
+    for later, again in ((0, "at 1970-01-01 "), (LATELY_MS, "as soon as brat runs")):
+        [found] = interventions(rules.state, rules.now + later)
+        said = found.why.partition("; again ")
+        assert (found.task, said[0]) == (1, "CI is broken (tried once")
+        assert said[2].startswith(again)
+        assert said[2].endswith("). Fix it.")
 
 
 def test_a_convoy_out_of_the_merge_queue_waits_for_a_person() -> None:
