@@ -220,8 +220,7 @@ async def test_where_ci_is_red_without_a_change_the_next_red_says_so(
     _, third = await push(here, "3", to="brat/queue/main/3")
     check = await judged(here, third)
     assert check["conclusion"] == "action_required"
-    where, same = f"main at {main[:10]}", "fails in the same way with this change"
-    asked = f"CI is red on {where}, and {same}: {said[0]}"
+    asked = f"main itself fails in the same way, at {main[:10]}: {said[0]}"
     assert check["output"]["summary"] == asked
     _, other = await push(here, "bad", to="brat/queue/main/other")
     assert (await judged(here, other))["conclusion"] == "action_required"

@@ -239,8 +239,8 @@ class Judge:
         said = headline(there) or found.output.summary
         ground.alike += what_fails(text) == what_fails(there)
         if ground.alike > 1 and what_fails(text) == what_fails(there):
-            why = f"CI is red on {where}, and fails in the same way with this change"
-            return "action_required", Output(title=NAME, summary=f"{why}: {said}")
+            why = f"{branch} itself fails in the same way, at {commit[:10]}: {said}"
+            return "action_required", Output(title=NAME, summary=why)
         note = f"CI failed without this change, too, on {where}: {said}"
         return "failure", replace(output, text=f"{text}\n{note}\n")
 
