@@ -113,7 +113,7 @@ async def _ended(reader: Reader) -> Convoy:
         if convoy is not None and convoy.ended:
             return convoy
         await asyncio.sleep(LOOK_S)
-    raise TimeoutError(f"not done after {DEADLINE_S} s")
+    raise TimeoutError(f"not finished after {DEADLINE_S} s")
 
 
 def reader_entries(bare: Path) -> list[object]:

@@ -65,11 +65,11 @@ def main() -> None:
         sys.exit(1)
     except OSError as error:
         if (error.errno, error.filename) == (errno.ENOENT, None):  # as of `getcwd`
-            fail("the folder you are in was removed: change to another one")
+            fail("the current folder no longer exists: change to another one")
             sys.exit(1)
         if error.errno not in _FULL:
             raise
-        fail(f"{error.filename or 'its output'} cannot be written: {error.strerror}")
+        fail(f"cannot write {error.filename or 'the output'}: {error.strerror}")
         # What is left of it would be written at the end, and fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

@@ -69,10 +69,10 @@ def decode(data: bytes) -> Chunk:
             raise Corrupt(
                 f"a chunk of version {version}; this reader knows version {VERSION}"
             )
-        raise Corrupt(f"a chunk with another codec than {CODEC.decode()}")
+        raise Corrupt(f"a chunk with a codec other than {CODEC.decode()}")
     rows = event.read_cbor(data[len(HEADER) :])
     if type(rows) is not tuple:
-        raise Corrupt("a chunk holds an array of events, this one does not")
+        raise Corrupt("a chunk contains an array of events; this one does not")
     events: list[Event] = []
     faults: list[str] = []
     for number, row in enumerate(rows):
@@ -89,7 +89,7 @@ def verified(name: str, data: bytes) -> Chunk:
     Raises `Corrupt`: it is not, or it is no chunk that this version can read.
     """
     if name != file_name(data):
-        raise Corrupt(f"the chunk {name} holds what belongs in {file_name(data)}")
+        raise Corrupt(f"the content of the chunk {name} belongs in {file_name(data)}")
     return decode(data)
 
 
@@ -105,10 +105,10 @@ def _event(row: object) -> Event:
         TypeError: likewise.
     """
     if type(row) is not tuple or len(row) != 8:  # noqa: PLR2004  the format's own
-        raise ValueError("it is not an array of eight")
+        raise ValueError("it is not an array of eight items")
     stored, issue, actor, ts, parent, tag, payload, sig = row
     if type(tag) is not int or not (sig is None or type(sig) is bytes):
-        raise ValueError("its kind is no number or its signature no bytes")
+        raise ValueError("its kind is not a number or its signature is not bytes")
     event = Event(issue, actor, ts, kind_of(tag, payload), parent, sig)
     if event.id != stored:
         shown = stored.hex() if type(stored) is bytes else reprlib.repr(stored)
@@ -144,7 +144,7 @@ def read_commit(
     raw, *chunks = _contents(answer, "commit", *("blob" for _ in names))
     check(raw)
     if not names:
-        raise Corrupt(f"{commit} is no entry of the log: it holds no chunk")
+        raise Corrupt(f"{commit} is not a log entry: it contains no chunk")
     events: list[Event] = []
     for (_, name), data in zip(names, chunks, strict=True):
         found = verified(name, data)

@@ -80,7 +80,7 @@ def read(repo: pygit2.Repository, commit_id: str) -> Entry:
     try:
         commit: object = repo[commit_id]
         if not isinstance(commit, pygit2.Commit):
-            raise Corrupt("the log names an object that is no commit")
+            raise Corrupt("the log refers to an object that is not a commit")
         at_ms = commit.commit_time * 1000
         tree = commit.tree
         for blob in _chunks(tree[EVENTS], _DEPTH) if EVENTS in tree else ():
@@ -99,10 +99,10 @@ def read(repo: pygit2.Repository, commit_id: str) -> Entry:
             faults.append(f"{META}: {error}")
         else:
             if names != [f"{meta.get('chunk_hash')}{chunk.SUFFIX}"]:
-                faults.append(f"{META} names one chunk, the commit holds {names}")
+                faults.append(f"{META} lists one chunk, but the commit has {names}")
             # We go by the commit's own parent; grite goes by this.
             if meta.get("prev_wal") != parent:
-                faults.append(f"{META} names another entry before it than {parent}")
+                faults.append(f"{META} gives a previous entry other than {parent}")
     except _UNREADABLE as error:
         faults.append(f"the commit cannot be read: {error}")
     return Entry(commit_id, actor, at_ms, tuple(events), tuple(faults))
@@ -111,14 +111,14 @@ def read(repo: pygit2.Repository, commit_id: str) -> Entry:
 def _meta(tree: pygit2.Tree) -> tuple[dict[str, object], bytes]:
     """Return what `meta.json` says, and the actor in it."""
     if META not in tree:
-        raise Corrupt("is not there; another program made this commit")
+        raise Corrupt("is missing; another program made this commit")
     blob = tree[META]
     if not isinstance(blob, pygit2.Blob):
-        raise Corrupt("is no file")
+        raise Corrupt("is not a file")
     try:
         meta = msgspec.json.decode(blob.data)
     except msgspec.DecodeError as error:
-        raise Corrupt(f"is no JSON: {error}") from error
+        raise Corrupt(f"is not JSON: {error}") from error
     if not isinstance(meta, dict) or meta.get("schema_version") != SCHEMA_VERSION:
         raise Corrupt(f"is not of version {SCHEMA_VERSION}")
     actor = bytes.fromhex(str(meta.get("actor_id")))

@@ -52,7 +52,7 @@ class Rewritten(Corrupt):
             f"the log's head {found} does not descend from {known}, which was read "
             "before"
             if found
-            else f"the log is gone; it stood at {known}"
+            else f"the log is gone; its last known head is {known}"
         )
         super().__init__(f"refs/grite/wal: {said}{f': {mend}' if mend else ''}")
 
@@ -69,9 +69,9 @@ class Unsigned(Corrupt):
         self.head = head
         self.why = why
         super().__init__(
-            f"refs/grite/wal: no commit of the log counts; {head[:10]}: {why}. If the "
-            "log is older than signatures, or its key was replaced, look at it, then "
-            f"take it over with: brat log adopt {head}"
+            f"refs/grite/wal: no commit of the log is trusted; {head[:10]}: {why}. If "
+            "the log predates signatures, or its key was replaced, inspect it, then "
+            f"adopt it with: brat log adopt {head}"
         )
 
 
@@ -99,7 +99,7 @@ class GitFailed(BratError):
         what = f"git {git_verb(self.argv[1:])}".strip()
         how = f"by signal {-status}" if status < 0 else f"with status {status}"
         why = git_reason(self.stderr)
-        said = f"failed: {why}" if why else f"ended {how} and said nothing"
+        said = f"failed: {why}" if why else f"ended {how} and printed nothing"
         super().__init__(f"{what} {said}")
 
 

@@ -35,7 +35,7 @@ def write_cbor(value: object) -> bytes:
     try:
         return cbor2.dumps(value)
     except (cbor2.CBOREncodeError, UnicodeEncodeError, OverflowError) as error:
-        raise ValueError(f"no CBOR can be made of it: {error}") from error
+        raise ValueError(f"it cannot be encoded as CBOR: {error}") from error
 
 
 def read_cbor(data: bytes) -> object:
@@ -56,7 +56,7 @@ def read_cbor(data: bytes) -> object:
 
 
 def _refuse(*_: object) -> NoReturn:
-    raise ValueError("tags have no place in the log")
+    raise ValueError("tags are not allowed in the log")
 
 
 class _NoTags(Mapping[int, Callable[..., Any]]):
@@ -97,7 +97,7 @@ class IssueCreated(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if any(type(label) is not str for label in self.labels):
-            raise ValueError("a label is text")
+            raise ValueError("a label must be text")
         force_setattr(self, "labels", tuple(sorted(self.labels)))
 
 
@@ -127,7 +127,7 @@ class StateChanged(Struct, frozen=True):
     def __post_init__(self) -> None:
         if self.state not in {"open", "closed"}:
             raise ValueError(
-                f"a state is open or closed, not {reprlib.repr(self.state)}"
+                f"a state must be open or closed, not {reprlib.repr(self.state)}"
             )
 
 
@@ -200,7 +200,7 @@ class Event(Struct, frozen=True, dict=True):
         if self.parent is not None:
             check_length("a parent", self.parent, HASH_BYTES)
         if type(self.ts) is not int or not 0 <= self.ts < _TS_LIMIT:
-            raise ValueError(f"a time is unix milliseconds, not {self.ts!r}")
+            raise ValueError(f"a time must be in Unix milliseconds, not {self.ts!r}")
 
     @property
     def id(self) -> bytes:

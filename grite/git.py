@@ -141,7 +141,7 @@ def _version_of(_program: str) -> tuple[int, int, int]:
     said = run(["version"]).stdout.decode(errors="replace")
     found = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", said)
     if found is None:
-        raise BratError(f"git does not say its version: {said.strip()!r}")
+        raise BratError(f"git did not report its version: {said.strip()!r}")
     return int(found[1]), int(found[2]), int(found[3] or 0)
 
 

@@ -101,6 +101,6 @@ def read(
                 named = head[1] if head else None
                 return Lock(bytes.fromhex(owner), nonce, expires_ms, resource, named)
             case _:
-                raise Corrupt(f"{FILE} in {commit} has another form")
+                raise Corrupt(f"{FILE} in {commit} is malformed")
     except ValueError as error:
-        raise Corrupt(f"{commit} holds no lease: {error}") from error
+        raise Corrupt(f"{commit} contains no lease: {error}") from error

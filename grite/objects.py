@@ -88,7 +88,7 @@ def commit_in(repo: pygit2.Repository, commit: str) -> pygit2.Commit:
     except UNREADABLE as error:
         raise absent(repo, commit, error) from error
     if not isinstance(found, pygit2.Commit):
-        raise Corrupt(f"{commit} is no commit")
+        raise Corrupt(f"{commit} is not a commit")
     return found
 
 
@@ -102,7 +102,7 @@ def commit_bytes(repo: pygit2.Repository, commit: str) -> bytes:
     except UNREADABLE as error:
         raise absent(repo, commit, error) from error
     if kind != pygit2.enums.ObjectType.COMMIT:
-        raise Corrupt(f"{commit} is no commit")
+        raise Corrupt(f"{commit} is not a commit")
     return data
 
 
@@ -116,7 +116,7 @@ def trusted(
     if authority is not None:
         fault = authority.fault(commit_bytes(repo, commit), kind)
         if fault:
-            raise Corrupt(f"{commit} does not count: {fault}")
+            raise Corrupt(f"{commit} is not trusted: {fault}")
     return commit_in(repo, commit)
 
 
@@ -137,9 +137,9 @@ def file_in(repo: pygit2.Repository, commit: str, path: str) -> bytes:
     try:
         found: object = commit_in(repo, commit).tree[path]
     except UNREADABLE as error:
-        raise Corrupt(f"{commit} holds no {path}: {error}") from error
+        raise Corrupt(f"{commit} contains no {path}: {error}") from error
     if not isinstance(found, pygit2.Blob):
-        raise Corrupt(f"{path} in {commit} is no file")
+        raise Corrupt(f"{path} in {commit} is not a file")
     return found.data
 
 

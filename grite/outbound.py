@@ -60,9 +60,9 @@ class Outbound(Struct, frozen=True):
         kind = address.partition("://")[0].lower()
         if kind not in _PORTS:
             raise BratError(
-                f"{name.upper()} or ALL_PROXY leads to {host} by a proxy of the kind "
-                f"{kind}; brat uses the kinds http and https: name one of them, or add "
-                f"{host} to NO_PROXY"
+                f"{name.upper()} or ALL_PROXY routes {host} through a proxy of the "
+                f"type {kind}; brat supports only http and https: use one of them, or "
+                f"add {host} to NO_PROXY"
             )
         return address
 
@@ -120,9 +120,9 @@ def _authorities(file: str | None, folder: str | None) -> "SSLContext":
         return ssl.create_default_context(cafile=file, capath=folder)
     except OSError as error:
         raise BratError(
-            f"the authorities to trust cannot be read from {file or folder} "
+            f"the trusted certificates cannot be read from {file or folder} "
             f"({error.strerror or error}): correct SSL_CERT_FILE and SSL_CERT_DIR, or "
-            "remove them to trust those of the system"
+            "unset them to use those of the system"
         ) from error
 
 

@@ -71,7 +71,7 @@ class RefUpdate(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if not _REF.fullmatch(self.ref):
-            raise ValueError(f"a ref is named in full, not {self.ref!r}")
+            raise ValueError(f"give the full name of a ref, not {self.ref!r}")
         for commit in (self.new, self.old):
             if commit is not None and not _COMMIT.fullmatch(commit):
                 raise ValueError(f"give the commit's full ID, not {commit!r}")
@@ -224,12 +224,10 @@ class Remote(Struct, frozen=True):
         if lost or (some_moved and not isinstance(failure, Rejected)):
             met: list[str] = []
             for u in lost or left:
-                stands = (
-                    f"stands at {at}" if (at := refs.get(u.ref)) else "does not exist"
-                )
+                stands = f"is at {at}" if (at := refs.get(u.ref)) else "does not exist"
                 wanted = f"was expected at {u.old}" if u.old else "should not exist yet"
-                met.append(f"{u.ref} {stands} and {wanted}")
-            said = f"the push met other refs: {', '.join(met)}"
+                met.append(f"{u.ref} {stands} but {wanted}")
+            said = f"the push found refs that had moved: {', '.join(met)}"
             raise Conflict(said) from failure
         raise failure
 
@@ -254,10 +252,10 @@ def _failure(
     said = f"{done.stderr}\n{rejected}".strip()
     where = git.redacted(url)
     if re.search(_NO_ROOM, said):
-        return Unavailable(f"there is no room to write: {errors.git_reason(said)}")
+        return Unavailable(f"there is no space left: {errors.git_reason(said)}")
     if "fetch" in args and re.search(_FETCH_RACE, said):
         why = errors.git_reason(said)
-        return Conflict(f"somebody else fetches into this mirror: {why}")
+        return Conflict(f"another process is fetching into this mirror: {why}")
     answer = push_answer(pushed, stdout, done.stderr)
     if any(one.verdict == "stale" for one in answer.refs):
         return Conflict(f"{where} rejected the push: {rejected}")

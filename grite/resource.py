@@ -21,25 +21,25 @@ def validate(resource: str) -> None:
     scheme, colon, name = resource.partition(":")
     if not colon or scheme not in SCHEMES:
         raise ValueError(
-            f"a resource starts with {', '.join(f'{s}:' for s in SCHEMES[:-1])} "
+            f"a resource must start with {', '.join(f'{s}:' for s in SCHEMES[:-1])} "
             f"or {SCHEMES[-1]}:, not {resource!r}"
         )
     if not name or not name.isprintable() or name != name.strip():
         raise ValueError(
-            f"after {scheme}: comes a name of printable characters that neither "
-            f"begins nor ends with a space, not {name!r}"
+            f"{scheme}: must be followed by a name of printable characters with no "
+            f"space at either end, not {name!r}"
         )
     parts = name.removesuffix("/").split("/")
     if scheme == "path" and (
         name.startswith("/") or not {"", ".", ".."}.isdisjoint(parts)
     ):
         raise ValueError(
-            "a path is relative to the repository's top and has no empty part, "
+            "a path must be relative to the repository's top and have no empty part, "
             f"'.' or '..': {resource!r}"
         )
     is_digits = name.isascii() and name.isdigit()
     if scheme == "port" and not (is_digits and 0 < int(name) < 1 << 16):
-        raise ValueError(f"a port is a number from 1 to 65535, not {name!r}")
+        raise ValueError(f"a port must be a number from 1 to 65535, not {name!r}")
 
 
 def overlaps(a: str, b: str) -> bool:

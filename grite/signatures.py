@@ -245,13 +245,13 @@ def _signer(number: int, row: str) -> Signer:
     if found is None:
         raise _wrong(number, "it is not `PRINCIPAL [OPTIONS] ssh-ed25519 KEY`")
     if found["type"] != KEY_TYPE.decode():
-        raise _wrong(number, f"a key is of the type ssh-ed25519, not {found['type']}")
+        raise _wrong(number, f"the key type must be ssh-ed25519, not {found['type']}")
     try:
         blob = base64.b64decode(found["key"], validate=True)
     except ValueError:
         blob = b""
     if len(blob) != len(_KEY_PREFIX) + KEY_BYTES or not blob.startswith(_KEY_PREFIX):
-        raise _wrong(number, "the text after ssh-ed25519 is no such key")
+        raise _wrong(number, "the text after ssh-ed25519 is not a valid key")
     options = dict(_OPTION.findall(found["options"] or ""))
     unknown = options.keys() - {"namespaces", "valid-after", "valid-before"}
     if unknown:
@@ -277,7 +277,7 @@ def _time(number: int, said: str | None) -> int | None:
         time = datetime.strptime(digits, _FORMS[len(digits)]).replace(tzinfo=UTC)
     except (KeyError, ValueError):
         raise _wrong(
-            number, f"{said!r} is no time such as 20270131Z or 20270131235959Z"
+            number, f"{said!r} is not a time such as 20270131Z or 20270131235959Z"
         ) from None
     return int(time.timestamp())
 
@@ -320,7 +320,9 @@ class Authority(Struct, frozen=True):
         named = trailers.partition(b"\n")[0].decode(errors="replace")
         wanted = REPOSITORY_ID + self.repository
         if named != wanted and (self.repository or not named.startswith(wanted)):
-            return f"it names another repository than {self.repository}: {named[:60]!r}"
+            return (
+                f"it is for another repository, not {self.repository}: {named[:60]!r}"
+            )
         public, date = signer_of(commit), _DATE.search(head)
         if public is None or date is None:
             return "its signature is not valid"

@@ -72,8 +72,8 @@ class TrustedHead(Struct, frozen=True):
         more = len(self.foreign) - _NAMED
         return (
             f"refs/grite/wal: {named}{f' and {more} more' if more > 0 else ''} did not "
-            f"come from this repository's bot ({self.fault}); they count for nothing. "
-            "Whoever pushed them may push to this repository: see who that is"
+            f"come from this repository's bot ({self.fault}) and are ignored. Whoever "
+            "pushed them has push access to this repository: find out who that is"
         )
 
 
@@ -195,7 +195,7 @@ class Log:
             Unavailable: it cannot be written: a full disk, a folder that is gone.
         """
         if not events:
-            raise ValueError("an entry of the log holds at least one event")
+            raise ValueError("a log entry must contain at least one event")
         subject = f"{ENTRY}{len(events)} events from {actor.hex()[:8]}"
         parents = () if parent is None else (parent,)
         if parent is not None and parent == self._newest[0]:
@@ -218,7 +218,7 @@ class Log:
         """
         ref = self._ref()
         if _target(ref) != after:
-            raise Conflict(f"the log stands at {_target(ref)}, not at {after}")
+            raise Conflict(f"the log is at {_target(ref)}, not at {after}")
         new = self.write(events, parent=after, actor=actor, at_ms=at_ms)
         self._move(ref, new)
         return new
@@ -234,9 +234,9 @@ class Log:
         objects.commit_in(self._repo, new)
         ref = None if old is None else self._ref()
         if old is not None and ref is None:
-            raise Conflict(f"there is no log, it should stand at {old}")
+            raise Conflict(f"there is no log; it should be at {old}")
         if _target(ref) != old:
-            raise Conflict(f"the log stands at {_target(ref)}, not at {old}")
+            raise Conflict(f"the log is at {_target(ref)}, not at {old}")
         self._move(ref, new)
 
     def _move(self, ref: pygit2.Reference | None, new: str) -> None:
@@ -247,17 +247,17 @@ class Log:
                 git.run(["update-ref", WAL_REF, new, _NOWHERE], cwd=self._path)
             except GitFailed as error:
                 if re.search("already exists|File exists", error.stderr) is None:
-                    raise Unavailable(f"the log's ref cannot move: {error}") from error
+                    raise Unavailable(f"the log's ref did not move: {error}") from error
                 raise Conflict(
-                    f"somebody else began the log: {error.stderr}"
+                    f"another process began the log: {error.stderr}"
                 ) from error
             return
         try:
             ref.set_target(new)  # compares with what `ref` was read as, under a lock
         except (pygit2.GitError, OSError, KeyError) as error:
             if _LOST_RACE.search(str(error)) is None:
-                raise Unavailable(f"the log's ref cannot move: {error}") from error
-            raise Conflict(f"somebody else moves the log: {error}") from error
+                raise Unavailable(f"the log's ref did not move: {error}") from error
+            raise Conflict(f"another process moved the log: {error}") from error
 
     def entries(self, head: str, *, since: str | None = None) -> list[Entry]:
         """Return the entries after `since` (None: all) up to `head`, oldest first.
@@ -288,7 +288,7 @@ class Log:
             )
         if whole and missing is not None:
             raise Missing(
-                f"the log is not all here, {missing} is missing; bring it with: "
+                f"the log is incomplete: {missing} is missing; fetch it with: "
                 "git fetch --unshallow origin '+refs/grite/*:refs/grite/*'"
             )
         return (

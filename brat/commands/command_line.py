@@ -109,7 +109,7 @@ _OF_VERBS: Final = {
     "session": look_words.session_words,
 }
 PANELS: Final = {
-    "Every day": ("run", "status", "why", "diff", "approve"),
+    "Everyday commands": ("run", "status", "why", "diff", "approve"),
     "Decide": (
         *("retry", "drop", "allow", "pause", "resume", "cancel"),
         *("pull", "task", "convoy", "lock"),
@@ -159,10 +159,10 @@ service_words.add_service_words(_app)
 
 
 _WORDS: Final = {
-    "approve": ("CONVOY", "Approve a plan that waits for you."),
-    "retry": ("TASK|CONVOY", "Retry what is blocked, with fresh attempts."),
-    "drop": ("TASK", "Give a task up; tasks that need it wait for you."),
-    "allow": ("TASK", "Let a task change the protected paths that its plan names."),
+    "approve": ("CONVOY", "Approve a plan that is waiting for you."),
+    "retry": ("TASK|CONVOY", "Retry blocked work with fresh attempts."),
+    "drop": ("TASK", "Give up a task; tasks that need it then wait for you."),
+    "allow": ("TASK", "Let a task change the protected paths listed in its plan."),
     "pause": ("CONVOY", "Pause a convoy: nothing new starts."),
     "resume": ("CONVOY", "Resume a paused convoy."),
     "cancel": ("CONVOY", "End a convoy; finished work is kept."),
@@ -173,14 +173,15 @@ def _at_the_top(word: str, subject: str) -> Words:
     About = Annotated[  # noqa: N806  a type
         str | None,
         typer.Argument(
-            metavar=f"[{subject}]", help="Default: the only one that waits for this."
+            metavar=f"[{subject}]",
+            help="Default: the only one waiting for this decision.",
         ),
     ]
 
     def tell(
         about: About = None,
         text: Annotated[
-            str, typer.Argument(metavar="[TEXT]", help="What to tell its agent.")
+            str, typer.Argument(metavar="[TEXT]", help="A message for the agent.")
         ] = "",
         convoy: Convoy = None,
         bot: AtBot = None,

@@ -93,15 +93,16 @@ class BotApi:
         here = parts.scheme == "http" and parts.hostname in LOOPBACK
         if not parts.hostname or not (here or parts.scheme == "https"):
             raise BratError(
-                f"{bot} is not a bot: give https://HOST, or http://localhost:PORT"
+                f"{bot} is not a bot's address: use https://HOST or "
+                "http://localhost:PORT"
             )
         token = os.environ.get(TOKEN, "")  # noqa: TID251  a person's own terminal
         if not token:
             raise BratError(f"set {TOKEN} to a token that the bot at {bot} accepts")
         if token.startswith(LOCAL_PREFIX) and not here:
             raise BratError(
-                f"{TOKEN} is the token of a dashboard on this machine, and is not sent "
-                f"to {bot}: set it to the api_token of the bot there"
+                f"{TOKEN} holds the token of a dashboard on this machine, which is not "
+                f"sent to {bot}: set it to that bot's api_token"
             )
         found = None if here else pygit2.discover_repository(str(path))
         if not here and found is None:
@@ -118,10 +119,12 @@ class BotApi:
         if len(live) > 1:
             which = ", ".join(live)
             raise BratError(
-                f"name the convoy with --convoy; these have not ended: {which}"
+                f"several convoys have not ended ({which}): choose one with --convoy"
             )
         if not told:
-            raise BratError(f"the bot at {self.bot} has no convoy here yet")
+            raise BratError(
+                f"the bot at {self.bot} has no convoy for this repository yet"
+            )
         return live[0] if live else str(told[-1]["name"])
 
     def decide(self, convoy: str, request: Request) -> str:
@@ -152,9 +155,9 @@ class BotApi:
         said = clean(str(told.get("error", "")))[:ANSWER_CHARS].strip()
         if answer.status_code == HTTPStatus.CONFLICT and said:
             return {"refused": said}
-        why = said or "is this the address of its dashboard?"
+        why = said or "is this the dashboard's address?"
         raise BratError(
-            f"the bot at {self.bot} refused it ({answer.status_code}): {why}"
+            f"the bot at {self.bot} refused the request ({answer.status_code}): {why}"
         )
 
 
@@ -179,7 +182,7 @@ def decided(
         api = BotApi.of(address, path)
         name = api.meant(convoy)
         if refused := api.decide(name, request):
-            say(f"brat: the bot at {api.bot} refused it: {refused}")
+            say(f"brat: the bot at {api.bot} refused the request: {refused}")
             return run_roles.BLOCKED
         task = request.arguments.get("task")
         about = f"task {task} of {name}" if task else name
@@ -200,7 +203,7 @@ def decided(
     endpoint_of(request).check(found, request)
     line = BY_NAME[request.verb].line(request)
     where = remote_forge.say(log, found.issue, line)
-    say(f"commented on {where}: {line}; the bot answers there")
+    say(f"commented on {where}: {line}; the bot will answer there")
     return run_roles.OK
 
 
@@ -223,8 +226,8 @@ def decided_about(
     if word in BY_TASK_WORD and told.isdecimal():
         return decided(path, convoy, request_by_word(word, int(told), text), bot)
     if word not in BY_CONVOY_WORD:
-        said = "name the task" if about is None else f"{about!r} is no task"
-        raise BratError(f"{said}: brat {word} 3")
+        said = "no task given" if about is None else f"{about!r} is not a task"
+        raise BratError(f"{said}; for example: brat {word} 3")
     return decided(path, about or convoy, request_by_word(word, text=text), bot)
 
 
@@ -243,14 +246,16 @@ def _waiting(state: State, word: str, convoy: str | None) -> tuple[str, int]:
     whole = [(each.name, 0) for each in meant if word in convoy_buttons(each)]
     found = tasks or whole
     if not found:
-        raise BratError(f"nothing waits for brat {word}; brat status shows what waits")
+        raise BratError(
+            f"nothing is waiting for brat {word}; to see what is waiting: brat status"
+        )
     if len(found) > 1:
         ways = "; ".join(
             f"brat {word} {number} --convoy {name}" if number else f"brat {word} {name}"
             for name, number in found[:_WAYS]
         )
         more = "; ..." if len(found) > _WAYS else ""
-        raise BratError(f"say which of {len(found)}: {ways}{more}")
+        raise BratError(f"{len(found)} are waiting; choose one: {ways}{more}")
     return found[0]
 
 

@@ -55,16 +55,16 @@ def register(checkout: Checkout, config: Config) -> None:
             ci_command=proposal.command if proposal else None,
         ),
     )
-    say(f"brat knows {checkout.top} as {known.repository}, branch {known.branch}")
+    say(f"registered {checkout.top} as {known.repository}, branch {known.branch}")
     if command:
         say(f"CI: {command} (from {CONFIG})")
     elif proposal:
         say(f"CI: {proposal.command} ({proposal.why})")
-        say(f"    to use another one, set [ci] command in {CONFIG}")
+        say(f"    to use a different command, set [ci] command in {CONFIG}")
     else:
         say(without_ci(config))
     if not checkout.config.exists():
-        say(f"no {CONFIG}: all defaults; see docs/configuration.md")
+        say(f"no {CONFIG}: the defaults apply; see docs/configuration.md")
     for lack in (*engine_lacks(checkout, config), *ignored_files(checkout)):
         say(f"note: {lack}")
 
@@ -87,7 +87,10 @@ def config_check(path: Path) -> None:
     say(f"{checkout.config}: valid" if checkout.config.exists() else "all defaults")
     for name, engine in config.engine.items():
         if engine.type not in engines.known():
-            say(f"note: this version cannot drive {engine.type} ([engine.{name}]) yet")
+            say(
+                f"note: this version does not support {engine.type} ([engine.{name}]) "
+                "yet"
+            )
     if (planner := config.mayor.planner) and planner not in engines.planners():
         say(f"note: the planner {planner} is not installed here ([mayor] planner)")
 
@@ -95,7 +98,7 @@ def config_check(path: Path) -> None:
 def without_ci(config: Config) -> str:
     """Return a sentence on what happens to work when no CI judges it."""
     if not config.refinery.require_ci:
-        return "CI: none, and none is required: agents' work lands untested"
+        return "CI: none found, and none is required: agents' work lands untested"
     return (
         f"CI: none found. Nothing will land until [ci] command is set in "
         f"{CONFIG}, or [refinery] require_ci = false"
@@ -107,8 +110,8 @@ PATTERNS: Final = ("refs/grite/", "refs/heads/brat/queue/")
 AT_ONCE: Final = 1000
 """How many refs one push removes: a command's arguments may fill no more than 2 MB."""
 LABELS_STAY: Final = (
-    "labels stay on the forge; with its command line client: gh label list --search "
-    "brat, then gh label delete NAME"
+    "labels stay on the forge; to remove them with gh: gh label list --search brat, "
+    "then gh label delete NAME"
 )
 
 
@@ -128,8 +131,8 @@ class Found(Struct, frozen=True, kw_only=True):
         folder = (f"{self.folder} (the local forge, its log and its bot)",)
         return (
             *(folder if self.folder else ()),
-            *(f"{file} (commit that yourself)" for file in self.files),
-            *(f"{ref} here" for ref in self.refs),
+            *(f"{file} (commit the removal yourself)" for file in self.files),
+            *(f"{ref} in this clone" for ref in self.refs),
             *(f"{ref} on {remote}" for ref in self.remote_refs),
         )
 
@@ -172,9 +175,9 @@ def uninstall(
     found = found_in(checkout, remote)
     lines = found.lines(remote or "")
     if not lines:
-        say("brat left nothing here")
+        say("nothing of brat is left here")
         return 0
-    say("this will be removed permanently:")
+    say("this will be permanently removed:")
     for line in lines:
         say(f"  {line}")
     if not agrees():

@@ -31,7 +31,7 @@ from grite.errors import BratError
 def adopt_log(path: Path, head: str) -> None:
     """Take the log over at a commit."""
     if re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", head) is None:
-        raise BratError(f"{head[:80]} is not a full commit id: see brat log show")
+        raise BratError(f"{head[:80]} is not a full commit ID: see brat log show")
 
     async def adopt() -> None:
         top = checkouts.find(path)
@@ -39,14 +39,14 @@ def adopt_log(path: Path, head: str) -> None:
             mirror = here.loop.context.mirror
             await asyncio.to_thread(mirror.look)
             if not (mirror.head and mirror.log.passes(mirror.head, head)):
-                raise BratError(f"{head} is not a commit of the log: see brat log show")
+                raise BratError(f"{head} is not a commit in the log: see brat log show")
             say(f"the log is now trusted up to {head}")
 
     asyncio.run(adopt())
 
 
 Word = Literal["acquire", "renew", "release"]
-DONE: Final = {"acquire": "yours", "renew": "yours for longer", "release": "free"}
+DONE: Final = {"acquire": "yours", "renew": "extended", "release": "free"}
 _VERBS: Final = {"acquire": "lock", "renew": "renew", "release": "unlock"}
 
 
@@ -58,7 +58,7 @@ def show_leases(path: Path, *, as_json: bool) -> None:
     elif state.leases:
         out.print(_table(state, wall_clock()))
     else:
-        say("nobody holds anything")
+        say("no locks are held")
 
 
 def change_lease(
@@ -71,8 +71,8 @@ def change_lease(
     if registrations.known(checkout.folder) is None and _has_log(path):
         line = BY_NAME[request.verb].line(request)
         raise BratError(
-            "this log is written by brat on another machine: comment on an issue "
-            f"there with the line: {line}"
+            "another machine writes this log: comment on one of the repository's "
+            f"issues with this line: {line}"
         )
 
     async def asked() -> int:
@@ -114,6 +114,6 @@ def _table(state: State, now: int) -> Table:
         made.add_column(column, no_wrap=True)
     for lease in sorted(state.leases.values(), key=lambda each: each.resource):
         until = datetime.fromtimestamp(lease.expires / 1000, UTC)
-        over = "run out" if lease.expires <= now else ""
+        over = "expired" if lease.expires <= now else ""
         made.add_row(lease.resource, lease.holder, f"{until:%H:%M:%S} UTC", over)
     return made

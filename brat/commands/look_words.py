@@ -19,13 +19,15 @@ from brat.commands.options import (
 )
 
 convoy_words: Final = group("Convoys: the state of each issue's work.")
-session_words: Final = group("Sessions: agents at work.")
+session_words: Final = group("Sessions: the agents that are running.")
 
 Session = Annotated[
     str, typer.Argument(help="CONVOY/TASK/ATTEMPT; see brat session list.")
 ]
 
-Watching = Annotated[bool, typer.Option("--watch", help="Keep running, and update.")]
+Watching = Annotated[
+    bool, typer.Option("--watch", help="Keep running and update the view.")
+]
 
 
 def add_look_words(app: typer.Typer) -> None:
@@ -77,7 +79,9 @@ def diff(
         typer.Argument(metavar="[TASK|CONVOY]", help="Default: the active convoy."),
     ] = None,
     *,
-    stat: Annotated[bool, typer.Option("--stat", help="Only which files.")] = False,
+    stat: Annotated[
+        bool, typer.Option("--stat", help="Show only which files changed.")
+    ] = False,
     convoy: Convoy = None,
     repo: Repo = HERE,
 ) -> None:
@@ -117,11 +121,12 @@ def queue(*, as_json: Json = False, repo: Repo = HERE) -> None:
 
 def report(
     convoy: Annotated[
-        str | None, typer.Argument(help="Its name; default: the active convoy.")
+        str | None,
+        typer.Argument(help="The convoy's name; default: the active convoy."),
     ] = None,
     *,
     out: Annotated[
-        Path | None, typer.Option(help="The file; default: brat-CONVOY.html.")
+        Path | None, typer.Option(help="The file to write; default: brat-CONVOY.html.")
     ] = None,
     repo: Repo = HERE,
 ) -> None:
@@ -148,7 +153,7 @@ def dashboard(*, port: Port = 5173, bot: Bot = None, repo: Repo = HERE) -> None:
 def session_list(
     *,
     every: Annotated[
-        bool, typer.Option("--all", help="Include ended sessions, and how they ended.")
+        bool, typer.Option("--all", help="Include ended sessions and how they ended.")
     ] = False,
     watch: Watching = False,
     convoy: Convoy = None,

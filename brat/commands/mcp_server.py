@@ -167,8 +167,8 @@ class Backend:
         checkout = checkouts.find(self._path)
         if not registrations.known(checkout.folder):
             raise BratError(
-                "its sessions run elsewhere: see their output on the forge's page of "
-                "the run, or with: brat session tail --bot"
+                "its sessions run elsewhere: see their output on the run's page on the "
+                "forge, or use: brat session tail --bot"
             )
         printed = output_of(checkout.folder, convoy, task)
         return printed.last(running=task.attempt is not None)
@@ -283,9 +283,9 @@ READINGS: Final = (
     Tool(
         name="status",
         title="Status",
-        help="The state of everything: each convoy that has not ended with its "
-        "tasks, the running sessions, the merge queue, the locks, and under "
-        "`interventions` what waits for a person, with the commands that help. "
+        help="The state of everything: every convoy that has not ended, with its "
+        "tasks; the running sessions; the merge queue; the locks; and, under "
+        "`interventions`, what is waiting for a person, with the commands that help. "
         "Call it first.",
         takes=NoArguments,
         answer=_status,
@@ -301,8 +301,8 @@ READINGS: Final = (
     Tool(
         name="why",
         title="Why a task is in its state",
-        help="One task in full, with `reasons`: why it is in its state and what it "
-        "waits for, in order.",
+        help="One task in full, with `reasons`: why it is in its state and what it is "
+        "waiting for, in order.",
         takes=OfTask,
         answer=_why,
     ),
@@ -317,7 +317,7 @@ READINGS: Final = (
     Tool(
         name="task_output",
         title="What a session printed",
-        help="The end of the output of a task's newest session, without secrets and "
+        help="The end of the output of a task's newest session, without secrets or "
         "control codes; empty if there is none.",
         takes=OfTask,
         answer=_output,
@@ -332,30 +332,30 @@ class StartWanted(Struct, forbid_unknown_fields=True):
             min_length=1,
             max_length=MOST_TEXT,
             description="What to do: the text of an issue, whose first line is its "
-            "title. A list of `- [ ] item` lines becomes a task each, "
-            "with `(paths: src/a.py)` and `(after: 1)`; the engine of "
-            "`[mayor]`, if configured, plans any other text.",
+            "title. Each `- [ ] item` line becomes a task and may contain `(paths: "
+            "src/a.py)` and `(after: 1)`; the engine of `[mayor]`, if configured, "
+            "plans any other text.",
         ),
     ]
     plan_only: Annotated[
         bool,
-        Meta(description="Nothing starts before a person approves the plan."),
+        Meta(description="Nothing starts until a person approves the plan."),
     ] = False
 
 
 async def _start(backend: Backend, wanted: StartWanted) -> dict[str, Any]:
     if not wanted.text.strip():
-        raise BratError("start: the text is empty: say what to do")
+        raise BratError("start: the text is empty; say what to do")
     return await backend.start(wanted.text, plan_only=wanted.plan_only)
 
 
 START_TOOL: Final = Tool(
     name="start",
     title="Start a convoy",
-    help="Opens an issue and has a convoy planned for it; the same text again "
-    "continues with the open issue. With `plan_only` the plan waits for "
-    "`approve`: use it unless your user asked to start the work at once. Agents "
-    "work where brat runs: in `brat up` or `brat daemon`, or on the forge.",
+    help="Opens an issue and plans a convoy for it; a second call with the same text "
+    "continues with the open issue. With `plan_only`, the plan waits for `approve`: "
+    "use it unless your user asked to start the work at once. Agents run where brat "
+    "runs: in `brat up` or `brat daemon`, or on the forge.",
     takes=StartWanted,
     answer=_start,
     writes=True,

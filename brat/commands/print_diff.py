@@ -72,7 +72,7 @@ def _of_task(convoy: Convoy, task: Task) -> tuple[str, str]:
         return task.changed
     if task.state == "merged":
         because = f": {task.why}" if task.why else ""
-        raise BratError(f"task {task.number} needed no change{because}")
+        raise BratError(f"task {task.number} needed no changes{because}")
     raise BratError(
         f"task {task.number} of {convoy.name} is {task.state} and has no work yet: "
         f"brat why {task.number}"
@@ -89,7 +89,7 @@ def _patch(log: Path, base: str, commit: str, how: str) -> bytes:
     done = git.run([*_SHOWN, how, base, commit, "--"], cwd=log, check=False)
     if done.status:
         raise BratError(
-            f"{commit[:10]} is missing here, or incomplete: fetch it with git fetch "
+            f"{commit[:10]} is missing or incomplete here: fetch it with git fetch "
             "origin 'refs/heads/*:refs/remotes/origin/*'"
         )
     return done.stdout
@@ -100,9 +100,12 @@ def pull(path: Path) -> int:
     checkout = checkouts.find(path)
     known = registrations.known(checkout.folder)
     if known is None:
-        raise BratError(f"nothing ran in {checkout.top}; to get others' work: git pull")
+        raise BratError(
+            f"brat has run nothing in {checkout.top}; to get other people's work: git "
+            "pull"
+        )
     if not checkouts.branches_apart(checkout, known).landed:
-        say(f"{known.branch} has everything that landed")
+        say(f"{known.branch} already has everything that landed")
         return 0
     if changed := in_its_way(checkout, known):
         ways = checkouts.mending(checkout, changed)

@@ -130,7 +130,7 @@ def _newer(shown: tuple[Convoy, ...]) -> tuple[tuple[Convoy, ...], tuple[Text, .
     """Return the convoys to show whole, and a line on the rest, if there are more."""
     ended = [each for each in shown if each.ended]
     older = {each.name for each in ended[:-ENDED_SHOWN]}
-    more = f"{len(older)} more have ended; see: brat convoy list"
+    more = f"{len(older)} older convoys have ended; see: brat convoy list"
     line = (Text(more, style="dim"),) if older else ()
     return tuple(each for each in shown if each.name not in older), line
 
@@ -187,7 +187,7 @@ def sessions(path: Path, *, as_json: bool, watch: bool) -> None:
     if watch:
         reader = Reader(log_repository(path))
         live_screen.watch(
-            lambda: View(drawn(reader.read())), "agents at work", "brat session list"
+            lambda: View(drawn(reader.read())), "running agents", "brat session list"
         )
     else:
         _table(path, as_json, "sessions", views.sessions, drawn)
@@ -353,7 +353,7 @@ def _of_pull(state: State, pull: int, now: int) -> Explained:
                 state=convoy.shown_state,
                 reasons=tuple(pull_reasons(convoy)),
             )
-    raise BratError(f"pull request #{pull} belongs to no convoy")
+    raise BratError(f"pull request #{pull} does not belong to a convoy")
 
 
 def why(path: Path, asked: str, convoy: str | None, *, as_json: bool) -> None:

@@ -185,7 +185,9 @@ def _ready(folder: Path, child: "subprocess.Popen[bytes]") -> Daemon:
         time.sleep(_POLL_S)
     log = daemon_log(folder)
     said = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_SHOWN:]
-    raise Unavailable("\n".join((f"it did not start; the end of {log}:", *said)))
+    raise Unavailable(
+        "\n".join((f"the background bot did not start; the end of {log}:", *said))
+    )
 
 
 def stop_daemon(path: Path) -> int:
@@ -235,7 +237,7 @@ def show_daemon(path: Path) -> int:
         say(f"log: {log}")
         return run_roles.OK
     if daemon is not None:
-        say(f"not running: it ended unexpectedly; see {log}")
+        say(f"not running: the bot ended unexpectedly; see {log}")
     else:
         say("not running")
     say("next: brat daemon start")

@@ -58,13 +58,14 @@ def run(
         typer.Argument(
             metavar="TEXT",
             callback=_no_option,
-            help="What to do; may be a task list. @FILE reads a file, - reads stdin.",
+            help="What to do, or a task list. @FILE reads a file, - reads standard "
+            "input.",
         ),
     ],
     *,
     title: Title = None,
     timeout: Annotated[
-        str | None, typer.Option(help="For example 30m or 90s; default: 2h.")
+        str | None, typer.Option(help="A time limit, such as 30m or 90s; default: 2h.")
     ] = None,
     repo: Repo = HERE,
 ) -> None:
@@ -100,10 +101,16 @@ def init(
 def setup(
     *,
     local: Annotated[
-        bool, typer.Option("--local", help="Only write files; open no pull request.")
+        bool,
+        typer.Option(
+            "--local", help="Write the files locally; do not open a pull request."
+        ),
     ] = False,
     ci: Annotated[
-        str, typer.Option(metavar="FILE", help="Your CI workflow, such as ci.yml.")
+        str,
+        typer.Option(
+            metavar="FILE", help="The file of your CI workflow, such as ci.yml."
+        ),
     ] = "",
     undo: Annotated[
         bool, typer.Option("--undo", help="Undo what setup did here.")
@@ -116,7 +123,7 @@ def setup(
     from brat.terminal.console import agrees, typed_key
 
     def agreed() -> bool:
-        return yes or agrees("do it?")
+        return yes or agrees("apply this plan?")
 
     ask = None if yes or not sys.stdin.isatty() else typed_key
     choices = setting_up.Choices(local, ci, ask, undo)
@@ -137,21 +144,26 @@ def uninstall(
     from brat.terminal.console import agrees
 
     sys.exit(
-        uninstalling.uninstall(find(repo), remote, lambda: yes or agrees("remove it?"))
+        uninstalling.uninstall(
+            find(repo), remote, lambda: yes or agrees("remove all of this?")
+        )
     )
 
 
 @mayor.command("start")
 def mayor_start(
-    task: Annotated[str, typer.Option(help="What to do; may be a task list.")],
+    task: Annotated[str, typer.Option(help="What to do, or a task list.")],
     *,
     title: Title = None,
-    headless: Annotated[bool, typer.Option(help="Run until it has ended.")] = False,
+    headless: Annotated[
+        bool, typer.Option(help="Run until the convoy has ended.")
+    ] = False,
     timeout: Annotated[
-        str | None, typer.Option(help="With --headless: such as 30m; default: 2h.")
+        str | None,
+        typer.Option(help="With --headless: a time limit, such as 30m; default: 2h."),
     ] = None,
     plan_only: Annotated[
-        bool, typer.Option(help="Nothing starts before you approve the plan.")
+        bool, typer.Option(help="Start nothing until you approve the plan.")
     ] = False,
     as_json: Json = False,
     repo: Repo = HERE,
@@ -184,7 +196,7 @@ _ROLES: Final = (
     (
         "deacon",
         group("Clean up."),
-        "Remove branches and leases that nobody needs.",
+        "Remove branches and leases that are no longer needed.",
     ),
 )
 
@@ -200,7 +212,9 @@ def _role_run(role: str) -> Callable[..., None]:
 
 def up(
     *,
-    dashboard: Annotated[bool, typer.Option(help="Also open it in a browser.")] = True,
+    dashboard: Annotated[
+        bool, typer.Option(help="Also open the dashboard in a browser.")
+    ] = True,
     port: Port = 5173,
     repo: Repo = HERE,
 ) -> None:
@@ -235,13 +249,17 @@ def demo(
     ] = None,
     as_json: Json = False,
     chaos: Annotated[bool, typer.Option(help="Kill the bot repeatedly.")] = False,
-    seed: Annotated[int | None, typer.Option(help="For --chaos.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="The random seed; only with --chaos.")
+    ] = None,
     ui: Annotated[
-        bool, typer.Option("--with-ui", help="Also open it in a browser.")
+        bool, typer.Option("--with-ui", help="Also open the dashboard in a browser.")
     ] = False,
-    engine: Annotated[str, typer.Option(help="A real CLI: codex, aider ...")] = "shell",
+    engine: Annotated[
+        str, typer.Option(help="Use a real agent: codex, aider ...")
+    ] = "shell",
     model: Annotated[
-        str | None, typer.Option(help="Its model; needs the vendor's key.")
+        str | None, typer.Option(help="The agent's model; needs the vendor's key.")
     ] = None,
 ) -> None:
     """Show the whole loop on a sample project, on this machine, without an account."""

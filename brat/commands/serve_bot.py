@@ -68,12 +68,15 @@ async def _manifest(wish: AppRequest, port: int) -> None:
             wish=wish, client=client, address=lambda: f"http://127.0.0.1:{bound}"
         )
         async with listening(maker.application(), "127.0.0.1", port) as bound:
-            say("open this in a browser; it works once:")
+            say("open this address in a browser; it works only once:")
             write(maker.url)
             made = await maker.made
     poll = "" if wish.public_url else " --poll"
-    say(f"{made.slug} is created; its key is in {wish.folder}, readable only by you")
-    say(f"next: install it, then brat bot serve {wish.folder / SETTINGS_FILE}{poll}")
+    say(f"created {made.slug}; its key is in {wish.folder}, readable only by you")
+    say(
+        "next: install the App, then run brat bot serve "
+        f"{wish.folder / SETTINGS_FILE}{poll}"
+    )
     if wish.dashboard_url:
         where = f"{wish.dashboard_url}, once your proxy points there"
         say(f"people sign in at {where}: see docs/hosting.md, The dashboard")

@@ -48,9 +48,9 @@ def log_show(
 @log.command("tail")
 def log_tail(
     *,
-    following: Annotated[bool, typer.Option("-f", help="Wait for more.")] = False,
+    following: Annotated[bool, typer.Option("-f", help="Wait for new events.")] = False,
     number: Annotated[
-        int, typer.Option("-n", min=0, help="Lines to print first.")
+        int, typer.Option("-n", min=0, help="How many lines to print first.")
     ] = 10,
     repo: Repo = HERE,
 ) -> None:
@@ -66,7 +66,8 @@ def log_tail(
 @log.command("export")
 def log_export(
     form: Annotated[
-        Literal["json", "md"], typer.Option("--format", help="Format; default: json.")
+        Literal["json", "md"],
+        typer.Option("--format", help="The output format; default: json."),
     ] = "json",
     repo: Repo = HERE,
 ) -> None:
@@ -79,7 +80,9 @@ def log_export(
 
 @log.command("adopt")
 def log_adopt(
-    head: Annotated[str, typer.Argument(help="The newest commit to trust, in full.")],
+    head: Annotated[
+        str, typer.Argument(help="The full ID of the newest commit to trust.")
+    ],
     repo: Repo = HERE,
 ) -> None:
     """Vouch for a log up to an inspected commit, with this machine's key."""
@@ -122,14 +125,16 @@ def lock_release(resource: Resource, repo: Repo = HERE) -> None:
 
 def doctor(
     *,
-    fix: Annotated[bool, typer.Option("--fix", help="Repair what it can.")] = False,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Repair what can be repaired.")
+    ] = False,
     engines: Annotated[
         bool, typer.Option("--engines", help="Check each engine's program and key.")
     ] = False,
     github: Annotated[
         Path | None,
         typer.Option(
-            "--github", help="A bot's settings: check its App and repositories."
+            "--github", help="A bot's settings file: check its App and repositories."
         ),
     ] = None,
     bundle: Annotated[
@@ -171,7 +176,10 @@ def serve(
     settings: SettingsFile = Path("bot.json"),
     *,
     poll: Annotated[
-        bool, typer.Option("--poll", help="Poll: needs no public address.")
+        bool,
+        typer.Option(
+            "--poll", help="Poll GitHub; the bot then needs no public address."
+        ),
     ] = False,
     log: Annotated[
         LogForm, typer.Option("--log", help="The format of its log on stderr.")
@@ -185,21 +193,28 @@ def serve(
 
 @bot.command("manifest")
 def manifest(
-    folder: Annotated[Path, typer.Option(help="For key and settings.")] = HERE,
+    folder: Annotated[
+        Path, typer.Option(help="The folder for the App's key and settings.")
+    ] = HERE,
     *,
     name: Annotated[str, typer.Option(help="The App's name.")] = "brat",
-    org: Annotated[str, typer.Option(help="Its organization; default: you.")] = "",
+    org: Annotated[
+        str, typer.Option(help="The organization that owns the App; default: you.")
+    ] = "",
     url: Annotated[
-        str, typer.Option(help="Where GitHub can reach the bot; default: it polls.")
+        str,
+        typer.Option(help="Where GitHub can reach the bot; default: the bot polls."),
     ] = "",
     dashboard: Annotated[
         str,
         typer.Option(help="The address of the dashboard for people; default: --url."),
     ] = "",
     host: Annotated[
-        str, typer.Option(help="GitHub Enterprise Server's host.")
+        str, typer.Option(help="The host of your GitHub Enterprise Server.")
     ] = "github.com",
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="The page's port.")] = 0,
+    port: Annotated[
+        int, typer.Option(min=0, max=65_535, help="The port of the local page.")
+    ] = 0,
 ) -> None:
     """Create a GitHub App with one click on a local page."""
     from bot.serving.github_app import dashboard_at
@@ -243,7 +258,8 @@ def workflow_run(
     *,
     task: Annotated[str, typer.Option(help="What to do: the issue's text.")],
     value: Annotated[
-        list[str] | None, typer.Option("--value", "-v", help="An input: name=value.")
+        list[str] | None,
+        typer.Option("--value", "-v", help="One of the pattern's inputs: name=value."),
     ] = None,
     headless: Annotated[bool, typer.Option(help="Run until it has ended.")] = False,
     timeout: Annotated[
@@ -267,8 +283,8 @@ def mcp(repo: Repo = HERE) -> None:
 
     if find_spec("mcp") is None:
         raise BratError(
-            "the MCP server needs the package mcp, which is not installed here; "
-            "install it with: pip install 'brat-bot[mcp]'"
+            "the MCP server needs the package mcp, which is not installed; install it "
+            "with: pip install 'brat-bot[mcp]'"
         )
     from brat.commands import mcp_server
 

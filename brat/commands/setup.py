@@ -130,7 +130,9 @@ def _proved(step: Step, after: Look) -> Look:
     )
 
 
-_EXCLUDE: Final = "exclude what brat creates here from your rules, and try again"
+_EXCLUDE: Final = (
+    "exempt the branches that brat creates from your rules, then try again"
+)
 
 
 def _told(step: Step, error: BratError, web: str) -> Look:
@@ -156,7 +158,7 @@ def _show(look: Look) -> None:
 def _end(looks: Sequence[Look], said: str) -> int:
     left = sum(look.state != "wanted" for look in looks)
     if left:
-        say(f"{left} left for you: do the steps marked hand, then try again")
+        say(f"{left} left to do by hand: do the steps marked hand, then run this again")
         return 1
     say(said)
     return 0
@@ -170,10 +172,10 @@ def compared_files(texts: Mapping[str, str], names: Sequence[str]) -> Look:
     """Return what is owed of files that are all there."""
     other = [name for name in names if not is_ours(name, texts[name])]
     if not other:
-        return wanted(f"of brat's files exists: {', '.join(names)}")
+        return wanted(f"brat's workflow files exist: {', '.join(names)}")
     return for_a_person(
-        f"{', '.join(other)} differs from this version's and is left unchanged: to "
-        "get the new one, remove it and try again"
+        f"{', '.join(other)} differs from this version's file and is left unchanged: "
+        "to replace it, remove it and try again"
     )
 
 
@@ -187,12 +189,12 @@ def setup_body(looks: Sequence[tuple[Step, Look]], web: str) -> str:
     ]
     after = (
         "Once this is merged, brat works on issues with the label `brat`, and on no "
-        f'others. The first is "{READY}": one small task, whose result it reports '
-        "there. Close this pull request to do without brat."
+        f'others. The first is "{READY}": one small task; brat reports the result '
+        "there. If you do not want brat, close this pull request."
     )
     parts = ["### What was found", "\n".join(found), "### What will happen", after]
     if left:
-        parts += ["### What is left for you", "\n".join(left)]
+        parts += ["### What you need to do", "\n".join(left)]
     return "\n\n".join(parts)
 
 
@@ -232,8 +234,8 @@ class WorkflowStep:
 
     page = "pulls"
     by_hand = (
-        "run `brat setup --local`, commit the files and push them yourself (a token "
-        "needs the permission to write workflows)"
+        "run `brat setup --local`, then commit and push the files yourself (the token "
+        "needs permission to write workflows)"
     )
 
     def __init__(
@@ -266,7 +268,7 @@ class WorkflowStep:
         if any(name not in ours for name in missing):
             return owed(f"propose {listed} in a pull request from {BRANCH}")
         if known is None or known.state != "open":
-            return owed(f"open the pull request from {BRANCH} with {listed}")
+            return owed(f"open a pull request from {BRANCH} with {listed}")
         note = "" if installed_from() else f"; {UNPINNED}"
         merge = f"merge pull request #{known.number}"
         return for_a_person(f"{merge}: it contains {listed}{note}")
@@ -352,8 +354,8 @@ class Choices(Struct, frozen=True):
 
 _PLAN: Final = (
     "create the label brat, and open an issue with one small task as a smoke test",
-    "allow jobs to open pull requests, and make their tokens read-only by default",
-    "create a key that signs brat's log, which only the default branch can use",
+    "allow jobs to open pull requests, and make job tokens read-only by default",
+    "create the key that signs brat's log; only the default branch can use it",
     "store your engine's key as a secret",
     'open the pull request "Set up brat" with one workflow file',
 )
@@ -367,7 +369,7 @@ def setup(path: Path, choices: Choices, agrees: Callable[[], bool]) -> int:
     token = token_for(origin)
     if not token:
         if not choices.undo:
-            say(f"brat setup would do this in {origin.repository}, after asking:")
+            say(f"brat setup would do this in {origin.repository} after asking you:")
             for line in _PLAN:
                 say(f"  {line}")
         wanted = " or ".join(origin.variables)

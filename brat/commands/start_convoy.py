@@ -50,7 +50,7 @@ from convoy.text import seconds_in, shortened
 from convoy.views import planned_document
 from grite.errors import BratError
 
-_FOUND: Final = "issue #{issue} asks for the same and is still open: continuing with it"
+_FOUND: Final = "issue #{issue} has the same text and is still open: continuing with it"
 TITLE_MOST: Final = 256
 """GitHub takes no longer title."""
 TIMEOUT: Final = "2h"
@@ -104,7 +104,9 @@ def mayor_start(path: Path, text: str, how: Start) -> int:
     if title is not None and (not title or len(title) > TITLE_MOST or "\n" in title):
         _refuse(f"--title must be one line of 1 to {TITLE_MOST} characters")
     if how.headless and how.plan_only:
-        _refuse("--headless runs the plan, --plan-only does not: give only one")
+        _refuse(
+            "--headless runs the plan and --plan-only does not: use only one of them"
+        )
     if how.timeout is not None and not how.headless:
         _refuse("--timeout requires --headless")
     timeout = how.timeout or TIMEOUT
@@ -113,7 +115,7 @@ def mayor_start(path: Path, text: str, how: Start) -> int:
     except ValueError as error:
         _refuse(f"--timeout: {error}")
     if limit_s == 0:
-        _refuse("--timeout: give at least 1s")
+        _refuse("--timeout must be at least 1s")
     checkout = checkouts.find(path)
     checkouts.require_clean(checkout)
     config = run_roles.checked(checkout, ROLES if how.headless else ("mayor",))
@@ -145,12 +147,12 @@ async def _start(
             say(f"issue #{issue} stays open; to continue: brat up")
             raise
         except TimeoutError:
-            say(f"not done after {limit_s:g} s, work is kept; to continue: brat up")
+            say(f"not finished after {limit_s:g} s; work is kept; to continue: brat up")
             return run_roles.TIMED_OUT
         convoy = _convoy_of(here, issue)
         status = run_roles.report(here, convoy.name if convoy else "", wanted)
         if convoy is None:
-            say(f"no convoy for issue #{issue}")
+            say(f"there is no convoy for issue #{issue}")
             context = here.loop.context
             last = await context.github.remarks.last_by(context.login, issue)
             said = without_markers(last).removeprefix(f"@{here.known.person} ")
@@ -160,7 +162,7 @@ async def _start(
         if how.live and (changed := summary(here.reader().path, convoy)):
             say(f"{changed}; to see the changes: brat diff")
         if how.plan_only:
-            say(f"nothing starts before: brat convoy approve {convoy.name}")
+            say(f"nothing starts until you run: brat convoy approve {convoy.name}")
         return run_roles.finished(convoy) if limit_s is not None else status
 
 
@@ -270,7 +272,7 @@ def list_patterns(path: Path, *, as_json: bool) -> int:
         table = Table("pattern", "inputs", "what it is for", box=None)
         for each, faults in found:
             needed = (f"{name}=…" for name in each["inputs"])
-            told = "faults, see below" if faults else each["description"]
+            told = "has errors, see below" if faults else each["description"]
             table.add_row(each["name"], " ".join(needed), told)
         out.print(table)
     for _, faults in found:
@@ -343,8 +345,8 @@ def _inputs(values: Sequence[str]) -> dict[str, str]:
     for each in values:
         key, sign, value = each.partition("=")
         if not sign or not key.strip():
-            raise BratError(f'"{each}" is not an input: write -v name=value')
+            raise BratError(f'"{each}" is not an input: use -v name=value')
         if "\n" in value:
-            raise BratError(f"{key} has more than one line: put it into --task")
+            raise BratError(f"{key} has more than one line: move it to --task")
         inputs[key.strip()] = value
     return inputs

@@ -117,10 +117,10 @@ def end_all(folder: Path) -> None:
 
 PERSON: Final = "you"
 ENGINE: Final = (
-    "engine: shell, a script in place of an agent, so no account is needed; for a "
-    "real agent set [engine.default] type in .brat/config.toml"
+    "engine: shell, a script that stands in for an agent, so you need no account; to "
+    "use a real agent, set [engine.default] type in .brat/config.toml"
 )
-GOES: Final = "with --dir DIR everything stays there, to look at with plain git"
+GOES: Final = "to keep everything and look at it with plain git, use --dir DIR"
 DEADLINE_S: Final = 240.0
 REAL_S: Final = 7200.0
 STUCK_S: Final = 60.0
@@ -209,7 +209,7 @@ def tell(
 def _folder(directory: Path | None) -> Iterator[Path]:
     if directory is not None:
         if directory.exists() and any(directory.iterdir()):
-            raise BratError(f"{directory} is not empty: give an empty or a new folder")
+            raise BratError(f"{directory} is not empty: choose an empty or new folder")
         directory.mkdir(parents=True, exist_ok=True)
     folder = (directory or Path(tempfile.mkdtemp(prefix="brat-demo-"))).resolve()
     try:
@@ -242,7 +242,7 @@ async def _shown(
     ) as url:
         say(f"dashboard: {url}")
         kills = await _play(stage, drawn, live=live)
-        say("the demo is over; the dashboard stays until you press Enter")
+        say("the demo has ended; the dashboard keeps running until you press Enter")
         await _entered()
         return kills
 
@@ -312,9 +312,11 @@ async def _watch(
                 next_kill = _later(drawn)
             await asyncio.to_thread(lose, stage.folder)
             if not bot.running:
-                raise Unavailable(f"the bot ended: see {stage.folder / 'bot.log'}")
+                raise Unavailable(
+                    f"the bot stopped unexpectedly: see {stage.folder / 'bot.log'}"
+                )
             await asyncio.sleep(LOOK_S)
-    raise Unavailable(f"the convoy did not end within {stage.deadline_s:g} s")
+    raise Unavailable(f"the convoy did not finish within {stage.deadline_s:g} s")
 
 
 def _moves(convoy: Convoy | None) -> bool:

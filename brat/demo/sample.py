@@ -35,7 +35,7 @@ class Engine:
     model: str
 
     def __str__(self) -> str:
-        return f"engine: {self.type} with the model {self.model}, paid with your key"
+        return f"engine: {self.type} with the model {self.model}, billed to your key"
 
 
 def chosen(name: str, model: str | None) -> Engine | None:
@@ -48,7 +48,7 @@ def chosen(name: str, model: str | None) -> Engine | None:
     if row is None:
         known = ", ".join(["shell", *CLIS])
         hint = did_you_mean(name, CLIS)
-        raise BratError(f"the demo has no engine {name!r} (it has {known}){hint}")
+        raise BratError(f"the demo has no engine {name!r}; it supports {known}{hint}")
     if model is None:
         raise BratError(
             f"--engine requires --model, such as --model {row.sample_model}"
@@ -63,7 +63,9 @@ def chosen(name: str, model: str | None) -> Engine | None:
     call = Call(spec, Path(), Path())
     call = replace(call, key=key_for(row, call, model_keys(Config())))
     if missing := missing_key(row, call):
-        raise BratError(f"{missing} Without --engine a script takes the agent's place.")
+        raise BratError(
+            f"{missing} Without --engine, a script takes the agent's place."
+        )
     return engine
 
 
@@ -106,7 +108,7 @@ def write(folder: Path, engine: Engine | None = None) -> Sample:
         grite.errors.BratError: git failed; what was written is left there.
     """
     if folder.exists() and any(folder.iterdir()):
-        raise FileExistsError(f"{folder} is not empty: give an empty or a new folder")
+        raise FileExistsError(f"{folder} is not empty: choose an empty or new folder")
     source = next(folder for folder in _SOURCES if folder.is_dir())
     _copy(source / "project", folder)
     if engine is not None:

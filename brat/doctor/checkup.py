@@ -64,9 +64,11 @@ def checked_machine(folder: Path) -> Iterator[Finding]:
     for each in ended_daemon(folder):
         yield Finding("fault", each.why, each.commands[0])
     for file in sorted(folder.glob(f"bot/inbox/*{UNREADABLE}")):
-        told = f"the request in {file} could not be read and is set aside"
+        told = f"the request in {file} could not be read and was set aside"
         yield Finding(
-            "note", told, "repeat it with a label or a comment, and delete the file"
+            "note",
+            told,
+            "make the request again with a label or a comment, then delete the file",
         )
 
 
@@ -75,15 +77,15 @@ def tools(variables: Mapping[str, str], home: Path) -> Finding:
     has = ", ".join(("PATH", *sorted(variables)))
     kept = [f"~/{each}" for each in CREDENTIALS if os.path.lexists(home / each)]
     but = f", but not {', '.join(kept)}" if kept else ""
-    return Finding("ok", f"from your terminal, agents and CI have {has}{but}")
+    return Finding("ok", f"agents and CI get {has} from your terminal{but}")
 
 
 def room(free: int, folder: Path) -> Finding:
     """Return whether so many free bytes are enough."""
-    left = f"{free / 1e9:.1f} GB are free where sessions run"
+    left = f"{free / 1e9:.1f} GB of disk space free for sessions"
     if free >= LEAST:
         return Finding("ok", left)
-    mend = f"free some space on that disk: {folder}"
+    mend = f"free up space on the disk that holds {folder}"
     return Finding("fault", f"only {left}", mend)
 
 
@@ -110,7 +112,7 @@ def checked_engines(checkout: Checkout, config: Config) -> Iterator[Finding]:
             yield Finding("ok", f"{where}: {program} {version}".rstrip())
         yield from faults
         if not lacks and (row.vendors or spec.secret):
-            yield Finding("ok", f"{where}: its key is set")
+            yield Finding("ok", f"{where}: the key is set")
         call = Call(spec, Path(), Path(), endpoint=have.get(MODEL_URL, ""))
         vendor = vendor_of(row, call)
         unknown = vendor is None or not can_be_pointed(vendor)
@@ -118,17 +120,17 @@ def checked_engines(checkout: Checkout, config: Config) -> Iterator[Finding]:
     if is_closed:
         yield _network(settings.egress or ())
     if settings.box == "off":
-        yield Finding("note", 'agents get no sandbox: [runner] box is "off"')
+        yield Finding("note", 'agents run without a sandbox: [runner] box is "off"')
     else:
         yield _box()
 
 
 def _box() -> Finding:
     if why := cannot_box():
-        said = "this machine cannot sandbox agents, so none starts"
+        said = "this machine cannot sandbox agents, so no agent starts"
         mend = 'allow users to create namespaces, or set [runner] box = "off"'
         return Finding("fault", f"{said}: {why}", mend)
-    return Finding("ok", "agents get a sandbox")
+    return Finding("ok", "agents run in a sandbox")
 
 
 def _network(listed: tuple[str, ...]) -> Finding:
@@ -136,12 +138,12 @@ def _network(listed: tuple[str, ...]) -> Finding:
     if why := cannot_close():
         said = (
             f"{where} are only asked to use the proxy, because this machine cannot "
-            "close a"
+            "isolate a"
         )
-        mend = "allow users to create namespaces, or close the machine's own network"
+        mend = "allow users to create namespaces, or restrict the machine's own network"
         return Finding("note", f"{said} network: {why}", mend)
     beside = f" and {', '.join(listed)}" if listed else ""
-    return Finding("ok", f"{where} reach their model{beside} and nothing else")
+    return Finding("ok", f"{where} can reach only their model{beside}")
 
 
 def _version(program: str, env: dict[str, str]) -> str:
@@ -199,7 +201,7 @@ def _stale_locks(repo: pygit2.Repository, now: int) -> Iterator[tuple[str, str]]
         try:
             lock = leases.read(repo, str(repo.references[ref].target))
         except Corrupt as error:
-            yield ref, f"it contains no lock: {error}"
+            yield ref, f"it does not contain a lock: {error}"
         else:
             if lock.expires_ms + GRACE_MS <= now:
                 yield ref, f"the lock on {lock.resource} expired"
@@ -222,7 +224,7 @@ def _kept_anew(bare: Path) -> Iterator[str]:
             file.unlink(missing_ok=True)
         with contextlib.suppress(Corrupt):
             Reader(bare).read()
-        yield f"the log was read again: {folder} could not be used"
+        yield f"the log was read again in full: the cache in {folder} was unusable"
 
 
 _MARKS: Final = {"ok": "  ok   ", "note": "  note ", "fault": "  FAULT"}
@@ -253,7 +255,7 @@ def check_up(
         from brat.doctor import debug_bundle
 
         debug_bundle.write_bundle(path, bundle, found)
-        say(f"wrote {bundle}; check it before you give it to anybody")
+        say(f"wrote {bundle}; check it before you share it")
     if fix:
         _fix(path)
         sweep()
@@ -353,8 +355,12 @@ def _ci(checkout: Checkout, there: Collection[str]) -> Iterator[Finding]:
     line = workflow_files.awaited(checkout)
     for ci in workflow_files.ci_names(checkout):
         if line is not None and ci not in line:
-            said = f"brat.yml does not react to the workflow {ci}"
-            yield Finding("note", said, f'add "{ci}" to its workflows, if it is CI')
+            said = f"brat.yml does not respond to the workflow {ci}"
+            yield Finding(
+                "note",
+                said,
+                f'if that is your CI, add "{ci}" to the workflows in brat.yml',
+            )
     config = _valid(checkout)
     if config is None or not config.refinery.require_ci:
         return
@@ -380,7 +386,7 @@ def _log(bare: Path, is_shared: bool) -> Iterator[Finding]:  # noqa: FBT001
         yield Finding("fault", str(error))
         return
     head, convoys = state.moment.commit[:10], counted(len(state.convoys), "convoy")
-    said = f"reads up to {head}, {convoys}" if head else "is still empty"
+    said = f"is readable up to {head}, {convoys}" if head else "is still empty"
     yield Finding("ok", f"the log {said}")
     yield from _signed(reader, is_shared)
     for fault in reader.faults:
@@ -390,15 +396,15 @@ def _log(bare: Path, is_shared: bool) -> Iterator[Finding]:  # noqa: FBT001
     for unknown in state.unknown:
         yield Finding(
             "fault",
-            f"the log holds {unknown}",
-            "update brat: until then it is read-only",
+            f"the log contains {unknown}",
+            "update brat; until then, the log is read-only",
         )
     yield from _waiting(state, wall_clock())
 
 
 _OPEN_LOG: Final = Finding(
     "note",
-    "the log has no key of its own, so anyone with push access can forge it",
+    "the log has no signing key, so anyone with push access can forge it",
     "brat setup creates one",
 )
 
@@ -411,7 +417,7 @@ def _signed(reader: Reader, is_shared: bool) -> Iterator[Finding]:  # noqa: FBT0
     elif found is None:
         return
     elif found.head is None and found.foreign:
-        said = f"no commit of the log is trusted; the newest: {found.fault}"
+        said = f"no commit in the log is trusted; the newest one: {found.fault}"
         adopt = f"check it (brat log show), then: brat log adopt {found.foreign[0]}"
         yield Finding("fault", said, adopt)
 

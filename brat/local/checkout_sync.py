@@ -137,7 +137,7 @@ class CheckoutSync:
             for lack in branch_lacks(replace(self.checkout, branch=now), self.known):
                 self._tell_once(str(lack))
         if tip is None:
-            self._tell_once(f"{top} lacks the branch {name}: no commits are picked up")
+            self._tell_once(f"{top} has no branch {name}, so no commits are picked up")
         elif tip != self._seen:
             self._take_tags(tip)
             taken = not branches_apart(self.checkout, self.known).own
@@ -157,7 +157,7 @@ class CheckoutSync:
             fetch = [*asked, "--stdin", top]
             done = git.run(fetch, cwd=self.bare, stdin=told, check=False)
             if done.status:
-                self._tell_once(f"not all tags are picked up: {done.stderr.strip()}")
+                self._tell_once(f"some tags were not picked up: {done.stderr.strip()}")
 
     def _pushed(self, tip: str) -> bool:
         """Push a commit; return whether the forge has answered, be it with a no."""
@@ -179,7 +179,7 @@ class CheckoutSync:
         if done.status == 0:
             count = ["rev-list", "--count", tip, *(["--not", before] if before else ())]
             number = int(git.run(count, cwd=self.checkout.top).stdout)
-            self.tell(f"picked up {counted(number, 'new commit')} of yours: {tip[:10]}")
+            self.tell(f"picked up {counted(number, 'new commit')} from you: {tip[:10]}")
         elif _UNREACHED.search(done.stderr):
             self._unreached += 1
             if self._unreached == _LOOKS:
@@ -187,7 +187,8 @@ class CheckoutSync:
             return False
         elif _APART.search(done.stderr):
             self._tell_way(
-                "your new commits wait: other work has landed meanwhile; rebase them "
+                "your new commits are waiting because other work has landed; rebase "
+                "them "
                 "with",
                 landed_line(self.checkout, self.known),
             )
@@ -197,7 +198,7 @@ class CheckoutSync:
         return True
 
     def _refused(self, said: str) -> None:
-        self._tell_once(f"your new commits are not picked up: {said.strip()}")
+        self._tell_once(f"your new commits were not picked up: {said.strip()}")
 
     def tell_landed(self) -> None:
         """Say once how to bring work that has landed into the checkout."""

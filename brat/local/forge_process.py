@@ -77,7 +77,7 @@ class Process:
                 return line
         self.stop()
         said = self._log.read_text(errors="replace")[-2000:].strip()
-        said = said or f"it was not ready in {START_S:.0f} s"
+        said = said or f"it was not ready within {START_S:.0f} s"
         raise Unavailable(f"{self._child.args[3]!r} did not start: {said}")  # type: ignore[index]  # a list
 
     @property
@@ -203,7 +203,9 @@ def judge_by(url: str, known: Registration, options: ServeOptions, ci: Ci) -> No
                 content=msgspec.json.encode(ci),
             ).raise_for_status()
         except httpx.HTTPError as error:
-            raise Unavailable(f"the local forge keeps its old [ci]: {error}") from error
+            raise Unavailable(
+                f"the local forge still uses the old [ci]: {error}"
+            ) from error
     options.ci = ci
 
 

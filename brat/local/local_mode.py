@@ -245,7 +245,7 @@ async def ending_agents(local: Local, roles: tuple[Role, ...]) -> AsyncIterator[
             async with asyncio.timeout(END_S):
                 await _call_off(local, roles)
         except TimeoutError:
-            say(f"not all agents ended within {END_S:g} s; see: brat session list")
+            say(f"some agents did not stop within {END_S:g} s; see: brat session list")
         raise
 
 
@@ -259,7 +259,7 @@ async def _call_off(local: Local, roles: tuple[Role, ...]) -> None:
             runs |= {run} if run else set()
     if not runs:
         return
-    local.tell(f"ending {counted(len(runs), 'agent')}; finished work is kept")
+    local.tell(f"stopping {counted(len(runs), 'agent')}; finished work is kept")
     for run in runs:
         await context.github.runs.cancel(run)
     context.memory.is_closing = True

@@ -96,7 +96,7 @@ def _owing(context: BotContext, state: State) -> Iterator[Role]:
 
 
 _ONCE: Final = "  once that is fixed: "
-_LANDING: Final = "its landing waits"
+_LANDING: Final = "waiting to land"
 
 
 class _Wait(Struct, frozen=True):
@@ -148,7 +148,7 @@ def _found(local: Local) -> dict[str, list[_Wait]]:
         found.setdefault(name, []).append(_aside(item, aside.why, name))
     for item, why in context.troubles.items():
         name = convoy_of_item(state, item)
-        found.setdefault(name, []).append(_Wait(name, "in trouble", 0, (why,)))
+        found.setdefault(name, []).append(_Wait(name, "failing", 0, (why,)))
     for wait in _locked(local):
         found.setdefault(wait.convoy, []).append(wait)
     return {name: waits for name, waits in found.items() if waits}
@@ -175,10 +175,10 @@ def _of_convoy(convoy: Convoy, *, named: bool) -> Iterator[_Wait]:
         drop = f"  to continue without it: brat task drop {whose}"
         yield _Wait(name, "blocked", task.number, (said, *mends, drop))
     if convoy.sync.stalled:
-        said = f"{name}: its landing waits: {convoy.sync.stalled}"
+        said = f"{name} is waiting to land: {convoy.sync.stalled}"
         yield _Wait(name, _LANDING, 0, (said, f"{_ONCE}brat convoy retry {name}"))
     if convoy.settled and convoy.landing_waits:
-        said = f"{name}: {convoy.offer} waits for {convoy.landing_waits}"
+        said = f"{name}: {convoy.offer} is waiting for {convoy.landing_waits}"
         yield _Wait(name, _LANDING, 0, (said,))
 
 
@@ -194,8 +194,8 @@ def _locked(local: Local) -> Iterator[_Wait]:
     context = local.loop.context
     for convoy, task, leases in kept_by_leases(context.mirror.state, context.clock()):
         lines = tuple(
-            f"{convoy.name}: task {task.number} waits: {holding(lease)}; it continues "
-            f"then, or after: brat lock release {shlex.quote(lease.resource)}"
+            f"{convoy.name}: task {task.number} is waiting: {holding(lease)}; to start "
+            f"it sooner: brat lock release {shlex.quote(lease.resource)}"
             for lease in leases
         )
         yield _Wait(convoy.name, "locked", task.number, lines)
@@ -212,7 +212,7 @@ def _of_other(name: str, waits: Sequence[_Wait]) -> str:
         f"{kind}: {', '.join(numbers)}" if numbers else kind
         for kind, numbers in kinds.items()
     )
-    return f"{name} also needs you ({what}): brat status says why"
+    return f"{name} also needs you ({what}): brat status shows why"
 
 
 OK: Final = 0
@@ -256,7 +256,7 @@ async def watch(
 ) -> None:
     """Run the roles until interrupted; new commits and issues are taken up."""
     async with serving(checkout, roles, tell) as local, beside(local):
-        tell(f"watching {checkout.top}; stop with Ctrl-C")
+        tell(f"watching {checkout.top}; press Ctrl-C to stop")
         while True:
             await until_done(local)
             await asyncio.to_thread(local.sync.tell_landed)
@@ -276,7 +276,9 @@ async def until_done(local: Local, *, also_locked: bool = False) -> None:
         news.tell(local.loop.context.mirror.state)
         if not local.forge_alive():
             log = local.checkout.folder / "forge.log"
-            raise Unavailable(f"the local forge ended: see {log}; nothing is lost")
+            raise Unavailable(
+                f"the local forge has stopped: see {log}; nothing is lost"
+            )
 
     told: set[str] = set()
     await bot_service.until_done(local.loop, seen=seen)

@@ -40,7 +40,7 @@ from runner.box.surroundings import Sight, shows
 from runner.engines.row import Call, Row, key_for, missing_key, program_of
 
 _MOVE: Final = (
-    "move it into the repository, and give its path from the repository's top"
+    "move it into the repository and give its path from the repository's top folder"
 )
 MODEL_URL: Final = "BRAT_MODEL_URL"
 
@@ -107,7 +107,7 @@ def clone_lacks(checkout: Checkout, known: Registration | None) -> Iterator[Lack
         )
         yield Lack(said, mend)
     if not checkout.config.exists() and _is_sparse(top):
-        said = f"this sparse checkout of {top} leaves out its {CONFIG}"
+        said = f"the sparse checkout of {top} leaves out {CONFIG}"
         yield Lack(said, f"run `git sparse-checkout add {CONFIG.partition('/')[0]}`")
     branch = known.branch if known else checkout.branch
     if own := ids.clashing(branch):
@@ -136,10 +136,10 @@ def branch_lacks(checkout: Checkout, known: Registration | None) -> Iterator[Lac
         home = worktree_on(checkout.top, known.branch)
         words = ("cd", str(home)) if home else ("git", "switch", known.branch)
         yield Lack(
-            f"{checkout.top} is on the branch {checkout.branch}, and agents start from "
+            f"{checkout.top} is on the branch {checkout.branch}, but agents start from "
             f"{known.branch}",
-            f"run `{shlex.join(words)}`, or `brat init` to let them "
-            f"start from {checkout.branch}",
+            f"run `{shlex.join(words)}`, or `brat init` to make agents start from "
+            f"{checkout.branch}",
         )
 
 
@@ -150,8 +150,8 @@ def ignored_files(checkout: Checkout) -> Iterator[Lack]:
     names = sorted(filter(_OWN_FILE.fullmatch, os.fsdecode(listed).split("\0")))
     if names:
         yield Lack(
-            f"git ignores {path_list(names)} here: agents and CI do not have them",
-            "let .brat/setup.sh and CI's command create what they need",
+            f"git ignores {path_list(names)} here, so agents and CI do not get them",
+            "let .brat/setup.sh and the CI command create what they need",
         )
 
 
@@ -201,14 +201,14 @@ def _lacks(
     for word in words:
         if not is_found(checkout.top, word):
             mend = _marking(checkout.top, word) or _install(row)
-            yield Lack(f"{where}: there is no program {word}", mend)
+            yield Lack(f"{where}: the program {word} was not found", mend)
             return
         yield from _first_line(where, checkout.top, word)
     if have is not None and (row.vendors or spec.secret):
         call = Call(spec, Path(), Path(), endpoint=have.get(MODEL_URL, ""))
         fault = missing_key(row, replace(call, key=key_for(row, call, have)))
         if fault:
-            mend = "export it here; on GitHub make it a secret of the repository"
+            mend = "export it here; on GitHub, store it as a repository secret"
             yield Lack(f"{where}: {fault.rstrip('.')}", mend)
 
 
@@ -239,10 +239,12 @@ def _uncommitted(where: str, top: Path, words: Iterable[str]) -> Iterator[Lack]:
     committed = repo.head.peel(pygit2.Tree)
     for word in map(os.path.normpath, words):
         if word[:1] != "/" and (top / word).is_file() and word not in committed:
-            said = f"{where}: agents start from what is committed, and {word} is not"
+            said = f"{where}: agents get only committed files, and {word} is not one"
             mend = f"run `git add {shlex.quote(word)}`, and commit it"
             if repo.path_is_ignored(word):
-                mend = "git ignores it: put its folder on the PATH, and name it without"
+                mend = (
+                    "git ignores it: put its folder on the PATH and give only its name"
+                )
             yield Lack(said, mend)
 
 
@@ -260,7 +262,7 @@ def _marking(top: Path, word: str) -> str:
     if word in _OF_BASH:
         return "that is a bash builtin: begin the command with `bash -c`"
     if word.startswith("~/"):
-        return "write its full path, because no shell expands this one"
+        return "write its full path, because no shell expands ~ here"
     if not (top / word).is_file():
         return ""
     named = shlex.quote(word)
@@ -268,7 +270,7 @@ def _marking(top: Path, word: str) -> str:
 
 
 def _install(row: Row) -> str:
-    how = f"run `{row.install}`" if row.install else "install it, put it on the PATH"
+    how = f"run `{row.install}`" if row.install else "install it and put it on the PATH"
     return f"{how}, or choose another engine in {CONFIG}"
 
 
@@ -277,26 +279,28 @@ def ci_lacks(checkout: Checkout, config: Config, ci: Ci) -> Iterator[Lack]:
     if not config.refinery.require_ci:
         return
     if ci.command is None:
-        said = "no CI command was found, so nothing could land"
+        said = "no CI command was found, so nothing can land"
         other = "[refinery] require_ci = false to land untested work"
         yield Lack(said, f"set [ci] command in {CONFIG}, or {other}")
         return
     with suppress(ValueError):
         words = shlex.split(ci.command, comments=True)
-        mend = f"put its folder on the PATH, or {_MOVE}"
+        mend = f"put its folder on the PATH or {_MOVE}"
         seen = (*words, _real_file(first_word(ci.command)))
-        yield from _unseen("CI's command: its sandbox does not show", mend, seen)
-        yield from _uncommitted("CI's command", checkout.top, _started_file(words))
+        yield from _unseen("the CI command: its sandbox does not contain", mend, seen)
+        yield from _uncommitted("the CI command", checkout.top, _started_file(words))
     word = first_word(ci.command)
-    yield from _first_line("CI's command", checkout.top, word)
+    yield from _first_line("the CI command", checkout.top, word)
     if word and not is_found(checkout.top, word):
-        said = f"CI's command is `{ci.command}`, and there is no program {word}"
+        said = f"the CI command is `{ci.command}`, but the program {word} was not found"
         mend = _marking(checkout.top, word) or "install it"
         yield Lack(said, f"{mend}, or set another [ci] command in {CONFIG}")
     elif module := _PYTHON_MODULE.match(ci.command):
         python, name = module.groups()
         if not _has_module(checkout.top, python, name):
-            said = f"CI's command is `{ci.command}`, and {python} has no module {name}"
+            said = (
+                f"the CI command is `{ci.command}`, but {python} has no module {name}"
+            )
             mend = "install it there or in a virtual environment that you activate"
             yield Lack(said, f"{mend}, or set another [ci] command in {CONFIG}")
 

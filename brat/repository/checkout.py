@@ -112,7 +112,8 @@ def find(path: Path) -> Checkout:
     ids = str(settings[_ID_FORM] if _ID_FORM in settings else _IDS).lower()  # noqa: SIM401  no mapping
     if ids != _IDS:
         raise BratError(
-            f"{common} uses {ids} object ids, but brat, like GitHub, reads only {_IDS}"
+            f"{common} uses {ids} object IDs, but brat, like GitHub, supports only "
+            f"{_IDS}"
         )
     repo = _whoever_owns_it(found)
     if repo.workdir is None:
@@ -121,15 +122,15 @@ def find(path: Path) -> Checkout:
     _trust(top, Path(found).resolve(), common)
     if repo.head_is_unborn:
         raise BratError(
-            f"{top} has no commit yet, and agents start from commits: create the "
-            "first one, for example with `git commit --allow-empty -m Begin`"
+            f"{top} has no commits yet, and agents start from a commit: create one, "
+            "for example with `git commit --allow-empty -m Begin`"
         )
     if repo.head_is_detached:
-        mend = "`git switch` to one"
+        mend = "switch to one with `git switch`"
         for name, ended in _UNDER_WAY.items():
             if (Path(found) / name).exists():
-                mend = f"first finish what is in progress, or run `git {ended}`"
-        raise BratError(f"{top} is on no branch: {mend}, then try again")
+                mend = f"finish the operation in progress, or run `git {ended}`"
+        raise BratError(f"{top} is not on a branch: {mend}, then try again")
     return Checkout(top=top, branch=repo.head.shorthand, folder=common / STATE_FOLDER)
 
 
@@ -184,7 +185,7 @@ def require_clean(checkout: Checkout) -> None:
     if changed:
         more = f" and {len(changed) - _SHOWN} more" if len(changed) > _SHOWN else ""
         raise BratError(
-            f"{checkout.top} has changes that are not committed "
+            f"{checkout.top} has uncommitted changes "
             f"({', '.join(changed[:_SHOWN])}{more}): agents start from commits, so "
             f"first {mending(checkout, changed)}"
         )

@@ -163,7 +163,8 @@ class Reader:
             if kind not in ("", "commit"):
                 raise Corrupt(
                     f"{WAL_REF} in {log.folder} points at a {kind} ({head[:10]}), so "
-                    "it is not a log; if there was none, remove it with: git -C "
+                    "it is not a log; if this repository has never had a log, remove "
+                    "it with: git -C "
                     f"{shlex.quote(str(log.folder))} update-ref -d {WAL_REF}"
                 )
             self.reading = self._begun(log, head)

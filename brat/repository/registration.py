@@ -31,7 +31,8 @@ DAEMON_FILE: Final = "daemon.json"
 
 
 NO_REPOSITORY: Final = (
-    "{} is not in a git repository: run `git init` there, or name one with --repo"
+    "{} is not in a git repository: run `git init` there, or choose a repository with "
+    "--repo"
 )
 BOT: Final = "brat[bot]"
 FORGE_FOLDER: Final = "forge"
@@ -70,7 +71,9 @@ def read(folder: Path) -> Registration:
     """Return the registration in brat's folder."""
     found = known(folder)
     if found is None:
-        raise BratError("brat does not know this repository yet: run `brat init` first")
+        raise BratError(
+            "this repository is not registered with brat yet: run `brat init` first"
+        )
     return found
 
 
@@ -87,7 +90,7 @@ def known(folder: Path) -> Registration | None:
         why = f"{error}, so it is truncated or was edited by hand"
     raise BratError(
         f"{file} cannot be read: {why}; move it away and run `brat init`, which "
-        "writes a new one: the issues, the work and the log stay"
+        "writes a new one: the issues, the work and the log are kept"
     )
 
 

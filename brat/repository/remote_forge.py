@@ -60,7 +60,9 @@ def origin_of(clone: Path) -> Origin:
     url = str(repository.remotes["origin"].url or "") if "origin" in names else ""
     found = _URL.fullmatch(url)
     if found is None:
-        raise BratError(f"{clone} has no remote origin that names a repository")
+        raise BratError(
+            f"{clone} has no remote `origin` that points to a repository on a forge"
+        )
     host = str(found["host"] or found["scp"]).lower()
     if host in LOOPBACK and found["scheme"] == "http":
         there = f"http://{host}{found['port'] or ''}"

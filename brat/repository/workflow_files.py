@@ -112,8 +112,8 @@ _NO_LIST: Final = re.compile(r"[\[\]{},\"'\n]")
 
 
 UNPINNED: Final = (
-    "this brat was not installed from a commit, so choose the one for jobs: replace "
-    "OWNER and COMMIT"
+    "this brat was not installed from a commit: to choose the one that jobs use, "
+    "replace OWNER and COMMIT"
 )
 
 
@@ -143,8 +143,8 @@ def adopt(checkout: Checkout, names: tuple[str, ...]) -> int:
             say(f"{FOLDER}/{each.name} already exists")
         else:
             say(
-                f"{FOLDER}/{each.name} exists and is not this version's: it is left "
-                "unchanged; to get the new one, remove it and try again"
+                f"{FOLDER}/{each.name} differs from this version's file and is left "
+                "unchanged; to replace it, remove it and try again"
             )
     if pin is None:
         say(f"{UNPINNED} in {FOLDER}")
@@ -241,7 +241,7 @@ def text_of(name: str) -> str:
     for folder in _OURS:
         if (folder / name).is_file():
             return (folder / name).read_text(encoding="utf-8")
-    raise BratError(f"this installation of brat lacks {name}: install it again")
+    raise BratError(f"this installation of brat has no {name}: reinstall brat")
 
 
 def _with_pin(text: str, pin: Pin | None) -> str:

@@ -64,7 +64,7 @@ class EngineKeyStep:
 
     async def look(self) -> Look:
         if not self._keys:
-            return wanted("the engine needs no key that brat knows of")
+            return wanted("the engine needs no key, as far as brat knows")
         names = await secret_names(self._rest, self._repository)
         there = sorted((names or frozenset()) & set(self._keys))
         if there:
@@ -191,8 +191,8 @@ class LogKeyStep:
     page = "settings/environments"
     by_hand = (
         'ssh-keygen -t ed25519 -N "" -C brat -f log_key; store log_key as the secret '
-        f"{SECRET} of the environment {ENVIRONMENT}, and in the variable {SIGNERS} a "
-        "line: brat and the text of log_key.pub (administrators only)"
+        f"{SECRET} of the environment {ENVIRONMENT}, and set the variable {SIGNERS} to "
+        "one line: brat, then the text of log_key.pub (administrators only)"
     )
 
     def __init__(
@@ -212,14 +212,17 @@ class LogKeyStep:
             return for_a_person(f"fix the variable {SIGNERS}: {error}")
         if SECRET not in names:
             return owed(
-                f"create the key that signs the log: the secret {SECRET} of the "
-                f"environment {ENVIRONMENT}, and its public half in the variable "
-                f"{SIGNERS}"
+                "create the key that signs the log: its private half in the secret "
+                f"{SECRET} of the environment {ENVIRONMENT}, its public half in the "
+                f"variable {SIGNERS}"
             )
         if told or file is not None:
-            return wanted(f"the secret {SECRET} exists, and jobs know who may sign")
+            return wanted(
+                f"the secret {SECRET} exists, and jobs know which key may sign"
+            )
         return for_a_person(
-            f"tell jobs who may sign: set the variable {SIGNERS} to the public half of "
+            f"tell jobs which key may sign: set the variable {SIGNERS} to the public "
+            "half of "
             f"{SECRET}, or remove that secret and try again to create a new key"
         )
 

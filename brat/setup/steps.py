@@ -187,7 +187,7 @@ class PullRequestStep(Setting):
         if (await self.read()).can_approve_pull_request_reviews:
             return wanted("jobs may open pull requests")
         allow = "LOOSEN: allow GitHub Actions to create and approve pull requests"
-        return owed(f"{allow} (with an App of your own, this is not needed)")
+        return owed(f"{allow} (not needed if you use an App of your own)")
 
     async def do(self) -> None:
         await self.put({"can_approve_pull_request_reviews": True})
@@ -238,18 +238,18 @@ class ReadyStep:
     async def look(self) -> Look:
         """Look among the newest issues; where the files are there, none is owed."""
         if (await self._files.look()).state == "wanted":
-            return wanted("brat was set up before: label an issue to start")
+            return wanted("brat is already set up: label an issue to start")
         count = 0
         async for each in self._rest.each(Announced, f"{self._url}?state=all"):
             if each.is_ours:
-                return wanted(f'the issue "{READY}" waits for the merge')
+                return wanted(f'the issue "{READY}" exists and waits for the merge')
             if (count := count + 1) >= _NEWEST:
                 break
         return owed(f'open the issue "{READY}": one small task, as a smoke test')
 
     async def do(self) -> None:
         if (await self._files.look()).state == "owed":
-            raise BratError("its pull request is not there yet")
+            raise BratError("the pull request does not exist yet")
         asked = {"title": READY, "body": _SMOKE_TEST, "labels": [LABEL]}
         await self._rest.write("POST", self._url, asked)
 
@@ -288,13 +288,13 @@ def planned_ci(
             return wanted(f"brat starts {start.file} on each candidate")
         if start.command:
             return wanted(
-                f"brat tests each candidate with {start.command}, in a job of its own"
+                f"brat tests each candidate with {start.command}, in a separate job"
             )
         if lack:
             return for_a_person(f"{lack[0]}: {lack[1]}")
         return for_a_person(
-            "run `brat setup --ci FILE` with the workflow that tests what brat "
-            f"builds, one of {', '.join(dispatched)}"
+            "run `brat setup --ci FILE`; FILE is the workflow that tests candidates, "
+            "one of {', '.join(dispatched)}"
         )
     if fault := dispatch_fault(files, chosen):
         return for_a_person(fault)
@@ -350,21 +350,21 @@ _PINNED: Final = re.compile(r"[a-z0-9][\w.:/-]*@sha256:[0-9a-f]{64}", re.ASCII)
 
 def planned_container(image: str, engine: str) -> Look:
     if _PINNED.fullmatch(image):
-        return wanted(f"agents work in {image.partition('@')[0]}, named by its digest")
+        return wanted(f"agents run in {image.partition('@')[0]}, pinned by its digest")
     if image:
         return for_a_person(
-            f"name the image in {CONTAINER} by its digest, as NAME@sha256:...: what "
-            f"{image} means may change from one task to the next"
+            f"pin the image in {CONTAINER} by its digest, as NAME@sha256:...; "
+            f"otherwise {image} may change from one task to the next"
         )
     with_it = f", and each job installs {engine}" if engine else ""
-    return wanted(f"agents work on the job's own machine{with_it}")
+    return wanted(f"agents run directly on the job's machine{with_it}")
 
 
 class ContainerStep:
     """Reads the variable; people build and push the image."""
 
     page = "settings/variables/actions"
-    by_hand = f"name an image by its digest in the variable {CONTAINER}"
+    by_hand = f"name an image, pinned by its digest, in the variable {CONTAINER}"
 
     def __init__(self, rest: Rest, repository: str, engine: str) -> None:
         self._variable, self._engine = Variable(rest, repository, CONTAINER), engine

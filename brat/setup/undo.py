@@ -193,8 +193,8 @@ class _SignersUndo:
             return wanted(f"the variable {SIGNERS} stays: brat setup stored no key")
         if len(told.splitlines()) > 1:
             return for_a_person(
-                f"remove the line of brat's key from the variable {SIGNERS}: the other "
-                "lines are not from brat setup"
+                f"remove the line with brat's key from the variable {SIGNERS}; brat "
+                "setup did not add the other lines"
             )
         return owed(
             f"delete the variable {SIGNERS}: logs signed with this key are no longer "
@@ -279,10 +279,10 @@ def planned_environment_undo(
         )
     if SECRET in secrets:
         return for_a_person(
-            f"delete the secret {SECRET} of the environment {ENVIRONMENT}: it has "
-            "rules or secrets that are not from brat setup"
+            f"delete the secret {SECRET} of the environment {ENVIRONMENT}: the "
+            "environment has rules or secrets that brat setup did not create"
         )
-    return wanted(f"the environment {ENVIRONMENT} stays: it is not from brat setup")
+    return wanted(f"the environment {ENVIRONMENT} stays: brat setup did not create it")
 
 
 class _EnvironmentUndo:
@@ -311,7 +311,9 @@ class _EnvironmentUndo:
     async def do(self) -> None:
         for step in self._told_by_it:
             if (look := await step.look()).state == "owed":
-                raise BratError(f"it shows what brat setup did; first {look.said}")
+                raise BratError(
+                    f"the pull request shows what brat setup did; first {look.said}"
+                )
         await self._rest.write("DELETE", self._url)
 
 
@@ -370,8 +372,8 @@ class _LocalUndo:
 
 
 ENDS: Final = (
-    "everything that brat setup did is undone",
-    "nothing is left of brat setup; nothing was changed",
+    "everything that brat setup did has been undone",
+    "brat setup left nothing to undo; nothing was changed",
 )
 
 

@@ -109,7 +109,7 @@ async def alone(
     if far is not None:
         source = replace(source, output=_printed_at(far))
     async with _at_its_address(source, port) as url:
-        tell(f"dashboard: {url} (read-only; stop with Ctrl-C)")
+        tell(f"dashboard: {url} (read-only; press Ctrl-C to stop)")
         await asyncio.Event().wait()
 
 

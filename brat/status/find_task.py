@@ -32,7 +32,9 @@ def live_or_named(state: State, name: str | None) -> Convoy:
     live = tuple(state.live())
     if len(live) > 1:
         which = ", ".join(convoy.name for convoy in live)
-        raise BratError(f"name the convoy with --convoy; these have not ended: {which}")
+        raise BratError(
+            f"several convoys have not ended ({which}): choose one with --convoy"
+        )
     if not state.convoys:
         raise BratError("there is no convoy yet")
     return live[0] if live else [*state.convoys.values()][-1]

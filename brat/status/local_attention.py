@@ -55,7 +55,7 @@ def ended_daemon(folder: Path) -> Iterator[Intervention]:
 
     known = other_processes.known_daemon(folder)
     if known is not None and not known.alive:
-        why = "the background bot ended unexpectedly, so nothing continues"
+        why = "the background bot ended unexpectedly, so no work continues"
         commands = ("brat daemon start", "brat daemon status")
         yield Intervention(kind="bot_down", why=why, commands=commands)
 
@@ -85,5 +85,7 @@ def _beside_landed(path: Path, folder: Path) -> Iterator[Intervention]:
     except BratError:
         return  # no branch, or no forge: other commands say what to do
     if found.own and found.landed:
-        why = f"your commits on {known.branch} wait: other work has landed meanwhile"
+        why = (
+            f"your commits on {known.branch} are waiting because other work has landed"
+        )
         yield Intervention(kind="commits_beside", why=why, commands=(line,))

@@ -169,7 +169,8 @@ class RemoteOutput:
         near = parts.scheme == "http" and outbound.is_local(parts.hostname or "")
         if not parts.hostname or not (near or parts.scheme == "https"):
             raise BratError(
-                f"{bot} is not a bot: give https://HOST, or http://localhost:PORT"
+                f"{bot} is not a bot's address: use https://HOST or "
+                "http://localhost:PORT"
             )
         token = os.environ.get(FEED_TOKEN, "")  # noqa: TID251  a person's own terminal
         if not token:
@@ -179,7 +180,9 @@ class RemoteOutput:
         url = repository.remotes["origin"].url if "origin" in names else ""
         found = _REPOSITORY.search(url or "")
         if found is None:
-            raise BratError(f"{clone} has no remote origin that names a repository")
+            raise BratError(
+                f"{clone} has no remote `origin` that points to a repository on a forge"
+            )
         return cls(f"{bot.rstrip('/')}{FEED_PATH}/{found[1]}", token)
 
     def last(self, convoy: Convoy, task: Task) -> str:
@@ -212,12 +215,12 @@ class RemoteOutput:
                 headers={"Authorization": f"Bearer {self.token}"},
             )
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise Unavailable(f"the bot does not answer: {error!r}") from error
+            raise Unavailable(f"the bot did not answer: {error!r}") from error
         if answer.status_code == HTTPStatus.NOT_FOUND:
             return {"pieces": [], "next": 0, "running": False}
         if answer.status_code != HTTPStatus.OK:
             said = answer.text[:200].strip()
-            raise BratError(f"the bot refused it: {answer.status_code} {said}")
+            raise BratError(f"the bot refused the request: {answer.status_code} {said}")
         told = answer.json()
         assert isinstance(told, dict)  # noqa: S101  our own bot answers so
         return told
@@ -272,8 +275,8 @@ def _on_the_forge(path: Path, number: int, convoy: str | None) -> BratError:
     origin = origin_of(log)
     there = f"{origin.web}/actions/runs/{run}"
     return BratError(
-        f"the session of task {number} ran on the forge, which has its output: "
-        f"{there}; with a live feed, --bot shows it"
+        f"the session of task {number} ran on the forge; see its output at {there} or, "
+        "with a live feed, use --bot"
     )
 
 
@@ -327,7 +330,7 @@ class EndedSession(Struct, frozen=True, kw_only=True):
         yield "used", usage_in_words(one.usage)
         if self.output:
             shown = self.output.rstrip("\n").split("\n")[-LAST_LINES:]
-            yield "output", "\n".join(("its last lines:", *shown))
+            yield "output", "\n".join(("last lines:", *shown))
         elif self.page:
             yield "output", self.page
 

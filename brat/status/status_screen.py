@@ -171,12 +171,12 @@ def _at_work(state: State, live: tuple[Convoy, ...], now: int) -> Iterator[Text]
         if convoy in live:
             took = rough(max(0, now - task.attempt.at) / 1000) if task.attempt else ""
             name = ids.session_name(convoy.name, task.number, task.started)
-            yield Text(f"agent at work: {name} by {task.spec.engine}, {took}")
+            yield Text(f"running agent: {name} by {task.spec.engine}, {took}")
     for convoy in live:
         for place, task in enumerate(waiting_to_merge(convoy), 1):
             where = f"{convoy.name} {place}. task {task.number}"
             wait = one_line(waits_for(convoy, task))
-            yield Text(f"merge train: {where}, waits for {wait}")
+            yield Text(f"merge queue: {where}, waits for {wait}")
 
 
 def _locks(leases: tuple[Lease, ...]) -> Iterator[Text]:
@@ -186,7 +186,7 @@ def _locks(leases: tuple[Lease, ...]) -> Iterator[Text]:
     for holder, own in held.items():
         what = ", ".join(lease.resource for lease in own)
         until = clock(max(lease.expires for lease in own))
-        yield Text(f"lock: {one_line(what)} by {one_line(holder)} until {until}")
+        yield Text(f"lock: {one_line(what)} held by {one_line(holder)} until {until}")
 
 
 def waiting(found: tuple[Intervention, ...], *, whole: bool = False) -> Iterator[Text]:
@@ -429,7 +429,7 @@ def _lines(convoy: Convoy) -> Iterator[str]:
     if told := estimate_words(convoy.estimate):
         yield f"estimate: {told}"
     if found.changes:
-        yield "changed since it was made or last approved:"
+        yield "changed since the plan was made or last approved:"
         yield from (f"{_LEVEL}{each}" for each in found.changes)
     if found.approval:
         yield found.approval.replace("`", "")
@@ -442,7 +442,7 @@ def _plan_task(task: PlanTask) -> Iterator[str]:
         yield f"{_LEVEL}does: {task.does}"
     yield f"{_LEVEL}changes: {_named(task.paths)}"
     if task.creates:
-        yield f"{_LEVEL}makes: {_named(task.creates)}"
+        yield f"{_LEVEL}creates: {_named(task.creates)}"
     yield f"{_LEVEL}engine: {task.engine}" + (f" ({task.why})" if task.why else "")
     for wait in task.waits:
         yield f"{_LEVEL}waits for task {wait.on}: {wait.why}"

@@ -53,8 +53,8 @@ class BoxReport(msgspec.Struct, frozen=True):
         if self.is_off or not self.why or (is_killed and self.why == _SILENT):
             return ""
         return (
-            f"This machine cannot sandbox agents ({self.why}), so none "
-            'starts; use one that can, or set [runner] box = "off".'
+            f"This machine cannot sandbox agents ({self.why}), so no agent starts; use "
+            'another machine, or set [runner] box = "off".'
         )
 
 
@@ -67,7 +67,7 @@ def read_report(text: str) -> BoxReport:
     return BoxReport(walls=msgspec.convert(named, Walls))
 
 
-NO_BOX: Final = "only Linux has sandboxes"
+NO_BOX: Final = "sandboxes need Linux"
 _OFF: Final = BoxReport(is_off=True, why="the configuration turns it off")
 PROBE_S: Final = 20.0
 _REPORT_BYTES: Final = 2000
@@ -210,7 +210,7 @@ def cannot_box() -> str:
                     check=False,
                 )
             except FileNotFoundError:
-                return "there is no program `true`"
+                return "the program `true` was not found"
             return box.report().why
 
 

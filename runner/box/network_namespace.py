@@ -114,7 +114,7 @@ def same_names(name: str) -> str:
 def refusal() -> str:
     """Return why no network can be closed here, or ""; a child process tries it."""
     if sys.platform != "linux":
-        return "only Linux can close it"
+        return "only Linux can isolate it"
     read, write = os.pipe()
     child = os.fork()
     if child == 0:

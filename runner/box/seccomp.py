@@ -165,12 +165,12 @@ _CONNECT_BY_SENDING = 0x20000000
 def refusal() -> str:
     """Return why calls cannot be refused here, or "" if they can."""
     if sys.platform != "linux":
-        return "only Linux has seccomp"
+        return "seccomp needs Linux"
     if os.uname().machine not in CALLS:
-        return f"the system calls of {os.uname().machine} are not known"
+        return f"the system calls of {os.uname().machine} are unknown"
     with open("/proc/self/status", encoding="utf-8") as file:  # noqa: PTH123  small
         has_it = any(line.startswith("Seccomp:") for line in file)
-    return "" if has_it else "this kernel has no seccomp"
+    return "" if has_it else "this kernel does not support seccomp"
 
 
 def restrict() -> None:

@@ -67,9 +67,9 @@ def found(kind: str) -> Row:
         name, points = kind.removeprefix(PLANNER), _installed(planner.PLUGIN_GROUP)
         if planned := points.get(name):
             return planner_row(name, planned.value)
-        listed = ", ".join(sorted(points)) or "none is installed"
+        listed = ", ".join(sorted(points)) or "none"
         meant = did_you_mean(name, points) or "."
-        raise ValueError(f"No planner is called {name!r}; known: {listed}{meant}")
+        raise ValueError(f"There is no planner {name!r}; available: {listed}{meant}")
     if row := ENGINES.get(kind):
         return row
     point = _installed().get(kind.removeprefix(PLUGIN))
@@ -77,7 +77,7 @@ def found(kind: str) -> Row:
         names = known()
         meant = did_you_mean(kind, names) or "."
         listed = ", ".join(sorted(names))
-        raise ValueError(f"No engine is called {kind!r}; known: {listed}{meant}")
+        raise ValueError(f"There is no engine {kind!r}; available: {listed}{meant}")
     return _loaded(point)
 
 

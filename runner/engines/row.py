@@ -143,8 +143,8 @@ class Row(Struct, frozen=True):
     def __post_init__(self) -> None:
         if self.also and not self.vendors:
             raise ValueError(
-                f"The engine {self.name} takes a key in {', '.join(self.also)} for no "
-                "vendor: give its row `vendors`."
+                f"The engine {self.name} accepts a key in {', '.join(self.also)} but "
+                "has no vendors: add `vendors` to its row."
             )
 
     @property
@@ -251,7 +251,7 @@ def missing_key(row: Row, call: Call) -> str:
     """Return a sentence that says that the key is missing, or "" if it is there."""
     vendor = vendor_of(row, call)
     if vendor and can_be_pointed(vendor) and not upstream(vendor, call)[0]:
-        return f"The engine {row.name} needs url for its model {call.spec.model}."
+        return f"The engine {row.name} needs a url for its model {call.spec.model}."
     if call.key or (vendor is None and not call.spec.secret):
         return ""
     names = " or ".join(_names(row, call))

@@ -16,7 +16,7 @@ def read(stream: Stream, line: str) -> Iterator[Said]:
 def _argv(call: Call) -> tuple[str, ...]:
     if not call.spec.args:
         raise ValueError(
-            'The engine has no command; give it args, such as ["sh", "agent.sh"].'
+            'The engine has no command; set args, such as ["sh", "agent.sh"].'
         )
     return call.spec.args
 

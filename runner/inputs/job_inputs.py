@@ -53,7 +53,7 @@ def _handed(env: Mapping[str, str], name: str, most: int) -> bytes | None:
     if not number:
         return None
     if not (number.isascii() and number.isdigit() and int(number) > _STANDARD):
-        raise BadInput(f"{name} is {number!r}; it must be a descriptor of 3 or more.")
+        raise BadInput(f"{name} is {number!r}; it must be a descriptor, 3 or higher.")
     try:
         with open(int(number), "rb", buffering=0) as source:  # noqa: PTH123  a descriptor has no path
             return source.read(most)
@@ -200,8 +200,8 @@ def read_inputs(env: Mapping[str, str]) -> Inputs:
     token = _token(env)
     if token is None and not server.startswith("file://"):
         raise BadInput(
-            "There is no token to fetch with; set BRAT_TOKEN, or BRAT_TOKEN_FD to the "
-            "number of a descriptor that holds it."
+            "There is no token for fetching; set BRAT_TOKEN, or set BRAT_TOKEN_FD to "
+            "the number of a descriptor that holds one."
         )
     return Inputs(
         convoy=convoy,
@@ -269,7 +269,7 @@ def _matching(
         return ""
     value = _given(env, name)
     if form.fullmatch(value) is None:
-        raise BadInput(f"{name} is {value[:80]!r}; it should be like {example}.")
+        raise BadInput(f"{name} is {value[:80]!r}; it should look like {example}.")
     return value
 
 
@@ -283,7 +283,7 @@ def _folder(env: Mapping[str, str], name: str) -> Path:
 def _fresh(env: Mapping[str, str], name: str) -> Path:
     path = _folder(env, name)
     if path.is_dir() and any(path.iterdir()):
-        raise BadInput(f"{name} is {str(path)!r}, which is not empty; name a new one.")
+        raise BadInput(f"{name} is {str(path)!r}, which is not empty; use a new one.")
     return path
 
 
@@ -342,9 +342,9 @@ def prompted(env: Mapping[str, str]) -> tuple[Inputs, TaskStarted]:
     """
     text, file = env.get("BRAT_TASK_PROMPT", ""), env.get("BRAT_TASK_PROMPT_FILE", "")
     if env.get("BRAT_SESSION", "").strip() or env.get("BRAT_LOG", "").strip():
-        raise BadInput("Give a prompt, or session and log of a convoy, not both.")
+        raise BadInput("Give either a prompt or a convoy's session and log, not both.")
     if text.strip() and file.strip():
-        raise BadInput("Give the input prompt or prompt-file, not both.")
+        raise BadInput("Give either the input prompt or prompt-file, not both.")
     prompt = text if text.strip() else _content(env, file.strip())
     if len(prompt.encode()) > PROMPT_BYTES:
         raise BadInput(f"The prompt is longer than {PROMPT_BYTES} bytes.")
@@ -356,7 +356,7 @@ def prompted(env: Mapping[str, str]) -> tuple[Inputs, TaskStarted]:
     session = ids.session_name(CONVOY, 1, 1)
     inputs = read_inputs({**env, "BRAT_SESSION": session, "BRAT_LOG": _NO_LOG})
     if not (base or inputs.head):
-        raise BadInput("There is no commit to start from: give the input base.")
+        raise BadInput("There is no commit to start from: set the input base.")
     return inputs, TaskStarted(
         convoy=CONVOY,
         task=1,
@@ -382,7 +382,7 @@ def _content(env: Mapping[str, str], name: str) -> str:
     top = Path(env.get("GITHUB_WORKSPACE", "")).resolve()
     file = (top / name).resolve()
     if not file.is_relative_to(top) or not file.is_file():
-        raise BadInput(f"The prompt-file {name[:80]!r} is not a file of the checkout.")
+        raise BadInput(f"The prompt-file {name[:80]!r} is not a file in the checkout.")
     try:
         with file.open("rb") as source:
             text = source.read(PROMPT_BYTES + 1).decode()
@@ -429,7 +429,7 @@ def _hosts(env: Mapping[str, str]) -> tuple[str, ...] | None:
     for each in listed:
         if re.fullmatch(HOST, each) is None:
             raise BadInput(
-                f"The input egress names {each[:80]!r}; give hosts such as pypi.org, "
+                f"The input egress lists {each[:80]!r}; use hosts such as pypi.org, "
                 "*.example.org or localhost:8080, or * for all."
             )
     return listed or None

@@ -228,8 +228,8 @@ class Egress:
 
 
 _WHY: Final = (
-    "brat lets nothing here reach {}; .brat/config.toml lists what may be reached: for "
-    "agents in [runner] egress, for CI in [ci] egress."
+    "brat does not allow access to {}; list the allowed hosts in .brat/config.toml: "
+    "for agents in [runner] egress, for CI in [ci] egress."
 )
 
 

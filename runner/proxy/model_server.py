@@ -167,7 +167,7 @@ class Gate:
             # some engines check that the server answers
             return web.Response(text="brat\n")
         if not self._knows(request):
-            why = "This is not a key of the session."
+            why = "This key does not belong to the session."
             return self._no(HTTPStatus.UNAUTHORIZED, why)
         asked_of, opened = self._model.dialect, self._allowed.paths
         found = request_rules.route_of(
@@ -196,7 +196,7 @@ class Gate:
                 self._freed.clear()
                 await self._freed.wait()
             if spent:
-                why = f"the session's budget of {spent} is spent"
+                why = f"the session's budget of {spent} is used up"
                 self._tell_once(protocol.Spent(why=why), "")
                 return self._no(HTTPStatus.PAYMENT_REQUIRED, f"brat: {why}.")
             meter.begin(most)
@@ -318,8 +318,8 @@ class OutsideOnly(ThreadedResolver):
         if open_to := [each for each in found if protocol.is_outside(each["host"])]:
             return open_to
         raise OSError(
-            f"{host} resolves to {found[0]['host']}, not on the public internet; "
-            "BRAT_MODEL_URL in the job's environment can name such a server"
+            f"{host} resolves to {found[0]['host']}, not on the public internet; to "
+            "use such a server, set BRAT_MODEL_URL in the job's environment"
         )
 
 

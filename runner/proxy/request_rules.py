@@ -466,7 +466,7 @@ def _decoded(body: bytes) -> dict[str, Any]:
     try:
         return msgspec.json.decode(body, type=dict[str, Any])
     except (MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise unreadable(f"no JSON object ({error})") from None
+        raise unreadable(f"not a JSON object ({error})") from None
 
 
 def _typed(dialect: Dialect, said: Mapping[str, object]) -> Mapping[str, object]:

@@ -207,7 +207,7 @@ class _Run:
         if proxy and proxy.trouble:
             return proxy.trouble
         ended = events.Error(
-            kind="failed", message="the proxy that holds its key has ended"
+            kind="failed", message="the proxy that holds its key has stopped"
         )
         return ended if ending.called_off else None
 

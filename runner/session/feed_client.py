@@ -167,12 +167,12 @@ def why_exposed(token: str, path: str) -> str:
     # /proc checks the permission on reading, not on opening.
     own = f"/proc/{os.getpid()}/environ"
     if _succeeds([sys.executable, "-I", "-S", "-c", _LOOK, own]):
-        return "a process of the job's user can read every other one"
+        return "each process of the job's user can read all others"
     for process in Path("/proc").iterdir():
         if not process.name.isdigit():
             continue
         if _content(process / "comm").strip().startswith(_RUNNER):
-            return "the job runs beside the forge's runner; give it a container"
+            return "the job runs beside the forge's runner; run it in a container"
         if token.encode() in _content(process / "environ"):
             return f"the process {process.name} shows the job's token to its user"
     sudo = shutil.which("sudo", path=path)

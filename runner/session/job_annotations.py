@@ -166,12 +166,12 @@ def summary(result: Result, who: str) -> str:
 
 
 _OPEN = (
-    "brat could not close the agent's network here: the agent was asked to use its "
+    "brat could not isolate the agent's network here: the agent was told to use its "
     "proxy, but may not have."
 )
 _UNBOXED = (
     "The agent had no sandbox here. If it started, it could read and write "
-    "everything that the job's user can, and see and end its processes."
+    "everything that the job's user can, and see and kill its processes."
 )
 
 

@@ -98,9 +98,9 @@ def script_fault(what: str, ending: Ending, limit_s: int, said: str) -> str:
     if ending.fault:
         return f"{what} did not start. {ending.fault}"
     if ending.timed_out:
-        return f"{what} was ended after {limit_s} s{last}."
+        return f"{what} was stopped after {limit_s} s{last}."
     if ending.signal is not None:
-        return f"{what} was ended by signal {ending.signal}{last}."
+        return f"{what} was killed by signal {ending.signal}{last}."
     if ending.exit_code != 0:
         return f"{what} exited with status {ending.exit_code}{last}."
     return ""
@@ -222,5 +222,5 @@ def acceptance_fault(
         order = Order(box.argv, folder, env, limit_s, fds=box.fds)
         ending, said = run_script(command, box, order, setting, stop)
     if ending.cancelled:
-        return "The acceptance command was ended with the job."
+        return "The acceptance command was stopped with the job."
     return script_fault("The acceptance command", ending, limit_s, said)

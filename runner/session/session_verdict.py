@@ -95,13 +95,13 @@ def _ended(seen: Seen) -> Iterator[Finding]:
         why = f"{_MEANING[trouble.kind]}: {trouble.message.rstrip('.')}."
         yield Finding("timed_out" if late else "failure", trouble.kind, why)
     if ending.timed_out:
-        why = f"The agent was ended after {seen.timeout_s:g} s."
+        why = f"The agent was stopped after {seen.timeout_s:g} s."
         yield Finding("timed_out", "deadline", why)
     if ending.silent:
-        why = f"The agent was ended: it printed nothing for {seen.silence_s:g} s."
+        why = f"The agent was stopped: it printed nothing for {seen.silence_s:g} s."
         yield Finding("timed_out", "hung", why)
     if ending.signal is not None:
-        why = f"The agent was ended by {_name(ending.signal)}{_last(seen)}"
+        why = f"The agent was killed by {_name(ending.signal)}{_last(seen)}"
         yield Finding("failure", "crashed", why)
     if ending.exit_code != 0:
         why = f"The agent exited with status {ending.exit_code}{_last(seen)}"
@@ -117,7 +117,7 @@ def _said(seen: Seen) -> Iterator[Finding]:
     ended = _clean(seen)
     match seen.report.status:
         case None:
-            why = "The agent ended without saying that it is done."
+            why = "The agent exited without saying that it was done."
             yield Finding("failure", ended, why)
         case "blocked" | "missing_tool" | "missing_data" as status:
             what = status.replace("_", " ")
@@ -131,10 +131,10 @@ def _said(seen: Seen) -> Iterator[Finding]:
             why = f"The agent reported noop but changed {files}."
             yield Finding("failure", ended, why)
         case "noop" if seen.goes_on:
-            why = "The agent reported noop but left the half-done work as it was."
+            why = "The agent reported noop but left the unfinished work as it was."
             yield Finding("failure", ended, why)
         case "noop" if not seen.unaccepted:
-            why = "The agent reported that there is nothing to do."
+            why = "The agent reported that there was nothing to do."
             yield Finding("noop", ended, why)
         case _:
             return
@@ -147,7 +147,7 @@ def _left(seen: Seen) -> Iterator[Finding]:
     for why in (*seen.work.faults, *seen.refusals):
         yield Finding("failure", ended, why)
     if seen.ending.survivors:
-        left = f"{seen.ending.survivors} of the agent's processes could not be ended."
+        left = f"{seen.ending.survivors} of the agent's processes could not be killed."
         yield Finding("failure", ended, left)
 
 

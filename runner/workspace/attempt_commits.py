@@ -227,13 +227,13 @@ class AttemptCommits:
         size = bundle.stat().st_size
         if size > BUNDLE_LIMIT:
             lighter = self._lighter(message, sizes, bundle)
-            said = f"The work has {size} bytes, most of them in {work.largest}"
+            said = f"The work has {size} bytes, most of them in {work.largest}; at most"
             return replace(
                 work,
                 commit=lighter.commit,
                 bundle=lighter.bundle,
                 patch_bytes=size,
-                oversized=f"{said}; {BUNDLE_LIMIT} can be kept.{lighter.oversized}",
+                oversized=f"{said} {BUNDLE_LIMIT} can be kept.{lighter.oversized}",
             )
         lasting = {(each.path, each.mode_after) for each in changes}
         steps = () if own == workspace.base else self._steps("HEAD")
@@ -265,9 +265,9 @@ class AttemptCommits:
         point_ref(self._workspace.store, self._workspace.ref, head)
         self._git("bundle", "create", "--quiet", str(bundle), "HEAD", f"^{base}")
         if bundle.stat().st_size > BUNDLE_LIMIT:
-            return Work(oversized=" None of it is.")
+            return Work(oversized=" None of it was kept.")
         self._patch_bytes()  # which is then searched for secrets
-        said = f" The rest is kept without {path_list(gone[::-1])}."
+        said = f" The rest was kept without {path_list(gone[::-1])}."
         return Work(head, bundle=bundle, oversized=said)
 
     def _agents_commit(self) -> str | None:

@@ -51,7 +51,7 @@ def _authority(inputs: Inputs, repo: Path) -> Authority:
     except BratError as error:
         raise NobodySigned(f"{where}: {error}.") from error
     if not found.signers:
-        raise NobodySigned(f"{where} allows no key to sign hand-offs: {_SET}.")
+        raise NobodySigned(f"{where} does not allow any key to sign hand-offs: {_SET}.")
     return Authority(inputs.repository_id, found)
 
 
@@ -64,14 +64,13 @@ def _committed(inputs: Inputs, repo: Path) -> str | None:
     branch = default_branch(inputs)
     if not branch:
         raise NobodySigned(
-            "GITHUB_EVENT_PATH names no event with the default branch, on which "
-            f"{SIGNERS_FILE} would count: "
-            "set the variable BRAT_ALLOWED_SIGNERS instead."
+            "GITHUB_EVENT_PATH has no event that gives the default branch, from which "
+            f"{SIGNERS_FILE} is read: set the variable BRAT_ALLOWED_SIGNERS instead."
         )
     if inputs.ref != _HEADS + branch or not inputs.head:
         raise NobodySigned(
             f"This run is for {inputs.ref or 'no branch'}, but hand-offs are accepted "
-            f"on {_HEADS}{branch} only, where {SIGNERS_FILE} says who may sign them."
+            f"only on {_HEADS}{branch}, where {SIGNERS_FILE} lists who may sign them."
         )
     try:
         _git(inputs, repo, "fetch", *_LEAN, "--", inputs.url, inputs.head)

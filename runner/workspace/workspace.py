@@ -295,9 +295,9 @@ SUBMODULES: Final = (
     "empty. They cannot be changed."
 )
 LFS: Final = (
-    "What .gitattributes gives to Git LFS is not here: such files are pointers, three "
-    "lines of text. Leave them alone, and add none: what you write to such a file is "
-    "left out of your work."
+    "The files that .gitattributes assigns to Git LFS are not here: you see pointers, "
+    "three lines of text. Do not change them or add any: what you write to such a file "
+    "is left out of your work."
 )
 _READ_BYTES: Final = 100_000
 ATTRIBUTES: Final = ".gitattributes"

@@ -117,7 +117,7 @@ def test_names_of_objects_that_no_library_reads_are_said(tmp_path: Path) -> None
     git(tmp_path, "init", "--quiet", "--object-format=sha256")
     commit(tmp_path, "one\n")
 
-    with pytest.raises(BratError, match="uses sha256 object ids"):
+    with pytest.raises(BratError, match="uses sha256 object IDs"):
         find(tmp_path)
 
 
@@ -150,7 +150,7 @@ def test_agents_start_from_the_branch_of_the_last_init_and_the_printed_line_work
         before = find(origin)
         if known := registrations.known(before.folder):
             (said,) = map(str, branch_lacks(before, known))
-            assert f"on the branch {name}, and agents start from {known.branch}" in said
+            assert f"on the branch {name}, but agents start from {known.branch}" in said
 
         checkout, known = registered(origin)
 
@@ -208,7 +208,7 @@ def test_a_linked_worktree_shares_what_brat_knows(origin: Path) -> None:
 
     assert registrations.read(linked.folder) == known
     (said,) = map(str, branch_lacks(linked, known))
-    assert "on the branch side, and agents start from main" in said
+    assert "on the branch side, but agents start from main" in said
     assert f"run `cd {origin}`, or `brat init`" in said
     bare = registrations.bare_path(linked.folder, known)
     tip = git(bare, "rev-parse", "HEAD")
@@ -230,7 +230,7 @@ def test_what_a_clone_has_that_others_lack_is_named(
 
     init(origin)
 
-    said = "git ignores .env, CLAUDE.local.md here: agents and CI do not have them"
+    said = "git ignores .env, CLAUDE.local.md here, so agents and CI do not get them"
     assert f"note: {said}" in capsys.readouterr().err
     for remote in ("", "https://github.com/ann/app"):
         if remote:
@@ -238,7 +238,7 @@ def test_what_a_clone_has_that_others_lack_is_named(
         check_up(origin, fix=False, engines=False, sweep=lambda: None)
         told = capsys.readouterr().err
         assert said in told
-        assert ("the log has no key of its own" in told) == bool(remote)
+        assert ("the log has no signing key" in told) == bool(remote)
 
 
 def test_what_git_tells_its_hooks_of_another_repository_is_not_heeded(
@@ -250,7 +250,7 @@ def test_what_git_tells_its_hooks_of_another_repository_is_not_heeded(
     done = ran((BRAT, "init"), cwd=origin, env=env)
 
     assert done.returncode == 0, done.stderr
-    assert f"brat knows {origin}" in done.stderr
+    assert f"registered {origin}" in done.stderr
 
 
 def test_the_tags_of_the_branch_are_brought_and_no_others(origin: Path) -> None:

@@ -51,5 +51,7 @@ def test_a_remote_names_its_forge(
 @pytest.mark.parametrize("url", ["/srv/git/app.git", "file:///srv/app", "https://a/b"])
 def test_another_remote_names_none(tmp_path: Path, url: str) -> None:
     pygit2.init_repository(str(tmp_path)).remotes.create("origin", url)
-    with pytest.raises(BratError, match="no remote origin that names a repository"):
+    with pytest.raises(
+        BratError, match="no remote `origin` that points to a repository"
+    ):
         origin_of(tmp_path)

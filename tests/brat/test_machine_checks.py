@@ -22,8 +22,8 @@ def test_a_disk_that_is_nearly_full_is_a_fault_and_says_which(tmp_path: Path) ->
 def test_this_machine_has_room_and_no_bot_that_ended(tmp_path: Path) -> None:
     has_room, has_tools = checked_machine(tmp_path)
 
-    assert "GB are free where sessions run" in has_room.said
-    assert "agents and CI have PATH" in has_tools.said
+    assert "GB of disk space free for sessions" in has_room.said
+    assert "agents and CI get PATH" in has_tools.said
 
 
 def test_what_agents_and_ci_have_of_a_terminal_is_named_and_what_is_hidden(
@@ -34,7 +34,7 @@ def test_what_agents_and_ci_have_of_a_terminal_is_named_and_what_is_hidden(
     found = tools({"JAVA_HOME": "/opt/java"}, tmp_path)
 
     assert found.grade == "ok"
-    assert "have PATH, JAVA_HOME, but not ~/.npmrc" in found.said
+    assert "get PATH, JAVA_HOME from your terminal, but not ~/.npmrc" in found.said
 
 
 # --- keys -----------------------------------------------------------------------------

@@ -276,7 +276,9 @@ def test_a_log_that_was_rewound_is_refused(told: Telling) -> None:
     with pytest.raises(Rewritten, match=f"{before} does not descend from {head}"):
         reader.read()
     said(told.path, "update-ref", "-d", WAL_REF)
-    with pytest.raises(Rewritten, match=f"the log is gone; it stood at {head}"):
+    with pytest.raises(
+        Rewritten, match=f"the log is gone; its last known head is {head}"
+    ):
         reader.read()
 
     assert reader.state == state

@@ -75,7 +75,7 @@ def test_what_was_kept_and_cannot_be_used_is_made_again(told: Telling) -> None:
 
     (done,) = repair(told.path, NOW)
 
-    assert done.startswith("the log was read again: ")
+    assert done.startswith("the log was read again in full: ")
     reader = Reader(told.path)
     assert (reader.read(), reader.notices) == (state, ())
     assert repair(told.path, NOW) == ()

@@ -191,7 +191,7 @@ RULESET = {
 }
 NO_TOKENS = "`octo` forbids access via a personal access token (classic)."
 RULED = "Repository rule violations found. Creations are restricted."
-EXCLUDE = "exclude what brat creates here from your rules, and try again ("
+EXCLUDE = "exempt the branches that brat creates from your rules, then try again ("
 KEY_LINE = f"store the engine's key: gh secret set {SECRET} --repo {REPO}"
 
 
@@ -346,7 +346,7 @@ async def test_the_key_of_the_persons_terminal_is_stored_once_they_agree(
 
 @looped(
     ("", "codex", "wanted", "each job installs codex"),
-    ("", "", "wanted", "the job's own machine"),
+    ("", "", "wanted", "directly on the job's machine"),
     ("ghcr.io/o/brat/runner-codex:v1", "codex", "by hand", "by its digest"),
     (f"ghcr.io/o/runner@sha256:{'0' * 64}", "codex", "wanted", "ghcr.io/o/runner"),
     (f"ghcr.io/o/runner@sha256:{'0' * 63}", "codex", "by hand", "by its digest"),
@@ -438,7 +438,7 @@ async def test_without_a_token_it_says_what_it_would_do(person: Person) -> None:
 
     assert said.status != 0
     assert "would do this in alice/app" in said.err
-    assert "create a key that signs brat's log" in said.err
+    assert "create the key that signs brat's log" in said.err
     assert "no token for" in said.err
 
 
@@ -455,7 +455,7 @@ LATER = [
     ("DELETE", ".*/git/refs/heads/brat-setup", "delete that branch", 422),
     ("DELETE", ".*/environments/brat", "delete the environment brat", 403),
 ]
-NOTHING = "nothing is left of brat setup; nothing was changed"
+NOTHING = "brat setup left nothing to undo; nothing was changed"
 
 
 async def test_undo_takes_back_what_setup_made_and_says_what_is_refused(
@@ -483,12 +483,14 @@ async def test_undo_takes_back_what_setup_made_and_says_what_is_refused(
         assert said.status == 1
         here.faults.lift()
         if refused is UNDONE:
-            assert "it shows what brat setup did; first delete" in said.err
+            assert (
+                "the pull request shows what brat setup did; first delete" in said.err
+            )
             assert await person.state() == made
 
     last = await person.type("--undo --yes")
     assert last.status == 0, last.err
-    assert "everything that brat setup did is undone" in last.err
+    assert "everything that brat setup did has been undone" in last.err
     left, tokens, *others = await person.state()
     assert (left, others) == (labels, empty)
     assert tokens == {
@@ -516,7 +518,7 @@ async def test_undo_names_merged_files_and_leaves_what_people_made(
 
     files = ".github/workflows/brat.yml, .brat/allowed_signers"
     assert f"hand  delete {files} on main: it is merged" in said.err
-    assert "1 left for you" in said.err
+    assert "1 left to do by hand" in said.err
     assert "the label brat stays" in said.err
 
 

@@ -66,7 +66,7 @@ def test_a_wait_that_is_not_is_said(rules: Rules) -> None:
 @pytest.mark.parametrize(
     ("asked", "why"),
     [
-        ("pull-99", "pull request #99 belongs to no convoy"),
+        ("pull-99", "pull request #99 does not belong to a convoy"),
         ("1->9", "has no task 9; its tasks: 1, 2"),
         ("the parser", "give a task"),
         ("٣", "give a task"),

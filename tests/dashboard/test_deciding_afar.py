@@ -72,7 +72,7 @@ async def test_a_decision_is_carried_out_and_a_second_time_refused(
     assert (
         said == f"done by the bot at {visit.url}: {endpoint_of(request_).word} {about}"
     )
-    begins = f"brat: the bot at {visit.url} refused it: That cannot be done: "
+    begins = f"brat: the bot at {visit.url} refused the request: That cannot be done: "
     assert refused.startswith(begins)
     assert len(refused.splitlines()) == 1
     assert len(visit.rules.facts) == facts
@@ -109,7 +109,7 @@ async def test_what_is_not_there_is_said(
 ) -> None:
     async with opens(blocked()) as visit:
         with pytest.raises(
-            BratError, match=f"^the bot at {visit.url} refused it {why}"
+            BratError, match=f"^the bot at {visit.url} refused the request {why}"
         ):
             await typed(visit, tmp_path, request_, convoy)
 
@@ -128,7 +128,7 @@ async def test_who_may_not_is_told_so(
 ) -> None:
     monkeypatch.setenv(TOKEN, "a-token-of-nobody")
     async with opens(blocked()) as visit:
-        with pytest.raises(BratError, match=r"refused it \(403\): Open the address"):
+        with pytest.raises(BratError, match=r"the request \(403\): Open the address"):
             await typed(visit, tmp_path, request_by_word("pause"))
     monkeypatch.setenv(TOKEN, KNOWN)
     async with opens(blocked(), writes=False) as visit:
@@ -144,7 +144,7 @@ async def test_a_forge_that_is_away_is_said(opens: Opens, tmp_path: Path) -> Non
 
 
 def test_a_bot_that_is_away_is_said(tmp_path: Path) -> None:
-    with pytest.raises(Unavailable, match=r"does not answer .* or try again"):
+    with pytest.raises(Unavailable, match=r"did not answer .* before you try again"):
         decisions.decided(
             tmp_path, NAME, request_by_word("pause"), "http://localhost:1"
         )
@@ -155,7 +155,7 @@ def test_a_bot_that_is_away_is_said(tmp_path: Path) -> None:
     ["http://brat.example.com", "brat.example.com", "ftp://localhost", "https://"],
 )
 def test_a_token_goes_nowhere_where_it_could_be_read(tmp_path: Path, bot: str) -> None:
-    with pytest.raises(BratError, match="is not a bot: give https://HOST"):
+    with pytest.raises(BratError, match="is not a bot's address: use https://HOST"):
         decisions.decided(tmp_path, NAME, request_by_word("pause"), bot)
 
 
@@ -192,7 +192,7 @@ def test_the_bot_is_named_by_the_person_and_never_by_the_repository(
 
 def test_a_hosted_bot_is_asked_below_the_repositorys_name(tmp_path: Path) -> None:
     repository = pygit2.init_repository(str(tmp_path))
-    with pytest.raises(BratError, match="no remote origin"):
+    with pytest.raises(BratError, match="no remote `origin`"):
         decisions.BotApi.of("https://brat.example.com/", tmp_path)
     repository.remotes.create("origin", "git@github.com:ann/app.git")
 

@@ -152,7 +152,7 @@ def test_writing_it_twice_gives_the_same_commit(sample: Sample, tmp_path: Path) 
 def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
 
-    with pytest.raises(FileExistsError, match="give an empty or a new folder"):
+    with pytest.raises(FileExistsError, match="choose an empty or new folder"):
         write(tmp_path)
 
     assert [file.name for file in tmp_path.iterdir()] == ["thesis.tex"]

@@ -76,8 +76,8 @@ def test_what_is_missing_is_said(clone: Path, monkeypatch: pytest.MonkeyPatch) -
     nowhere = _fault(clone)
     monkeypatch.delenv(FEED_TOKEN)
 
-    assert away.startswith("the bot does not answer: ")
-    assert nowhere.endswith("has no remote origin that names a repository")
+    assert away.startswith("the bot did not answer: ")
+    assert nowhere.endswith("has no remote `origin` that points to a repository")
     assert _fault(clone) == "set BRAT_FEED_TOKEN to the bot's feed_token"
 
 

@@ -59,10 +59,10 @@ async def test_a_commit_that_fails_says_how_it_ended(here: Town) -> None:
     check = await judged(here, commit)
 
     assert check["conclusion"] == "failure"
-    assert check["output"]["summary"] == "`echo no >&2; exit 7` ended with 7."
+    assert check["output"]["summary"] == "`echo no >&2; exit 7` exited with status 7."
     assert check["output"]["text"] == "no\n"
     _, killed = verdict(-9, Ci(command="make"), "")
-    assert killed.summary == "`make` was ended by signal 9."
+    assert killed.summary == "`make` was killed by signal 9."
 
 
 async def test_only_the_end_of_a_long_output_is_kept(here: Town) -> None:
@@ -284,7 +284,7 @@ async def test_a_run_that_nobody_needs_ends_at_once_with_its_children(
     assert (needed["status"], still) == ("in_progress", True)
     assert (check["conclusion"], check["output"]["summary"]) == (
         "cancelled",
-        "Its branch is gone.",
+        "The branch no longer exists.",
     )
     assert not psutil.pid_exists(child) or (
         psutil.Process(child).status() == psutil.STATUS_ZOMBIE
@@ -339,8 +339,11 @@ async def test_a_push_that_was_not_judged_in_time_is_judged_at_the_start(
 @pytest.mark.parametrize(
     ("command", "why"),
     [
-        ("tester-nobody-has -q", "ended with 127, a program was not found: "),
-        (": > no-program; ./no-program", "ended with 126, it cannot be run: "),
+        ("tester-nobody-has -q", "exited with status 127, a program was not found: "),
+        (
+            ": > no-program; ./no-program",
+            "exited with status 126, it is not executable: ",
+        ),
     ],
 )
 async def test_a_command_that_cannot_run_asks_for_a_person(
@@ -363,7 +366,7 @@ async def test_a_program_that_the_commit_itself_changed_is_red(here: Town) -> No
     check = await judged(here, commit)
 
     assert check["conclusion"] == "failure"
-    assert check["output"]["summary"] == "`./work.txt` ended with 126."
+    assert check["output"]["summary"] == "`./work.txt` exited with status 126."
 
 
 async def with_submodule(here: Town, url: str) -> Checkout:

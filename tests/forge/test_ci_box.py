@@ -194,7 +194,8 @@ async def test_a_host_that_ci_may_not_reach_is_what_it_says_last(here: Town) -> 
 
     output = (await judged(here, commit))["output"]
 
-    told = "cannot reach a.b:80, which is not listed: `[ci] egress` lists what may be"
+    listed = "which is not listed: `[ci] egress` lists allowed hosts"
+    told = f"cannot reach a.b:80, {listed}"
     assert headline(output["text"]) == f"brat: {told}"
 
 

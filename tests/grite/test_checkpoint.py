@@ -57,9 +57,9 @@ def test_it_belongs_to_a_commit_that_is_there(repo: pygit2.Repository) -> None:
 @pytest.mark.parametrize(
     ("files", "fault"),
     [
-        ({"a": b""}, "holds no state.json"),
+        ({"a": b""}, "contains no state.json"),
         ({"state.json": b"{}"}, "holds no wal_head"),
-        ({"state.json/a": b"{}", "wal_head": b""}, "is no file"),
+        ({"state.json/a": b"{}", "wal_head": b""}, "is not a file"),
         ({"state.json": b"{}", "wal_head": b"\xff"}, "names no commit"),
     ],
 )

@@ -175,9 +175,9 @@ def test_where_the_repository_is_not_known_any_is_taken() -> None:
 @looped(
     (payload(signed_message("WAL: 1", "7")), "not signed"),
     (signed(signed_message("WAL: 1", "7"), OTHER), "not allowed: SHA256:"),
-    (signed(signed_message("WAL: 1", "77")), "another repository than 7"),
-    (signed(signed_message("WAL: 1", "8")), "another repository than 7"),
-    (signed("WAL: 1"), "another repository than 7"),
+    (signed(signed_message("WAL: 1", "77")), "another repository, not 7"),
+    (signed(signed_message("WAL: 1", "8")), "another repository, not 7"),
+    (signed("WAL: 1"), "another repository, not 7"),
     (signed("WAL: 1\n\nForeign: x\nRepository-Id: 7"), "another repository"),
     (signed(signed_message("Checkpoint at 1", "7")), "begin with WAL"),
     (signed(signed_message("Lock: repo:bot", "7")), "begin with WAL"),
@@ -236,7 +236,7 @@ def test_a_file_in_the_forms_that_openssh_takes() -> None:
 @looped(
     ("brat", "PRINCIPAL"),
     ("brat ssh-ed25519", "PRINCIPAL"),
-    ("brat ssh-ed25519 AAAA", "no such key"),
+    ("brat ssh-ed25519 AAAA", "is not a valid key"),
     ("brat ssh-rsa AAAAB3NzaC1yc2E=", "not ssh-rsa"),
     ("brat cert-authority ssh-ed25519 {key}", "cert-authority"),
     ('brat made-up="1" ssh-ed25519 {key}', "made-up"),

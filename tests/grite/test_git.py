@@ -70,7 +70,7 @@ def test_a_failure_tells_what_was_run_and_what_git_said(tmp_path: Path) -> None:
 
 
 @looped(
-    ("exit 3", "git complain ended with status 3 and said nothing"),
+    ("exit 3", "git complain ended with status 3 and printed nothing"),
     (r"printf 'why\nhint: try\n\nhint: it\n' >&2; exit 1", "complain failed: why"),
     (
         r"printf 'error: RPC failed; HTTP 502\nfatal: early EOF\n' >&2; exit 128",

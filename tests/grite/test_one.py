@@ -59,8 +59,8 @@ WRONG_ID = GOOD.replace(SOME[0].id, bytes(32))
 @pytest.mark.parametrize(
     ("files", "why"),
     [
-        ({"README.md": b"hello"}, "holds no chunk"),
-        ({"events/x/00.bin": GOOD}, "holds what belongs in"),
+        ({"README.md": b"hello"}, "contains no chunk"),
+        ({"events/x/00.bin": GOOD}, "belongs in"),
         ({f"events/{chunk.file_name(WRONG_ID)}": WRONG_ID}, "does not verify"),
         ({f"events/{chunk.file_name(b'')}": b""}, "GRITECNK"),
     ],

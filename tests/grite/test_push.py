@@ -49,7 +49,7 @@ def test_a_stale_lease_is_a_conflict_that_names_the_ref(remote: Remote) -> None:
     one, newest = two(remote.mirror)
     remote.push([RefUpdate(MAIN, newest, None)])
 
-    with pytest.raises(Conflict, match=f"{MAIN} stands at {newest} and was expected"):
+    with pytest.raises(Conflict, match=f"{MAIN} is at {newest} but was expected"):
         remote.push([RefUpdate(MAIN, commit(remote.mirror, {}), one)])
 
     assert remote.refs() == {MAIN: newest}
@@ -128,7 +128,7 @@ def test_a_ref_that_moves_during_the_push_is_a_conflict(
     move = f"git update-ref {MAIN} {third}"
     hook(origin, "pre-receive", f"env -u GIT_QUARANTINE_PATH {move}")
 
-    with pytest.raises(Conflict, match=f"{MAIN} stands at {third}"):
+    with pytest.raises(Conflict, match=f"{MAIN} is at {third}"):
         remote.push([RefUpdate(MAIN, newest, one), RefUpdate(WAL, one, None)])
 
     assert WAL not in remote.refs()

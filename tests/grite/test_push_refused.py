@@ -174,5 +174,5 @@ def test_a_server_whose_disk_is_full_is_no_refusal(
 ) -> None:
     hook(origin, "update", "echo 'write error: No space left on device' >&2; exit 1")
 
-    with pytest.raises(Unavailable, match="no room"):
+    with pytest.raises(Unavailable, match="no space"):
         remote.push(created(remote))

@@ -38,7 +38,7 @@ NEWER = GOOD.replace(b"GRITECNK\x01", b"GRITECNK\x02")
     ("files", "fault"),
     [
         ({"README.md": b"hello"}, "another program made this commit"),
-        (by_hand(meta_for(GOOD), GOOD, "00.bin"), "holds what belongs in"),
+        (by_hand(meta_for(GOOD), GOOD, "00.bin"), "belongs in"),
         (by_hand(meta_for(WRONG_ID), WRONG_ID), "event 0: stored as 0000"),
         (by_hand(meta_for(NEWER), NEWER), "version 2"),
         (by_hand(meta_for(b""), b""), "does not start with GRITECNK"),
@@ -68,8 +68,8 @@ def test_a_bad_entry_is_named_and_the_rest_is_read(
         ([], "is not of version 1"),
         (meta_for(GOOD, actor_id="10"), "names no actor"),
         (meta_for(GOOD, actor_id="someone"), "non-hexadecimal"),
-        (meta_for(GOOD, chunk_hash="00"), "names one chunk"),
-        (meta_for(GOOD, prev_wal="1" * 40), "names another entry before it"),
+        (meta_for(GOOD, chunk_hash="00"), "lists one chunk"),
+        (meta_for(GOOD, prev_wal="1" * 40), "a previous entry other than"),
     ],
 )
 def test_events_that_verify_are_read_even_if_what_is_said_of_them_is_wrong(
@@ -147,5 +147,5 @@ def test_a_head_that_is_no_commit_is_a_fault(mirror: Path, log: Log) -> None:
     head = append(log, comment("a"))
     blob = said(mirror, "rev-parse", f"{head}:meta.json")
 
-    assert "no commit" in log.entries(blob)[0].faults[0]
+    assert "not a commit" in log.entries(blob)[0].faults[0]
     assert "cannot be read" in log.entries("not even an id")[0].faults[0]

@@ -146,7 +146,7 @@ def test_of_two_appends_after_one_reading_the_second_conflicts(log: Log) -> None
     head = append(log, comment("a"))
     moved = log.append([comment("b")], after=head, actor=ACTOR, at_ms=T0)
 
-    with pytest.raises(Conflict, match=f"stands at {moved}, not at {head}"):
+    with pytest.raises(Conflict, match=f"is at {moved}, not at {head}"):
         log.append([comment("c")], after=head, actor=ACTOR, at_ms=T0)
 
     assert log.head() == moved
@@ -156,9 +156,9 @@ def test_a_ref_moves_only_from_where_it_stands(log: Log) -> None:
     head = append(log, comment("a"))
     other = log.write([comment("b")], parent=None, actor=ACTOR, at_ms=T0)
 
-    with pytest.raises(Conflict, match="somebody else began the log"):
+    with pytest.raises(Conflict, match="another process began the log"):
         log.set_head(other, None)
-    with pytest.raises(Conflict, match=f"stands at {head}, not at {other}"):
+    with pytest.raises(Conflict, match=f"is at {head}, not at {other}"):
         log.set_head(head, other)
 
     assert log.head() == head
@@ -168,7 +168,7 @@ def test_a_log_that_is_gone_is_a_conflict(mirror: Path, log: Log) -> None:
     head = append(log, comment("a"))
     said(mirror, "update-ref", "-d", WAL_REF)
 
-    with pytest.raises(Conflict, match=f"there is no log, it should stand at {head}"):
+    with pytest.raises(Conflict, match=f"there is no log; it should be at {head}"):
         log.set_head(head, head)
 
 
@@ -179,7 +179,7 @@ def test_while_somebody_holds_the_refs_lock_it_is_a_conflict(
     new = log.write([comment("b")], parent=head, actor=ACTOR, at_ms=T0)
     (mirror / f"{WAL_REF}.lock").touch()
 
-    with pytest.raises(Conflict, match="somebody else moves the log"):
+    with pytest.raises(Conflict, match="another process moved the log"):
         log.set_head(new, head)
 
 

@@ -59,7 +59,7 @@ def test_it_has_its_own_time(forge: Forge) -> None:
         forge.started("sh", "-c", DONE, acceptance="sleep 600", limits=limits)
     )
 
-    assert left.result["why"] == "The acceptance command was ended after 1 s."
+    assert left.result["why"] == "The acceptance command was stopped after 1 s."
     assert left.result["conclusion"] == "failure"
 
 

@@ -183,7 +183,7 @@ def test_a_box_that_is_killed_before_it_stands_is_tried_again(
     left = forge.left_by(job)
 
     assert left.result["outcome"] == "crashed"
-    assert left.result["why"] == "The agent was ended by SIGKILL."
+    assert left.result["why"] == "The agent was killed by SIGKILL."
     assert left.result["box"] == ""
 
 

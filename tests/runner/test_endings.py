@@ -68,7 +68,7 @@ def test_half_done_work_of_a_failed_agent_is_kept(forge: Forge) -> None:
 def test_death_by_a_signal_is_told_from_an_exit_status(forge: Forge) -> None:
     left = forge.sh("echo half > half.txt; kill -SEGV $$")
 
-    assert left.result["why"] == "The agent was ended by SIGSEGV."
+    assert left.result["why"] == "The agent was killed by SIGSEGV."
     assert (left.result["exit_code"], left.result["signal"]) == (None, 11)
     assert left.result["files"] == ["half.txt"]
 
@@ -88,7 +88,7 @@ def test_an_agent_that_hangs_is_ended_at_its_deadline(forge: Forge) -> None:
 
     assert left.status == 1
     assert left.result["conclusion"] == "timed_out"
-    assert re.fullmatch(r"The agent was ended after \d+ s\.", left.result["why"])
+    assert re.fullmatch(r"The agent was stopped after \d+ s\.", left.result["why"])
     assert left.result["files"] == ["half.txt"]
 
 

@@ -93,7 +93,7 @@ def test_what_the_bot_signed_is_taken_though_no_ref_names_it(forge: Forge) -> No
     ("writer", "why"),
     [
         (OTHER_KEY.writer(REPOSITORY_ID), "the key that signed it is not allowed"),
-        (LOG_KEY.writer("4712"), "it names another repository than 4711"),
+        (LOG_KEY.writer("4712"), "it is for another repository, not 4711"),
     ],
     ids=["another key", "another repository"],
 )
@@ -186,4 +186,4 @@ def test_without_the_event_the_file_counts_for_nothing(
     log = forge.hand_off(theft(forge))
     told = {**on(forge, head), "GITHUB_EVENT_PATH": str(tmp_path / "none")}
 
-    refused(tried(forge, log, **told), "GITHUB_EVENT_PATH names no event")
+    refused(tried(forge, log, **told), "GITHUB_EVENT_PATH has no event")

@@ -465,11 +465,11 @@ def test_any_title_makes_one_first_line(forge: Forge) -> None:
         ),
         (
             EngineSpec(type="shell"),
-            'The engine has no command; give it args, such as ["sh", "agent.sh"].',
+            'The engine has no command; set args, such as ["sh", "agent.sh"].',
         ),
         (
             EngineSpec(type="codez"),
-            f"No engine is called 'codez'; known: {KNOWN}; did you mean codex?",
+            f"There is no engine 'codez'; available: {KNOWN}; did you mean codex?",
         ),
     ],
 )

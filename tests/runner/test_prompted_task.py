@@ -86,7 +86,7 @@ def test_a_link_out_of_the_checkout_is_no_prompt(forge: Forge, tmp_path: Path) -
     left = prompted(forge, BRAT_TASK_PROMPT=None, BRAT_TASK_PROMPT_FILE="task.md")
 
     assert left.status == 2
-    assert "The prompt-file 'task.md' is not a file of the checkout." in left.err
+    assert "The prompt-file 'task.md' is not a file in the checkout." in left.err
 
 
 def test_an_earlier_commit_may_be_the_base(forge: Forge) -> None:
@@ -131,9 +131,9 @@ def test_what_the_gate_protects_is_refused(forge: Forge) -> None:
     ({"BRAT_TASK_BUDGET": "$2"}, "The input budget is '$2'; give 1 to 1000000000."),
     ({"BRAT_TASK_BASE": "main"}, "give the 40 hex digits of a commit."),
     ({"BRAT_TASK_MODEL": "--yolo"}, "is '--yolo', not a model's name."),
-    ({"BRAT_TASK_EGRESS": "pypi.org a/b"}, "The input egress names 'a/b';"),
-    ({"BRAT_TASK_PROMPT_FILE": "a.md"}, "Give the input prompt or prompt-file,"),
-    ({"BRAT_SESSION": "fix-login-7/2/1"}, "Give a prompt, or session and log"),
+    ({"BRAT_TASK_EGRESS": "pypi.org a/b"}, "The input egress lists 'a/b';"),
+    ({"BRAT_TASK_PROMPT_FILE": "a.md"}, "Give either the input prompt or prompt-file,"),
+    ({"BRAT_SESSION": "fix-login-7/2/1"}, "Give either a prompt or a convoy's session"),
     ({"GITHUB_SHA": None}, "There is no commit to start from"),
     ({"BRAT_TASK_PROMPT": "x" * 100_001}, "The prompt is longer than 100000"),
 )

@@ -57,7 +57,7 @@ def test_root_is_not(path: str) -> None:
 def test_nor_a_user_who_may_read_all(path: str) -> None:
     argv = (*ALONE, "--keep-caps", *WITNESS)
 
-    assert asked(argv, path) == "a process of the job's user can read every other one"
+    assert asked(argv, path) == "each process of the job's user can read all others"
 
 
 def test_nor_a_shell_that_waits_with_the_token(path: str) -> None:
@@ -74,7 +74,7 @@ def test_nor_the_forges_own_process(path: str, tmp_path: Path) -> None:
 
     said = asked((*ALONE, *shell, *WITNESS), path)
 
-    assert said == "the job runs beside the forge's runner; give it a container"
+    assert said == "the job runs beside the forge's runner; run it in a container"
 
 
 def test_nor_a_user_who_becomes_root_by_asking(path: str, tmp_path: Path) -> None:

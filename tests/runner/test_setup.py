@@ -66,8 +66,8 @@ def test_the_base_commits_script_runs_and_no_later_one(forge: Forge) -> None:
             ".brat/setup.sh exited with status 4: No package foo.",
         ),
         ("exit 4", 600, ".brat/setup.sh exited with status 4."),
-        ("kill -KILL $$", 600, ".brat/setup.sh was ended by signal 9."),
-        ("sleep 600 & wait", 1, ".brat/setup.sh was ended after 1 s."),
+        ("kill -KILL $$", 600, ".brat/setup.sh was killed by signal 9."),
+        ("sleep 600 & wait", 1, ".brat/setup.sh was stopped after 1 s."),
     ],
 )
 def test_its_failure_is_the_reason_and_no_engine_starts(
@@ -89,7 +89,7 @@ def test_a_host_that_it_may_not_reach_is_the_reason(forge: Forge) -> None:
 
     assert forge.sh("true", setup_hosts=()).result["why"] == (
         ".brat/setup.sh exited with status 1: brat: cannot reach a.b:80, which is not "
-        "listed: `[runner] setup_hosts` lists what may be."
+        "listed: `[runner] setup_hosts` lists allowed hosts."
     )
 
 

@@ -168,4 +168,4 @@ def test_an_older_kernel(
 def test_another_kind_of_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "uname", lambda: os.uname_result(("", "", "", "", "vax")))
 
-    assert seccomp.refusal() == "the system calls of vax are not known"
+    assert seccomp.refusal() == "the system calls of vax are unknown"

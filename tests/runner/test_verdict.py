@@ -38,10 +38,10 @@ def judged(
         "success: Changed 1 file.": judged(),
         "success: Changed 1 more file.": judged(goes_on=True),
         "success: Changed 0 more files.": judged(work=NOTHING, goes_on=True),
-        "failure: The agent reported noop but left the half-done work as it was.": judged(
+        "failure: The agent reported noop but left the unfinished work as it was.": judged(
             report=NOOP, work=NOTHING, goes_on=True
         ),
-        "noop: The agent reported that there is nothing to do.": judged(
+        "noop: The agent reported that there was nothing to do.": judged(
             report=NOOP, work=NOTHING
         ),
         "failure: The agent reported noop but changed 1 file.": judged(report=NOOP),
@@ -49,22 +49,22 @@ def judged(
         "failure: The agent reported missing tool: no cargo": judged(
             report=Report("missing_tool", "no cargo")
         ),
-        "failure: The agent ended without saying that it is done.": judged(
+        "failure: The agent exited without saying that it was done.": judged(
             report=Report(None)
         ),
         "failure: The budget is spent: Out of credit.": judged(
             report=Report("done", trouble=SPENT)
         ),
         "failure: The agent exited with status 1.": judged(ending=Ending(exit_code=1)),
-        "failure: The agent was ended by SIGKILL.": judged(ending=Ending(signal=9)),
-        "failure: The agent was ended by signal 35.": judged(ending=Ending(signal=35)),
-        "timed_out: The agent was ended after 5 s.": judged(
+        "failure: The agent was killed by SIGKILL.": judged(ending=Ending(signal=9)),
+        "failure: The agent was killed by signal 35.": judged(ending=Ending(signal=35)),
+        "timed_out: The agent was stopped after 5 s.": judged(
             ending=Ending(exit_code=0, timed_out=True)
         ),
         "cancelled: The job was cancelled.": judged(
             ending=Ending(signal=15, cancelled=True)
         ),
-        "failure: 2 of the agent's processes could not be ended.": judged(
+        "failure: 2 of the agent's processes could not be killed.": judged(
             ending=Ending(exit_code=0, survivors=2)
         ),
         "failure: Too large.": judged(refusals=("Too large.", "Protected.")),

@@ -159,7 +159,7 @@ async def set_up(folder: Path, terminal: Terminal, known: Registration) -> Convo
         terminal.done(f"git remote add origin {url}/{known.repository}.git")
         token = f"GH_ENTERPRISE_TOKEN={known.person_token}"
         said = await asyncio.to_thread(terminal.type, f"env {token} brat setup --yes")
-        assert "1 left for you" in said.err, said.err
+        assert "1 left to do by hand" in said.err, said.err
         async with calling(url, known) as client:
             merged = await client.put("pulls/1/merge", json={})
             assert merged.status_code == 200, merged.text

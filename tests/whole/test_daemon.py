@@ -122,7 +122,7 @@ def test_one_that_was_killed_is_told_of_and_begun_again(
     (told,) = found.after("  FAULT ")
     assert told.startswith("the background bot ended unexpectedly")
     assert told.endswith("-> brat daemon start")
-    assert dead.lines[0].startswith("not running: it ended unexpectedly; see ")
+    assert dead.lines[0].startswith("not running: the bot ended unexpectedly; see ")
     assert (again.status, alive.status) == (0, 0)
 
 
@@ -202,7 +202,10 @@ def test_in_a_clone_of_another_machine_a_decision_is_a_comment(
     assert "set GH_ENTERPRISE_TOKEN or GITHUB_ENTERPRISE_TOKEN" in without.err
     assert f"or write it yourself on issue #{issue}" in without.err
     assert said.lines == [
-        f"commented on pat-person/project#{issue}: /brat pause; the bot answers there"
+        (
+            f"commented on pat-person/project#{issue}: /brat pause; the bot will "
+            "answer there"
+        )
     ]
     assert daemon.is_running()
 

@@ -63,13 +63,13 @@ def test_what_alone_waits_needs_no_name(tmp_path: Path) -> None:
 
     two = terminal.type("brat approve")
     assert two.status == 1
-    assert "say which of 2: brat approve spell-words-1; brat approve count-words-2" in (
+    assert "choose one: brat approve spell-words-1; brat approve count-words-2" in (
         two.err
     )
     terminal.done("brat cancel count-words-2")
     terminal.done("brat approve")
     none = terminal.type("brat approve")
-    assert "nothing waits for brat approve; brat status shows what waits" in none.err
+    assert "nothing is waiting for brat approve; to see what is" in none.err
     assert terminal.type("brat diff 1").err.startswith(
         "brat: task 1 of spell-words-1 is queued and has no work yet"
     )
@@ -82,7 +82,7 @@ def test_what_alone_waits_needs_no_name(tmp_path: Path) -> None:
     assert helps == f"brat task retry 1 --convoy spell-words-1 --repo {terminal.cwd}"
     terminal.done("brat retry 1 'spell it out'")
     assert "spell it out" in terminal.done("brat log show")
-    assert "nothing waits for brat retry" in terminal.type("brat retry").err
+    assert "nothing is waiting for brat retry" in terminal.type("brat retry").err
     assert terminal.type("brat drop none-such").err.startswith(
         "brat: 'none-such' is no"
     )

@@ -44,7 +44,7 @@ def test_all_tasks_merge_by_a_real_cli(
         vendor.stop()
 
     assert said.status == 0, said.err
-    assert said.lines[0] == "engine: codex with the model gpt-5, paid with your key"
+    assert said.lines[0] == "engine: codex with the model gpt-5, billed to your key"
     assert said.lines[-1] == "tests on main: pass"
     told = json.loads(said.out)
     attempts = {task["number"]: task["attempts"] for task in told["tasks"]}

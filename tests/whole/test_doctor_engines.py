@@ -49,15 +49,15 @@ def test_each_engine_is_looked_at(tmp_path: Path) -> None:
     (tests,) = said(terminal, DOCTOR, "tests")
     assert "FAULT [engine.tests] continue: The engine continue needs a model" in tests
     (docs,) = said(terminal, DOCTOR, "docs")
-    assert "No engine is called 'plugin:abacus'; known: " in docs
+    assert "There is no engine 'plugin:abacus'; available: " in docs
     lines = terminal.type(DOCTOR).lines
     (mayor,) = [line for line in lines if "[mayor] planner" in line]
-    assert "planner = by-foldr: No planner is called 'by-foldr'; known: " in mayor
+    assert "planner = by-foldr: There is no planner 'by-foldr'; available: " in mayor
     checked = terminal.type("brat config check").lines
     note = "note: the planner by-foldr is not installed here ([mayor] planner)"
     assert any(line.endswith(note) for line in checked)
     (own,) = said(terminal, DOCTOR, "own")
-    assert "there is no program no-such-program -> install it" in own
+    assert "the program no-such-program was not found -> install it" in own
 
 
 def test_what_agents_may_reach_is_said(tmp_path: Path) -> None:
@@ -69,13 +69,12 @@ def test_what_agents_may_reach_is_said(tmp_path: Path) -> None:
 
     if why := cannot_close():
         assert (
-            "only asked to use the proxy, because this machine cannot close a "
+            "only asked to use the proxy, because this machine cannot isolate a "
             f"network: {why}"
         ) in (network)
     else:
         assert network.endswith(
-            "ok    [runner] egress: agents reach their model and pypi.org and nothing "
-            "else"
+            "ok    [runner] egress: agents can reach only their model and pypi.org"
         )
 
 
@@ -87,5 +86,5 @@ def test_a_key_that_is_there_is_not_shown(tmp_path: Path) -> None:
         terminal, f"env TEAM_KEY=made-up-0123456789 {DOCTOR}", "default"
     )
 
-    assert key.endswith("[engine.default] claude-code: its key is set")
+    assert key.endswith("[engine.default] claude-code: the key is set")
     assert "made-up" not in program + key

@@ -8,15 +8,15 @@ from tests.whole.first_five_minutes import SESSIONS, START, Session
 from tests.world.terminal import left_running
 
 pytestmark = pytest.mark.timeout(300)
-NO_CI = "no CI command was found, so nothing could land: set [ci] command in "
+NO_CI = "no CI command was found, so nothing can land: set [ci] command in "
 REFUSED = {
     "an empty folder": [
-        ("brat init", "is not in a git repository: run `git init` there, or name one"),
+        ("brat init", "is not in a git repository: run `git init` there, or choose"),
         (
             "brat init",
-            "first one, for example with `git commit --allow-empty -m Begin`",
+            "create one, for example with `git commit --allow-empty -m Begin`",
         ),
-        (START, "there is no program claude: run `npm install -g "),
+        (START, "the program claude was not found: run `npm install -g "),
         (START, NO_CI),
     ],
     "no tests": [(START, NO_CI)],

@@ -95,11 +95,11 @@ def test_3_when_the_time_is_over_and_nothing_runs_on(tmp_path: Path) -> None:
     said = terminal.type(f"{HEADLESS} --timeout 3s")
 
     assert said.status == 3
-    assert "not done after 3 s, work is kept; to continue: brat up" in said.lines
+    assert "not finished after 3 s; work is kept; to continue: brat up" in said.lines
     again = terminal.type(f"{HEADLESS} --timeout 3s")
     assert again.status == 3
     assert (
-        "issue #1 asks for the same and is still open: continuing with it"
+        "issue #1 has the same text and is still open: continuing with it"
         in again.lines
     )
     terminal.type("brat mayor run")  # a busy machine accepts none in that time

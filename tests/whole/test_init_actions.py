@@ -107,7 +107,7 @@ def test_what_a_person_changed_is_left_alone(terminal: Terminal) -> None:
 
     assert said.status == 1
     assert written(terminal, "brat.yml") == "name: mine\n"
-    assert "brat.yml exists and is not this version's: it is left unchanged" in said.err
+    assert "brat.yml differs from this version's file and is left unchanged" in said.err
 
 
 def test_the_doctor_looks_at_them(terminal: Terminal) -> None:
@@ -117,8 +117,8 @@ def test_the_doctor_looks_at_them(terminal: Terminal) -> None:
     terminal.write({".github/workflows/nightly.yml": NIGHTLY})
     said = terminal.type("brat doctor")
 
-    assert "note  the log has no key of its own" in said.err
-    assert "brat.yml does not react to the workflow nightly" in said.err
+    assert "note  the log has no signing key" in said.err
+    assert "brat.yml does not respond to the workflow nightly" in said.err
 
 
 def test_the_doctor_says_when_nothing_can_judge(terminal: Terminal) -> None:

@@ -24,7 +24,7 @@ def shows_how_sessions_ended(terminal: Terminal) -> None:
     assert "judged by      " in landed
     refused = tell("brat session show say-ho-1/1/1").splitlines()
     [at] = [n for n, line in enumerate(refused) if line.startswith("output ")]
-    assert refused[at] == "output         its last lines:"
+    assert refused[at] == "output         last lines:"
     assert any("there is nothing to begin with" in line for line in refused[at:])
     told = json.loads(tell("brat session show say-ho-1/1/1 --json"))["session"]
     assert (told["how"], told["attempt"], told["convoy"]) == ("refused", 1, "say-ho-1")
@@ -50,7 +50,7 @@ def test_what_waits_elsewhere_is_one_line(tmp_path: Path) -> None:
     assert "a-greeting-" in second.err
     assert "task 1 is blocked: " not in second.err
     [line] = [line for line in second.lines if "say-ho-1 also needs you" in line]
-    assert line == "say-ho-1 also needs you (blocked: 1): brat status says why"
+    assert line == "say-ho-1 also needs you (blocked: 1): brat status shows why"
 
     tell = terminal.done
     assert "attempt 1 by shell began at " in tell("brat why 1 --convoy say-ho-1")

@@ -98,7 +98,7 @@ def test_patterns_are_listed_shown_and_checked(tmp_path: Path) -> None:
     [
         ("run sepc --task x", "did you mean spec?"),
         ("run spec --task x", "the pattern spec needs file=…"),
-        ("run spec --task x -v file", '"file" is not an input: write -v name=value'),
+        ("run spec --task x -v file", '"file" is not an input: use -v name=value'),
         ("run spec --task x -v file=a -v tester=x", 'there is no engine "x"'),
         ("show sepc", "did you mean spec?"),
     ],

@@ -105,7 +105,7 @@ def test_a_plan_alone_waits_for_a_person(tmp_path: Path) -> None:
     assert said.status == 0, said.err
     told = json.loads(said.out)
     approve = f"brat convoy approve {told['name']}"
-    assert f"nothing starts before: {approve}" in said.err
+    assert f"nothing starts until you run: {approve}" in said.err
     assert (told["state"], len(told["tasks"])) == ("planning", 3)
     assert {task["attempts"] for task in told["tasks"]} == {0}
 
@@ -113,4 +113,4 @@ def test_a_plan_alone_waits_for_a_person(tmp_path: Path) -> None:
     assert "pat-person approved the plan." in terminal.done("brat log show -n 100")
     refused = terminal.type("brat mayor start --task x --plan-only --headless")
     assert refused.status == 2
-    assert "give only one" in refused.err
+    assert "use only one of them" in refused.err

@@ -37,7 +37,7 @@ def test_no_git_repository(tmp_path: Path, line: str) -> None:
 def test_a_repository_without_a_commit(tmp_path: Path, line: str) -> None:
     terminal = new_terminal(tmp_path)
 
-    assert "has no commit yet" in refused(terminal, line)
+    assert "has no commits yet" in refused(terminal, line)
 
 
 @pytest.mark.parametrize("line", ["brat init", START])
@@ -54,7 +54,7 @@ def test_a_branch_that_is_none(tmp_path: Path) -> None:
     terminal = project(tmp_path, SHELL)
     terminal.done("git switch --quiet --detach")
 
-    assert "is on no branch" in refused(terminal, "brat init")
+    assert "is not on a branch" in refused(terminal, "brat init")
 
 
 def test_a_bare_repository(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_an_engine_that_cannot_be_driven(tmp_path: Path, line: str) -> None:
 
     sentence = refused(terminal, line)
 
-    assert "[engine.default] plugin:abacus: No engine is called" in sentence
+    assert "[engine.default] plugin:abacus: There is no engine" in sentence
     assert "known: aider, claude-code, codex," in sentence
 
 

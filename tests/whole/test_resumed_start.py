@@ -76,7 +76,7 @@ def test_the_same_words_find_the_issue_that_a_killed_start_left(
 
     assert again.status == 0, again.err
     assert (
-        "issue #1 asks for the same and is still open: continuing with it"
+        "issue #1 has the same text and is still open: continuing with it"
         in again.lines
     )
     assert "opened" not in again.err

@@ -45,7 +45,7 @@ def test_a_bot_of_ones_own_is_made_as_the_readme_says(tmp_path: Path) -> None:
         assert making.stdout is not None
         said = [making.stdout.readline(), making.stdout.readline()]
         making.send_signal(signal.SIGINT)
-    assert said[0].strip() == "open this in a browser; it works once:"
+    assert said[0].strip() == "open this address in a browser; it works only once:"
     assert said[1].startswith("http://127.0.0.1:")
 
     terminal.done(f"git clone --quiet --bare . {tmp_path / 'origin.git'}")

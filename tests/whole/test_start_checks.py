@@ -13,25 +13,25 @@ pytestmark = [pytest.mark.timeout(300), pytest.mark.layer("landing")]
 START = "brat mayor start --task 'Spell words'"
 ELSE = "choose another engine in .brat/config.toml"
 NO_CLAUDE = (
-    "[engine.default] claude-code (the default): there is no program claude",
+    "[engine.default] claude-code (the default): the program claude was not found",
     f"run `npm install -g @anthropic-ai/claude-code`, or {ELSE}",
 )
 NO_AGENT = (
-    "[engine.default] shell: there is no program agent-nobody-has",
-    f"install it, put it on the PATH, or {ELSE}",
+    "[engine.default] shell: the program agent-nobody-has was not found",
+    f"install it and put it on the PATH, or {ELSE}",
 )
 TESTER = "tester-nobody-has"
 NO_CI = (
-    f"CI's command is `FAST=1 {TESTER} -q`, and there is no program {TESTER}",
+    f"the CI command is `FAST=1 {TESTER} -q`, but the program {TESTER}",
     "install it, or set another [ci] command in .brat/config.toml",
 )
 MODULE = "nobody_has"
 ACTIVATED = "install it there or in a virtual environment that you activate"
 NO_MODULE = (
-    f"CI's command is `python -m {MODULE} -q`, and python has no module {MODULE}",
+    f"the CI command is `python -m {MODULE} -q`, but python has no module {MODULE}",
     f"{ACTIVATED}, or set another [ci] command in .brat/config.toml",
 )
-MOVE = "move it into the repository, and give its path from the repository's top"
+MOVE = "move it into the repository and give its path from the repository's top folder"
 OUT = "out of the list in .brat/config.toml"
 BY_MODULE = f'[ci]\ncommand = "python -m {MODULE} -q"\n'
 CI = f'[ci]\ncommand = "FAST=1 {TESTER} -q"\n'
@@ -93,7 +93,7 @@ def test_an_agent_that_is_not_committed_is_said_before_it_is_paid(
     said = terminal.type(START)
 
     assert said.status == 1
-    assert "start from what is committed, and tools/agent.sh is not: run" in said.err
+    assert "get only committed files, and tools/agent.sh is not one: run" in said.err
 
 
 def test_a_program_of_ci_that_its_box_hides_is_said_with_what_shows_it(
@@ -109,8 +109,8 @@ def test_a_program_of_ci_that_its_box_hides_is_said_with_what_shows_it(
 
     said = terminal.type(START)
 
-    lack = f"CI's command: its sandbox does not show {program}"
-    assert said.lines == [f"brat: {lack}: put its folder on the PATH, or {MOVE}"]
+    lack = f"the CI command: its sandbox does not contain {program}"
+    assert said.lines == [f"brat: {lack}: put its folder on the PATH or {MOVE}"]
 
 
 def test_a_program_of_ci_that_a_link_leads_to_is_said_too(tmp_path: Path) -> None:
@@ -126,8 +126,8 @@ def test_a_program_of_ci_that_a_link_leads_to_is_said_too(tmp_path: Path) -> Non
     path = f"{link.parent}:{Path(sys.executable).parent}:/usr/bin:/bin"
     said = terminal.type(f"env PATH={path} {START}")
 
-    lack = f"CI's command: its sandbox does not show {program}"
-    assert said.lines == [f"brat: {lack}: put its folder on the PATH, or {MOVE}"]
+    lack = f"the CI command: its sandbox does not contain {program}"
+    assert said.lines == [f"brat: {lack}: put its folder on the PATH or {MOVE}"]
 
 
 def test_a_script_of_ci_that_is_not_committed_is_said(tmp_path: Path) -> None:
@@ -144,9 +144,9 @@ def test_a_script_of_ci_that_is_not_committed_is_said(tmp_path: Path) -> None:
         said = terminal.type(START)
 
         name = file.relative_to(terminal.cwd)
-        lack = f"CI's command: agents start from what is committed, and {name} is not"
+        lack = f"the CI command: agents get only committed files, and {name} is not"
         mend = (
-            "git ignores it: put its folder on the PATH, and name it without"
+            "git ignores it: put its folder on the PATH and give only its name"
             if "made" in command
             else f"run `git add {name}`, and commit it"
         )
@@ -161,7 +161,7 @@ def test_a_script_that_is_no_program_yet_is_said_with_what_makes_it_one(
             "./agent.sh",
             "run `chmod +x ./agent.sh && git add ./agent.sh`, and commit it",
         ),
-        ("~/agent.sh", "write its full path, because no shell expands this one"),
+        ("~/agent.sh", "write its full path, because no shell expands ~ here"),
         ("source", "that is a bash builtin: begin the command with `bash -c`"),
     ):
         config = f'[engine.default]\ntype = "shell"\nargs = ["{program}"]\n'
@@ -172,7 +172,7 @@ def test_a_script_that_is_no_program_yet_is_said_with_what_makes_it_one(
 
         said = terminal.type(START)
 
-        lack = f"[engine.default] shell: there is no program {program}: {mend}"
+        lack = f"[engine.default] shell: the program {program} was not found: {mend}"
         assert said.lines == [f"brat: {lack}"]
 
 
@@ -184,7 +184,7 @@ def test_a_script_with_windows_line_ends_is_said_before_it_is_started(
     for line in ("chmod +x ci.sh", "git add ci.sh", "git commit -qm CI", "brat init"):
         terminal.done(line)
 
-    lack = "CI's command: ./ci.sh has Windows line endings"
+    lack = "the CI command: ./ci.sh has Windows line endings"
     mend = r"run `sed -i 's/\r$//' ./ci.sh`, and commit it"
     assert terminal.type(START).lines == [f"brat: {lack}: {mend}"]
 

@@ -23,14 +23,14 @@ def terminal(tmp_path: Path) -> Terminal:
 def test_a_local_forge_goes_only_with_a_yes(terminal: Terminal) -> None:
     asked = terminal.type("brat uninstall")
     assert asked.status == 1
-    assert asked.lines[0] == "this will be removed permanently:"
+    assert asked.lines[0] == "this will be permanently removed:"
     assert "nothing was removed" in asked.err
     assert terminal.type("brat status").status == 0
 
     terminal.done("brat uninstall --yes")
 
     assert not (terminal.cwd / ".git/brat").exists()
-    assert "brat left nothing here" in terminal.type("brat uninstall").err
+    assert "nothing of brat is left here" in terminal.type("brat uninstall").err
     assert terminal.done("git status --short") == ""
 
 

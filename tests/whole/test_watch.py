@@ -118,7 +118,7 @@ def test_news_come_by_themselves_on_one_screen_without_a_flicker(kept: Kept) -> 
         later = seen.see(lambda text: "no CI here" in text)
         kept.rules.started(1)
         kept.tell()
-        last = seen.see(lambda text: "agent at work: fix-7/1/1" in text)
+        last = seen.see(lambda text: "running agent: fix-7/1/1" in text)
 
     assert f"{NAME}: active" in first
     assert "waits for you:" in later

@@ -111,7 +111,7 @@ class GitHttp:
     async def _advertise(self, request: web.Request) -> web.Response:
         program = request.query.get("service", "")
         if program not in {"git-upload-pack", "git-receive-pack"}:
-            raise Refused(403, "This forge speaks git's smart protocol only.")
+            raise Refused(403, "This forge supports only git's smart protocol.")
         visit = self._visit(request, program)
         newer = program == "git-upload-pack" and "version=2" in visit.protocol
         # With version 2 it lists what git can do and no ref: it never changes. Before a

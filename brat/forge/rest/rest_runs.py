@@ -65,7 +65,7 @@ async def dispatch(call: Call) -> Answer:
     files = call.service.starter.files
     if not files.can_run(call.repo, path):
         said = f"Workflow does not have 'workflow_dispatch' trigger: {path}"
-        raise Refused(422, said + " (this forge runs brat-task.yml only)")
+        raise Refused(422, said + " (this forge runs only brat-task.yml)")
     inputs = files.inputs_of(path, asked.inputs)
     run = call.service.starter.begin(
         call.repo, call.user, path=path, branch=branch, inputs=inputs
@@ -253,7 +253,7 @@ class Storage:
         ):
             raise web.HTTPForbidden(text="This address is unsigned or has expired.\n")
         if hdrs.AUTHORIZATION in request.headers:
-            raise web.HTTPBadRequest(text="Send no token to a signed address.\n")
+            raise web.HTTPBadRequest(text="Do not send a token to a signed address.\n")
         run = found(store.runs.get(artifact.run))
         path = self._service.starter.place(run).artifact(artifact.name)
         return web.FileResponse(path, headers={hdrs.CONTENT_TYPE: "application/zip"})

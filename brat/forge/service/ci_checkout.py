@@ -167,7 +167,7 @@ def _prepare(bare: Bare, work: Path) -> None:
         pygit2.init_repository(str(work))
         refs = Bare(bare.path).refs()  # opened anew: this may be another thread
     except pygit2.GitError as error:
-        raise Unavailable(f"a checkout cannot be prepared: {error}") from error
+        raise Unavailable(f"the checkout cannot be prepared: {error}") from error
     borrowed = work / ".git" / "objects" / "info" / "alternates"
     borrowed.parent.mkdir(parents=True, exist_ok=True)
     borrowed.write_text(f"{bare.path / 'objects'}\n")

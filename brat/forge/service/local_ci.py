@@ -301,7 +301,7 @@ class Judge:
         if status in CANNOT_RUN and await asyncio.to_thread(
             _changes_program, bare, check.head_sha, settings
         ):
-            said = f"`{settings.command}` ended with {status}."
+            said = f"`{settings.command}` exited with status {status}."
             return "failure", Output(title=NAME, summary=said, text=text + told)
         return verdict(status, settings, text + told)
 
@@ -421,9 +421,9 @@ class Turns:
 
 
 NAME: Final = "ci"
-GONE: Final = Output(title=NAME, summary="Its branch is gone.")
+GONE: Final = Output(title=NAME, summary="The branch no longer exists.")
 TAIL_BYTES: Final = 65_535
-CANNOT_RUN: Final = {126: "it cannot be run", 127: "a program was not found"}
+CANNOT_RUN: Final = {126: "it is not executable", 127: "a program was not found"}
 """What a shell's exit status says of the command itself, not of what it judged.
 https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_08_02
 """
@@ -449,10 +449,11 @@ def verdict(status: int | None, settings: Ci, text: str) -> tuple[Conclusion, Ou
         return "timed_out", Output(title=NAME, summary=said, text=text)
     if why := CANNOT_RUN.get(status):
         last = text.strip().rpartition("\n")[2]
-        said = f"`{settings.command}` ended with {status}, {why}: {last or 'no output'}"
+        ended = f"`{settings.command}` exited with status {status}"
+        said = f"{ended}, {why}: {last or 'no output'}"
         mend = "install what is missing, or set another [ci] command"
         return "action_required", Output(title=NAME, summary=f"{said}; {mend}.")
-    how = "ended with" if status > 0 else "was ended by signal"
+    how = "exited with status" if status > 0 else "was killed by signal"
     said = f"`{settings.command}` {how} {abs(status)}."
     return "failure", Output(title=NAME, summary=said, text=text)
 

@@ -118,7 +118,7 @@ class Forge:
             self._lock.acquire(timeout=0)
         except Timeout:
             raise BratError(
-                f"the forge in {self.folder} is in use: stop the process that has it"
+                f"the forge in {self.folder} is in use: stop the process that uses it"
             ) from None
         self.store = Store(self.folder / "forge.sqlite")
         self.keys = TokenStore(self.store, clock)
@@ -154,7 +154,9 @@ class Forge:
                 raise BratError(f"{login} is a {known.kind}, not a {kind}")
             return known
         if not _LOGIN.fullmatch(login):
-            raise BratError(f"{login!r} is no login: letters, digits and single dashes")
+            raise BratError(
+                f"{login!r} is no valid login: use letters, digits, single dashes"
+            )
         with self.store.change():
             number = self.store.next_id()
             made = User(id=number, login=login, kind=kind, created_at=self.now())

@@ -233,11 +233,11 @@ def test_a_full_disk_loses_nothing(
     other.look()
     filler = fill(disk)
 
-    with pytest.raises(Unavailable, match=r"cannot be written|no room"):
+    with pytest.raises(Unavailable, match=r"cannot be written|no space"):
         mirror.push(take(mirror, 3), {}, actor=ACTOR)
     assert logged(file_address) == ports(2)
     other.push(take(other, 3), {}, actor=ACTOR)
-    with pytest.raises(Unavailable, match=r"cannot be written|no room"):
+    with pytest.raises(Unavailable, match=r"cannot be written|no space"):
         mirror.look()
     assert len(mirror.state.leases) == 2
 

@@ -108,7 +108,7 @@ def test_a_new_bot_says_that_rubbish_is_no_log(mirror: Mirror, origin: History) 
     git.run(["update-ref", WAL_REF, str(tree.id)], cwd=origin.path)
 
     with pytest.raises(
-        Corrupt, match=f"refs/grite/wal holds no log [(]{tree.id} is no"
+        Corrupt, match=f"refs/grite/wal holds no log [(]{tree.id} is not"
     ):
         mirror.look()
 

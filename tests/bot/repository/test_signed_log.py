@@ -220,7 +220,7 @@ def test_a_log_of_another_repository_is_none(
     write(elsewhere, *story())
     here = opened("here")
 
-    with pytest.raises(Unsigned, match="another repository than 1"):
+    with pytest.raises(Unsigned, match="another repository, not 1"):
         here.look()
 
     assert Log(origin.path).head() == elsewhere.head
@@ -278,7 +278,7 @@ def test_a_forged_checkpoint_is_not_begun_at(
 
     assert fresh.state == bot.state
     (notice,) = fresh.notices
-    assert "does not count" in notice
+    assert "is not trusted" in notice
 
 
 # --- taking a log over ----------------------------------------------------------------

@@ -91,5 +91,5 @@ def test_an_engine_is_in_every_place(name: str) -> None:
 
 
 def test_a_row_takes_no_key_without_a_vendor_to_use_it_with() -> None:
-    with pytest.raises(ValueError, match="MY_TOKEN for no vendor: give its row"):
+    with pytest.raises(ValueError, match="MY_TOKEN but has no vendors: add"):
         Row(name="mine", argv=lambda _: ("mine",), read=read, also=("MY_TOKEN",))

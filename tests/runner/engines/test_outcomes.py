@@ -84,7 +84,7 @@ def test_an_engine_that_says_nothing_is_hung(forge: Forge) -> None:
     left = driven(forge, "echo Up.; sleep 600", silence_s=1)
 
     assert judged(left) == ("hung", "timed_out")
-    assert left.result["why"] == "The agent was ended: it printed nothing for 1 s."
+    assert left.result["why"] == "The agent was stopped: it printed nothing for 1 s."
 
 
 def test_an_exit_status_of_zero_hides_no_trouble(forge: Forge) -> None:

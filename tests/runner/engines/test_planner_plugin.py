@@ -98,6 +98,4 @@ def test_a_planner_that_is_not_installed_is_said(forge: Forge) -> None:
     found = forge.run(planning(forge, "by-foldr"))
 
     assert found.result["outcome"] == "unstarted"
-    assert found.result["why"] == (
-        "No planner is called 'by-foldr'; known: none is installed."
-    )
+    assert found.result["why"] == ("There is no planner 'by-foldr'; available: none.")

@@ -192,7 +192,7 @@ def test_a_providers_key_is_the_only_one_that_goes_to_it() -> None:
     assert "in the variable OPENROUTER_API_KEY" in missing_key(row, one)
     claude = ENGINES["claude-code"]
     nowhere = call(claude, model="vertex/x", endpoint=False)
-    assert "needs url for its model vertex/x" in missing_key(claude, nowhere)
+    assert "needs a url for its model vertex/x" in missing_key(claude, nowhere)
     found = key_for(row, one, {"OPENROUTER_API_KEY": SECRET})
     assert found == Key("OPENAI_API_KEY", SECRET)
 

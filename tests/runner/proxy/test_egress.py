@@ -54,8 +54,8 @@ def test_who_is_not_listed_is_refused_with_a_reason_and_told_once() -> None:
 
     assert status == 403
     assert why == (
-        "brat lets nothing here reach evil.example:80; .brat/config.toml lists what "
-        "may be reached: for agents in [runner] egress, for CI in [ci] egress.\n"
+        "brat does not allow access to evil.example:80; list the allowed hosts in "
+        ".brat/config.toml: for agents in [runner] egress, for CI in [ci] egress.\n"
     )
     ending = "which is not listed"
     assert told == [

@@ -113,7 +113,7 @@ def test_where_the_machine_closes_no_network_it_is_said(
     why = os.strerror(28)
     assert left.result["network"] == why
     assert {"type": "network", "closed": False, "why": why} in left.told
-    assert "brat could not close the agent's network here" in page.read_text()
+    assert "brat could not isolate the agent's network here" in page.read_text()
     assert why in page.read_text()
 
 

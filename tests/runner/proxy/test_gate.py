@@ -127,7 +127,7 @@ async def test_who_has_not_the_sessions_token_is_told_so_as_the_vendor_would(
                 assert got.status == 401
                 body: dict[str, Any] = await got.json()
 
-    assert body["error"]["message"] == "This is not a key of the session."
+    assert body["error"]["message"] == "This key does not belong to the session."
     assert vendor.asked == []
 
 
@@ -224,7 +224,7 @@ async def test_a_vendors_no_is_passed_on_and_costs_no_tokens() -> None:
     (Caps(usd=0.2, price=Price(input=1000.0, output=1000.0)), "$0.20"),
 )
 async def test_when_a_cap_is_met_no_call_is_let_through(caps: Caps, spent: str) -> None:
-    why = f"the session's budget of {spent} is spent"
+    why = f"the session's budget of {spent} is used up"
     async with serving(Vendor(pieces=(USAGE,))) as vendor, client() as session:
         with proxy(vendor.url, caps=caps) as (gateway, url):
             told = heard(gateway)

@@ -166,7 +166,10 @@ async def test_a_stream_that_its_agent_leaves_costs_what_its_end_says() -> None:
             await counted(gateway)
             status, why = await posted(session, f"{url}/v1/messages", STREAM)
 
-    assert (status, why) == (402, "brat: the session's budget of 5000 tokens is spent.")
+    assert (status, why) == (
+        402,
+        "brat: the session's budget of 5000 tokens is used up.",
+    )
     assert gateway.sum().output_tokens == 5000
 
 

@@ -118,7 +118,7 @@ def test_an_agent_that_ends_its_proxy_ends_its_session(forge: Forge) -> None:
     left = run_unboxed(forge, f"{FINDING}kill -9 $proxy; sleep 600\n")
 
     assert (left.result["outcome"], left.result["conclusion"]) == ("failed", "failure")
-    why = "The engine failed: the proxy that holds its key has ended."
+    why = "The engine failed: the proxy that holds its key has stopped."
     assert left.result["why"] == why
 
 
@@ -186,7 +186,7 @@ def test_a_session_ends_when_its_budget_is_spent_and_its_work_is_kept(
     left = run(forge, text, Limits(model_calls=3), BRAT_MODEL_URL=vendor)
 
     assert left.result["outcome"] == "budget"
-    why = "The budget is spent: the session's budget of 3 model calls is spent."
+    why = "The budget is spent: the session's budget of 3 model calls is used up."
     assert left.result["why"] == why
     assert git("show", "work:work.txt", cwd=forge.unpacked(left)) == "1111"
     assert left.result["usage"]["output_tokens"] > 0
