@@ -32,7 +32,7 @@ LAST: Final = ("H12", "A14", "P8", "O8", "S6", "W9", "R12", "M9", "L8", "C5", "N
 """The last control of each letter."""
 CONTROL: Final = re.compile(r"^\| ([A-Z]\d+) \| (.+?) \| (.+?) \|$", re.MULTILINE)
 NAMED: Final = re.compile(r"`(tests/[\w/]+\.py(?:::\w+)?)`")
-UNHELD: Final = re.compile(r"(?ms)^## What no test holds\n(.*?)^## ")
+UNHELD: Final = re.compile(r"(?ms)^## What no test proves\n(.*?)^## ")
 FUNCTION: Final = re.compile(r"(?m)^(?:async )?def ((?:test|check)_\w+)")
 
 

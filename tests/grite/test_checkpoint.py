@@ -58,7 +58,7 @@ def test_it_belongs_to_a_commit_that_is_there(repo: pygit2.Repository) -> None:
     ("files", "fault"),
     [
         ({"a": b""}, "contains no state.json"),
-        ({"state.json": b"{}"}, "holds no wal_head"),
+        ({"state.json": b"{}"}, "contains no wal_head"),
         ({"state.json/a": b"{}", "wal_head": b""}, "is not a file"),
         ({"state.json": b"{}", "wal_head": b"\xff"}, "names no commit"),
     ],

@@ -240,8 +240,8 @@ def test_a_file_in_the_forms_that_openssh_takes() -> None:
     ("brat ssh-rsa AAAAB3NzaC1yc2E=", "not ssh-rsa"),
     ("brat cert-authority ssh-ed25519 {key}", "cert-authority"),
     ('brat made-up="1" ssh-ed25519 {key}', "made-up"),
-    ('brat valid-before="soon" ssh-ed25519 {key}', "no time"),
-    ('brat valid-before="20271340Z" ssh-ed25519 {key}', "no time"),
+    ('brat valid-before="soon" ssh-ed25519 {key}', "not a time"),
+    ('brat valid-before="20271340Z" ssh-ed25519 {key}', "not a time"),
 )
 def test_a_line_that_cannot_be_enforced_is_refused(row: str, why: str) -> None:
     key = signer_line(PUBLIC, "").split()[3]

@@ -66,7 +66,7 @@ def test_a_ref_that_must_not_exist_is_a_conflict_when_it_does(remote: Remote) ->
 def test_a_ref_that_is_gone_is_a_conflict(remote: Remote) -> None:
     one, newest = two(remote.mirror)
 
-    with pytest.raises(Conflict, match=f"{MAIN} does not exist and was expected"):
+    with pytest.raises(Conflict, match=f"{MAIN} does not exist but was expected"):
         remote.push([RefUpdate(MAIN, newest, one)])
 
 

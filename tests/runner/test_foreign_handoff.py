@@ -158,7 +158,7 @@ def test_a_file_on_another_branch_counts_for_nothing(forge: Forge) -> None:
 
     left = tried(forge, log, **on(forge, head, "evil"))
 
-    refused(left, "hand-offs are accepted on refs/heads/main only")
+    refused(left, "hand-offs are accepted only on refs/heads/main")
 
 
 def test_the_variable_counts_more_than_the_file(forge: Forge) -> None:

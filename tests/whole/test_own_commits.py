@@ -79,7 +79,7 @@ def test_commits_beside_landed_work_go_on_top_of_it(tmp_path: Path) -> None:
         terminal.done("git commit --quiet --message 'Take notes'")
         own = terminal.done("git rev-parse HEAD")
         beside = up.says("because other work has landed; rebase")
-        first = up.says("commit or stash your changes first: words/count.py")
+        first = up.says("first commit or stash your changes: words/count.py")
         assert not holds(terminal, own)
         status = json.loads(terminal.type("brat status --json").out)
         terminal.done("git checkout -q -- words/count.py")
