@@ -22,7 +22,7 @@ NO_AGENT = (
 )
 TESTER = "tester-nobody-has"
 NO_CI = (
-    f"the CI command is `FAST=1 {TESTER} -q`, but the program {TESTER}",
+    f"the CI command is `FAST=1 {TESTER} -q`, but the program {TESTER} was not found",
     "install it, or set another [ci] command in .brat/config.toml",
 )
 MODULE = "nobody_has"
@@ -144,7 +144,7 @@ def test_a_script_of_ci_that_is_not_committed_is_said(tmp_path: Path) -> None:
         said = terminal.type(START)
 
         name = file.relative_to(terminal.cwd)
-        lack = f"the CI command: agents get only committed files, and {name} is not"
+        lack = f"the CI command: agents get only committed files, and {name} is not one"
         mend = (
             "git ignores it: put its folder on the PATH and give only its name"
             if "made" in command
