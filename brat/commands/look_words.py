@@ -160,7 +160,7 @@ def session_list(
     as_json: Json = False,
     repo: Repo = HERE,
 ) -> None:
-    """Show the agents at work, how long each has worked, and what it printed last."""
+    """Show the running agents, how long each has run, and what it printed last."""
     from brat.commands import print_views
 
     if watch and (every or as_json):

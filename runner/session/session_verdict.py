@@ -76,7 +76,7 @@ def answered(seen: Seen, answer: str, what: str) -> Finding:
     for finding in _ended(seen):
         return finding
     if seen.report.status == "done" and answer:
-        return Finding("success", "exited", f"It answered with a {what}.")
+        return Finding("success", "exited", f"The agent answered with a {what}.")
     said = (seen.report.status or "nothing").replace("_", " ")
     why = f"The agent produced no {what}; it reported {said}: {seen.report.summary}"
     return Finding("failure", "nothing", why)
