@@ -140,7 +140,8 @@ class _Group(TyperGroup):
                 error.message = first["msg"].removeprefix("Value error, ")
                 if first["type"] in _NO_NUMBER:
                     least, most = (getattr(param, of, None) for of in ("min", "max"))
-                    given = "" if least is None else f" from {least} to {most}"
+                    to = "" if most is None else f" to {most}"
+                    given = "" if least is None else f" from {least}{to or ' on'}"
                     error.message = f"{first['input']!r} is not a whole number{given}."
             raise
 

@@ -77,6 +77,11 @@ End your last message with a line that says how it went: `BRAT: done` and what y
 in one sentence. Instead of `done` it may be `noop` (nothing is to be done), `blocked`,
 `missing_tool` or `missing_data`, and why.
 """
+_BOUNDS = """\
+You are ended after {minutes} minutes. At most {files} files and {kilobytes} kB of patch
+land. What looks like a key or a token, even a made-up one, keeps all from landing.
+Left out are new files that a `.gitignore` names, and symbolic links.
+"""
 _NO_HOSTS = """\
 The network is closed: no host but your model can be reached. Use what is here; where
 that is not enough, end with `BRAT: missing_tool` and say what you needed.
@@ -152,5 +157,9 @@ def _rules(started: TaskStarted, fence: str) -> Iterator[str]:
     if started.gate.allowed:
         allowed = ", ".join(f"`{each}`" for each in started.gate.allowed)
         yield f"Only touch: {allowed}.\n"
+    limits, minutes = started.limits, max(1, int(started.engine.timeout_s) // 60)
+    kilobytes = limits.patch_bytes // 1000
+    bounds = {"files": limits.patch_files, "kilobytes": kilobytes, "minutes": minutes}
+    yield _BOUNDS.format(**bounds)
     if started.acceptance:
         yield _ACCEPTED.format(fenced=fenced(clean(started.acceptance), fence))

@@ -54,13 +54,14 @@ def read_hostile(file: Path, most_bytes: int) -> bytes:
         return source.read(most_bytes)
 
 
+_ENVS: Final = ("pyenv", "rbenv", "nodenv", "goenv", "jenv", "plenv")
+"""Version managers that are alike, each with a root and a variable for the version."""
 TOOL_HOMES: Final = {
     "RUSTUP_HOME": ".rustup",  # cargo's own home is written to, so it is a new one
-    "PYENV_ROOT": ".pyenv",
-    "RBENV_ROOT": ".rbenv",
-    "NODENV_ROOT": ".nodenv",
-    "GOENV_ROOT": ".goenv",
-    "JENV_ROOT": ".jenv",
+    "ELAN_HOME": ".elan",
+    **{f"{each.upper()}_ROOT": f".{each}" for each in _ENVS},
+    "UV_PYTHON_INSTALL_DIR": ".local/share/uv/python",
+    "PROTO_HOME": ".proto",
     "ASDF_DIR": ".asdf",
     "ASDF_DATA_DIR": ".asdf",
     "MISE_DATA_DIR": ".local/share/mise",
@@ -81,9 +82,9 @@ TOOL_FOLDERS: Final = (
     "RUNNER_TOOL_CACHE",
 )
 TOOL_CHOICES: Final = (
-    *("RUSTUP_TOOLCHAIN", "PYENV_VERSION", "RBENV_VERSION", "NODENV_VERSION"),
-    *("GOENV_VERSION", "JENV_VERSION", "GOTOOLCHAIN", "CONDA_DEFAULT_ENV"),
-    *("RUSTUP_AUTO_INSTALL", "UV_PYTHON_DOWNLOADS"),
+    *(f"{each.upper()}_VERSION" for each in _ENVS),
+    *("RUSTUP_TOOLCHAIN", "RUSTUP_AUTO_INSTALL", "ELAN_TOOLCHAIN", "GOTOOLCHAIN"),
+    *("CONDA_DEFAULT_ENV", "UV_PYTHON", "UV_PYTHON_DOWNLOADS"),
 )
 """Variables that choose among installed versions, or say that no other is to be."""
 
@@ -203,8 +204,9 @@ _ETC_SETTINGS: Final = (
 """What may hold a login, too; it is shown where it holds none."""
 _HOLDS_LOGIN: Final = re.compile(rb"://[^/\s]*@|_auth|token|passw", re.IGNORECASE)
 TOOLCHAINS: Final = (
-    *(".pyenv", ".rbenv", ".nodenv", ".goenv", ".jenv", ".asdf", ".nvm", ".volta"),
-    *(".rustup", ".sdkman", ".deno", ".bun", ".ghcup", ".opam"),
+    *(f".{each}" for each in _ENVS),
+    *(".asdf", ".nvm", ".volta", ".rustup", ".elan", ".proto", ".pixi", ".sdkman"),
+    *(".deno", ".bun", ".ghcup", ".opam", ".local/share/pypoetry"),
     *(".local/bin", ".local/lib", ".local/pipx", ".local/share/mise"),
     *(".local/share/pipx", ".local/share/pnpm", ".local/share/fnm"),
     *(".local/share/claude", "miniconda3", ".tool-versions"),

@@ -24,6 +24,41 @@ _HEAD: Final = (
 )
 
 
+VARIABLES: Final = {
+    ("BRAT_PROMPT",): "the file with the prompt",
+    ("BRAT_CONVOY", "BRAT_TASK", "BRAT_ATTEMPT"): (
+        "the convoy's name, and the numbers of the task and the attempt, from 1"
+    ),
+    ("BRAT_TITLE", "BRAT_MODEL"): (
+        "the task's title; the model that the configuration names, if any"
+    ),
+    ("PATH", "HOME", "TMPDIR", "LANG", "TERM", "CI"): (
+        "its surroundings; `.local/bin` of its own `HOME` is first on `PATH`"
+    ),
+    ("GIT_CONFIG_NOSYSTEM", "GIT_TERMINAL_PROMPT", "GIT_CEILING_DIRECTORIES"): (
+        "git without a login"
+    ),
+    ("PYTHONPATH",): "the checkout, where an editable install would lead to yours",
+    (
+        *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy"),
+        *("no_proxy", "MAVEN_OPTS", "GRADLE_OPTS", "NODE_USE_ENV_PROXY"),
+    ): "the way to what it [can reach](#what-it-can-reach), if its network is closed",
+}
+"""What each program of an agent gets, besides its engine's own and those of tools."""
+
+
+def variables() -> str:
+    lines = [_line(["variable", "what it holds"]), _line(["---", "---"])]
+    lines += (_line([", ".join(map(_code, n)), text]) for n, text in VARIABLES.items())
+    return (
+        f"{''.join(lines)}\nBesides: those of tools (`JAVA_HOME` and others), and the "
+        "engine's own key, server and settings. `.brat/setup.sh` and the acceptance "
+        "command get these without `BRAT_*` and the engine's; that script also gets "
+        "[`BRAT_CACHE`](#what-the-project-needs). Local CI gets `GITHUB_SHA` and "
+        "`GITHUB_REF_NAME`, but neither `TERM` nor git's.\n"
+    )
+
+
 def names() -> str:
     first, *others = (_code(name) for name, row in ENGINES.items() if row.install)
     return f"{first} (the default), {', '.join(others)}, or `shell`: any command.\n"

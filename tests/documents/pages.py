@@ -52,6 +52,7 @@ PARTS: Final = (
     Part("docs/config.schema.json", lambda _: config_table.schema_text()),
     _marked("docs/engine-requests.md", "requests", engine_requests.tables),
     _marked("docs/engines.md", "engines", engine_tables.tables),
+    _marked("docs/engines.md", "variables", engine_tables.variables),
     _marked("docs/hosting.md", "permissions", action_tables.permissions),
     _marked("docs/log-format.md", "events", log_format.tables),
     Part("docs/mutants.md", with_list),

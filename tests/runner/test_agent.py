@@ -6,6 +6,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from convoy.text import Redaction
+from runner.box.surroundings import TOOL_CHOICES, TOOL_FOLDERS
 from runner.engines import ENGINES
 from runner.engines.row import Call, Vendor, key_for
 from runner.inputs import job_inputs
@@ -13,6 +14,7 @@ from runner.session.engine_run import Job, environment_of, secrets_of
 from runner.session.project_commands import Setting
 from runner.session.result_folder import Folder
 from runner.session.session_run import BAD_INPUT
+from tests.documents.engine_tables import VARIABLES
 from tests.runner.job import TOKEN, Forge
 from tests.world.program import ran
 
@@ -47,6 +49,9 @@ def test_an_engine_gets_the_keys_its_row_asks_for_and_they_are_hidden(
     assert env["JAVA_HOME"] == "/opt/java"
     withheld = {"TEAM_KEY", "MODEL_URL", "AWS_KEY", "BRAT_TOKEN", "BRAT_LOG"}
     assert not {*withheld, "PYTHONPATH"} & env.keys()
+    listed = {name for names in VARIABLES for name in names}
+    of_tools = {*TOOL_FOLDERS, *TOOL_CHOICES, "MODEL_KEY", "ENGINE_HOME"}
+    assert env.keys() - of_tools <= listed, "docs/engines.md lists them"
     hidden = Redaction(secrets_of(told, spec))
     assert hidden(f"{TOKEN} key-0123456789 aws-0123456789") == "*** *** aws-0123456789"
 

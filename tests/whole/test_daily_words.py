@@ -106,7 +106,6 @@ def test_help_and_version_are_words_too(tmp_path: Path) -> None:
         ("brat run '@types/node is old' --timeout soon", "soon"),
         (f"brat run '@ann {'please ' * 99}' --timeout soon", "soon"),
         (f"brat run @ann,{'please,' * 99} --timeout soon", "soon"),
-        ("brat log show -n -1", "-1 is not in the range"),
         ("brat run - --timeout soon", "empty"),
         ("brat run '- [ ] '", "the task list is empty"),
         ("brat run --dry-run=yes", "'--dry-run=yes' is not an option"),
