@@ -194,7 +194,7 @@ async def run_once(loop: Loop, *, after: int | None, ci_wait_s: float) -> Left:
             with contextlib.suppress(Unavailable, Conflict):  # else the lease expires
                 await loop.release()
         if is_limited:
-            loop.tell("few of the jobs' requests are left; a later run continues")
+            loop.tell("few API requests are left for jobs; a later run will continue")
             return structs.replace(_left(state, again=False), by_clock=True)
         if ends:
             return _left(state, again=could_act or (stays and is_awaited))
@@ -319,7 +319,7 @@ def main() -> int:
     try:
         left = asyncio.run(_job(read_inputs(environment())))
     except (asyncio.CancelledError, KeyboardInterrupt):
-        _tell("brat: cancelled; the next run continues")
+        _tell("brat: cancelled; the next run will continue")
         return FAULT
     except Unavailable as error:
         _tell(f"brat: the forge did not answer: {error}")

@@ -78,7 +78,7 @@ SOMEBODY: Final = "somebody at the dashboard"
 COOKIE: Final = "brat-dashboard"
 LOCAL_PREFIX: Final = "local-"
 """The first characters of this machine's dashboard token, which no other is sent."""
-ASKED: Final = "Open the address that brat printed: it has the token.\n"
+ASKED: Final = "Open the address that brat printed; it contains the token.\n"
 HEALTH: Final = "/healthz"
 STATIC: Final = "/static/"
 POLICY: Final = (

@@ -293,7 +293,7 @@ def headline(
     if needs_a_person(found):
         things = counted(len(found), "thing")
         return f"{things} {'waits' if len(found) == 1 else 'wait'} for you"
-    return "Nothing waits for you" if live else "Nothing is under way"
+    return "Nothing is waiting for you" if live else "Nothing is in progress"
 
 
 def state_parts(convoy: Convoy) -> tuple[StatePart, ...]:

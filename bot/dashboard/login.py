@@ -141,9 +141,9 @@ class Login:
             str(told["state"]).encode(), state.encode()
         )
         if told is None or not same:
-            raise web.HTTPForbidden(text="This sign-in was not started here.\n")
+            raise web.HTTPForbidden(text="This sign-in did not begin here.\n")
         if "error" in request.query or not request.query.get("code"):
-            raise web.HTTPForbidden(text="You were not signed in.\n")
+            raise web.HTTPForbidden(text="The sign-in was cancelled.\n")
         login = await self._asked(request.query["code"], str(told["verifier"]))
         answer = web.Response(status=303, headers={"Location": str(told["to"])})
         _keep(answer, SESSION, self._sessions.begin(login), SESSION_S)
@@ -156,7 +156,7 @@ class Login:
         if person is not None:
             wanted, given = self._sessions.csrf(person), str(form.get("csrf", ""))
             if not hmac.compare_digest(wanted.encode(), given.encode()):
-                raise web.HTTPForbidden(text="This form was not served here.\n")
+                raise web.HTTPForbidden(text="The form has expired: reload the page.\n")
             self._sessions.end(person)
         answer = web.Response(status=303, headers={"Location": "/"})
         _drop(answer, SESSION)
@@ -177,26 +177,26 @@ class Login:
                 granted = _read(await client.post(url, data=told, headers=accept))
                 token = granted.get("access_token")
                 if not isinstance(token, str):
-                    raise web.HTTPForbidden(text="The forge did not sign you in.\n")
+                    raise web.HTTPForbidden(text="The forge rejected the sign-in.\n")
                 shows = {"Authorization": f"Bearer {token}", **accept}
                 who = _read(
                     await client.get(f"{self._oauth.api_url}/user", headers=shows)
                 )
         except httpx.HTTPError as error:
-            raise Unavailable(f"the forge does not answer: {error!r}") from error
+            raise Unavailable(f"the forge did not respond: {error!r}") from error
         login = who.get("login")
         if not isinstance(login, str) or not login:
-            raise Unavailable("the forge did not say who you are")
+            raise Unavailable("the forge did not say which account you use")
         return login
 
 
 def _read(answer: httpx.Response) -> Mapping[str, Any]:
     if answer.status_code != HTTPStatus.OK or len(answer.content) > _ANSWER_BYTES:
-        raise Unavailable(f"the forge answers {answer.status_code}")
+        raise Unavailable(f"the forge responded with status {answer.status_code}")
     try:
         told = answer.json()
     except ValueError as error:
-        raise Unavailable("the forge's answer is not JSON") from error
+        raise Unavailable("the forge's response is not JSON") from error
     return told if isinstance(told, dict) else {}
 
 

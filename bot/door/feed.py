@@ -136,7 +136,7 @@ class SessionOutput:
         """Add the pieces from number `first` on; known ones are skipped."""
         new: list[OutputPiece] = []
         if first > self.next and texts:
-            said = f"[brat left out {first - self.next} pieces of output here]\n"
+            said = f"[brat omitted {first - self.next} chunks of output here]\n"
             new.append(OutputPiece(first - 1, said))
         new += [
             OutputPiece(number, text)

@@ -129,7 +129,7 @@ class FeedEndpoint:
         """Hand a job its session's token, once the forge proves its identity."""
         feed, session = self._named(request)
         if self._issuer is None:
-            why = "this bot has no feed_url, so jobs cannot identify themselves"
+            why = "this bot has no feed_url setting, so jobs cannot identify themselves"
             raise refusal_with(HTTPStatus.NOT_FOUND, why)
         if feed is None:
             raise refusal_with(HTTPStatus.UNAUTHORIZED, "this is not a job's token")

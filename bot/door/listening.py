@@ -298,7 +298,7 @@ async def receive_body(
         if timer in bodies.of:
             why = f"the body did not arrive within {within_s:g} s"
             raise refusal_with(HTTPStatus.REQUEST_TIMEOUT, why) from None
-        why = "too many deliveries at once: send it again later"
+        why = "too many deliveries at once: send this one again later"
         raise refusal_with(HTTPStatus.SERVICE_UNAVAILABLE, why) from None
     except web.RequestPayloadError:
         raise refusal_with(HTTPStatus.BAD_REQUEST, "the body cannot be read") from None

@@ -75,7 +75,7 @@ class Issuer:
         except jwt.PyJWTError:
             raise Untrusted("this is not a token") from None
         if not isinstance(name, str):
-            raise Untrusted("the token names no key")
+            raise Untrusted("the token does not say which key signed it")
         key = await self._key(name)
         try:
             claims: dict[str, Any] = jwt.decode(

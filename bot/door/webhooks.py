@@ -158,14 +158,14 @@ class Door:
             self.roster_changed()
         place = self._place(delivery.repository)
         if place is None:
-            return _answer(HTTPStatus.ACCEPTED, "not about a repository of this bot")
+            return _answer(HTTPStatus.ACCEPTED, "not a repository of this bot")
         meant = meaning(event, delivery, place.label, place.login)
         if meant.kept is not None:
             try:
                 await self._writer.keep(place.inbox, guid, meant.kept)
             except OSError as error:  # no room; the forge lists the delivery as failed
                 _log.error("delivery %s cannot be stored: %s", guid, error)
-                why = "it cannot be stored now: send it again later"
+                why = "the delivery cannot be stored now: send it again later"
                 raise refusal_with(HTTPStatus.SERVICE_UNAVAILABLE, why) from error
             place.wake.keep()
         if meant.part is not None:

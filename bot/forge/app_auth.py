@@ -117,11 +117,11 @@ https://docs.github.com/rest/authentication/permissions-required-for-github-apps
 """
 FIXES: Final[Mapping[int, str]] = MappingProxyType(
     {
-        401: "check that the App's id and its private key belong together",
+        401: "check that the App's id matches its private key",
         403: "check whether the App's installation is suspended",
         404: "check the App's id, and that it is installed on {repository}",
-        422: "the installation must cover {repository} and grant {permissions}: "
-        "add them in the App's settings and accept them in the installation's",
+        422: "the installation must cover {repository} and grant {permissions}: add "
+        "them to the App, and accept them in the installation",
     }
 )
 

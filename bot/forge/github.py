@@ -215,9 +215,9 @@ class GitHub(Part):
             found = await self.number()
         if found != number:
             raise AnotherRepository(
-                f"{self.repository} is now another repository (id {found}, not "
-                f"{number}): nothing is written there; name the repository to serve, "
-                "and give the other one a folder of its own"
+                f"{self.repository} is now a different repository (id {found}, not "
+                f"{number}): nothing is written there; give the new name of the "
+                "repository to serve, and use a separate folder for the other one"
             )
 
     async def may_write(self, login: str) -> bool:

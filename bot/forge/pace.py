@@ -530,7 +530,7 @@ class Pace:
             return
         at = self.shares.free_at(ask.about, now, ask.precedence)
         if at > now:
-            why = "the repository's share is used up"
+            why = "the repository's share of the requests is used up"
             raise OverShare(str(ask), why, self._unix_ms(at))
 
     async def _wait(self, visit: Visit) -> None:
@@ -539,7 +539,7 @@ class Pace:
             at, why = self._free_at(visit)
             now = self.time.steady()
             if now > visit.deadline:
-                raise self._limited(visit, now, "other calls are ahead of it")
+                raise self._limited(visit, now, "other requests go first")
             if at <= now:
                 return
             if at > visit.deadline:
@@ -554,7 +554,7 @@ class Pace:
         reasons = [(self._writing.quiet_until, "the forge asked for a pause")]
         if not visit.prompt:
             free_at = self._written_at + self._how.write_gap_s
-            reasons.append((free_at, "other writes are ahead of it"))
+            reasons.append((free_at, "other writes go first"))
         if visit.writes_content:
             why = "the forge's hourly limit for new content is reached"
             reasons += [

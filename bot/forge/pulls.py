@@ -255,6 +255,6 @@ class PullMerging(Part):
         named = {**self._named, "number": number}
         pull = (await self._rest.ask(_Seen, _SEEN, named)).pull
         if pull is None:
-            what = f"the pull request {number}"
-            raise Refused(what, HTTPStatus.NOT_FOUND, "there is none")
+            what = f"pull request {number}"
+            raise Refused(what, HTTPStatus.NOT_FOUND, "it does not exist")
         return pull

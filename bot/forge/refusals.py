@@ -40,7 +40,7 @@ ROWS: Final = tuple(
 UNKNOWN: Final = RefusalRow(
     rule="unknown",
     whose="a rule that brat does not know",
-    helps="See what the forge says.",
+    helps="Read what the forge said.",
 )
 
 
@@ -48,16 +48,16 @@ SAID_CHARS: Final = 300
 ASKED_CHARS: Final = 120
 _NOUNS: Final = (
     (r"POST \S*/issues/(\d+)/comments$", "a comment on issue {}"),
-    (r"(?:PATCH|PUT) \S*/issues/comments/\d+$", "an edit of a comment"),
+    (r"(?:PATCH|PUT) \S*/issues/comments/\d+$", "an edit to a comment"),
     (r"POST \S*/(?:reactions)$", "a reaction"),
-    (r"(?:POST|PUT|DELETE) \S*/issues/(\d+)/labels\S*$", "the labels of issue {}"),
-    (r"(?:POST|DELETE) \S*/issues/(\d+)/assignees$", "the assignees of issue {}"),
-    (r"PATCH \S*/issues/(\d+)$", "an edit of issue {}"),
-    (r"GET \S*/issues/(\d+)(?:[/?]\S*)?$", "a read of issue {}"),
+    (r"(?:POST|PUT|DELETE) \S*/issues/(\d+)/labels\S*$", "new labels for issue {}"),
+    (r"(?:POST|DELETE) \S*/issues/(\d+)/assignees$", "new assignees for issue {}"),
+    (r"PATCH \S*/issues/(\d+)$", "an edit to issue {}"),
+    (r"GET \S*/issues/(\d+)(?:[/?]\S*)?$", "a request to read issue {}"),
     (r"PUT \S*/pulls/(\d+)/merge$", "the merge of pull request {}"),
-    (r"PATCH \S*/pulls/(\d+)$", "an edit of pull request {}"),
+    (r"PATCH \S*/pulls/(\d+)$", "an edit to pull request {}"),
     (r"POST \S*/pulls$", "a new pull request"),
-    (r"POST \S*/actions/workflows/([\w.-]+)/dispatches$", "the start of {}"),
+    (r"POST \S*/actions/workflows/([\w.-]+)/dispatches$", "a request to start {}"),
     (r"POST \S*/actions/runs/(\d+)/\S+$", "the cancellation of run {}"),
     (r"(?:POST|PATCH) \S*/(?:check-runs\S*|statuses/\w+)$", "a check"),
     (r"GET \S*/actions/artifacts/(\d+)/zip$", "the download of artifact {}"),

@@ -113,7 +113,7 @@ class _Ways(httpx.AsyncBaseTransport):
 def _why_unconnected(error: httpx.TransportError, proxy: str) -> str:
     said = str(error)
     if _UNTRUSTED in said:
-        said += ": install its CA on this machine, or name it in SSL_CERT_FILE"
+        said += ": install its CA on this machine, or set SSL_CERT_FILE to it"
     if proxy:
         above = urlsplit(proxy)
         said += f" (through the proxy {above.hostname}:{above.port or above.scheme})"
@@ -336,7 +336,7 @@ def _address(asked: object, text: str, seen_from: httpx.URL | None = None) -> ht
     except (httpx.InvalidURL, ValueError) as error:  # a host's name: idna's ValueError
         raise _ill_formed(asked, error) from error
     if port is not None and not 0 <= port <= LAST_PORT:
-        raise Unavailable(f"{asked}: its address is malformed: there is no port {port}")
+        raise Unavailable(f"{asked}: its address has the invalid port {port}")
     return url
 
 

@@ -307,18 +307,18 @@ def lack_of_ci(
             return None
         where = f"brat/queue/**, such as {missing[0]}"
         said = f"no workflow here runs on pushes to {where}, and CI is required"
-        return said, f'add "brat/queue/**" to the branches of your CI\'s push, {_WAIVE}'
+        return said, f'add "brat/queue/**" to the push branches of your CI, {_WAIVE}'
     mend = (
-        "give your CI the trigger workflow_dispatch, without required inputs, and set "
-        "the variable BRAT_CI_WORKFLOW to its file"
+        "give your CI workflow a workflow_dispatch trigger without required inputs, "
+        "and set the variable BRAT_CI_WORKFLOW to its file name"
     )
     if pushed := judging_files(files, "push"):
-        said = f"{', '.join(pushed)} runs only on an App's pushes, not on a job's"
+        said = f"{', '.join(pushed)} runs on pushes by an App, not by a job"
         return (
             f"{said}, and CI is required",
             f"{mend}, let brat act as an App, {_WAIVE}",
         )
-    said = "no workflow here can test what brat builds, and CI is required"
+    said = "no workflow here can test brat's candidates, and CI is required"
     return said, f"{mend}, {_WAIVE}"
 
 
@@ -330,12 +330,12 @@ def dispatch_fault(files: Mapping[str, str], named: str) -> str | None:
     if named in files:
         if "dispatch" in ways_to_start(files[named]):
             return None
-        return f"{named} has no trigger workflow_dispatch without required inputs"
+        return f"{named} has no workflow_dispatch trigger without required inputs"
     if named:
-        return f"this repository has no workflow file {named}"
+        return f"this repository has no workflow file named {named}"
     known = [name for name, text in files.items() if ways_to_start(text)]
     return (
-        f"the variable BRAT_CI_WORKFLOW does not say whether it is {known[0]}"
+        f"set the variable BRAT_CI_WORKFLOW to your CI workflow, such as {known[0]}"
         if known
         else None
     )
@@ -366,8 +366,8 @@ def ci_start(files: Mapping[str, str], named: str, command: str) -> CiStart:
     if len(found) == 1:
         return CiStart(found[0])
     if found:
-        said = "set the variable BRAT_CI_WORKFLOW to the one that tests changes"
-        return CiStart(fault=f"{said}, of {', '.join(found)}")
+        said = "set the variable BRAT_CI_WORKFLOW to the workflow that tests changes"
+        return CiStart(fault=f"{said}: {' or '.join(found)}")
     if command:
         return CiStart(command=command)
     return CiStart(fault=dispatch_fault(files, "") or "")
@@ -454,10 +454,8 @@ def exposures(
             said = f"{name} was not checked: {file.unread}"
             found.append(Exposure(said, "make it smaller, or check it yourself"))
         if _TARGET in file.on:
-            said = (
-                f"{name} runs on {_TARGET}, with secrets, for code that an agent wrote"
-            )
-            found.append(Exposure(said, "let it run on pull_request"))
+            said = f"{name} runs on {_TARGET} and gives agents' code its secrets"
+            found.append(Exposure(said, "trigger it on pull_request instead"))
         if is_exposed(file):
             for job in file.jobs:
                 found += _of_job(name, job, default, open_environments)
@@ -482,17 +480,17 @@ def _of_job(
 ) -> Iterator[Exposure]:
     where = f"{name}, job {job.name}"
     if job.may_write or (job.may_write is None and default == "write"):
-        yield Exposure(f"{where}: its token can write, and agents' code gets it", _READ)
+        yield Exposure(f"{where}: agents' code gets a token that can write", _READ)
     elif job.may_write is None and not default:
-        said = f"{where}: it names no permissions, so its token may be able to write"
+        said = f"{where}: it sets no permissions, so its token may be able to write"
         yield Exposure(said, _READ)
     if job.secrets:
         what = "all" if EVERY_SECRET in job.secrets else ", ".join(job.secrets)
-        said = f"{where}: agents' code gets the secrets it names ({what})"
+        said = f"{where}: agents' code can read the secrets that the job uses ({what})"
         mend = "move them to a workflow that runs only on the default branch"
         yield Exposure(said, mend)
     if job.environment and (environments is None or job.environment in environments):
-        said = f"{where}: agents' code gets the environment {job.environment}"
+        said = f"{where}: agents' code can use the environment {job.environment}"
         mend = "limit its deployment branches to the default branch"
         yield Exposure(said, mend)
 
@@ -506,8 +504,8 @@ def _caches(files: Mapping[str, WorkflowFile]) -> Iterator[Exposure]:
     ]
     for name, file in files.items():
         if writers and file.releases and any(job.uses_cache for job in file.jobs):
-            said = f"{name} releases with a cache that {writers[0]} can write"
-            yield Exposure(said, f"let {name} build without a cache")
+            said = f"{name} makes releases with a cache that {writers[0]} can write to"
+            yield Exposure(said, f"build without a cache in {name}")
 
 
 LOOP_JOBS: Final = ("loop", "brat")

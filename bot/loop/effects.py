@@ -498,10 +498,10 @@ async def notify(context: BotContext, convoy: Convoy, intent: Intent) -> int:
     tries = before.tries + 1
     if lasting or tries >= NOTIFY_TRIES or context.settings.once:
         context.memory.delays.pop(intent.key, None)
-        _log.warning("%s was given up: the webhook %s", intent.key, fault)
+        _log.warning("%s was abandoned: the webhook %s", intent.key, fault)
         return GIVEN_UP
     wait_s = FIRST_S * 4 ** (tries - 1)
-    why = f"{intent.key}: the webhook {fault}; tried again later"
+    why = f"{intent.key}: the webhook {fault}; brat will try again later"
     next_at = context.clock() + round(wait_s * 1000)
     context.memory.delays[intent.key] = Delay(tries, next_at, why)
     raise NotYet(why)

@@ -148,7 +148,7 @@ class Loop:
                         await self._leased.push(draft)
                 self.wake.all()
                 return reply
-        raise Conflict("the log keeps moving")
+        raise Conflict("other processes keep changing the log")
 
     @asynccontextmanager
     async def _deciding(self) -> AsyncIterator[Draft]:
@@ -283,8 +283,8 @@ class Loop:
         unknown = self.context.mirror.state.unknown
         if unknown:
             raise NotHolder(
-                f"the log holds {unknown[0]}, written by a newer bot: update this "
-                "one; until then it is read-only"
+                f"the log contains {unknown[0]}, written by a newer bot: update this "
+                "bot; until then it is read-only"
             )
 
 

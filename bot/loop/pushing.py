@@ -166,7 +166,7 @@ class BotLease:
             return
         raise NotHolder(
             f"another bot ({lock.owner.hex()[:8]}) holds {RESOURCE}; if its lease is "
-            f"not renewed, this one takes over in {stands_s - waited_s:.0f} s"
+            f"not renewed, this bot takes over in {stands_s - waited_s:.0f} s"
         )
 
     def _read(self, commit: str) -> lease.Lock | None:

@@ -128,7 +128,7 @@ class Clone:
         self.remote.fetch([_spec(ref) for ref in sorted(new)])
         for ref, commit in new.items():
             if commit not in self.objects:
-                raise Conflict(f"{ref} moved while it was fetched")
+                raise Conflict(f"{ref} moved while it was being fetched")
             self._whole.add(commit)
 
     def bring_log_again(self, *also: str) -> None:

@@ -140,7 +140,7 @@ class Draft:
         if self.refs.get(ref) == new:
             return
         if not self.admits(self._item):
-            raise NotAdmitted(f"{self._item} waits for another push")
+            raise NotAdmitted(f"{self._item} is waiting for another push")
         seen = self._mirror.refs.get(ref)
         if new == seen:  # it was moved there and back
             del self._updates[ref], self._items[ref]

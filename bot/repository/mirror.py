@@ -97,7 +97,7 @@ def collect_mirror(mirror: Path) -> None:
         git.run(["update-ref", "--stdin"], cwd=mirror, stdin=attempts)
         git.run(["gc", "--quiet", prune], cwd=mirror, deadline_s=COLLECTION_S)
     except BratError as error:
-        _log.warning("%s cannot be collected: %s", mirror, error)
+        _log.warning("git gc failed in %s: %s", mirror, error)
     else:
         _log.info("%s: %s, %s after it", mirror, before, on_disk(mirror))
     left = on_disk(mirror)

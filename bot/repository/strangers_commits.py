@@ -75,7 +75,7 @@ def take_in_bundle(bundle: Path, repository: Path) -> str:
     data = bundle.read_bytes()
     header, end, pack = data.partition(b"\n\n")
     if not (end and data.startswith(_MARKS)):
-        raise NoBundle("it does not begin like a git bundle")
+        raise NoBundle("it is not a git bundle")
     head = _HEAD.search(header)
     if head is None:
         raise NoBundle("it has no HEAD")
@@ -151,9 +151,9 @@ class CommitRange:
         walk.hide(base)
         for count, each in enumerate(walk, 1):
             if count > COMMITS_MOST:
-                raise TooMuch(f"The work has over {COMMITS_MOST} commits.")
+                raise TooMuch(f"The work has more than {COMMITS_MOST} commits.")
             if len(each.read_raw()) > COMMIT_BYTES:
-                raise TooMuch(f"A commit's message has over {COMMIT_BYTES} bytes.")
+                raise TooMuch(f"A commit message has more than {COMMIT_BYTES} bytes.")
             for parent in each.parent_ids or (None,):
                 before = self._tree(str(parent)) if parent else None
                 found += self._between(before, each.tree)
@@ -170,7 +170,7 @@ class CommitRange:
         while left:
             folder, depth, old, new = left.pop()
             if depth > DEPTH_MOST:
-                raise TooMuch(f"The work nests folders more than {DEPTH_MOST} deep.")
+                raise TooMuch(f"The work has folders over {DEPTH_MOST} levels deep.")
             olds, news = self._entries(old), self._entries(new)
             for name in olds.keys() | news.keys():
                 was, now = olds.get(name), news.get(name)
@@ -188,7 +188,7 @@ class CommitRange:
             return
         self._changed += 1
         if self._changed > CHANGED_MOST:
-            raise TooMuch(f"The work changes over {CHANGED_MOST} files.")
+            raise TooMuch(f"The work changes more than {CHANGED_MOST} files.")
         blobs = (str(each.id) if each is not None else "" for each in (was, now))
         name = path.decode(errors="surrogateescape")
         change = path_change(name, _mode(was), _mode(now), *blobs)
@@ -200,7 +200,7 @@ class CommitRange:
             return {}
         self._looked += len(tree)
         if self._looked > LOOKED_MOST:
-            raise TooMuch(f"The work has over {LOOKED_MOST} entries in its folders.")
+            raise TooMuch(f"The work has over {LOOKED_MOST} files and folders.")
         return {each.raw_name or b"": each for each in tree}
 
 
@@ -318,7 +318,7 @@ class Examiners:
         except OSError as error:
             raise BratError(f"work cannot be examined here: {error}") from error
         if len(said) < _STATUS.size:
-            raise BratError("the process that examines work was ended; try again")
+            raise BratError("the process that examines work was stopped; try again")
         return _STATUS.unpack(said[-_STATUS.size :])[0], said[: -_STATUS.size]
 
     def _hand_over(self, theirs: socket.socket) -> None:
@@ -438,7 +438,7 @@ def _examined(repository: Path, base: str, commit: str, settings: Settings) -> P
     if refusals and max(len(patch), all_bytes) > READ_BYTES:
         return Patch(files=files, refusals=refusals, keeps=False, is_large=is_large)
     told = leaks("The patch", patch, settings.gate) or leaks(
-        "A commit in between", _patches(repository, base, commit), settings.gate
+        "An intermediate commit", _patches(repository, base, commit), settings.gate
     )
     paths = {each.change.path for each in steps}
     keeps = not told and not any(
@@ -451,10 +451,10 @@ def _examined(repository: Path, base: str, commit: str, settings: Settings) -> P
 def _too_large(sizes: Mapping[str, int], all_bytes: int) -> str:
     """Return why files of these sizes are too large; empty: they are not."""
     if max(sizes.values(), default=0) > FILE_BYTES:
-        return f"The patch has {_largest(sizes)}; {FILE_BYTES} are allowed."
+        return f"The patch has {_largest(sizes)}; the limit is {FILE_BYTES}."
     if all_bytes > FILES_BYTES:
         most = f"most of them in {_largest(sizes)}"
-        return f"The work has {all_bytes} bytes, {most}; {FILES_BYTES} are allowed."
+        return f"The work has {all_bytes} bytes, {most}; the limit is {FILES_BYTES}."
     return ""
 
 

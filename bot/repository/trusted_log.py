@@ -41,8 +41,8 @@ def trusted_end(clone: Clone, tip: str) -> TrustedHead:
             objects.commit_in(clone.objects, tip)
         except Corrupt as error:
             raise Corrupt(
-                f"{WAL_REF} holds no log ({error}); if there was none, remove it with: "
-                f"git push REMOTE :{WAL_REF}"
+                f"{WAL_REF} does not contain a log ({error}); if brat never ran "
+                f"here, remove the ref with: git push REMOTE :{WAL_REF}"
             ) from error
         clone.bring_log_again()  # a shallow clone may lack the one that counts
         found = clone.log.trusted_head(tip, clone.authority)
@@ -128,14 +128,14 @@ def believed_tip(clone: Clone, known: str, found: str | None) -> tuple[str, list
         clone.remote.push((RefUpdate(WAL_REF, head, found),))
     except (Missing, GitFailed) as error:
         said = (
-            f"it cannot be restored: {error}. If this was intended, stop the bot and "
-            f"delete {clone.path}"
+            f"it cannot be restored: {error}. If the change was intended, stop the "
+            f"bot and delete {clone.path}"
         )
         raise Rewritten(known, found, said) from error
-    was = f"was at {found}, not a descendant of {known}" if found else "was gone"
+    was = f"was at {found}, not a descendant of {known}" if found else "was missing"
     said = (
-        f"{WAL_REF} {was}; it was restored to {head}. If this was intended, stop the "
-        f"bot, delete {clone.path}, and do it again"
+        f"{WAL_REF} {was}; it was restored to {head}. If the change was intended, "
+        f"stop the bot, delete {clone.path}, and make the change again"
     )
     return head, [said]
 
@@ -188,8 +188,8 @@ def adopted_tip(clone: Clone, tip: str) -> str:
     above = found.foreign[: found.foreign.index(clone.adopt)]
     if len(above) > MOST_FOREIGN:
         raise BratError(
-            f"{counted(len(above), 'commit')} come after {clone.adopt}, and one "
-            f"commit can list {MOST_FOREIGN}: reset {WAL_REF} to a later commit first"
+            f"{counted(len(above), 'commit')} come after {clone.adopt}, but only "
+            f"{MOST_FOREIGN} can be listed: reset {WAL_REF} to a later commit first"
         )
     at_ms = objects.commit_in(clone.objects, tip).commit_time * 1000
     said = f"The log was taken over at {clone.adopt}."

@@ -356,7 +356,7 @@ async def is_mailed(context: BotContext, said: Remark | Review) -> bool:
         comment = await github.remarks.one(said.comment)
         node = comment.node_id if comment is not None else ""
     if not node:
-        raise Refused("the text of a command", HTTPStatus.GONE, "it is gone")
+        raise Refused("the text of a command", HTTPStatus.GONE, "it no longer exists")
     return await github.remarks.is_mailed(node)
 
 

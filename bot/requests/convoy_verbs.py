@@ -57,7 +57,7 @@ def _plan(context: RequestContext) -> str:
     if not convoy.tasks:
         raise NotPossible(f"{convoy.name} has no plan yet")
     said = approval(convoy)
-    waits = [f"**It waits for approval:** {said}."] if said else []
+    waits = [f"**It is waiting for approval:** {said}."] if said else []
     return "\n".join((*plan_section(convoy, PLAN_CHARS), *waits))
 
 
@@ -68,7 +68,7 @@ def _why(context: RequestContext, *, task: int) -> str:
     ]
     at = moment(context.draft.state, context.draft.now)
     if waits := waits_for(context.convoy, found, at):
-        lines.append(f"It waits for {inline(waits)}.")
+        lines.append(f"It is waiting for {inline(waits)}.")
     lines += [f"- {inline(edge)}" for edge in edge_words(found.spec)]
     lines += [f"- {inline(note)}" for note in found.notes]
     return "\n".join(lines)
@@ -92,9 +92,9 @@ def _cost(context: RequestContext) -> str:
     attempts = counted(sum(task.started for task in tasks), "attempt")
     minutes = max(0, worked_ms) / 60_000
     said = usage_in_words(convoy.used)
-    ended = f"Ended sessions used {said}." if said else _NOT_SAID
+    ended = f"Finished sessions used {said}." if said else _NOT_SAID
     return (
-        f"`{convoy.name}` has taken {attempts} and {minutes:.1f} session "
+        f"`{convoy.name}` has used {attempts} and {minutes:.1f} session "
         f"minutes so far. {ended}"
     )
 
@@ -107,10 +107,10 @@ READING: Final = (
     Verb(
         name="status",
         right="read",
-        help="Shows where the convoy and its tasks stand.",
+        help="Shows the state of the convoy and its tasks.",
         rule=_status,
         asks=True,
-        brief="This comment shows where everything stands.",
+        brief="This comment shows the state of everything.",
     ),
     Verb(
         name="plan",
@@ -119,26 +119,26 @@ READING: Final = (
         "estimate.",
         rule=_plan,
         asks=True,
-        brief="This comment shows the plan, folded.",
+        brief="This comment contains the plan; expand it to read it.",
     ),
     Verb(
         name="why",
         right="read",
         words=(TASK,),
-        help="Says what a task waits for, and why.",
+        help="Says what a task is waiting for, and why.",
         rule=_why,
         asks=True,
     ),
     Verb(
         name="logs",
         words=(TASK,),
-        help="Links to the output of a task's sessions.",
+        help="Shows links to the output of a task's sessions.",
         rule=_logs,
         asks=True,
     ),
     Verb(
         name="cost",
-        help="Says what the convoy has cost, if known.",
+        help="Says what the convoy has cost so far, if that is known.",
         rule=_cost,
         asks=True,
     ),
@@ -146,7 +146,7 @@ READING: Final = (
         name="ping",
         right="read",
         help="Answers with the bot's version.",
-        rule=lambda context: f"{context.bot.login} is here, version {VERSION}.",
+        rule=lambda context: f"{context.bot.login} is running, version {VERSION}.",
         asks=True,
     ),
 )
@@ -167,7 +167,7 @@ async def _start(
 
     remark = context.asker.remark
     if remark is None:
-        raise NotPossible("say it in a comment on the issue")
+        raise NotPossible("write this command in a comment on the issue")
     bot = context.bot
     issue = await bot.github.issue(remark.issue)
     title, body = remark.title, remark.body
@@ -213,9 +213,9 @@ START: Final = (
         ),
         more=Argument(name="inputs", read=str, form="input=value ...", needed=False),
         text="may",
-        help="Starts a convoy for the issue, as the label does; text is added to the "
-        "issue's. With `plan-only` its plan waits for your approval. With "
-        "`pattern` that pattern plans it, with the inputs.",
+        help="Starts a convoy for the issue, as the label does; your text is added "
+        "to the issue's text. With `plan-only`, the plan waits for your "
+        "approval. With `pattern`, that pattern makes the plan from the inputs.",
         rule=_start,
     ),
 )
@@ -232,11 +232,11 @@ def _approve(context: RequestContext, *, commit: str | None = None) -> str:
                 convoy=convoy.name, task=task, commit=commit, by=context.by
             )
             context.submit(taken)
-            return f"It is accepted: {subject(task)} continues from there."
+            return f"The commit is accepted: {subject(task)} continues from there."
     if number and number in (convoy.pull, *(task.pull for task in convoy.tasks)):
         return _approve_work(context, convoy, commit)
     if commit is not None:
-        raise NotPossible("say it on the pull request of that work")
+        raise NotPossible("write this command on the pull request of that work")
     asked, staged = _comment_asking(context), context.config.staged
     plan = ApprovePlan(convoy=convoy.name, by=context.by, comment=asked, staged=staged)
     context.submit(plan)
@@ -262,7 +262,7 @@ def _approve_work(context: RequestContext, convoy: Convoy, commit: str | None) -
     )
     if lacks := lacking_approvals(context.convoy, context.own_task or task):
         return f"Approved; it still needs {lacks}."
-    return "Approved: it merges when it is green."
+    return "Approved: it will merge when CI is green."
 
 
 def _comment_asking(context: RequestContext) -> int:
@@ -283,9 +283,9 @@ APPROVAL: Final = (
         words=(
             Argument(name="commit", read=verb.read_sha, form="<commit>", needed=False),
         ),
-        help="Approves a plan that waits; on a pull request, approves the work at "
-        "exactly this commit; with a commit that was pushed to the convoy's "
-        "branch, accepts that.",
+        help="Approves a waiting plan; on a pull request, approves the work at "
+        "exactly this commit; with a commit that somebody pushed to the "
+        "convoy's branch, accepts that commit.",
         rule=_approve,
         box=Box(
             says="Approve the plan",
@@ -293,7 +293,7 @@ APPROVAL: Final = (
         ),
         on_check=CheckButton(
             label="Approve",
-            says="Approves the work of this commit",
+            says="Approves the work at this commit",
             offered=lambda convoy, task: bool(
                 task.work and lacking_approvals(convoy, task)
             ),
@@ -302,7 +302,7 @@ APPROVAL: Final = (
         of_convoy=ConvoyEndpoint(
             word="approve",
             typed="convoy approve",
-            help="Approve a plan that waits for a person.",
+            help="Approve a plan that is waiting for a person.",
             button=_has_plan,
         ),
     ),
@@ -316,8 +316,8 @@ def _pause(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002 
     convoys = _how_many(context, "active")
     context.submit(RepositoryPaused(by=context.by))
     return (
-        f"Everything is paused, {convoys} with it. Running sessions end as usual; "
-        "nothing new starts or is accepted until `/brat resume all`."
+        f"Everything is paused, including {convoys}. Running sessions finish as "
+        "usual; nothing new starts or is accepted until `/brat resume all`."
     )
 
 
@@ -327,7 +327,7 @@ def _resume(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002
         return "It continues."
     convoys = _how_many(context, "paused")
     context.submit(RepositoryResumed(by=context.by))
-    return f"Everything continues, {convoys} with it."
+    return f"Everything continues, including {convoys}."
 
 
 def _how_many(context: RequestContext, state: str) -> str:
@@ -344,7 +344,7 @@ PAUSE: Final = (
         of_convoy=ConvoyEndpoint(
             word="pause",
             typed="convoy pause",
-            help="Pause a convoy: nothing new starts.",
+            help="Pause a convoy, so nothing new starts.",
             button=lambda convoy: convoy.state == "active",
         ),
     ),
@@ -378,7 +378,7 @@ def _lock(context: RequestContext, *, resource: str, ttl: int = verb.LOCK_TTL_S)
     by, nonce, now = context.by, context.asker.nonce, context.draft.now
     command = TakeLease(resource=resource, holder=by, nonce=nonce, now=now, ttl_s=ttl)
     context.submit(command)
-    return f"{code_span(resource)} is yours for {ttl} s."
+    return f"You hold {code_span(resource)} for {ttl} s."
 
 
 def _renew(
@@ -387,7 +387,7 @@ def _renew(
     by, nonce, now = context.by, _nonce(context, resource), context.draft.now
     command = RenewLease(resource=resource, holder=by, nonce=nonce, now=now, ttl_s=ttl)
     context.submit(command)
-    return f"{code_span(resource)} is yours for {ttl} s from now."
+    return f"You hold {code_span(resource)} for another {ttl} s."
 
 
 def _unlock(context: RequestContext, *, resource: str) -> str:

@@ -39,7 +39,7 @@ def _add(context: RequestContext, *, text: str) -> str:
     spec = _spec(convoy, text)
     context.submit(AddTask(convoy=convoy.name, spec=spec, by=context.by))
     after = ", ".join(map(str, spec.after))
-    waits = f" It waits for task {after}." if after else ""
+    waits = f" It will wait for task {after}." if after else ""
     return f"That is task {spec.number}: {inline(spec.title)}.{waits}"
 
 
@@ -74,14 +74,14 @@ def _depends(context: RequestContext, *, task: int, on: bool, other: int) -> str
 def _engine(context: RequestContext, *, engine: str, task: int | None = None) -> str:
     name, by = context.convoy.name, context.by
     context.submit(AssignTask(convoy=name, task=task, engine=engine, by=by))
-    what = f"Task {task} goes" if task else "All tasks that have not started go"
-    return f"{what} to the engine `{engine}`."
+    what = f"Task {task} uses" if task else "All tasks that have not started use"
+    return f"{what} the engine `{engine}` from now on."
 
 
 def _priority(context: RequestContext, *, priority: int) -> str:
     name = context.convoy.name
     context.submit(ConvoyRanked(convoy=name, priority=priority, by=context.by))
-    return f"The convoy has priority `p{priority}`."
+    return f"The convoy now has priority `p{priority}`."
 
 
 def _follow(context: RequestContext) -> str:
@@ -150,8 +150,8 @@ PLAN: Final = (
     ),
     Verb(
         name="follow",
-        help="Updates the plan from the issue's sub-issues, after a comment has "
-        "shown what changed.",
+        help="Updates the plan from the issue's sub-issues after a comment has shown "
+        "what changed.",
         rule=_follow,
         box=Box(
             says="Update the plan from the changed sub-issues",
@@ -170,8 +170,8 @@ PLAN: Final = (
             TASK,
             Argument(name="path", read=verb.read_path, form="<path>", needed=False),
         ),
-        help="Lets a task change the protected paths that its plan names, or the "
-        "given one.",
+        help="Lets a task change the protected paths that its plan lists, or the "
+        "given path.",
         rule=_allow,
         box=Box(
             says="Let task {task} change its protected paths",
@@ -180,7 +180,7 @@ PLAN: Final = (
         of_task=TaskEndpoint(
             word="allow",
             typed="task allow",
-            help="Let a task change the protected paths that its plan names.",
+            help="Let a task change the protected paths that its plan lists.",
         ),
     ),
     Verb(
@@ -241,16 +241,16 @@ def _merge(context: RequestContext, *, task: int | None = None) -> str:
     name, out = context.convoy.name, part.taken_out
     if out is not None and out.gesture == "closed":
         context.submit(WorkTakenBack(convoy=name, task=number, by=context.by))
-        return f"Another pull request is opened in place of #{out.pull}."
+        return f"A new pull request will be opened to replace #{out.pull}."
     context.submit(MergeRequested(convoy=name, task=number, by=context.by))
-    return f"{what} is in the merge queue again."
+    return f"{what} is back in the merge queue."
 
 
 def _unqueue(context: RequestContext, *, task: int | None = None) -> str:
     name, (_, number, what) = context.convoy.name, _part(context, task)
     context.submit(MergeWithdrawn(convoy=name, task=number, by=context.by))
     again = f"/brat merge {number}" if task else "/brat merge"
-    return f"{what} is out of the merge queue, until somebody says `{again}`."
+    return f"{what} leaves the merge queue until somebody says `{again}`."
 
 
 def _part(context: RequestContext, task: int | None) -> tuple[Part, int, str]:
@@ -267,7 +267,7 @@ QUEUE: Final = (
         right="maintain",
         words=(ANY_TASK,),
         help="Puts a task's pull request, or the convoy's own, back into the merge "
-        "queue; if it was closed, opens another one.",
+        "queue; if it was closed, opens a new one.",
         rule=_merge,
         of_task=TaskEndpoint(
             word="release",
@@ -281,7 +281,7 @@ QUEUE: Final = (
         right="maintain",
         words=(ANY_TASK,),
         help="Removes a task's pull request, or the convoy's own, from the merge "
-        "queue, until `merge`.",
+        "queue until somebody says `merge`.",
         rule=_unqueue,
         of_task=TaskEndpoint(
             word="hold",

@@ -41,7 +41,7 @@ async def _land(context: RequestContext, *, commit: str | None = None) -> str:
         raise NotPossible("it is a draft: mark it as ready for review first")
     head, given = pull.head.sha, _given(context, pull, lands=True)
     if commit is not None and not head.startswith(commit):
-        raise NotPossible(f"it is at `{head[:SHOWN]}` now: review that, and name it")
+        raise NotPossible(f"it is now at `{head[:SHOWN]}`: review and name that commit")
     if commit is None and not await context.bot.github.may_write(given.author):
         who = code_span(given.author) if given.author else "its author, now unknown,"
         raise NotPossible(
@@ -52,13 +52,13 @@ async def _land(context: RequestContext, *, commit: str | None = None) -> str:
     target = code_span(pull.base.ref)
     base = await asyncio.to_thread(_fork_point, context, given, pull.base.ref)
     if base == head:
-        raise NotPossible(f"{target} already contains all of it")
+        raise NotPossible(f"{target} already contains all of its changes")
     request = await _request(context, given, pull, target=pull.base.ref, base=base)
     done = TaskSpec(number=1, title=request.title, instructions="")
     _plan(context, request, done)
     return (
-        f"`{head[:SHOWN]}` is in the queue of {target}: it lands when CI is green on "
-        "it together with what is ahead. A new push removes it."
+        f"`{head[:SHOWN]}` is in the merge queue of {target}: it lands when CI is "
+        "green on it and on what is ahead of it. A new push removes it."
     )
 
 
@@ -71,7 +71,7 @@ async def _fix(context: RequestContext, *, text: str = "") -> str:
     if not given.branch:
         raise NotPossible(
             "its branch is in a fork, where brat may not push: push it to this "
-            "repository and open a pull request from there, or let its author do it"
+            "repository and open a pull request from there, or ask the author to"
         )
     allowed = {name.casefold() for name in _config(context).fix.authors}
     author = given.author
@@ -80,7 +80,7 @@ async def _fix(context: RequestContext, *, text: str = "") -> str:
     if is_asked and not await context.bot.github.may_write(author):
         raise NotPossible(
             f"the branch belongs to {code_span(author)}, who cannot agree without "
-            "write access; list them in `[fix] authors`"
+            "write access; list the author in `[fix] authors`"
         )
     red = "" if text else await _red(context, given)
     base = await asyncio.to_thread(_fork_point, context, given, pull.base.ref)
@@ -91,8 +91,8 @@ async def _fix(context: RequestContext, *, text: str = "") -> str:
     )
     if not (text or red or conflict):
         raise NotPossible(
-            "CI is not red on it, and it does not conflict with "
-            f"{code_span(pull.base.ref)}: say what to do after `--`"
+            "its CI is not red, and it does not conflict with "
+            f"{code_span(pull.base.ref)}: say after `--` what to do"
         )
     request = await _request(
         context,
@@ -105,14 +105,14 @@ async def _fix(context: RequestContext, *, text: str = "") -> str:
     _plan(context, request, _task(context, request, pull, text or red, conflict))
     await mayor.warn(context.bot, context.draft, request)
     if not is_asked:
-        return f"An agent is working on {code_span(given.branch)}; commits go on top."
+        return f"An agent is adding commits to {code_span(given.branch)}."
     sign = ids.sign_key("fix", request.convoy)
     asks = (
         f"@{author}: {context.by} wants an agent to work on this branch. Nothing "
         "starts until you say `/brat approve`; `/brat cancel` declines."
     )
     context.submit(Answer(issue=given.number, sign=sign, text=asks))
-    return "Its author is asked first."
+    return "Its author will be asked first."
 
 
 async def _open_pull(context: RequestContext) -> "Pull":
@@ -123,7 +123,7 @@ async def _open_pull(context: RequestContext) -> "Pull":
         raise NotPossible("the pull request is closed")
     convoy = convoy_of(context.draft.state, number)
     if convoy is not None and convoy.given is None:
-        raise NotPossible(f"it is part of {convoy.name}, which lands by itself")
+        raise NotPossible(f"it is part of {convoy.name}, which lands automatically")
     for branch in (pull.head.ref, pull.base.ref):
         if own := ids.clashing(branch):
             raise NotPossible(f"{code_span(own)} are brat's own branches")
@@ -253,9 +253,9 @@ LAND: Final = (
         name="fix",
         place="pull",
         text="may",
-        help="Lets an agent work on any pull request: on the text, otherwise on its "
-        "conflict with the target, otherwise on red CI. Its commits are added "
-        "on top; the author is asked first, unless `[fix] authors` names them.",
+        help="Lets an agent work on any pull request: on what the text asks for, "
+        "else on its conflict with the target, else on red CI. Its commits are "
+        "added on top; authors not listed in `[fix] authors` are asked first.",
         rule=_fix,
     ),
 )

@@ -36,7 +36,7 @@ _RIGHTS: Final = {
 def _verb(word: str) -> str:
     if word.lower() in BY_NAME:
         return word.lower()
-    raise ValueError(f"is no verb{did_you_mean(word, BY_NAME)}")
+    raise ValueError(f"is not a verb{did_you_mean(word, BY_NAME)}")
 
 
 VERBS: Final = (
@@ -79,8 +79,8 @@ def help_text(verb: str | None = None) -> str:
 
     if verb is None:
         return (
-            "A command is a line of its own, outside of lists, quotes and code; a "
-            f"comment may have {MOST_COMMANDS}.\n\n{table()}"
+            "Write each command on its own line, outside lists, quotes and code; a "
+            f"comment may have {MOST_COMMANDS} commands.\n\n{table()}"
         )
     row = BY_NAME.get(verb)
     if row is None:
@@ -132,7 +132,7 @@ def _request(said: SlashCommand, on: Place) -> Request:
         raise ValueError(f"there is no verb {code_span(said.verb)}{near}")
     if {on, verb.place} == {"issue", "pull"}:
         where = {"issue": "an issue", "pull": "a pull request"}[verb.place]
-        raise ValueError(f"say {code_span(verb.name)} on {where}")
+        raise ValueError(f"use {code_span(verb.name)} on {where}")
     arguments = {**_words(verb, said.words), **_options(verb, said.options)}
     below = "" if verb.text == "none" else said.below
     text = clean_request(said.text or below)
@@ -202,7 +202,7 @@ def request_by_word(word: str, task: int = 0, text: str = "") -> Request:
     """
     words = BY_TASK_WORD if task else BY_CONVOY_WORD
     if word not in words:
-        raise NoSuchWord(f"no command {word}; known: {', '.join(words)}")
+        raise NoSuchWord(f"unknown command {word}; use one of: {', '.join(words)}")
     verb = words[word]
     said = clean_request(text) if verb.text != "none" else ""
     if verb.text == "must" and not said.strip():

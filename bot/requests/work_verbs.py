@@ -39,7 +39,7 @@ from convoy.rules.people import (
 )
 from convoy.rules.plan_changes import AddTask
 
-SET_ASIDE: Final = "What was set aside"
+SET_ASIDE: Final = "Everything that was set aside"
 LANDING_AGAIN: Final = "CI tests the candidate again."
 
 
@@ -47,7 +47,7 @@ def _retry(context: RequestContext, *, task: int | None = None, text: str = "") 
     """Retry the given task, else the pull request's own, else all that waits."""
     convoy = context.convoy
     if convoy.state == "failed" and text:
-        raise NotPossible(f"say `/brat retry` alone: {convoy.name} has failed")
+        raise NotPossible(f"say only `/brat retry`: {convoy.name} has failed")
     if convoy.state == "failed":
         return _retry_failed(context, task)
     stalled = task is None and bool(convoy.sync.stalled)
@@ -77,7 +77,7 @@ def _retry(context: RequestContext, *, task: int | None = None, text: str = "") 
     queued = f"Task {listed} is queued again, with fresh attempts{told}."
     if not numbers:
         queued = "No task was requeued, so nobody got the message." if text else ""
-    again = f"{SET_ASIDE} is tried again {aside}." if aside else ""
+    again = f"{SET_ASIDE} will be tried again {aside}." if aside else ""
     landing = LANDING_AGAIN if stalled else ""
     return " ".join(filter(None, (landing, queued, again)))
 
@@ -94,7 +94,7 @@ def _retry_failed(context: RequestContext, task: int | None) -> str:
         for each in context.convoy.tasks
         if each.state == "dropped"
     ]
-    return " ".join(("The convoy continues with the work that it had.", *stays))
+    return " ".join(("The convoy continues with its earlier work.", *stays))
 
 
 def _take_up(context: RequestContext, task: int | None) -> str:
@@ -137,8 +137,8 @@ RETRY: Final = (
         text="may",
         text_help="What to tell its agent.",
         help="Retries a blocked or set-aside task with fresh attempts; without a "
-        "task, everything that waits here, or a failed convoy with its work so "
-        "far. The agent gets the text.",
+        "task, retries everything that is waiting here, or resumes a failed "
+        "convoy with its work so far. The agent gets the text.",
         rule=_retry,
         box=Box(says="Try task {task} again", offered=_stopped),
         on_check=CheckButton(
@@ -180,7 +180,7 @@ def _revise(context: RequestContext, *, text: str) -> str:
         raise NotPossible(NO_WORK)
     if task is None:
         context.submit(ConvoyReplanned(convoy=convoy.name, by=context.by, text=text))
-        return "It is planned again; the new plan will show what changed."
+        return "A new plan is being made; it will show what changed."
     if threads := context.asker.threads:
         raised = RaiseThreads(
             convoy=convoy.name,
@@ -197,10 +197,10 @@ def _revise(context: RequestContext, *, text: str) -> str:
     _keep_work(context, convoy, task)
     if task.spent >= convoy.settings.attempts:
         return (
-            f"Task {task.number} has spent its attempts and waits for a person; "
-            f"`/brat retry {task.number}` lets it continue with your comments."
+            f"Task {task.number} has no attempts left and waits for a person; `/brat "
+            f"retry {task.number}` lets it continue with your comments."
         )
-    return f"Task {task.number} continues from its work with your comments."
+    return f"Task {task.number} continues its work, based on your comments."
 
 
 def _rework(context: RequestContext, convoy: Convoy, text: str) -> str:
@@ -210,12 +210,12 @@ def _rework(context: RequestContext, convoy: Convoy, text: str) -> str:
     number = next((task.number for task in rounds if not task.settled), 0)
     if not number and context.asker.allowed and len(rounds) >= convoy.settings.attempts:
         raise NotPossible(
-            f"{len(rounds)} tasks have already revised it: a person decides now, "
-            "by a review or `/brat add`"
+            f"{len(rounds)} tasks have already revised it: a person must decide now, "
+            "with a review or `/brat add`"
         )
     if not number:
         number = convoy.next_number
-        told = "The work is reviewed as a whole; what was said of it comes below."
+        told = "The work was reviewed as a whole; the comments on it are below."
         spec = TaskSpec(number=number, title=title, instructions=told)
         context.submit(AddTask(convoy=name, spec=spec, by=by))
     threads = context.asker.threads
@@ -224,7 +224,7 @@ def _rework(context: RequestContext, convoy: Convoy, text: str) -> str:
         if threads
         else TaskTold(convoy=name, task=number, by=by, text=text)
     )
-    return f"Task {number} does this; then CI tests the convoy again."
+    return f"Task {number} will do this; then CI tests the convoy again."
 
 
 async def _rebase(context: RequestContext) -> str:
@@ -266,7 +266,7 @@ def _rebase_now(context: RequestContext, convoy: Convoy, task: Task, work: Work)
     _keep_work(context, convoy, task)
     draft.move(ids.HEADS + branch, made)
     more = " It needs a new approval." if convoy.settings.approvals else ""
-    return f"The work is now rebased on landed work: `{made[:10]}`.{more}"
+    return f"The work is now rebased onto landed work: `{made[:10]}`.{more}"
 
 
 def _keep_work(context: RequestContext, convoy: Convoy, task: Task) -> None:
@@ -281,10 +281,10 @@ REVISION: Final = (
         name="revise",
         text="must",
         text_help="What is wrong with the plan.",
-        help="On a task's pull request, sends the task back to revise its work "
-        "as the text says; on the convoy's own, adds a task for that. A "
-        "review that asks for changes does the same. On the issue, while the plan "
-        "waits for approval, has its engine make another plan.",
+        help="On a task's pull request, sends the task back to revise its work as "
+        "the text says; on the convoy's own pull request, adds a task for that. "
+        "A review that requests changes does the same. On the issue, while the "
+        "plan is waiting for approval, makes its engine write a new plan.",
         rule=_revise,
         of_convoy=ConvoyEndpoint(
             word="revise",
@@ -296,29 +296,27 @@ REVISION: Final = (
     Verb(
         name="rebase",
         place="pull",
-        help="Rebases the task's work on what has landed since.",
+        help="Rebases the task's work onto what has landed since.",
         rule=_rebase,
     ),
 )
 
 
 def _tell(context: RequestContext, *, task: int, text: str) -> str:
-    """Tell the running session, if its engine takes messages, and all later ones."""
+    """Tell the running session, if its engine accepts messages, and all later ones."""
     convoy = context.convoy
     context.submit(TaskTold(convoy=convoy.name, task=task, by=context.by, text=text))
     found = convoy.task(task)
     if found is None or found.attempt is None:
-        return f"The next attempt at task {task} gets the message."
+        return f"The next attempt at task {task} will get the message."
     session = ids.session_name(convoy.name, task, found.attempt.number)
     feed = context.bot.feed
     if feed is not None and feed.listens(session):
         return (
-            f"The session of task {task} gets the message now, and so does every "
-            f"later attempt. `brat why {task}` says when it has reached the engine."
+            f"The session of task {task} and all later attempts get the message. "
+            f"`brat why {task}` says when the engine has received it."
         )
-    return (
-        f"The next attempt at task {task} gets the message; the running one does not."
-    )
+    return f"The next attempt at task {task} will get the message, not the current one."
 
 
 MESSAGE: Final = (
@@ -327,13 +325,13 @@ MESSAGE: Final = (
         words=(TASK,),
         text="must",
         text_help="The message.",
-        help="Gives the text to the task's next attempt.",
+        help="Passes the text on to the task's next attempt.",
         rule=_tell,
         of_task=TaskEndpoint(
             word="tell",
             typed="task tell",
             button=lambda task: not task.settled,
-            help="Send a message to the task's session, if its engine takes "
+            help="Send a message to the task's session, if its engine accepts "
             "messages, and to all later ones.",
         ),
     ),
@@ -349,8 +347,8 @@ def _cancel(context: RequestContext, *, task: int | None = None) -> str:
     word = "stopped" if context.asker.at_endpoint else "cancelled"
     context.submit(BlockTask(convoy=name, task=task, why=f"{word} by {by}", by=by))
     return (
-        f"The session of task {task} is stopped. `/brat retry {task}` tries it again, "
-        f"`/brat drop {task}` gives it up."
+        f"The session of task {task} has been stopped. `/brat retry {task}` tries "
+        f"the task again; `/brat drop {task}` gives it up."
     )
 
 
@@ -397,7 +395,7 @@ ENDING: Final = (
     Verb(
         name="drop",
         words=(TASK,),
-        help="Gives a task up for good; tasks that wait for it then wait for a person.",
+        help="Gives up a task for good; tasks that need it then wait for a person.",
         rule=_drop,
         on_check=CheckButton(
             label="Give up",
@@ -407,7 +405,7 @@ ENDING: Final = (
         of_task=TaskEndpoint(
             word="drop",
             typed="task drop",
-            help="Give a task up; tasks that need it wait for you.",
+            help="Give up a task; tasks that need it then wait for you.",
             button=lambda task: task.state == "blocked" or not task.settled,
         ),
     ),

@@ -242,7 +242,7 @@ def _pass_gate(ended: EndedAttempt, result: Result, handed_in: str) -> None:
         else:
             why = result.why or "the agent did not finish"
         if kept and (patch.is_large or result.outcome == "oversized"):
-            why = f"{why} What could be kept is at {kept}."
+            why = f"{why} The work that could be kept is at {kept}."
         left = handed_in if is_half else ""
         ended.turn_down(result, why, left, is_large=patch.is_large)
     elif why := _changed_tests(ended, commit) or conflicts_left(ended, commit):

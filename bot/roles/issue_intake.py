@@ -140,7 +140,7 @@ async def with_named_issues(
     named = [item for item in opened if item.reference]
     if len(named) > MOST_READ:
         many = (
-            f"it names {len(named)} issues, and at most {MOST_READ} can be read: "
+            f"it names {len(named)} issues, but at most {MOST_READ} can be read: "
             "split it"
         )
         return IssueText(wanted.text, NO_PLAN.format(error=many))
@@ -349,8 +349,8 @@ def _issue_number(
     web = context.settings.web
     number = number_here(written, context.github.repository, web)
     if number is None:
-        what = "a pull request" if "/pull/" in written else "no issue"
-        raise _NoTask(f"{cut(written, _SHOWN)} is {what} of this repository")
+        what = "a pull request" if "/pull/" in written else "not an issue"
+        raise _NoTask(f"{cut(written, _SHOWN)} is {what} in this repository")
     if any(
         isinstance(each, ReferredIssue) and each.number == number for each in before
     ):
@@ -380,7 +380,7 @@ async def _admitted_text(
 ) -> ReferredIssue:
     number = issue.number
     if any(convoy.issue == number for convoy in state.live()):
-        raise _NoTask(f"#{number} has a convoy of its own that has not ended")
+        raise _NoTask(f"#{number} has its own convoy, which has not ended")
     body, author = issue.body or "", issue.user.login if issue.user else ""
     asked = StartRequest(issue=number, title=issue.title, text=body, by=by)
     words = await admitted(context, asked, author, outsiders=outsiders)

@@ -269,7 +269,7 @@ def make_plan(context: BotContext, draft: Draft, action: MakePlan) -> None:
         return
     if convoy.mayor and not convoy.pattern:
         who, why = planned_by(convoy.settings.planner), convoy.mayor.why
-        planner = f"{planner}; the {who} made no plan: {shortened(why, 300)}"
+        planner = f"{planner}; the {who} did not make a plan: {shortened(why, 300)}"
     refused = draft.submit(
         PlanConvoy(
             convoy=convoy.name,
@@ -471,7 +471,7 @@ def scarce(known: RequestBudget | None, reset_ms: int) -> list[str]:
     moment = datetime.fromtimestamp(reset_ms / 1000, UTC)
     said = (
         f"{known.left} of the {known.limit} hourly requests of this repository's jobs "
-        f"are left, so brat works slowly until {moment:%H:%M} UTC"
+        f"are left, so brat works more slowly until {moment:%H:%M} UTC"
     )
     return [said]
 

@@ -236,11 +236,11 @@ def _unpacked(data: bytes, folder: Path) -> dict[str, Path]:
     with archive:
         entries = archive.infolist()
         if strange := sorted({e.filename for e in entries} - _ALLOWED):
-            raise Unacceptable(f"the artifact holds {strange[0][:80]!r}")
+            raise Unacceptable(f"the artifact may not contain {strange[0][:80]!r}")
         if len(entries) > len({entry.filename for entry in entries}):
-            raise Unacceptable("the artifact contains a name twice")
+            raise Unacceptable("the artifact contains the same file name twice")
         if any(entry.compress_type not in _METHODS for entry in entries):
-            raise Unacceptable("the artifact has a format that no forge uses")
+            raise Unacceptable("the artifact uses an unsupported compression method")
         if sum(entry.file_size for entry in entries) > UNPACKED_BYTES:
             raise Unacceptable(f"the artifact unpacks to over {UNPACKED_BYTES} bytes")
         return {e.filename: _extracted(archive, e, folder) for e in entries}
@@ -258,7 +258,7 @@ def _extracted(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path) -
                     raise Unacceptable(f"{entry.filename} is larger than declared")
                 sink.write(piece)
     except _BROKEN as error:
-        raise Unacceptable(f"{entry.filename} does not unpack: {error}") from error
+        raise Unacceptable(f"{entry.filename} cannot be unpacked: {error}") from error
     return target
 
 
@@ -293,7 +293,7 @@ def _claims(file: Path | None, session: str, actor: str) -> tuple[Event, ...]:
     if held.faults:
         raise Unacceptable(f"events.bin: {held.faults[0]}")
     if len(held.events) > _EVENTS_MOST:
-        raise Unacceptable(f"events.bin holds {len(held.events)} events")
+        raise Unacceptable(f"events.bin has too many events: {len(held.events)}")
     for event in held.events:
         _check_claim(event, session, actor)
     return held.events

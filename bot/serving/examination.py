@@ -120,7 +120,7 @@ async def _app(
         yield Finding("fault", f"the settings call the App {hosting.app}", mend)
     off_s = roster.clock.offset_s
     if abs(off_s) > SKEW_S:
-        said = f"this machine's clock is {abs(off_s):.0f} s off the forge's"
+        said = f"this machine's clock is {abs(off_s):.0f} s off from the forge's"
         yield Finding("note", said, "synchronise it with a time server")
     if lacks := lacking(app.permissions):
         yield Finding("fault", f"the App lacks {', '.join(lacks)}", settings)
@@ -162,7 +162,7 @@ async def _deliveries(roster: Installations) -> Finding:
     failed = [sent for sent in listed if not sent.arrived]
     if not listed:
         return Finding(
-            "note", "there were no deliveries yet", "label an issue, then check again"
+            "note", "there are no deliveries yet", "label an issue, then check again"
         )
     said = f"{len(failed)} of the latest {len(listed)} deliveries failed"
     if not failed:
@@ -277,8 +277,8 @@ async def examined_hook(
     url = config.url or ""
     if not hosting.secret:
         if url:
-            said = "the App has a webhook, and the settings have no secret for it"
-            mend = f"set one in both, or clear the address in {_WHERE}; then it polls"
+            said = "the App has a webhook, but the settings have no secret for it"
+            mend = f"set one in both places, or clear the address in {_WHERE} to poll"
             yield Finding("note", said, mend)
         return
     if not url:
@@ -290,7 +290,7 @@ async def examined_hook(
         mend = f"set the content type to application/json in {_WHERE}"
         yield Finding("fault", "the webhook does not send JSON", mend)
     if str(config.insecure_ssl).startswith("1"):
-        said = "the webhook does not verify TLS, so anybody can pose as the bot"
+        said = "the webhook does not verify TLS, so anybody can impersonate the bot"
         yield Finding("note", said, f"enable SSL verification in {_WHERE}")
     if why := nowhere(url, hosting.api_url):
         mend = f"set the bot's public address in {_WHERE}"
@@ -304,9 +304,9 @@ def nowhere(url: str, api_url: str) -> str:
     try:
         host, forge = urlsplit(url).hostname or "", urlsplit(api_url).hostname or ""
     except ValueError:
-        return "is none"
+        return "is not a valid address"
     if any(host == name or host.endswith(f".{name}") for name in _EXAMPLES):
-        return "is an example"
+        return "is only an example"
     if _is_near(host) and not _is_near(forge):
         return "is inside a network that the forge cannot reach"
     return ""

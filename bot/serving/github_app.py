@@ -136,7 +136,7 @@ class AppPages:
     async def _back(self, request: web.Request) -> web.Response:
         code = request.query.get("code", "")
         if self.made.done() or not _same(request.query.get("state"), self.state):
-            return _page(HTTPStatus.FORBIDDEN, "This is not the answer to the form.")
+            return _page(HTTPStatus.FORBIDDEN, "This is not the response to the form.")
         if not _CODE.fullmatch(code):
             return _page(HTTPStatus.BAD_REQUEST, "GitHub's code is missing: try again.")
         try:
@@ -146,7 +146,7 @@ class AppPages:
             return _page(HTTPStatus.BAD_GATEWAY, escape(str(error)))
         self.made.set_result(made)
         link = escape(f"{made.html_url}/installations/new")
-        said = f"{escape(made.slug)} is created. <a href='{link}'>Install it</a> now."
+        said = f"{escape(made.slug)} was created. <a href='{link}'>Install it</a> now."
         return _page(HTTPStatus.OK, f"<p>{said}</p>")
 
 
@@ -158,14 +158,14 @@ async def app_for_code(
     try:
         answer = await client.post(url, headers={"accept": "application/json"})
     except httpx.HTTPError as error:
-        raise Unavailable(f"GitHub did not hand over the App: {error!r}") from error
+        raise Unavailable(f"GitHub did not send the App's data: {error!r}") from error
     if answer.status_code != HTTPStatus.CREATED:
-        said = f"GitHub did not hand over the App: it answered {answer.status_code}"
-        raise Unavailable(f"{said}; start again: a code works once, within an hour")
+        said = f"GitHub did not send the App's data: status {answer.status_code}"
+        raise Unavailable(f"{said}; start again: a code works once, for an hour")
     try:
         return AppCreated.model_validate_json(answer.content)
     except ValidationError as error:
-        raise Unavailable("GitHub's answer is not an App") from error
+        raise Unavailable("GitHub's response does not describe an App") from error
 
 
 def dashboard_at(public_url: str, wanted: str) -> str:

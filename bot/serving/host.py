@@ -96,7 +96,7 @@ class Served:
         try:
             return await asyncio.to_thread(self.settle, number)
         except OSError as error:
-            raise BratError(f"its folder cannot be made: {error}") from error
+            raise BratError(f"its folder cannot be created: {error}") from error
 
 
 def starts_beside(one: Served, served: Mapping[str, Served]) -> Iterator[int]:
@@ -297,7 +297,7 @@ class Host:
                 if task is not None and task.cancelling():  # the fault replaced it
                     raise asyncio.CancelledError from error
                 one.loop, one.trouble = None, cut(str(error) or repr(error), WHY_CHARS)
-                self.tell(f"{name}: {one.trouble}; tried again in {again_s:.0f} s")
+                self.tell(f"{name}: {one.trouble}; next try in {again_s:.0f} s")
                 if not isinstance(error, BratError) and one.trouble != one.fault:
                     one.fault = one.trouble
                     _log.exception("%s: a bug in brat", name)

@@ -126,7 +126,7 @@ class HostedDashboard:
         if not access_policy.is_from_here(request) or not await self._is_ours(
             request, person
         ):
-            raise web.HTTPForbidden(text="This form was not served here.\n")
+            raise web.HTTPForbidden(text="The form has expired: reload the page.\n")
         one = self._one(view)
         asked = partial(loop_of(one).context.github.may, person.login, right)
         if not await _asking(one, asked)():
@@ -247,7 +247,7 @@ def source_of(one: Served, served: Mapping[str, Served]) -> DashboardSource:
     def loop() -> Loop:
         found = loop_of(now())
         if found.context.settings.repository_id != settings.repository_id:
-            raise Unavailable(f"{one.name} is now another repository")
+            raise Unavailable(f"{one.name} is now a different repository")
         return found
 
     # No ref in a mirror points at the log's head: only its loop knows the head.

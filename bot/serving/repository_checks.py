@@ -102,7 +102,7 @@ async def examined_workflows(
         if is_ours(file, files[file]):
             yield Finding("ok", f"{file} matches this version")
         else:
-            mend = "if nobody changed it: remove it, brat init --actions, push"
+            mend = "if nobody edited it, delete it, run brat init --actions, and push"
             yield Finding("note", f"{file} is from another version", mend)
     own = {file: text for file, text in files.items() if file not in OWN_FILES}
     started: set[StartWay] = {"push"}
@@ -110,10 +110,10 @@ async def examined_workflows(
         started.add("dispatch")
     judging = [file for file, text in own.items() if ways_to_start(text) & started]
     if judging:
-        yield Finding("ok", f"{', '.join(judging)} can test what brat builds")
+        yield Finding("ok", f"{', '.join(judging)} can test brat's candidates")
     else:
         said = "no workflow runs on pushes to brat/queue/**"
-        mend = 'add "brat/queue/**" to the branches of your CI\'s push, or set '
+        mend = 'add "brat/queue/**" to the push branches of your CI workflow, or set '
         yield Finding("note", said, f"{mend}[refinery] require_ci = false")
 
 
@@ -157,15 +157,15 @@ async def examined_actions(
     if actions.enabled and actions.allowed_actions == "local_only":
         said = "only the repository's own actions may run"
         mend = (
-            f"allow actions/upload-artifact {_WHERE}: brat-task.yml uploads its "
-            "result with it"
+            f"allow actions/upload-artifact {_WHERE}: brat-task.yml needs it to "
+            "upload its result"
         )
         yield Finding("fault", said, mend)
     if has_loop and jobs.can_approve_pull_request_reviews:
         yield Finding("ok", "jobs may open pull requests")
     elif has_loop:
-        said = "jobs may not open pull requests, so brat.yml needs an App"
-        mend = f"give it one, or allow GitHub Actions to create pull requests {_WHERE}"
+        said = "jobs may not open pull requests, so brat.yml must act as an App"
+        mend = f"add an App, or allow GitHub Actions to create pull requests {_WHERE}"
         yield Finding("note", said, mend)
 
 
@@ -191,7 +191,7 @@ _AGAINST: Final = {
     "creation": "no new branches",
     "deletion": "no removal",
     "merge_queue": "the forge's merge queue",
-    "non_fast_forward": "no forced pushes",
+    "non_fast_forward": "no force pushes",
     "pull_request": "a pull request for each push",
     "required_deployments": "deployments first",
     "required_linear_history": "no merge commits",
@@ -222,7 +222,7 @@ async def examined_rules(
         if binding:
             yield await _judged(rules, branch, binding)
         else:
-            yield Finding("ok", f"no rule keeps the bot from {branch}")
+            yield Finding("ok", f"no rule blocks the bot on {branch}")
 
 
 def _landing(found: TargetRules, main: str) -> Finding:
@@ -260,7 +260,7 @@ async def examined_exposures(
     for one in found:
         yield Finding("fault", one.said, one.mend)
     if not found:
-        yield Finding("ok", "CI gives agents' code no secret and no writing token")
+        yield Finding("ok", "CI gives agents' code a read-only token and no secrets")
 
 
 async def settle_signers(loop: "Loop") -> None:

@@ -221,7 +221,7 @@ class ServiceMetrics(Collector):
 _FAMILIES: Final = {
     "tasks": (GaugeMetricFamily, "Tasks, by state.", "state"),
     "convoys": (GaugeMetricFamily, "Convoys, by state.", "state"),
-    "interventions": (GaugeMetricFamily, "Items that wait for people.", "kind"),
+    "interventions": (GaugeMetricFamily, "Items that are waiting for people.", "kind"),
     "tokens": (CounterMetricFamily, "Tokens used by ended sessions.", "kind"),
     "dollars": (
         CounterMetricFamily,
@@ -230,7 +230,7 @@ _FAMILIES: Final = {
     ),
     "set_aside": (
         GaugeMetricFamily,
-        "Items set aside because they were refused or failed repeatedly.",
+        "Items set aside because they were refused or because they failed repeatedly.",
         "",
     ),
     "forge_calls_left": (
@@ -241,7 +241,7 @@ _FAMILIES: Final = {
     "log_commits": (GaugeMetricFamily, "Commits in the log.", ""),
     "repository_standing_still": (
         GaugeMetricFamily,
-        "1: the repository makes no progress; /readyz says why.",
+        "1: the repository is making no progress; /readyz says why.",
         "",
     ),
 }

@@ -50,8 +50,8 @@ def owner_of(folder: Path) -> int:
         return 0
     except (OSError, ValueError) as error:
         raise BratError(
-            f"{file} should hold a repository's id ({error}): name another folder, or "
-            "delete this one, which is a cache"
+            f"{file} should contain a repository's id ({error}): choose another "
+            "folder, or delete this one, which is only a cache"
         ) from error
 
 
@@ -62,8 +62,8 @@ def claim_folder(folder: Path, repository: str, number: int) -> None:
         return
     if known:
         raise BratError(
-            f"{folder} holds the state of another repository (id {known}), and "
-            f"{repository} has the id {number}: name another folder, or give the "
+            f"{folder} holds the state of another repository (id {known}), but "
+            f"{repository} has the id {number}: choose another folder, or give the "
             "repository's new name"
         )
     beside = folder / f".{REPOSITORY_FILE}"
@@ -117,7 +117,7 @@ def _this_place(folder: Path) -> str:
 
 
 LOG_KEY_FILE: Final = "log_key"
-_HOW_TO_MAKE: Final = "make one with: ssh-keygen -t ed25519 -N '' -C brat -f FILE"
+_HOW_TO_MAKE: Final = "create one with: ssh-keygen -t ed25519 -N '' -C brat -f FILE"
 
 
 @dataclass(frozen=True)
@@ -239,9 +239,9 @@ def source_in_force(
     # Whether the branch moves only with somebody else's approval, or not at all.
     is_guarded = rules.frozen or (rules.pull_request and rules.reviews > 0)
     if has_file and is_guarded:
-        why = "the default branch asks for an approved pull request"
-        return SignersSource("file", f"{SIGNERS_FILE} counts, for {why}")
+        why = "the default branch requires an approved pull request"
+        return SignersSource("file", f"{SIGNERS_FILE} is used, because {why}")
     if has_file:
         why = "anyone with push access to the default branch could change it"
-        return SignersSource("own key", f"{SIGNERS_FILE} does not count, because {why}")
+        return SignersSource("own key", f"{SIGNERS_FILE} is not used, because {why}")
     return SignersSource("own key", f"there is no {SIGNERS_FILE}, and no keys are set")

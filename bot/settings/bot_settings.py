@@ -213,9 +213,9 @@ class Common(BaseModel):
         whole = self.app_id is not None and self.private_key_file is not None
         partly = self.app_id is not None or self.private_key_file is not None
         if partly and not whole:
-            raise ValueError("app_id and private_key_file go together")
+            raise ValueError("app_id and private_key_file must be set together")
         if bool(self.token) == whole:
-            raise ValueError("give either token, or app_id and private_key_file")
+            raise ValueError("set either token, or app_id and private_key_file")
         return self
 
     @property
@@ -347,8 +347,8 @@ class ServiceSettings(Common):
             self.dashboard_url and self.client_id and self.client_secret
         ):
             raise ValueError(
-                "dashboard_port: people sign in there, so give dashboard_url, and the "
-                "App's client_id and client_secret, too"
+                "dashboard_port: people sign in to the dashboard, so also set "
+                "dashboard_url and the App's client_id and client_secret"
             )
         return self
 

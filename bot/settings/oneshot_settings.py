@@ -81,7 +81,7 @@ def read_inputs(env: Mapping[str, str]) -> OneshotInputs:
         settings = Settings.model_validate(told)
     except ValidationError as error:
         fault = error.errors(include_input=False)[0]
-        where = ".".join(map(str, fault["loc"])) or "the way in"
+        where = ".".join(map(str, fault["loc"])) or "the credentials"
         raise BratError(f"{where}: {fault['msg']}") from None
     return OneshotInputs(
         settings=settings,
@@ -110,7 +110,7 @@ def _way_in(env: Mapping[str, str], key: str, folder: Path) -> dict[str, object]
     if app and key:  # a workflow always has a token: the App comes first
         return {"app_id": app, "private_key_file": folder / APP_KEY_FILE}
     if app or key:
-        raise BratError("give the App's id and its private key, or neither")
+        raise BratError("give both the App's id and its private key, or neither")
     if not token:
         raise BratError(
             "there is no token: set BRAT_TOKEN, such as ${{ github.token }}"
@@ -125,9 +125,9 @@ def _log_key(env: Mapping[str, str]) -> str:
         return key
     if env.get("BRAT_ALLOWED_SIGNERS", "").strip():
         raise BratError(
-            "BRAT_ALLOWED_SIGNERS names who signs the log, but the key is missing: "
-            "run `brat setup`, which stores it as the secret BRAT_LOG_KEY of the "
-            "environment `brat`, or remove the variable to work without a key"
+            "BRAT_ALLOWED_SIGNERS lists who may sign the log, but the key is "
+            "missing: run `brat setup`, which stores it as the secret BRAT_LOG_KEY "
+            "of the environment `brat`, or remove the variable to work without a key"
         )
     return open_log_key(int(_number(env, "GITHUB_REPOSITORY_ID", "0"))).private
 
@@ -142,7 +142,7 @@ def _given(env: Mapping[str, str], name: str) -> str:
 def _number(env: Mapping[str, str], name: str, default: str) -> str:
     value = env.get(name, "").strip() or default
     if not (value.isascii() and value.isdigit()):
-        raise BratError(f"{name} is {value[:40]!r}; it should be a whole number")
+        raise BratError(f"{name} is {value[:40]!r}; it must be a whole number")
     return value
 
 

@@ -78,7 +78,7 @@ def plan_section(convoy: Convoy, room: int) -> list[str]:
     room -= sum(len(line) + 1 for line in changed)
     blocks = fitting(
         ["\n".join(_task(task)) for task in found.tasks],
-        f"- {{}}: `brat convoy show {convoy.name}` shows them all",
+        f"- {{}}: `brat convoy show {convoy.name}` shows all of them",
         room,
     )
     is_open = " open" if convoy.state == "planning" else ""
@@ -120,7 +120,7 @@ def _task(task: PlanTask) -> Iterator[str]:
     if task.does:
         yield f"  - does: {inline(task.does)}"
     changes = f"changes {_paths(task.paths)}" if task.paths else ""
-    makes = f"makes {_paths(task.creates)}" if task.creates else ""
+    makes = f"creates {_paths(task.creates)}" if task.creates else ""
     touches = "; ".join(filter(None, (changes, makes)))
     yield f"  - {touches or 'declares no paths'}"
     yield f"  - engine {engine}{why}"
@@ -184,8 +184,8 @@ def run_url(run: int, web: str) -> str:
 
 
 _NO_BOX: Final = (
-    '**No sandbox:** `[runner] box = "off"` lets agents do whatever the user of '
-    "their job may do."
+    '**No sandbox:** `[runner] box = "off"` lets agents do everything that their '
+    "job's user may do."
 )
 
 
@@ -207,7 +207,7 @@ def box_warnings(convoy: Convoy, tasks: Sequence[Task]) -> list[str]:
     ]
     if not told:
         return []
-    said = "**Missing isolation** of the agents, as their sessions report"
+    said = "**Missing isolation** of agents, as reported by their sessions"
     return ["", f"{said}: {'; '.join(told)}.", ""]
 
 
@@ -221,14 +221,14 @@ def answer_lines(convoy: Convoy, web: str) -> list[str]:
     if not convoy.answers:
         return []
     shown = [_answer_item(convoy, each, web) for each in reversed(convoy.answers)]
-    more = "- {}, older: `brat log show` shows them all"
+    more = "- {}, older: `brat log show` shows all of them"
     newest = fitting(shown[:_ANSWERS_OPEN], more, _ANSWERS_CHARS)
     older = shown[_ANSWERS_OPEN:] if len(newest) == len(shown[:_ANSWERS_OPEN]) else []
     older = fitting(older, more, _ANSWERS_CHARS - sum(map(len, newest)))
     if older:
         fold = "<details><summary>Older answers</summary>"
         older = [fold, "", *older, "", "</details>", ""]
-    return ["**Answers**, the newest first:", "", *newest, "", *older]
+    return ["**Answers**, newest first:", "", *newest, "", *older]
 
 
 def _answer_item(convoy: Convoy, answer: ShownAnswer, web: str) -> str:
@@ -246,7 +246,7 @@ def _answer_item(convoy: Convoy, answer: ShownAnswer, web: str) -> str:
 _FIRST_COLUMNS: Final = (
     *("#", "Task", "State", "Engine", "Attempts", "Worked", "Pull request"),
 )
-_LAST_COLUMNS: Final = ("Landed as", "Waits for")
+_LAST_COLUMNS: Final = ("Landed as", "Waiting for")
 _DEFAULT: Final = "default"
 _ROWS_CHARS: Final = 36_000
 
@@ -254,7 +254,7 @@ _ROWS_CHARS: Final = 36_000
 def task_table(convoy: Convoy, at: Moment | None, web: str) -> list[str]:
     """Return the table's lines; without the address `web` no links and no checks."""
     rows = [_row(_row_cells(convoy, task, at, web)) for task in convoy.tasks]
-    more = f"| | {{}}: `brat convoy show {convoy.name}` lists them all |"
+    more = f"| | {{}}: `brat convoy show {convoy.name}` lists all of them |"
     columns = (*_FIRST_COLUMNS, *(("Checks",) if web else ()), *_LAST_COLUMNS)
     return [
         _row(columns),
@@ -372,14 +372,14 @@ def convoy_table(
     if convoy.staged and convoy.tasks:
         said = "**Staged:** nothing has started, and nothing will."
         lines += [
-            f"{said} Without that, brat would",
+            f"{said} Without `staged`, brat would",
             *(f"{number}. {said};" for number, said in enumerate(_steps(convoy), 1)),
             "",
             HOW_ON,
             "",
         ]
     if said := approval(convoy):
-        waits = "The plan waits for a person" if convoy.tasks else "Before it starts"
+        waits = "The plan needs a person" if convoy.tasks else "Before it starts"
         lines += [f"**{waits}:** {said}.", ""]
     place = len(lines)
     if convoy.held:
@@ -391,7 +391,7 @@ def convoy_table(
     about = "" if convoy.ended else estimate_words(convoy.estimate)
     spent = usage_in_words(convoy.used)
     told = [f"Estimate: {about}."] * bool(about)
-    told += [f"Its sessions used {spent}."] * bool(spent)
+    told += [f"Its sessions have used {spent}."] * bool(spent)
     lines += [" ".join(told), ""] if told else []
     lines += answer_lines(convoy, web)
     branch = f"Branch `{ids.base_branch(convoy.name)}`. " if not convoy.given else ""
@@ -419,9 +419,9 @@ def _landing(convoy: Convoy) -> list[str]:
     lines = [" ".join(filter(None, told)), ""] if any(told) else []
     if convoy.sync.stalled and not convoy.ended:
         stalled = inline(convoy.sync.stalled)
-        lines += [f"**Its landing waits for a person** (`/brat retry`): {stalled}.", ""]
+        lines += [f"**Its landing needs a person** (`/brat retry`): {stalled}.", ""]
     if convoy.landing_waits and not convoy.ended:
-        lines += [f"**It waits for** {inline(convoy.landing_waits)}.", ""]
+        lines += [f"**It is waiting for** {inline(convoy.landing_waits)}.", ""]
     return lines
 
 
@@ -430,8 +430,8 @@ def _look_out(convoy: Convoy) -> list[str]:
     said = [inline(each) for each in convoy.warnings]
     warned = "; ".join(fitting(said, more, _WARNED_CHARS))
     waits = plan_waits(convoy)
-    told = [f"**The plan waits:** {inline(waits)}.", ""] if waits else []
-    return told + ([f"**Look out:** {warned}.", ""] if warned else [])
+    told = [f"**The plan is waiting:** {inline(waits)}.", ""] if waits else []
+    return told + ([f"**Warning:** {warned}.", ""] if warned else [])
 
 
 def _refused(asides: Sequence[SetAside]) -> list[str]:
@@ -442,7 +442,7 @@ def _refused(asides: Sequence[SetAside]) -> list[str]:
         inline(f"{full_stop(each.why)} {each.helps}".strip()) for each in asides
     )
     shown = fitting([f"- {each}" for each in told], "- {}", _REFUSED_CHARS)
-    heading = "**Set aside**, and tried again later, or with `/brat retry`:"
+    heading = "**Set aside** (tried again later, or at once with `/brat retry`):"
     return [heading, "", *shown, ""]
 
 
@@ -464,4 +464,4 @@ def _waits(convoy: Convoy) -> list[str]:
         for each in found
     ]
     shown = fitting(told, "- {}: `brat status`", _WARNED_CHARS)
-    return ["**Waits for you:**", "", *shown, ""] if told else []
+    return ["**Waiting for you:**", "", *shown, ""] if told else []

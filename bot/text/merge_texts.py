@@ -19,7 +19,7 @@ TEXT_CHARS: Final = 2_000
 """How much of the end of CI's text the next attempt is told."""
 CI_CHARS: Final = 300
 """How much of CI's text on itself people are told."""
-MEND_CI: Final = "Fix CI; then brat tests the work again."
+MEND_CI: Final = "Fix CI; brat then tests the work again."
 """What helps when CI itself is at fault."""
 _FILES: Final = 5
 
@@ -100,7 +100,7 @@ _TOLD: Final = """\
 
 {paths}
 
-### What landed in them meanwhile
+### What has landed in them since
 
 {commits}
 {others}
@@ -110,7 +110,7 @@ _TOLD: Final = """\
 
 {own}
 """
-_TASK: Final = "\nTask {number} was asked for this:\n\n{title}\n\n{instructions}\n"
+_TASK: Final = "\nTask {number} had these instructions:\n\n{title}\n\n{instructions}\n"
 
 
 class Sides(Struct, frozen=True, kw_only=True):

@@ -26,8 +26,8 @@ def unvouched(by: str) -> str:
 
 def plan_unapproved(by: str, why: str, *, lands: bool = False) -> str:
     waits = (
-        "This does not land until somebody with the maintain role says `/brat merge` "
-        "on its pull request."
+        "This will not land until somebody with the maintain role says `/brat "
+        "merge` on its pull request."
         if lands
         else "Nothing new starts in this convoy until somebody with write access says "
         "`/brat resume`."
@@ -38,7 +38,7 @@ def plan_unapproved(by: str, why: str, *, lands: bool = False) -> str:
 def stopped_all(by: str, why: str) -> str:
     return (
         f"@{by} Every convoy in this repository is paused: {why}. Find the cause; "
-        "then `/brat resume` continues this convoy, `/brat resume all` every one."
+        "then `/brat resume` resumes this convoy, `/brat resume all` all of them."
     )
 
 
@@ -54,7 +54,7 @@ def log_refused(why: str, helps: str) -> str:
 def ci_changed(files: Sequence[str]) -> str:
     named = ", ".join(code_span(path) for path in files[:5])
     return (
-        f"This changes what CI runs, so green CI is not enough: {named}. It has "
+        f"This work changes what CI runs, so green CI is not enough: {named}. It has "
         "been removed from the merge queue. When somebody has reviewed these files, "
         "`/brat merge` on its pull request puts it back."
     )
@@ -71,9 +71,9 @@ def unanswered_for(by: str) -> str:
 def exposed(found: Sequence[Exposure]) -> str:
     listed = "\n".join(f"- {inline(f'{one.said}: {one.mend}')}" for one in found)
     said = (
-        "CI runs what agents write on `brat/queue/**` and `convoy/**`, and GitHub "
-        "trusts these branches. Treat an agent's commit like a fork's pull request: "
-        f"no secrets, and a read-only token.\n\n{listed}"
+        "CI runs agents' code on `brat/queue/**` and `convoy/**`, and GitHub trusts "
+        "these branches. Treat an agent's commit like a fork's pull request: no "
+        f"secrets, and a read-only token.\n\n{listed}"
     )
     return posted(said, "There is more: `brat doctor --github` lists everything.")
 
@@ -81,18 +81,18 @@ def exposed(found: Sequence[Exposure]) -> str:
 def unstarted(fault: str) -> str:
     return (
         f"CI will not start on brat's candidates, so nothing lands: {inline(fault)}. "
-        "GitHub starts no workflow for a job's push: brat dispatches the file that "
-        "the variable `BRAT_CI_WORKFLOW` names, which needs the trigger "
-        "`workflow_dispatch`, or it runs `[ci] command` in a job of its own."
+        "GitHub starts no workflow for a push by a job. Instead, brat dispatches "
+        "the workflow file that the variable `BRAT_CI_WORKFLOW` names, which needs "
+        "a `workflow_dispatch` trigger, or runs `[ci] command` in a separate job."
     )
 
 
 def comments_unread(count: int) -> str:
     what = counted(count, "comment")
     return (
-        f"Agents get this issue's text, but not its {what}. To pass something on, say "
+        f"Agents get this issue's text, but not its {what}. To add something, say "
         "`/brat tell <task> -- text` before the task starts. Or end the convoy with "
-        "`/brat cancel`, add it to the issue's text, and label the issue again."
+        "`/brat cancel`, edit the issue's text, and label the issue again."
     )
 
 
@@ -105,9 +105,9 @@ def unreported(lacking: Sequence[str], jobs: Sequence[str]) -> str:
     named, others = (", ".join(map(code_span, all_)) for all_ in (lacking, jobs[:10]))
     return (
         f"No workflow here reports the required check {named}, and brat knows of no "
-        "other reporter, so work waits for it and does not land. The jobs report "
-        f"{others}. Correct the name in `[refinery] checks` or in the branch's rules, "
-        "or name who reports it in `[refinery] reporters`."
+        "other reporter, so work waits for this check and does not land. The jobs "
+        f"report {others}. Correct the name in `[refinery] checks` or in the "
+        "branch's rules, or name who reports it in `[refinery] reporters`."
     )
 
 
@@ -115,7 +115,7 @@ def left_out_by_paths(checks: Sequence[str]) -> str:
     named = ", ".join(map(code_span, checks))
     return (
         f"The workflow of the required check {named} starts only when certain paths "
-        "change. For all other work GitHub reports no result, so that work does not "
+        "change. For all other work, GitHub reports no result, so the work does not "
         "land. Remove `paths` from its `push`, and check the paths in a step."
     )
 
@@ -130,7 +130,7 @@ def hindered(found: Sequence[str]) -> str:
 
 def keyless(lacking: Mapping[str, Sequence[str]]) -> str:
     wants = "\n".join(
-        f"- {code_span(name)} looks in {' or '.join(map(code_span, keys))}"
+        f"- {code_span(name)} looks for its key in {' or '.join(map(code_span, keys))}"
         for name, keys in lacking.items()
     )
     said = (
@@ -155,13 +155,13 @@ def about_issue(action: HearIssue, issue: int, label: str) -> str:
             return ""
         case "unlabelled":
             return (
-                f"@{action.by} The convoy is cancelled, because you removed its "
+                f"@{action.by} The convoy has been cancelled because you removed its "
                 "label. Finished work is kept. To start a new convoy, set the label "
                 f"{code_span(label)} again."
             )
         case "deleted" | "transferred":
             return (
-                f"The convoy is cancelled, because issue #{issue} was "
+                f"The convoy has been cancelled because issue #{issue} was "
                 f"{action.gesture}. Finished work is kept on this branch."
             )
 
@@ -185,22 +185,22 @@ def branch_pushed(
     whose, what = ("the task", "") if is_tasks else ("the convoy", "starts or ")
     files = ", ".join(map(code_span, pushed.files[:_PUSHED_MOST])) or "no file"
     faults = "".join(f"\n- {inline(each)}" for each in pushed.faults)
-    refused = "An agent's work would be refused for this"
+    refused = "The same change by an agent would be refused"
     gate = f"\n\n{refused}:\n{faults}\n" if faults else ""
     return (
         f"Somebody pushed {code_span(head)} to {code_span(branch)}. No agent of the "
-        f"convoy created it. Since {code_span(tip[:10])} it changes {files}.{gate}"
-        f"\n\nNothing of {whose} {what}lands until somebody "
-        f"accepts it: say `/brat approve {head}`, and {whose} lands if "
-        "you have the maintain role here. Or reset the branch to "
+        f"convoy created this commit. It changes {files} since "
+        f"{code_span(tip[:10])}.{gate}\n\nNothing of {whose} {what}lands until "
+        f"somebody accepts the commit: say `/brat approve {head}`, and {whose} lands "
+        "if you have the maintain role here. Or reset the branch to "
         f"{code_span(tip[:10])}. The commit is kept at {code_span(kept)}."
     )
 
 
 def dequeued(by: str) -> str:
     return (
-        f"@{by} The convoy is out of the merge queue, because you removed this pull "
-        "request from the forge's queue. `/brat merge` puts it back. Nothing is lost."
+        f"@{by} The convoy left the merge queue because you removed its pull request "
+        "from the forge's queue. `/brat merge` puts it back. Nothing is lost."
     )
 
 
@@ -208,7 +208,7 @@ def taken_out(out: TakenOut, task: int, wanted: str) -> str:
     what = f"The work of task {task}" if task else "The convoy"
     backs = {
         "closed": "Reopen this pull request to queue it again, or say `/brat merge` to "
-        "open another one.",
+        "open a new one.",
         "branch": "Restore the branch and reopen this pull request to queue it again.",
         "base": f"Change the base back to {code_span(wanted)} to queue it again.",
         "draft": "Mark it as ready for review to queue it again.",
@@ -216,13 +216,13 @@ def taken_out(out: TakenOut, task: int, wanted: str) -> str:
     did = {
         "closed": "this pull request was closed",
         "branch": "the branch of this pull request was deleted",
-        "base": f"the base of this pull request is now {code_span(out.base)}, and it "
-        f"may land only on {code_span(wanted)}",
+        "base": f"the base of this pull request is now {code_span(out.base)}, not "
+        f"{code_span(wanted)}",
         "draft": "this pull request was converted to a draft",
     }
     gone = f" `/brat drop {task}` gives it up for good." if task else ""
     return (
-        f"{what} is out of the merge queue, because {did[out.gesture]}. "
+        f"{what} has been removed from the merge queue because {did[out.gesture]}. "
         f"{backs[out.gesture]} Nothing is lost.{gone}"
     )
 
@@ -233,7 +233,7 @@ _NEEDS_MOST: Final = 10
 def call_text(convoy: Convoy, needs: tuple[Need, ...], whom: str) -> str:
     """Return the comment as Markdown: whom it calls, what waits, how to answer."""
     called = f"@{whom} " if whom else ""
-    lines = [f"{called}This waits for a person:", ""]
+    lines = [f"{called}This is waiting for a person:", ""]
     lines += ["- " + "".join(_need_said(convoy, need)) for need in needs[:_NEEDS_MOST]]
     if more := len(needs[_NEEDS_MOST:]):
         lines.append(f"- and {more} more, listed in the convoy's comment")
@@ -263,12 +263,12 @@ def _need_said(convoy: Convoy, need: Need) -> Iterator[str]:
         case "failed" if convoy.given is not None:
             out = "brat no longer works on it"
             if convoy.given.lands:
-                out = f"it does not land on {inline(convoy.target)}"
+                out = f"it will not land on {inline(convoy.target)}"
             yield f"{out}: {full_stop(inline(convoy.why))} "
-            yield f"`/brat {convoy.given.verb}` takes its newest commit."
+            yield f"`/brat {convoy.given.verb}` uses its newest commit."
         case "failed":
             yield f"the convoy failed: {full_stop(inline(convoy.why))} "
-            yield "`/brat retry` continues with its work; the label starts over."
+            yield "`/brat retry` resumes its work; setting the label again starts over."
         case "approve the plan":
             yield "the plan: review it, and say `/brat approve`."
         case "approve the work":
@@ -279,7 +279,7 @@ def _need_said(convoy: Convoy, need: Need) -> Iterator[str]:
             yield "Once that is fixed, say `/brat retry`."
         case "let it land" | "landing":
             green = " is green and" if convoy.pull else ""
-            yield f"{convoy.offer}{green} waits for "
+            yield f"{convoy.offer}{green} is waiting for "
             yield f"{inline(convoy.landing_waits)}."
         case "refused":
             yield from _refused(need.aside, task)
@@ -295,7 +295,7 @@ def _unblocking(convoy: Convoy, task: Task | None) -> str:
         return why  # it says what helps: another try would not
     parts = ""
     if may_be_too_much(convoy, task):
-        parts = f" To have it done in parts, say `/brat split {task.number} -- LIST`."
+        parts = f" To split it into parts, say `/brat split {task.number} -- LIST`."
     retry, drop = f"`/brat retry {task.number}`", f"`/brat drop {task.number}`"
     return f"{why} Say {retry} or {drop}.{parts}"
 
@@ -327,7 +327,7 @@ def notification_text(settings: Settings, convoy: Convoy, intent: Intent) -> str
         f"landed: {merged} of {counted(len(convoy.tasks), 'task')} merged, "
         f"as {(convoy.landed or '')[:10]}"
     )
-    begins = "waits for a person:\n" if intent.text else "has "
+    begins = "is waiting for a person:\n" if intent.text else "has "
     said = shortened(
         redacted(clean(f"{convoy.name} {begins}{told}")), NOTIFICATION_CHARS
     )

@@ -18,7 +18,7 @@ _SHORT: Final = 10
 _ROWS_CHARS: Final = 40_000
 _LIST_CHARS: Final = 10_000
 _NOT_THIS: Final = (
-    "It needs no review: the convoy's own pull request shows all of the work."
+    "Review the convoy's own pull request instead: it shows all of the work."
 )
 _TO_REVIEW: Final = (
     "This pull request is the one to review; the tasks are in the order of their "
@@ -59,7 +59,7 @@ def _links(convoy: Convoy, task: Task, web: str, dashboard: str) -> Iterator[str
     if web and task.newest_run is not None:
         yield f"[Session]({run_url(task.newest_run, web)})"
     if web and convoy.comment:
-        yield f"[Its state, and why]({comment_url(convoy, web)})"
+        yield f"[Its state and the reasons for it]({comment_url(convoy, web)})"
     if dashboard:
         yield f"[Every attempt]({dashboard}/convoys/{convoy.name}/tasks/{task.number})"
 
@@ -73,7 +73,7 @@ def convoy_pull_body(convoy: Convoy, web: str = "", dashboard: str = "") -> str:
         ids.marker(ids.pull_key(convoy.name, 0)),
         f"Convoy `{convoy.name}` for #{convoy.issue}: {count}. {_TO_REVIEW}",
         "",
-        "| # | Task | Change | Accepted because |",
+        "| # | Task | Change | Why it was accepted |",
         "|---|---|---|---|",
     ]
     between = landed_ranges(convoy)
@@ -105,11 +105,11 @@ def _change(task: Task, between: tuple[str, str] | None, web: str) -> str:
 
 def _evidence(convoy: Convoy, task: Task) -> str:
     if task.report is not None:
-        return "its report has the required form"
+        return "its report is complete"
     if task.landed is None:
         return (
-            "its agent says that there is nothing to do, and the acceptance command "
-            "passed"
+            "its agent reports that there is nothing to do, and the acceptance "
+            "command passed"
         )
     pull = f", #{task.pull}" if task.pull else ""
     tries = f", attempt {task.started}" if task.started > 1 else ""
@@ -181,8 +181,8 @@ def _left(convoy: Convoy) -> Iterator[str]:
     yield from fitting(rows, more, _LIST_CHARS)
 
 
-_GATED: Final = "brat lands it when CI is green on the exact commit that will land."
-_AGAIN: Final = "The next attempt gets this; its work has its own check."
+_GATED: Final = "brat lands this when CI is green on the exact commit that will land."
+_AGAIN: Final = "The next attempt gets this feedback; its work will have its own check."
 
 
 def check_views(convoy: Convoy, page: str) -> Iterator[CheckView]:
@@ -225,9 +225,9 @@ def _of_task(
         case "dropped":
             return "cancelled", "Dropped", full_stop(inline(task.why))
         case "blocked":
-            return "action_required", "Waits for a person", _told(task.why)
+            return "action_required", "Needs a person", _told(task.why)
         case _ if lacks := lacking_approvals(convoy, task):
-            return "action_required", "Waits for approval", f"It needs {inline(lacks)}."
+            return "action_required", "Needs approval", f"It needs {inline(lacks)}."
         case _:
             return None, "In the merge queue", _GATED
 

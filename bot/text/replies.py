@@ -10,7 +10,7 @@ from convoy.model.records import Reaction
 from convoy.text import clock, posted
 
 ANSWER_CUT: Final = (
-    "The rest of this answer does not fit in a comment: ask for one thing at a "
+    "The rest of this answer does not fit into a comment: ask for one thing at a "
     "time, or use `brat status`."
 )
 
@@ -44,7 +44,7 @@ def malformed(why: str) -> Reply:
 
 
 MAILED: Final = refused(
-    "commands sent by email are not accepted, because a sender can be forged; "
+    "commands sent by email are not accepted, because the sender can be forged; "
     "comment on the forge's website instead"
 )
 
@@ -52,13 +52,13 @@ MAILED: Final = refused(
 def unlisted(bot: str) -> str:
     return (
         f"Reviews by {code_span(bot)} are ignored here. To have agents answer them, "
-        "list it in `[review] bots` of `.brat/config.toml` on the default branch."
+        "list it under `[review] bots` in `.brat/config.toml` on the default branch."
     )
 
 
 def of_thread(said: str, *, is_done: bool) -> str:
     """Return the answer in a review thread: the commit, or why it was not followed."""
-    return f"Done in {said}." if is_done else f"Left as it is: {code_span(said, 400)}"
+    return f"Done in {said}." if is_done else f"Not changed: {code_span(said, 400)}"
 
 
 def enough(by: str, again_at: int) -> str:
@@ -91,16 +91,16 @@ def brief_text(given: Sequence[Reply]) -> str:
 
 OUTSIDER: Final = (
     "The issue was written by somebody without write access, and in a public "
-    "repository agents do not get such text. Open an issue in your own words, or "
-    "comment `/brat start -- what to do`. To allow everybody's text, set `outsiders "
-    "= true` under `[trust]` in `.brat/config.toml`."
+    "repository agents do not receive such text. Open an issue in your own words, "
+    "or comment `/brat start -- what to do`. To allow everybody's text, set "
+    "`outsiders = true` under `[trust]` in `.brat/config.toml`."
 )
 EDITED_ISSUE: Final = (
-    "The issue was edited after it was labelled, or may have been. Read it again, "
+    "The issue was, or may have been, edited after it was labelled. Read it again, "
     "then set the label again."
 )
 EDITED_SINCE_SAID: Final = (
-    "the issue was edited after the comment was written, or may have been: read it "
+    "the issue was, or may have been, edited after the comment was written: read it "
     "again, then repeat the command"
 )
 EDITED_COMMENT: Final = (
@@ -114,10 +114,10 @@ NO_RIGHT: Final = (
     "@{by} may not start a convoy: that requires write access to this repository."
 )
 BOT_STOPPED: Final = "The bot's operator has stopped it: set the label again later."
-MORE_FAULTS: Final = "`brat config check` lists the rest."
+MORE_FAULTS: Final = "`brat config check` lists the other faults."
 NO_PLAN: Final = "This cannot be planned as it is written: {error}."
 ASKED_ABOVE: Final = (
-    "The issue says too little: the questions above name what is missing."
+    "The issue says too little: the questions above show what is missing."
 )
 BAD_CONFIGURATION: Final = "The configuration is not valid: {error}"
 
@@ -125,17 +125,17 @@ BAD_CONFIGURATION: Final = "The configuration is not valid: {error}"
 def questions_text(by: str, questions: Iterable[str]) -> str:
     listed = "\n".join(f"{at}. {each}" for at, each in enumerate(questions, 1))
     return (
-        f"@{by} This says too little for an agent:\n\n{listed}\n\nAnswer with `/brat "
-        "start -- ` and your text, or write it into the issue and set the label "
-        "again. `/brat start -- as it is` starts without an answer."
+        f"@{by} This issue says too little for an agent:\n\n{listed}\n\nAnswer with "
+        "`/brat start -- ` and your text, or add the answers to the issue and set "
+        "the label again. `/brat start -- as it is` starts without an answer."
     )
 
 
 NO_REVIEW: Final = "the forge does not show the review"
 NO_COMMENT: Final = "the forge does not show the comment"
 DISMISSED_REVIEW: Final = "the review was dismissed"
-NOT_THE_PLAN: Final = "on the forge it does not approve the plan"
-NOT_THIS_COMMIT: Final = "on the forge it does not approve this commit"
-EDITED_APPROVAL: Final = "the comment was edited since"
+NOT_THE_PLAN: Final = "on the forge, it does not approve the plan"
+NOT_THIS_COMMIT: Final = "on the forge, it does not approve this commit"
+EDITED_APPROVAL: Final = "the comment has been edited since"
 OLDER_APPROVAL: Final = "it was given before this work existed"
-APPROVAL_TAKEN_BACK: Final = "a newer review asks for changes"
+APPROVAL_TAKEN_BACK: Final = "a newer review requests changes"

@@ -112,8 +112,8 @@ MOST_COMMANDS: Final = 10
 LINE_CHARS: Final = 200
 
 _NOT_FIRST: Final = (
-    "it is below other text, which may be quoted, so it is not carried out; start a "
-    "comment with it"
+    "it follows other text, which may be quoted, so it was not carried out; put it "
+    "at the start of a comment"
 )
 _COMMAND_NAME: Final = re.compile(r"/brat(?=\s|$)", re.IGNORECASE)
 _INDENT: Final = re.compile(r" {0,3}")
@@ -182,7 +182,7 @@ def slash_commands(text: str) -> tuple[FoundCommand, ...]:
     ]
     if len(starts) > MOST_COMMANDS:
         line = cut(lines[starts[MOST_COMMANDS]].strip(), LINE_CHARS)
-        why = f"a comment may have {MOST_COMMANDS} commands, and this is"
+        why = f"a comment may have {MOST_COMMANDS} commands, but this is"
         found.append(
             MalformedCommand(line, f"{why} one more; put the rest into a new comment")
         )
@@ -253,9 +253,7 @@ def _command_in(line: str, below: list[str]) -> FoundCommand:
             break
         key, value = (found["key"] or "").lower(), _value(found)
         if key in options:
-            return MalformedCommand(
-                shown, f"the option {code_span(key)} is given twice"
-            )
+            return MalformedCommand(shown, f"the option {code_span(key)} appears twice")
         if key:
             options[key] = value
         else:

@@ -440,7 +440,7 @@ def _lines(token: Token) -> range:
     return range(first, end)
 
 
-CUT_NOTE: Final = "\n\n(The text was too long and is cut here.)"
+CUT_NOTE: Final = "\n\n(The text was too long and has been cut here.)"
 
 _DATA_URL: Final = re.compile(
     r"\bdata:(?=[\w.+-]+/|;)[^\s,]{1,100},[^\s)\"'<>]*", re.IGNORECASE

@@ -87,14 +87,14 @@ with it, in a block of ```json.
 What makes a plan good:
 
 - Each task is for one agent that sees only its own instructions and the repository.
-  Say in them what is to be done, where, and how it is known to be right.
+  Say in them what to do, where, and how to tell that it is right.
 - Tasks without `after` run at the same time, each on a branch of its own. Tasks that
   touch the same path wait for each other, so let them touch different ones.
-- `paths` are files or folders there are (a folder ends in a slash, no wildcards),
+- `paths` are existing files or folders (a folder ends in a slash, no wildcards),
   `creates` those that the task makes. A task that builds on another's work names its
   position, counted from 1, in `after`. Documents come after what they describe.
 - The tests of what a task changes belong to that task, so that each task can be judged
-  by itself. Tests of what several tasks change together may be a task behind them.
+  separately. Tests of what several tasks change together may be a task after them.
 - `acceptance` is a command that shows that the task is done, run at the top of the
   checkout: the narrowest one, such as the tests of one file. Leave it out where there
   is none.
@@ -120,24 +120,24 @@ def repository_map(survey: Survey) -> str:
     """Return what is known about the repository, at most MAP_CHARS long."""
     lines = [f"{survey.files} files."]
     if survey.languages:
-        lines.append("By ending: " + _counted(survey.languages) + ".")
+        lines.append("By file extension: " + _counted(survey.languages) + ".")
     if survey.tests:
         commands = ", ".join(f"`{command}`" for command in survey.tests)
         lines.append(f"Its tests are run by {commands}.")
     if survey.busy:
-        lines.append("Changed most lately: " + ", ".join(survey.busy) + ".")
+        lines.append("Changed most recently: " + ", ".join(survey.busy) + ".")
     if survey.used:
-        lines.append("Imported by most others: " + _counted(survey.used) + ".")
+        lines.append("Most imported: " + _counted(survey.used) + ".")
     if survey.uses:
         ties = (f"- {one} from {other} {n}" for one, other, n in survey.uses)
-        lines += ["What imports from what, and in how many files:", "", *ties, ""]
+        lines += ["Imports between folders, and in how many files:", "", *ties, ""]
     if survey.together:
         ties = (f"- {one} with {other} {n}" for one, other, n in survey.together)
-        said = "Changed in the same commits, and in how many of late:"
+        said = "Recently changed in the same commits, and in how many:"
         lines += [said, "", *ties, ""]
     if survey.owners:
-        lines += ["", "Its code owners:", "", survey.owners]
-    lines += ["", "Folders, and how many files lie below each:", ""]
+        lines += ["", "Code owners:", "", survey.owners]
+    lines += ["", "Folders, and how many files are below each:", ""]
     text = cut("\n".join(lines), MAP_CHARS - _FOLDERS_CHARS)
     for folder, count in survey.folders:
         line = f"\n- {folder} {count}"

@@ -127,7 +127,7 @@ def words(text: str) -> str:
 
 _HOW: Final = """\
 `summary` answers the question in a few sentences. Each finding is one thing that you
-saw, with the `paths` that show it: files or folders there are, relative to the top of
+saw, with the `paths` that show it: existing files or folders, relative to the top of
 the repository. What you could not find out goes into `open`.
 """
 FIND_OUT: Final = """\
@@ -208,7 +208,7 @@ def report_markdown(task: Task, report: Report) -> str:
         recommended = " ".join(harmless(report.recommendation))
         lines += ["", f"**Recommendation.** {recommended}"]
     if report.open:
-        lines += ["", "**Not found out:**", ""]
+        lines += ["", "**Open questions:**", ""]
         lines += (f"- {' '.join(harmless(each))}" for each in report.open)
     more = f"{{}} lines: `brat task show {task.number} --json`"
     return "\n".join(fitting(lines, more, POST_CHARS - len(more)))
@@ -278,7 +278,7 @@ def review_brief(subject: Task, diff: str, fence: str) -> str:
         number=subject.number,
         asked_for=answer_asked_for("your verdict", ReviewAnswer),
         asked=fenced(clean(f"{spec.title}\n\n{spec.instructions}"), fence),
-        cut=" (the beginning of it: see the files themselves)" if is_cut else "",
+        cut=" (only the beginning: see the files themselves)" if is_cut else "",
         diff=fenced(clean(cut(diff, DIFF_CHARS)), fence),
     )
 
@@ -288,7 +288,7 @@ def read_review(text: str) -> ReviewAnswer:
     found = read_form(text, ReviewAnswer, REVIEW.answer, ANSWER_FAULTS)
     said = words(found.text)
     if found.verdict == "changes" and not said:
-        raise Unfit("The review asks for changes but does not say which.")
+        raise Unfit("The review requests changes but does not say which ones.")
     return ReviewAnswer(verdict=found.verdict, text=said)
 
 
@@ -306,7 +306,7 @@ def _take_review(reply: Reply) -> Taken:
     found = read_review(reply.text)
     subject = convoy.task(task.spec.on[0])
     pull = subject.pull if subject is not None else None
-    said = {"approve": "approves", "changes": "asks for changes of"}[found.verdict]
+    said = {"approve": "approved", "changes": "requested changes to"}[found.verdict]
     what = f"{said} `{attempt.base[:10]}`{':' if found.text else '.'}"
     head = f"**Task {task.number} ({inline(task.spec.title)})** {what}"
     return Taken(
@@ -368,7 +368,7 @@ def choice_brief(rivals: Sequence[tuple[Task, str]], fence: str) -> str:
     ]
     most = diff_room([task for task, _ in rivals])
     for task, diff in rivals:
-        is_cut = " (the beginning of it)" if len(diff) > most else ""
+        is_cut = " (only the beginning)" if len(diff) > most else ""
         parts.append(f"## What task {task.number} changed{is_cut}\n")
         parts.append(fenced(clean(cut(diff, most)), fence) + "\n")
     return "\n".join(parts)
@@ -437,7 +437,7 @@ ANSWERINGS: Final = (
     ),
     Answering(
         kind=CHOICE,
-        none="the engine chose nothing",
+        none="the engine made no choice",
         told=_ask_choice,
         read=_take_choice,
     ),

@@ -83,7 +83,7 @@ class Config(Table):
             near = did_you_mean(name, known)
             raise PydanticCustomError(
                 "told",
-                "mayor.engine: there is no {wanted}",
+                "mayor.engine: there is no table {wanted}",
                 {"wanted": f"[engine.{name}]{near}"},
             )
         if name and self.mayor.planner:
@@ -244,15 +244,15 @@ def syntax_fault(source: str, text: str, error: Exception) -> str:
             its message: https://docs.python.org/3/library/tomllib.html
     """
     if isinstance(error, RecursionError):
-        return f"{source}: this is not TOML: it is nested too deeply"
+        return f"{source}: this is not valid TOML: it is nested too deeply"
     found = _PLACE.fullmatch(" ".join(str(error).split()))
     if not found:  # int() on a number of thousands of digits
-        return f"{source}: this is not TOML: a number in it is too long"
+        return f"{source}: this is not valid TOML: a number in it is too long"
     what, line, column = found.groups()
     what = _TUPLE.sub(r"\1", what)
     lines = text.split("\n")
     line, column = line or len(lines), column or len(lines[-1]) + 1
-    return f"{source}: line {line}, column {column}: this is not TOML: {what}"
+    return f"{source}: line {line}, column {column}: this is not valid TOML: {what}"
 
 
 def field_faults(source: str, error: ValidationError, schema: Node) -> Iterator[str]:
@@ -264,7 +264,7 @@ def field_faults(source: str, error: ValidationError, schema: Node) -> Iterator[
         where = f"{_dotted(place)}: " if place else ""  # of two tables: it says which
         yield f"{source}: {where}{_sentence(fault, place, node, schema)}"
     if more := faults[FAULTS_MOST:]:
-        yield f"{source}: {len(more)} more faults, shown once these are fixed"
+        yield f"{source}: {len(more)} more faults; they are shown once these are fixed"
 
 
 def _sentence(fault: ErrorDetails, place: KeyPath, node: Node, schema: Node) -> str:

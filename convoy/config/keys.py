@@ -50,9 +50,9 @@ LONGEST_S = 5 * 24 * 3600
 SECONDS = 'seconds, or a string such as "90s", "30m" or "1h30m", up to 120h'
 
 GONE: Final[Mapping[str, str]] = {
-    "mayor.followups": "agents cannot add tasks: remove it",
-    "refinery.land": "a convoy lands as a whole, after all its tasks: remove it",
-    "refinery.merge": "remove it; git merges as the branch's .gitattributes say",
+    "mayor.followups": "agents cannot add tasks: remove this key",
+    "refinery.land": "a convoy lands as a whole, after all its tasks: remove this key",
+    "refinery.merge": "remove it; git merges as the branch's .gitattributes file says",
     "mayor.max_size": "remove it; people split large tasks with `/brat split`",
     "mayor.split": "remove it; people split large tasks with `/brat split`",
 }
@@ -176,7 +176,7 @@ Variable = Annotated[
         {
             "type": "string",
             "pattern": f"^{_VARIABLE}$",
-            "x-allowed": 'a name such as "TEAM_KEY", none that begins with GITHUB_, '
+            "x-allowed": 'a name such as "TEAM_KEY" that does not begin with GITHUB_, '
             "ACTIONS_, RUNNER_, BRAT_ or GIT_",
         }
     ),
@@ -223,8 +223,8 @@ Server = Annotated[
         r"(?:/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*$"
     ),
     _allowed(
-        'an address such as "https://models.example.com/v1": https, a name, not a '
-        "number, and nothing after the path"
+        'an address such as "https://models.example.com/v1": https, with a host name, '
+        "not a number, and nothing after the path"
     ),
 ]
 
@@ -299,7 +299,7 @@ _UNLIMITED = " and ".join(
 def _commanding(args: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
     if info.data.get("type") == "shell" and not args:
         raise PydanticCustomError(
-            "told", 'missing; a shell engine needs its command: args = ["make"]'
+            "told", 'missing; a shell engine needs a command, such as args = ["make"]'
         )
     return args
 
@@ -385,7 +385,7 @@ class EngineTable(Table):
         provider = self.spec(0).provider
         if provider and (self.model or "").endswith("/"):
             raise PydanticCustomError(
-                "told", "model: not a complete name; the model's name follows the /"
+                "told", "model: incomplete name; put the model's name after the /"
             )
         if provider and provider.form and not self.url:
             raise PydanticCustomError(

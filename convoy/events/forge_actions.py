@@ -176,7 +176,7 @@ class AnswerShown(ConvoyEvent, frozen=True, kw_only=True, tag="answer.shown"):
 def refuse_answered(state: State, key: str, comment: int) -> None:
     """Refuse to answer again what was answered, or is about to be."""
     if key in state.intents or key in state.heard or comment in state.answered:
-        raise Refusal(f"{key} is given already")
+        raise Refusal(f"{key} was already answered")
 
 
 class Answer(Struct, frozen=True, kw_only=True):
@@ -250,7 +250,7 @@ class ItemSetAside(Event, frozen=True, kw_only=True, tag="item.set-aside"):
 
     def sentence(self) -> str:
         times = "once" if self.tries == 1 else f"{self.tries} times"
-        return f"Set {self.item} aside, tried {times}: {clause(self.why)}."
+        return f"Set {self.item} aside after it was tried {times}: {clause(self.why)}."
 
     def decide(self, state: State) -> Decision:
         """Set it aside; a further try that fails makes the next wait longer."""
@@ -396,7 +396,7 @@ def _of_part(thing: str) -> Callable[[str], str]:
 _ASKED_BY: Final = {
     "review": "a review",
     "tick": "a ticked box",
-    "rerun": "a check that somebody ran again",
+    "rerun": "a check that somebody re-ran",
 }
 _KEY_WORDS: Final[Mapping[str, tuple[str, str, Callable[[str], str]]]] = {
     "dispatch": ("start", "Started", _session_words),
@@ -404,8 +404,8 @@ _KEY_WORDS: Final[Mapping[str, tuple[str, str, Callable[[str], str]]]] = {
     "issue": ("open", "Opened", _of_part("the sub-issue of {}")),
     "land": ("ask", "Asked", _of_convoy("the forge to merge the pull request of {}")),
     "comment": ("post", "Posted", _of_convoy("the comment of {}")),
-    "finish": ("say", "Said", _of_convoy("on its issue that {} is over")),
+    "finish": ("say", "Said", _of_convoy("on its issue that {} has ended")),
     "notify": ("send", "Sent", _of_convoy("a notification about {}")),
     "answer": ("answer", "Answered", _answered),
-    "thread": ("answer", "Answered", _of_convoy("what was said of a line of {}")),
+    "thread": ("answer", "Answered", _of_convoy("a comment on a line of {}")),
 }

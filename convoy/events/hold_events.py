@@ -76,9 +76,9 @@ class MergeRequested(_PartEvent, frozen=True, kw_only=True, tag="merge.requested
         part = self.part(state)
         if part.taken_out is not None:
             out = part.taken_out
-            return Refusal(f"{out.why}: it waits for {out.back}")
+            return Refusal(f"{out.why}: it is waiting for {out.back}")
         if not part.withdrawn:
-            return Refusal("it merges on its own when it is green and approved")
+            return Refusal("it will merge automatically when it is green and approved")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -102,11 +102,11 @@ class WorkHeld(_PartEvent, frozen=True, kw_only=True, tag="work.held"):
     """The label, such as `brat:hold`."""
 
     def sentence(self) -> str:
-        return f"The label {clause(self.label)} holds {subject(self.task)}."
+        return f"The label {clause(self.label)} now holds {subject(self.task)}."
 
     def decide(self, state: State) -> Decision:
         if self.part(state).held == self.label:
-            return Refusal(f"{self.label} holds it already")
+            return Refusal(f"{self.label} already holds it")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -143,7 +143,7 @@ class WorkTakenOut(_PartEvent, frozen=True, kw_only=True, tag="work.taken-out"):
     """What its base was changed to; empty: it was not."""
 
     def sentence(self) -> str:
-        return f"A person took {subject(self.task)} out: {self._taken_out.why}."
+        return f"A person dequeued {subject(self.task)}: {self._taken_out.why}."
 
     def decide(self, state: State) -> Decision:
         part = self.part(state)
@@ -168,8 +168,10 @@ class WorkTakenBack(_PartEvent, frozen=True, kw_only=True, tag="work.taken-back"
     """Who wants another pull request for it; empty: its own is open again."""
 
     def sentence(self) -> str:
-        anew = ": another pull request is opened" if self.by else ""
-        return f"{self.by or 'A person'} took {subject(self.task)} back{anew}."
+        new = ": a new pull request will be opened" if self.by else ""
+        return (
+            f"{self.by or 'A person'} put {subject(self.task)} back in the queue{new}."
+        )
 
     def decide(self, state: State) -> Decision:
         """Let it go on; where a person asks for it, announce another pull request.
@@ -182,10 +184,10 @@ class WorkTakenBack(_PartEvent, frozen=True, kw_only=True, tag="work.taken-back"
         if not self.by:
             return (self,)
         if out.gesture != "closed":
-            return Refusal(f"{out.why}: it waits for {out.back}")
+            return Refusal(f"{out.why}: it is waiting for {out.back}")
         pull = pull_wanted(state, self.convoy, self.task)
         if not pull:
-            return Refusal("another pull request is about to be opened")
+            return Refusal("a new pull request is about to be opened")
         return (self, *pull)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -206,7 +208,7 @@ class IssueClosed(ConvoyEvent, frozen=True, kw_only=True, tag="issue.closed"):
     issue: int
 
     def sentence(self) -> str:
-        return f"Issue #{self.issue} was closed: the convoy pauses."
+        return f"Issue #{self.issue} was closed, so the convoy is paused."
 
     def decide(self, state: State) -> Decision:
         if live(state, self.convoy).issue_is != "open":
@@ -274,11 +276,11 @@ class BaseDeleted(ConvoyEvent, frozen=True, kw_only=True, tag="base.deleted"):
     """A person deleted the branch that the convoy's tasks share: it pauses."""
 
     def sentence(self) -> str:
-        return f"Branch {ids.base_branch(self.convoy)} was deleted: the convoy pauses."
+        return f"Branch {ids.base_branch(self.convoy)} was deleted; the convoy pauses."
 
     def decide(self, state: State) -> Decision:
         if live(state, self.convoy).base_is != "there":
-            return Refusal("its branch is known to be deleted")
+            return Refusal("its branch is already known to be deleted")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -322,7 +324,7 @@ class BranchPushed(_PartEvent, frozen=True, kw_only=True, tag="base.pushed"):
 
     def sentence(self) -> str:
         branch, what = ids.branch_of(self.convoy, self.task), subject(self.task)
-        return f"Somebody pushed {self.commit[:SHORT]} to {branch}: {what} waits."
+        return f"Somebody pushed {self.commit[:SHORT]} to {branch}; {what} is waiting."
 
     def decide(self, state: State) -> Decision:
         part = self.part(state)
@@ -347,7 +349,7 @@ class BranchTaken(_PartEvent, frozen=True, kw_only=True, tag="base.taken"):
 
     def sentence(self) -> str:
         branch = ids.branch_of(self.convoy, self.task)
-        return f"{self.by} accepted {self.commit[:SHORT]}, pushed to {branch}."
+        return f"{self.by} accepted the push of {self.commit[:SHORT]} to {branch}."
 
     def decide(self, state: State) -> Decision:
         """Go on from the commit, which may be abbreviated.

@@ -33,7 +33,7 @@ class StartBot(Struct, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         if self.actor in state.bots:
-            return Refusal(f"actor {self.actor} is a bot already")
+            return Refusal(f"actor {self.actor} is already a bot")
         return (BotStarted(version=self.version),)
 
 
@@ -79,7 +79,7 @@ class TakeLease(Struct, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         if self.resource == BOT:
-            return Refusal(f"{BOT} is the bot's own lease: nobody else can hold it")
+            return Refusal(f"{BOT} is the bot's own lease, which nobody else can hold")
         met = [
             lease
             for lease in state.leases.values()

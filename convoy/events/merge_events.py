@@ -147,7 +147,7 @@ class TestsProven(TaskEvent, frozen=True, kw_only=True, tag="tests.proven"):
 
     def sentence(self) -> str:
         commit = self.commit[:SHORT]
-        return f"CI finds the tests of task {self.task} red at {commit}, as it should."
+        return f"CI was red on the tests of task {self.task} ({commit}), as intended."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         return replace(task, proven=self.commit, candidate=None)
@@ -165,7 +165,7 @@ class WorkProven(TaskEvent, frozen=True, kw_only=True, tag="work.proven"):
 
     def sentence(self) -> str:
         commit = self.commit[:SHORT]
-        return f"CI finds {commit} of task {self.task} green: it can be chosen."
+        return f"CI was green on {commit} of task {self.task}, which can now be chosen."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         return replace(task, proven=self.commit, lines=self.lines, candidate=None)
@@ -183,10 +183,10 @@ class MergeDoubted(TaskEvent, frozen=True, kw_only=True, tag="merge.doubted"):
     """The end of CI's text."""
 
     def sentence(self) -> str:
-        found = "CI is red on" if self.is_red else "CI gave no verdict on"
+        found = "CI was red on" if self.is_red else "CI gave no verdict on"
         which = f"candidate {self.candidate[:SHORT]} of task {self.task}"
         said = f" ({said})" if (said := clause(self.why)) else ""
-        return f"{found} {which}{said}: it is tested again before it is sent back."
+        return f"{found} {which}{said}: CI tests it again before it is sent back."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         before = task.doubted or Doubt(work=task.work.commit if task.work else "")
@@ -206,7 +206,7 @@ class MergeCleared(TaskEvent, frozen=True, kw_only=True, tag="merge.cleared"):
     candidate: str
 
     def sentence(self) -> str:
-        return f"CI is green on task {self.task} alone: the fault was elsewhere."
+        return f"CI is green on task {self.task} alone, so the fault was elsewhere."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         doubt = task.doubted

@@ -231,7 +231,7 @@ class TaskApproved(TaskEvent, frozen=True, kw_only=True, tag="task.approved"):
     """The comment on the forge that says so; 0: it was none."""
 
     def sentence(self) -> str:
-        return f"{self.by} approves {self.commit[:SHORT]} of task {self.task}."
+        return f"{self.by} approved {self.commit[:SHORT]} of task {self.task}."
 
     def decide(self, state: State) -> Decision:
         """Count an approval of the current work, once a person; complete its commit."""
@@ -239,11 +239,11 @@ class TaskApproved(TaskEvent, frozen=True, kw_only=True, tag="task.approved"):
         convoy = state.convoys[self.convoy]
         asked = convoy.settings.approvals
         if not asked and not (task.work is not None and task.work.ci_files):
-            return Refusal("no approval is required here: green work merges on its own")
+            return Refusal("no approval is required: green work merges automatically")
         if asked and self.by.casefold() == convoy.by.casefold():
             return Refusal("whoever requested the work cannot approve it")
         if self.by.casefold() in map(str.casefold, task.approved_by):
-            return Refusal(f"{self.by} already approves it")
+            return Refusal(f"{self.by} has already approved it")
         heads = _heads(task)  # the work, or the candidate that carries it
         commit = next((head for head in heads if head.startswith(self.commit)), None)
         if commit is None:
@@ -267,12 +267,12 @@ class ApprovalVoided(TaskEvent, frozen=True, kw_only=True, tag="approval.voided"
 
     def sentence(self) -> str:
         why = clause(self.why)
-        return f"{self.by}'s approval of task {self.task} is void: {why}."
+        return f"{self.by}'s approval of task {self.task} no longer counts: {why}."
 
     def decide(self, state: State) -> Decision:
         task = task_in(state, self.convoy, self.task, "needs-review")
         if self.by not in task.approved_by:
-            return Refusal(f"{self.by} does not approve it")
+            return Refusal(f"{self.by} has not approved it")
         return (self,)
 
     def task_after(self, task: Task, _now: Moment) -> Task:
@@ -297,8 +297,8 @@ class ApprovePlan(ConvoyCommand, frozen=True, kw_only=True):
             return refused
         if convoy.given and self.by.casefold() != convoy.given.author.casefold():
             return Refusal(
-                f"the branch is {convoy.given.author}'s, who must agree first; [fix] "
-                "authors lists those who need not be asked"
+                f"the branch belongs to {convoy.given.author}, who must agree first; "
+                "[fix] authors lists people who need not be asked"
             )
         if convoy.staged and self.staged:
             return Refusal(
@@ -320,7 +320,7 @@ class TaskTold(TaskEvent, frozen=True, kw_only=True, tag="task.told"):
     """The message, cleaned."""
 
     def sentence(self) -> str:
-        return f"{self.by} tells task {self.task}: {clause(self.text)}."
+        return f"{self.by} told task {self.task}: {clause(self.text)}."
 
     def decide(self, state: State) -> Decision:
         unsettled(state, self.convoy, self.task)
@@ -361,7 +361,7 @@ class TaskHeard(TaskEvent, frozen=True, kw_only=True, tag="task.heard"):
 
     def sentence(self) -> str:
         return (
-            f"The engine of task {self.task}, attempt {self.attempt}, got "
+            f"The engine of task {self.task}, attempt {self.attempt}, has received "
             f"{self.messages} messages from people so far."
         )
 
@@ -384,7 +384,7 @@ class PeopleCalled(ConvoyEvent, frozen=True, kw_only=True, tag="people.called"):
     """The keys of what waits, such as `blocked/3/2`."""
 
     def sentence(self) -> str:
-        return f"People were notified of what waits for them: {', '.join(self.needs)}."
+        return f"People were notified of pending decisions: {', '.join(self.needs)}."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return replace(convoy, called=(*convoy.called, *self.needs))

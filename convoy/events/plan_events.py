@@ -74,7 +74,7 @@ class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
         if self.given is not None:
             what = "landed" if self.given.lands else "worked on"
             head = self.given.head[:SHORT]
-            return f"{self.by} wants pull request #{self.issue} {what}, at {head}."
+            return f"{self.by} asked to have #{self.issue} {what}, at {head}."
         return f"{self.by} requested convoy {self.convoy} in issue #{self.issue}."
 
     def decide(self, state: State) -> Decision:
@@ -118,7 +118,7 @@ class SettingsTaken(ConvoyEvent, frozen=True, kw_only=True, tag="settings.taken"
     settings: Settings
 
     def sentence(self) -> str:
-        return "The configuration has changed; new attempts use it."
+        return "The configuration has changed; new attempts use the new one."
 
     def decide(self, state: State) -> Decision:
         """Take over all but what is frozen; an engine that is gone stays known."""
@@ -190,11 +190,11 @@ class TaskLinked(TaskEvent, frozen=True, kw_only=True, tag="task.linked"):
 
     def sentence(self) -> str:
         why = f": {clause(self.why)}" if self.why else ""
-        by = f"{self.by} lets" if self.by else "The bot lets"
+        by = f"{self.by} made" if self.by else "The bot made"
         return f"{by} task {self.task} wait for task {self.on}{why}."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
-        why = Wait(self.on, self.why or f"{self.by} said so", overlap=not self.by)
+        why = Wait(self.on, self.why or f"{self.by} requested it", overlap=not self.by)
         linked = replace(
             task.spec,
             after=tuple(sorted({*task.spec.after, self.on})),
@@ -233,7 +233,7 @@ class ListProposed(ConvoyEvent, frozen=True, kw_only=True, tag="list.proposed"):
 
     def sentence(self) -> str:
         if not self.changes:
-            return "The sub-issues are again those of the plan."
+            return "The sub-issues match the plan again."
         return f"The sub-issues have changed: {'; '.join(self.changes)}."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -251,7 +251,7 @@ class ListFollowed(ConvoyEvent, frozen=True, kw_only=True, tag="list.followed"):
     """Who agreed; empty: the configuration lets the plan follow."""
 
     def sentence(self) -> str:
-        who = f"{self.by} updated the plan to match" if self.by else "The plan follows"
+        who = f"{self.by} made the plan match" if self.by else "The plan now matches"
         return f"{who} the sub-issues as they are now."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -266,7 +266,7 @@ class ConvoyReplanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.replan
     """What they said."""
 
     def sentence(self) -> str:
-        return f"{self.by} wants another plan."
+        return f"{self.by} asked for another plan."
 
     def decide(self, state: State) -> Decision:
         """Ask the planner again, as long as the plan only waits for approval."""
@@ -275,9 +275,9 @@ class ConvoyReplanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.replan
             return Refusal(f"{convoy.name} has no plan yet")
         if convoy.mayor is None or convoy.mayor.attempt is not None:
             return Refusal(
-                "no engine made this plan, so none can make another: change it with "
-                "add, drop, split, depends and engine, or start again with engine "
-                "under [mayor] in .brat/config.toml"
+                "no engine made this plan, so none can make another: change this "
+                "plan with add, drop, split, depends and engine, or set engine "
+                "under [mayor] in .brat/config.toml and start again"
             )
         return (self,)
 
@@ -288,8 +288,8 @@ class ConvoyReplanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.replan
         titles = "\n".join(f"{t.number}. {t.spec.title}" for t in convoy.tasks)
         told = (
             f"{mayor.spec.instructions}\n\nA plan was made of "
-            f"this:\n\n{titles}\n\n{self.by} reviewed it and wants another one:"
-            f"\n\n{self.text}"
+            f"this:\n\n{titles}\n\n{self.by} reviewed it and asked for another "
+            f"one:\n\n{self.text}"
         )
         again = replace(
             mayor.after_words_of(self.by),
@@ -334,7 +334,7 @@ class TaskAllowed(TaskEvent, frozen=True, kw_only=True, tag="task.allowed"):
     by: str
 
     def sentence(self) -> str:
-        return f"{self.by} lets task {self.task} change {', '.join(self.paths)}."
+        return f"{self.by} allowed task {self.task} to change {', '.join(self.paths)}."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         return replace(task, allowed=tuple(dict.fromkeys((*task.allowed, *self.paths))))
@@ -374,7 +374,7 @@ class TaskSplit(ConvoyEvent, frozen=True, kw_only=True, tag="task.split"):
     def sentence(self) -> str:
         numbers = ", ".join(str(part.number) for part in self.parts)
         by = self.person or f"Task {self.by}"
-        return f"{by} splits task {self.task}: {numbers}."
+        return f"{by} split task {self.task} into {numbers}."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         """Let everything that waited for the task wait for its parts."""
@@ -396,18 +396,18 @@ class TaskNoted(TaskEvent, frozen=True, kw_only=True, tag="task.noted"):
 
     def sentence(self) -> str:
         kinds = {
-            "for the tasks behind it": len(self.notes),
+            "for the tasks that build on it": len(self.notes),
             "for the scratchpad": len(self.shared),
         }
         said = ", ".join(f"{count} {what}" for what, count in kinds.items() if count)
-        return f"The agent of task {self.task}, attempt {self.attempt}, noted: {said}."
+        return f"Task {self.task}, attempt {self.attempt}, left notes: {said}."
 
     def decide(self, state: State) -> Decision:
         """Note as much as is allowed; the shell has cleaned it."""
         in_session(state, self.convoy, self.task, self.attempt)
         left = bounded_notes(Left(notes=self.notes, shared=self.shared))
         if not (left.notes or left.shared):
-            return Refusal("the agent noted nothing")
+            return Refusal("the agent left no notes")
         return (replace(self, notes=left.notes, shared=left.shared),)
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:

@@ -30,14 +30,14 @@ class SessionSpawned(Claim, frozen=True, kw_only=True, tag="session.spawned"):
     """The witness is up and has read its task."""
 
     def sentence(self) -> str:
-        return f"{self.session} is up."
+        return f"{self.session} has started."
 
 
 class SessionReady(Claim, frozen=True, kw_only=True, tag="session.ready"):
     """The workspace stands at the base commit."""
 
     def sentence(self) -> str:
-        return f"{self.session} has its workspace."
+        return f"{self.session} has prepared its workspace."
 
 
 class SessionRunning(Claim, frozen=True, kw_only=True, tag="session.running"):
@@ -66,8 +66,8 @@ class SessionHandoff(Claim, frozen=True, kw_only=True, tag="session.handoff"):
 
     def sentence(self) -> str:
         if self.commit is None:
-            return f"{self.session} hands nothing over."
-        return f"{self.session} hands over {self.commit[:SHORT]}."
+            return f"{self.session} handed nothing in."
+        return f"{self.session} handed in {self.commit[:SHORT]}."
 
 
 class SessionExited(Claim, frozen=True, kw_only=True, tag="session.exited"):
@@ -85,7 +85,7 @@ class SessionExited(Claim, frozen=True, kw_only=True, tag="session.exited"):
         how = f"{self.verdict} ({self.outcome})"
         if self.signal is None:
             return f"{self.session} exited with {self.exit_code}: {how}."
-        return f"{self.session} was ended by signal {self.signal}: {how}."
+        return f"{self.session} was killed by signal {self.signal}: {how}."
 
 
 class TaskStarted(SessionEvent, frozen=True, kw_only=True, tag="task.started"):
@@ -140,7 +140,7 @@ class TaskStarted(SessionEvent, frozen=True, kw_only=True, tag="task.started"):
 
     def sentence(self) -> str:
         base = self.base[:SHORT]
-        return f"Task {self.task}, attempt {self.attempt}, starts from {base}."
+        return f"Task {self.task}, attempt {self.attempt}, started from {base}."
 
     def task_after(self, task: Task, now: Moment) -> Task:
         left, unmerged = task.half_done, task.unmerged
@@ -205,7 +205,7 @@ class WorkAccepted(_SpendingEvent, frozen=True, kw_only=True, tag="work.accepted
 
     def sentence(self) -> str:
         attempt = f"task {self.task}, attempt {self.attempt}"
-        return f"Took in {self.commit[:SHORT]} of {attempt}: {len(self.files)} files."
+        return f"Accepted {self.commit[:SHORT]} of {attempt}: {len(self.files)} files."
 
     def change(self, state: State) -> State:
         return without_failures(super().change(state))
@@ -242,7 +242,7 @@ class TaskReported(TaskEvent, frozen=True, kw_only=True, tag="task.reported"):
 
     def sentence(self) -> str:
         said = clause(self.report.summary)
-        return f"Task {self.task}, attempt {self.attempt}, reports: {said}."
+        return f"Task {self.task}, attempt {self.attempt}, reported: {said}."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         return replace(task, report=self.report)
@@ -280,7 +280,7 @@ class WorkReviewed(_SpendingEvent, frozen=True, kw_only=True, tag="work.reviewed
 
     def sentence(self) -> str:
         said = f": {clause(self.text)}" if self.text else ""
-        does = "approves" if self.verdict == "approve" else "asks for changes of"
+        does = "approved" if self.verdict == "approve" else "requested changes to"
         return (
             f"Review task {self.task}, attempt {self.attempt}, {does} "
             f"{self.commit[:SHORT]} of task {self.on}{said}."

@@ -49,12 +49,12 @@ class LandingWaits(ConvoyEvent, frozen=True, kw_only=True, tag="landing.waits"):
 
     def sentence(self) -> str:
         if not self.why:
-            return "The convoy's landing no longer waits."
-        return f"The convoy's landing waits for {self.why}."
+            return "The convoy's landing is no longer waiting."
+        return f"The convoy's landing is waiting for {self.why}."
 
     def decide(self, state: State) -> Decision:
         if live(state, self.convoy).landing_waits == self.why:
-            return Refusal(f"{self.convoy} already waits for that")
+            return Refusal(f"{self.convoy} is already waiting for that")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -89,8 +89,8 @@ class SyncAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="sync.attempted"
 
     def sentence(self) -> str:
         return (
-            f"Built candidate {self.candidate[:SHORT]}, which merges in "
-            f"{self.target[:SHORT]} of the target."
+            f"Built candidate {self.candidate[:SHORT]}, which merges "
+            f"{self.target[:SHORT]} of the target branch."
         )
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
@@ -112,7 +112,7 @@ class SyncFailed(ConvoyEvent, frozen=True, kw_only=True, tag="sync.failed"):
 
     def sentence(self) -> str:
         if self.lost:
-            return f"The target is not merged in yet: {clause(self.why)}."
+            return f"The target has not been merged in yet: {clause(self.why)}."
         return f"The target cannot be merged in: {clause(self.why)}."
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
@@ -141,7 +141,7 @@ class SyncLanded(ConvoyEvent, frozen=True, kw_only=True, tag="sync.landed"):
     def sentence(self) -> str:
         judged = ", ".join(self.judged)
         return (
-            f"Took {self.target[:SHORT]} of the target into {self.branch} as "
+            f"Merged {self.target[:SHORT]} of the target into {self.branch} as "
             f"{self.candidate[:SHORT]} (judged: {judged})."
         )
 
@@ -166,12 +166,12 @@ class LandingStalled(ConvoyEvent, frozen=True, kw_only=True, tag="landing.stalle
     why: str
 
     def sentence(self) -> str:
-        return f"The convoy's landing waits for a person: {clause(self.why)}."
+        return f"The convoy's landing is waiting for a person: {clause(self.why)}."
 
     def decide(self, state: State) -> Decision:
         convoy = live(state, self.convoy)
         if convoy.candidate is None and convoy.sync.candidate is None:
-            return Refusal(f"CI is testing nothing of {convoy.name}")
+            return Refusal(f"CI is not testing anything of {convoy.name}")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:

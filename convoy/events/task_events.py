@@ -41,8 +41,8 @@ class TaskQueued(SessionEvent, frozen=True, kw_only=True, tag="task.queued"):
     def sentence(self) -> str:
         what = f"Task {self.task}" if self.task else "The plan"
         if not self.why:
-            return f"{what} is queued."
-        return f"{what} is queued again ({self.cause}): {clause(self.why)}."
+            return f"{what} was queued."
+        return f"{what} was queued again ({self.cause}): {clause(self.why)}."
 
     def change(self, state: State) -> State:
         after = super().change(state)
@@ -89,7 +89,7 @@ class TaskBlocked(SessionEvent, frozen=True, kw_only=True, tag="task.blocked"):
     """The person who decided it; empty: nobody did."""
 
     def sentence(self) -> str:
-        return f"Task {self.task} is blocked: {clause(self.why)}."
+        return f"Task {self.task} was blocked: {clause(self.why)}."
 
     def change(self, state: State) -> State:
         after = super().change(state)
@@ -117,7 +117,7 @@ class WorkRebased(TaskEvent, frozen=True, kw_only=True, tag="work.rebased"):
 
     def sentence(self) -> str:
         base, commit = self.base[:SHORT], self.commit[:SHORT]
-        return f"{self.by} had task {self.task} rebased on {base}: {commit}."
+        return f"{self.by} had task {self.task} rebased onto {base}: {commit}."
 
     def task_after(self, task: Task, now: Moment) -> Task:
         if task.work is None:
@@ -143,7 +143,7 @@ class TaskMerged(SessionEvent, frozen=True, kw_only=True, tag="task.merged"):
             return f"Task {self.task} needed no change: {clause(self.why)}."
         if self.commit is None:
             return f"Task {self.task} needed no change."
-        return f"Task {self.task} is merged as {self.commit[:SHORT]}."
+        return f"Task {self.task} was merged as {self.commit[:SHORT]}."
 
     def change(self, state: State) -> State:
         after = without_failures(super().change(spent_today(state, self.usage)))

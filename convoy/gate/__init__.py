@@ -86,7 +86,7 @@ def raw_records(raw: bytes) -> Iterator[tuple[str, str, str, str, str]]:
     """Yield each path of such an output, its modes and its blobs, before and after."""
     fields = raw.split(b"\0")
     if fields.pop() or len(fields) % 2:
-        raise ValueError("the list of changed files is cut off")
+        raise ValueError("the list of changed files is incomplete")
     for record, path in zip(fields[::2], fields[1::2], strict=True):
         found = _RECORD.fullmatch(record)
         if found is None:
@@ -126,7 +126,7 @@ def refusals(
 
 def passing(changes: Sequence[PathChange], gate: Gate) -> tuple[str, ...]:
     """Return why commits may not land whose changes are gone again behind them."""
-    return _of_paths("A commit in between", changes, gate)
+    return _of_paths("An intermediate commit", changes, gate)
 
 
 def _of_paths(what: str, changes: Sequence[PathChange], gate: Gate) -> tuple[str, ...]:
@@ -143,7 +143,7 @@ def _of_paths(what: str, changes: Sequence[PathChange], gate: Gate) -> tuple[str
             if is_matched(change.path, gate.protected, any_case=True)
             and not is_matched(change.path, gate.spared)
         ],
-        "changes a path outside the allowed ones": [
+        "changes a path that it may not change": [
             change.path
             for change in changes
             if gate.allowed and not is_matched(change.path, gate.allowed)
@@ -256,10 +256,10 @@ def oversized(
     found = []
     if files > limits.patch_files:
         found.append(
-            f"The patch changes {files} files; {limits.patch_files} are allowed."
+            f"The patch changes {files} files; the limit is {limits.patch_files}."
         )
     if patch_bytes > limits.patch_bytes:
-        allowed = f"{limits.patch_bytes} are allowed"
+        allowed = f"the limit is {limits.patch_bytes}"
         found.append(f"The patch has {patch_bytes} bytes{told}; {allowed}.")
     return tuple(found)
 
@@ -353,11 +353,11 @@ def wants(number: int, paths: tuple[str, ...]) -> str:
     if kept := forbidden(paths):
         return (
             f"its plan needs {path_list(kept)}, which no agent may change: a person "
-            f"must do it, and then say /brat drop {number}"
+            f"must make the change and then say /brat drop {number}"
         )
     return (
-        f"its plan needs the protected {path_list(paths)}: somebody with write access "
-        f"must say /brat allow {number}, or /brat drop {number}"
+        f"its plan needs the protected paths {path_list(paths)}: somebody with write "
+        f"access must say /brat allow {number}, or /brat drop {number}"
     )
 
 

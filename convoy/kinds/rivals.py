@@ -19,9 +19,9 @@ from convoy.model.state import Convoy, State, Task
 
 RIVALS_MOST: Final = 8
 """How many tasks may try the same."""
-NONE_LEFT: Final = "none of its rivals is left: retry one of them, or drop this"
-ONLY_GREEN: Final = "it is the only green one left"
-SMALLEST_GREEN: Final = "its change is the smallest of the green ones; {}"
+NONE_LEFT: Final = "no rival is left to choose: retry a rival, or drop this task"
+ONLY_GREEN: Final = "it is the only green rival left"
+SMALLEST_GREEN: Final = "its change is the smallest of the green rivals' changes; {}"
 
 
 def choice_of(convoy: Convoy, number: int) -> Task | None:
@@ -102,17 +102,17 @@ def _choice_waits_for(convoy: Convoy, choice: Task) -> str:
     if numbers := ", ".join(
         str(rival.number) for rival in rivals_under_way(convoy, choice)
     ):
-        return f"task {numbers} to be tried"
+        return f"task {numbers} to finish"
     found = rivals_left(convoy, choice)
     if len(found) == 1:
         return f"nobody: task {found[0].number} is the only one left"
-    return "" if found else "a rival that CI finds green"
+    return "" if found else "a rival with green CI"
 
 
 def _choice_in_use(_convoy: Convoy, choice: Task) -> str:
     if not choice.chosen:
         return ""
-    return f"task {choice.number} chose task {choice.chosen}, and ends with it"
+    return f"task {choice.number} chose task {choice.chosen} and ends with it"
 
 
 def _choice_settles_with(_convoy: Convoy, choice: Task, other: Task) -> str:
@@ -125,7 +125,7 @@ def _choice_relieves(_convoy: Convoy, choice: Task, blocked: Task) -> Relief | N
     is_beaten = blocked.number in choice.spec.on and choice.chosen != blocked.number
     if not is_beaten or choice.state == "blocked":
         return None
-    return Relief(who="nobody: it is out", why="its rivals continue without it")
+    return Relief(who="nobody: it has lost", why="its rivals continue without it")
 
 
 def _choice_way_out(
@@ -135,7 +135,7 @@ def _choice_way_out(
     found = rivals_left(convoy, choice)
     if not stop.last or not found:
         return None
-    tried = f"nobody could choose the best: {stop.last}"
+    tried = f"no judge chose the best one: {stop.last}"
     return choice_made(
         state, convoy, choice, smallest(found), SMALLEST_GREEN.format(tried)
     )
@@ -153,7 +153,7 @@ CHOICE = TaskKind(
     is_set_up=False,
     target=Target(
         kind="rival",
-        says=f"chooses between 1 to {RIVALS_MOST} tasks that are rivals",
+        says=f"must choose among 1 to {RIVALS_MOST} tasks of the kind rival",
         most=RIVALS_MOST,
         lands_after=True,
         one_is_enough=True,
@@ -177,7 +177,7 @@ def _rival_fault(
 ) -> str:
     choices = [t for t in tasks if t.kind == "choice" and task.number in t.on]
     is_one = len(choices) == 1
-    return "" if is_one else f"one choice is between task {task.number} and its rivals"
+    return "" if is_one else f"one choice must include rival {task.number}"
 
 
 def _rival_kept_back(convoy: Convoy, task: Task) -> str:
@@ -185,14 +185,14 @@ def _rival_kept_back(convoy: Convoy, task: Task) -> str:
         return ""
     choice = choice_of(convoy, task.number)
     chosen = f"task {choice.number if choice else 0} to choose it"
-    return chosen if task.is_proven else "CI to judge it among its rivals"
+    return chosen if task.is_proven else "CI to test it and its rivals"
 
 
 def _rival_being_judged(convoy: Convoy, task: Task) -> str:
     choice = choice_of(convoy, task.number)
     if choice is None or choice.attempt is None or choice.chosen:
         return ""
-    return f"task {choice.number} compares task {task.number} with its rivals"
+    return f"task {choice.number} is comparing task {task.number} with its rivals"
 
 
 def _rival_settles_with(_convoy: Convoy, task: Task, other: Task) -> str:
@@ -217,7 +217,7 @@ RIVAL = TaskKind(
     keeps_work=True,
     may_be_needed=False,
     fault=_rival_fault,
-    must_change=lambda _task: "has rivals: without a change there is nothing to choose",
+    must_change=lambda _task: "is a rival, so it must change something",
     trial=lambda convoy, task: None if _is_chosen(convoy, task) else "green",
     kept_back=_rival_kept_back,
     being_judged=_rival_being_judged,

@@ -174,7 +174,7 @@ WORK = TaskKind(
     title="a step of work",
     is_work=True,
     is_accepted=True,
-    target=Target(kind="tests", says="is on one task of kind tests", is_optional=True),
+    target=Target(kind="tests", says="needs one task of kind tests", is_optional=True),
     waits_for=_code_waits_for,
     starts_from=_code_starts_from,
     must_change=lambda task: _HAS_TESTS if task.on else "",
@@ -220,7 +220,9 @@ REVIEW = TaskKind(
     name="review",
     title="a review",
     answer="review",
-    target=Target(kind="work", says="reviews one task of kind work", lands_after=True),
+    target=Target(
+        kind="work", says="must review one task of kind work", lands_after=True
+    ),
     waits_for=_review_waits_for,
     starts_from=_review_starts_from,
     keeps=_review_keeps,
@@ -238,13 +240,13 @@ def _tests_fault(
 ) -> str:
     """Return what keeps CI from seeing the tests red, or one task from passing them."""
     if not settings.require_ci:
-        return f"CI must find the tests of task {task.number} red, and none is required"
+        return f"task {task.number} needs red CI first, but require_ci is false"
     work = WORK.name
     code = [t for t in tasks if t.kind == work and task.number in t.on]
     if len(code) != 1:
-        return f"one task of work is on the tests of task {task.number}"
+        return f"one task of kind work must be on the tests of task {task.number}"
     if not {*code[0].after} <= {*task.after}:
-        return f"task {code[0].number} waits for more than its tests do"
+        return f"task {code[0].number} waits for tasks that task {task.number} does not"
     return ""
 
 
@@ -263,7 +265,7 @@ def _tests_in_use(convoy: Convoy, task: Task) -> str:
     code = coder(convoy, task)
     if code is None or code.settled or not code.started:
         return ""
-    return f"task {code.number} continues from the tests of task {task.number}"
+    return f"task {code.number} builds on the tests of task {task.number}"
 
 
 TESTS = TaskKind(
@@ -283,7 +285,7 @@ SPLIT = TaskKind(
     name="split",
     title="a split",
     in_templates=False,
-    target=Target(kind="work", says="splits one task that is work"),
+    target=Target(kind="work", says="must split one task of kind work"),
     done_by_others=lambda _convoy, _task: True,
 )
 """Planned a task anew in older logs. One that is not settled there is dropped."""
@@ -291,18 +293,18 @@ SPLIT = TaskKind(
 
 _CHECKOUT: Final = (
     "Your checkout is a merge of this convoy's branch and of `{target}`, which has "
-    "moved on. Make it whole: what both sides meant has to hold, and nothing else "
-    "changes."
+    "moved on. Complete the merge: keep what both sides intended, and change "
+    "nothing else."
 )
 _CONFLICT: Final = (
-    "They conflict in these files:\n\n{files}\n\nEach conflict in a text stands "
-    "between lines that begin with `<<<<<<<` (the convoy's side first) and `>>>>>>>`; "
-    "no such line may be left. A file that one side deleted or renamed is there as "
-    "git left it: keep it or remove it."
+    "They conflict in these files:\n\n{files}\n\nEach conflict in a text file is "
+    "between lines that begin with `<<<<<<<` (the convoy's side first) and "
+    "`>>>>>>>`; no such line may remain. A file that one side deleted or renamed is "
+    "in the state in which git left it: keep it or remove it."
 )
 _RED: Final = (
-    "They merge without a conflict, but CI is red on the result, twice. If nothing has "
-    "to change, end with `noop`: CI then judges it once more. CI says:\n\n{text}"
+    "They merge without a conflict, but CI was red on the result twice. If nothing "
+    "has to change, end with `noop`: CI then tests it once more. CI says:\n\n{text}"
 )
 
 
@@ -318,7 +320,7 @@ def sync_spec(
     told = _CONFLICT.format(files=files) if paths else _RED.format(text=said)
     return TaskSpec(
         number=convoy.next_number,
-        title=f"Take {target} in",
+        title=f"Merge {target} in",
         instructions=clean(f"{_CHECKOUT.format(target=target)}\n\n{told}"),
         kind="sync",
         takes=branch,
@@ -332,7 +334,7 @@ SYNC = TaskKind(
     in_templates=False,
     may_be_needed=False,
     takes_target_in=True,
-    must_change=lambda _task: "ends in a merge, even if nothing has to change",
+    must_change=lambda _task: "must end in a merge, even if nothing has to change",
 )
 
 

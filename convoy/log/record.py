@@ -348,7 +348,7 @@ def decode_reading(data: bytes) -> Reading:
     try:
         by = _version.decode(line)
         if (by.v, by.form) != (STATE_VERSION, _form()):
-            raise Corrupt("it was saved by another version of brat")
+            raise Corrupt("it was saved by a different version of brat")
         kept = _kept.decode(line)
         state = replace(_state.decode(kept.state), convoys=_convoys(kept, rest))
     except (msgspec.MsgspecError, RecursionError) as error:
@@ -365,7 +365,7 @@ def _convoys(kept: _Kept, data: bytes) -> Convoys[Convoy]:
     if {*kept.order} != {*resting, *kept.at_hand} or len(kept.order) != (
         len(resting) + len(kept.at_hand)
     ):
-        raise Corrupt("it contains no state: the names do not match its convoys")
+        raise Corrupt("it contains no state: the names do not match the convoys")
     ends = accumulate(each.size for each in resting.values())
     packed_ones = {
         name: Packed(each.summary, data[end - each.size : end], unpack)

@@ -113,7 +113,7 @@ ENGINE_TYPES: Final = {
             name="opencode",
             keys=(_ANTHROPIC, _OPENAI),
             providers=("openrouter",),
-            good_at="work with whichever of many vendors' models is set",
+            good_at="work with the models of many vendors",
             obeys=("**/.opencode/**", "opencode.json", "opencode.jsonc", "CONTEXT.md"),
             logins=(".local/share/opencode",),
         ),

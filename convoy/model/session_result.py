@@ -199,7 +199,7 @@ def usage_in_words(usage: Usage) -> str:
     cost = dollars(usage.usd)
     if usage.unpriced_tokens:
         more = f"{cost} and {usage.unpriced_tokens:,} tokens without a price"
-        cost = more if usage.usd else "price not known"
+        cost = more if usage.usd else "price unknown"
     return f"{said}, {cost}"
 
 
@@ -210,9 +210,9 @@ def estimate_words(found: Estimate | None) -> str:
     usd = dollars(found.usd) if found.usd is not None else ""
     length = f"{rough(found.seconds)} of sessions" if found.seconds is not None else ""
     by = (
-        f"the median of {counted(found.tasks, 'earlier task')} of the same engines"
+        f"the median of {counted(found.tasks, 'earlier task')} by the same engines"
         if found.tasks
-        else "a guess from the price of its engines"
+        else "a guess based on the price of its engines"
     )
     return f"about {' and '.join(filter(None, (usd, length)))} ({by})"
 
@@ -326,6 +326,6 @@ def report_for_others(report: Report) -> str:
         detail = f": {finding.detail}" if finding.detail else ""
         parts.append(f"- {finding.title}{where}{detail}")
     if report.recommendation:
-        parts.append(f"It recommends: {report.recommendation}")
+        parts.append(f"Recommendation: {report.recommendation}")
     parts += (f"Open: {each}" for each in report.open)
     return cut("\n".join(parts), HANDED_CHARS)

@@ -202,7 +202,7 @@ def unending(threads: tuple[ReviewThread, ...]) -> str:
             if (one.path, one.says) == (each.path, each.says)
         )
         if each.is_open and each.bot and asked >= AGAIN_MOST:
-            return f"{each.by} asks for the same in {each.path} repeatedly"
+            return f"{each.by} keeps asking for the same change in {each.path}"
         place = each.path, each.line
         for by in (by for *at, by in often if tuple(at) == place and by != each.by):
             if min(often[*place, by], often[*place, each.by]) > 1:

@@ -43,7 +43,7 @@ from convoy.rules.turns import turns
 from convoy.rules.verdict import Checks, Mergeable, Observed
 from convoy.text import clock
 
-NOT_RED = "CI is green with these tests even without the code: none of them fails"
+NOT_RED = "CI is green on these tests even without the code: none of them fails"
 
 
 def merges(
@@ -298,11 +298,11 @@ def doubt_actions(
     return (look, owed.Stall(name, number, commit, checks.text))
 
 
-NEVER_STARTED: Final = "CI: it never started on the candidate"
+NEVER_STARTED: Final = "CI, which never started on the candidate"
 NO_CI: Final = (
-    "no check has reported on the candidate, and no commit status: set [ci] command "
-    "(local) or let CI run on pushes to brat/queue/**, or set [refinery] require_ci = "
-    "false"
+    "no check or commit status has been reported on the candidate: set [ci] command "
+    "(local mode), make CI run on pushes to brat/queue/**, or set [refinery] "
+    "require_ci = false"
 )
 
 CiFinding = Literal["waiting", "silent", "red", "lost", "green", "broken"]
@@ -370,8 +370,8 @@ def verdict_actions(
 
 
 BEHIND = (
-    "its branch is in a fork and lacks the newest {0}, and {0} accepts only merged "
-    "pull requests: its author must merge {0} in"
+    "its branch is in a fork and lacks the latest {0}, and {0} accepts only merged "
+    "pull requests: its author must merge {0} into the branch"
 )
 GONE = "the branch {}, which was deleted or renamed: restore it"
 LEFT_QUEUE = "the forge's merge queue removed its pull request: see its checks there"

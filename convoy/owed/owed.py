@@ -315,9 +315,9 @@ def _gestures_on_given(
     if not seen.open:
         why = "the pull request was closed"
     elif given.lands and seen.base != convoy.target:
-        why = f"the pull request's target is now {seen.base}"
+        why = f"the base of the pull request is now {seen.base}"
     elif given.lands and seen.head not in {given.head, *convoy.tips}:
-        why = f"{seen.head[:SHORT]} was pushed to it since"
+        why = f"{seen.head[:SHORT]} has since been pushed to it"
     elif given.lands and seen.draft:
         why = "the pull request was converted to a draft"
     if why:

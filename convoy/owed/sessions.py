@@ -76,7 +76,7 @@ def overspent_tasks(convoy: Convoy, at: Moment) -> Iterator[Action]:
 
 def old_splits(state: State) -> Iterator[Action]:
     """Drop the splits that an older brat began; a person is asked about the task."""
-    why = "only people split tasks now, with `/brat split`"
+    why = "only people can split tasks now, with `/brat split`"
     for convoy in state.live():
         for task in convoy.tasks:
             if kind_of(task.spec) is SPLIT and not task.settled:

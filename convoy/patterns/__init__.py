@@ -56,7 +56,7 @@ def read_yaml(text: str, name: str) -> YamlSource:
     """Return what a file says, by whomever; faults call it `name`."""
     if len(text.encode(errors="replace")) > MOST_BYTES or text.count("\n") > MOST_LINES:
         raise PatternError(
-            f"{name}: a template has at most {MOST_LINES} lines and {MOST_BYTES} bytes"
+            f"{name}: the limits are {MOST_LINES} lines and {MOST_BYTES} bytes"
         )
     try:
         _bounded(text, name)
@@ -84,7 +84,7 @@ def _bounded(text: str, name: str) -> None:
             raise PatternError(f"{name}: line {line}: this is nested too deeply")
         if isinstance(event, AliasEvent) or getattr(event, "anchor", None):
             line = event.start_mark.line + 1
-            raise PatternError(f"{name}: line {line}: a template has no anchors (& *)")
+            raise PatternError(f"{name}: line {line}: anchors (& *) are not allowed")
 
 
 def _data(
@@ -104,7 +104,7 @@ def _data(
             return None if node.tag == _NULL else clean(node.value)
         case _:
             raise PatternError(
-                f"{name}: line {lines[at]}: this is neither text, list nor map"
+                f"{name}: line {lines[at]}: this is not text, a list or a map"
             )
 
 
@@ -215,9 +215,9 @@ class Template(Form):
     @model_validator(mode="after")
     def _has_steps_or_legs(self) -> Self:
         if bool(self.steps) == bool(self.legs):
-            raise ValueError("a template has either steps or legs")
+            raise ValueError("a template must have either steps or legs")
         if self.synthesis is not None and not self.legs:
-            raise ValueError("only legs have a synthesis")
+            raise ValueError("only a template with legs may have a synthesis")
         return self
 
     @property
@@ -300,7 +300,7 @@ def _keys_at(place: YamlPlace) -> tuple[str, ...]:
 
 def _faults(found: Template, name: str) -> Iterator[tuple[YamlPlace, str]]:
     if found.name and found.name != name:
-        yield ("name",), f'the name "{cut(found.name, 60)}" is not the file\'s, {name}'
+        yield ("name",), f'the name "{cut(found.name, 60)}" must be {name}'
     for given in sorted(GIVEN & found.inputs.keys()):
         yield ("inputs", given), f'"{given}" is reserved for the issue'
     steps = found.all_steps
@@ -321,19 +321,19 @@ def _faults(found: Template, name: str) -> Iterator[tuple[YamlPlace, str]]:
     }
     if circle := find_cycle(edges):
         names = ", ".join(steps[number].id for number in circle)
-        yield (), f"the steps wait in a cycle: {names}"
+        yield (), f"the steps wait for each other in a cycle: {names}"
 
 
 def _target_fault(step: Step, kinds: Mapping[str, Kind]) -> str:
     kind = KINDS[step.kind]
     if kind.target is None:
-        looking = "only a review, a choice or work may have `on`"
+        looking = "only a review, a choice or work may have the key `on`"
         return looking if step.on else ""
     if kind.target.is_optional and not step.on:
         return ""
     wanted = kind.target.kind
     is_fit = len(step.on) == 1 and kinds.get(step.on[0], wanted) == wanted
-    return "" if is_fit else f"{kind.title} must be on one step of the kind {wanted}"
+    return "" if is_fit else f"{kind.title} needs `on` with one step of kind {wanted}"
 
 
 def _place(found: Template, number: int) -> YamlPlace:
@@ -406,7 +406,7 @@ def named_pattern(
         return built_in_pattern(name)
     known = sorted({*ours, *BUILT_IN})
     raise PatternError(
-        f'there is no pattern "{cut(clean(name), 60)}"; there are {", ".join(known)}'
+        f'there is no pattern "{cut(clean(name), 60)}"; there is {", ".join(known)}'
         f"{did_you_mean(name, known)}"
     )
 

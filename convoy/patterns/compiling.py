@@ -53,8 +53,8 @@ def compiled(template: Template, use: Use) -> Compiled:
         making.add(step)
     if len(making.tasks) > use.limit:
         raise PatternError(
-            f"the pattern {use.name} makes {len(making.tasks)} tasks here, and "
-            f"{use.limit} are allowed"
+            f"the pattern {use.name} creates {len(making.tasks)} tasks here, but "
+            f"only {use.limit} are allowed"
         )
     wants = filter(None, (kind_of(task).needs_ci for task in making.tasks))
     if not use.require_ci and (why := next(wants, "")):
@@ -71,7 +71,7 @@ def values(template: Template, use: Use) -> dict[str, str]:
         if name in GIVEN:
             raise PatternError(f"{name} is taken from the issue and cannot be set")
         if name not in known:
-            there = f"; there is {', '.join(known)}" if known else "; it has none"
+            there = f"; its inputs are {', '.join(known)}" if known else "; it has none"
             near = did_you_mean(name, known)
             raise PatternError(
                 f"the pattern {use.name} has no input {cut(clean(name), 60)}"
@@ -143,7 +143,7 @@ class _Making:
         said = _filled(text, self.values).strip()
         if not said.isdecimal() or not low <= int(said[:9]) <= high:
             raise PatternError(
-                f"step {step.id}: {key} is a number from {low} to {high}, not "
+                f"step {step.id}: {key} must be a number from {low} to {high}, not "
                 f'"{cut(said, 60)}"'
             )
         return int(said)
@@ -155,7 +155,7 @@ class _Making:
             self._compare(looked_at, target.most)
         elif step.on and len(looked_at) != 1:
             raise PatternError(
-                f"step {step.id} is on one task, but {step.on[0]} makes several"
+                f"step {step.id} builds on one task, but {step.on[0]} creates several"
             )
         return looked_at
 
@@ -166,7 +166,7 @@ class _Making:
         names = [self.tasks[number - 1].engine for number in numbers]
         known = {_identity(self.use.engines[name]): name for name in reversed(names)}
         if len(names) == 1:
-            told = f"only {names[0]} tries, so there is nothing to choose between"
+            told = f"only {names[0]} competes, so there is nothing to choose between"
             self.warnings.append(told)
         elif len(known) < len(names):
             who = ", ".join(sorted(set(known.values())))

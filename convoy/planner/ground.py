@@ -297,6 +297,6 @@ def absent_paths(found: Iterable[Scope], ground: Ground) -> Iterator[str]:
             same = [file for file in ground.files if basename(file) == basename(path)]
             near = f"; there is {same[0]}" if same else ""
             yield (
-                f"task {scope.task} names {path}, which does not exist: the task must "
-                f"create it{near}"
+                f"task {scope.task} names {path}, which does not exist, so the task "
+                f"must create it{near}"
             )

@@ -139,7 +139,7 @@ def read_plan(text: str, house: House, first: int = 1) -> tuple[TaskSpec, ...]:
 def _faults(answer: PlanAnswer, house: House) -> Iterator[str]:
     count = len(answer.tasks)
     if count > house.limit:
-        yield f"The plan has {count} tasks; {house.limit} are allowed."
+        yield f"The plan has {count} tasks; at most {house.limit} are allowed."
     made = {path for step in answer.tasks for path in step.creates}
     for number, step in enumerate(answer.tasks, 1):
         for fault in _step_faults(number, step, house, made, count):
@@ -170,7 +170,7 @@ def _step_faults(
     if step.engine not in house.engines:
         names = ", ".join(sorted(house.engines))
         near = did_you_mean(step.engine, house.engines)
-        yield f'there is no engine "{cut(step.engine, 60)}"; there are {names}{near}'
+        yield f'there is no engine "{cut(step.engine, 60)}", only {names}{near}'
 
 
 def _fault(declared: Any, text: str) -> str:  # noqa: ANN401  either of two readers
@@ -258,7 +258,7 @@ def _made(
         own = made.get(task.number, ())
         wanted = [p for p in task.paths if p not in own and not ground.has(p)]
         if maker != task.number and any(_meet(path, each) for each in wanted):
-            yield task.number, maker, f"task {maker} makes {path}", True
+            yield task.number, maker, f"task {maker} creates {path}", True
 
 
 def _described(tasks: tuple[TaskSpec, ...], ground: Ground) -> Iterator[Edge]:
@@ -327,7 +327,7 @@ class _Touching:
             named = rf"(?<![\w./-]){re.escape(path)}{end}"
             if path in text and re.search(named, text):
                 for number in numbers:
-                    why = f"{file} names {path}, which task {number} changes"
+                    why = f"{file} mentions {path}, which task {number} changes"
                     found.setdefault(number, why)
         return found
 
@@ -377,8 +377,8 @@ def parts_in(convoy: Convoy, whole: TaskSpec, text: str) -> tuple[TaskSpec, ...]
         PlanError: one asks for what cannot be.
     """
     told = (
-        f"It is a part of what was task {whole.number}; other tasks do the rest of "
-        f"it:\n\n{cut(own_words(whole), WHOLE_CHARS)}"
+        f"It is a part of what was task {whole.number}; other tasks do the "
+        f"rest:\n\n{cut(own_words(whole), WHOLE_CHARS)}"
     )
     _, *items = _ITEM.split(text)
     found: list[TaskSpec] = []

@@ -91,8 +91,8 @@ def list_fault(listed: tuple[SubIssue, ...]) -> str:
             )
         if lost := [issue for issue in sub.after if issue not in known]:
             return (
-                f"#{sub.issue} is blocked by #{lost[0]}, which is open but not one of "
-                "the tasks: add it, close it, or remove the dependency"
+                f"#{sub.issue} is blocked by #{lost[0]}, which is open but not a "
+                "task here: add it, close it, or remove the dependency"
             )
     named = named_by(listed)
     tasks = {each.issue: each.task for each in named}
@@ -134,7 +134,7 @@ def _task(
         told += f" Its labels: {', '.join(sub.labels)}."
     if steps := steps_of(sub.issue, listed):
         done = ", ".join(f"#{step.issue}" for step in steps)
-        told += f" Its steps are done already ({done}): do what is left of it."
+        told += f" Some of its steps are already done ({done}): do the rest."
     if around.strip():
         about = cut(around.strip(), AROUND_CHARS)
         told += f" Around its tasks the issue says:\n\n{about}"

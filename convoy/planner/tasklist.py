@@ -98,8 +98,8 @@ def plan(
         raise PlanError("every item of the task list is ticked: nothing is left to do")
     if len(todo) > most:
         raise PlanError(
-            f"the task list has {len(todo)} open items; {most} are allowed: split the "
-            "issue"
+            f"the task list has {len(todo)} open items; at most {most} are allowed: "
+            "split the issue"
         )
     issue = _Issue(
         title=cut(title, TITLE_MOST),
@@ -129,7 +129,7 @@ def addition(
     lines = clean(text).strip().split("\n")
     items = checklist("- [ ] " + "\n  ".join(lines)).items
     if len(items) != 1:
-        raise PlanError("the text does not begin with what to do")
+        raise PlanError("the text must begin with what to do")
     title = cut(" ".join(clean(title).split()), TITLE_MOST)
     issue = _Issue(title=title, around="", done=known, engines=engines, is_open=True)
     return _task(replace(items[0], number=max(known, default=0) + 1), issue)
@@ -169,7 +169,7 @@ def _task(item: Item, issue: _Issue) -> TaskSpec:
         if other := item.reference:
             raise ValueError(  # noqa: TRY301  said of its task like all others
                 f'"{cut(other, SHOWN_CHARS)}" only names another issue, whose text its '
-                "agent would not see: write what to do beside it"
+                "agent would not see: add what to do"
             )
         return TaskSpec(
             number=item.number,
@@ -189,7 +189,7 @@ def _title(found: Marked) -> str:
     for line in found.of("unread"):
         is_command = "accept" in line.partition(":")[0].lower()
         mend = "the command in backquotes" if is_command else "commas between names"
-        raise ValueError(f'"{cut(line, SHOWN_CHARS)}" is not understood: put {mend}')
+        raise ValueError(f'"{cut(line, SHOWN_CHARS)}" is not clear: put {mend}')
     title = " ".join(found.text.partition("\n")[0].split())
     if not title:
         raise ValueError("it has no title")
@@ -229,7 +229,7 @@ def _waited_for(written: str, issue: _Issue) -> tuple[int, ...]:
         return (issue.issues[number],)
     if number <= max(issue.done, default=0):
         raise ValueError(
-            f"#{number} is an issue's number; write (after {number}) for a task's"
+            f"#{number} is the number of an issue; write (after {number}) for a task"
         )
     return ()
 
@@ -243,7 +243,7 @@ def _acceptance(written: tuple[str, ...]) -> str:
     if len("".join(written)) > ACCEPTANCE_CHARS:
         raise ValueError(
             f"its acceptance command has more than {ACCEPTANCE_CHARS} characters: "
-            "let it run a script"
+            "move it into a script"
         )
     return "".join(written)
 
@@ -255,7 +255,7 @@ def _engine(written: tuple[str, ...], engines: Collection[str]) -> str:
     if name not in engines:
         known = ", ".join(sorted(engines))
         raise ValueError(
-            f'there is no engine "{cut(name, SHOWN_CHARS)}"; configured: {known}'
+            f'there is no engine "{cut(name, SHOWN_CHARS)}"; the engines are {known}'
             + did_you_mean(name, engines)
         )
     return name
@@ -291,11 +291,11 @@ def plan_remarks(
     todo = [item for item in items if not item.done]
     told = [f"this is {_KINDS[found.kind]}: {found.why}"] if found.why else []
     if not items and len(_NEARLY_BOXES.findall(text)) > 1:
-        told.append("its boxes are no task list: each has to begin with `- [ ] `")
+        told.append("its boxes are not a task list: each must begin with `- [ ] `")
     if pictures := len(_PICTURE.findall(text)):
         told.append(
-            f"agents do not see its {counted(pictures, 'picture')}: describe in words "
-            "what matters there"
+            f"agents do not see its {counted(pictures, 'picture')}: describe what "
+            "matters in words"
         )
     if wave and len(todo) > wave:
         told.append(
@@ -315,14 +315,14 @@ def _words_of(item: Item, issues: Mapping[int, int], known: Known) -> Iterator[s
         step = _STEP.fullmatch(line)
         if step and reference_in(step["words"]):
             yield (
-                f"task {item.number} names {step['words'].strip()} among its steps: "
-                "its agent does not see that issue's text"
+                f"task {item.number} names {step['words'].strip()} among its steps, "
+                "but its agent does not see that issue's text"
             )
     for written in marks.of("after"):
         if written.startswith(("#", "\uff03")):
             number = int(written[1:])
             if number not in issues and number > known.most:
                 yield (
-                    f"task {item.number} names #{number}, which is not a task here: "
-                    "it does not wait for it"
+                    f"task {item.number} names #{number}, which is not a task here, "
+                    "so it does not wait for that issue"
                 )

@@ -69,7 +69,7 @@ def queued_again(
     why = ""
     if cause not in FREE and task.spent >= settings.attempts:
         tries = counted(task.spent, "attempt")
-        why = f"{tries} did not land; the last: {last}"
+        why = f"{tries} did not land; last failure: {last}"
     elif cause == "refused" == task.cause and last in task.notes[-1:]:
         why = f"two attempts were refused for the same reason: {last}"
     elif cause == "conflict" and settings.conflicts == "person":
@@ -78,7 +78,7 @@ def queued_again(
         times = counted(task.conflicts, "time")
         why = f"its work still conflicts after it was redone {times}: {last}"
     elif cause == "outage" and task.outages >= OUTAGES_MOST:
-        why = f"{task.outages + 1} attempts could not reach a model; the last: {last}"
+        why = f"{task.outages + 1} attempts could not reach a model: {last}"
     if why:
         stop = Stop(why, last=last)
         return stopped(state, convoy, task, stop, cause=cause)
@@ -113,7 +113,7 @@ def to_be_changed(convoy: Convoy, task: Task, why: str, by: str = "") -> Events:
     if task.spent < convoy.settings.attempts:
         return (queued,)
     tries = counted(task.spent, "attempt")
-    spent = f"{tries} {'is' if task.spent == 1 else 'are'} spent; the last: {why}"
+    spent = f"{tries} {'is' if task.spent == 1 else 'are'} spent; last failure: {why}"
     return (queued, TaskBlocked(convoy=convoy.name, task=task.number, why=spent))
 
 

@@ -57,7 +57,7 @@ _UNTRIED: Final[frozenset[Cause]] = frozenset({"outage", "setup"})
 """Ends that say nothing about the work the session continued."""
 
 
-SAID_MEANWHILE: Final = "comments on lines of its work came while it was running"
+SAID_MEANWHILE: Final = "lines of its work received comments while it was running"
 
 
 class AcceptWork(AttemptCommand, frozen=True, kw_only=True):
@@ -254,7 +254,7 @@ class AcceptReview(AttemptCommand, frozen=True, kw_only=True):
         if task.spec.kind != REVIEW.name:
             return Refusal(f"task {task.number} is not a review")
         if self.verdict == "changes" and not self.text:
-            return Refusal("a review that asks for changes must say which")
+            return Refusal("a review that requests changes must say which ones")
         attempt = task.attempt
         if task.state != "running" or attempt is None:
             return too_late(state, self.convoy, task, self.attempt, self.usage)
@@ -278,12 +278,12 @@ def _sent_back(
     if review.rounds >= review.spec.rounds:
         rounds = "round" if review.spec.rounds == 1 else "rounds"
         why = (
-            f"it asks for changes after {review.spec.rounds} {rounds} of them; drop "
-            "it to let the work land as it is, or retry it to continue: "
+            f"it requests changes again after {review.spec.rounds} {rounds}; drop "
+            "the review to let the work land as it is, or retry it to continue: "
             f"{command.text}"
         )
         return (TaskBlocked(convoy=convoy.name, task=review.number, why=why),)
-    why = f"the review by task {review.number} asks for changes: {command.text}"
+    why = f"the review by task {review.number} requests changes: {command.text}"
     return to_be_changed(convoy, subject, why)
 
 

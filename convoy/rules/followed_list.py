@@ -77,7 +77,7 @@ def changes(convoy: Convoy, now: tuple[SubIssue, ...]) -> tuple[str, ...]:
     before = [issue for issue in old if issue in new and not new[issue].closed]
     after = [issue for issue in new if issue in before]
     if before != after:
-        told.append(f"the order is {', '.join(f'#{each}' for each in after)}")
+        told.append(f"the order is now {', '.join(f'#{each}' for each in after)}")
     return tuple(told)
 
 
@@ -87,15 +87,15 @@ def _changed(was: SubIssue, sub: SubIssue, closed: set[int]) -> list[str]:
     told = [f"#{sub.issue} is blocked by #{issue}" for issue in new]
     told += [f"#{sub.issue} is no longer blocked by #{issue}" for issue in gone]
     if sub.away != was.away:
-        by = f"blocked by {sub.away}" if sub.away else f"not blocked by {was.away} now"
-        told.append(f"#{sub.issue} is {by}")
+        no = "" if sub.away else "no longer "
+        told.append(f"#{sub.issue} is {no}blocked by {sub.away or was.away}")
     if sub.kept_by != was.kept_by:
         told.append(f"#{sub.issue} is assigned to {sub.kept_by or 'nobody'}")
     if sub.step_of != was.step_of:
         place = (
             f"a step of #{sub.step_of}"
             if sub.step_of
-            else "no longer a step of another"
+            else "no longer a step of another issue"
         )
         told.append(f"#{sub.issue} is {place}")
     return told
@@ -123,7 +123,7 @@ class ProposeList(ConvoyCommand, frozen=True, kw_only=True):
         convoy = live(state, self.convoy)
         told = changes(convoy, self.listed)
         if told == changes(convoy, convoy.proposed):
-            return Refusal(f"the sub-issues of {convoy.name} are known")
+            return Refusal(f"the sub-issues of {convoy.name} are already known")
         if not told:
             return (ListProposed(convoy=convoy.name),)
         proposed = ListProposed(convoy=convoy.name, listed=self.listed, changes=told)
@@ -138,12 +138,12 @@ class ProposeList(ConvoyCommand, frozen=True, kw_only=True):
 def _proposal(convoy: Convoy, told: tuple[str, ...], fault: str) -> str:
     listed = "\n".join(f"- {each}" for each in told)
     if fault:
-        return f"The sub-issues have changed:\n\n{listed}\n\nThe plan stays: {fault}."
+        return f"The sub-issues have changed:\n\n{listed}\n\nThe plan is kept: {fault}."
     if convoy.settings.follow:
-        return f"The sub-issues have changed, and the plan with them:\n\n{listed}"
+        return f"The sub-issues have changed, and so has the plan:\n\n{listed}"
     return (
-        f"The sub-issues have changed:\n\n{listed}\n\n"
-        "The plan stays as it is until somebody says `/brat follow`."
+        f"The sub-issues have changed:\n\n{listed}\n\nThe plan does not change until "
+        "somebody says `/brat follow`."
     )
 
 
@@ -278,7 +278,7 @@ class FinishKept(TaskCommand, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         task = unsettled(state, self.convoy, self.task)
         if not _at_rest(task):
-            return Refusal(f"task {task.number} is {task.state}: an agent has it")
+            return Refusal(f"task {task.number} is {task.state}: an agent is on it")
         convoy = state.convoys[self.convoy]
         why = f"{self.by} did it, and its issue is closed"
         merged = _done_by_person(convoy, task, why, self.target)

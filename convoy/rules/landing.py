@@ -279,12 +279,12 @@ class AttemptMerge(TaskCommand, frozen=True, kw_only=True):
 
     def _unfit(self, convoy: Convoy, task: Task) -> Refusal | None:
         if task.work is None or task.work.commit != self.work:
-            return Refusal(f"task {self.task} has other work now")
+            return Refusal(f"task {self.task} now has other work")
         is_trial = trial(convoy, task) and self.base == task.work.base
         if not is_trial and (waits := kept_from_landing(convoy, task)):
-            return Refusal(f"task {self.task} waits for {waits}")
+            return Refusal(f"task {self.task} is waiting for {waits}")
         if kind_of(task.spec).takes_target_in != bool(self.target):
-            return Refusal(f"task {self.task} lands in another way")
+            return Refusal(f"task {self.task} lands in a different way")
         return None
 
 
@@ -325,7 +325,7 @@ class ProveWork(TaskCommand, frozen=True, kw_only=True):
         convoy = state.convoys[self.convoy]
         wanted = trial(convoy, task)
         if wanted is None:
-            return Refusal(f"task {task.number} is not tried: it lands as it is")
+            return Refusal(f"task {task.number} needs no trial: it lands as it is")
         if task.work is None or task.work.commit != self.commit or task.is_proven:
             return Refusal(f"{self.commit} is not on trial")
         shown = task.candidate is not None and task.candidate.work == self.commit
@@ -353,11 +353,11 @@ class LandMerge(TaskCommand, frozen=True, kw_only=True):
         if not _is_current(convoy, self):
             return Refusal(f"{self.candidate} is no longer the candidate")
         if not is_judged(convoy.settings, self.judged):
-            return Refusal(f"{self.candidate} is not green in all required checks")
+            return Refusal(f"{self.candidate} has not passed all required checks")
         task = convoy.task(self.task)
         out = kept_from_landing(convoy, task) if task else convoy.taken_out
         if convoy.kept_by or out:
-            return Refusal(f"{self.candidate} may not land now")
+            return Refusal(f"{self.candidate} cannot land now")
         branch = ids.base_branch(convoy.name) if task else convoy.target
         landed = copied(MergeLanded, self, branch=branch)
         if task is None:
@@ -365,7 +365,7 @@ class LandMerge(TaskCommand, frozen=True, kw_only=True):
         if needed := unmet(convoy, task):
             return Refusal(f"task {task.number} needs task {needed[0]} merged first")
         if first := turns(convoy).get(task.number):
-            return Refusal(f"task {task.number} waits for {first[0].words()}")
+            return Refusal(f"task {task.number} is waiting for {first[0].words()}")
         merged = TaskMerged(convoy=convoy.name, task=task.number, commit=self.candidate)
         done = replace(task, state="merged", landed=self.candidate)
         events: Events = (landed,)
@@ -387,9 +387,9 @@ class SettleEmpty(TaskCommand, frozen=True, kw_only=True):
         task = task_in(state, self.convoy, self.task, "needs-review")
         convoy = state.convoys[self.convoy]
         if task.work is None or task.work.commit != self.work:
-            return Refusal(f"task {task.number} has other work now")
+            return Refusal(f"task {task.number} now has other work")
         if waits := kept_from_landing(convoy, task):
-            return Refusal(f"task {task.number} waits for {waits}")
+            return Refusal(f"task {task.number} is waiting for {waits}")
         merged = TaskMerged(convoy=convoy.name, task=task.number, why=HELD_ALREADY)
         return (merged, *convoy_next(convoy, replace(task, state="merged")))
 
@@ -432,7 +432,7 @@ class ClearMerge(TaskCommand, frozen=True, kw_only=True):
         if not is_current or not task.is_suspect:
             return Refusal(f"{self.candidate} is no longer the candidate")
         if not is_judged(state.convoys[self.convoy].settings, self.judged):
-            return Refusal(f"{self.candidate} is not green in all required checks")
+            return Refusal(f"{self.candidate} has not passed all required checks")
         return (copied(MergeCleared, self),)
 
 

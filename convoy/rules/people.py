@@ -147,7 +147,7 @@ class CallPeople(ConvoyCommand, frozen=True, kw_only=True):
             return Refusal(f"there is no convoy {self.convoy}")
         needs = tuple(need.key for need in uncalled(state, convoy))
         if not needs:
-            return Refusal(f"everybody needed in {convoy.name} was notified")
+            return Refusal(f"everybody needed in {convoy.name} has been notified")
         key = ids.sign_key("call", f"{convoy.name}/{self.now}")
         return (
             PeopleCalled(convoy=convoy.name, needs=needs),
@@ -216,7 +216,7 @@ class DeferTask(TaskCommand, frozen=True, kw_only=True):
         if task is None or task.state != "queued":
             return Refusal(f"task {self.task} of {self.convoy} is not queued")
         if task.not_before >= self.until or task.attempt is not None:
-            return Refusal(f"task {task.number} already waits")
+            return Refusal(f"task {task.number} is already waiting")
         return (copied(TaskQueued, self, cause="spent", not_before=self.until),)
 
 
@@ -230,8 +230,8 @@ class RetryTask(TaskCommand, frozen=True, kw_only=True):
         convoy = state.convoys[self.convoy]
         if lost := dropped_needs(convoy, task):
             return Refusal(
-                f"task {task.number} needs task {lost[0]}, which was dropped: "
-                "drop it too"
+                f"task {task.number} needs task {lost[0]}, which was dropped: drop "
+                f"task {task.number} too"
             )
         if paths := unallowed(task, convoy.settings.gate):
             return Refusal(f"task {task.number} waits: {wants(task.number, paths)}")
@@ -364,10 +364,10 @@ class RebaseWork(TaskCommand, frozen=True, kw_only=True):
         check_unjudged(convoy, task)
         if kind_of(task.spec).takes_target_in:
             return Refusal(
-                f"task {self.task} merges {convoy.target} in: it stays a merge"
+                f"task {self.task} merges {convoy.target} in, so it cannot be rebased"
             )
         if task.work is None or task.work.commit != self.old:
-            return Refusal(f"task {self.task} has other work now")
+            return Refusal(f"task {self.task} now has other work")
         if task.work.base == self.base:
             return Refusal(f"task {self.task} is already on {self.base[:10]}")
         return (copied(WorkRebased, self),)

@@ -37,7 +37,7 @@ class AddTask(ConvoyCommand, frozen=True, kw_only=True):
             most = counted(convoy.settings.tasks, "task")
             return Refusal(f"a convoy may have at most {most}")
         if spec.number != convoy.next_number:
-            return Refusal(f"task {spec.number} is not the next number")
+            return Refusal(f"{spec.number} is not the next task number")
         dropped = [task.number for task in convoy.tasks if task.state == "dropped"]
         if lost := [number for number in (*spec.after, *spec.on) if number in dropped]:
             return Refusal(f"task {lost[0]} was dropped: nothing can wait for it")
@@ -87,7 +87,7 @@ class AssignTask(ConvoyCommand, frozen=True, kw_only=True):
         if self.engine not in engines:
             near = did_you_mean(self.engine, engines)
             known = ", ".join(sorted(engines))
-            return Refusal(f"there is no engine {self.engine}{near}; there is {known}")
+            return Refusal(f"there is no engine {self.engine}, only {known}{near}")
         if self.task is not None:
             task = at_rest(state, convoy.name, self.task)
             if task.spec.engine == self.engine:
@@ -106,7 +106,7 @@ def at_rest(state: State, name: str, number: int) -> Task:
     """Return a task that waits, with no session and no work."""
     task = unsettled(state, name, number)
     if task.state not in ("queued", "blocked") or task.attempt is not None:
-        raise Refusal(f"task {number} is {task.state}: it is too late for that")
+        raise Refusal(f"task {number} is already {task.state}: it is too late for this")
     return task
 
 
@@ -121,7 +121,7 @@ class PartTask(TaskCommand, frozen=True, kw_only=True):
         convoy = state.convoys[self.convoy]
         if not can_be_split(convoy, task):
             return Refusal(
-                f"task {task.number} depends on another one, or is not of kind work"
+                f"task {task.number} depends on another task or is not of kind work"
             )
         if fault := split_fault(convoy, task, self.parts):
             return Refusal(fault)
@@ -129,7 +129,7 @@ class PartTask(TaskCommand, frozen=True, kw_only=True):
         if len(left) + len(self.parts) - 1 > convoy.settings.tasks:
             return Refusal(f"a convoy may have at most {convoy.settings.tasks} tasks")
         name, numbers = convoy.name, ", ".join(str(p.number) for p in self.parts)
-        why = f"it was split by {self.by}: {numbers}"
+        why = f"it was split by {self.by} into {numbers}"
         return (
             copied(TaskSplit, self, by=0, person=self.by),
             TaskDropped(convoy=name, task=task.number, why=why, wanted_by=self.by),
@@ -144,7 +144,7 @@ def split_fault(convoy: Convoy, task: Task, parts: tuple[TaskSpec, ...]) -> str 
     if len(parts) < 2:  # noqa: PLR2004
         return f"task {task.number} must be split into at least 2 parts"
     if [part.number for part in parts] != [*range(first, first + len(parts))]:
-        return f"parts must be numbered upwards from {first}"
+        return f"parts must be numbered consecutively from {first}"
     if any(part.part_of != task.number for part in parts):
         return f"all of them must be parts of task {task.number}"
     specs = tuple(each.spec for each in convoy.tasks)

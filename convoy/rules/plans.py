@@ -62,10 +62,10 @@ class PlanConvoy(ConvoyCommand, frozen=True, kw_only=True):
         if convoy.tasks:
             return Refusal(f"{convoy.name} already has its plan")
         if not self.tasks:
-            return Refusal("a plan has at least one task")
+            return Refusal("a plan must have at least one task")
         numbers = [task.number for task in self.tasks]
         if numbers != sorted({*numbers} - {0}):
-            return Refusal("tasks must be numbered upwards from 1, each number once")
+            return Refusal("tasks must be numbered consecutively from 1")
         if numbers[0] <= convoy.numbered:
             return Refusal(f"the numbers up to {convoy.numbered} are already used")
         if given := convoy.lands_given:  # its work is done
@@ -112,11 +112,9 @@ def fault_of(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> str | None:
         before = (known[number] for number in task.after)
         if lost := [t.number for t in before if not kind_of(t).may_be_needed]:
             number = min(lost)
-            return (
-                f"task {task.number} waits for task {number}, which may not be chosen"
-            )
+            return f"task {task.number} needs task {number}, which might not be chosen"
         if task.engine not in convoy.settings.workers:
-            return f"task {task.number} has the unknown engine {task.engine}"
+            return f"the engine of task {task.number}, {task.engine}, does not exist"
     if circle := find_cycle(_edges(tasks)):
         return f"the tasks wait for each other in a cycle: {circle}"
     return None
@@ -177,14 +175,14 @@ class AllowPaths(TaskCommand, frozen=True, kw_only=True):
         asked = (self.path,) if self.path else named_paths(task.spec)
         found = protected(asked, gate)
         if kept := forbidden(found):
-            return Refusal(f"no agent may change {kept[0]}: a person has to do it")
+            return Refusal(f"no agent may change {kept[0]}: a person must do it")
         new = tuple(path for path in found if path not in task.allowed)
         if not new:
-            what = self.path or f"what the plan of task {task.number} names"
+            what = self.path or f"the list of paths in the plan of task {task.number}"
             if task.state == "blocked" and not unallowed(task, gate):
                 why = clause(task.why)
-                return Refusal(f"{what} is not the reason; the reason is: {why}")
-            return Refusal(f"{what} is not protected, or is already allowed")
+                return Refusal(f"{what} does not block it; the reason is: {why}")
+            return Refusal(f"{what} is not protected or is already allowed")
         allowed = copied(TaskAllowed, self, paths=new)
         if task.state != "blocked":
             return (allowed,)

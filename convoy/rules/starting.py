@@ -119,7 +119,7 @@ def _convoy_keeps(convoy: Convoy, task: Task, at: Moment | None) -> Iterator[Sta
 def _tasks_keep(convoy: Convoy, task: Task) -> Iterator[StartWait]:
     """Yield what has to merge or to end first."""
     if task.attempt is not None:
-        yield StartWait("session", "its last session to end")
+        yield StartWait("session", "its previous session to end")
     if why := awaited(convoy, task):
         yield StartWait("task", why)
     for number in unmet(convoy, task):
@@ -208,7 +208,7 @@ def engine_waits(state: State, convoy: Convoy, task: Task, now: int) -> Iterator
     used = Counter(each.spec.engine for each in running)[name]
     rest = Counter(resting_engines(state, now))[name]
     if engine is not None and used + rest >= engine.max_sessions:
-        held = f" or wait for its vendor ({rest})" if rest else ""
+        held = f" or waiting for its vendor ({rest})" if rest else ""
         yield f"all {engine.max_sessions} slots of the engine {name} are in use{held}"
 
 
@@ -269,8 +269,8 @@ def closed_today(convoy: Convoy, task: Task, at: Moment) -> str:
         return ""
     again = datetime.fromtimestamp(next_day(at.now) / 1000, UTC)
     return (
-        f"today's budget of {dollars(most)} is spent, {dollars(at.spent)} so far; "
-        f"it starts again at {again:%Y-%m-%d %H:%M} UTC"
+        f"today's budget of {dollars(most)} is used up ({dollars(at.spent)} so far); "
+        f"it is reset at {again:%Y-%m-%d %H:%M} UTC"
     )
 
 
@@ -296,7 +296,7 @@ def limits_left(convoy: Convoy, task: Task) -> Limits:
 def _spent(what: str, usd: float, most: float | None) -> str:
     if most is None or usd < most:
         return ""
-    return f"the {what}'s budget of {dollars(most)} is spent, {dollars(usd)} so far"
+    return f"the {what}'s budget of {dollars(most)} is used up ({dollars(usd)} so far)"
 
 
 PLAN_LINES: Final = 60
@@ -344,7 +344,7 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
         session = ids.session_name(convoy.name, task.number, attempt)
         notes = (
             *task.notes,
-            *(f"{lease.holder} works on {lease.resource} too" for lease in held),
+            *(f"{lease.holder} is also working on {lease.resource}" for lease in held),
         )
         settings = convoy.settings
         started = copied(

@@ -102,7 +102,7 @@ def asked_for(landing: Landing, seen: Mergeable, target: str) -> str:
         case "draft":
             return "its pull request to be ready for review"
         case "behind" | "dirty":
-            return f"the newest {target} to be merged into its branch"
+            return f"the latest {target} to be merged into its branch"
         case _:
             return ""
 
@@ -154,7 +154,7 @@ class AttemptSync(ConvoyCommand, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         convoy = live(state, self.convoy)
         if convoy.kept_by or not may_take_target_in(convoy, self.target):
-            return Refusal(f"{convoy.name} cannot merge its target in now")
+            return Refusal(f"{convoy.name} cannot merge in its target now")
         now = convoy.sync.candidate
         offered = (self.candidate, self.base, self.target)
         if now is not None and (now.commit, now.base, now.work) == offered:
@@ -218,9 +218,9 @@ class LandSync(ConvoyCommand, frozen=True, kw_only=True):
         if candidate is None or candidate.commit != self.candidate:
             return Refusal(f"{self.candidate} is no longer the candidate")
         if convoy.kept_by:
-            return Refusal(f"{self.candidate} may not land now")
+            return Refusal(f"{self.candidate} cannot land now")
         if not is_judged(convoy.settings, self.judged):
-            return Refusal(f"{self.candidate} is not green in all required checks")
+            return Refusal(f"{self.candidate} has not passed all required checks")
         branch = ids.base_branch(convoy.name)
         return (copied(SyncLanded, self, target=candidate.work, branch=branch),)
 
@@ -237,10 +237,10 @@ class AskForge(ConvoyCommand, frozen=True, kw_only=True):
         if current is None or current.commit != self.candidate:
             return Refusal(f"{self.candidate} is no longer the candidate")
         if not is_judged(convoy.settings, self.judged):
-            return Refusal(f"{self.candidate} is not green in all required checks")
+            return Refusal(f"{self.candidate} has not passed all required checks")
         out = convoy.withdrawn or convoy.taken_out
         if convoy.kept_by or out or not convoy.settled:
-            return Refusal(f"{self.candidate} may not land now")
+            return Refusal(f"{self.candidate} cannot land now")
         if convoy.pull is None:
             return Refusal(f"{convoy.name} has no pull request yet")
         key = ids.landing_key(convoy.name, self.candidate)

@@ -175,18 +175,18 @@ WITHOUT_VERDICT: Final = frozenset(
 https://docs.github.com/rest/checks/runs (conclusion)
 """
 REQUIRE: Final = (
-    "let a check run on it, or name in [refinery] checks those that may be skipped"
+    "make a check run on it, or list those that may be skipped in [refinery] checks"
 )
 AWAITED: Final = "the required check {named} has not reported on it{others}: {mend}"
 LET_IT_RUN: Final = (
-    "let it run on brat/queue/**, or list what does in [refinery] checks"
+    "make it run on brat/queue/**, or list checks that do in [refinery] checks"
 )
 SKIPPED_WHOLE: Final = (
-    "{0} was skipped as a whole, so the jobs inside report nothing: put its if: on "
-    "their steps"
+    "{0} was skipped as a whole, so its jobs report nothing: move its if: to their "
+    "steps"
 )
 """Of a matrix or a called workflow. https://github.com/wafflebase/wafflebase/pull/807"""
-MEND: Final = "name who reports it in [refinery] reporters, or let that one report it"
+MEND: Final = "set its reporter in [refinery] reporters, or have that one report it"
 
 
 class Reporters(Struct, frozen=True, kw_only=True):

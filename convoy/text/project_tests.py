@@ -218,9 +218,9 @@ def propose_all(files: Collection[str], read: TextOf) -> tuple[Proposal, ...]:
     """Return every command that may run the project's tests, the most likely first."""
     found = [finder(files, read) for finder in (_make, _pytest, _npm)]
     if "Cargo.toml" in files:
-        found.append(Proposal("cargo test", "there is Cargo.toml"))
+        found.append(Proposal("cargo test", "Cargo.toml exists"))
     if "go.mod" in files:
-        found.append(Proposal("go test ./...", "there is go.mod"))
+        found.append(Proposal("go test ./...", "go.mod exists"))
     return tuple(filter(None, found))
 
 
@@ -239,7 +239,7 @@ def _pytest(files: Collection[str], read: TextOf) -> Proposal | None:
     why = _pytest_settings(files, read)
     if not why:
         tests = sorted(name for name in files if _TEST_FILE.fullmatch(name))
-        why = f"there is {tests[0]}" if tests else ""
+        why = f"{tests[0]} exists" if tests else ""
     return Proposal("python -m pytest -q", why) if why else None
 
 
@@ -247,12 +247,12 @@ def _pytest_settings(files: Collection[str], read: TextOf) -> str:
     # https://docs.pytest.org/en/stable/reference/customize.html
     for name in ("pytest.ini", ".pytest.ini", "conftest.py"):
         if name in files:
-            return f"there is {name}"
+            return f"{name} exists"
     for name, section in (("tox.ini", "[pytest]"), ("setup.cfg", "[tool:pytest]")):
         if name in files and section in (read(name) or "").splitlines():
             return f"{name} has {section}"
     if "pyproject.toml" in files and _names_pytest(read("pyproject.toml") or ""):
-        return "pyproject.toml sets up pytest"
+        return "pyproject.toml configures pytest"
     return ""
 
 

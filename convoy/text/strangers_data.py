@@ -44,14 +44,14 @@ def yaml_data(text: str, most_chars: int) -> Any:  # noqa: ANN401  any YAML
     from ruamel.yaml.error import YAMLError
 
     if len(text) > most_chars:
-        raise TooMuch(f"it has over {most_chars} characters, which is the limit")
+        raise TooMuch(f"it has more than {most_chars} characters, which is the limit")
     yaml = YAML(typ="safe", pure=True)
     try:
         node = yaml.compose(text)
         if node is None:
             return None
         if _values(node, {}) > YAML_VALUES:
-            raise TooMuch(f"its aliases stand for over {YAML_VALUES} values")
+            raise TooMuch(f"its aliases expand to more than {YAML_VALUES} values")
         return yaml.constructor.construct_document(node)
     except (YAMLError, RecursionError) as error:
         raise ValueError(" ".join(str(error).split())) from error
@@ -79,7 +79,7 @@ def toml_table(text: str) -> dict[str, Any]:
         ValueError: it is no TOML; `RecursionError`: it is nested too deeply.
     """
     if len(text) > TOML_CHARS:
-        raise TooMuch(f"it has over {TOML_CHARS} characters, which is the limit")
+        raise TooMuch(f"it has more than {TOML_CHARS} characters, which is the limit")
     if sum(map(text.count, "=,[{")) > TOML_VALUES:
         raise TooMuch(f"it has over {TOML_VALUES} keys and values, which is the limit")
     if found := _LONG_KEY.search(text):

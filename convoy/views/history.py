@@ -79,7 +79,7 @@ def log_lines(entries: list[Entry]) -> Iterator[LogLine]:
     """Give a line for each brat event, fault and foreign commit, in the log's order."""
     for one in entries:
         if one.is_foreign:
-            said = f"commit {one.commit[:10]} is foreign and does not count"
+            said = f"commit {one.commit[:10]} does not count: no allowed key signed it"
             yield LogLine(one.at_ms, "", "", said)
         for event in one.events:
             if line := _line(event):

@@ -97,7 +97,7 @@ def interventions(
         *(stopped(*each) for each in live if is_stopped(*each)),
         *_given_up(state, now),
         *(
-            _asking("merge_failed", each, f"its landing waits: {why}", "retry")
+            _asking("merge_failed", each, f"its landing is waiting: {why}", "retry")
             for each in state.live()
             if (why := each.sync.stalled)
         ),
@@ -108,8 +108,8 @@ def interventions(
             Intervention(
                 kind="comment_deleted",
                 convoy=convoy.name,
-                why=f"people twice deleted its comment on issue #{convoy.issue}: brat "
-                "does not write it again",
+                why=f"its comment on issue #{convoy.issue} was deleted twice, so "
+                "brat will not post it again",
                 commands=("brat status",),
                 comments=("/brat status",),
             )
@@ -138,7 +138,7 @@ def _asking(
 
 def standing_still(why: str) -> Intervention:
     """Return that nothing of the repository moves, and why."""
-    return Intervention(kind="standstill", why=f"nothing moves: {why}")
+    return Intervention(kind="standstill", why=f"nothing makes progress: {why}")
 
 
 def needs_a_person(found: Iterable[Intervention], convoy: str | None = None) -> bool:
@@ -168,8 +168,8 @@ def _damages(state: State, faults: tuple[str, ...]) -> Iterator[Intervention]:
     if state.unknown:
         names = ", ".join(state.unknown)
         why = (
-            f"the log has events from a newer brat ({names}): update this one; until "
-            "then it waits"
+            f"the log has events from a newer version of brat ({names}): update this "
+            "one; until then, it writes nothing"
         )
         yield Intervention(kind="unknown_event", why=why)
 
@@ -179,7 +179,7 @@ def _aside(state: State, now: int, item: str, aside: SetAside) -> Intervention:
     what = "" if task_of_item(item) else f"{item}: "
     tried = "once" if aside.tries == 1 else f"{aside.tries} times"
     again = f"at {clock(aside.due)}" if aside.due > now else "as soon as brat runs"
-    why = f"{what}{aside.why} (tried {tried}; again {again})"
+    why = f"{what}{aside.why} (tried {tried}; next try {again})"
     why = f"{full_stop(why)} {aside.helps}" if aside.helps else why
     return _asking("set_aside", name, why, *(("retry",) if name else ()), task=task)
 
@@ -232,11 +232,11 @@ def _asked(convoy: Convoy, state: State) -> Iterator[Intervention]:
     """Give what waits for somebody's word: a plan, a label, work in review."""
     name = convoy.name
     if convoy.state == "planning" and convoy.tasks:
-        why = _STAGED if convoy.staged else "its plan waits for approval"
+        why = _STAGED if convoy.staged else "its plan is waiting for approval"
         yield _asking("plan_approval", convoy, why, "approve")
     if convoy.held:
         yield _asking(
-            "kept_back", convoy, f"it waits for the label {convoy.held} to be removed"
+            "kept_back", convoy, f"it is held until the label {convoy.held} is removed"
         )
         return
     if (pushed := convoy.pushed) is not None:
@@ -249,7 +249,7 @@ def _asked(convoy: Convoy, state: State) -> Iterator[Intervention]:
         say = (f"/brat approve {head}",)
         yield replace(_asking("kept_back", convoy, why), comments=say)
     yield from _paused(convoy, is_all=bool(state.paused_by))
-    waits = f"waits for {convoy.landing_waits}" if convoy.landing_waits else ""
+    waits = f"is waiting for {convoy.landing_waits}" if convoy.landing_waits else ""
     if convoy.withdrawn:
         waits = "was removed from the merge queue"
     if waits and (convoy.settled or convoy.withdrawn):
@@ -259,7 +259,7 @@ def _asked(convoy: Convoy, state: State) -> Iterator[Intervention]:
     own = ((task.number, task.taken_out) for task in convoy.tasks if not task.settled)
     for number, out in ((0, convoy.taken_out), *own):
         if out is not None:
-            why = f"{out.why}: it waits for {out.back}"
+            why = f"{out.why}: it is waiting for {out.back}"
             yield _asking("kept_back", convoy, why, task=number)
     for task in convoy.tasks:
         if task.taken_out is not None:
@@ -267,7 +267,7 @@ def _asked(convoy: Convoy, state: State) -> Iterator[Intervention]:
         waits = kept_by_people(convoy, task) if task.state == "needs-review" else ""
         told = another_try(task.set_aside) if task.set_aside else ""
         if waits and waits != told:
-            why = f"pull request #{task.pull} waits for {waits}"
+            why = f"pull request #{task.pull} is waiting for {waits}"
             found = _asking("kept_back", convoy, why, task=task.number)
             if task.pushed is not None:
                 accept = f"/brat approve {task.pushed.commit[:10]}"
@@ -296,7 +296,7 @@ def _stuck(state: State, now: int) -> Iterator[Intervention]:
             continue
         if now > attempt.at + (engine.timeout_s + SLACK_S) * 1000:
             since = f"its session began at {clock(attempt.at)}"
-            why = f"{since} and should have ended; is a bot running?"
+            why = f"{since} and should have ended by now; is a bot running?"
             found = _asking("stuck_session", convoy, why, task=task.number)
             say = (f"/brat cancel task-{task.number}", "/brat ping")
             yield replace(found, commands=("brat up",), comments=say)
@@ -317,7 +317,7 @@ def _locked(state: State, now: int) -> Iterator[Intervention]:
                 )
 
 
-SOON: Final = "the loop picks it up next"
+SOON: Final = "the loop will pick it up next"
 
 
 class LabelledIssue(Struct, frozen=True, kw_only=True):
@@ -339,7 +339,7 @@ def unread_issues(
     at_work = {convoy.issue for convoy in state.live()}
     for issue in issues:
         if issue.number not in at_work:
-            why = f"issue #{issue.number} {issue.title!r} waits to be read: "
+            why = f"issue #{issue.number} {issue.title!r} has not been read yet: "
             reason = _reason(issue, state, commands)
             yield Intervention(
                 kind="issue_next" if reason == SOON else "unread_issue",

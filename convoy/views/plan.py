@@ -84,7 +84,7 @@ def approval(convoy: Convoy) -> str:
         return ""  # the preview of the steps says how it goes on
     if convoy.given is not None:
         return (
-            f"{convoy.given.author} must agree, as the branch's owner: `/brat "
+            f"{convoy.given.author} must agree, as the owner of the branch: `/brat "
             "approve` here, or `/brat cancel`; nothing starts until then"
         )
     return (

@@ -36,11 +36,11 @@ def _given_waits(convoy: Convoy) -> str:
     if convoy.sync.stalled:
         return f"a person: {convoy.sync.stalled}"
     if convoy.candidate is None:
-        return f"its place in the queue of {convoy.target}"
+        return f"its turn in the merge queue of {convoy.target}"
     commit = convoy.candidate.commit[:10]
     if convoy.sync.reds:
         return f"CI to test {commit} again, alone"
-    return f"CI on {commit}, or what is ahead of it"
+    return f"CI on {commit} or on the changes ahead of it"
 
 
 def waits_for(convoy: Convoy, task: Task, at: Moment | None = None) -> str:
@@ -94,7 +94,7 @@ def _turn(convoy: Convoy, task: Task) -> str:
 
 def _blocked(convoy: Convoy, task: Task) -> Iterator[str]:
     _, found = relief(convoy, task) or (None, None)
-    yield found.why if found is not None else "it waits for a person"
+    yield found.why if found is not None else "it is waiting for a person"
 
 
 def reasons(state: State, convoy: Convoy, task: Task, now: int) -> tuple[str, ...]:
@@ -115,7 +115,7 @@ def reasons(state: State, convoy: Convoy, task: Task, now: int) -> tuple[str, ..
         *_standing(task),
         *waits,
         *edge_words(task.spec),
-        *(f"an attempt noted: {note}" for note in task.learned),
+        *(f"an attempt left this note: {note}" for note in task.learned),
     )
 
 
@@ -143,10 +143,10 @@ def _standing(task: Task) -> Iterator[str]:
 def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]:
     yield from (f"its last attempt did not land: {note}" for note in task.notes[-1:])
     waits = start_waits(convoy, task, moment(state, now))
-    found = [f"it waits for {wait.why}{wait.more}" for wait in waits]
+    found = [f"it is waiting for {wait.why}{wait.more}" for wait in waits]
     if task.not_before <= now:
         found += engine_waits(state, convoy, task, now)
-    yield from found or ("it starts with the bot's next round",)
+    yield from found or ("it will start in the bot's next round",)
 
 
 def _running(convoy: Convoy, task: Task) -> Iterator[str]:
@@ -157,14 +157,14 @@ def _running(convoy: Convoy, task: Task) -> Iterator[str]:
     yield f"attempt {task.attempt.number} began at {clock(task.attempt.at)}{run}"
     if engine is not None:
         end = task.attempt.at + engine.timeout_s * 1000
-        yield f"its session ends at {clock(end)} at the latest"
+        yield f"its session must end by {clock(end)}"
     told, heard = len(task.attempt.messages), task.attempt.heard
     if heard:
         yield f"{heard} of {told} messages have reached its engine"
     if left := told - heard:
         yield (
-            f"{left} of {told} messages have not reached its engine; the next attempt "
-            "gets all of them"
+            f"{left} of {told} messages have not reached its engine; the next "
+            "attempt will get all of them"
         )
 
 
@@ -187,7 +187,7 @@ def _review(convoy: Convoy, task: Task) -> Iterator[str]:
         return
     if task.is_suspect and task.doubted is not None:
         said = clause(task.doubted.why)
-        yield f"CI was red on it ({said}), and tests it again, alone"
+        yield f"CI was red on it ({said}) and is testing it again, alone"
     ci_files = task.work.ci_files if task.work else ()
     if task.pull is None and convoy.shows_work(ci_files):
         yield "its pull request is not open yet"
@@ -203,7 +203,7 @@ def convoy_reasons(convoy: Convoy, at: Moment | None = None) -> Iterator[str]:
     yield f"it is {convoy.shown_state}, {merged} of {len(convoy.tasks)} tasks merged"
     yield from filter(None, (convoy.why, approval(convoy)))
     if waits := plan_waits(convoy):
-        yield f"its plan waits: {waits}"
+        yield f"its plan is waiting: {waits}"
     if convoy.held:
         yield f"it is held by the label {convoy.held}"
     if convoy.landed:
@@ -211,15 +211,15 @@ def convoy_reasons(convoy: Convoy, at: Moment | None = None) -> Iterator[str]:
     if convoy.ended:
         return
     if convoy.sync.stalled:
-        yield f"its landing waits for a person: {convoy.sync.stalled}"
+        yield f"its landing is waiting for a person: {convoy.sync.stalled}"
     if convoy.landing_waits:
-        yield f"it waits for {convoy.landing_waits}"
+        yield f"it is waiting for {convoy.landing_waits}"
     if queue := ", ".join(str(task.number) for task in waiting_to_merge(convoy)):
         yield f"in the merge queue, in this order: task {queue}"
     for task in convoy.tasks:
         if not task.settled:
             waits = waits_for(convoy, task, at) or "nothing: it is about to continue"
-            yield f"task {task.number}, {task.state}, waits for {waits}"
+            yield f"task {task.number}, {task.state}, is waiting for {waits}"
 
 
 def edge_reasons(convoy: Convoy, first: Task, then: Task) -> Iterator[str]:
@@ -227,7 +227,7 @@ def edge_reasons(convoy: Convoy, first: Task, then: Task) -> Iterator[str]:
     one, two = f"task {first.number}", f"task {then.number}"
     if first.number not in then.spec.after:
         others = ", ".join(map(str, then.spec.after)) or "no task"
-        yield f"{two} does not wait for {one}; it waits for: {others}"
+        yield f"{two} does not wait for {one}; it waits for {others}"
         if then.number in first.spec.after:
             yield f"it is the other way round: {one} waits for {two}"
         return
@@ -238,24 +238,24 @@ def edge_reasons(convoy: Convoy, first: Task, then: Task) -> Iterator[str]:
     if first.settled:
         yield f"{one} is {first.state}"
     else:
-        yield f"{one} is {first.state} and waits for {waits_for(convoy, first)}"
+        yield f"{one} is {first.state} and is waiting for {waits_for(convoy, first)}"
     yield f"{two} is {then.state}"
 
 
 def pull_reasons(convoy: Convoy) -> Iterator[str]:
     """Yield what a convoy's own pull request waits for, in order."""
-    yield f"it belongs to the whole convoy, which is {convoy.shown_state}"
+    yield f"it is the pull request of the whole convoy, which is {convoy.shown_state}"
     if convoy.why:
         yield convoy.why
     if convoy.landed:
         yield f"it landed as {convoy.landed}"
         return
     if convoy.kept_by:
-        yield f"it waits for {convoy.kept_by}"
+        yield f"it is waiting for {convoy.kept_by}"
     if convoy.withdrawn:
         yield "it was removed from the merge queue"
     else:
-        yield "all its tasks are done; it waits for the merge queue"
+        yield "all its tasks are done; it is waiting for the merge queue"
 
 
 def way_of_landing(landing: Landing, target: str) -> str:
@@ -283,15 +283,15 @@ def landing_document(convoy: Convoy) -> dict[str, str] | None:
 def unread_rules(landing: Landing) -> str:
     """Return what the bot could not read of the target's rules; empty: nothing."""
     what = " and ".join(landing.unknown)
-    return f"The bot cannot read {what}; a refusal will say so." if what else ""
+    return f"The bot cannot read {what}; a refusal will show them." if what else ""
 
 
 # --- the merge train ------------------------------------------------------------------
 
 Mark = Literal["passed", "failed", "under way"]
 _VERDICT_WORDS: Final = {
-    "none": "CI has not begun",
-    "pending": "CI runs",
+    "none": "CI has not started",
+    "pending": "CI is running",
     "green": "CI is green",
     "red": "CI is red",
     "lost": "CI ended without a verdict",
@@ -339,7 +339,7 @@ def _car(
             commit="",
             stands_on="",
             verdict="none",
-            said="waits for its turn",
+            said="waiting for its turn",
             since=task.work.at if task.work else 0,
             checks=(),
         )

@@ -64,7 +64,10 @@ def test_what_lists_the_log_names_it_and_shows_none_of_it(told: Telling) -> None
     exported = json.loads(log_reader.as_json(log_reader.log_entries(told.path)))
 
     assert shown[:-1] == whole
-    assert f"commit {theirs[:10]} is foreign and does not count" in shown[-1].text
+    assert (
+        f"commit {theirs[:10]} does not count: no allowed key signed it"
+        in shown[-1].text
+    )
     assert exported["meta"]["foreign"] == [theirs]
     assert "mallory" not in json.dumps(exported)
 

@@ -24,7 +24,7 @@ def test_a_task_is_named_by_its_number(rules: Rules, asked: str) -> None:
     found = explained(rules.state, asked, None, rules.now)
 
     assert (found.convoy, found.task, found.state) == (NAME, 2, "queued")
-    assert found.reasons[1] == "it waits for task 1, which is needs-review"
+    assert found.reasons[1] == "it is waiting for task 1, which is needs-review"
 
 
 @pytest.mark.parametrize("asked", ["#11", "pull-11"])
@@ -41,8 +41,8 @@ def test_a_convoys_own_pull_request_waits_for_the_queue(rules: Rules) -> None:
     rules.do(MergeWithdrawn(convoy=NAME, task=0, by="bea"))
 
     assert before == (
-        "it belongs to the whole convoy, which is active",
-        "all its tasks are done; it waits for the merge queue",
+        "it is the pull request of the whole convoy, which is active",
+        "all its tasks are done; it is waiting for the merge queue",
     )
     assert said(rules, "pull-30")[1] == "it was removed from the merge queue"
 
@@ -51,14 +51,14 @@ def test_a_wait_is_told_with_where_both_stand(rules: Rules) -> None:
     assert said(rules, "1->2") == (
         "task 2 starts when task 1 is merged: the plan says so",
         "the plan says about task 2: it needs the parser",
-        "task 1 is needs-review and waits for the merge queue",
+        "task 1 is needs-review and is waiting for the merge queue",
         "task 2 is queued",
     )
 
 
 def test_a_wait_that_is_not_is_said(rules: Rules) -> None:
     assert said(rules, "2->1") == (
-        "task 1 does not wait for task 2; it waits for: no task",
+        "task 1 does not wait for task 2; it waits for no task",
         "it is the other way round: task 2 waits for task 1",
     )
 
@@ -84,8 +84,8 @@ def test_a_convoy_says_what_each_task_waits_for(rules: Rules) -> None:
     assert found.reasons == (
         "it is active, 0 of 2 tasks merged",
         "in the merge queue, in this order: task 1",
-        "task 1, needs-review, waits for the merge queue",
-        "task 2, queued, waits for task 1",
+        "task 1, needs-review, is waiting for the merge queue",
+        "task 2, queued, is waiting for task 1",
     )
     with pytest.raises(BratError, match=f"did you mean {NAME}"):
         explained(rules.state, f"{NAME}x", None, rules.now)

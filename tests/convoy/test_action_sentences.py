@@ -45,8 +45,8 @@ from tests.world.cases import looped
     (
         ids.finish_key("fix-7"),
         55,
-        "Will say on its issue that fix-7 is over.",
-        "Said on its issue that fix-7 is over.",
+        "Will say on its issue that fix-7 has ended.",
+        "Said on its issue that fix-7 has ended.",
     ),
     (
         ids.notice_key("fix-7", "completion"),

@@ -88,7 +88,7 @@ def test_who_asked_for_the_work_does_not_approve_it(by: str) -> None:
 def test_one_person_counts_once() -> None:
     rules = reviewed().do(approval("bea"))
 
-    assert why(rules.ask(approval("bea"))) == "bea already approves it"
+    assert why(rules.ask(approval("bea"))) == "bea has already approved it"
 
 
 def test_another_commit_is_not_approved() -> None:
@@ -109,7 +109,7 @@ def test_new_work_has_to_be_approved_anew() -> None:
 def test_unapproved_work_has_no_candidate_and_does_not_land() -> None:
     rules = reviewed()
     offer = made(AttemptMerge, candidate=sha("a"), work=sha("a"))
-    assert why(rules.ask(offer)) == "task 1 waits for 2 more approvals of its work"
+    assert why(rules.ask(offer)) == "task 1 is waiting for 2 more approvals of its work"
 
     rules.do(approval("bea"), approval("cleo"), offer)
     rules.do(ApprovalVoided(convoy=NAME, task=1, by="cleo", why="cleo has left"))
@@ -124,7 +124,7 @@ def test_unapproved_work_has_no_candidate_and_does_not_land() -> None:
 def test_only_an_approval_that_is_there_is_voided() -> None:
     void = ApprovalVoided(convoy=NAME, task=1, by="bea", why="bea has left")
 
-    assert why(reviewed().ask(void)) == "bea does not approve it"
+    assert why(reviewed().ask(void)) == "bea has not approved it"
 
 
 def test_where_none_is_asked_for_no_approval_is_taken() -> None:

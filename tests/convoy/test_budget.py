@@ -27,7 +27,7 @@ from tests.world.rules import (
     spec,
 )
 
-SPENT = "the {0}'s budget of ${1} is spent, ${2} so far"
+SPENT = "the {0}'s budget of ${1} is used up (${2} so far)"
 START = made(StartTask, now=10**13)
 
 
@@ -62,7 +62,7 @@ def test_a_task_that_has_spent_its_budget_is_blocked_and_others_start() -> None:
     why = SPENT.format("task", "1.00", "1.25")
     assert owed(rules) == {1: why, 2: ""}
     said = reasons(rules.state, rules.convoy, rules.task(1), rules.now)
-    assert f"it waits for a person: {why}" in said
+    assert f"it is waiting for a person: {why}" in said
     assert rules.ask(START) is not None
 
 
@@ -132,8 +132,8 @@ def test_when_the_days_money_is_spent_what_could_start_waits_for_midnight() -> N
     assert deferred(rules) == {1: midnight, 2: midnight}
     day = f"{datetime.fromtimestamp(midnight / 1000, UTC):%Y-%m-%d}"
     why = (
-        "today's budget of $2.00 is spent, $2.50 so far; "
-        f"it starts again at {day} 00:00 UTC"
+        f"today's budget of $2.00 is used up ($2.50 so far); it is reset at {day} "
+        "00:00 UTC"
     )
     assert rules.ask(replace(START, now=rules.now)) == Refusal(
         f"task 1 waits for the next day: {why}"
@@ -144,7 +144,7 @@ def test_when_the_days_money_is_spent_what_could_start_waits_for_midnight() -> N
     at = moment(rules.state, rules.now)
     assert waits_for(rules.convoy, task, at) == f"the next day: {why}"
     said = reasons(rules.state, rules.convoy, task, rules.now)
-    assert f"it waits for the next day: {why}" in said
+    assert f"it is waiting for the next day: {why}" in said
     assert deferred(rules) == {2: midnight}
 
 
@@ -201,10 +201,10 @@ def test_a_plan_waits_for_the_next_days_money_and_says_so() -> None:
     assert deferred(rules) == {0: midnight}
     refused = rules.ask(replace(PLAN, now=rules.now))
     assert refused is not None
-    assert "today's budget of $1.00 is spent" in refused.why
+    assert "today's budget of $1.00 is used up" in refused.why
     rules.do(DeferTask(convoy=NAME, task=0, until=midnight, why=refused.why))
     assert plan_waits(rules.convoy) == refused.why
-    assert f"its plan waits: {refused.why}" in convoy_reasons(rules.convoy)
+    assert f"its plan is waiting: {refused.why}" in convoy_reasons(rules.convoy)
     assert not owed(rules)
 
     rules.now = midnight
@@ -247,7 +247,7 @@ def test_before_the_first_attempt_it_is_a_guess_by_price() -> None:
     # 0.1 million read, 0.4 from the cache and 0.015 written, each twice.
     assert rules.convoy.estimate == Estimate(usd=1.1)
     assert estimate_words(rules.convoy.estimate) == (
-        "about $1.10 (a guess from the price of its engines)"
+        "about $1.10 (a guess based on the price of its engines)"
     )
 
 
@@ -261,6 +261,6 @@ def test_then_it_is_the_median_of_what_such_tasks_took_before() -> None:
     found = estimate(rules.state, rules.convoy, (spec(1), spec(2)))
     assert found == Estimate(usd=3.0, seconds=2, tasks=3)
     assert estimate_words(found) == (
-        "about $3.00 and 2 s of sessions "
-        "(the median of 3 earlier tasks of the same engines)"
+        "about $3.00 and 2 s of sessions (the median of 3 earlier tasks by the same "
+        "engines)"
     )

@@ -51,16 +51,16 @@ def test_another_process_understands_it(tmp_path: Path) -> None:
 
 
 def test_one_that_held_all_convoys_whole_is_of_another_version() -> None:
-    with pytest.raises(Corrupt, match="another version"):
+    with pytest.raises(Corrupt, match="a different version"):
         record.decode_reading(b'{"v":1,"form":"0","faults":[],"state":{}}')
 
 
 @looped(
-    (b'"v":2', b'"v":3', "another version"),
-    (b'"form":"', b'"form":"x', "another version"),
+    (b'"v":2', b'"v":3', "a different version"),
+    (b'"form":"', b'"form":"x', "a different version"),
     (b'"state":{', b'"state":[', "contains no state"),
     (b'"at_hand":{', b'"at_hand":{"a":1,', "contains no state"),
-    (b'"order":[', b'"order":["a",', "do not match its convoys"),
+    (b'"order":[', b'"order":["a",', "do not match the convoys"),
     (b'"checksum":"', b'"checksum":"0', "damaged"),
     (b'"commit":"', b'"commit":"","x":"', "belongs to no commit"),
 )

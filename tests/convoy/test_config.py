@@ -273,7 +273,7 @@ max_files = 2026-01-01
     assert faults(text) == snapshot("""\
 .brat/config.toml: engine.default: 3 is not allowed; allowed: a table, such as [engine.default]
 .brat/config.toml: engine."my tests": this name is not allowed; allowed: tables [engine.NAME], with at most 40 letters, digits, - and _ as the name
-.brat/config.toml: engine.shell.args: missing; a shell engine needs its command: args = ["make"]
+.brat/config.toml: engine.shell.args: missing; a shell engine needs a command, such as args = ["make"]
 .brat/config.toml: engine.docs.type: "Codx" is not allowed; allowed: claude-code, aider, opencode, codex, continue, gemini, copilot, shell, plugin:NAME; did you mean codex?
 .brat/config.toml: engine.docs.model: "" is not allowed; allowed: a non-empty string
 .brat/config.toml: engine.docs.args[1]: 1 is not allowed; allowed: a non-empty string
@@ -306,23 +306,28 @@ def test_a_table_that_is_none_is_told() -> None:
 
 @looped(
     *{
-        "[refinery]\nstrategy = squash": ".brat/config.toml: line 2, column 12: this is not TOML: Invalid value",
-        "a = 1\n\nb = [1,": ".brat/config.toml: line 3, column 8: this is not TOML: Invalid value",
+        "[refinery]\nstrategy = squash": ".brat/config.toml: line 2, column 12: this is not valid TOML: Invalid "
+        "value",
+        "a = 1\n\nb = [1,": ".brat/config.toml: line 3, column 8: this is not valid TOML: Invalid "
+        "value",
         "[ci]\n[ci]": (
-            ".brat/config.toml: line 2, column 4: this is not TOML: Cannot declare "
-            "'ci' twice"
+            ".brat/config.toml: line 2, column 4: this is not valid TOML: Cannot "
+            "declare 'ci' twice"
         ),
         "a = "
-        + "[" * 2000: ".brat/config.toml: this is not TOML: it is nested too deeply",
+        + "["
+        * 2000: ".brat/config.toml: this is not valid TOML: it is nested too deeply",
         "a = "
-        + "1" * 9000: ".brat/config.toml: this is not TOML: a number in it is too long",
+        + "1"
+        * 9000: ".brat/config.toml: this is not valid TOML: a number in it is too long",
         "\n"
         + "a . 'b'." * 4000
         + "c = 1": ".brat/config.toml: line 2: a key may have at most 32 parts",
         "a = 1\n"
         * 3001: ".brat/config.toml: it has over 3000 keys and values, which is the limit",
         "a." * 50_000
-        + "b = 1": ".brat/config.toml: it has over 65536 characters, which is the limit",
+        + "b = 1": ".brat/config.toml: it has more than 65536 characters, which is the "
+        "limit",
     }.items()
 )
 def test_what_is_no_toml_is_told_with_its_place(text: str, line: str) -> None:
@@ -334,7 +339,7 @@ def test_many_faults_are_told_a_page_at_a_time() -> None:
 
     assert len(found) == 51
     assert found[-1] == (
-        ".brat/config.toml: 2450 more faults, shown once these are fixed"
+        ".brat/config.toml: 2450 more faults; they are shown once these are fixed"
     )
 
 
@@ -522,8 +527,8 @@ def test_tools_are_for_engines_that_can_be_told_them() -> None:
 
     assert engine.tools == ("Write", "Bash(git *)")
     assert faults(text.format("codex")) == snapshot(
-        ".brat/config.toml: engine.default.tools: not allowed; codex cannot "
-        "limit its tools"
+        ".brat/config.toml: engine.default.tools: not allowed; codex cannot limit "
+        "its tools"
     )
 
 
@@ -555,5 +560,5 @@ def test_an_engine_that_plans_must_be_there() -> None:
     with pytest.raises(ConfigError) as caught:
         load('[mayor]\nengine = "plan"\n[engine.plans]\ntype="codex"', source="x")
 
-    said = "x: mayor.engine: there is no [engine.plan]; did you mean plans?"
+    said = "x: mayor.engine: there is no table [engine.plan]; did you mean plans?"
     assert str(caught.value) == said

@@ -45,8 +45,8 @@ def test_tasks_whose_paths_overlap_do_not_run_together() -> None:
 @looped(
     ([spec(1, after=(7,))], "task 1 needs task 7, which is not in the plan"),
     ([spec(1, after=(2,)), spec(2, after=(1,))], "in a cycle: (1, 2, 1)"),
-    ([spec(1, engine="gpt")], "the unknown engine gpt"),
-    ([spec(2), spec(1)], "numbered upwards"),
+    ([spec(1, engine="gpt")], "the engine of task 1, gpt, does not exist"),
+    ([spec(2), spec(1)], "numbered consecutively"),
     ([], "at least one task"),
 )
 def test_a_plan_that_could_not_end_is_refused(tasks: list[TaskSpec], said: str) -> None:
@@ -74,7 +74,7 @@ def test_a_lost_attempt_is_tried_again_until_the_attempts_are_spent() -> None:
     rules.started(1).do(lost(1, 2))
 
     assert rules.task(1).state == "blocked"
-    assert rules.task(1).why == "2 attempts did not land; the last: it died"
+    assert rules.task(1).why == "2 attempts did not land; last failure: it died"
 
 
 def test_an_outage_costs_no_attempt() -> None:
@@ -107,7 +107,7 @@ def test_a_task_that_needs_a_dropped_one_cannot_be_tried_again() -> None:
     refused = why(rules.ask(RetryTask(convoy=NAME, task=2, by="ann")))
     none_such = why(rules.ask(DropTask(convoy=NAME, task=9, why="no")))
 
-    assert refused == "task 2 needs task 1, which was dropped: drop it too"
+    assert refused == "task 2 needs task 1, which was dropped: drop task 2 too"
     assert none_such == f"{NAME} has no task 9"
 
 

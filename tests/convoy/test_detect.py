@@ -44,10 +44,10 @@ def test_the_order_is_the_one_that_is_written_down() -> None:
     assert [f"{each.command}: {each.why}" for each in found] == snapshot(
         [
             "make test: Makefile has a target named test",
-            "python -m pytest -q: there is pytest.ini",
+            "python -m pytest -q: pytest.ini exists",
             "npm test: package.json has a script named test",
-            "cargo test: there is Cargo.toml",
-            "go test ./...: there is go.mod",
+            "cargo test: Cargo.toml exists",
+            "go test ./...: go.mod exists",
         ]
     )
     assert proposed(files) is None

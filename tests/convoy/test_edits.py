@@ -38,9 +38,11 @@ def test_a_task_is_added_behind_the_others() -> None:
 def test_what_cannot_be_carried_out_is_not_added() -> None:
     rules = Rules().planned(spec(1), spec(2), tasks=3)
 
-    assert refused(rules, add(2)) == "task 2 is not the next number"
+    assert refused(rules, add(2)) == "2 is not the next task number"
     assert "task 9, which is not in the plan" in refused(rules, add(3, after=(9,)))
-    assert "the unknown engine docs" in refused(rules, add(3, engine="docs"))
+    assert "the engine of task 3, docs, does not exist" in refused(
+        rules, add(3, engine="docs")
+    )
     rules.do(DropTask(convoy=NAME, task=2, why="no"))
     assert "task 2 was dropped" in refused(rules, add(3, after=(2,)))
     rules.do(add(3))
@@ -83,7 +85,10 @@ def test_a_link_that_makes_no_sense_is_refused() -> None:
     assert refused(rules, link(1, 3)) == "task 3 is already dropped"
     assert refused(rules, link(1, 9)) == "fix-7 has no task 9"
     assert refused(rules, link(9, 1)) == "fix-7 has no task 9"
-    assert refused(rules, link(4, 1)) == "task 4 is running: it is too late for that"
+    assert (
+        refused(rules, link(4, 1))
+        == "task 4 is already running: it is too late for this"
+    )
 
 
 # --- engine ---------------------------------------------------------------------------
@@ -115,7 +120,7 @@ def test_an_unknown_engine_is_told_with_those_there_are() -> None:
     said = refused(rules, assign(1, "dosc"))
 
     assert "there is no engine dosc" in said
-    assert said.endswith("there is default, docs")
+    assert said.endswith("did you mean docs?")
 
 
 # --- tell and priority ----------------------------------------------------------------

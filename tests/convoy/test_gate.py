@@ -49,8 +49,8 @@ def test_too_many_files_and_too_many_bytes_are_two_reasons() -> None:
     changes = [edited(f"{n}.txt") for n in range(301)]
 
     assert why(*changes, size=2_000_001) == (
-        "The patch changes 301 files; 300 are allowed.",
-        "The patch has 2000001 bytes; 2000000 are allowed.",
+        "The patch changes 301 files; the limit is 300.",
+        "The patch has 2000001 bytes; the limit is 2000000.",
     )
     assert why(*changes[1:], size=2_000_000) == ()
 
@@ -68,7 +68,7 @@ def test_only_allowed_paths_may_be_touched_when_there_are_any() -> None:
 
     assert why(edited("src/a/b.py"), edited("docs/x.md"), gate=gate) == ()
     assert why(*changes, gate=gate) == (
-        "The patch changes a path outside the allowed ones: 0, 1, 2 and 2 more.",
+        "The patch changes a path that it may not change: 0, 1, 2 and 2 more.",
     )
 
 

@@ -70,8 +70,8 @@ def test_what_a_person_does_to_it_takes_it_out_and_its_own_candidate_does_not() 
     for observed, why in (
         (seen(), ""),
         (seen(head=sha("c")), ""),
-        (seen(head=sha("d")), "dddddddddd was pushed to it since"),
-        (seen(base="next"), "the pull request's target is now next"),
+        (seen(head=sha("d")), "dddddddddd has since been pushed to it"),
+        (seen(base="next"), "the base of the pull request is now next"),
         (seen(open=False), "the pull request was closed"),
         (seen(open=False, merged=True, merge_commit=sha("e")), ""),
         (Observed(), ""),
@@ -143,6 +143,8 @@ def test_a_conflict_ends_it_at_once_without_a_task() -> None:
 def test_only_the_author_agrees_to_an_agent_on_their_branch() -> None:
     rules = Rules()
     asked(rules, given(7, lands=False), approve="plan")
-    assert "the branch is bea's" in refused(rules, ApprovePlan(convoy="do-7", by="ann"))
+    assert "the branch belongs to bea" in refused(
+        rules, ApprovePlan(convoy="do-7", by="ann")
+    )
     rules.do(ApprovePlan(convoy="do-7", by="Bea"))
     assert rules.state.convoys["do-7"].state == "active"

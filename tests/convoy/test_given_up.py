@@ -51,7 +51,7 @@ def test_the_next_attempt_waits_for_the_end_of_the_one_before() -> None:
     rules.do(GIVEN_UP[2], RetryTask(convoy=NAME, task=1, by="ann"))
 
     start = made(StartTask, session="ab" * 16, now=0)
-    assert "waits for its last session to end" in why(rules.ask(start))
+    assert "waits for its previous session to end" in why(rules.ask(start))
     rules.do(ENDS[3])
 
     assert rules.task(1).state == "queued"

@@ -70,7 +70,7 @@ def test_a_held_task_does_not_merge_and_the_others_go_on() -> None:
     rules = offered().do(hold(1))
 
     assert owed(rules) == ["Begin"]
-    assert refused(rules, hold(1)) == "brat:hold holds it already"
+    assert refused(rules, hold(1)) == "brat:hold already holds it"
     rules.do(WorkReleased(convoy=NAME, task=1))
     assert refused(rules, WorkReleased(convoy=NAME, task=1)) == "no label holds it"
 
@@ -94,7 +94,7 @@ def request(task: int) -> MergeRequested:
 
 def test_what_is_withdrawn_merges_only_when_it_is_asked_for_again() -> None:
     rules = offered()
-    assert "merges on its own" in refused(rules, request(1))
+    assert "will merge automatically" in refused(rules, request(1))
     rules.do(withdraw(1))
     assert owed(rules) == ["Begin"]
     assert refused(rules, withdraw(1)) == "it is not in the merge queue"
@@ -145,7 +145,7 @@ def test_rebased_work_replaces_the_old_and_its_approvals() -> None:
 def test_only_the_work_there_is_goes_on_another_base() -> None:
     rules = offered()
 
-    assert refused(rules, rebase(old=sha("e"))) == "task 1 has other work now"
+    assert refused(rules, rebase(old=sha("e"))) == "task 1 now has other work"
     assert "task 1 is already on 0000000000" in refused(rules, rebase(base=sha("0")))
 
 

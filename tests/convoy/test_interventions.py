@@ -172,13 +172,13 @@ def test_work_that_is_kept_back_says_what_it_waits_for() -> None:
     rules.started(1).accepted(1, sha("a"))
     [found] = interventions(rules.state, rules.now)
     assert (found.kind, found.task) == ("kept_back", 1)
-    assert found.why == "pull request #11 waits for 1 more approval of its work"
+    assert found.why == "pull request #11 is waiting for 1 more approval of its work"
 
     rules.do(WorkHeld(convoy=NAME, task=0, label="brat:hold"))
     [found] = interventions(rules.state, rules.now)
     assert (found.task, found.why) == (
         0,
-        "it waits for the label brat:hold to be removed",
+        "it is held until the label brat:hold is removed",
     )
 
 
@@ -188,7 +188,7 @@ def test_work_that_is_set_aside_is_told_once_and_when_it_is_tried_again() -> Non
     rules.do(aside)
     for later, again in ((0, "at 1970-01-01 "), (LATELY_MS, "as soon as brat runs")):
         [found] = interventions(rules.state, rules.now + later)
-        said = found.why.partition("; again ")
+        said = found.why.partition("; next try ")
         assert (found.task, said[0]) == (1, "CI is broken (tried once")
         assert said[2].startswith(again)
         assert said[2].endswith("). Fix it.")
@@ -211,7 +211,7 @@ def test_work_that_ci_finds_red_to_the_last_attempt_failed_to_merge() -> None:
     [found] = interventions(rules.state, rules.now)
 
     assert (found.kind, found.task) == ("merge_failed", 1)
-    assert found.why == "1 attempt did not land; the last: 2 red"
+    assert found.why == "1 attempt did not land; last failure: 2 red"
     assert found.commands[0] == "brat task retry 1 --convoy fix-7"
 
 

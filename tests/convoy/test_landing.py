@@ -40,7 +40,7 @@ def test_nothing_lands_unjudged(given: dict[str, Any], judged: tuple[str, ...]) 
     rules.offered(1, sha("c"), sha("0"))
     land = LandMerge(convoy=NAME, task=1, candidate=sha("c"), judged=judged)
 
-    assert "not green" in why(rules.ask(land))
+    assert "has not passed all" in why(rules.ask(land))
 
 
 def test_a_candidate_of_other_work_is_refused() -> None:

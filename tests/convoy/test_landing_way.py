@@ -56,7 +56,7 @@ def test_a_refusal_tells_a_rule_that_no_list_showed(rule: str) -> None:
     ("blocked", "REVIEW_REQUIRED", "2 approving reviews"),
     ("blocked", "APPROVED", "the check test"),
     ("blocked", "", "2 approving reviews, the check test"),
-    ("behind", "APPROVED", "the newest main to be merged into its branch"),
+    ("behind", "APPROVED", "the latest main to be merged into its branch"),
     ("draft", "APPROVED", "its pull request to be ready for review"),
 )
 def test_what_the_forge_asks_for_is_waited_for(

@@ -117,7 +117,7 @@ def test_under_warn_a_task_starts_and_is_told_who_is_there() -> None:
     rules = convoy_beside_a_lease("warn").started(1)
 
     started = next(f for f in rules.facts if type(f).__name__ == "TaskStarted")
-    assert getattr(started, "notes") == ("ann works on path:src/ too",)  # noqa: B009
+    assert getattr(started, "notes") == ("ann is also working on path:src/",)  # noqa: B009
     assert rules.state.leases.keys() == {"path:src/", "port:1"}
 
 

@@ -100,4 +100,4 @@ def test_only_the_current_attempt_may_leave_something() -> None:
     rules = Rules().planned(spec(1)).started(1)
 
     assert rules.ask(leaves(1, attempt=2, notes=("x",)))
-    assert rules.ask(leaves(1)) == Refusal("the agent noted nothing")
+    assert rules.ask(leaves(1)) == Refusal("the agent left no notes")

@@ -74,7 +74,7 @@ def test_people_are_told_until_when() -> None:
 
     said = reasons(rules.state, rules.convoy, rules.task(1), rules.now)
 
-    until = "it waits for the model's vendor, until 1970-01-01 00:1"
+    until = "it is waiting for the model's vendor, until 1970-01-01 00:1"
     assert said[1].startswith(until)
     assert said[1].endswith(WHY)
 
@@ -87,7 +87,7 @@ def test_its_slot_is_not_given_to_another_task_until_it_has_waited() -> None:
     assert not starts(rules, until - 1)
     assert starts(rules, until)
     why = reasons(rules.state, rules.convoy, rules.task(2), rules.now)
-    slots = "all 1 slots of the engine default are in use or wait for its vendor (1)"
+    slots = "all 1 slots of the engine default are in use or waiting for its vendor (1)"
     assert why[1] == slots
 
 
@@ -99,10 +99,7 @@ def test_outages_without_end_come_to_a_person_who_may_try_again() -> None:
 
     task = rules.task(1)
     assert (task.state, task.started) == ("blocked", OUTAGES_MOST + 1)
-    assert (
-        task.why
-        == f"{OUTAGES_MOST + 1} attempts could not reach a model; the last: {WHY}"
-    )
+    assert task.why == f"{OUTAGES_MOST + 1} attempts could not reach a model: {WHY}"
 
     again = rules.do(RetryTask(convoy=NAME, task=1, by="ann")).task(1)
     assert (again.outages, again.not_before) == (0, 0)

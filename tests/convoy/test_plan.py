@@ -275,7 +275,7 @@ def test_a_candidate_that_no_check_speaks_of_blocks_with_the_reason() -> None:
     rules.now += 10**6
 
     (block,) = commands(owed(rules, checks=none), BlockTask)
-    assert "no check has reported" in block.why
+    assert "no check or commit status" in block.why
 
 
 def test_a_settled_convoy_is_built_on_its_target_and_landed_when_green() -> None:

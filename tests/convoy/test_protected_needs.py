@@ -69,9 +69,9 @@ def test_allowed_it_goes_on_and_its_gate_alone_is_open_for_these_paths() -> None
 @looped(".brat/config.toml", ".git/hooks/x", ".gitmodules")
 def test_what_brat_and_git_obey_nobody_allows(path: str) -> None:
     refused = AllowPaths(convoy=NAME, task=1, by="ann", path=path)
-    assert "a person has to do it" in str(decided(refused, blocked().state))
+    assert "a person must do it" in str(decided(refused, blocked().state))
     whole = decided(AllowPaths(convoy=NAME, task=3, by="ann"), blocked().state)
-    assert "a person has to do it" in str(whole)
+    assert "a person must do it" in str(whole)
 
 
 def test_a_path_with_signs_of_a_pattern_allows_no_other() -> None:
@@ -99,7 +99,7 @@ def test_what_is_not_protected_needs_no_word() -> None:
     told = decided(
         AllowPaths(convoy=NAME, task=1, by="ann"), blocked_by.change(rules.state)
     )
-    assert "not the reason; the reason is: The patch adds" in str(told)
+    assert "does not block it; the reason is: The patch adds" in str(told)
 
 
 def test_a_task_that_is_added_waits_too() -> None:

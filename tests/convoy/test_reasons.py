@@ -33,7 +33,7 @@ def test_a_task_that_is_tried_again_says_why() -> None:
     assert why(rules, 1) == (
         "it is queued, tried once",
         "its last attempt did not land: it died",
-        "it starts with the bot's next round",
+        "it will start in the bot's next round",
     )
 
 
@@ -43,7 +43,7 @@ def test_what_an_attempt_noted_is_said_with_its_work() -> None:
     noted = TaskNoted(convoy=NAME, task=1, attempt=1, notes=notes)
     rules.do(noted).accepted(1, sha("b"))
 
-    assert f"an attempt noted: {notes[0]}" in why(rules, 1)
+    assert f"an attempt left this note: {notes[0]}" in why(rules, 1)
     assert f"\n- {notes[0]}" in task_pull_body(rules.convoy, rules.task(1))
 
 
@@ -58,10 +58,13 @@ def test_all_that_keeps_a_task_waiting_is_said() -> None:
 
     assert why(rules, 1) == (
         "it is queued, not tried yet",
-        "it waits for a person: the convoy is paused",
-        "it waits for path:src/a.py, which ann holds until 1970-01-01 00:17:43 UTC",
+        "it is waiting for a person: the convoy is paused",
+        (
+            "it is waiting for path:src/a.py, which ann holds until "
+            "1970-01-01 00:17:43 UTC"
+        ),
     )
-    assert "it waits for task 1, which is queued" in why(rules, 2)
+    assert "it is waiting for task 1, which is queued" in why(rules, 2)
 
 
 def test_a_full_house_is_said() -> None:
@@ -76,7 +79,7 @@ def test_a_running_task_says_since_when_and_until_when() -> None:
     assert why(rules, 1) == (
         "it is running, tried once",
         "attempt 1 began at 1970-01-01 00:16:45 UTC, run 101",
-        "its session ends at 1970-01-01 00:46:45 UTC at the latest",
+        "its session must end by 1970-01-01 00:46:45 UTC",
     )
 
 

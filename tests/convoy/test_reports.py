@@ -36,7 +36,7 @@ def test_an_answer_that_fits_is_a_report() -> None:
     assert report_for_others(report).splitlines() == [
         "It is slow.",
         "- A loop (a.py, lib): In it.",
-        "It recommends: Make it fast.",
+        "Recommendation: Make it fast.",
         "Open: Why?",
     ]
     assert '"findings"' in report_brief(FIND_OUT)

@@ -50,7 +50,7 @@ def test_a_task_is_done_in_the_parts_that_a_person_wrote() -> None:
     parts = (spec(5, part_of=3), spec(6, part_of=3, after=(5,), paths=(".github/x",)))
     rules = drawn().do(PartTask(convoy=NAME, task=3, parts=parts, by="bea"))
 
-    assert rules.task(3).why == "it was split by bea: 5, 6"
+    assert rules.task(3).why == "it was split by bea into 5, 6"
     assert rules.task(4).spec.after == (5, 6)
     assert [rules.task(n).state for n in (5, 6)] == ["queued", "blocked"]
     assert rules.task(5).instructed_by == ("bea",)
@@ -97,7 +97,7 @@ def test_another_plan_is_told_what_people_said_and_shows_what_is_different() -> 
     assert mayor is not None
 
     assert mayor.started == 2
-    assert mayor.spec.instructions.endswith("wants another one:\n\nSmaller steps.")
+    assert mayor.spec.instructions.endswith("asked for another one:\n\nSmaller steps.")
     assert "2. Task 2" in mayor.spec.instructions
     assert rules.convoy.state == "active"
 

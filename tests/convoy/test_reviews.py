@@ -69,7 +69,7 @@ def test_what_is_to_be_changed_goes_back_and_is_looked_at_again() -> None:
 
     writer = rules.task(1)
     assert (writer.state, writer.cause) == ("queued", "changes")
-    assert writer.notes == ("the review by task 2 asks for changes: No test.",)
+    assert writer.notes == ("the review by task 2 requests changes: No test.",)
     rules.started(1, sha("a")).accepted(1, sha("b")).started(2, sha("b"))
     rules.do(found(rules, "approve"))
     assert kept_from_landing(rules.convoy, rules.task(1)) == ""
@@ -82,7 +82,7 @@ def test_after_its_rounds_a_person_decides() -> None:
     rules.do(found(rules, "changes", "B."))
 
     assert (rules.task(1).state, rules.task(2).state) == ("needs-review", "blocked")
-    assert rules.task(2).why.startswith("it asks for changes after 1 round of them;")
+    assert rules.task(2).why.startswith("it requests changes again after 1 round;")
     assert kept_from_landing(rules.convoy, rules.task(1)) == "the review by task 2"
 
     rules.do(RetryTask(convoy=NAME, task=2, by="ann")).started(2, sha("b"))
@@ -100,7 +100,7 @@ def test_a_writer_without_attempts_left_waits_for_a_person() -> None:
     rules.do(found(rules, "changes", "A."))
 
     assert rules.task(1).state == "blocked"
-    assert rules.task(1).why.startswith("1 attempt is spent; the last: the review")
+    assert rules.task(1).why.startswith("1 attempt is spent; last failure: the review")
 
 
 def test_a_verdict_on_work_that_has_changed_says_nothing() -> None:
@@ -133,9 +133,9 @@ def test_a_blocked_review_keeps_its_session_until_that_has_ended() -> None:
 
 
 @looped(
-    (spec(2, kind="review"), "task 2 reviews one task of kind work"),
-    (spec(2, kind="review", on=(2,)), "task 2 reviews one task of kind work"),
-    (spec(2, on=(1,)), "task 2 is on one task of kind tests"),
+    (spec(2, kind="review"), "task 2 must review one task of kind work"),
+    (spec(2, kind="review", on=(2,)), "task 2 must review one task of kind work"),
+    (spec(2, on=(1,)), "task 2 needs one task of kind tests"),
     (spec(2, kind="review", on=(1,), after=(3,)), "in a cycle: (1, 3, 2, 1)"),
     (spec(2, kind="review", on=(1,), after=(1,)), "in a cycle: (1, 1)"),
 )
@@ -150,8 +150,8 @@ def test_a_reviewer_is_told_what_was_asked_and_what_changed() -> None:
     told = review_brief(rules.task(1), "+ the line", "fence-0123456789")
     assert "<fence-0123456789>\nTask 1\n\nDo it.\n</fence-0123456789>" in told
     assert "+ the line" in told
-    assert "the beginning of it" not in told
-    assert "the beginning of it" in review_brief(
+    assert "only the beginning" not in told
+    assert "only the beginning" in review_brief(
         rules.task(1), "x" * (DIFF_CHARS + 1), "fence-0123456789"
     )
 
@@ -159,7 +159,7 @@ def test_a_reviewer_is_told_what_was_asked_and_what_changed() -> None:
 @looped(
     ("Fine.", "The answer contains no JSON object."),
     ('{"verdict": "good"}', "verdict: Input should be 'approve' or 'changes'."),
-    ('{"verdict": "changes", "text": " "}', "does not say which."),
+    ('{"verdict": "changes", "text": " "}', "does not say which ones."),
 )
 def test_what_is_no_verdict_is_told_so(answer: str, told: str) -> None:
     with pytest.raises(Unfit) as caught:

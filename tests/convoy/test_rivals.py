@@ -103,8 +103,8 @@ def test_ci_judges_each_rival_as_it_is_and_nobody_else_sees_it() -> None:
     rules = begun().started(1).accepted_quietly(1, WORK[1])
 
     assert owed(rules) == [Try(NAME, 1)]
-    assert waits_for(rules.convoy, rules.task(1)) == "CI to judge it among its rivals"
-    assert waits_for(rules.convoy, rules.task(4)) == "task 1, 2, 3 to be tried"
+    assert waits_for(rules.convoy, rules.task(1)) == "CI to test it and its rivals"
+    assert waits_for(rules.convoy, rules.task(4)) == "task 1, 2, 3 to finish"
     assert [fact for fact in rules.facts if _is_pull(fact)] == []
     rules.offered(1, WORK[1], sha("0"))
     assert owed(rules) == []
@@ -226,8 +226,8 @@ def test_what_no_judge_can_say_the_rule_says() -> None:
     made = [fact for fact in rules.facts if isinstance(fact, ChoiceMade)]
     assert [each.on for each in made] == [3]
     assert made[0].text == (
-        "its change is the smallest of the green ones; nobody could choose the best: "
-        "it died"
+        "its change is the smallest of the green rivals' changes; no judge chose "
+        "the best one: it died"
     )
     assert rules.task(4).attempt is None
     assert [rules.task(n).state for n in (1, 2, 3)] == [
@@ -246,7 +246,7 @@ def test_of_two_as_small_the_first_is_taken() -> None:
 def test_work_that_is_being_compared_stays_as_it_is() -> None:
     rules = red(green(begun(), 1, 2), 3).started(4)
     rebase = made(RebaseWork, old=WORK[1], commit=sha("d"), base=sha("1"))
-    used = Refusal("task 4 compares task 1 with its rivals")
+    used = Refusal("task 4 is comparing task 1 with its rivals")
 
     assert rules.ask(ReviseTask(convoy=NAME, task=1, by="ann", text="No.")) == used
     assert rules.ask(rebase) == used
@@ -270,7 +270,7 @@ def test_a_choice_goes_with_its_rivals_and_the_chosen_with_its_choice() -> None:
     rules = red(green(begun(), 1, 2), 3).started(4)
     rules.do(chose(rules, 2))
     refused = rules.ask(DropTask(convoy=NAME, task=4, why="by ann"))
-    assert refused == Refusal("task 4 chose task 2, and ends with it")
+    assert refused == Refusal("task 4 chose task 2 and ends with it")
     rules.do(DropTask(convoy=NAME, task=2, why="by ann"))
     assert rules.task(4).why == "task 2, which it chose, is dropped"
     assert rules.task(5).state == "blocked"
@@ -305,13 +305,16 @@ def test_only_what_ci_judged_is_green() -> None:
 
 
 @looped(
-    (RIVALS, "one choice is between task 1 and its rivals"),
-    ((*RIVALS, CHOICE, spec(5, kind="choice", on=(1,))), "one choice is between"),
-    ((spec(1), spec(2, kind="choice", on=(1,))), "between 1 to 8 tasks that are"),
-    ((spec(1, kind="choice"),), "task 1 chooses between 1 to 8 tasks"),
+    (RIVALS, "one choice must include rival 1"),
+    (
+        (*RIVALS, CHOICE, spec(5, kind="choice", on=(1,))),
+        "one choice must include",
+    ),
+    ((spec(1), spec(2, kind="choice", on=(1,))), "among 1 to 8 tasks of the kind"),
+    ((spec(1, kind="choice"),), "task 1 must choose among 1 to 8 tasks"),
     (
         (*RIVALS, CHOICE, spec(5, after=(2,))),
-        "task 5 waits for task 2, which may not be chosen",
+        "task 5 needs task 2, which might not be chosen",
     ),
     (
         (
@@ -334,13 +337,14 @@ def test_at_most_so_many_try_the_same() -> None:
     choice = spec(RIVALS_MOST + 2, kind="choice", on=numbers)
     told = fault_of(Rules().planned(spec(1)).convoy, (*many, choice))
     assert (
-        told == f"task {RIVALS_MOST + 2} chooses between 1 to 8 tasks that are rivals"
+        told
+        == f"task {RIVALS_MOST + 2} must choose among 1 to 8 tasks of the kind rival"
     )
 
 
 def test_nobody_adds_a_task_behind_one_that_may_lose() -> None:
     add = AddTask(convoy=NAME, spec=spec(6, after=(1,)), by="ann")
-    told = Refusal("task 6 waits for task 1, which may not be chosen")
+    told = Refusal("task 6 needs task 1, which might not be chosen")
     assert begun().ask(add) == told
 
 
@@ -355,7 +359,7 @@ def test_a_judge_is_told_what_was_asked_and_what_each_changed() -> None:
     assert "tasks 1, 2" in told
     assert "<fence-0123456789>\nTask 1\n\nDo it.\n</fence-0123456789>" in told
     assert "## What task 1 changed\n\n<fence-0123456789>\n+ one\n" in told
-    assert "## What task 2 changed (the beginning of it)" in told
+    assert "## What task 2 changed (only the beginning)" in told
     assert told.count("x" * 100) < DIFFS_CHARS // 2 // 100 + 1
 
 

@@ -111,7 +111,9 @@ def test_green_alone_lands_and_blames_nobody(base: str) -> None:
     rules.landed_as(2, sha("c"))
 
     (noted,) = (fact for fact in rules.facts if isinstance(fact, MergeCleared))
-    assert noted.sentence() == ("CI is green on task 2 alone: the fault was elsewhere.")
+    assert noted.sentence() == (
+        "CI is green on task 2 alone, so the fault was elsewhere."
+    )
     assert rules.task(2).started == 1
 
 
@@ -156,7 +158,7 @@ def test_red_alone_is_its_own() -> None:
 def test_people_read_that_it_is_judged_again() -> None:
     rules = red(waiting(1), 1, "a")
 
-    said = "CI was red on it (boom), and tests it again, alone"
+    said = "CI was red on it (boom) and is testing it again, alone"
     assert said in why(rules, 1)
 
 
@@ -216,7 +218,7 @@ def test_ci_that_never_started_is_asked_again_and_then_a_person() -> None:
 
     rules.offered(2, sha("c"), sha("e"))
     (asked,) = commands(silent(rules, "c"), BlockTask)
-    assert "no check has reported" in asked.why
+    assert "no check or commit status" in asked.why
     assert rules.task(2).spent == 1
 
 
@@ -236,7 +238,7 @@ def test_a_required_check_that_does_not_come_is_named_and_asked_for_again() -> N
     mistaken = judge([one], ("lint",), "brat")
     (stop,) = commands(due(rules, TIP, a=mistaken), BlockTask)
     assert "the required check lint" in stop.why
-    assert "(reported: ci): let it run on brat/queue/**" in stop.why
+    assert "(reported: ci): make it run on brat/queue/**" in stop.why
     whole = replace(one, name="lint", conclusion="skipped")
     for leg in ("lint (3.11)", "lint / ruff"):
         said = judge([one, whole], ("ci", leg), "brat").text

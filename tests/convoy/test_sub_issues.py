@@ -108,7 +108,7 @@ def test_what_needs_a_persons_work_waits_until_the_branch_holds_it(built: str) -
 
     waits = "main to be merged in, which contains task 2"
     assert waits_for(rules.convoy, rules.task(3)) == waits
-    assert f"it waits for {waits}" in reasons(
+    assert f"it is waiting for {waits}" in reasons(
         rules.state, rules.convoy, rules.task(3), rules.now
     )
     ready = [startable(rules.convoy, rules.task(number)) for number in (3, 4)]
@@ -157,7 +157,7 @@ BEFORE = (sub(11), sub(12, 11), sub(13))
         ("#12 is assigned to eve",),
         {2: "blocked"},
     ),
-    ((sub(13), sub(11), sub(12, 11)), ("the order is #13, #11, #12",), {}),
+    ((sub(13), sub(11), sub(12, 11)), ("the order is now #13, #11, #12",), {}),
 )
 def test_a_change_is_shown_and_taken_in_when_somebody_agrees(
     now: tuple[SubIssue, ...], told: tuple[str, ...], after: dict[int, object]
@@ -185,7 +185,7 @@ def test_a_blocker_of_another_repository_that_appears_is_told() -> None:
 
     [said] = [intent.text for intent in rules.state.intents.values() if intent.text]
     assert "- #13 is blocked by octo/app#7\n" in said
-    assert "The plan stays: #13 is blocked by octo/app#7, which is open" in said
+    assert "The plan is kept: #13 is blocked by octo/app#7, which is open" in said
     rules.do(ProposeList(convoy=NAME, listed=BEFORE, now=2))
     assert not rules.convoy.proposed
 

@@ -133,13 +133,19 @@ def test_one_does_not_stay_without_the_other(dropped: int) -> None:
 
 
 @looped(
-    ((TESTS,), "one task of work is on the tests of task 1"),
-    ((TESTS, CODE, spec(3, on=(1,))), "one task of work is on the tests of task 1"),
-    ((spec(1), CODE), "task 2 is on one task of kind tests"),
-    ((TESTS, spec(2, on=(1,), after=(1,))), "task 2 waits for more than its tests do"),
+    ((TESTS,), "one task of kind work must be on the tests of task 1"),
+    (
+        (TESTS, CODE, spec(3, on=(1,))),
+        "one task of kind work must be on the tests of task 1",
+    ),
+    ((spec(1), CODE), "task 2 needs one task of kind tests"),
+    (
+        (TESTS, spec(2, on=(1,), after=(1,))),
+        "task 2 waits for tasks that task 1 does not",
+    ),
     (
         (TESTS, spec(2, on=(1,), after=(3,)), spec(3)),
-        "task 2 waits for more than its tests do",
+        "task 2 waits for tasks that task 1 does not",
     ),
 )
 def test_a_plan_whose_tests_could_never_land_is_refused(
@@ -151,13 +157,13 @@ def test_a_plan_whose_tests_could_never_land_is_refused(
 def test_it_takes_ci_to_see_tests_red() -> None:
     rules = Rules().planned(spec(1), require_ci=False)
     assert fault_of(rules.convoy, (TESTS, CODE)) == (
-        "CI must find the tests of task 1 red, and none is required"
+        "task 1 needs red CI first, but require_ci is false"
     )
 
 
 def test_tests_stay_as_they_are_once_their_code_has_begun() -> None:
     rules = proven().started(2, sha("a"))
-    used = Refusal("task 2 continues from the tests of task 1")
+    used = Refusal("task 2 builds on the tests of task 1")
 
     assert rules.ask(DropTask(convoy=NAME, task=1, why="no")) == used
     assert rules.ask(BlockTask(convoy=NAME, task=1, why="no")) == used

@@ -75,7 +75,7 @@ def test_who_has_not_begun_waits_for_what_is_found_to_be_touched() -> None:
         "task 1 to land first (both touch a.py)"
     )
     said = reasons(rules.state, rules.convoy, rules.task(2), rules.now)
-    assert "it waits for task 1 to land first (both touch a.py)" in said
+    assert "it is waiting for task 1 to land first (both touch a.py)" in said
 
 
 def test_it_starts_when_the_other_has_landed() -> None:

@@ -17,8 +17,8 @@ def test_an_issue_waits_until_a_convoy_works_on_it() -> None:
 
     assert (found.kind, found.issue, found.commands) == ("unread_issue", 90, UP)
     assert found.why == (
-        "issue #90 'Spell words' waits to be read: no mayor has run since it was "
-        "labelled"
+        "issue #90 'Spell words' has not been read yet: no mayor has run since it "
+        "was labelled"
     )
 
 
@@ -32,11 +32,11 @@ def test_it_is_said_why_a_running_loop_does_not_take_one_up() -> None:
     )
 
     told = [
-        each.why.partition("read: ")[2] for each in unread_issues(issues, rules.state)
+        each.why.partition("yet: ")[2] for each in unread_issues(issues, rules.state)
     ]
 
     assert told == [
-        "the loop picks it up next",
+        "the loop will pick it up next",
         "another try: the forge says no",
         "its label brat:no tells brat to ignore it",
     ]

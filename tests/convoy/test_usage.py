@@ -114,7 +114,7 @@ def test_an_event_of_an_older_log_used_nothing() -> None:
     (Usage(), ""),
     (ONE, "140 tokens in (40 cached), 10 out, $0.25"),
     (Usage(usd=0.00125), "0 tokens in, 0 out, $0.0013"),
-    (Usage(input_tokens=5, unpriced_tokens=5), "5 tokens in, 0 out, price not known"),
+    (Usage(input_tokens=5, unpriced_tokens=5), "5 tokens in, 0 out, price unknown"),
     (
         Usage(input_tokens=5000, unpriced_tokens=1000, usd=1.5),
         "5,000 tokens in, 0 out, $1.50 and 1,000 tokens without a price",

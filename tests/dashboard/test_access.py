@@ -142,8 +142,8 @@ async def test_what_the_rules_forbid_is_said(opens: Opens) -> None:
     assert '<p class="toast bad">' in swapped.text
     assert unknown.status_code == 404
     assert (
-        unknown.text == "no command explode; "
-        "known: approve, retry, revise, pause, resume, cancel, add, follow.\n"
+        unknown.text == "unknown command explode; "
+        "use one of: approve, retry, revise, pause, resume, cancel, add, follow.\n"
     )
 
 

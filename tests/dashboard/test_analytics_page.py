@@ -37,8 +37,8 @@ async def test_it_reads_on_as_changes_land(visit: Visit, told: Telling) -> None:
     assert "No change has landed" in before
     assert "1 change landed in 1 day" in after
     assert "<title>1970-01-01: 1</title>" in after
-    assert "CI time of a change that landed" in after
-    assert "Cost of a change that landed" not in after  # no session told its cost
+    assert "CI time per landed change" in after
+    assert "Cost per landed change" not in after  # no session told its cost
     assert 'href="/analytics" aria-current="page"' in after
 
 

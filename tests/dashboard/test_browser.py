@@ -122,11 +122,11 @@ async def test_a_task_is_steered_by_keyboard(opens: Opens, browser: Browser) -> 
         await expect(message).to_have_value("mind <b>the tabs</b>")
         await tab.page.get_by_role("button", name="tell task 5").press("Enter")
         await expect(toast).to_contain_text(
-            "The next attempt at task 5 gets the message"
+            "The next attempt at task 5 will get the message"
         )
         await expect(message).to_have_value("")
         await tab.page.get_by_role("button", name="hold task 5").press("Enter")
-        await expect(toast).to_contain_text("Task 5 is out of the merge queue")
+        await expect(toast).to_contain_text("Task 5 leaves the merge queue")
         assert await tab.faults() == []
 
     assert (first, content, state) == ("Skip to content", "page", "queued")

@@ -115,9 +115,11 @@ async def test_what_is_not_there_is_said(
 
 
 def test_a_word_that_the_table_does_not_offer_is_said() -> None:
-    with pytest.raises(BratError, match=r"^no command explode; known: approve, "):
+    with pytest.raises(
+        BratError, match=r"^unknown command explode; use one of: approve, "
+    ):
         request_by_word("explode")
-    with pytest.raises(BratError, match=r"^no command pause; known: retry, "):
+    with pytest.raises(BratError, match=r"^unknown command pause; use one of: retry, "):
         request_by_word("pause", 1)
     with pytest.raises(BratError, match=r"^tell needs text$"):
         request_by_word("tell", 1, "<!-- nothing -->")

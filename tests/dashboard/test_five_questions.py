@@ -43,7 +43,7 @@ async def test_five_questions_are_answered_in_two_clicks(tab: Tab) -> None:
     page = await first(tab.page, size=FOLD)
 
     # what waits for me: without a click
-    waits = page.get_by_role("region", name="Waits for you")
+    waits = page.get_by_role("region", name="Waiting for you")
     await expect(waits.get_by_text("its acceptance command failed")).to_be_in_viewport()
     await expect(page.get_by_role("heading", level=1)).to_have_text(
         "2 things wait for you"
@@ -75,7 +75,7 @@ async def test_five_questions_are_answered_in_two_clicks(tab: Tab) -> None:
     # what did the agent say before it failed: one click
     await first(page, size=FOLD)
     await page.get_by_role("link", name=f"{REFUSED} {title(REFUSED)}").first.click()
-    said = page.get_by_role("region", name="What its last session printed")
+    said = page.get_by_role("region", name="Output of its last session")
     await expect(said).to_contain_text("I cannot lock an account without a store")
 
     # what did an engine cost this week: one click
@@ -86,13 +86,13 @@ async def test_five_questions_are_answered_in_two_clicks(tab: Tab) -> None:
 
     # and how long people took
     took = page.get_by_role("region", name="Time until people answered")
-    await expect(took.get_by_text("nine of ten within")).to_be_visible()
+    await expect(took.get_by_text("90% within")).to_be_visible()
 
 
 async def test_what_is_important_is_above_the_fold(tab: Tab) -> None:
     page = await first(tab.page, size=FOLD)
 
-    for name in ("Waits for you", "Agents at work", "Merge train"):
+    for name in ("Waiting for you", "Working agents", "Merge queue"):
         shown = page.get_by_role("region", name=name).get_by_role("link").first
         await expect(shown).to_be_in_viewport()
     for name in ("Let people sign in with passkeys", "Export invoices as CSV"):
@@ -107,7 +107,7 @@ async def test_what_is_important_is_above_the_fold(tab: Tab) -> None:
 async def test_tasks_of_the_same_number_are_told_apart(tab: Tab) -> None:
     page = await first(tab.page, size=FOLD)
 
-    agents = page.get_by_role("region", name="Agents at work")
+    agents = page.get_by_role("region", name="Working agents")
     for convoy in (
         "Let people sign in with passkeys #42",
         "Export invoices as CSV #40",
@@ -115,7 +115,7 @@ async def test_tasks_of_the_same_number_are_told_apart(tab: Tab) -> None:
         await expect(agents).to_contain_text(convoy)
         one = page.get_by_role("region", name=convoy)
         await expect(one.get_by_role("link").first).to_be_in_viewport()
-    await expect(page.get_by_role("region", name="Waits for you")).to_contain_text(
+    await expect(page.get_by_role("region", name="Waiting for you")).to_contain_text(
         "Let people sign in with passkeys #42"
     )
 
@@ -141,5 +141,5 @@ async def test_an_earlier_attempt_still_says_what_it_printed(tab: Tab) -> None:
     await tried.get_by_role("link", name="Its output").last.click()
 
     await expect(
-        tab.page.get_by_role("region", name="What attempt 1 printed")
+        tab.page.get_by_role("region", name="Output of attempt 1")
     ).to_contain_text("I cannot lock an account")

@@ -26,7 +26,7 @@ WALKED: Final = {
     "convoys": "/convoys",
     "an attempt": f"/convoys/{NAME}/tasks/{REFUSED}?attempt=1",
     "a session": f"/convoys/{NAME}/tasks/17",
-    "in the train": f"/convoys/{NAME}/tasks/16",
+    "in the queue": f"/convoys/{NAME}/tasks/16",
     "nothing there": "/nope",
 }
 FIRST: Final = ("overview",)

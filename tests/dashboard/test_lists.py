@@ -85,10 +85,10 @@ async def test_pages_hold_every_task_once(opens: Opens) -> None:
 @pytest.mark.parametrize(
     ("path", "shown"),
     [
-        ("/waits", "Nothing waits for you."),
-        ("/tasks", "No task matches."),
-        ("/sessions", "No agent is at work."),
-        ("/convoys", "No convoy yet"),
+        ("/waits", "Nothing is waiting for you."),
+        ("/tasks", "No tasks match."),
+        ("/sessions", "No agent is working."),
+        ("/convoys", "There are no convoys yet"),
     ],
 )
 async def test_an_empty_list_says_so(opens: Opens, path: str, shown: str) -> None:

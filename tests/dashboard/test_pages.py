@@ -47,8 +47,8 @@ async def test_a_convoys_tasks_are_shown_as_list_graph_or_plan(opens: Opens) -> 
     assert "waits for task 1: the plan says so" in plan
     assert "waits for task 1: the plan says so" not in shown
     assert shown.count('<tr id="task-') == 5
-    assert "Merge train" in shown
-    assert "waits for its turn" in shown
+    assert "Merge queue" in shown
+    assert "waiting for its turn" in shown
     assert graph.count('<g class="task ') == 5
     assert graph.count('<path class="arrow') == 1
     assert '?view=graph" aria-current="true"' in graph
@@ -147,7 +147,7 @@ def test_a_terminals_colours_are_classes_of_ours(said: str, shown: str) -> None:
 
 async def test_an_empty_house_says_how_to_begin(opens: Opens) -> None:
     async with opens(Rules()) as visit:
-        assert "No convoy yet." in await visit.text("/")
+        assert "There are no convoys yet." in await visit.text("/")
 
 
 async def test_every_answer_forbids_what_pages_do_not_need(opens: Opens) -> None:

@@ -14,7 +14,7 @@ async def test_a_line_that_an_agent_printed_is_found(opens: Opens) -> None:
     async with opens(running(), output=lambda _: SAID) as visit:
         page = await visit.text("/search?words=frobnicator+NO")
 
-    assert "What agents printed" in page
+    assert "Output of agents" in page
     assert "The Frobnicator says &lt;b&gt;no&lt;/b&gt;" in page
     assert "Reading login.py" not in page
 

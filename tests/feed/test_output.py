@@ -68,7 +68,7 @@ async def test_what_is_missing_is_said(tmp_path: Path) -> None:
         await here.send("POST", "output", json={"first": 3, "pieces": ["d"]})
 
     said = text_in(tape_file(tmp_path, SESSION))
-    assert said == "[brat left out 3 pieces of output here]\nd"
+    assert said == "[brat omitted 3 chunks of output here]\nd"
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_an_agent_starts_a_convoy_and_reads_why_a_task_waits(tmp_path: Path) -> 
     finally:
         vendor.stop()
 
-    assert "it waits for task 1" in said
+    assert "it is waiting for task 1" in said
     ended = json.loads(said.splitlines()[-1])
     assert ended["result"] == "It waits for hi."
     assert [each["tool_name"] for each in ended["permission_denials"]] == [DROP.tool]

@@ -75,7 +75,7 @@ async def test_an_agent_reads_what_people_read(terminal: Terminal) -> None:
     assert whole == typed | {"ended": []}
     reasons = json.loads(terminal.done("brat why 2 --json"))["reasons"]
     assert why["reasons"] == reasons
-    assert "it waits for task 1, which is queued" in reasons
+    assert "it is waiting for task 1, which is queued" in reasons
 
 
 async def test_what_is_wrong_is_said_in_one_sentence(terminal: Terminal) -> None:
@@ -111,7 +111,7 @@ async def test_an_agent_starts_a_convoy_and_decides_in_it(terminal: Terminal) ->
         stopped = refused(await session.call_tool("stop", task))
 
     assert begun["state"] == "planning"
-    assert "it waits for a person: the plan needs approval" in why["reasons"]
+    assert "it is waiting for a person: the plan needs approval" in why["reasons"]
     assert (said["done"], done["done"]) == (True, True)
     kept = terminal.done("brat log export --format json")
     assert "--repo=/etc $(touch bad) ; drop everything" in kept

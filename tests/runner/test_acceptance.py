@@ -69,5 +69,5 @@ def test_the_agent_is_told_of_it(forge: Forge) -> None:
     left = tried(forge, agent, "make test-one")
 
     told = git("show", "work:told.md", cwd=forge.unpacked(left))
-    assert "exits with 0" in told
+    assert "exits with status 0" in told
     assert "make test-one" in told

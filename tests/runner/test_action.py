@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 ACTION = ROOT / "action.yml"
 PAGE = ROOT / "docs/actions.md"
 ACT = Path(sys.executable).with_name("act")
-LOOK = "Look at the inputs"
+LOOK = "Check the inputs"
 LOOK_FAILED = f"Failure - Main {LOOK}"
 WORKFLOW = """
 on: workflow_dispatch
@@ -183,5 +183,5 @@ def test_it_knows_no_third_role(forge: Forge) -> None:
     assert LOOK_FAILED in done.stdout
     said = looked(ROLE="mayor")
     assert (said.returncode, said.stdout) == (
-        *(2, "::error title=brat::The input role is task or loop.\n"),
+        *(2, "::error title=brat::The input role must be task or loop.\n"),
     )

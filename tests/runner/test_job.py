@@ -374,7 +374,7 @@ def test_the_gate_speaks_early_and_the_work_is_still_kept(forge: Forge) -> None:
     )
 
     reasons = left.result["refusals"]
-    assert reasons[0] == "The patch changes 2 files; 1 are allowed."
+    assert reasons[0] == "The patch changes 2 files; the limit is 1."
     assert reasons[1].startswith("The patch has ")
     assert reasons[2:] == [
         "The patch changes a protected path: .github/ci.yml.",
@@ -409,7 +409,7 @@ def test_what_a_commit_brings_and_the_next_takes_away_is_refused(forge: Forge) -
     )
 
     assert left.result["refusals"] == [
-        "A commit in between changes a protected path: .github/ci.yml."
+        "An intermediate commit changes a protected path: .github/ci.yml."
     ]
     assert left.result["conclusion"] == "failure"
 

@@ -80,7 +80,7 @@ async def test_a_session_is_watched_and_its_task_retried(
         browsers.tab(browser) as tab,
     ):
         await tab.page.goto(url)
-        agents = tab.page.get_by_role("region", name="Agents at work")
+        agents = tab.page.get_by_role("region", name="Working agents")
         await agents.get_by_role("link").click()
         printed = tab.page.locator("#printed")
         await expect(printed).to_contain_text(f"line 9 {SCRIPT}")
@@ -101,5 +101,5 @@ async def test_a_session_is_watched_and_its_task_retried(
 
     assert "owned" not in title
     assert tab.complaints == []
-    assert "Task 1 is queued again (retry)" in terminal.done("brat log show")
+    assert "Task 1 was queued again (retry)" in terminal.done("brat log show")
     assert left_running(terminal.cwd) == []

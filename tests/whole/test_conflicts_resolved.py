@@ -70,7 +70,7 @@ def test_an_agent_makes_its_own_work_fit_what_landed_and_is_told_both_sides(
     told = again.read_text()
     other = 3 - int(again.name[0])
     assert "conflicts with what has landed" in told
-    assert f"Task {other} was asked for this:\n\nAdd line {other}" in told
+    assert f"Task {other} had these instructions:\n\nAdd line {other}" in told
     assert f"+line of task {other}\n" in told
     assert f"+line of task {again.name[0]}\n" in told
     (repository,) = tmp_path.rglob(".git/brat")

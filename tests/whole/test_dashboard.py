@@ -74,10 +74,10 @@ def test_up_shows_what_waits_and_a_button_retries_it(terminal: Terminal) -> None
         page = browser.get("/").text
         pressed = browser.post("/convoys/say-hi-1/tasks/1/retry")
 
-    assert "Waits for you" in page
+    assert "Waiting for you" in page
     assert 'action="/convoys/say-hi-1/tasks/1/retry"' in page
     assert pressed.status_code == 200
-    assert "Task 1 is queued again (retry)" in terminal.done("brat log show")
+    assert "Task 1 was queued again (retry)" in terminal.done("brat log show")
     assert left_running(terminal.cwd) == []
 
 

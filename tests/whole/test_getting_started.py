@@ -155,7 +155,7 @@ def test_init_says_what_it_found(way: Way) -> None:
     said = way.said("brat init")
 
     assert said[0].endswith("as pat-person/project, branch main")
-    assert "CI: python -m pytest -q (pyproject.toml sets up pytest)" in said
+    assert "CI: python -m pytest -q (pyproject.toml configures pytest)" in said
 
 
 def test_the_checkout_is_not_touched_to_the_last_byte(way: Way) -> None:

@@ -36,5 +36,5 @@ def test_notes_go_from_agent_to_agent(tmp_path: Path) -> None:
     assert "2. task 1 (Spell words): the words are in ASKED\n" in second
     assert "1. task 1: tests need no network\n" in second
     log = terminal.done("brat log show")
-    assert "noted: 1 for the tasks behind it, 1 for the scratchpad." in log
+    assert "left notes: 1 for the tasks that build on it, 1 for the scratchpad." in log
     assert left_running(tmp_path) == []

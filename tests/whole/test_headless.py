@@ -125,7 +125,7 @@ def test_a_headless_run_ends_where_only_a_review_is_missing(tmp_path: Path) -> N
 
     said = terminal.type(START)
 
-    waits = "pull request #3 waits for 1 approving review, the check ci"
+    waits = "pull request #3 is waiting for 1 approving review, the check ci"
     assert said.status == 1, said.err
     assert f"spell-words-1: {waits}" in said.lines
     assert waits in terminal.type("brat status").out

@@ -122,7 +122,7 @@ def test_the_doctor_looks_at_them(terminal: Terminal) -> None:
 
 
 def test_the_doctor_says_when_nothing_can_judge(terminal: Terminal) -> None:
-    said = "no workflow here can test what brat builds, and CI is required"
+    said = "no workflow here can test brat's candidates, and CI is required"
     ci = "name: CI\n# no workflow_dispatch yet\non: {}\njobs: {{test: {{steps: []}}}}\n"
     file = ".github/workflows/ci.yml"
     assert f"note: {said}" in terminal.type("brat init --actions").err
@@ -137,7 +137,7 @@ def test_the_doctor_says_when_nothing_can_judge(terminal: Terminal) -> None:
 
     assert said in commented.err
     assert "set the variable BRAT_CI_WORKFLOW to its file" in commented.err
-    assert "ci.yml runs only on an App's pushes, not on a job's" in pushed.err
+    assert "ci.yml runs on pushes by an App, not by a job" in pushed.err
     assert "CI is required" not in judged.err
     checks = {".brat/config.toml": "[refinery]\nchecks = ['test']\n"}
     terminal.write({file: ci.format("{push: {paths: [src/**]}}"), **checks})

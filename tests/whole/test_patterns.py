@@ -144,7 +144,7 @@ def test_a_debate_is_between_different_engines_and_a_third_decides(
     assert engines == ["default", "other", "default", "other", "default"]
     assert [task["landed_commit"] for task in convoy["tasks"]] == [None] * 5
     log = terminal.done("brat log show -n 500")
-    assert "Task 5, attempt 1, reports: A it is." in log
+    assert "Task 5, attempt 1, reported: A it is." in log
     assert (
         "the steps one and decide have the same engine, default" in convoy["warnings"]
     )
@@ -195,7 +195,7 @@ def verdict(verdict: str, text: str = "") -> str:
 def test_a_reviewer_sends_work_back_until_it_approves(tmp_path: Path) -> None:
     writer = (
         'asked=$(cat); case "$asked" in\n'
-        "*'asks for changes: Say hello.'*) echo hello >> said.txt;;\n"
+        "*'requests changes: Say hello.'*) echo hello >> said.txt;;\n"
         "*) echo hi > said.txt;;\nesac\necho 'BRAT: done'\n"
     )
     reviewer = (
@@ -233,7 +233,7 @@ def test_tests_are_seen_red_before_the_code_and_land_with_it(tmp_path: Path) -> 
     assert (terminal.cwd / "check.sh").read_text() == "test -e code.txt\n"
     assert (terminal.cwd / "code.txt").exists()
     log = terminal.done("brat log show -n 500")
-    assert "CI finds the tests of task 1 red at " in log
+    assert "CI was red on the tests of task 1 at " in log
     assert "it changes the tests that it must pass: check.sh" in log
 
 
@@ -295,5 +295,5 @@ def test_of_three_that_try_the_judges_choice_lands_and_none_is_lost(
     ]
     assert convoy["warnings"] == ["3 attempts use 1 different engines: default"]
     log = terminal.done("brat log show -n 500")
-    assert "of task 1 green: it can be chosen." in log
+    assert "of task 1, which can now be chosen." in log
     assert "of task 1: It says the most." in log

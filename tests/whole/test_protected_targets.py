@@ -30,7 +30,7 @@ async def test_a_convoy_lands_in_the_way_that_it_said(
 ) -> None:
     async with protected(tmp_path, profile) as (here, doctor):
         if profile.answer is not None:
-            waits = f"**It waits for** {profile.waits_for}"
+            waits = f"**It is waiting for** {profile.waits_for}"
             await here.shows(lambda: here.says(waits))
             waiting = here.pull()
             shown = state_document(here.state(), 0)["interventions"]
@@ -90,7 +90,7 @@ async def test_what_a_person_takes_out_of_the_queue_waits_until_it_is_put_in_aga
         events = here.forge.store.issue_events
         await here.shows(lambda: ADDED in {one.event for one in events.all()})
         await here.mutate("dequeuePullRequest", {"id": here.node()})
-        await here.shows(lambda: here.says("you removed this pull request from"))
+        await here.shows(lambda: here.says("you removed its pull request from"))
         shown = state_document(here.state(), 0)
         told = [one["why"] for one in shown["interventions"]]
         assert told == [

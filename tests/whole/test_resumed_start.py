@@ -20,7 +20,7 @@ from tests.world.words import engine, project
 pytestmark = pytest.mark.timeout(300)
 
 ASKED = ("mayor", "start", "--task", "Spell words")
-UNREAD = "issue #1 'Spell words' waits to be read: no mayor has run since"
+UNREAD = "issue #1 'Spell words' has not been read yet: no mayor has run since"
 
 
 @pytest.fixture
@@ -94,7 +94,9 @@ def test_an_issue_that_a_running_loop_takes_up_next_waits_for_nobody(
 
     assert shown.status == 0
     (line,) = (one for one in shown.out.splitlines() if one.startswith("next: "))
-    assert line.startswith("next: issue #1 'Spell words' waits to be read: the loop")
+    assert line.startswith(
+        "next: issue #1 'Spell words' has not been read yet: the loop"
+    )
     assert "waits for you" not in shown.out
     assert found == [("issue_next", 1, [])]
 

@@ -76,7 +76,7 @@ def test_why_gives_the_reasons_in_order(terminal: Terminal) -> None:
     assert terminal.done("brat why 2").splitlines() == [
         "say-words-1, task 2: Say ho",
         "- it is queued, not tried yet",
-        "- it waits for task 1, which is queued",
+        "- it is waiting for task 1, which is queued",
         "- it waits for task 1: the plan says so",
     ]
 
@@ -110,7 +110,7 @@ def test_a_convoy_is_paused_and_resumed(terminal: Terminal) -> None:
     paused = terminal.done("brat why 1")
     terminal.done("brat convoy resume say-words-1")
 
-    assert "- it waits for a person: the convoy is paused" in paused
+    assert "- it is waiting for a person: the convoy is paused" in paused
     assert "paused" not in terminal.done("brat why 1")
 
 

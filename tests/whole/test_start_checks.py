@@ -209,5 +209,5 @@ def test_a_list_with_a_fault_is_told_where_it_was_typed(tmp_path: Path) -> None:
 
         assert said.status == 1
         assert "no convoy for issue" in said.err
-        assert 'task 1: "paths: a, words/my count.py" is not understood' in said.err
+        assert 'task 1: "paths: a, words/my count.py" is not clear' in said.err
         assert said.lines[-1].endswith("put commas between names.")

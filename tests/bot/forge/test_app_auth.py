@@ -227,7 +227,7 @@ async def test_a_key_of_another_app_is_said_and_tried_once(tokens: Make) -> None
         await tokens(key="another").token()
 
     assert refused.value.status == 401
-    assert "the App's id and its private key belong together" in str(refused.value)
+    assert "the App's id matches its private key" in str(refused.value)
 
 
 async def test_an_app_that_nobody_knows_is_said(tokens: Make) -> None:

@@ -42,37 +42,37 @@ def test_a_workflow_that_hands_over_nothing_is_no_fault() -> None:
 
 
 @looped(
-    ("contents: read", "contents: write", "its token can write, and agents' code"),
-    ("\n  contents: read", " write-all", "its token can write, and agents' code"),
+    ("contents: read", "contents: write", "agents' code gets a token that can write"),
+    ("\n  contents: read", " write-all", "agents' code gets a token that can write"),
     (
         "secrets.GITHUB_TOKEN",
         "secrets.NPM_TOKEN",
-        "agents' code gets the secrets it names (NPM_TOKEN)",
+        "agents' code can read the secrets that the job uses (NPM_TOKEN)",
     ),
     (
         "secrets.GITHUB_TOKEN",
         "secrets [ 'NPM_TOKEN' ]",
-        "agents' code gets the secrets it names (NPM_TOKEN)",
+        "agents' code can read the secrets that the job uses (NPM_TOKEN)",
     ),
     (
         "secrets.GITHUB_TOKEN",
         "toJSON(secrets)",
-        "agents' code gets the secrets it names (all)",
+        "agents' code can read the secrets that the job uses (all)",
     ),
     (
         "    runs-on",
         "    environment: prod\n    runs-on",
-        "agents' code gets the environment prod",
+        "agents' code can use the environment prod",
     ),
     (
         "    runs-on",
         "    environment: {name: prod, url: x}\n    runs-on",
-        "agents' code gets the environment prod",
+        "agents' code can use the environment prod",
     ),
     (
         "  pull_request:",
         "  pull_request_target:",
-        "ci.yml runs on pull_request_target, with secrets",
+        "ci.yml runs on pull_request_target and gives",
     ),
 )
 def test_each_thing_that_is_handed_over_is_a_fault(
@@ -87,8 +87,8 @@ def test_each_thing_that_is_handed_over_is_a_fault(
     ("default", "fault"),
     [
         ("read", []),
-        ("write", ["its token can write, and agents' code gets it"]),
-        ("", ["it names no permissions, so its token may be able to write"]),
+        ("write", ["agents' code gets a token that can write"]),
+        ("", ["it sets no permissions, so its token may be able to write"]),
     ],
 )
 def test_without_permissions_the_repositorys_default_counts(
@@ -103,7 +103,10 @@ def test_a_job_that_calls_another_workflow_with_all_secrets_is_a_fault() -> None
     text = SAFE + "  call:\n    uses: ./.github/workflows/x.yml\n    secrets: inherit\n"
 
     (found,) = said(text)
-    assert found == "ci.yml, job call: agents' code gets the secrets it names (all)"
+    assert (
+        found
+        == "ci.yml, job call: agents' code can read the secrets that the job uses (all)"
+    )
 
 
 def test_an_environment_that_keeps_our_branches_out_is_no_fault() -> None:
@@ -146,7 +149,9 @@ def test_a_release_that_reads_a_cache_beside_ci_is_a_fault() -> None:
 
     (found,) = exposures({"ci.yml": cached, "release.yml": release}, "read", None)
 
-    assert found.said == "release.yml releases with a cache that ci.yml can write"
+    assert (
+        found.said == "release.yml makes releases with a cache that ci.yml can write to"
+    )
     assert not exposures({"ci.yml": SAFE, "release.yml": release}, "read", None)
 
 
@@ -165,10 +170,10 @@ def doubled(levels: int, key: str = "") -> str:
 
 
 @looped(
-    (doubled(9), "its aliases stand for over 100000 values"),
-    (doubled(9, "<<"), "its aliases stand for over 100000 values"),
-    ("x: &a {k: [*a]}", "its aliases stand for over 100000 values"),
-    ("#" * 200_000, "it has over 200000 characters, which is the limit"),
+    (doubled(9), "its aliases expand to more than 100000 values"),
+    (doubled(9, "<<"), "its aliases expand to more than 100000 values"),
+    ("x: &a {k: [*a]}", "its aliases expand to more than 100000 values"),
+    ("#" * 200_000, "it has more than 200000 characters, which is the limit"),
     ("x: " + "[" * 60_000, ""),
     (doubled(2), ""),
 )

@@ -154,11 +154,11 @@ def test_a_hooks_words_are_not_taken_for_a_pull_requests_state() -> None:
 
 @looped(
     ("PUT /repos/you/widgets/pulls/7/merge", "the merge of pull request 7"),
-    ("GET /repos/you/widgets/issues/28", "a read of issue 28"),
-    ("GET /repos/you/widgets/issues/28/comments?since=x", "a read of issue 28"),
+    ("GET /repos/you/widgets/issues/28", "a request to read issue 28"),
+    ("GET /repos/you/widgets/issues/28/comments?since=x", "a request to read issue 28"),
     (
         "POST /repos/you/widgets/actions/workflows/brat.yml/dispatches",
-        "the start of brat.yml",
+        "a request to start brat.yml",
     ),
     ("POST /repos/you/widgets/check-runs", "a check"),
     (

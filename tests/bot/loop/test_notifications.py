@@ -52,7 +52,7 @@ async def test_what_waits_is_told_once(tmp_path: Path, webhook: Receiver) -> Non
         left = owed(here)
 
     [said] = texts(webhook)
-    assert said.startswith(f"you/app#1 {NAME} waits for a person:\n- task 1, ")
+    assert said.startswith(f"you/app#1 {NAME} is waiting for a person:\n- task 1, ")
     assert said.endswith(
         "no CI &lt;!channel&gt; &amp; &lt;http://evil.example|here&gt;"
     )
@@ -105,7 +105,7 @@ async def test_what_did_not_arrive_is_tried_again_later(
 
     assert (early, len(webhook.came)) == (1, 2)
     assert (len(waiting), left) == (1, [])
-    assert "the webhook answered 503; tried again later" in trouble
+    assert "the webhook answered 503; brat will try again later" in trouble
     assert "/hook" not in trouble  # its address is a secret
 
 
@@ -129,7 +129,7 @@ async def test_what_never_arrives_is_given_up(
 
     assert len(webhook.came) == tries
     assert left == []
-    assert f"was given up: the webhook answered {status}" in caplog.text
+    assert f"was abandoned: the webhook answered {status}" in caplog.text
 
 
 @pytest.mark.parametrize(

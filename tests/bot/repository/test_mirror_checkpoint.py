@@ -201,8 +201,8 @@ def of_another_commit(mirror: Mirror) -> str:
 FAULTS = {
     rubbish: "contains no state",
     foreign: "it is not signed",
-    of_another_version: "by another version",
-    of_another_form: "by another version",
+    of_another_version: "by a different version",
+    of_another_form: "by a different version",
     of_another_commit: "its state belongs to 1111",
 }
 

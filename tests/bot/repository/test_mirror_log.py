@@ -35,7 +35,7 @@ def test_a_deleted_log_is_put_back(read_twice: Mirror, origin: History) -> None:
         Log(origin.path).head() == read_twice.head == read_twice.refs[WAL_REF] == head
     )
     (said,) = read_twice.notices
-    assert f"refs/grite/wal was gone; it was restored to {head}" in said
+    assert f"refs/grite/wal was missing; it was restored to {head}" in said
     assert f"delete {read_twice.path}" in said
 
 
@@ -108,7 +108,7 @@ def test_a_new_bot_says_that_rubbish_is_no_log(mirror: Mirror, origin: History) 
     git.run(["update-ref", WAL_REF, str(tree.id)], cwd=origin.path)
 
     with pytest.raises(
-        Corrupt, match=f"refs/grite/wal holds no log [(]{tree.id} is not"
+        Corrupt, match=f"refs/grite/wal does not contain a log [(]{tree.id} is not"
     ):
         mirror.look()
 

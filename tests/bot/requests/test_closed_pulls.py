@@ -128,7 +128,7 @@ async def test_another_pull_request_is_opened_where_a_person_wants_the_work_afte
         said = await here.answer("/brat merge", on=first)
         await here.swept()
 
-        assert f"in place of #{first}" in said
+        assert f"to replace #{first}" in said
         assert here.pull(1) > first
         assert here.task(1).taken_out is None
         await approve(here, head)
@@ -158,7 +158,7 @@ async def test_a_convoy_whose_own_pull_request_is_taken_back_does_not_land(
 
         assert here.convoy_state() == "active"
         assert here.tip("main") == before
-        assert called(here, "The convoy is out of the merge queue") == 1
+        assert called(here, "The convoy has been removed from the merge queue") == 1
         await back(here, pull)
         await here.swept()
         assert here.convoy_state() == "complete"
@@ -173,4 +173,4 @@ async def test_a_pull_request_that_closes_as_its_work_lands_is_nobodys_no(
         await here.swept()
 
         assert here.task(1).taken_out is None
-        assert called(here, "out of the merge queue") == 0
+        assert called(here, "removed from the merge queue") == 0

@@ -30,7 +30,7 @@ async def test_a_plan_waits_for_approve(tmp_path: Path) -> None:
         assert here.labels() == {"brat:planning"}
 
         said = await here.answer("/brat approve 1234567")
-        assert "say it on the pull request of that work" in said
+        assert "write this command on the pull request of that work" in said
         said = await here.answer("/brat approve")
 
         assert "The plan is approved" in said
@@ -43,7 +43,7 @@ async def test_a_plan_waits_for_approve(tmp_path: Path) -> None:
 async def test_a_plan_is_changed_with_words(tmp_path: Path) -> None:
     async with room(tmp_path, CONFIG) as here:
         said = await here.answer("/brat add -- Test the parser (after 1)")
-        assert "That is task 3: Test the parser. It waits for task 1." in said
+        assert "That is task 3: Test the parser. It will wait for task 1." in said
         assert here.task(3).spec.after == (1,)
         said = await here.answer("/brat add -- Go on (after 9)")
         assert "task 4: it waits for task 9, and the last is 3" in said
@@ -56,7 +56,7 @@ async def test_a_plan_is_changed_with_words(tmp_path: Path) -> None:
         assert here.task(2).spec.engine == "docs"
         assert "did you mean docs" in await here.answer("/brat engine dosc 2")
 
-        assert "gets the message" in await here.answer(
+        assert "will get the message" in await here.answer(
             "/brat tell 1 -- Keep the names."
         )
         assert here.task(1).notes == ("you says: Keep the names.",)
@@ -80,7 +80,7 @@ async def test_add_to_a_convoy_whose_plan_was_refused_is_answered(
         said = await here.answer("/brat add -- Write more (after 2)")
         assert "task 1: it waits for task 2, and there is none yet" in said
 
-        assert "is here, version" in await here.answer("/brat ping")
+        assert "is running, version" in await here.answer("/brat ping")
 
 
 async def test_some_verbs_take_more_than_write_access(tmp_path: Path) -> None:
@@ -100,7 +100,9 @@ async def test_cancel_stops_a_task_and_drop_gives_it_up(tmp_path: Path) -> None:
     async with room(tmp_path, CONFIG) as here:
         await here.started(1)
 
-        assert "The session of task 1 is stopped" in await here.answer("/brat cancel 1")
+        assert "The session of task 1 has been stopped" in await here.answer(
+            "/brat cancel 1"
+        )
         assert here.task(1).state == "blocked"
         assert here.task(1).why == "cancelled by you"
         again = await here.answer("/brat retry 1 -- not so\n\nbut with tabs")
@@ -143,7 +145,7 @@ async def test_logs_and_cost_say_what_is_known(tmp_path: Path) -> None:
         said = await here.answer("/brat logs 1")
         assert "/you/app/actions/runs/77)" in said
         said = await here.answer("/brat cost")
-        assert "has taken 1 attempt and" in said
+        assert "has used 1 attempt and" in said
         assert "No engine has reported its usage yet." in said
         assert "has no task 9" in await here.answer("/brat logs 9")
 
@@ -173,7 +175,7 @@ async def test_work_is_approved_at_one_commit_by_another_person(tmp_path: Path) 
 
         said = await here.answer(f"/brat approve {head[:8]}", by=bea, on=pull)
 
-        assert "Approved: it merges when it is green" in said
+        assert "Approved: it will merge when CI is green" in said
         assert here.task(1).candidate is not None
 
 
@@ -266,7 +268,7 @@ async def test_a_revision_goes_on_from_the_work_on_the_same_branch(
         first, root = here.tip(f"convoy/{NAME}/task-1"), here.tip("main")
 
         said = await here.answer("/brat revise -- Name it better.", on=pull)
-        assert "continues from its work" in said
+        assert "continues its work" in said
         assert here.task(1).state == "queued"
         files = {"README.md": b"# app\n", "one.py": b"better\n"}
         second = await here.worked(1, files)
@@ -286,11 +288,11 @@ async def test_what_is_unqueued_merges_only_when_it_is_told_to(tmp_path: Path) -
         pull = await reviewed(here)
         assert here.task(1).candidate is not None
 
-        assert "out of the merge queue" in await here.answer("/brat unqueue", on=pull)
+        assert "leaves the merge queue" in await here.answer("/brat unqueue", on=pull)
         assert here.task(1).candidate is None
-        assert "merge queue again" in await here.answer("/brat merge", on=pull)
+        assert "back in the merge queue" in await here.answer("/brat merge", on=pull)
         assert here.task(1).candidate is not None
-        assert "merges on its own" in await here.answer("/brat merge", on=pull)
+        assert "will merge automatically" in await here.answer("/brat merge", on=pull)
 
 
 async def test_work_that_does_not_apply_is_not_rebased(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ async def test_what_the_forge_closes_with_a_deleted_branch_is_nobodys_no(
 
         assert here.convoy_state() == "paused"
         assert here.task(1).taken_out is None
-        assert called(here, "out of the merge queue") == 0
+        assert called(here, "removed from the merge queue") == 0
         assert called(here, SAID) == 1
 
 

@@ -58,8 +58,8 @@ async def test_a_comment_deleted_twice_stays_away_and_status_says_so(
         assert found["kind"] == "comment_deleted"
         assert found["convoy"] == NAME
         assert found["why"] == (
-            f"people twice deleted its comment on issue #{here.issue}: "
-            "brat does not write it again"
+            f"its comment on issue #{here.issue} was deleted twice, so brat will not "
+            "post it again"
         )
 
         assert "### Convoy `" in await here.answer("/brat status")

@@ -102,9 +102,9 @@ async def test_a_green_pull_request_lands_as_ci_judged_it(tmp_path: Path) -> Non
         said = await here.answer("/brat land", on=number)
         await here.swept()
 
-        assert "is in the queue of `main`" in said
+        assert "is in the merge queue of `main`" in said
         candidate = there(given(here, number).candidate)
-        waits = f"CI on {candidate.commit[:10]}, or what is ahead of it"
+        waits = f"CI on {candidate.commit[:10]} or on the changes ahead of it"
         assert waits in await here.answer("/brat why 1", on=number)
         assert "0 of 1 merged · 1 needs-review" in await here.answer(
             "/brat status", on=number
@@ -163,7 +163,7 @@ async def test_of_three_the_red_one_and_the_one_in_conflict_are_set_aside(
         assert len(told) == 2
         for each in told:
             assert each.count("@you ") == 1
-            assert "`/brat land` takes its newest commit" in each
+            assert "`/brat land` uses its newest commit" in each
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,9 @@ async def test_what_stands_on_a_refused_pull_request_lands_without_it(
 
         assert given(here, numbers[1]).set_aside is not None
         assert not given(here, numbers[1]).ended
-        assert sum("This waits for a person" in each for each in here.spoken()) == 1
+        assert (
+            sum("This is waiting for a person" in each for each in here.spoken()) == 1
+        )
 
 
 @TWO_WAYS
@@ -209,7 +211,7 @@ async def test_an_agent_works_on_a_persons_red_pull_request(
         said = await here.heard("/brat fix", on=number)
         convoy = await finished(here, number)
 
-        assert "An agent is working on `work`; commits go on top." in said
+        assert "An agent is adding commits to `work`." in said
         assert convoy.state == "complete", convoy.why
         path = here.context.mirror.path
         line = git.run(["rev-list", "--first-parent", here.tip("work")], cwd=path)
@@ -264,7 +266,7 @@ async def test_an_author_is_asked_before_an_agent_works_on_their_branch(
         )
         assert given(here, number).state == "planning"
         refused = await here.heard("/brat approve", on=number)
-        assert "the branch is bea's, who must agree first" in refused
+        assert "the branch belongs to bea, who must agree first" in refused
 
         await here.heard(answer, by=bea, on=number)
         if answer == "/brat cancel":
@@ -302,10 +304,10 @@ async def test_what_may_not_be_done_to_a_pull_request_says_what_may(
         assert "write" in denied
         assert f"such as `/brat land {head[:10]}`" in unnamed
         assert "its branch is in a fork" in forked
-        assert "say what to do after `--`" in nothing
+        assert "say after `--` what to do" in nothing
         assert "`brat/queue/*` are brat's own branches" in own
-        assert f"it is at `{here.tip('mine')[:10]}` now" in old
-        assert "is in the queue of `main`" in named
+        assert f"it is now at `{here.tip('mine')[:10]}`" in old
+        assert "is in the merge queue of `main`" in named
         assert "is not finished" in again
         await judged(here)
         assert is_merged(here, theirs)
@@ -334,7 +336,7 @@ async def test_where_only_pull_requests_land_the_forge_merges_what_ci_judged(
 
         convoy = given(here, number)
         if whose == "a fork's":
-            assert "its author must merge main in" in convoy.why
+            assert "its author must merge main into the branch" in convoy.why
             assert here.tip("more") == mine
             return
         assert convoy.state == "complete", convoy.why
@@ -384,7 +386,7 @@ async def test_a_push_takes_a_pull_request_out_of_the_queue(
             "draft": "the pull request was converted to a draft",
             "label": "cancelled: you removed the label",
         }
-        pushed_why = "was pushed to it since"
+        pushed_why = "has since been pushed to it"
         assert why.get(gesture, pushed_why) in given(here, number).why
         await judged(here)
         assert here.tip("main") == before

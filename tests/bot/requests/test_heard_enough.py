@@ -42,7 +42,7 @@ async def test_a_strangers_comments_are_answered_up_to_a_budget(hall: Lobby) -> 
     await says(hall, issue, "/brat ping", COMMENTS, "mallory")
 
     said = bots_words(hall)
-    assert len([text for text in said if "is here, version" in text]) == 12
+    assert len([text for text in said if "is running, version" in text]) == 12
     (told,) = (text for text in said if TOO_MUCH in text)
     assert "@mallory" in told
     assert len(said) == 13
@@ -81,7 +81,7 @@ async def test_what_was_ignored_stays_so_and_an_hour_later_all_is_new(
 
         later(here, HOUR_MS)
         await says(here, issue, "/brat ping", 1, "mallory")
-        assert "is here, version" in bots_words(here)[-1]
+        assert "is running, version" in bots_words(here)[-1]
 
 
 async def test_a_command_of_a_person_with_write_access_is_heard_longer(

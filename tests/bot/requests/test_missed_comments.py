@@ -195,7 +195,10 @@ async def test_people_are_answered_when_the_share_is_used_up(
         waits = loop.context.troubles["look/comments"]
         await loop.tick()
 
-        assert "the repository's share is used up; it continues at " in waits
+        assert (
+            "the repository's share of the requests is used up; it continues at "
+            in waits
+        )
         assert len(await answers(here, "brat[bot] is here")) == 1
 
         hand.passed += HOUR_S

@@ -23,10 +23,10 @@ async def test_a_plan_is_shown_with_its_paths_and_its_approval(
 ) -> None:
     async with room(tmp_path, CONFIG, text=TEXT) as here:
         (comment,) = [each for each in here.spoken() if "<details" in each]
-        assert any("@you This waits" in each for each in here.spoken())
+        assert any("@you This is waiting" in each for each in here.spoken())
         said = await here.answer("/brat plan")
 
-    assert "This comment shows the plan, folded." in said
+    assert "This comment contains the plan; expand it to read it." in said
     assert "waits for task 1: the plan says so" in comment
     assert "makes `guide.md`" in comment
     assert "needs protected paths**: `.github/workflows/ci.yml`" in comment
@@ -50,7 +50,7 @@ async def test_who_may_write_lets_a_task_change_what_is_protected(
         assert "Task 1 may change `.github/workflows/ci.yml`" in said
         assert here.task(1).state == "queued"
         assert "already allowed" in await here.answer("/brat allow 1")
-        assert "a person has to do it" in await here.answer("/brat allow 2 .brat/x")
+        assert "a person must do it" in await here.answer("/brat allow 2 .brat/x")
         assert "CLAUDE.md" in await here.answer("/brat allow 2 CLAUDE.md")
         assert here.task(2).allowed == ("CLAUDE.md",)
 

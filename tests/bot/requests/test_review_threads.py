@@ -217,7 +217,7 @@ async def test_three_reviewers_are_each_answered_once_in_their_threads(
         await here.swept(3)
 
         said = {e.begins: e.body.splitlines()[-1] for e in lines_of(here) if e.begins}
-        left = {first[0]: "Left as it is: `it is right`"} if declines else {}
+        left = {first[0]: "Not changed: `it is right`"} if declines else {}
         assert said == dict.fromkeys(first, f"Done in {made}.") | left
         assert len(answers(here)) == len(first)
         for content in (b"1\n2\na\n", b"1\n2\nb\n") if declines else ():
@@ -227,7 +227,7 @@ async def test_three_reviewers_are_each_answered_once_in_their_threads(
                 await here.worked(1, {**FILES, "one.py": content})
         if declines:
             assert here.task(1).state == "blocked"
-            assert "asks for the same in one.py repeatedly" in here.task(1).why
+            assert "keeps asking for the same change in one.py" in here.task(1).why
 
 
 async def test_an_attempt_that_declines_everything_answers_and_leaves_the_work(
@@ -247,7 +247,7 @@ async def test_an_attempt_that_declines_everything_answers_and_leaves_the_work(
 
         assert task.state == "needs-review"
         assert here.tip(task_branch(NAME, 1)) == made
-        assert answers(here) == ["Left as it is: `the style guide wants spaces`"]
+        assert answers(here) == ["Not changed: `the style guide wants spaces`"]
         assert not lines_of(here)[0].is_resolved
 
 
@@ -262,5 +262,5 @@ async def test_a_command_on_a_line_is_heard_as_in_a_comment(tmp_path: Path) -> N
 
 def test_an_answer_says_why_a_thread_is_not_followed() -> None:
     assert replies.of_thread("it is right", is_done=False) == (
-        "Left as it is: `it is right`"
+        "Not changed: `it is right`"
     )

@@ -62,7 +62,7 @@ def test_a_comment_that_begins_with_brat_has_commands(text: str) -> None:
     "Ann meant:\n\n/brat retry 3\n\n/brat drop 3",
 )
 def test_below_other_words_a_command_may_be_quoted(text: str) -> None:
-    assert refused(text).startswith("/brat retry 3: it is below other text")
+    assert refused(text).startswith("/brat retry 3: it follows other text")
 
 
 @looped(
@@ -114,8 +114,8 @@ def test_more_commands_than_ten_are_not_heard_and_it_is_said() -> None:
         MalformedCommand(
             line="/brat ping",
             why=(
-                "a comment may have 10 commands, and this is one "
-                "more; put the rest into a new comment"
+                "a comment may have 10 commands, but this is one more; put the rest "
+                "into a new comment"
             ),
         )
     )
@@ -195,7 +195,7 @@ def test_what_cannot_be_taken_apart_is_said_in_one_sentence() -> None:
             "/brat: the command is missing; `/brat help` lists all commands",
             "/brat -- do it: the command is missing; `/brat help` lists all commands",
             "/brat a=1: the command is missing; `/brat help` lists all commands",
-            "/brat lock a ttl=1h Ttl=2h: the option `ttl` is given twice",
+            "/brat lock a ttl=1h Ttl=2h: the option `ttl` appears twice",
             '/brat lock "path:a: the quotes in `"path:a` are not balanced',
             (
                 '/brat lock "path:a"b @ann `#7` <!-- x --> [brat]: the quotes in '

@@ -32,7 +32,7 @@ async def test_a_review_that_asks_for_changes_sends_the_task_back(
         bea = here.let_in("bea")
 
         await review(here, "REQUEST_CHANGES", "Name it better. <!-- evil -->", bea)
-        await here.until(lambda: "continues from its work" in "".join(here.shown()))
+        await here.until(lambda: "continues its work" in "".join(here.shown()))
 
         assert here.task(1).state == "queued"
         assert here.task(1).notes == ("bea asks for changes: Name it better.",)
@@ -87,7 +87,7 @@ async def test_a_verdict_and_its_command_are_done_once(tmp_path: Path) -> None:
 
         text = "/brat revise -- Shorter.\n\n/brat ping"
         await review(here, "REQUEST_CHANGES", text, bea)
-        await here.until(lambda: "continues from its work" in here.spoken()[-1])
+        await here.until(lambda: "continues its work" in here.spoken()[-1])
 
         assert "is here" in here.spoken()[-1]
         assert here.task(1).notes == ("bea asks for changes: Shorter.",)

@@ -47,7 +47,7 @@ async def test_of_all_tasks_the_convoys_pull_request_is_the_one_to_review(
         files = {"README.md": b"# app\n", ".brat/config.toml": config.encode()}
         await here.worked(2, {**files, "two.py": b"2\n"})
         if not shown:
-            assert "It waits for CI." in await here.answer("/brat why 2")
+            assert "It is waiting for CI." in await here.answer("/brat why 2")
         await here.until(lambda: here.task(2).candidate is not None)
         await here.worked(1, {**files, "one.py": b"1\n"})
         convoy = await finished(here, here.issue)
@@ -132,7 +132,9 @@ def test_what_a_person_has_to_approve_has_a_pull_request_all_the_same(
 
     key = pull_key(rules.convoy.name, 1)
     assert (key in rules.state.intents) == shown
-    is_draft = "It needs no review" in task_pull_body(rules.convoy, rules.task(1))
+    is_draft = "Review the convoy's own pull request" in task_pull_body(
+        rules.convoy, rules.task(1)
+    )
     assert is_draft != shown
 
 

@@ -284,8 +284,8 @@ def test_the_help_shows_what_the_page_shows(page: str) -> None:
     head, _, rows = help_text().partition("\n\n")
 
     assert head == snapshot(
-        "A command is a line of its own, outside of lists, quotes and code; a "
-        "comment may have 10."
+        "Write each command on its own line, outside lists, quotes and code; a "
+        "comment may have 10 commands."
     )
     assert rows in page
     assert all(f"| `/brat {name}" in rows for name in BY_NAME)
@@ -304,7 +304,7 @@ On: both. Who: who may write.\
             """\
 `/brat merge [<task>]`
 
-Puts a task's pull request, or the convoy's own, back into the merge queue; if it was closed, opens another one.
+Puts a task's pull request, or the convoy's own, back into the merge queue; if it was closed, opens a new one.
 
 On: both. Who: who may maintain.\
 """,

@@ -28,7 +28,7 @@ async def test_questions_come_once_and_an_answer_begins(tmp_path: Path) -> None:
         asked = [text for text in here.spoken() if "too little" in text]
 
         assert len(asked) == 1
-        assert "3. How can one tell that it is done" in asked[0]
+        assert "3. How can you tell that it is done" in asked[0]
         assert issue not in texts(here)
 
         await labelled(here, issue)

@@ -149,7 +149,7 @@ CASES: dict[str, tuple[Callable[[Stage], bytes], str]] = {
     ),
     "no bundle": (
         lambda s: s.parcel(("work.bundle", b"# v2"), commit="c" * 40),
-        "it does not begin like a git bundle",
+        "it is not a git bundle",
     ),
     "another task's commit": (
         another_tasks_commit,
@@ -161,7 +161,7 @@ CASES: dict[str, tuple[Callable[[Stage], bytes], str]] = {
     ),
     "a second root": (
         a_second_root,
-        "in between changes a protected path: .brat/config.toml, .github/workflows/x",
+        "intermediate commit changes a protected path: .brat/config.toml, .github",
     ),
     "a workflow": (
         lambda s: s.committed({".github/workflows/x.yml": b"on: push\n"}),
@@ -172,7 +172,7 @@ CASES: dict[str, tuple[Callable[[Stage], bytes], str]] = {
             {".github/workflows/x.yml": b"on: push\n", "a": b"1\n"},
             {".github/workflows/x.yml": None},
         ),
-        "A commit in between changes a protected path: .github/workflows/x.yml",
+        "An intermediate commit changes a protected path: .github/workflows/x.yml",
     ),
     "a workflow, of an agent that failed": (
         lambda s: s.committed(
@@ -194,7 +194,7 @@ CASES: dict[str, tuple[Callable[[Stage], bytes], str]] = {
     ),
     "a secret that is gone again": (
         lambda s: s.committed({"a.env": TOKEN, "b": b"1\n"}, {"a.env": None}),
-        "A commit in between adds what looks like a secret: a.env",
+        "An intermediate commit adds what looks like a secret: a.env",
     ),
     "a secret, of an agent that failed": (
         lambda s: s.committed(

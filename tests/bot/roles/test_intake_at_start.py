@@ -129,7 +129,7 @@ async def test_what_is_no_task_here_is_left_out_and_said(tmp_path: Path) -> None
         assert told == [(2, f"Write the writer (#{named})", ()), (5, "Use it", (2,))]
         assert convoy.warnings == (
             f"item 1 is not a task: #{closed} is closed",
-            "item 3 is not a task: other/app#1 is no issue of this repository",
+            "item 3 is not a task: other/app#1 is no issue in this repository",
             f"item 4 is not a task: #{named} is named twice",
         )
 

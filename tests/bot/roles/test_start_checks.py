@@ -74,12 +74,12 @@ async def asked(here: Lobby, sentence: str) -> list[str]:
     [
         (
             *("ci.yml", EXPOSED, CONFIG, {}, "fork's pull request"),
-            ("ci.yml, job test: it names no permissions", "NPM", "environment prod"),
+            ("ci.yml, job test: it sets no permissions", "NPM", "environment prod"),
         ),
         ("ci.yml", f"on: push\n{JOBS}", CONFIG, {}, "fork's pull request", ()),
         (
             *("ci.yml", PUSHED, CONFIG, IN_CI, "CI will not start"),
-            ("ci.yml has no trigger workflow\\_dispatch",),
+            ("ci.yml has no workflow\\_dispatch trigger",),
         ),
         ("ci.yml", DISPATCHED, CONFIG, IN_CI, "CI will not start", ()),
         (
@@ -136,8 +136,9 @@ async def test_an_engine_whose_models_key_is_nowhere_is_named_once(
     assert len(said) == (not there)
     if not there:
         assert (
-            "- `default` looks in `ANTHROPIC_API_KEY` or `CLAUDE_CODE_OAUTH_TOKEN`\n"
-            "- `tests` looks in `TEAM_KEY`"
+            "- `default` looks for its key in `ANTHROPIC_API_KEY` or "
+            "`CLAUDE_CODE_OAUTH_TOKEN`\n"
+            "- `tests` looks for its key in `TEAM_KEY`"
         ) in said[0]
         assert "`free`" not in said[0]
 
@@ -168,14 +169,19 @@ RELEASES = f"on: [push, release, workflow_dispatch]\n{JOBS}"
 @looped(
     ({"ci.yml": BOTH}, "", "make test", CiStart("ci.yml")),
     ({"ci.yml": BOTH, "x.yml": DISPATCHED}, "", "", CiStart("ci.yml")),
-    ({"ci.yml": BOTH}, "x.yml", "", "no workflow file x.yml"),
+    ({"ci.yml": BOTH}, "x.yml", "", "no workflow file named x.yml"),
     ({"a.yml": BOTH, "b.yml": BOTH}, "", "make test", "of a.yml, b.yml"),
     ({"a.yml": BOTH, "b.yml": BOTH}, "b.yml", "", CiStart("b.yml")),
     ({"x.yml": DEPLOYS}, "", "make test", CiStart(command="make test")),
     ({"x.yml": WRITES}, "", "make test", CiStart(command="make test")),
     ({"x.yml": RELEASES}, "", "make test", CiStart(command="make test")),
     ({"ci.yml": PUSHED}, "", "make test", CiStart(command="make test")),
-    ({"ci.yml": PUSHED}, "", "", "the variable BRAT_CI_WORKFLOW does not say"),
+    (
+        {"ci.yml": PUSHED},
+        "",
+        "",
+        "set the variable BRAT_CI_WORKFLOW to your CI workflow",
+    ),
     ({}, "", "", CiStart()),
 )
 def test_ci_starts_by_the_file_that_is_meant_or_by_the_command(
@@ -214,6 +220,6 @@ def test_scarce_requests_are_told_with_the_time_when_there_are_more() -> None:
 
     (said,) = scarce(few, 1_760_000_400_000)
     assert said.startswith("180 of the 1000 hourly requests of this repository's jobs")
-    assert said.endswith("so brat works slowly until 09:00 UTC")
+    assert said.endswith("so brat works more slowly until 09:00 UTC")
     assert scarce(RequestBudget(limit=1_000, left=250, resets_at=0.0), 0) == []
     assert scarce(None, 0) == []

@@ -102,7 +102,7 @@ async def test_a_bot_that_lost_its_app_says_so_and_comes_back(here: Town) -> Non
 
 
 async def test_a_bot_with_the_wrong_key_does_not_start(here: Town) -> None:
-    with pytest.raises(Refused, match="its private key belong together"):
+    with pytest.raises(Refused, match="matches its private key"):
         async with bot_service.opened(as_app(here, key="another"), print):
             pass
 
@@ -121,12 +121,12 @@ async def test_a_bot_whose_key_is_not_there_does_not_start(here: Town) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({}, "give either token, or app_id and private_key_file"),
-        ({"app_id": 1}, "app_id and private_key_file go together"),
-        ({"private_key_file": "x"}, "app_id and private_key_file go together"),
+        ({}, "set either token, or app_id and private_key_file"),
+        ({"app_id": 1}, "app_id and private_key_file must be set together"),
+        ({"private_key_file": "x"}, "app_id and private_key_file must be set together"),
         (
             {"token": "x", "app_id": 1, "private_key_file": "x"},
-            "give either token, or app_id and private_key_file",
+            "set either token, or app_id and private_key_file",
         ),
         (
             {"token": "x", "write_gap_s": -1},

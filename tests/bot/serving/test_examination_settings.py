@@ -57,7 +57,7 @@ async def test_actions_that_are_off_are_a_fault(
     assert await actions(rest, has_loop=True, fix=False) == [
         ("fault", "Actions are disabled"),
         READS,
-        ("note", "jobs may not open pull requests, so brat.yml needs an App"),
+        ("note", "jobs may not open pull requests, so brat.yml must act as an App"),
     ]
 
 
@@ -135,7 +135,7 @@ async def test_a_workflow_file_is_held_against_this_version() -> None:
     assert await all_of(repository_checks.examined_workflows(files, is_ours)) == [
         ("ok", "brat.yml matches this version"),
         ("note", "brat-task.yml is from another version"),
-        ("ok", "ci.yml can test what brat builds"),
+        ("ok", "ci.yml can test brat's candidates"),
     ]
 
 
@@ -143,7 +143,7 @@ async def test_a_workflow_file_is_held_against_this_version() -> None:
 
 
 @looped(
-    ("https://brat.example.com/webhooks/github", "is an example"),
+    ("https://brat.example.com/webhooks/github", "is only an example"),
     ("http://127.0.0.1:8080/", "is inside a network that the forge cannot reach"),
     ("http://localhost/", "is inside a network that the forge cannot reach"),
     ("http://10.1.2.3/", "is inside a network that the forge cannot reach"),
@@ -182,8 +182,8 @@ async def test_the_files_are_read_from_the_default_branch(
 # --- rule findings --------------------------------------------------------------------
 
 QUIET = [
-    ("ok", "no rule keeps the bot from convoy/any/base"),
-    ("ok", "no rule keeps the bot from brat/queue/any/any"),
+    ("ok", "no rule blocks the bot on convoy/any/base"),
+    ("ok", "no rule blocks the bot on brat/queue/any/any"),
 ]
 
 

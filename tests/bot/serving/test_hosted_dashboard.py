@@ -347,8 +347,11 @@ async def test_another_name_is_not_ours(served: Visited) -> None:
     ("told", "why"),
     [
         ({"dashboard_url": "http://brat.example"}, "dashboard_url"),
-        ({"dashboard_url": OWN, "client_id": ""}, "people sign in there"),
-        ({"dashboard_url": OWN, "client_secret": ""}, "people sign in there"),
+        ({"dashboard_url": OWN, "client_id": ""}, "people sign in to the dashboard"),
+        (
+            {"dashboard_url": OWN, "client_secret": ""},
+            "people sign in to the dashboard",
+        ),
         ({"dashboard_url": OWN, "api_token": "short"}, "api_token"),
     ],
 )

@@ -193,7 +193,7 @@ async def test_the_clients_secret_can_be_in_the_environment(
     kept = json.loads(file.read_text())
     del kept["client_id"], kept["client_secret"]
     file.write_text(json.dumps(kept))
-    with pytest.raises(BratError, match="people sign in there"):
+    with pytest.raises(BratError, match="people sign in to the dashboard"):
         read_settings_as(ServiceSettings, file)
     monkeypatch.setenv("BRAT_CLIENT_ID", "Iv1.env")
     monkeypatch.setenv("BRAT_CLIENT_SECRET", "made-up-in-the-environment")

@@ -189,7 +189,7 @@ async def test_with_few_requests_left_it_leaves_the_machine_to_a_later_run(
                     left = await run_once(loop, after=None, ci_wait_s=600)
 
     assert left.by_clock
-    assert "few of the jobs' requests are left; a later run continues" in told
+    assert "few API requests are left for jobs; a later run will continue" in told
 
 
 async def test_a_job_that_stays_answers_while_a_session_runs(

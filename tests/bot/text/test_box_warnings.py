@@ -37,7 +37,7 @@ def worked(missing: tuple[str, ...]) -> Convoy:
 
 def test_a_missing_wall_is_a_warning_wherever_the_work_is_shown() -> None:
     for text in texts(worked(("files", "user"))):
-        assert "Missing isolation** of the agents" in text
+        assert "Missing isolation** of agents" in text
         assert "task 1: files, user." in text
         assert "task 2" not in text.split("isolation**")[1].split("\n")[0]
     for text in texts(worked(())):

@@ -216,7 +216,7 @@ def test_a_long_text_ends_at_the_end_of_a_line_and_says_so() -> None:
         snapshot("""\
 
 
-(The text was too long and is cut here.)\
+(The text was too long and has been cut here.)\
 """)
         == CUT_NOTE
     )

@@ -65,10 +65,10 @@ async def test_a_convoy_says_what_its_sessions_used() -> None:
     )
     said = "1,500 tokens in (300 cached), 40 out, $1.50"
 
-    assert f"\nIts sessions used {said}.\n" in convoy_comment(rules.convoy)
+    assert f"\nIts sessions have used {said}.\n" in convoy_comment(rules.convoy)
     asker = Asker(by="ann", convoy=NAME, allowed=True)
     cost = await carried_out(rules, asker, Request("cost"))
-    assert f"Ended sessions used {said}." in cost.text
+    assert f"Finished sessions used {said}." in cost.text
 
 
 def test_a_convoy_at_work_shows_where_each_task_stands() -> None:
@@ -83,13 +83,13 @@ def test_a_convoy_at_work_shows_where_each_task_stands() -> None:
 <!-- brat:key=comment:fix-7 -->
 ### Convoy `fix-7`: active · 1 of 6 merged · 1 needs-review · 1 running · 2 queued · 1 blocked
 
-**Waits for you:**
+**Waiting for you:**
 
 - task 5: no check has reported (`/brat retry task-5`)
 
 🟩🟨🟦⬜⬜🟥
 
-| # | Task | State | Engine | Attempts | Worked | Pull request | Landed as | Waits for |
+| # | Task | State | Engine | Attempts | Worked | Pull request | Landed as | Waiting for |
 |---|---|---|---|---|---|---|---|---|
 | 1 | Task 1 | merged | shell | 1 | 1s | #11 | `aaaaaaaaaa` |  |
 | 2 | Task 2 | queued | shell | 0 |  |  |  | task 3 |
@@ -155,7 +155,7 @@ def test_a_convoy_that_landed_says_so() -> None:
 
 🟩🟩⬛
 
-| # | Task | State | Engine | Attempts | Worked | Pull request | Landed as | Waits for |
+| # | Task | State | Engine | Attempts | Worked | Pull request | Landed as | Waiting for |
 |---|---|---|---|---|---|---|---|---|
 | 1 | Task 1 | merged | shell | 1 | 1s | #11 | `aaaaaaaaaa` |  |
 | 2 | Task 2 | dropped | shell | 0 |  |  |  |  |
@@ -163,7 +163,7 @@ def test_a_convoy_that_landed_says_so() -> None:
 
 The convoy's own pull request: #20.
 
-**Answers**, the newest first:
+**Answers**, newest first:
 
 - ann: Task 2 is dropped.
 
@@ -180,7 +180,7 @@ def test_a_convoy_that_failed_says_why() -> None:
 
 ⬛⬛⬛
 
-| # | Task | State | Engine | Attempts | Worked | Pull request | Landed as | Waits for |
+| # | Task | State | Engine | Attempts | Worked | Pull request | Landed as | Waiting for |
 |---|---|---|---|---|---|---|---|---|
 | 1 | Task 1 | dropped | shell | 3 | 3s | #11 |  |  |
 | 2 | Task 2 | dropped | shell | 1 | 1s | #12 |  |  |
@@ -199,7 +199,7 @@ def test_hostile_text_is_one_harmless_line() -> None:
 
 ⬛⬛
 
-| # | Task | State | Engine | Attempts | Worked | Pull request | Landed as | Waits for |
+| # | Task | State | Engine | Attempts | Worked | Pull request | Landed as | Waiting for |
 |---|---|---|---|---|---|---|---|---|
 | 1 | Done! \\| merged \\| \\[x](http://evil) !\\[i](u) \\`c\\` &lt;img src=x> \\*\\*b\\*\\* \\_u\\_ \\~\\~s\\~\\~ \\\\ @\u200bann &amp;#\u200b64;bob #\u200b7 &amp;#\u200b35;8 &lt;!-- brat:key=denied:7 --> #\u200b Heading | dropped | shell | 1 | 1s |  |  |  |
 | 2 | Done! \\| merged \\| \\[x](http://evil) !\\[i](u) \\`c\\` &lt;img src=x> \\*\\*b\\*\\* \\_u\\_ \\~\\~s\\~\\~ \\\\ @\u200bann &amp;#\u200b64;bob #\u200b7 &amp;#\u200b35;8 &lt;!-- brat:key=denied:7 --> #\u200b Heading | dropped | shell | 0 |  |  |  |  |
@@ -296,7 +296,7 @@ def test_a_plan_that_waits_shows_its_order() -> None:
         [
             "",
             (
-                "**The plan waits for a person:** somebody with write access must "
+                "**The plan needs a person:** somebody with write access must "
                 "approve the plan: `/brat approve` here, or `brat convoy approve "
                 "fix-7`; nothing starts until then."
             ),
@@ -367,7 +367,7 @@ def test_a_tasks_pull_request_says_what_it_is_for() -> None:
 Part of #7: task 1 of convoy `fix-7`.
 
 brat merges this when CI is green on the exact commit that will land.
-It needs no review: the convoy's own pull request shows all of the work.\
+Review the convoy's own pull request instead: it shows all of the work.\
 """)
 
 

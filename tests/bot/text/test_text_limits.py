@@ -109,7 +109,7 @@ def test_the_plan_of_a_hundred_tasks_fits_and_says_where_the_rest_is(
 
     assert len(comment) < POST_CHARS
     assert "<details" in comment
-    assert "more: `brat convoy show fix-7` shows them all" in comment
+    assert "more: `brat convoy show fix-7` shows all of them" in comment
     assert comment.index("</details>") < comment.index("<sub>")
 
 
@@ -117,7 +117,7 @@ def test_what_is_left_out_of_a_comment_is_said_with_where_to_read_it() -> None:
     found = convoy(Worst("&" * 300, "queued"))
     comment = convoy_comment(found)
 
-    assert "more: `brat convoy show fix-7` lists them all |" in comment
+    assert "more: `brat convoy show fix-7` lists all of them |" in comment
     assert "- [ ] Cancel the convoy" in comment
     landed = convoy(Worst("&" * 300, "merged"))
     assert "more: `brat report fix-7`" in convoy_pull_body(landed)

@@ -117,7 +117,9 @@ steps:
     ]
     assert [task.after for task in tasks] == [(), (), (1, 2), (1, 2), (3, 4)]
     assert len(made(text, rounds="1").tasks) == 3
-    assert 'repeat is a number from 1 to 5, not "nine"' in fault(text, rounds="nine")
+    assert 'repeat must be a number from 1 to 5, not "nine"' in fault(
+        text, rounds="nine"
+    )
 
 
 def test_an_unlike_step_gets_another_engine_and_says_when_there_is_none() -> None:
@@ -150,18 +152,30 @@ def test_what_an_input_brings_is_never_read_as_a_template() -> None:
 @looped(
     ("steps:\n  - id: a\n   b: c\n", f"{FILE}: line 3: this is not YAML: "),
     ("a: 1\na: 2\n", f'{FILE}: line 2: "a" appears twice'),
-    ("a: &x 1\nb: *x\n", f"{FILE}: line 1: a template has no anchors (& *)"),
+    (
+        "a: &x 1\nb: *x\n",
+        f"{FILE}: line 1: anchors (& *) are not allowed",
+    ),
     ("a: 1\n---\nb: 1\n", "this is not YAML: "),
-    (STEP + "    kind: review\n", "line 6: a review must be on one step of the"),
+    (
+        STEP + "    kind: review\n",
+        "line 6: a review needs `on` with one step of",
+    ),
     (STEP + "    kind: review\n    on: [oen]\n", 'no other step "oen"'),
-    (STEP + "    on: [one]\n", "line 2: a step of work must be on one step of the"),
+    (
+        STEP + "    on: [one]\n",
+        "line 2: a step of work needs `on` with one step of",
+    ),
     ("[" * 3_000, f"{FILE}: line 1: this is nested too deeply"),
     ("a: \x00", f"{FILE}: this is not YAML: "),
-    ("# x\n" * (MOST_LINES + 1), f"{FILE}: a template has at most 500 lines"),
+    ("# x\n" * (MOST_LINES + 1), f"{FILE}: the limits are 500 lines"),
     ("[1, 2]: x\n", f"{FILE}: line 1: a key must be a word"),
-    ("", f"{FILE}: line 1: the template: a template has either steps or legs"),
+    ("", f"{FILE}: line 1: the template: a template must have either steps or legs"),
     ("just words", f"{FILE}: line 1: the template: "),
-    ("name: other\n" + STEP, f'{FILE}: line 1: the name "other" is not the file\'s'),
+    (
+        "name: other\n" + STEP,
+        f'{FILE}: line 1: the name "other" must be',
+    ),
     (
         STEP + "    engin: x\n",
         f'{FILE}: line 6: unknown key "engin"; allowed: id, title, body,',
@@ -181,7 +195,7 @@ def test_what_an_input_brings_is_never_read_as_a_template() -> None:
         f'{FILE}: line 1: "task" is reserved for the issue',
     ),
     (STEP + STEP.removeprefix("steps:\n"), 'line 6: the id "one" appears twice'),
-    (f"steps:\n{BOTH}", "the steps wait in a cycle: a, b, a"),
+    (f"steps:\n{BOTH}", "the steps wait for each other in a cycle: a, b, a"),
 )
 def test_a_faulty_template_is_told_by_its_line(text: str, told: str) -> None:
     assert told in fault(text)
@@ -198,7 +212,9 @@ def test_inputs_that_lack_or_are_not_known_are_told() -> None:
 
 def test_what_would_never_start_is_refused() -> None:
     many = STEP + "    each: [a, b, c, d, e]\n    repeat: 5\n"
-    assert fault(many) == "the pattern mine makes 25 tasks here, and 20 are allowed"
+    assert (
+        fault(many) == "the pattern mine creates 25 tasks here, but only 20 are allowed"
+    )
     assert 'must not contain ".."' in fault(STEP + "    paths: [../x]\n")
     assert "must be port:NUMBER" in fault(STEP + "    uses: [tcp]\n")
 

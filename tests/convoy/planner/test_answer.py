@@ -92,7 +92,7 @@ def test_a_folder_is_found_with_its_slash_and_without() -> None:
 def test_what_a_new_folder_will_hold_may_be_named() -> None:
     _, two = plan(step(creates=["lib/"]), step(paths=["lib/jwt.py"]))
 
-    assert two.waits == (Wait(1, "task 1 makes lib/"),)
+    assert two.waits == (Wait(1, "task 1 creates lib/"),)
 
 
 @looped(
@@ -101,7 +101,7 @@ def test_what_a_new_folder_will_hold_may_be_named() -> None:
     ({"creates": ["/etc/passwd"]}, "must be relative to the repository's top"),
     ({"creates": ["src/*.py"]}, "must name one file or folder"),
     ({"needs": ["rm -rf"]}, "must be port:NUMBER"),
-    ({"engine": "test"}, 'there is no engine "test"; there are default, tests'),
+    ({"engine": "test"}, 'there is no engine "test", only default, tests'),
     ({"after": [7]}, "it cannot wait for task 7"),
     ({"after": [1]}, "it cannot wait for task 1"),
     ({"shell": "rm -rf /"}, "Task 1: shell: Extra inputs are not permitted."),
@@ -128,7 +128,7 @@ def test_what_is_wrong_is_said_in_one_sentence(
 def test_all_faults_are_told_at_once() -> None:
     told = faults(step(after=[2]), step(after=[1], engine="nope"), *[step()] * 4)
 
-    assert told[0] == "The plan has 6 tasks; 5 are allowed."
+    assert told[0] == "The plan has 6 tasks; at most 5 are allowed."
     assert told[1].startswith('Task 2: there is no engine "nope"')
     assert told[2] == "The tasks wait for each other in a cycle: 1, 2, 1."
 

@@ -24,7 +24,7 @@ def test_what_the_repository_says_is_fenced_data() -> None:
 
     assert told.count(FENCE) == 2
     assert told.endswith(
-        f"Now do this.\n\nFolders, and how many files lie below each:\n\n</{FENCE}>\n"
+        f"Now do this.\n\nFolders, and how many files are below each:\n\n</{FENCE}>\n"
     )
 
 
@@ -39,7 +39,7 @@ def test_what_belongs_together_is_told() -> None:
     )
     told = repository_map(survey)
 
-    assert "Imported by most others: a.py 9." in told
+    assert "Most imported: a.py 9." in told
     assert "- web/ from api/ 4" in told
     assert "- a.py with a.md 5" in told
 

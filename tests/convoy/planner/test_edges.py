@@ -52,13 +52,13 @@ def test_who_names_a_new_file_waits_for_who_makes_it_whatever_their_numbers() ->
     one, two, three = plan("src/new.py", "+src/new.py", "+lib/a.py lib/")
 
     assert (one.after, two.after, three.after) == ((2,), (), ())
-    assert one.waits == (Wait(2, "task 2 makes src/new.py"),)
+    assert one.waits == (Wait(2, "task 2 creates src/new.py"),)
 
 
 def test_a_file_inside_a_new_folder_is_made_with_it() -> None:
     one, two = plan("lib/", "+lib/a.py")
 
-    assert one.waits == (Wait(2, "task 2 makes lib/a.py"),)
+    assert one.waits == (Wait(2, "task 2 creates lib/a.py"),)
     assert two.after == ()
 
 
@@ -117,7 +117,7 @@ def test_documents_wait_for_the_code_they_name() -> None:
 
     after = [task.after for task in (one, two, three, four, five)]
     assert after == [(2,), (), (), (5,), ()]
-    why = "README.md names src/api.py, which task 2 changes"
+    why = "README.md mentions src/api.py, which task 2 changes"
     assert one.waits == (Wait(2, why, overlap=True),)
 
 

@@ -106,14 +106,14 @@ def test_pictures_are_not_shown_to_agents() -> None:
     text = "![](https://a.b/c) and <IMG src=x>, not ![code](), [a](https://b.c)"
 
     assert plan_remarks(text) == (
-        "agents do not see its 2 pictures: describe in words what matters there",
+        "agents do not see its 2 pictures: describe what matters in words",
     )
 
 
 @looped("- [] a\n- [] b", "[ ] a\n[ ] b", "-[ ] a\n-[ ] b", "\u2610 a\n\u2610 b")
 def test_boxes_that_make_no_list_are_told(text: str) -> None:
     assert plan_remarks(text) == (
-        "its boxes are no task list: each has to begin with `- [ ] `",
+        "its boxes are not a task list: each must begin with `- [ ] `",
     )
 
 

@@ -64,7 +64,10 @@ def test_they_keep_their_places_with_the_text_of_their_issues() -> None:
 
 def test_an_issue_among_the_steps_of_words_is_said() -> None:
     assert plan_remarks(NESTED) == (
-        "task 6 names #30 among its steps: its agent does not see that issue's text",
+        (
+            "task 6 names #30 among its steps, but its agent does not see that issue's "
+            "text"
+        ),
     )
 
 
@@ -87,12 +90,15 @@ def test_a_task_waits_for_the_item_that_names_the_issue(
 
 def test_an_issue_that_is_no_task_here_is_said() -> None:
     assert plan_remarks("- [ ] A\n- [ ] B (blocked by #312)") == (
-        "task 2 names #312, which is not a task here: it does not wait for it",
+        (
+            "task 2 names #312, which is not a task here, so it does not wait for that "
+            "issue"
+        ),
     )
 
 
 def test_a_small_number_may_be_meant_as_a_tasks() -> None:
-    with pytest.raises(PlanError, match=r"write \(after 1\) for a task's"):
+    with pytest.raises(PlanError, match=r"write \(after 1\) for a task"):
         plan("x", "- [ ] A\n- [ ] B (blocked by #1)", ENGINES, 20)
 
 

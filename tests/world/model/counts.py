@@ -69,7 +69,7 @@ def names_of(  # noqa: C901, PLR0912  one arm a kind
             return ("chosen by rule" if is_rule else "chosen",)
         case TaskBlocked(why=why) if why == NONE_LEFT:
             return ("no rival left",)
-        case TaskBlocked(why=why) if "asks for changes after" in why:
+        case TaskBlocked(why=why) if "requests changes again after" in why:
             return ("review blocked",)
         case TaskMerged(why=why) if why:
             return ("task with nothing to merge",)
