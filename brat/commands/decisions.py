@@ -146,8 +146,8 @@ class BotApi:
                 )
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise Unavailable(
-                f"the bot at {self.bot} does not answer ({error!r}); it may have "
-                "worked: check, or try again"
+                f"the bot at {self.bot} did not answer ({error!r}); the request "
+                "may have worked: check before you try again"
             ) from error
         told = _read(answer)
         if answer.status_code == HTTPStatus.OK:

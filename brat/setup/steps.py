@@ -294,7 +294,7 @@ def planned_ci(
             return for_a_person(f"{lack[0]}: {lack[1]}")
         return for_a_person(
             "run `brat setup --ci FILE`; FILE is the workflow that tests candidates, "
-            "one of {', '.join(dispatched)}"
+            f"one of {', '.join(dispatched)}"
         )
     if fault := dispatch_fault(files, chosen):
         return for_a_person(fault)

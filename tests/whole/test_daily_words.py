@@ -44,7 +44,7 @@ def test_a_list_is_run_looked_at_and_taken(tmp_path: Path) -> None:
     assert not (terminal.cwd / "words/task_2.py").exists()
     assert "$ git pull --ff-only " in terminal.type("brat pull").err
     assert (terminal.cwd / "words/task_2.py").exists()
-    assert "main has everything that landed" in terminal.type("brat pull").err
+    assert "main already has everything that landed" in terminal.type("brat pull").err
     terminal.done("git apply --check --reverse -- " + _patch(tmp_path, whole))
     assert left_running(tmp_path) == []
 
