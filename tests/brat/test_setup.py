@@ -370,7 +370,7 @@ async def test_of_several_workflows_the_person_names_the_one_that_judges(
     assert "one of ci.yml, extra.yml" in said.err
 
     wrong = await person.type("--yes --ci none.yml")
-    assert "no workflow file none.yml" in wrong.err
+    assert "no workflow file named none.yml" in wrong.err
 
     named = await person.type("--yes --ci extra.yml")
     assert "ok    brat starts extra.yml on each candidate" in named.err
