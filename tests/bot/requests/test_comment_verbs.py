@@ -52,7 +52,7 @@ async def test_a_plan_is_changed_with_words(tmp_path: Path) -> None:
         assert "waits until task 3" in await here.answer("/brat depends 2 on 3")
         assert "in a cycle" in await here.answer("/brat depends 1 on 2")
 
-        assert "to the engine `docs`" in await here.answer("/brat engine docs 2")
+        assert "uses the engine `docs`" in await here.answer("/brat engine docs 2")
         assert here.task(2).spec.engine == "docs"
         assert "did you mean docs" in await here.answer("/brat engine dosc 2")
 
@@ -297,7 +297,7 @@ async def test_what_is_unqueued_merges_only_when_it_is_told_to(tmp_path: Path) -
 
 async def test_work_that_does_not_apply_is_not_rebased(tmp_path: Path) -> None:
     async with room(tmp_path, CONFIG) as here:
-        assert "Say `rebase` on a pull request" in await here.answer("/brat rebase")
+        assert "Use `rebase` on a pull request" in await here.answer("/brat rebase")
         pull = await reviewed(here)
         assert "is already on" in await here.answer("/brat rebase", on=pull)
         await here.answer("/brat unqueue", on=pull)

@@ -159,7 +159,7 @@ async def test_of_three_the_red_one_and_the_one_in_conflict_are_set_aside(
         assert "CI is red on" in red.why
         assert f"conflicts with main in list, landed with #{first}" in conflicting.why
         assert (red.state, conflicting.state) == ("failed", "failed")
-        told = [each for each in here.spoken() if "does not land on main" in each]
+        told = [each for each in here.spoken() if "will not land on main" in each]
         assert len(told) == 2
         for each in told:
             assert each.count("@you ") == 1
@@ -390,7 +390,7 @@ async def test_a_push_takes_a_pull_request_out_of_the_queue(
         assert why.get(gesture, pushed_why) in given(here, number).why
         await judged(here)
         assert here.tip("main") == before
-        said = sum("does not land on main" in each for each in here.spoken())
+        said = sum("will not land on main" in each for each in here.spoken())
         assert said == (gesture != "label")
 
 

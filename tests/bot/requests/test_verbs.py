@@ -191,7 +191,7 @@ def test_what_is_wrong_is_said_in_one_sentence() -> None:
 
 def test_a_verb_may_have_its_place() -> None:
     assert asked("start", "issue") == Request("start")
-    assert refused("start", "pull") == snapshot("say `start` on an issue")
+    assert refused("start", "pull") == snapshot("use `start` on an issue")
     assert asked("retry", "pull") == Request("retry")
 
 
