@@ -146,7 +146,7 @@ async def test_a_forge_that_is_away_is_said(opens: Opens, tmp_path: Path) -> Non
 
 
 def test_a_bot_that_is_away_is_said(tmp_path: Path) -> None:
-    with pytest.raises(Unavailable, match=r"does not answer .* check, or try again"):
+    with pytest.raises(Unavailable, match=r"did not answer .* before you try again"):
         decisions.decided(
             tmp_path, NAME, request_by_word("pause"), "http://localhost:1"
         )

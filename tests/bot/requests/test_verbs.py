@@ -169,7 +169,7 @@ def test_what_is_wrong_is_said_in_one_sentence() -> None:
             "pause ttl=1h": "there is no option `ttl`; write `/brat pause [all]`",
             "pause -- lunch": "this command takes no text after `--`; write `/brat pause [all]`",
             "why": "`<task>` is missing; write `/brat why <task>`",
-            "help statu": "`statu` is no verb; did you mean status?",
+            "help statu": "`statu` is not a verb; did you mean status?",
             "lock src/": (
                 "`src/` is not a resource such as `path:src/`, `port:5432`, "
                 "`service:mail`, `issue:7` or `repo:global`"

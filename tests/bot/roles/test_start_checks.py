@@ -170,7 +170,7 @@ RELEASES = f"on: [push, release, workflow_dispatch]\n{JOBS}"
     ({"ci.yml": BOTH}, "", "make test", CiStart("ci.yml")),
     ({"ci.yml": BOTH, "x.yml": DISPATCHED}, "", "", CiStart("ci.yml")),
     ({"ci.yml": BOTH}, "x.yml", "", "no workflow file named x.yml"),
-    ({"a.yml": BOTH, "b.yml": BOTH}, "", "make test", "of a.yml, b.yml"),
+    ({"a.yml": BOTH, "b.yml": BOTH}, "", "make test", "a.yml or b.yml"),
     ({"a.yml": BOTH, "b.yml": BOTH}, "b.yml", "", CiStart("b.yml")),
     ({"x.yml": DEPLOYS}, "", "make test", CiStart(command="make test")),
     ({"x.yml": WRITES}, "", "make test", CiStart(command="make test")),
