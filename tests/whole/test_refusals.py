@@ -47,7 +47,7 @@ def test_changes_that_are_not_committed(tmp_path: Path, line: str) -> None:
 
     sentence = refused(terminal, line)
 
-    assert "not committed (words/count.py)" in sentence
+    assert "uncommitted changes (words/count.py)" in sentence
 
 
 def test_a_branch_that_is_none(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_an_engine_that_cannot_be_driven(tmp_path: Path, line: str) -> None:
     sentence = refused(terminal, line)
 
     assert "[engine.default] plugin:abacus: There is no engine" in sentence
-    assert "known: aider, claude-code, codex," in sentence
+    assert "available: aider, claude-code, codex," in sentence
 
 
 def test_a_repository_that_was_not_initialised(tmp_path: Path) -> None:
