@@ -26,7 +26,7 @@ def convoys(here: Room, issue: int) -> list[Convoy]:
         ("- [ ] a\n  engine: quantum", 'there is no engine "quantum"'),
         ("- [ ] a paths: ../b", 'must not contain ".."'),
         ("- [ ] #12", "there is no issue #12 here"),
-        ("- [ ] other/app#1", "no issue of this repository"),
+        ("- [ ] other/app#1", "not an issue in this repository"),
         ("- [ ] a (after 2)\n- [ ] other/app#1", "task 1 waits for item 2"),
     ],
 )
@@ -129,7 +129,7 @@ async def test_what_is_no_task_here_is_left_out_and_said(tmp_path: Path) -> None
         assert told == [(2, f"Write the writer (#{named})", ()), (5, "Use it", (2,))]
         assert convoy.warnings == (
             f"item 1 is not a task: #{closed} is closed",
-            "item 3 is not a task: other/app#1 is no issue in this repository",
+            "item 3 is not a task: other/app#1 is not an issue in this repository",
             f"item 4 is not a task: #{named} is named twice",
         )
 
