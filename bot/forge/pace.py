@@ -325,7 +325,7 @@ class Limited(Unavailable):
 
     def __init__(self, what: str, why: str, retry_at: int) -> None:
         moment = datetime.fromtimestamp(math.ceil(retry_at / 1000), UTC)
-        super().__init__(f"{what}: {why}; it continues at {moment:%H:%M:%S} UTC")
+        super().__init__(f"{what}: {why}; requests resume at {moment:%H:%M:%S} UTC")
         self.retry_at = retry_at
 
 

@@ -91,7 +91,7 @@ def read_pattern(word: str) -> str:
     """Read the name of a pattern; a later check finds out whether it exists."""
     if _PATTERN.fullmatch(word):
         return word
-    raise ValueError("is not a pattern such as `spec`: see `brat workflow list`")
+    raise ValueError("is not a pattern name; `brat workflow list` shows all")
 
 
 def read_priority(word: str) -> int:

@@ -210,7 +210,7 @@ def _rework(context: RequestContext, convoy: Convoy, text: str) -> str:
     number = next((task.number for task in rounds if not task.settled), 0)
     if not number and context.asker.allowed and len(rounds) >= convoy.settings.attempts:
         raise NotPossible(
-            f"{len(rounds)} tasks have already revised it: a person must decide now, "
+            f"{len(rounds)} tasks have already revised this; a person must decide now, "
             "with a review or `/brat add`"
         )
     if not number:

@@ -179,7 +179,7 @@ def brought(ended: EndedAttempt, artifact: ResultArtifact, commit: str) -> str:
     if head != commit:
         return "work.bundle does not contain the commit that the result names"
     if not ended.context.composer.is_ancestor(ended.attempt.base, commit):
-        return "the work is not based on the attempt's commit"
+        return "the work does not start from the attempt's commit"
     return ""
 
 
@@ -337,5 +337,5 @@ def _brought(
         except (GitFailed, NoBundle) as error:
             return "", f"it cannot be read: {error}"
     if not context.composer.is_ancestor(base, commit):
-        return "", "it is not based on the attempt's commit"
+        return "", "it does not start from the attempt's commit"
     return commit, ""

@@ -173,8 +173,8 @@ async def _deliveries(roster: Installations) -> Finding:
 
 _MEND_DELIVERY: Final = "make sure that the webhook's address reaches the bot"
 _MENDS: Final[Mapping[int, str]] = {
-    HTTPStatus.UNAUTHORIZED: "the webhook's secret differs: set the same one on both "
-    "sides",
+    HTTPStatus.UNAUTHORIZED: "the webhook secrets do not match: set the same one on "
+    "both sides",
     HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "set the webhook's content type to "
     "application/json",
 }

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, NoReturn
 
 import typer
+from typer import Argument, Option
 from typer.core import TyperGroup
 from typer.models import CommandInfo
 
@@ -58,8 +59,7 @@ def _tells_task(word: str, text_help: str, default: type[str] | None) -> Words:
     def decide(
         number: Number,
         text: Annotated[
-            str,
-            typer.Argument(help=text_help, default_factory=default, show_default=False),
+            str, Argument(help=text_help, default_factory=default, show_default=False)
         ],
         convoy: Convoy = None,
         bot: AtBot = None,
@@ -79,7 +79,7 @@ def _of_convoy(word: str) -> Words:
 
 def _tells_convoy(word: str, text_help: str) -> Words:
     def decide(
-        text: Annotated[str, typer.Argument(help=text_help)],
+        text: Annotated[str, Argument(help=text_help)],
         convoy: Convoy = None,
         bot: AtBot = None,
         repo: Repo = HERE,
@@ -173,7 +173,7 @@ _WORDS: Final = {
 def _at_the_top(word: str, subject: str) -> Words:
     About = Annotated[  # noqa: N806  a type
         str | None,
-        typer.Argument(
+        Argument(
             metavar=f"[{subject}]",
             help="Default: the only one waiting for this decision.",
         ),
@@ -181,9 +181,7 @@ def _at_the_top(word: str, subject: str) -> Words:
 
     def tell(
         about: About = None,
-        text: Annotated[
-            str, typer.Argument(metavar="[TEXT]", help="A message for the agent.")
-        ] = "",
+        text: Annotated[str, Argument(metavar="[TEXT]", help="The message.")] = "",
         convoy: Convoy = None,
         bot: AtBot = None,
         repo: Repo = HERE,
@@ -213,9 +211,7 @@ Shell = StrEnum("Shell", ["bash", "zsh", "fish"])
 
 @_app.command()
 def completion(
-    shell: Annotated[
-        Shell, typer.Argument(help='For example: eval "$(brat completion bash)".')
-    ],
+    shell: Annotated[Shell, Argument(help='Example: eval "$(brat completion bash)".')],
 ) -> None:
     """Print a script that lets your shell complete commands, convoys and tasks."""
     from brat.commands.completion import places, script_of
@@ -235,7 +231,7 @@ def _brat(
     *,
     version: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--version", callback=_say_version, is_eager=True, help="Print the version."
         ),
     ] = False,

@@ -122,9 +122,7 @@ class BotApi:
                 f"several convoys have not ended ({which}): choose one with --convoy"
             )
         if not told:
-            raise BratError(
-                f"the bot at {self.bot} has no convoy for this repository yet"
-            )
+            raise BratError(f"the bot at {self.bot} has no convoy here yet")
         return live[0] if live else str(told[-1]["name"])
 
     def decide(self, convoy: str, request: Request) -> str:
@@ -246,9 +244,7 @@ def _waiting(state: State, word: str, convoy: str | None) -> tuple[str, int]:
     whole = [(each.name, 0) for each in meant if word in convoy_buttons(each)]
     found = tasks or whole
     if not found:
-        raise BratError(
-            f"nothing is waiting for brat {word}; to see what is waiting: brat status"
-        )
+        raise BratError(f"nothing is waiting for brat {word}; see: brat status")
     if len(found) > 1:
         ways = "; ".join(
             f"brat {word} {number} --convoy {name}" if number else f"brat {word} {name}"

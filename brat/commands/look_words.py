@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
+from typer import Argument, Option
 
 from brat.commands.options import (
     HERE,
@@ -21,13 +22,9 @@ from brat.commands.options import (
 convoy_words: Final = group("Convoys: the state of each issue's work.")
 session_words: Final = group("Sessions: the agents that are running.")
 
-Session = Annotated[
-    str, typer.Argument(help="CONVOY/TASK/ATTEMPT; see brat session list.")
-]
+Session = Annotated[str, Argument(help="CONVOY/TASK/ATTEMPT; see brat session list.")]
 
-Watching = Annotated[
-    bool, typer.Option("--watch", help="Keep running and update the view.")
-]
+Watching = Annotated[bool, Option("--watch", help="Keep running and update the view.")]
 
 
 def add_look_words(app: typer.Typer) -> None:
@@ -57,7 +54,7 @@ def status(
 def why(
     about: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="TASK|PULL|EDGE|CONVOY",
             help="A task (3), a pull request (pull-12), a wait ('1->3'), or a convoy.",
         ),
@@ -76,12 +73,10 @@ def why(
 def diff(
     about: Annotated[
         str | None,
-        typer.Argument(metavar="[TASK|CONVOY]", help="Default: the active convoy."),
+        Argument(metavar="[TASK|CONVOY]", help="Default: the active convoy."),
     ] = None,
     *,
-    stat: Annotated[
-        bool, typer.Option("--stat", help="Show only which files changed.")
-    ] = False,
+    stat: Annotated[bool, Option("--stat", help="List changed files only.")] = False,
     convoy: Convoy = None,
     repo: Repo = HERE,
 ) -> None:
@@ -100,9 +95,7 @@ def pull(repo: Repo = HERE) -> None:
 
 def cost(
     *,
-    convoy: Annotated[
-        str | None, typer.Option("--convoy", help="Only this one.")
-    ] = None,
+    convoy: Annotated[str | None, Option("--convoy", help="Only this one.")] = None,
     as_json: Json = False,
     repo: Repo = HERE,
 ) -> None:
@@ -120,14 +113,9 @@ def queue(*, as_json: Json = False, repo: Repo = HERE) -> None:
 
 
 def report(
-    convoy: Annotated[
-        str | None,
-        typer.Argument(help="The convoy's name; default: the active convoy."),
-    ] = None,
+    convoy: Annotated[str | None, Argument(help="Default: the active convoy.")] = None,
     *,
-    out: Annotated[
-        Path | None, typer.Option(help="The file to write; default: brat-CONVOY.html.")
-    ] = None,
+    out: Annotated[Path | None, Option(help="Default: brat-CONVOY.html.")] = None,
     repo: Repo = HERE,
 ) -> None:
     """Write how a convoy went as one HTML page: time, cost, what was tried again."""
@@ -152,9 +140,7 @@ def dashboard(*, port: Port = 5173, bot: Bot = None, repo: Repo = HERE) -> None:
 @session_words.command("list")
 def session_list(
     *,
-    every: Annotated[
-        bool, typer.Option("--all", help="Include ended sessions and how they ended.")
-    ] = False,
+    every: Annotated[bool, Option("--all", help="Include ended sessions.")] = False,
     watch: Watching = False,
     convoy: Convoy = None,
     as_json: Json = False,
@@ -177,9 +163,7 @@ def session_list(
 def session_tail(
     task: Number,
     *,
-    following: Annotated[
-        bool, typer.Option("-f", help="Follow the output until the session ends.")
-    ] = False,
+    following: Annotated[bool, Option("-f", help="Wait for more output.")] = False,
     convoy: Convoy = None,
     bot: Bot = None,
     repo: Repo = HERE,

@@ -338,8 +338,7 @@ class StartWanted(Struct, forbid_unknown_fields=True):
         ),
     ]
     plan_only: Annotated[
-        bool,
-        Meta(description="Nothing starts until a person approves the plan."),
+        bool, Meta(description="Nothing starts until a person approves the plan.")
     ] = False
 
 

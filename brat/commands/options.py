@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
+from typer import Argument, Option
 
 HERE: Final = Path()
 
@@ -16,27 +17,17 @@ def _named(path: Path) -> Path:
     return name_repository(path)
 
 
-Repo = Annotated[
-    Path, typer.Option(help="A folder in the git repository.", callback=_named)
-]
-Once = Annotated[
-    bool, typer.Option("--once", help="Do one round, wait for its sessions, then exit.")
-]
-Watch = Annotated[
-    bool, typer.Option("--watch", help="Keep running and wait for more work.")
-]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
-Number = Annotated[int, typer.Argument(help="The task's number in its convoy.")]
-Name = Annotated[str, typer.Argument(help="The convoy's name; see brat convoy list.")]
-Convoy = Annotated[
-    str | None, typer.Option("--convoy", help="The convoy; default: the active one.")
-]
-Port = Annotated[
-    int, typer.Option(min=0, max=65_535, help="The dashboard's port; 0: any free port.")
-]
+Repo = Annotated[Path, Option(help="A folder in the git repository.", callback=_named)]
+Once = Annotated[bool, Option("--once", help="Run one round to its end, then exit.")]
+Watch = Annotated[bool, Option("--watch", help="Keep running and wait for more work.")]
+Json = Annotated[bool, Option("--json", help="One JSON object on stdout.")]
+Number = Annotated[int, Argument(help="The task's number in its convoy.")]
+Name = Annotated[str, Argument(help="The convoy's name; see brat convoy list.")]
+Convoy = Annotated[str | None, Option("--convoy", help="Default: the active convoy.")]
+Port = Annotated[int, Option(min=0, max=65_535, help="The dashboard's port; 0: any.")]
 Bot = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--bot",
         help="The address of a bot on another machine that shows session output; put "
         "its feed_token in BRAT_FEED_TOKEN.",
@@ -44,7 +35,7 @@ Bot = Annotated[
 ]
 AtBot = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--bot",
         metavar="URL",
         help="The dashboard address of the bot that carries this out; or set "

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
+from typer import Argument, Option
 
 from brat.commands.options import (
     HERE,
@@ -24,9 +25,7 @@ mayor: Final = group("Plan: one issue, one convoy.")
 task_words: Final = group("Decisions about a task.")
 config: Final = group("The configuration.")
 
-Title = Annotated[
-    str | None, typer.Option(help="The issue's title; default: the text's first line.")
-]
+Title = Annotated[str | None, Option(help="The title; default: the text's first line.")]
 
 
 def add_run_words(app: typer.Typer) -> None:
@@ -55,7 +54,7 @@ def _no_option(text: str) -> str:
 def run(
     text: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="TEXT",
             callback=_no_option,
             help="What to do, or a task list. @FILE reads a file, - reads standard "
@@ -64,9 +63,7 @@ def run(
     ],
     *,
     title: Title = None,
-    timeout: Annotated[
-        str | None, typer.Option(help="A time limit, such as 30m or 90s; default: 2h.")
-    ] = None,
+    timeout: Annotated[str | None, Option(help="For example 30m; default: 2h.")] = None,
     repo: Repo = HERE,
 ) -> None:
     """Plan it, let agents do it, and land what passes your CI.
@@ -82,12 +79,8 @@ def run(
 
 def init(
     *,
-    actions: Annotated[
-        bool, typer.Option(help="Write the workflow files; needs no server.")
-    ] = False,
-    hosted: Annotated[
-        bool, typer.Option(help="Write the workflow files for a hosted bot.")
-    ] = False,
+    actions: Annotated[bool, Option(help="Write files for GitHub Actions.")] = False,
+    hosted: Annotated[bool, Option(help="Write files for a hosted bot.")] = False,
     repo: Repo = HERE,
 ) -> None:
     """Register this repository with brat; your checkout does not change."""
@@ -102,20 +95,11 @@ def setup(
     *,
     local: Annotated[
         bool,
-        typer.Option(
-            "--local", help="Write the files locally; do not open a pull request."
-        ),
+        Option("--local", help="Write the files locally; do not open a pull request."),
     ] = False,
-    ci: Annotated[
-        str,
-        typer.Option(
-            metavar="FILE", help="The file of your CI workflow, such as ci.yml."
-        ),
-    ] = "",
-    undo: Annotated[
-        bool, typer.Option("--undo", help="Undo what setup did here.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    ci: Annotated[str, Option(metavar="FILE", help="Your CI workflow's file.")] = "",
+    undo: Annotated[bool, Option("--undo", help="Undo what setup did here.")] = False,
+    yes: Annotated[bool, Option("--yes", help="Do not ask.")] = False,
     repo: Repo = HERE,
 ) -> None:
     """Prepare this repository on GitHub; it lists all it would do and asks first."""
@@ -132,10 +116,8 @@ def setup(
 
 def uninstall(
     *,
-    remote: Annotated[
-        str | None, typer.Option(help="Also remove brat's refs on this remote.")
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    remote: Annotated[str | None, Option(help="Also clean up this remote.")] = None,
+    yes: Annotated[bool, Option("--yes", help="Do not ask.")] = False,
     repo: Repo = HERE,
 ) -> None:
     """Remove what brat left in this repository; it lists all of it and asks first."""
@@ -152,19 +134,15 @@ def uninstall(
 
 @mayor.command("start")
 def mayor_start(
-    task: Annotated[str, typer.Option(help="What to do, or a task list.")],
+    task: Annotated[str, Option(help="What to do, or a task list.")],
     *,
     title: Title = None,
-    headless: Annotated[
-        bool, typer.Option(help="Run until the convoy has ended.")
-    ] = False,
+    headless: Annotated[bool, Option(help="Run until the convoy has ended.")] = False,
     timeout: Annotated[
         str | None,
-        typer.Option(help="With --headless: a time limit, such as 30m; default: 2h."),
+        Option(help="With --headless: a time limit, such as 30m; default: 2h."),
     ] = None,
-    plan_only: Annotated[
-        bool, typer.Option(help="Start nothing until you approve the plan.")
-    ] = False,
+    plan_only: Annotated[bool, Option(help="Wait until you approve the plan.")] = False,
     as_json: Json = False,
     repo: Repo = HERE,
 ) -> None:
@@ -212,9 +190,7 @@ def _role_run(role: str) -> Callable[..., None]:
 
 def up(
     *,
-    dashboard: Annotated[
-        bool, typer.Option(help="Also open the dashboard in a browser.")
-    ] = True,
+    dashboard: Annotated[bool, Option(help="Open the dashboard in a browser.")] = True,
     port: Port = 5173,
     repo: Repo = HERE,
 ) -> None:
@@ -245,22 +221,14 @@ def config_check(repo: Repo = HERE) -> None:
 def demo(
     *,
     directory: Annotated[
-        Path | None, typer.Option("--dir", help="Where to create and keep the project.")
+        Path | None, Option("--dir", help="Where to create and keep the project.")
     ] = None,
     as_json: Json = False,
-    chaos: Annotated[bool, typer.Option(help="Kill the bot repeatedly.")] = False,
-    seed: Annotated[
-        int | None, typer.Option(help="The random seed; only with --chaos.")
-    ] = None,
-    ui: Annotated[
-        bool, typer.Option("--with-ui", help="Also open the dashboard in a browser.")
-    ] = False,
-    engine: Annotated[
-        str, typer.Option(help="Use a real agent: codex, aider ...")
-    ] = "shell",
-    model: Annotated[
-        str | None, typer.Option(help="The agent's model; needs the vendor's key.")
-    ] = None,
+    chaos: Annotated[bool, Option(help="Kill the bot repeatedly.")] = False,
+    seed: Annotated[int | None, Option(help="The random seed for --chaos.")] = None,
+    ui: Annotated[bool, Option("--with-ui", help="Also open the dashboard.")] = False,
+    engine: Annotated[str, Option(help="Use a real agent: codex, aider ...")] = "shell",
+    model: Annotated[str | None, Option(help="The model; its key must be set.")] = None,
 ) -> None:
     """Show the whole loop on a sample project, on this machine, without an account."""
     from brat.demo import demo_run, sample as engines

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import typer
+from typer import Argument, Option
 
 from brat.commands.options import HERE, Json, Repo, group
 from brat.terminal.console import LogForm, write
@@ -18,10 +19,8 @@ from grite.errors import BratError
 log: Final = group("The log: what happened, in order.")
 lock: Final = group("Leases: who holds a path, a port or an issue.")
 
-Resource = Annotated[
-    str, typer.Argument(help="repo:, path:, issue:, port: or service:NAME.")
-]
-Ttl = Annotated[int, typer.Option(min=1, max=86_400, help="Seconds.")]
+Resource = Annotated[str, Argument(help="repo:, path:, issue:, port: or service:NAME.")]
+Ttl = Annotated[int, Option(min=1, max=86_400, help="Seconds.")]
 
 
 def add_service_words(app: typer.Typer) -> None:
@@ -35,7 +34,7 @@ def add_service_words(app: typer.Typer) -> None:
 
 @log.command("show")
 def log_show(
-    number: Annotated[int, typer.Option("-n", min=0, help="The number of lines.")] = 50,
+    number: Annotated[int, Option("-n", min=0, help="The number of lines.")] = 50,
     repo: Repo = HERE,
 ) -> None:
     """Print the newest events."""
@@ -48,10 +47,8 @@ def log_show(
 @log.command("tail")
 def log_tail(
     *,
-    following: Annotated[bool, typer.Option("-f", help="Wait for new events.")] = False,
-    number: Annotated[
-        int, typer.Option("-n", min=0, help="How many lines to print first.")
-    ] = 10,
+    following: Annotated[bool, Option("-f", help="Wait for new events.")] = False,
+    number: Annotated[int, Option("-n", min=0, help="How many lines to print.")] = 10,
     repo: Repo = HERE,
 ) -> None:
     """Print the newest events; with -f, follow new ones."""
@@ -67,7 +64,7 @@ def log_tail(
 def log_export(
     form: Annotated[
         Literal["json", "md"],
-        typer.Option("--format", help="The output format; default: json."),
+        Option("--format", help="The output format; default: json."),
     ] = "json",
     repo: Repo = HERE,
 ) -> None:
@@ -80,9 +77,7 @@ def log_export(
 
 @log.command("adopt")
 def log_adopt(
-    head: Annotated[
-        str, typer.Argument(help="The full ID of the newest commit to trust.")
-    ],
+    head: Annotated[str, Argument(help="The full ID of the newest commit to trust.")],
     repo: Repo = HERE,
 ) -> None:
     """Vouch for a log up to an inspected commit, with this machine's key."""
@@ -125,23 +120,17 @@ def lock_release(resource: Resource, repo: Repo = HERE) -> None:
 
 def doctor(
     *,
-    fix: Annotated[
-        bool, typer.Option("--fix", help="Repair what can be repaired.")
-    ] = False,
-    engines: Annotated[
-        bool, typer.Option("--engines", help="Check each engine's program and key.")
-    ] = False,
+    fix: Annotated[bool, Option("--fix", help="Repair what can be repaired.")] = False,
+    engines: Annotated[bool, Option("--engines", help="Check the engines.")] = False,
     github: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--github", help="A bot's settings file: check its App and repositories."
         ),
     ] = None,
     bundle: Annotated[
         Path | None,
-        typer.Option(
-            "--bundle", help="Write a .tar.gz without secrets for a bug report."
-        ),
+        Option("--bundle", help="Write a .tar.gz without secrets for a bug report."),
     ] = None,
     repo: Repo = HERE,
 ) -> None:
@@ -166,9 +155,7 @@ def doctor(
 
 bot: Final = group("The bot on GitHub: create its App, run it.")
 
-SettingsFile = Annotated[
-    Path, typer.Argument(help="The JSON file that brat bot manifest writes.")
-]
+SettingsFile = Annotated[Path, Argument(help="The file that brat bot manifest writes.")]
 
 
 @bot.command("serve")
@@ -177,13 +164,9 @@ def serve(
     *,
     poll: Annotated[
         bool,
-        typer.Option(
-            "--poll", help="Poll GitHub; the bot then needs no public address."
-        ),
+        Option("--poll", help="Poll GitHub; the bot then needs no public address."),
     ] = False,
-    log: Annotated[
-        LogForm, typer.Option("--log", help="The format of its log on stderr.")
-    ] = LogForm.TEXT,
+    log: Annotated[LogForm, Option("--log", help="The log's format.")] = LogForm.TEXT,
 ) -> None:
     """Serve every repository that the settings name, until stopped."""
     from brat.commands import serve_bot
@@ -193,28 +176,16 @@ def serve(
 
 @bot.command("manifest")
 def manifest(
-    folder: Annotated[
-        Path, typer.Option(help="The folder for the App's key and settings.")
-    ] = HERE,
+    folder: Annotated[Path, Option(help="The folder for key and settings.")] = HERE,
     *,
-    name: Annotated[str, typer.Option(help="The App's name.")] = "brat",
-    org: Annotated[
-        str, typer.Option(help="The organization that owns the App; default: you.")
-    ] = "",
-    url: Annotated[
-        str,
-        typer.Option(help="Where GitHub can reach the bot; default: the bot polls."),
-    ] = "",
+    name: Annotated[str, Option(help="The App's name.")] = "brat",
+    org: Annotated[str, Option(help="The owning organization; default: you.")] = "",
+    url: Annotated[str, Option(help="The bot's address; default: it polls.")] = "",
     dashboard: Annotated[
-        str,
-        typer.Option(help="The address of the dashboard for people; default: --url."),
+        str, Option(help="The address of the dashboard for people; default: --url.")
     ] = "",
-    host: Annotated[
-        str, typer.Option(help="The host of your GitHub Enterprise Server.")
-    ] = "github.com",
-    port: Annotated[
-        int, typer.Option(min=0, max=65_535, help="The port of the local page.")
-    ] = 0,
+    host: Annotated[str, Option(help="Your GitHub Enterprise Server.")] = "github.com",
+    port: Annotated[int, Option(min=0, max=65_535, help="The local page's port.")] = 0,
 ) -> None:
     """Create a GitHub App with one click on a local page."""
     from bot.serving.github_app import dashboard_at
@@ -233,7 +204,7 @@ def manifest(
 
 workflow: Final = group("Patterns: templates that plan a convoy (docs/workflows.md).")
 
-Pattern = Annotated[str, typer.Argument(help="The pattern; see brat workflow list.")]
+Pattern = Annotated[str, Argument(help="The pattern; see brat workflow list.")]
 
 
 @workflow.command("list")
@@ -256,15 +227,13 @@ def workflow_show(name: Pattern, *, as_json: Json = False, repo: Repo = HERE) ->
 def workflow_run(
     name: Pattern,
     *,
-    task: Annotated[str, typer.Option(help="What to do: the issue's text.")],
+    task: Annotated[str, Option(help="What to do: the issue's text.")],
     value: Annotated[
         list[str] | None,
-        typer.Option("--value", "-v", help="One of the pattern's inputs: name=value."),
+        Option("--value", "-v", help="One of the pattern's inputs: name=value."),
     ] = None,
-    headless: Annotated[bool, typer.Option(help="Run until it has ended.")] = False,
-    timeout: Annotated[
-        str | None, typer.Option(help="With --headless: such as 30m; default: 2h.")
-    ] = None,
+    headless: Annotated[bool, Option(help="Run until it has ended.")] = False,
+    timeout: Annotated[str | None, Option(help="Such as 30m; default: 2h.")] = None,
     repo: Repo = HERE,
 ) -> None:
     """Open an issue and plan its convoy by this pattern."""

@@ -104,9 +104,7 @@ def mayor_start(path: Path, text: str, how: Start) -> int:
     if title is not None and (not title or len(title) > TITLE_MOST or "\n" in title):
         _refuse(f"--title must be one line of 1 to {TITLE_MOST} characters")
     if how.headless and how.plan_only:
-        _refuse(
-            "--headless runs the plan and --plan-only does not: use only one of them"
-        )
+        _refuse("--headless runs the plan, --plan-only does not: use only one")
     if how.timeout is not None and not how.headless:
         _refuse("--timeout requires --headless")
     timeout = how.timeout or TIMEOUT

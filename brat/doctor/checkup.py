@@ -66,9 +66,7 @@ def checked_machine(folder: Path) -> Iterator[Finding]:
     for file in sorted(folder.glob(f"bot/inbox/*{UNREADABLE}")):
         told = f"the request in {file} could not be read and was set aside"
         yield Finding(
-            "note",
-            told,
-            "make the request again with a label or a comment, then delete the file",
+            "note", told, "repeat it with a label or a comment, then delete the file"
         )
 
 
@@ -356,11 +354,7 @@ def _ci(checkout: Checkout, there: Collection[str]) -> Iterator[Finding]:
     for ci in workflow_files.ci_names(checkout):
         if line is not None and ci not in line:
             said = f"brat.yml does not respond to the workflow {ci}"
-            yield Finding(
-                "note",
-                said,
-                f'if that is your CI, add "{ci}" to the workflows in brat.yml',
-            )
+            yield Finding("note", said, f'if that is your CI, add "{ci}" to brat.yml')
     config = _valid(checkout)
     if config is None or not config.refinery.require_ci:
         return

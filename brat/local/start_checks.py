@@ -242,9 +242,7 @@ def _uncommitted(where: str, top: Path, words: Iterable[str]) -> Iterator[Lack]:
             said = f"{where}: agents get only committed files, and {word} is not one"
             mend = f"run `git add {shlex.quote(word)}`, and commit it"
             if repo.path_is_ignored(word):
-                mend = (
-                    "git ignores it: put its folder on the PATH and give only its name"
-                )
+                mend = "git ignores it: put its folder on the PATH, and use its name"
             yield Lack(said, mend)
 
 
@@ -298,9 +296,7 @@ def ci_lacks(checkout: Checkout, config: Config, ci: Ci) -> Iterator[Lack]:
     elif module := _PYTHON_MODULE.match(ci.command):
         python, name = module.groups()
         if not _has_module(checkout.top, python, name):
-            said = (
-                f"the CI command is `{ci.command}`, but {python} has no module {name}"
-            )
+            said = f"the CI command is `{ci.command}`; {python} has no module {name}"
             mend = "install it there or in a virtual environment that you activate"
             yield Lack(said, f"{mend}, or set another [ci] command in {CONFIG}")
 

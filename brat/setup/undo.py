@@ -312,7 +312,7 @@ class _EnvironmentUndo:
         for step in self._told_by_it:
             if (look := await step.look()).state == "owed":
                 raise BratError(
-                    f"the pull request shows what brat setup did; first {look.said}"
+                    f"the pull request shows what was done; first {look.said}"
                 )
         await self._rest.write("DELETE", self._url)
 

@@ -180,9 +180,7 @@ class RemoteOutput:
         url = repository.remotes["origin"].url if "origin" in names else ""
         found = _REPOSITORY.search(url or "")
         if found is None:
-            raise BratError(
-                f"{clone} has no remote `origin` that points to a repository on a forge"
-            )
+            raise BratError(f"{clone} has no remote `origin` on a forge")
         return cls(f"{bot.rstrip('/')}{FEED_PATH}/{found[1]}", token)
 
     def last(self, convoy: Convoy, task: Task) -> str:

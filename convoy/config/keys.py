@@ -53,8 +53,8 @@ GONE: Final[Mapping[str, str]] = {
     "mayor.followups": "agents cannot add tasks: remove this key",
     "refinery.land": "a convoy lands as a whole, after all its tasks: remove this key",
     "refinery.merge": "remove it; git merges as the branch's .gitattributes file says",
-    "mayor.max_size": "remove it; people split large tasks with `/brat split`",
-    "mayor.split": "remove it; people split large tasks with `/brat split`",
+    "mayor.max_size": "delete it; to split a large task, use `/brat split`",
+    "mayor.split": "delete it; to split a large task, use `/brat split`",
 }
 """What to do about keys that the file could hold once, by table and key."""
 

@@ -420,7 +420,7 @@ def _number(env: Mapping[str, str], name: str, usual: int, most: int) -> int:
         return usual
     if _LIMIT_NUMBER.fullmatch(text) is None or int(text) > most:
         said = name.rpartition("_")[2].lower()
-        raise BadInput(f"The input {said} is {text[:40]!r}; give 1 to {most}.")
+        raise BadInput(f"The input {said} is {text[:40]!r}; use 1 to {most}.")
     return int(text)
 
 

@@ -139,7 +139,7 @@ def request(
         raise FeedError(f"status {answer.status}", wait_s, answer.status)
     found = json.loads(said)
     if not isinstance(found, dict):
-        raise FeedError("the answer is not an object")
+        raise FeedError("the response is not a JSON object")
     return found
 
 

@@ -483,9 +483,7 @@ async def test_undo_takes_back_what_setup_made_and_says_what_is_refused(
         assert said.status == 1
         here.faults.lift()
         if refused is UNDONE:
-            assert (
-                "the pull request shows what brat setup did; first delete" in said.err
-            )
+            assert "the pull request shows what was done; first delete" in said.err
             assert await person.state() == made
 
     last = await person.type("--undo --yes")

@@ -90,7 +90,7 @@ async def test_what_sessions_used_is_shown(opens: Opens) -> None:
         task = await visit.text(f"/convoys/{NAME}/tasks/3")
         other = await visit.text(f"/convoys/{NAME}/tasks/4")
 
-    assert "They used 1,200 tokens in, 40 out, $1.50." in convoy
+    assert "They have used 1,200 tokens in, 40 out, $1.50." in convoy
     assert "<dt>Used</dt><dd>1,200 tokens in, 40 out, $1.50</dd>" in task
     assert "<dt>Used</dt>" not in other
 

@@ -141,7 +141,7 @@ async def test_a_feed_that_comes_late_gets_the_newest(
                 await here.feed.tape(SESSION).after(-1, DEADLINE_S)
 
     said = text_in(tape_file(tmp_path, SESSION))
-    assert said.startswith("[brat left out 9")
+    assert said.startswith("[brat omitted 9")
     assert said.endswith("line 98\nline 99\n")
 
 

@@ -68,7 +68,7 @@ def test_1_when_a_task_fails_and_a_person_may_give_it_up(tmp_path: Path) -> None
     [
         ("brat mayor start --headless --task ''", "the task is empty"),
         ("brat mayor start --headless --task x --timeout soon", "--timeout: "),
-        ("brat mayor start --headless --task x --timeout 0", "--timeout: "),
+        ("brat mayor start --headless --task x --timeout 0", "--timeout must"),
         ("brat mayor start --task x --timeout 1h", "--timeout requires --headless"),
         ("brat mayor start --headless", "--task"),
         ("brat mayor start --headless --task x --fast", "--fast"),

@@ -28,7 +28,7 @@ NO_CI = (
 MODULE = "nobody_has"
 ACTIVATED = "install it there or in a virtual environment that you activate"
 NO_MODULE = (
-    f"the CI command is `python -m {MODULE} -q`, but python has no module {MODULE}",
+    f"the CI command is `python -m {MODULE} -q`; python has no module {MODULE}",
     f"{ACTIVATED}, or set another [ci] command in .brat/config.toml",
 )
 MOVE = "move it into the repository and give its path from the repository's top folder"
@@ -146,7 +146,7 @@ def test_a_script_of_ci_that_is_not_committed_is_said(tmp_path: Path) -> None:
         name = file.relative_to(terminal.cwd)
         lack = f"the CI command: agents get only committed files, and {name} is not one"
         mend = (
-            "git ignores it: put its folder on the PATH and give only its name"
+            "git ignores it: put its folder on the PATH, and use its name"
             if "made" in command
             else f"run `git add {name}`, and commit it"
         )

@@ -227,8 +227,8 @@ class Judge:
             owner = self._context.renderer.owner(repo)
             with self._store.change():
                 queued = self._queued(repo, owner, branch, commit)
-            ground = self._grounds[repo.id] = Ground(commit, queued.id)
-            self._context.spawn(self._find(repo, queued, ground), f"ci {queued.id}")
+            self._grounds[repo.id] = Ground(commit, queued.id)
+            self._spawn(repo, queued)
             return "failure", output
         await ground.is_judged.wait()
         found = self._store.check_runs.get(ground.check)
@@ -243,12 +243,6 @@ class Judge:
             return "action_required", Output(title=NAME, summary=why)
         note = f"CI failed without this change, too, on {where}: {said}"
         return "failure", replace(output, text=f"{text}\n{note}\n")
-
-    async def _find(self, repo: Repository, check: CheckRun, ground: Ground) -> None:
-        try:
-            await self._job(repo, check)
-        finally:
-            ground.is_judged.set()
 
     def _overtaken(self, repo: Repository, check: CheckRun) -> bool:
         """Say whether the candidate was replaced or dropped since its push."""
@@ -353,6 +347,8 @@ class Judge:
             self._store.check_runs.put(check)
             owner = self._context.renderer.owner(repo)
             self._context.events.check_run(repo, owner, "completed", check)
+        if (ground := self._grounds.get(repo.id)) and ground.check == check.id:
+            ground.is_judged.set()
 
     def _put(self, check: CheckRun) -> CheckRun:
         with self._store.change():

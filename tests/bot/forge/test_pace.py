@@ -199,7 +199,7 @@ async def test_who_stood_in_line_for_too_long_is_told(hand: HandTime) -> None:
     assert (
         told
         == [
-            "POST /x: other requests go first; it continues at 22:14:00 UTC",
+            "POST /x: other requests go first; requests resume at 22:14:00 UTC",
         ]
         * 2
     )

@@ -135,7 +135,7 @@ async def test_a_long_wait_is_left_to_the_caller(
     assert first.value.retry_at == pytest.approx((NOON + 1800) * 1000, abs=1000)
     assert first.value.retry_at == second.value.retry_at
     assert str(first.value) == (
-        "GET /user: the forge asked for a pause; it continues at 22:43:20 UTC"
+        "GET /user: the forge asked for a pause; requests resume at 22:43:20 UTC"
     )
 
 

@@ -117,7 +117,7 @@ async def test_it_asks_again_when_the_forge_said_and_not_before(
     now_ms = loop.troubles.resume_at - 1_700_000
     loop.context.clock = lambda: now_ms
     assert loop.troubles.retry_s == pytest.approx(1700)
-    assert "it continues at" in loop.context.troubles["tick"]
+    assert "requests resume at" in loop.context.troubles["tick"]
 
     loop.context.clock = lambda: loop.troubles.resume_at
     assert loop.troubles.retry_s == RETRY_S

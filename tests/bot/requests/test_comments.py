@@ -25,7 +25,7 @@ async def test_help_and_ping_are_answered(room: Room) -> None:
     assert reactions == ["eyes", "rocket"]
 
     text, _ = await room.said("/brat ping")
-    assert "brat[bot] is here" in text
+    assert "brat[bot] is running" in text
 
 
 async def test_a_convoy_is_shown_paused_resumed_and_cancelled(room: Room) -> None:

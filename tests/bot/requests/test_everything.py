@@ -16,7 +16,7 @@ async def labelled(here: Room, title: str) -> int:
 async def test_everything_stops_and_goes_on_by_a_persons_word(tmp_path: Path) -> None:
     async with room(tmp_path) as here:
         said = await here.answer("/brat pause all")
-        assert "Everything is paused, 1 convoy with it." in said
+        assert "Everything is paused, including 1 convoy." in said
         assert here.convoy_state() == "paused"
         assert here.convoy.why == "you paused everything in this repository"
         assert "already paused, by you" in await here.answer("/brat pause all")
@@ -25,7 +25,7 @@ async def test_everything_stops_and_goes_on_by_a_persons_word(tmp_path: Path) ->
         assert "say `/brat resume all`, then ask again" in here.spoken()[-1]
         assert here.labels(other) == set()
 
-        assert "1 convoy with it" in await here.answer("/brat resume all")
+        assert "including 1 convoy" in await here.answer("/brat resume all")
         assert here.convoy_state() == "active"
         assert "nothing is paused" in await here.answer("/brat resume all")
         again = await labelled(here, "Do more of it")

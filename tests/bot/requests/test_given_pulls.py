@@ -411,7 +411,7 @@ async def test_the_label_says_it_too_by_a_delivery_or_found_by_a_look(
 
         assert is_merged(here, number)
         assert here.labels(number) == {"brat:complete"}
-        assert sum("is in the queue" in each for each in here.shown()) == 1
+        assert sum("is in the merge queue" in each for each in here.shown()) == 1
 
 
 async def test_a_comment_that_no_delivery_brought_is_found_and_lands_it(

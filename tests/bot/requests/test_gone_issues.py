@@ -76,7 +76,7 @@ async def test_a_command_on_an_issue_that_is_gone_keeps_no_other_waiting(
         loop.context.inbox.put("here", ping(1, number))
         asked = await minute(loop)
 
-        assert len(await answers(here, "brat[bot] is here")) == 1
+        assert len(await answers(here, "brat[bot] is running")) == 1
         assert asked < FEW
         await loop.release()
     async with bot_service.opened(settings(here), lambda _: None) as again:
@@ -86,7 +86,7 @@ async def test_a_command_on_an_issue_that_is_gone_keeps_no_other_waiting(
         await again.tick()
         await again.tick()
 
-        assert len(await answers(here, "brat[bot] is here")) == 2
+        assert len(await answers(here, "brat[bot] is running")) == 2
         assert again.context.inbox.remarks() == {}
 
 
@@ -127,7 +127,7 @@ async def test_a_convoy_whose_issue_is_gone_is_cancelled_and_keeps_no_other_wait
         assert await minute(loop) < 2 * FEW
         state = loop.context.mirror.state
         said = [one["body"] for one in await here.get("issues/2/comments")]
-        assert any("brat[bot] is here" in body for body in said)
+        assert any("brat[bot] is running" in body for body in said)
         gone = state.convoys["fix-it-1"]
         assert (gone.state, gone.why) == ("failed", f"cancelled: issue #1 was {how}")
         assert list(asides(state)) == []

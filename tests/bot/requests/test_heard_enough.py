@@ -91,14 +91,14 @@ async def test_a_command_of_a_person_with_write_access_is_heard_longer(
         here.configure(answers_hour=2, writer_answers_hour=4)
 
         answers = [await here.answer("/brat ping") for _ in range(6)]
-        assert ["is here" in text for text in answers] == [True] * 4 + [False] * 2
+        assert ["is running" in text for text in answers] == [True] * 4 + [False] * 2
         assert TOO_MUCH in answers[4]
         assert answers[5] == ""
 
         assert await here.answer("/brat cancel") == ""
         assert here.convoy_state() == "active"
         here.forge.add_user("mallory")
-        assert "is here" in await here.answer("/brat ping", by="mallory")
+        assert "is running" in await here.answer("/brat ping", by="mallory")
 
 
 async def test_jobs_without_a_server_count_together(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ async def test_jobs_without_a_server_count_together(tmp_path: Path) -> None:
                 await here.loop.release()
         here.loop = own
 
-        assert ["is here" in text for text in said] == [
+        assert ["is running" in text for text in said] == [
             *(True, True, False, False),
             *(True, True),
         ]

@@ -56,7 +56,7 @@ async def test_a_comment_is_found_and_answered_once(here: Town, loop: Loop) -> N
     for _ in range(3):
         await look(loop)
 
-    assert len(await answers(here, "brat[bot] is here")) == 1
+    assert len(await answers(here, "brat[bot] is running")) == 1
     assert loop.context.inbox.remarks() == {}
 
 
@@ -70,7 +70,7 @@ async def test_one_that_was_delivered_too_is_answered_once(
     loop.context.inbox.put("a-delivery", told)
     await look(loop)
 
-    assert len(await answers(here, "brat[bot] is here")) == 1
+    assert len(await answers(here, "brat[bot] is running")) == 1
 
 
 async def test_a_new_process_finds_what_was_said_while_none_ran(
@@ -83,7 +83,7 @@ async def test_a_new_process_finds_what_was_said_while_none_ran(
         await other.tick()
         await look(other)
 
-    assert len(await answers(here, "brat[bot] is here")) == 1
+    assert len(await answers(here, "brat[bot] is running")) == 1
 
 
 async def test_one_that_was_edited_is_asked_for_again(here: Town, loop: Loop) -> None:
@@ -118,7 +118,7 @@ async def test_what_bots_say_is_no_command(here: Town, loop: Loop) -> None:
     await comment(here, "/brat ping", by="bot")
     await look(loop)
 
-    assert await answers(here, "brat[bot] is here") == []
+    assert await answers(here, "brat[bot] is running") == []
 
 
 async def test_a_bot_that_is_new_leaves_what_was_said_before_alone(
@@ -133,7 +133,7 @@ async def test_a_bot_that_is_new_leaves_what_was_said_before_alone(
         await loop.tick()
         await look(loop)
 
-    assert await answers(here, "brat[bot] is here") == []
+    assert await answers(here, "brat[bot] is running") == []
 
 
 async def test_one_that_the_list_shows_late_behind_a_newer_one_is_answered(
@@ -147,7 +147,7 @@ async def test_one_that_the_list_shows_late_behind_a_newer_one_is_answered(
     await comment(here, "/brat ping")
     await look(loop)
 
-    assert len(await answers(here, "brat[bot] is here")) == 1
+    assert len(await answers(here, "brat[bot] is running")) == 1
 
 
 async def test_a_look_at_what_is_known_costs_one_request(
@@ -196,10 +196,10 @@ async def test_people_are_answered_when_the_share_is_used_up(
         await loop.tick()
 
         assert (
-            "the repository's share of the requests is used up; it continues at "
+            "the repository's share of the requests is used up; requests resume at "
             in waits
         )
-        assert len(await answers(here, "brat[bot] is here")) == 1
+        assert len(await answers(here, "brat[bot] is running")) == 1
 
         hand.passed += HOUR_S
         loop.wake.all()

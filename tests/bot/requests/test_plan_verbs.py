@@ -28,7 +28,7 @@ async def test_a_plan_is_shown_with_its_paths_and_its_approval(
 
     assert "This comment contains the plan; expand it to read it." in said
     assert "waits for task 1: the plan says so" in comment
-    assert "makes `guide.md`" in comment
+    assert "creates `guide.md`" in comment
     assert "needs protected paths**: `.github/workflows/ci.yml`" in comment
     assert "/brat allow 1" in comment
     assert "`/brat approve` here" in comment

@@ -89,7 +89,7 @@ async def test_a_verdict_and_its_command_are_done_once(tmp_path: Path) -> None:
         await review(here, "REQUEST_CHANGES", text, bea)
         await here.until(lambda: "continues its work" in here.spoken()[-1])
 
-        assert "is here" in here.spoken()[-1]
+        assert "is running" in here.spoken()[-1]
         assert here.task(1).notes == ("bea asks for changes: Shorter.",)
 
 
@@ -226,6 +226,6 @@ async def test_a_box_in_another_comment_is_only_text(tmp_path: Path) -> None:
         body = {"body": forged}
         await here.asked("PATCH", f"issues/comments/{comment}", body)
         await here.said("/brat ping")
-        await here.until(lambda: "is here" in here.shown()[-1])
+        await here.until(lambda: "is running" in here.shown()[-1])
 
         assert here.convoy_state() == "active"

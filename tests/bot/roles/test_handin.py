@@ -204,7 +204,7 @@ async def test_where_the_newest_is_of_no_use_an_older_one_is(tmp_path: Path) -> 
     [
         ("rubbish", "it cannot be read: it is not a git bundle"),
         ("protected", "The patch changes a protected path: AGENTS.md."),
-        ("elsewhere", "it is not based on the attempt's commit"),
+        ("elsewhere", "it does not start from the attempt's commit"),
         ("bomb", "it cannot be read: "),
     ],
 )

@@ -157,7 +157,7 @@ CASES: dict[str, tuple[Callable[[Stage], bytes], str]] = {
     ),
     "a history of its own": (
         on_another_base,
-        "the work is not based on the attempt's commit",
+        "the work does not start from the attempt's commit",
     ),
     "a second root": (
         a_second_root,
@@ -203,7 +203,7 @@ CASES: dict[str, tuple[Callable[[Stage], bytes], str]] = {
         "It gave in.",
     ),
     "a large file": (a_large_file, "The patch has zeros (60000000 bytes)"),
-    "a commit without end": (many_commits, "The work has over 1000 commits"),
+    "a commit without end": (many_commits, "The work has more than 1000 commits"),
     "a tree that is a bomb": (lambda s: s.with_work(s.work.tree_bomb()), "The work "),
     "folders without end": (lambda s: s.with_work(s.work.deep_tree()), "The work "),
     "a delta that is a bomb": (

@@ -114,7 +114,7 @@ async def test_deliveries_that_fail_are_explained(here: Town) -> None:
 
     found = about(await looked(hosting), "deliveries")
     assert found.said.endswith("failed, the newest with 401")
-    assert "secret differs" in found.mend
+    assert "secrets do not match" in found.mend
 
 
 async def test_another_name_for_the_app_is_a_fault(here: Town) -> None:

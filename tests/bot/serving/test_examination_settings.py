@@ -147,7 +147,7 @@ async def test_a_workflow_file_is_held_against_this_version() -> None:
     ("http://127.0.0.1:8080/", "is inside a network that the forge cannot reach"),
     ("http://localhost/", "is inside a network that the forge cannot reach"),
     ("http://10.1.2.3/", "is inside a network that the forge cannot reach"),
-    ("http://[::1/", "is none"),
+    ("http://[::1/", "is not a valid address"),
     ("https://brat.alice.dev/webhooks/github", ""),
 )
 def test_an_address_that_leads_nowhere_is_known(url: str, why: str) -> None:

@@ -50,7 +50,7 @@ async def test_the_log_is_not_pushed_into_a_repository_that_took_the_name(
         create(here.forge, REPO, make_source(tmp_path / "public"))
 
         async def noticed() -> bool:
-            return "another repository" in host.served[REPO].trouble
+            return "a different repository" in host.served[REPO].trouble
 
         await until(noticed, deadline_s=patient(30))
     assert refs(here, REPO) == set()
@@ -108,9 +108,9 @@ async def test_a_bot_of_its_own_refuses_the_folder_of_another_repository(
         rename(here.forge, REPO, "moved")
         create(here.forge, REPO, make_source(tmp_path / "public"))
 
-        with pytest.raises(BratError, match="another repository"):
+        with pytest.raises(BratError, match="a different repository"):
             await bot_service.tick(loop)
-    with pytest.raises(BratError, match="another repository"):
+    with pytest.raises(BratError, match="a different repository"):
         async with bot_service.opened(alone(here), lambda _: None):
             pass
     assert refs(here, REPO) == set()
@@ -124,6 +124,6 @@ async def test_a_name_that_changes_hands_between_two_calls_gets_nothing(
         rename(here.forge, REPO, "moved")
         create(here.forge, REPO, make_source(tmp_path / "public"))
 
-        with pytest.raises(BratError, match="another repository"):
+        with pytest.raises(BratError, match="a different repository"):
             await asyncio.to_thread(loop.context.mirror.look)
     assert refs(here, REPO) == set()

@@ -48,7 +48,7 @@ async def test_the_file_counts_where_the_branch_is_guarded(
         keys = {signer.public for signer in mirror.authority.signers.signers}
         assert (OTHER_KEY.public in keys) == guarded
     (told,) = [each for each in said if each.startswith("allowed signers: ")]
-    assert ("does not count" in told) != guarded
+    assert ("is not used" in told) != guarded
 
 
 async def test_without_a_file_nothing_is_asked(here: Town) -> None:
