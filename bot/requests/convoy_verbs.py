@@ -302,7 +302,7 @@ APPROVAL: Final = (
         of_convoy=ConvoyEndpoint(
             word="approve",
             typed="convoy approve",
-            help="Approve a plan that is waiting for a person.",
+            help="Approve a plan that is waiting for approval.",
             button=_has_plan,
         ),
     ),

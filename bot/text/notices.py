@@ -233,7 +233,7 @@ _NEEDS_MOST: Final = 10
 def call_text(convoy: Convoy, needs: tuple[Need, ...], whom: str) -> str:
     """Return the comment as Markdown: whom it calls, what waits, how to answer."""
     called = f"@{whom} " if whom else ""
-    lines = [f"{called}This is waiting for a person:", ""]
+    lines = [f"{called}This convoy needs a decision:", ""]
     lines += ["- " + "".join(_need_said(convoy, need)) for need in needs[:_NEEDS_MOST]]
     if more := len(needs[_NEEDS_MOST:]):
         lines.append(f"- and {more} more, listed in the convoy's comment")

@@ -108,7 +108,7 @@ EDITED_COMMENT: Final = (
     "it in a new comment."
 )
 EMPTY_REPOSITORY: Final = (
-    "The repository is empty: push a first commit, then set the label again."
+    "The repository is empty: push an initial commit, then add the label again."
 )
 NO_RIGHT: Final = (
     "@{by} may not start a convoy: that requires write access to this repository."

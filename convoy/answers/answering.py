@@ -108,9 +108,9 @@ class Answering(Struct, frozen=True, kw_only=True):
 ANSWER_FAULTS: Final = 10
 """So many are told at once."""
 _ASKED: Final = """\
-Write {what} into the file `{file}` at the top of this folder: one JSON object that
-fits this schema, and nothing else. If you cannot write files, end your last message
-with it, in a block of ```json.
+Write {what} to `{file}` in the root of this folder: a single JSON object that matches
+this schema, and nothing else. If you cannot write files, put the object at the end of
+your last message, in a ```json block.
 
 {schema}
 """

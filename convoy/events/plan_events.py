@@ -287,8 +287,8 @@ class ConvoyReplanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.replan
         mayor = convoy.mayor
         titles = "\n".join(f"{t.number}. {t.spec.title}" for t in convoy.tasks)
         told = (
-            f"{mayor.spec.instructions}\n\nA plan was made of "
-            f"this:\n\n{titles}\n\n{self.by} reviewed it and asked for another "
+            f"{mayor.spec.instructions}\n\nThis was the first "
+            f"plan:\n\n{titles}\n\n{self.by} reviewed it and asked for a different "
             f"one:\n\n{self.text}"
         )
         again = replace(

@@ -21,12 +21,12 @@ class LandingChosen(ConvoyEvent, frozen=True, kw_only=True, tag="landing.chosen"
 
     def sentence(self) -> str:
         ways = {
-            "push": "a push",
-            "merge": f"the forge's {self.landing.method}",
-            "queue": "the forge's merge queue",
-            "person": "a person's merge",
+            "push": "with a push",
+            "merge": f"through the forge's {self.landing.method}",
+            "queue": "through the forge's merge queue",
+            "person": "when somebody merges it",
         }
-        return f"The convoy will land by {ways[self.landing.way]}."
+        return f"The convoy will land {ways[self.landing.way]}."
 
     def decide(self, state: State) -> Decision:
         """Try the convoy's own step again where a refusal told more of the rules."""

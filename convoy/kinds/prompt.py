@@ -49,7 +49,7 @@ kept. If lines of one side must go, name their file in the sentence after `BRAT:
 and say why. If nothing conflicts any more and all is done, end with `noop`. Both sides:
 """
 _HANDED = "## Notes for you from earlier agents\n"
-_SCRATCHPAD = "## Notes of this convoy's agents for each other\n"
+_SCRATCHPAD = "## Notes that this convoy's agents left for each other\n"
 _SAYING = """\
 Write what others should know on separate lines of your last message, before that line.
 Each is one plain sentence; at most ten of a kind:

@@ -182,8 +182,8 @@ LET_IT_RUN: Final = (
     "make it run on brat/queue/**, or list checks that do in [refinery] checks"
 )
 SKIPPED_WHOLE: Final = (
-    "{0} was skipped as a whole, so its jobs report nothing: move its if: to their "
-    "steps"
+    "{0} was skipped entirely, so none of its jobs reported: move the if: from {0} to "
+    "the steps of those jobs"
 )
 """Of a matrix or a called workflow. https://github.com/wafflebase/wafflebase/pull/807"""
 MEND: Final = "set its reporter in [refinery] reporters, or have that one report it"

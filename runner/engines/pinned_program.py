@@ -146,7 +146,7 @@ def _by_npm(kind: str, folder: Path, path: str, offered: Mapping[str, str]) -> P
     _, where = NPM[kind]
     found = next(iter((modules / "node_modules").glob(where)), None)
     if found is None:
-        raise Unavailable(f"{kind}'s package has no program for this machine")
+        raise Unavailable(f"the {kind} package has no executable for this platform")
     return found
 
 

@@ -242,7 +242,7 @@ def test_a_required_check_that_does_not_come_is_named_and_asked_for_again() -> N
     whole = replace(one, name="lint", conclusion="skipped")
     for leg in ("lint (3.11)", "lint / ruff"):
         said = judge([one, whole], ("ci", leg), "brat").text
-        assert "(reported: ci, lint): lint was skipped as a whole" in said
+        assert "(reported: ci, lint): lint was skipped entirely" in said
 
 
 def test_where_ci_never_reported_a_person_is_asked_at_once() -> None:

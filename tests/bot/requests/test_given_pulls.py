@@ -192,7 +192,7 @@ async def test_what_stands_on_a_refused_pull_request_lands_without_it(
         assert given(here, numbers[1]).set_aside is not None
         assert not given(here, numbers[1]).ended
         assert (
-            sum("This is waiting for a person" in each for each in here.spoken()) == 1
+            sum("This convoy needs a decision" in each for each in here.spoken()) == 1
         )
 
 

@@ -23,7 +23,7 @@ async def test_a_plan_is_shown_with_its_paths_and_its_approval(
 ) -> None:
     async with room(tmp_path, CONFIG, text=TEXT) as here:
         (comment,) = [each for each in here.spoken() if "<details" in each]
-        assert any("@you This is waiting" in each for each in here.spoken())
+        assert any("@you This convoy needs" in each for each in here.spoken())
         said = await here.answer("/brat plan")
 
     assert "This comment contains the plan; expand it to read it." in said
