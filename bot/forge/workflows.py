@@ -482,7 +482,7 @@ def _of_job(
     if job.may_write or (job.may_write is None and default == "write"):
         yield Exposure(f"{where}: agents' code gets a token that can write", _READ)
     elif job.may_write is None and not default:
-        said = f"{where}: it sets no permissions, so its token may be able to write"
+        said = f"{where}: it names no permissions, so its token may be able to write"
         yield Exposure(said, _READ)
     if job.secrets:
         what = "all" if EVERY_SECRET in job.secrets else ", ".join(job.secrets)

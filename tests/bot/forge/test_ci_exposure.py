@@ -88,7 +88,7 @@ def test_each_thing_that_is_handed_over_is_a_fault(
     [
         ("read", []),
         ("write", ["agents' code gets a token that can write"]),
-        ("", ["it sets no permissions, so its token may be able to write"]),
+        ("", ["it names no permissions, so its token may be able to write"]),
     ],
 )
 def test_without_permissions_the_repositorys_default_counts(
