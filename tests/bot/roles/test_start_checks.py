@@ -74,7 +74,7 @@ async def asked(here: Lobby, sentence: str) -> list[str]:
     [
         (
             *("ci.yml", EXPOSED, CONFIG, {}, "fork's pull request"),
-            ("ci.yml, job test: it sets no permissions", "NPM", "environment prod"),
+            ("ci.yml, job test: it names no permissions", "NPM", "environment prod"),
         ),
         ("ci.yml", f"on: push\n{JOBS}", CONFIG, {}, "fork's pull request", ()),
         (
