@@ -147,7 +147,7 @@ def test_a_signal_ends_the_agents_keeps_their_work_and_costs_no_attempt(
             start.process.send_signal(number)
             start.process.send_signal(number)  # as `timeout` does
 
-            start.says("ending 1 agent; finished work is kept")
+            start.says("stopping 1 agent; finished work is kept")
             assert start.ended() == 128 + number
         assert left_running(tmp_path) == []
         (convoy,) = status(terminal)["convoys"]
