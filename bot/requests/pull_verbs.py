@@ -43,11 +43,7 @@ async def _land(context: RequestContext, *, commit: str | None = None) -> str:
     if commit is not None and not head.startswith(commit):
         raise NotPossible(f"it is now at `{head[:SHOWN]}`: review and name that commit")
     if commit is None and not await context.bot.github.may_write(given.author):
-        who = (
-            code_span(given.author)
-            if given.author
-            else "its author, whose account is gone,"
-        )
+        who = code_span(given.author) if given.author else "its unknown author"
         raise NotPossible(
             f"{who} does not have write access here and could push at any time: name "
             f"the commit that you reviewed, such as `/brat land {head[:SHOWN]}`"

@@ -334,6 +334,4 @@ async def _reached(client: httpx.AsyncClient, url: str) -> Finding:
         said = f"the webhook endpoint at {url} rejects this machine's address"
         return Finding("note", said, "add the forge's networks to allowed_networks")
     said = f"{url} answers {status}, but the bot's webhook endpoint would answer 401"
-    return Finding(
-        "fault", said, f"point the webhook at {WEBHOOK_PATH} on the bot's port"
-    )
+    return Finding("fault", said, f"point it at {WEBHOOK_PATH} on the bot's port")

@@ -97,7 +97,9 @@ def test_another_plan_is_told_what_people_said_and_shows_what_is_different() -> 
     assert mayor is not None
 
     assert mayor.started == 2
-    assert mayor.spec.instructions.endswith("asked for a different one:\n\nSmaller steps.")
+    assert mayor.spec.instructions.endswith(
+        "asked for a different one:\n\nSmaller steps."
+    )
     assert "2. Task 2" in mayor.spec.instructions
     assert rules.convoy.state == "active"
 
