@@ -235,6 +235,25 @@ async def test_where_ci_is_red_without_a_change_the_next_red_says_so(
         assert "without this change" not in check["output"]["text"]
 
 
+async def test_a_red_one_is_judged_though_what_it_waits_for_was_forgotten(
+    here: Town, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    base = f"grep -qx 0 work.txt && cat {gate}"
+    here.judge(f"grep -q good work.txt && exit 0; {base}; exit 1", box="off", slots=4)
+    await push(here, "0", to="main")
+    _, first = await push(here, "1", to="brat/queue/main/1")
+    await judged(here, first)
+    _, second = await push(here, "2", to="brat/queue/main/2")
+    _, good = await push(here, "good", to="brat/queue/main/good")
+    await judged(here, good)
+
+    await until(lambda: opened(gate))
+
+    assert (await judged(here, second))["conclusion"] == "failure"
+
+
 async def test_candidates_wait_for_a_slot_and_may_be_given_up(
     here: Town, tmp_path: Path
 ) -> None:

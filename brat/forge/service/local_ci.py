@@ -12,7 +12,7 @@ from asyncio.subprocess import DEVNULL
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from secrets import token_hex
@@ -51,7 +51,6 @@ class Ground:
 
     commit: str
     check: int
-    is_judged: asyncio.Event = field(default_factory=asyncio.Event)
     alike: int = 0
     """How many candidates failed as it does, since that is known."""
 
@@ -64,6 +63,7 @@ class Judge:
         self._store = context.forge.store
         self._turns: dict[int, Turns] = defaultdict(Turns)
         self._grounds: dict[int, Ground] = {}
+        self._awaited: dict[int, asyncio.Event] = {}
 
     def start(self) -> None:
         """Restart the jobs that an earlier process left unfinished.
@@ -228,9 +228,11 @@ class Judge:
             with self._store.change():
                 queued = self._queued(repo, owner, branch, commit)
             self._grounds[repo.id] = Ground(commit, queued.id)
+            self._awaited[queued.id] = asyncio.Event()
             self._spawn(repo, queued)
             return "failure", output
-        await ground.is_judged.wait()
+        if awaited := self._awaited.get(ground.check):
+            await awaited.wait()
         found = self._store.check_runs.get(ground.check)
         if found is None or found.conclusion != "failure":
             return "failure", output
@@ -347,8 +349,8 @@ class Judge:
             self._store.check_runs.put(check)
             owner = self._context.renderer.owner(repo)
             self._context.events.check_run(repo, owner, "completed", check)
-        if (ground := self._grounds.get(repo.id)) and ground.check == check.id:
-            ground.is_judged.set()
+        if awaited := self._awaited.pop(check.id, None):
+            awaited.set()
 
     def _put(self, check: CheckRun) -> CheckRun:
         with self._store.change():
