@@ -189,8 +189,8 @@ def _is_unwanted(convoy: Convoy, intent: Intent) -> bool:
     """Whether a person has said no by hand since the action was announced."""
     if intent.kind == "pull":  # it would have nothing to be merged into
         return convoy.base_is == "deleted"
-    closed = convoy.issue_is in ("closed", "paused")
-    return intent.kind == "land" and (closed or convoy.taken_out is not None)
+    kept = convoy.issue_is in ("closed", "paused") or convoy.taken_out is not None
+    return intent.kind == "land" and kept and not convoy.ended
 
 
 def _unshown(state: State, now: int) -> Iterator[tuple[Convoy, owed.Shown]]:

@@ -25,6 +25,7 @@ from convoy.model.state import Convoy, State, Task, TaskState
 from convoy.owed import (
     BuildConvoy,
     CreateBase,
+    Do,
     HearBase,
     HearPush,
     Note,
@@ -34,6 +35,7 @@ from convoy.rules.landing import AttemptMerge, FailMerge, LandMerge, chain
 from convoy.rules.people import BlockTask, DropTask, FailConvoy, RetryConvoy, RetryTask
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask
+from convoy.rules.target import AskForge, NoteLanded
 from convoy.rules.verdict import Checks
 from tests.convoy.room import BASE, begins, due, why
 from tests.world.rules import (
@@ -296,6 +298,23 @@ def test_a_convoy_that_ended_opens_no_pull_request() -> None:
 
     rules.do(FailConvoy(convoy=NAME, why="cancelled", by="ann"))
     assert ids.pull_key(NAME, 0) not in rules.state.intents
+
+
+def test_a_merge_that_a_person_made_needless_is_not_announced_for_ever() -> None:
+    rules = Rules().planned(spec(1)).landed(1, sha("a"))
+    rules.do(
+        ActionDone(key=ids.pull_key(NAME, 0), number=20),
+        made(AttemptMerge, task=0, candidate=sha("a"), work=sha("a")),
+        AskForge(convoy=NAME, candidate=sha("a"), judged=("ci",)),
+        IssueClosed(convoy=NAME, issue=7),
+    )
+    merge = Do(rules.state.intents[ids.landing_key(NAME, sha("a"))])
+    assert merge not in due(rules, {})
+
+    rules.do(NoteLanded(convoy=NAME, commit=sha("b"), judged=("ci",)))
+
+    assert rules.convoy.ended
+    assert merge in due(rules, {})  # it finds that nothing is left to do
 
 
 def test_two_convoys_share_the_slots() -> None:
