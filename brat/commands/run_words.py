@@ -68,8 +68,8 @@ def run(
 ) -> None:
     """Plan it, let agents do it, and land what passes your CI.
 
-    Exit status 0: all of it landed; 1: something needs you; 3: out of time. Ctrl-C ends
-    the agents and keeps their work.
+    Exit status 0: all of it landed; 1: something needs you; 3: out of time.
+    Ctrl-C ends the agents and keeps their work.
     """
     from brat.commands import start_convoy
 
