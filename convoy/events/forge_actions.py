@@ -35,28 +35,28 @@ from convoy.model.work import ANSWERS_SHOWN_MOST, Intent, ShownAnswer, with_answ
 
 
 class ActionIntended(Event, frozen=True, kw_only=True, tag="action.intended"):
-    """An action that the forge does not make idempotent is about to be done."""
+    """An action that is not idempotent on the forge is about to be carried out."""
 
     key: str
     kind: ActionKind
     convoy: str = ""
-    """The convoy; empty for an answer that concerns none."""
+    """The convoy; empty for an answer unrelated to any convoy."""
     task: int = 0
     attempt: int = 0
     issue: int = 0
-    """For an answer: the issue or pull request to answer on."""
+    """For an answer: the issue or pull request where it is given."""
     comment: int = 0
-    """For an answer: the comment it answers; in a thread: the one that began it."""
+    """For an answer: the comment it replies to; for a thread: its first comment."""
     reaction: Reaction = ""
-    """For an answer: the reaction to that comment; in a thread `confused`: it was not
-    followed."""
+    """For an answer: the reaction to that comment; for a thread, `confused` means that
+    no change was made."""
     text: str = ""
-    """For an answer or a notification: its text; empty: none, or the usual one. In a
-    thread: the commit, or why it was not followed."""
+    """For an answer or a notification: its text; empty: none, or the default. For a
+    thread: the commit, or why no change was made."""
     by: str = ""
-    """For an answer: who asked; empty: nobody did."""
+    """For an answer: who asked; empty: no one did."""
     enough: bool = False
-    """For an answer: whether it says that it is enough for now."""
+    """For an answer: whether it says that the limit for answers is reached."""
 
     def sentence(self) -> str:
         return will_do(self.key)
@@ -80,9 +80,9 @@ def pull_wanted(state: State, convoy: str, task: int) -> tuple[ActionIntended, .
 
 
 class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
-    """The action was done; `number` is the run, the pull request, issue or comment.
+    """The action was carried out.
 
-    A pull request of 0: the branch holds the task's work already, so there is none.
+    A pull request number of 0 means that none was needed: the branch has the work.
     """
 
     key: str
@@ -143,7 +143,7 @@ class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
 
 
 class CommentSaid(ConvoyEvent, frozen=True, kw_only=True, tag="comment.said"):
-    """The convoy's comment stands on the issue and is edited from here on."""
+    """The convoy's comment was posted on the issue; from now on it is edited."""
 
     issue: int
     comment: int
@@ -156,14 +156,14 @@ class CommentSaid(ConvoyEvent, frozen=True, kw_only=True, tag="comment.said"):
 
 
 class AnswerShown(ConvoyEvent, frozen=True, kw_only=True, tag="answer.shown"):
-    """The convoy's comment shows an answer, which has no comment of its own."""
+    """An answer is shown in the convoy's comment, not in a comment of its own."""
 
     by: str
     text: str
     issue: int
-    """The issue or pull request where it was asked."""
+    """The issue or pull request where the request was made."""
     comment: int = 0
-    """The comment that asked; 0: a review, a tick or a button did."""
+    """The comment with the request; 0: it was a review, a ticked box or a button."""
 
     def sentence(self) -> str:
         return f"Answered {self.by} in the convoy's comment: {clause(self.text)}."
@@ -207,13 +207,13 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 
 class RequestIgnored(Event, frozen=True, kw_only=True, tag="request.ignored"):
-    """A comment, a review or a tick is neither carried out nor answered, ever."""
+    """A comment, a review or a ticked box is ignored for good, without an answer."""
 
     by: str
     comment: int = 0
-    """The comment; 0: it was the review or tick in `sign`."""
+    """The comment; 0: it was the review or ticked box in `sign`."""
     sign: str = ""
-    """The key of the review or tick; empty: it was a comment."""
+    """The key of the review or ticked box; empty: it was a comment."""
 
     def sentence(self) -> str:
         said = f"comment {self.comment}" if self.comment else self.sign
@@ -234,19 +234,19 @@ KEPT_MS: Final = 168 * HOUR_MS
 
 
 class ItemSetAside(Event, frozen=True, kw_only=True, tag="item.set-aside"):
-    """An item is not tried for now; everything else goes on."""
+    """An item is set aside and retried later; everything else continues."""
 
     item: str
-    """Such as `task/fix/3`."""
+    """The item, such as `task/fix/3`."""
     why: str
     rule: str = ""
-    """Which kind of refusal it is; empty: a fault."""
+    """The kind of refusal; empty: a fault."""
     helps: str = ""
     """What a person can do about it."""
     passing: bool = False
-    """Whether it may well go away by itself."""
+    """Whether the problem is likely to resolve itself."""
     tries: int = 1
-    """How often it was tried in vain."""
+    """How many tries have failed."""
 
     def sentence(self) -> str:
         times = "once" if self.tries == 1 else f"{self.tries} times"
@@ -273,13 +273,13 @@ class ItemTakenUp(Event, frozen=True, kw_only=True, tag="item.taken-up"):
     """An item that was set aside is tried again, or works again."""
 
     item: str
-    """Such as `task/fix/3`."""
+    """The item, such as `task/fix/3`."""
     by: str = ""
-    """Who asked for it; empty: its time had come."""
+    """Who asked for it; empty: the next try was due."""
     works: bool = False
     """Whether it was tried and works again."""
     when_free: bool = False
-    """Whether it is a session that never began: others may have its slot by now."""
+    """Whether it is a session that never started and now waits for a free slot."""
 
     def sentence(self) -> str:
         if self.works:

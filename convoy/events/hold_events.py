@@ -96,7 +96,7 @@ NO_LABEL: Final = "brat:no"
 
 
 class WorkHeld(_PartEvent, frozen=True, kw_only=True, tag="work.held"):
-    """A label keeps this from starting and merging; task 0: the convoy."""
+    """A label keeps a task from starting and merging; task 0 is the convoy itself."""
 
     label: str
     """The label, such as `brat:hold`."""
@@ -118,7 +118,7 @@ class WorkHeld(_PartEvent, frozen=True, kw_only=True, tag="work.held"):
 
 
 class WorkReleased(_PartEvent, frozen=True, kw_only=True, tag="work.released"):
-    """The label was removed; task 0: the convoy's."""
+    """The label that held a task was removed; task 0 is the convoy itself."""
 
     def sentence(self) -> str:
         return f"{subject(self.task)} is no longer held by a label."
@@ -133,14 +133,14 @@ class WorkReleased(_PartEvent, frozen=True, kw_only=True, tag="work.released"):
 
 
 class WorkTakenOut(_PartEvent, frozen=True, kw_only=True, tag="work.taken-out"):
-    """A person took a task's work out on the forge; task 0 is the convoy itself."""
+    """A person dequeued a task on the forge; task 0 is the convoy itself."""
 
     gesture: Gesture
-    """What was done: `closed`, or its `branch` deleted, or its `base` changed."""
+    """How: `closed`, its `branch` deleted, its `base` changed, or made a `draft`."""
     pull: int
-    """The number of the pull request."""
+    """The pull request's number."""
     base: str = ""
-    """What its base was changed to; empty: it was not."""
+    """The pull request's new base; empty: it was not changed."""
 
     def sentence(self) -> str:
         return f"A person dequeued {subject(self.task)}: {self._taken_out.why}."
@@ -162,10 +162,10 @@ class WorkTakenOut(_PartEvent, frozen=True, kw_only=True, tag="work.taken-out"):
 
 
 class WorkTakenBack(_PartEvent, frozen=True, kw_only=True, tag="work.taken-back"):
-    """A person undid what took the work out; task 0 is the convoy itself."""
+    """A person put dequeued work back in the queue; task 0 is the convoy itself."""
 
     by: str = ""
-    """Who wants another pull request for it; empty: its own is open again."""
+    """Who asked for a new pull request; empty: the old one is open again."""
 
     def sentence(self) -> str:
         new = ": a new pull request will be opened" if self.by else ""
@@ -203,7 +203,7 @@ _DELETED: Final = "its branch {} was deleted"
 
 
 class IssueClosed(ConvoyEvent, frozen=True, kw_only=True, tag="issue.closed"):
-    """A person closed the convoy's issue: nothing of it starts or lands."""
+    """A person closed the convoy's issue, so none of its tasks start or land."""
 
     issue: int
 
@@ -223,7 +223,7 @@ class IssueClosed(ConvoyEvent, frozen=True, kw_only=True, tag="issue.closed"):
 
 
 class IssueReopened(ConvoyEvent, frozen=True, kw_only=True, tag="issue.reopened"):
-    """A person reopened the convoy's issue; it goes on if the closing paused it."""
+    """A person reopened the issue; if closing it paused the convoy, it resumes."""
 
     issue: int
 
@@ -245,11 +245,11 @@ class IssueReopened(ConvoyEvent, frozen=True, kw_only=True, tag="issue.reopened"
 
 
 class IssueGone(ConvoyEvent, frozen=True, kw_only=True, tag="issue.gone"):
-    """The convoy's issue is not here any more: nothing is said or shown there."""
+    """The convoy's issue no longer exists here, so nothing more is posted on it."""
 
     issue: int
     how: Gone
-    """What became of it."""
+    """What happened to it."""
 
     def sentence(self) -> str:
         return f"Issue #{self.issue} was {self.how}."
@@ -273,7 +273,7 @@ class IssueGone(ConvoyEvent, frozen=True, kw_only=True, tag="issue.gone"):
 
 
 class BaseDeleted(ConvoyEvent, frozen=True, kw_only=True, tag="base.deleted"):
-    """A person deleted the branch that the convoy's tasks share: it pauses."""
+    """A person deleted the convoy's base branch, which pauses the convoy."""
 
     def sentence(self) -> str:
         return f"Branch {ids.base_branch(self.convoy)} was deleted; the convoy pauses."
@@ -292,7 +292,7 @@ class BaseDeleted(ConvoyEvent, frozen=True, kw_only=True, tag="base.deleted"):
 
 
 class BaseRestored(ConvoyEvent, frozen=True, kw_only=True, tag="base.restored"):
-    """The branch that the convoy's tasks share is there again."""
+    """The convoy's base branch exists again."""
 
     def sentence(self) -> str:
         return f"Branch {ids.base_branch(self.convoy)} exists again."
@@ -310,16 +310,16 @@ class BaseRestored(ConvoyEvent, frozen=True, kw_only=True, tag="base.restored"):
 
 
 class BranchPushed(_PartEvent, frozen=True, kw_only=True, tag="base.pushed"):
-    """Somebody pushed a commit of their own to the shared branch, or to a task's.
+    """Somebody pushed their own commit to the convoy's base branch or a task's branch.
 
-    The convoy, or the task, waits: a candidate that moves there would overwrite it.
+    The convoy or task waits, because a candidate would overwrite the commit.
     """
 
     task: int = 0
     commit: str
     files: tuple[str, ...] = ()
     ci_files: tuple[str, ...] = ()
-    """Those that tell CI what to run."""
+    """The changed files that tell CI what to run."""
     faults: tuple[str, ...] = ()
 
     def sentence(self) -> str:
@@ -341,7 +341,7 @@ class BranchPushed(_PartEvent, frozen=True, kw_only=True, tag="base.pushed"):
 
 
 class BranchTaken(_PartEvent, frozen=True, kw_only=True, tag="base.taken"):
-    """A person answers for what was pushed to one of our branches: it lands, too."""
+    """A person accepted what was pushed to a branch of the convoy, so it lands too."""
 
     task: int = 0
     commit: str
@@ -392,7 +392,7 @@ class BranchTaken(_PartEvent, frozen=True, kw_only=True, tag="base.taken"):
 
 
 class BranchReturned(_PartEvent, frozen=True, kw_only=True, tag="base.returned"):
-    """A branch of ours is again where the log left it."""
+    """A branch of the convoy is back at the commit that the log records."""
 
     task: int = 0
 

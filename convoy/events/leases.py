@@ -14,7 +14,7 @@ from grite.resource import BOT, overlaps
 
 
 class BotStarted(Event, frozen=True, kw_only=True, tag="bot.started"):
-    """The event's actor speaks for a bot from here on."""
+    """The event's actor becomes a bot."""
 
     version: str
 

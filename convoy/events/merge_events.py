@@ -20,17 +20,17 @@ UNJUDGED: Final = "CI has not tested what landed"
 
 
 class MergeAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.attempted"):
-    """A candidate was built and pushed for CI to judge; task 0 is the convoy itself."""
+    """A candidate was built and pushed for CI to test; task 0 is the convoy itself."""
 
     task: int
     strategy: Strategy
     candidate: str
     base: str
-    """The commit the candidate stands on: the branch's tip or the candidate ahead."""
+    """The commit it is built on: the branch's tip or the candidate ahead of it."""
     work: str
-    """The commit whose work it carries."""
+    """The commit whose work it contains."""
     target: str = ""
-    """The target's commit that the work takes in; empty: it takes none in."""
+    """The target branch's commit that the work merges in; empty: none."""
 
     def sentence(self) -> str:
         return (
@@ -64,13 +64,13 @@ class MergeAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.attempte
 
 
 class MergeFailed(ConvoyEvent, frozen=True, kw_only=True, tag="merge.failed"):
-    """It conflicts, or CI found it red."""
+    """The work has conflicts, or CI was red on its candidate."""
 
     task: int
     candidate: str | None
     why: str
     paths: tuple[str, ...] = ()
-    """The files in which it conflicts."""
+    """The files with conflicts."""
 
     def sentence(self) -> str:
         what = subject(self.task).capitalize()
@@ -100,19 +100,19 @@ _JOBS: Final = "github-actions"
 
 
 class MergeLanded(ConvoyEvent, frozen=True, kw_only=True, tag="merge.landed"):
-    """The branch moved to the candidate, unchanged, in the push that carries this."""
+    """The push with this event moved the branch to the candidate, unchanged."""
 
     task: int
     candidate: str
     branch: str
     judged: tuple[str, ...]
-    """The checks that judged the candidate; `("none",)` where CI is not required.
-    Empty: the forge or a person merged something that CI did not judge."""
+    """The checks that tested the candidate; `("none",)` if CI is not required.
+    Empty: the forge or a person merged something that CI did not test."""
     reporters: dict[str, str] = field(default_factory=dict)
-    """The App or account that reported a check, by the check's name. From the first
-    landing on, that one's word counts for the check and no other's."""
+    """The App or account that reported each check, by the check's name. From the first
+    landing on, only its reports count for that check."""
     missing: tuple[str, ...] = ()
-    """The checks that judged what landed before, and were awaited here in vain."""
+    """Checks that tested earlier landings but never reported on this one."""
 
     def sentence(self) -> str:
         what, commit = subject(self.task).capitalize(), self.candidate[:SHORT]
@@ -138,7 +138,7 @@ class MergeLanded(ConvoyEvent, frozen=True, kw_only=True, tag="merge.landed"):
 
 
 class TestsProven(TaskEvent, frozen=True, kw_only=True, tag="tests.proven"):
-    """CI found tests red before their code exists, as they should be."""
+    """CI was red on tests whose code does not exist yet, as it should be."""
 
     commit: str
     """The commit with the tests."""
@@ -154,12 +154,12 @@ class TestsProven(TaskEvent, frozen=True, kw_only=True, tag="tests.proven"):
 
 
 class WorkProven(TaskEvent, frozen=True, kw_only=True, tag="work.proven"):
-    """CI found a rival's work green as it is: it can be chosen."""
+    """CI was green on a rival's work alone, so it can be chosen."""
 
     commit: str
     """The commit of the work."""
     judged: tuple[str, ...]
-    """The checks that judged it; `("none",)` where CI is not required."""
+    """The checks that tested it; `("none",)` if CI is not required."""
     lines: int
     """How many lines it adds and removes."""
 
@@ -172,15 +172,15 @@ class WorkProven(TaskEvent, frozen=True, kw_only=True, tag="work.proven"):
 
 
 class MergeDoubted(TaskEvent, frozen=True, kw_only=True, tag="merge.doubted"):
-    """CI found a candidate red, or ended without a verdict; nobody is blamed yet."""
+    """CI was red on a candidate or gave no verdict; the work is not sent back yet."""
 
     candidate: str
     is_red: bool
-    """Whether CI found it red; otherwise its run was cancelled or ran out of time."""
+    """Whether CI was red; otherwise its run was cancelled or timed out."""
     checks: tuple[str, ...] = ()
     """The checks that did not pass."""
     why: str
-    """The end of CI's text."""
+    """The end of CI's output."""
 
     def sentence(self) -> str:
         found = "CI was red on" if self.is_red else "CI gave no verdict on"
@@ -201,7 +201,7 @@ class MergeDoubted(TaskEvent, frozen=True, kw_only=True, tag="merge.doubted"):
 
 
 class MergeCleared(TaskEvent, frozen=True, kw_only=True, tag="merge.cleared"):
-    """CI found work green alone that it had found red."""
+    """Work on which CI was red turned out to be green when tested alone."""
 
     candidate: str
 

@@ -52,7 +52,7 @@ class RepositoryPaused(Event, frozen=True, kw_only=True, tag="repository.paused"
 
 
 class RepositoryResumed(Event, frozen=True, kw_only=True, tag="repository.resumed"):
-    """A person resumes everything."""
+    """A person resumed everything."""
 
     by: str
 
@@ -82,7 +82,7 @@ class ConvoyPaused(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.paused"):
 
     by: str
     why: str = ""
-    """The reason, when the bot did it by itself."""
+    """The reason, if the bot did it automatically."""
 
     def sentence(self) -> str:
         why = f": {clause(self.why)}" if self.why else ""
@@ -142,11 +142,11 @@ def stands_still(state: State) -> Refusal | None:
 
 
 class ConvoyRetried(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.retried"):
-    """The convoy continues with the work that it had."""
+    """The convoy was retried; it continues with the work it already had."""
 
     by: str
     tasks: tuple[int, ...] = ()
-    """The tasks that were dropped with it and are taken up again."""
+    """The tasks that were dropped with it and now resume."""
 
     def sentence(self) -> str:
         numbers = ", ".join(map(str, self.tasks))
@@ -201,11 +201,11 @@ def _task_again(task: Task) -> Task:
 
 
 class ConvoyApproved(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.approved"):
-    """The plan may be carried out: the convoy, which waited for this, is active."""
+    """The plan was approved, so the waiting convoy is now active."""
 
     by: str
     comment: int = 0
-    """The comment on the forge that says so; 0: a box or a button did."""
+    """The comment with the approval; 0: it was a ticked box or a button."""
 
     def sentence(self) -> str:
         return f"{self.by} approved the plan."
@@ -226,9 +226,9 @@ class TaskApproved(TaskEvent, frozen=True, kw_only=True, tag="task.approved"):
     commit: str
     by: str
     review: int = 0
-    """The review on the forge that says so; 0: it was none."""
+    """The review with the approval; 0: it was not a review."""
     comment: int = 0
-    """The comment on the forge that says so; 0: it was none."""
+    """The comment with the approval; 0: it was not a comment."""
 
     def sentence(self) -> str:
         return f"{self.by} approved {self.commit[:SHORT]} of task {self.task}."
@@ -259,7 +259,7 @@ class TaskApproved(TaskEvent, frozen=True, kw_only=True, tag="task.approved"):
 
 
 class ApprovalVoided(TaskEvent, frozen=True, kw_only=True, tag="approval.voided"):
-    """An approval no longer counts, though the work is the same."""
+    """An approval no longer counts, although the work has not changed."""
 
     by: str
     """Whose approval it was."""
@@ -337,10 +337,10 @@ class TaskTold(TaskEvent, frozen=True, kw_only=True, tag="task.told"):
 
 
 class ThreadsRaised(TaskEvent, frozen=True, kw_only=True, tag="threads.raised"):
-    """A person, or a bot that the repository lists, spoke of lines of its work."""
+    """A person, or a bot listed in `[review] bots`, commented on lines of the work."""
 
     threads: tuple[ReviewThread, ...]
-    """The place of each, who spoke there, and a digest of what they said."""
+    """Where each thread is, who wrote in it, and a digest of what they wrote."""
 
     def sentence(self) -> str:
         places = dict.fromkeys(f"{each.path}:{each.line}" for each in self.threads)
@@ -353,11 +353,11 @@ class ThreadsRaised(TaskEvent, frozen=True, kw_only=True, tag="threads.raised"):
 
 
 class TaskHeard(TaskEvent, frozen=True, kw_only=True, tag="task.heard"):
-    """The running attempt's engine was given messages that people sent meanwhile."""
+    """The running attempt's engine received messages that people had sent."""
 
     attempt: int
     messages: int
-    """How many of the messages sent during the attempt it was given so far."""
+    """How many messages sent during the attempt it has received so far."""
 
     def sentence(self) -> str:
         return (
@@ -378,10 +378,10 @@ class TaskHeard(TaskEvent, frozen=True, kw_only=True, tag="task.heard"):
 
 
 class PeopleCalled(ConvoyEvent, frozen=True, kw_only=True, tag="people.called"):
-    """People know that this waits for them: a comment said so, or they caused it."""
+    """People know what is waiting for them: a comment said so, or they caused it."""
 
     needs: tuple[str, ...]
-    """The keys of what waits, such as `blocked/3/2`."""
+    """The keys of the pending decisions, such as `blocked/3/2`."""
 
     def sentence(self) -> str:
         return f"People were notified of pending decisions: {', '.join(self.needs)}."

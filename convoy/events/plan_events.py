@@ -47,7 +47,7 @@ GITHUBS_LIST: Final = "The list of sub-issues"
 
 
 class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
-    """An issue was accepted; its text is frozen here."""
+    """An issue was accepted; later edits to its text have no effect."""
 
     convoy: str
     issue: int
@@ -60,13 +60,13 @@ class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
     """The target's tip when it was accepted; convoy/<name>/base starts there."""
     settings: Settings
     pattern: str = ""
-    """The template that is its plan, read from `base`; empty: none."""
+    """The template for its plan, read from `base`; empty: none."""
     inputs: dict[str, str] = {}  # noqa: RUF012  msgspec copies it
     """The values that fill the template."""
     named: tuple[NamedIssue, ...] = ()
-    """The issues that are closed when their tasks have landed."""
+    """The issues to close when their tasks have landed."""
     listed: tuple[SubIssue, ...] = ()
-    """Its open sub-issues, which are its plan; empty: it had none."""
+    """The issue's open sub-issues, which form the plan; empty: there were none."""
     given: GivenPull | None = None
     """The pull request that it is about; null: it is about the issue."""
 
@@ -113,7 +113,7 @@ class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
 
 
 class SettingsTaken(ConvoyEvent, frozen=True, kw_only=True, tag="settings.taken"):
-    """A changed configuration counts for a convoy that is under way."""
+    """A changed configuration takes effect for a convoy that is in progress."""
 
     settings: Settings
 
@@ -135,17 +135,17 @@ class SettingsTaken(ConvoyEvent, frozen=True, kw_only=True, tag="settings.taken"
 
 
 class ConvoyPlanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.planned"):
-    """The convoy has a plan and is active."""
+    """The convoy has a plan; it is active unless it waits for approval."""
 
     planner: str
     tasks: tuple[TaskSpec, ...]
     estimate: Estimate | None = None
-    """What its tasks may take; null: nothing is known."""
+    """What its tasks are likely to take; null: nothing is known."""
     warnings: tuple[str, ...] = ()
-    """Remarks for readers of the plan, each a sentence without its full stop."""
+    """Remarks for readers of the plan, one sentence each, without a full stop."""
 
     scopes: tuple[Scope, ...] = ()
-    """What the paths of its tasks are where they start from."""
+    """Its tasks' declared paths at the commit that the plan starts from."""
 
     def sentence(self) -> str:
         return f"Planned {counted(len(self.tasks), 'task')} ({self.planner})."
@@ -179,14 +179,14 @@ class TaskAdded(ConvoyEvent, frozen=True, kw_only=True, tag="task.added"):
 
 
 class TaskLinked(TaskEvent, frozen=True, kw_only=True, tag="task.linked"):
-    """The task waits until another one is merged, too."""
+    """The task now also waits for another task to be merged."""
 
     on: int
     """The other task's number."""
     by: str
     """Who asked; empty: the bot, because their work overlaps."""
     why: str = ""
-    """The reason, when the bot did it by itself."""
+    """The reason, if the bot did it automatically."""
 
     def sentence(self) -> str:
         why = f": {clause(self.why)}" if self.why else ""
@@ -204,13 +204,13 @@ class TaskLinked(TaskEvent, frozen=True, kw_only=True, tag="task.linked"):
 
 
 class TaskRewritten(TaskEvent, frozen=True, kw_only=True, tag="task.rewritten"):
-    """The task is another one in the plan: other tasks go before it.
+    """The task was changed in the plan, such as which tasks go before it.
 
-    Older logs joined two tasks so; without it the work of one of them would be lost.
+    Older logs used it to join two tasks; without it, the work of one would be lost.
     """
 
     spec: TaskSpec
-    """The task, as if it had been planned so; its number stays."""
+    """The task as it is now planned; its number stays the same."""
     by: str
 
     def sentence(self) -> str:
@@ -224,12 +224,12 @@ class TaskRewritten(TaskEvent, frozen=True, kw_only=True, tag="task.rewritten"):
 
 
 class ListProposed(ConvoyEvent, frozen=True, kw_only=True, tag="list.proposed"):
-    """The sub-issues on the forge are no longer those of the plan."""
+    """The sub-issues on the forge differ from the plan, or match it again."""
 
     listed: tuple[SubIssue, ...] = ()
-    """What they are now; empty: they are again as they were taken in."""
+    """The current sub-issues; empty: they match the plan again."""
     changes: tuple[str, ...] = ()
-    """What is different, a clause each."""
+    """The differences, one clause each."""
 
     def sentence(self) -> str:
         if not self.changes:
@@ -241,14 +241,14 @@ class ListProposed(ConvoyEvent, frozen=True, kw_only=True, tag="list.proposed"):
 
 
 class ListFollowed(ConvoyEvent, frozen=True, kw_only=True, tag="list.followed"):
-    """The plan goes by the sub-issues as they are now."""
+    """The plan was changed to match the current sub-issues."""
 
     listed: tuple[SubIssue, ...]
-    """What they are, and those that were closed since."""
+    """The current sub-issues, and those that have since been closed."""
     named: tuple[NamedIssue, ...]
-    """Which task stands for which issue, in the order of the list."""
+    """Which task belongs to which issue, in the order of the list."""
     by: str
-    """Who agreed; empty: the configuration lets the plan follow."""
+    """Who agreed; empty: the configuration made it automatic."""
 
     def sentence(self) -> str:
         who = f"{self.by} made the plan match" if self.by else "The plan now matches"
@@ -259,7 +259,7 @@ class ListFollowed(ConvoyEvent, frozen=True, kw_only=True, tag="list.followed"):
 
 
 class ConvoyReplanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.replanned"):
-    """A person wants another plan; the engine that planned is told why."""
+    """A person asked for another plan; the engine that planned is told why."""
 
     by: str
     text: str
@@ -314,10 +314,10 @@ class ConvoyReplanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.replan
 
 
 class TaskAssigned(TaskEvent, frozen=True, kw_only=True, tag="task.assigned"):
-    """Another engine makes the task's next attempts."""
+    """The task's next attempts use another engine."""
 
     engine: str
-    """A name in the convoy's engines."""
+    """The name of one of the convoy's engines."""
     by: str
 
     def sentence(self) -> str:
@@ -328,7 +328,7 @@ class TaskAssigned(TaskEvent, frozen=True, kw_only=True, tag="task.assigned"):
 
 
 class TaskAllowed(TaskEvent, frozen=True, kw_only=True, tag="task.allowed"):
-    """A person lets the task change protected paths."""
+    """A person allowed the task to change protected paths."""
 
     paths: tuple[str, ...]
     by: str
@@ -341,10 +341,10 @@ class TaskAllowed(TaskEvent, frozen=True, kw_only=True, tag="task.allowed"):
 
 
 class ConvoyRanked(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.ranked"):
-    """The convoy goes before or behind others."""
+    """The convoy's priority among other convoys was changed."""
 
     priority: int
-    """The rank from 0, which is first, to 2; a convoy begins with 1."""
+    """The priority, from 0 (first) to 2; a new convoy has 1."""
     by: str
 
     def sentence(self) -> str:
@@ -360,10 +360,10 @@ class ConvoyRanked(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.ranked"):
 
 
 class TaskSplit(ConvoyEvent, frozen=True, kw_only=True, tag="task.split"):
-    """A task became several; what waited for it waits for all of them."""
+    """A task was split; tasks that waited for it now wait for all of its parts."""
 
     task: int
-    """The task that is split; the same push drops it."""
+    """The task that was split; the same push drops it."""
     by: int
     """The task whose agent planned the parts; 0: a person did."""
     person: str = ""

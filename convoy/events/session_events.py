@@ -27,14 +27,14 @@ from convoy.model.work import Attempt, HalfDone, HandedIn, Resolution, Work
 
 
 class SessionSpawned(Claim, frozen=True, kw_only=True, tag="session.spawned"):
-    """The witness is up and has read its task."""
+    """The witness has started and has read its task."""
 
     def sentence(self) -> str:
         return f"{self.session} has started."
 
 
 class SessionReady(Claim, frozen=True, kw_only=True, tag="session.ready"):
-    """The workspace stands at the base commit."""
+    """The workspace is at the base commit."""
 
     def sentence(self) -> str:
         return f"{self.session} has prepared its workspace."
@@ -51,7 +51,7 @@ class SessionRunning(Claim, frozen=True, kw_only=True, tag="session.running"):
 
 
 class FilesModified(Claim, frozen=True, kw_only=True, tag="files.modified"):
-    """The files that the attempt changed against its base."""
+    """The files that the attempt changed relative to its base."""
 
     paths: tuple[str, ...]
 
@@ -60,7 +60,7 @@ class FilesModified(Claim, frozen=True, kw_only=True, tag="files.modified"):
 
 
 class SessionHandoff(Claim, frozen=True, kw_only=True, tag="session.handoff"):
-    """The work is committed and bundled; None: there is none."""
+    """The work is committed and bundled, or there is none."""
 
     commit: str | None
 
@@ -89,22 +89,22 @@ class SessionExited(Claim, frozen=True, kw_only=True, tag="session.exited"):
 
 
 class TaskStarted(SessionEvent, frozen=True, kw_only=True, tag="task.started"):
-    """Everything the runner needs for one attempt; its chunk is the hand-off."""
+    """An attempt starts; this event's chunk hands the runner all that it needs."""
 
     attempt: int
-    """From 1, counted from the log."""
+    """The attempt's number in the log, from 1."""
     session: str
     """The actor that may speak for this attempt: 32 hex digits."""
     nonce: str
-    """A value in the run's name by which a run whose id was lost is found again."""
+    """A value in the run's name, for finding a run whose id was lost."""
     base: str
     """The commit the work starts from."""
     root: str = ""
-    """The commit that the whole work is measured from, if it continues earlier work."""
+    """If it continues earlier work: the commit that all its changes are based on."""
     salvaged: int = 0
-    """The earlier attempt whose half-done work is `base`; 0: none."""
+    """The earlier attempt whose unfinished work is in `base`; 0: none."""
     resolves: Resolution | None = None
-    """The conflict of earlier work that it makes fit; null: none."""
+    """The conflict of earlier work that it must resolve; null: none."""
     branch: str
     """The branch the bot will push the work to."""
     title: str
@@ -112,31 +112,31 @@ class TaskStarted(SessionEvent, frozen=True, kw_only=True, tag="task.started"):
     paths: tuple[str, ...] = ()
     """The files and folders that its plan says it touches."""
     plan: tuple[str, ...] = ()
-    """The convoy's tasks and their states, a line each."""
+    """The convoy's tasks and their states, one line each."""
     kind: Kind | Literal["plan"] = "work"
     """`plan`: it changes nothing, and its answer is the convoy's plan."""
     brief: str = ""
-    """What a session that must answer is told besides its instructions; trusted
-    text."""
+    """What a session that must give an answer is told in addition to its instructions;
+    trusted text."""
     notes: tuple[str, ...] = ()
     """Why earlier attempts did not land, oldest first."""
     handed: tuple[str, ...] = ()
-    """The notes for it from the tasks it builds on and from its last attempt."""
+    """The notes from the tasks that it builds on and from its last attempt."""
     scratchpad: tuple[str, ...] = ()
-    """The notes the convoy's agents left for each other, oldest first."""
+    """The notes that the convoy's agents left for each other, oldest first."""
     acceptance: str = ""
     """The command the runner runs on the work; exit status 0 accepts it."""
     engine: EngineSpec
     limits: Limits
     gate: Gate
     egress: tuple[str, ...] | None = None
-    """The only hosts its agent may reach; null: none where the key proxy reaches its
-    model, else all."""
+    """The only hosts that its agent can reach; null: none if the key proxy reaches its
+    model, otherwise all."""
     setup_hosts: tuple[str, ...] | None = None
-    """The only hosts that its setup script may reach; null: those of `egress` and the
-    public package registries, or all where its agent may reach all."""
+    """The only hosts that its setup script can reach; null: those of `egress` and the
+    public package registries, or all if its agent can reach all."""
     box: BoxSetting = "on"
-    """Whether it starts in a box or not at all (`on`), or without one (`off`)."""
+    """`on`: it starts only in a sandbox; `off`: it starts without one."""
 
     def sentence(self) -> str:
         base = self.base[:SHORT]
@@ -183,7 +183,7 @@ class _FruitlessEvent(_SpendingEvent, frozen=True, kw_only=True):
     attempt: int
     why: str
     left: str = ""
-    """The half-done work that it left, for the next attempt; empty: none."""
+    """The commit with unfinished work for the next attempt; empty: none."""
 
     def task_after(self, task: Task, now: Moment) -> Task:
         left = half_done_left(task, self.left)
@@ -199,9 +199,9 @@ class WorkAccepted(_SpendingEvent, frozen=True, kw_only=True, tag="work.accepted
     files: tuple[str, ...]
     summary: str = ""
     ci_files: tuple[str, ...] = ()
-    """Those of all its files that tell CI what to run: a person has to look at them."""
+    """The files that tell CI what to run, which a person must review."""
     missing_walls: tuple[str, ...] = ()
-    """The walls that the session does not claim to have had around its agent."""
+    """The layers of the sandbox that the session did not report as in place."""
 
     def sentence(self) -> str:
         attempt = f"task {self.task}, attempt {self.attempt}"
@@ -234,7 +234,7 @@ class WorkAccepted(_SpendingEvent, frozen=True, kw_only=True, tag="work.accepted
 
 
 class TaskReported(TaskEvent, frozen=True, kw_only=True, tag="task.reported"):
-    """An attempt ended in a valid report; the same push merges the task."""
+    """An attempt ended with a valid report; the same push merges the task."""
 
     attempt: int
     report: Report
@@ -249,7 +249,7 @@ class TaskReported(TaskEvent, frozen=True, kw_only=True, tag="task.reported"):
 
 
 class WorkRefused(_FruitlessEvent, frozen=True, kw_only=True, tag="work.refused"):
-    """The attempt ended without work that may land."""
+    """The attempt ended without work that can land."""
 
     def sentence(self) -> str:
         why = clause(self.why)
@@ -257,7 +257,7 @@ class WorkRefused(_FruitlessEvent, frozen=True, kw_only=True, tag="work.refused"
 
 
 class SessionLost(_FruitlessEvent, frozen=True, kw_only=True, tag="session.lost"):
-    """The session ended and left no result."""
+    """The session ended without a result."""
 
     def sentence(self) -> str:
         why = clause(self.why)
@@ -265,7 +265,7 @@ class SessionLost(_FruitlessEvent, frozen=True, kw_only=True, tag="session.lost"
 
 
 class WorkReviewed(_SpendingEvent, frozen=True, kw_only=True, tag="work.reviewed"):
-    """An attempt at a review gave its verdict on another task's work."""
+    """A review attempt gave its verdict on another task's work."""
 
     task: int
     """The review's own number."""
@@ -276,7 +276,7 @@ class WorkReviewed(_SpendingEvent, frozen=True, kw_only=True, tag="work.reviewed
     """The commit that was reviewed."""
     verdict: Opinion
     text: str = ""
-    """The changes the reviewer asks for, or other remarks; cleaned."""
+    """The changes that the reviewer requests, or other remarks; cleaned."""
 
     def sentence(self) -> str:
         said = f": {clause(self.text)}" if self.text else ""
@@ -302,13 +302,13 @@ class ChoiceMade(_SpendingEvent, frozen=True, kw_only=True, tag="choice.made"):
     task: int
     """The choice's own number."""
     attempt: int
-    """The attempt that judged; 0: none was needed."""
+    """The attempt that compared them; 0: none was needed."""
     on: int
-    """The rival that is chosen."""
+    """The number of the chosen rival."""
     commit: str
-    """The chosen rival's work."""
+    """The commit with the chosen rival's work."""
     text: str
-    """The reason for the choice; a judge's is cleaned."""
+    """The reason for the choice; cleaned if an agent wrote it."""
 
     def sentence(self) -> str:
         commit, why = self.commit[:SHORT], clause(self.text)

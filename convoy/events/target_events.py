@@ -14,10 +14,10 @@ from convoy.model.work import Candidate, Landing, TargetSync
 
 
 class LandingChosen(ConvoyEvent, frozen=True, kw_only=True, tag="landing.chosen"):
-    """The way the convoy will land, by the rules of its target as they are now."""
+    """How the convoy will land under the current rules of its target."""
 
     landing: Landing
-    """The way, what else the rules want, what the bot may not read."""
+    """The way, what else the rules require, and which rules the bot cannot read."""
 
     def sentence(self) -> str:
         ways = {
@@ -43,7 +43,7 @@ class LandingChosen(ConvoyEvent, frozen=True, kw_only=True, tag="landing.chosen"
 
 
 class LandingWaits(ConvoyEvent, frozen=True, kw_only=True, tag="landing.waits"):
-    """What the forge still asks for before it merges; empty: nothing."""
+    """What the forge still requires before it merges; an empty `why`: nothing."""
 
     why: str
 
@@ -62,10 +62,10 @@ class LandingWaits(ConvoyEvent, frozen=True, kw_only=True, tag="landing.waits"):
 
 
 class PullMergedEarly(ConvoyEvent, frozen=True, kw_only=True, tag="pull.merged-early"):
-    """Somebody merged the convoy's pull request before its branch held all the work."""
+    """Somebody merged the convoy's pull request before its branch had all the work."""
 
     pull: int
-    """Its number."""
+    """The pull request's number."""
 
     def sentence(self) -> str:
         return f"Pull request #{self.pull} was merged early; another will be opened."
@@ -80,7 +80,7 @@ class PullMergedEarly(ConvoyEvent, frozen=True, kw_only=True, tag="pull.merged-e
 
 
 class SyncAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="sync.attempted"):
-    """The target was taken into the convoy's branch, for CI to judge."""
+    """A candidate that merges the target into the base branch was built for CI."""
 
     candidate: str
     base: str
@@ -101,14 +101,14 @@ class SyncAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="sync.attempted"
 
 
 class SyncFailed(ConvoyEvent, frozen=True, kw_only=True, tag="sync.failed"):
-    """The target conflicts with the convoy's branch, or CI is red on both together."""
+    """The target conflicts with the convoy's branch, or CI is not green on both."""
 
     candidate: str | None
-    """What CI judged; null: it conflicts."""
+    """The commit that CI tested; null: there was a conflict."""
     target: str
     why: str
     lost: bool = False
-    """Whether CI ended without a verdict: it was cancelled, or ran out of time."""
+    """Whether CI ended without a verdict because it was cancelled or timed out."""
 
     def sentence(self) -> str:
         if self.lost:
@@ -128,15 +128,15 @@ class SyncFailed(ConvoyEvent, frozen=True, kw_only=True, tag="sync.failed"):
 
 
 class SyncLanded(ConvoyEvent, frozen=True, kw_only=True, tag="sync.landed"):
-    """The convoy's branch moved to a commit that takes the target in, in this push."""
+    """This push moved the convoy's branch to a commit that merges the target in."""
 
     task: int = 0
-    """The task that took it in; 0: nobody had to."""
+    """The task that did the merge; 0: none was needed."""
     candidate: str
     target: str
     branch: str
     judged: tuple[str, ...]
-    """The checks that judged the candidate; `("none",)` where CI is not required."""
+    """The checks that tested the candidate; `("none",)` if CI is not required."""
 
     def sentence(self) -> str:
         judged = ", ".join(self.judged)
@@ -161,7 +161,7 @@ class SyncLanded(ConvoyEvent, frozen=True, kw_only=True, tag="sync.landed"):
 
 
 class LandingStalled(ConvoyEvent, frozen=True, kw_only=True, tag="landing.stalled"):
-    """What is to land is not judged: a person must act."""
+    """CI gives no verdict on the convoy's candidate, so a person must act."""
 
     why: str
 

@@ -27,16 +27,16 @@ _GIVEN_BACK: Final[frozenset[Cause]] = _NOT_THE_WORKS | {"conflict"}
 
 
 class TaskQueued(SessionEvent, frozen=True, kw_only=True, tag="task.queued"):
-    """The task waits for a session; `why` is told to the next attempt."""
+    """The task waits for a session; its next attempt is told `why`."""
 
     cause: Cause
     why: str = ""
     not_before: int = 0
-    """The earliest start (unix ms): the model's vendor wants a pause."""
+    """The earliest start (unix ms), if the model's vendor asked for a pause."""
     by: str = ""
-    """The person whose words `why` tells the next attempt; empty: nobody's."""
+    """The person whose words `why` contains; empty: no one's."""
     wanted_by: str = ""
-    """The person who decided it; empty: nobody did."""
+    """The person who decided it; empty: no one did."""
 
     def sentence(self) -> str:
         what = f"Task {self.task}" if self.task else "The plan"
@@ -80,13 +80,13 @@ class TaskQueued(SessionEvent, frozen=True, kw_only=True, tag="task.queued"):
 
 
 class TaskBlocked(SessionEvent, frozen=True, kw_only=True, tag="task.blocked"):
-    """A person must act."""
+    """The task cannot continue until a person acts."""
 
     why: str
     cause: Cause | None = None
     """The outcome of its last attempt; null: a person or a rule stopped it."""
     wanted_by: str = ""
-    """The person who decided it; empty: nobody did."""
+    """The person who decided it; empty: no one did."""
 
     def sentence(self) -> str:
         return f"Task {self.task} was blocked: {clause(self.why)}."
@@ -133,10 +133,10 @@ class TaskMerged(SessionEvent, frozen=True, kw_only=True, tag="task.merged"):
     commit: str | None = None
     usage: Usage = Usage()
     why: str = ""
-    """Why nothing of it was to land; empty: it landed, or its agent said so."""
+    """Why there was nothing to land; empty: it landed, or the agent said so."""
     target: str = ""
-    """The target's commit that holds it, where a person did it: the convoy's branch has
-    to take that in. Empty: it holds it already."""
+    """If a person did the work on the target: its commit, which the convoy's branch
+    must merge in. Empty: the branch already has the work."""
 
     def sentence(self) -> str:
         if self.why:
@@ -175,7 +175,7 @@ class TaskDropped(SessionEvent, frozen=True, kw_only=True, tag="task.dropped"):
 
     why: str
     wanted_by: str = ""
-    """The person who decided it; empty: nobody did."""
+    """The person who decided it; empty: no one did."""
 
     def sentence(self) -> str:
         return f"Task {self.task} was dropped: {clause(self.why)}."
@@ -209,7 +209,7 @@ class ConvoyCompleted(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.comple
 
     commit: str
     why: str = ""
-    """What people should know of it; empty: nothing."""
+    """What people should know about it; empty: nothing."""
 
     def sentence(self) -> str:
         told = f": {clause(self.why)}" if self.why else ""
@@ -231,11 +231,11 @@ class ConvoyCompleted(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.comple
 
 
 class ConvoyFailed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.failed"):
-    """The convoy was cancelled, could not be planned, or cannot move any more."""
+    """The convoy was cancelled, could not be planned, or cannot continue."""
 
     why: str
     by: str = ""
-    """The person who ended it; empty: nobody did."""
+    """The person who ended it; empty: no one did."""
 
     def sentence(self) -> str:
         how = "ended" if self.by else "failed"

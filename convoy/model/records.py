@@ -200,21 +200,21 @@ Verdict = Literal["success", "failure", "noop", "cancelled", "timed_out"]
 
 
 class Wait(Struct, frozen=True):
-    """Why a task waits for another one, where its planner did not say so."""
+    """Why a task waits for another one, if its planner did not require it."""
 
     on: int
     """The other task's number."""
     why: str
     overlap: bool = False
-    """Whether the wait ends when the other is dropped, as where both touch the same
-    files."""
+    """Whether the wait ends if the other task is dropped, such as when both touch the
+    same files."""
 
 
 class TaskSpec(Struct, frozen=True, kw_only=True):
     """One task as planned."""
 
     number: int
-    """From 1; 0 is the plan itself."""
+    """The task's number, from 1; 0 is the plan itself."""
     title: str
     instructions: str
     after: tuple[int, ...] = ()
@@ -224,7 +224,7 @@ class TaskSpec(Struct, frozen=True, kw_only=True):
     needs: tuple[str, ...] = ()
     """Resources such as `port:5432` or `service:mail`."""
     engine: str = "default"
-    """A name in the convoy's engines."""
+    """The name of one of the convoy's engines."""
     why: str = ""
     """The planner's reason for this task and its engine."""
     waits: tuple[Wait, ...] = ()
@@ -232,7 +232,7 @@ class TaskSpec(Struct, frozen=True, kw_only=True):
     kind: Kind = "work"
     on: tuple[int, ...] = ()
     """The task whose work it reviews or continues; both are merged together. For a
-    choice: the rivals; for a split of an old log: the task that was split."""
+    choice: the rivals; for a split in an old log: the task that was split."""
     rounds: int = 2
     """How often a review may ask for changes."""
     part_of: int = 0
@@ -240,13 +240,13 @@ class TaskSpec(Struct, frozen=True, kw_only=True):
     acceptance: str = ""
     """A shell command that exits with 0 when the task is done; empty: none."""
     takes: str = ""
-    """For a sync: the branch that it takes in; empty: the convoy's target."""
+    """For a sync: the branch that it merges in; empty: the convoy's target."""
 
 
 class NamedIssue(Struct, frozen=True):
-    """An issue that became a task: an item of a list names it, or it is a sub-issue.
+    """An issue that became a task because a list names it or it is a sub-issue.
 
-    Only what the forge says of an issue makes one; no text does.
+    It comes only from what the forge reports about an issue, never from text.
     """
 
     task: int
@@ -255,9 +255,9 @@ class NamedIssue(Struct, frozen=True):
 
 
 class SubIssue(Struct, frozen=True, kw_only=True):
-    """An open sub-issue as the forge showed it when it was taken in.
+    """An open sub-issue as it was on the forge when the plan took it in.
 
-    Only what the forge says of it makes one; no text does.
+    It comes only from what the forge reports about it, never from text.
     """
 
     issue: int
@@ -265,7 +265,7 @@ class SubIssue(Struct, frozen=True, kw_only=True):
     text: str = ""
     """Its body, cleaned."""
     step_of: int = 0
-    """The sub-issue whose step it is; 0: it is the convoy's issue's own."""
+    """The sub-issue that it is a step of; 0: it belongs to the issue directly."""
     after: tuple[int, ...] = ()
     """The open issues that block it, sorted."""
     away: str = ""
@@ -273,27 +273,27 @@ class SubIssue(Struct, frozen=True, kw_only=True):
     labels: tuple[str, ...] = ()
     """The names of its labels."""
     kept_by: str = ""
-    """The person it is assigned to; empty: nobody."""
+    """The person it is assigned to; empty: no one."""
     closed: Literal["", "completed", "not_planned"] = ""
-    """How it was closed since it was taken in; empty: it is open."""
+    """How it has been closed since then; empty: it is open."""
 
 
 class GivenPull(Struct, frozen=True, kw_only=True):
     """A pull request that brat did not open and that somebody gave to it.
 
-    Only what the forge says of it makes one; no text does.
+    It comes only from what the forge reports about it, never from text.
     """
 
     number: int
-    """Its number."""
+    """The pull request's number."""
     head: str
-    """The commit that was given; a newer one has to be given anew."""
+    """The commit that was given; a newer one must be given again."""
     branch: str
-    """Its branch in this repository; empty: it is a fork's."""
+    """Its branch in this repository; empty: it is in a fork."""
     author: str
     """Who opened it."""
     lands: bool
-    """Whether it is to land; otherwise an agent is to work on its branch."""
+    """Whether it should land; otherwise an agent works on its branch."""
 
     @property
     def verb(self) -> str:
@@ -302,7 +302,7 @@ class GivenPull(Struct, frozen=True, kw_only=True):
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """One thing that a report says."""
+    """One finding of a report."""
 
     title: str
     detail: str = ""
@@ -332,7 +332,7 @@ class Usage(Struct, frozen=True, kw_only=True):
     """What sessions used, according to their engines; 0: nothing, or not reported."""
 
     input_tokens: int = 0
-    """Tokens the model read, without those from its vendor's cache."""
+    """Tokens the model read, excluding those from its vendor's cache."""
     cached_tokens: int = 0
     """Tokens read from the vendor's cache."""
     output_tokens: int = 0
@@ -340,26 +340,26 @@ class Usage(Struct, frozen=True, kw_only=True):
     unpriced_tokens: int = 0
     """How many of all these tokens have no known price and are not in `usd`."""
     usd: float = 0.0
-    """The cost in US dollars: the engine's own figure, else by its `price`."""
+    """The cost in US dollars: the engine's own figure, or computed from `price`."""
 
 
 class Estimate(Struct, frozen=True, kw_only=True):
-    """What a plan may take, by the median of earlier tasks of its engines."""
+    """What a plan is likely to take: the median of earlier tasks by its engines."""
 
     usd: float | None = None
-    """Null: no price is known."""
+    """The cost in US dollars; null: no price is known."""
     seconds: float | None = None
-    """Of all sessions, one after another; null: of some engine nothing is known."""
+    """The total time of all sessions; null: unknown for one of the engines."""
     tasks: int = 0
-    """How many earlier tasks it rests on; 0: the money is a guess by price."""
+    """How many earlier tasks it is based on; 0: the cost is a guess from prices."""
 
 
 class Scope(Struct, frozen=True, kw_only=True):
-    """What a task's declared paths are at the commit that the plan starts from."""
+    """A task's declared paths at the commit that the plan starts from."""
 
     task: int
     creates: tuple[str, ...] = ()
-    """Those that do not exist yet: the task makes them."""
+    """The paths that do not exist yet and that the task creates."""
 
 
 class EngineSpec(Struct, frozen=True, kw_only=True):
@@ -370,7 +370,7 @@ class EngineSpec(Struct, frozen=True, kw_only=True):
     args: tuple[str, ...] = ()
     timeout_s: int = 1800
     silence_s: int = 900
-    """How long it may stay silent, if it is an engine that talks while it works."""
+    """How many seconds it may print nothing, if it usually prints while it works."""
     max_sessions: int = 8
     secret: str | None = None
     price: Price | None = None
@@ -401,21 +401,21 @@ class Limits(Struct, frozen=True, kw_only=True):
     patch_files: int = 300
     patch_bytes: int = 2_000_000
     setup_s: int = 600
-    """How long `.brat/setup.sh` may take; the engine's own time begins after it."""
+    """How long `.brat/setup.sh` may take; the engine's own time starts after it."""
     acceptance_s: int = 600
     """How long the task's acceptance command may take, after the engine's own time."""
     checkpoint_s: int = 120
-    """How often its work in progress is saved, if it changed; 0: never."""
+    """How often, in seconds, its work in progress is saved if changed; 0: never."""
     model_calls: int = 1_000
-    """How many calls to its model it may make, where the key proxy counts them."""
+    """How many calls to its model it may make, if the key proxy counts them."""
     tokens: int = 50_000_000
     """How many tokens those calls may use, including the vendor's cache."""
     usd: float | None = None
-    """What they may cost by the engine's price; null: no limit."""
+    """What those calls may cost at the engine's price; null: no limit."""
 
 
 class Budget(Struct, frozen=True, kw_only=True):
-    """What may be spent, in US dollars; only known spending counts."""
+    """What may be spent, in US dollars; only known costs count."""
 
     task: float | None = None
     """For one task; null: no limit."""
@@ -436,7 +436,7 @@ one task could use them to control the next."""
 
 
 class Gate(Struct, frozen=True, kw_only=True):
-    """The files a patch may not touch (`protected`) or may only touch (`allowed`).
+    """The files that a patch must not touch (`protected`) or is limited to (`allowed`).
 
     Patterns as in .gitignore, relative to the repository's top. An empty `allowed`
     allows all files.
@@ -448,7 +448,7 @@ class Gate(Struct, frozen=True, kw_only=True):
     )
     allowed: tuple[str, ...] = ()
     spared: tuple[str, ...] = ()
-    """Protected files that one task may change all the same, as a person allowed."""
+    """Protected files that one task may change because a person allowed it."""
     secrets: tuple[str, ...] = ()
     """Patterns of files that may contain text that looks like a secret."""
 
@@ -463,9 +463,9 @@ Occasion = Literal["intervention", "completion"]
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """The configuration a convoy goes by; later edits leave what is `FROZEN` alone.
+    """The configuration a convoy uses; later edits do not change what is `FROZEN`.
 
-    What a key means is said where the file's tables are: `convoy.config.keys`.
+    `convoy.config.keys` explains the keys of the file.
     """
 
     engines: dict[str, EngineSpec]
@@ -499,7 +499,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     sub_issues: bool = False
     sync: bool = True
     notify: tuple[Occasion, ...] = ()
-    """The events that the bot's webhook, if any, is told."""
+    """The events that the bot reports to its webhook, if it has one."""
     max_parallel: int = 4
     task_pulls: bool = True
 

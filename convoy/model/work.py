@@ -84,10 +84,10 @@ class Unmerged(Struct, frozen=True, kw_only=True):
 
 
 class Resolution(Struct, frozen=True, kw_only=True):
-    """What an attempt that makes work fit starts from, and is told."""
+    """What an attempt that resolves a conflict starts from and is told."""
 
     attempt: int
-    """The attempt whose work it goes on with."""
+    """The attempt whose work it continues."""
     merge: str
     """That work merged into the branch, with git's conflict markers."""
     tip: str
@@ -143,28 +143,28 @@ class Approval(Struct, frozen=True, kw_only=True):
 
 
 class ReviewThread(Struct, frozen=True, kw_only=True):
-    """What somebody said of a line of a task's work, until it is answered and after."""
+    """A thread of comments on a line of a task's work, open or answered."""
 
     comment: int
-    """The comment that it began with."""
+    """The thread's first comment."""
     path: str
     """The file."""
     line: int
-    """The line in it; 0: the whole file is meant."""
+    """The line in the file; 0: the whole file."""
     by: str
-    """Who spoke last in it, or asked again."""
+    """Who commented last in it, or asked again."""
     says: str
-    """A digest of what that was."""
+    """A digest of that comment or request."""
     bot: bool = False
-    """Whether that was a bot."""
+    """Whether its author is a bot."""
     pull: int = 0
     """The pull request that it is on; 0: the task's own."""
     since: int = 0
-    """The attempts started by then: a later one answers it."""
+    """How many attempts had started by then; a later one answers it."""
     times: int = 1
-    """How often something was asked in it."""
+    """How many times something was asked in it."""
     is_open: bool = True
-    """Whether it has no answer yet."""
+    """Whether it is still unanswered."""
 
     def is_told(self, attempt: int) -> bool:
         """Whether an attempt was started with it, and is to answer it."""
@@ -268,21 +268,21 @@ because the rules let the bot do none of these."""
 
 
 class Landing(Struct, frozen=True, kw_only=True):
-    """How a convoy lands, as its target's rules allow it."""
+    """How a convoy lands under its target's rules."""
 
     way: Way = "push"
     method: Strategy = "merge"
-    """How the forge makes its commit; for a push it makes none."""
+    """How the forge merges; unused for a push."""
     reviews: int = 0
     """How many approving reviews its pull request needs."""
     checks: tuple[str, ...] = ()
     """The checks that the rules name."""
     waits: tuple[str, ...] = ()
-    """What else the rules ask people for, in a few words each."""
+    """What else the rules require from people, in a few words each."""
     unknown: tuple[str, ...] = ()
-    """What the bot may not read; the first refusal tells."""
+    """The rules that the bot cannot read; the first refusal shows them."""
     learnt: tuple[str, ...] = ()
-    """Names of rules that no list showed and that a refusal told."""
+    """Names of rules that no list showed but a refusal did."""
 
 
 class TargetRules(Struct, frozen=True, kw_only=True):
