@@ -67,12 +67,12 @@ def decode(data: bytes) -> Chunk:
             raise Corrupt("not a chunk: it does not start with GRITECNK")
         if version != VERSION:
             raise Corrupt(
-                f"a chunk of version {version}; this reader knows version {VERSION}"
+                f"the chunk has version {version}; this reader knows only {VERSION}"
             )
-        raise Corrupt(f"a chunk with a codec other than {CODEC.decode()}")
+        raise Corrupt(f"the chunk has a codec other than {CODEC.decode()}")
     rows = event.read_cbor(data[len(HEADER) :])
     if type(rows) is not tuple:
-        raise Corrupt("a chunk contains an array of events; this one does not")
+        raise Corrupt("the chunk does not contain an array of events")
     events: list[Event] = []
     faults: list[str] = []
     for number, row in enumerate(rows):
@@ -112,7 +112,7 @@ def _event(row: object) -> Event:
     event = Event(issue, actor, ts, kind_of(tag, payload), parent, sig)
     if event.id != stored:
         shown = stored.hex() if type(stored) is bytes else reprlib.repr(stored)
-        raise ValueError(f"stored as {shown}, but its id is {event.id.hex()}")
+        raise ValueError(f"it is stored as {shown}, but its id is {event.id.hex()}")
     return event
 
 

@@ -120,10 +120,10 @@ def _meta(tree: pygit2.Tree) -> tuple[dict[str, object], bytes]:
     except msgspec.DecodeError as error:
         raise Corrupt(f"is not JSON: {error}") from error
     if not isinstance(meta, dict) or meta.get("schema_version") != SCHEMA_VERSION:
-        raise Corrupt(f"is not of version {SCHEMA_VERSION}")
+        raise Corrupt(f"does not have version {SCHEMA_VERSION}")
     actor = bytes.fromhex(str(meta.get("actor_id")))
     if len(actor) != ID_BYTES:
-        raise Corrupt("names no actor")
+        raise Corrupt("does not name an actor")
     return meta, actor
 
 

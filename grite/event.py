@@ -84,7 +84,7 @@ HASH_BYTES: Final = 32
 def check_length(what: str, value: bytes, length: int) -> None:
     """Raise ValueError unless `value` is `length` bytes long."""
     if type(value) is not bytes or len(value) != length:
-        raise ValueError(f"{what} has {length} bytes, not {reprlib.repr(value)}")
+        raise ValueError(f"{what} must have {length} bytes, not {reprlib.repr(value)}")
 
 
 class IssueCreated(Struct, frozen=True):

@@ -227,7 +227,7 @@ class Remote(Struct, frozen=True):
                 stands = f"is at {at}" if (at := refs.get(u.ref)) else "does not exist"
                 wanted = f"was expected at {u.old}" if u.old else "should not exist yet"
                 met.append(f"{u.ref} {stands} but {wanted}")
-            said = f"the push found refs that had moved: {', '.join(met)}"
+            said = f"refs had moved before the push: {', '.join(met)}"
             raise Conflict(said) from failure
         raise failure
 

@@ -91,7 +91,7 @@ def said(error: BaseException) -> str:
         # More is read than is shown: a secret that is cut would not be known as one.
         text = str(error)[: SAID_CHARS * 4]
     except Exception as broken:  # noqa: BLE001  an exception whose text cannot be made
-        text = f"(its text cannot be made: {type(broken).__name__})"
+        text = f"(its text cannot be read: {type(broken).__name__})"
     line = " ".join(git.redacted(text).split())
     return line if len(line) <= SAID_CHARS else f"{line[: SAID_CHARS - 1]}…"
 

@@ -247,16 +247,16 @@ class Log:
                 git.run(["update-ref", WAL_REF, new, _NOWHERE], cwd=self._path)
             except GitFailed as error:
                 if re.search("already exists|File exists", error.stderr) is None:
-                    raise Unavailable(f"the log's ref did not move: {error}") from error
+                    raise Unavailable(f"cannot move the log's ref: {error}") from error
                 raise Conflict(
-                    f"another process began the log: {error.stderr}"
+                    f"another process started the log: {error.stderr}"
                 ) from error
             return
         try:
             ref.set_target(new)  # compares with what `ref` was read as, under a lock
         except (pygit2.GitError, OSError, KeyError) as error:
             if _LOST_RACE.search(str(error)) is None:
-                raise Unavailable(f"the log's ref did not move: {error}") from error
+                raise Unavailable(f"cannot move the log's ref: {error}") from error
             raise Conflict(f"another process moved the log: {error}") from error
 
     def entries(self, head: str, *, since: str | None = None) -> list[Entry]:

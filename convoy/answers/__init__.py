@@ -78,28 +78,28 @@ _PLAN_BRIEF: Final = """\
 Plan the work that the issue asks for; do not do it. Look around in this folder, a
 checkout of the repository, and change nothing in it.
 
-Write the plan into the file `{file}` at the top of this folder: one JSON object that
-fits this schema, and nothing else. If you cannot write files, end your last message
-with it, in a block of ```json.
+Write the plan to `{file}` in the root of this folder: a single JSON object that matches
+this schema, and nothing else. If you cannot write files, put the object at the end of
+your last message, in a ```json block.
 
 {schema}
 
 What makes a plan good:
 
 - Each task is for one agent that sees only its own instructions and the repository.
-  Say in them what to do, where, and how to tell that it is right.
-- Tasks without `after` run at the same time, each on a branch of its own. Tasks that
-  touch the same path wait for each other, so let them touch different ones.
-- `paths` are existing files or folders (a folder ends in a slash, no wildcards),
-  `creates` those that the task makes. A task that builds on another's work names its
-  position, counted from 1, in `after`. Documents come after what they describe.
-- The tests of what a task changes belong to that task, so that each task can be judged
-  separately. Tests of what several tasks change together may be a task after them.
+  In the instructions, say what to do, where, and how to tell that it is right.
+- Tasks without `after` run at the same time, each on its own branch. Tasks that touch
+  the same path wait for each other, so let them touch different paths.
+- `paths` are existing files or folders (a folder ends in a slash, no wildcards), and
+  `creates` are those that the task creates. A task that builds on another task lists
+  its position, counted from 1, in `after`. Documents come after what they describe.
+- The tests of what a task changes belong to that task, so that each task can be tested
+  separately. Tests of what several tasks change together can be a task after them.
 - `acceptance` is a command that shows that the task is done, run at the top of the
-  checkout: the narrowest one, such as the tests of one file. Leave it out where there
-  is none.
+  checkout: the narrowest one, such as the tests of one file. Leave it out if there is
+  none.
 - One task is a good plan when the work is small or cannot be divided. At most {limit}.
-- `engine` is the name of the one that fits the task best, `why` says why it does:
+- `engine` names the engine that fits the task best, and `why` says why:
 {engines}
 """
 
@@ -123,21 +123,21 @@ def repository_map(survey: Survey) -> str:
         lines.append("By file extension: " + _counted(survey.languages) + ".")
     if survey.tests:
         commands = ", ".join(f"`{command}`" for command in survey.tests)
-        lines.append(f"Its tests are run by {commands}.")
+        lines.append(f"Its tests run with {commands}.")
     if survey.busy:
         lines.append("Changed most recently: " + ", ".join(survey.busy) + ".")
     if survey.used:
         lines.append("Most imported: " + _counted(survey.used) + ".")
     if survey.uses:
         ties = (f"- {one} from {other} {n}" for one, other, n in survey.uses)
-        lines += ["Imports between folders, and in how many files:", "", *ties, ""]
+        lines += ["Imports between folders, with the number of files:", "", *ties, ""]
     if survey.together:
         ties = (f"- {one} with {other} {n}" for one, other, n in survey.together)
-        said = "Recently changed in the same commits, and in how many:"
+        said = "Recently changed in the same commits, with the number:"
         lines += [said, "", *ties, ""]
     if survey.owners:
         lines += ["", "Code owners:", "", survey.owners]
-    lines += ["", "Folders, and how many files are below each:", ""]
+    lines += ["", "Folders, with the number of files below each:", ""]
     text = cut("\n".join(lines), MAP_CHARS - _FOLDERS_CHARS)
     for folder, count in survey.folders:
         line = f"\n- {folder} {count}"

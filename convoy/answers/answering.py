@@ -128,7 +128,7 @@ def words(text: str) -> str:
 _HOW: Final = """\
 `summary` answers the question in a few sentences. Each finding is one thing that you
 saw, with the `paths` that show it: existing files or folders, relative to the top of
-the repository. What you could not find out goes into `open`.
+the repository. Put what you could not find out into `open`.
 """
 FIND_OUT: Final = """\
 Find out what the task asks for, and report it; change nothing. Look around in this
@@ -136,8 +136,8 @@ folder, a checkout of the repository.
 """
 TRY_OUT: Final = """\
 This is a scouting attempt: try what the task asks for in this folder, a checkout of
-the repository, as far as it takes to know how hard it is, and report what you learned.
-Nothing that you change here is ever used.
+the repository, far enough to know how hard it is, and report what you learned.
+None of your changes here will be used.
 """
 
 
@@ -167,7 +167,7 @@ def read_report(text: str, known: Collection[str] | None) -> Report:
     """
     found = read_form(text, Reported, task_kinds.REPORT.answer, ANSWER_FAULTS)
     missing = [
-        f'Finding {number}: there is no "{cut(clean(path), 80)}".'
+        f'Finding {number}: "{cut(clean(path), 80)}" does not exist.'
         for number, finding in enumerate(found.findings, 1)
         for path in finding.paths
         if known is not None and path not in known and f"{path}/" not in known
@@ -245,14 +245,14 @@ REVIEW_CHARS: Final = 8_000
 
 _REVIEW_BRIEF: Final = """\
 Another agent did task {number}, and you have not seen how. This folder is a checkout
-with its work in it. Look at the work with fresh eyes: whether it does what was asked,
-all of it and nothing else, and what goes wrong with it. Read the code around it, and
-run what helps; nothing that you change here is used.
+with its work in it. Look at the work with fresh eyes: does it do all that was asked
+and nothing else, and what goes wrong with it? Read the code around it, and run whatever
+helps; none of your changes here will be used.
 
 {asked_for}
-`changes` sends the work back to its agent with your `text`: each point with its place
-and what is to be different. Ask only for what must change; `approve` may have a `text`,
-too.
+`changes` sends the work back to its agent with your `text`: for each point, say where
+it is and what must change. Ask only for what must change. `approve` can also have a
+`text`.
 
 ## What was asked for
 
@@ -278,7 +278,7 @@ def review_brief(subject: Task, diff: str, fence: str) -> str:
         number=subject.number,
         asked_for=answer_asked_for("your verdict", ReviewAnswer),
         asked=fenced(clean(f"{spec.title}\n\n{spec.instructions}"), fence),
-        cut=" (only the beginning: see the files themselves)" if is_cut else "",
+        cut=" (only the beginning; see the files for the rest)" if is_cut else "",
         diff=fenced(clean(cut(diff, DIFF_CHARS)), fence),
     )
 
@@ -329,14 +329,14 @@ CHOICE_CHARS: Final = 2_000
 
 _CHOICE_BRIEF: Final = """\
 Several agents did the same task, each without seeing the others' work, and CI found
-all of these green: tasks {numbers}. This folder is a checkout as it was before. Compare
-what they changed, and choose the one that lands; the others are thrown away. Look for
-the one that does what was asked, all of it and nothing else, is right where tests do
-not look, and fits the code around it. Change nothing in this folder.
+all of these green: tasks {numbers}. This folder is a checkout without their work.
+Compare what they changed, and choose the one that lands; the others are discarded. Look
+for the one that does all that was asked and nothing else, is right even where no test
+checks it, and fits the code around it. Change nothing in this folder.
 
 {asked_for}
-`winner` is the number of one of these tasks, `text` says in a few sentences why it is
-the best, and what the others lack.
+`winner` is the number of one of these tasks, and `text` says in a few sentences why it
+is the best and what the others lack.
 
 ## What was asked for
 

@@ -52,10 +52,10 @@ class Config(Table):
 
     staged: bool = False
     """Whether convoys are only planned and shown: nothing starts, and nothing is
-    written to the forge but a convoy's comment and answers to people."""
+    written to the forge except convoy comments and answers to people."""
     engine: Annotated[
         Mapping[keys.EngineName, keys.EngineTable],
-        _tables("[engine.NAME], with at most 40 letters, digits, - and _ as the name"),
+        _tables("[engine.NAME]; NAME has at most 40 letters, digits, - and _"),
     ] = {}
     refinery: keys.RefineryTable = keys.RefineryTable.model_construct()
     witness: keys.WitnessTable = keys.WitnessTable.model_construct()
@@ -65,7 +65,7 @@ class Config(Table):
     triggers: keys.TriggersTable = keys.TriggersTable.model_construct()
     schedule: Annotated[
         Mapping[keys.ScheduleName, keys.ScheduleTable],
-        _tables("[schedule.NAME], with lower-case letters, digits and - as the name"),
+        _tables("[schedule.NAME]; NAME has only lower-case letters, digits and -"),
     ] = {}
     budget: keys.BudgetTable = keys.BudgetTable.model_construct()
     notify: keys.NotifyTable = keys.NotifyTable.model_construct()
@@ -88,7 +88,7 @@ class Config(Table):
             )
         if name and self.mayor.planner:
             raise PydanticCustomError(
-                "told", "mayor.planner: mayor.engine is set, too: use only one of them"
+                "told", "mayor.planner: mayor.engine is also set; use only one of them"
             )
         return self
 
@@ -160,7 +160,7 @@ def load(text: str | bytes, *, source: str) -> Config:
             byte = error.object[error.start]
             raise ConfigError(
                 f"{source}: line {line}: this is not UTF-8 text (byte 0x{byte:02x}); "
-                "TOML is always UTF-8: save the file in that encoding"
+                "save the file as UTF-8, which TOML requires"
             ) from error
     text = text.removeprefix("\ufeff")
     try:
@@ -264,7 +264,7 @@ def field_faults(source: str, error: ValidationError, schema: Node) -> Iterator[
         where = f"{_dotted(place)}: " if place else ""  # of two tables: it says which
         yield f"{source}: {where}{_sentence(fault, place, node, schema)}"
     if more := faults[FAULTS_MOST:]:
-        yield f"{source}: {len(more)} more faults; they are shown once these are fixed"
+        yield f"{source}: and {len(more)} more; fix these to see the rest"
 
 
 def _sentence(fault: ErrorDetails, place: KeyPath, node: Node, schema: Node) -> str:
@@ -368,7 +368,7 @@ def _shown(value: object) -> str:
         case bool():
             return str(value).lower()
         case int() if abs(value) > _BIGGEST_SHOWN:
-            return "a number of that size"
+            return "a number this large"
         case list() | tuple():
             return "a list"
         case dict():

@@ -286,7 +286,7 @@ class ItemTakenUp(Event, frozen=True, kw_only=True, tag="item.taken-up"):
             return f"{self.item} works again."
         by = f", as {self.by} asked" if self.by else ""
         free = " as soon as a slot is free" if self.when_free else ""
-        return f"Try {self.item} again{free}{by}."
+        return f"Will try {self.item} again{free}{by}."
 
     def decide(self, state: State) -> Decision:
         aside = set_aside(state, self.item)

@@ -121,7 +121,7 @@ class WorkReleased(_PartEvent, frozen=True, kw_only=True, tag="work.released"):
     """The label that held a task was removed; task 0 is the convoy itself."""
 
     def sentence(self) -> str:
-        return f"{subject(self.task)} is no longer held by a label."
+        return f"{subject(self.task).capitalize()} is no longer held by a label."
 
     def decide(self, state: State) -> Decision:
         if not self.part(state).held:

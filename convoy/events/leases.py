@@ -19,7 +19,7 @@ class BotStarted(Event, frozen=True, kw_only=True, tag="bot.started"):
     version: str
 
     def sentence(self) -> str:
-        return f"A bot started, version {self.version}."
+        return f"A bot with version {self.version} started."
 
     def change(self, state: State) -> State:
         return state  # the fold, which knows the event's actor, adds the bot

@@ -41,7 +41,7 @@ class RepositoryPaused(Event, frozen=True, kw_only=True, tag="repository.paused"
     def decide(self, state: State) -> Decision:
         """Pause every convoy, including those to come."""
         if state.paused_by:
-            return Refusal(f"everything is already paused, by {state.paused_by}")
+            return Refusal(f"{state.paused_by} already paused everything")
         why = paused_because(self.by)
         active = (each for each in state.live() if each.state == "active")
         paused = (ConvoyPaused(convoy=c.name, by=self.by, why=why) for c in active)
@@ -150,7 +150,7 @@ class ConvoyRetried(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.retried"
 
     def sentence(self) -> str:
         numbers = ", ".join(map(str, self.tasks))
-        tasks = f", with task {numbers}" if numbers else ""
+        tasks = f" (tasks: {numbers})" if numbers else ""
         return f"{self.by} resumed the convoy{tasks}."
 
     def change(self, state: State) -> State:
@@ -361,8 +361,8 @@ class TaskHeard(TaskEvent, frozen=True, kw_only=True, tag="task.heard"):
 
     def sentence(self) -> str:
         return (
-            f"The engine of task {self.task}, attempt {self.attempt}, has received "
-            f"{self.messages} messages from people so far."
+            f"The engine of task {self.task}, attempt {self.attempt}, has received the "
+            f"messages from people up to number {self.messages}."
         )
 
     def decide(self, state: State) -> Decision:

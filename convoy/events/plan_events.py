@@ -80,7 +80,7 @@ class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
     def decide(self, state: State) -> Decision:
         """Accept an issue; the shell has checked the asker's right and the template."""
         if self.convoy in state.convoys:
-            return Refusal(f"a convoy {self.convoy} already exists")
+            return Refusal(f"convoy {self.convoy} already exists")
         if refused := stands_still(state):
             return refused
         for convoy in state.live():
@@ -118,7 +118,7 @@ class SettingsTaken(ConvoyEvent, frozen=True, kw_only=True, tag="settings.taken"
     settings: Settings
 
     def sentence(self) -> str:
-        return "The configuration has changed; new attempts use the new one."
+        return "The configuration has changed; new attempts use the new version."
 
     def decide(self, state: State) -> Decision:
         """Take over all but what is frozen; an engine that is gone stays known."""
@@ -374,7 +374,7 @@ class TaskSplit(ConvoyEvent, frozen=True, kw_only=True, tag="task.split"):
     def sentence(self) -> str:
         numbers = ", ".join(str(part.number) for part in self.parts)
         by = self.person or f"Task {self.by}"
-        return f"{by} split task {self.task} into {numbers}."
+        return f"{by} split task {self.task} into tasks {numbers}."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         """Let everything that waited for the task wait for its parts."""

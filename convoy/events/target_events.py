@@ -22,7 +22,7 @@ class LandingChosen(ConvoyEvent, frozen=True, kw_only=True, tag="landing.chosen"
     def sentence(self) -> str:
         ways = {
             "push": "with a push",
-            "merge": f"through the forge's {self.landing.method}",
+            "merge": f"through the forge ({self.landing.method})",
             "queue": "through the forge's merge queue",
             "person": "when somebody merges it",
         }

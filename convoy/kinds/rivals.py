@@ -102,7 +102,7 @@ def _choice_waits_for(convoy: Convoy, choice: Task) -> str:
     if numbers := ", ".join(
         str(rival.number) for rival in rivals_under_way(convoy, choice)
     ):
-        return f"task {numbers} to finish"
+        return f"rivals that have not finished ({numbers})"
     found = rivals_left(convoy, choice)
     if len(found) == 1:
         return f"nobody: task {found[0].number} is the only one left"
@@ -153,7 +153,7 @@ CHOICE = TaskKind(
     is_set_up=False,
     target=Target(
         kind="rival",
-        says=f"must choose among 1 to {RIVALS_MOST} tasks of the kind rival",
+        says=f"must choose among 1 to {RIVALS_MOST} tasks of kind rival",
         most=RIVALS_MOST,
         lands_after=True,
         one_is_enough=True,
@@ -177,7 +177,7 @@ def _rival_fault(
 ) -> str:
     choices = [t for t in tasks if t.kind == "choice" and task.number in t.on]
     is_one = len(choices) == 1
-    return "" if is_one else f"one choice must include rival {task.number}"
+    return "" if is_one else f"exactly one choice must include rival {task.number}"
 
 
 def _rival_kept_back(convoy: Convoy, task: Task) -> str:

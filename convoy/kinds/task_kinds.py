@@ -244,7 +244,7 @@ def _tests_fault(
     work = WORK.name
     code = [t for t in tasks if t.kind == work and task.number in t.on]
     if len(code) != 1:
-        return f"one task of kind work must be on the tests of task {task.number}"
+        return f"one task of kind work must build on the tests of task {task.number}"
     if not {*code[0].after} <= {*task.after}:
         return f"task {code[0].number} waits for tasks that task {task.number} does not"
     return ""
@@ -300,11 +300,11 @@ _CONFLICT: Final = (
     "They conflict in these files:\n\n{files}\n\nEach conflict in a text file is "
     "between lines that begin with `<<<<<<<` (the convoy's side first) and "
     "`>>>>>>>`; no such line may remain. A file that one side deleted or renamed is "
-    "in the state in which git left it: keep it or remove it."
+    "as git left it: keep it or remove it."
 )
 _RED: Final = (
     "They merge without a conflict, but CI was red on the result twice. If nothing "
-    "has to change, end with `noop`: CI then tests it once more. CI says:\n\n{text}"
+    "has to change, end with `noop`: CI then tests it again. CI says:\n\n{text}"
 )
 
 

@@ -352,7 +352,7 @@ def decode_reading(data: bytes) -> Reading:
         kept = _kept.decode(line)
         state = replace(_state.decode(kept.state), convoys=_convoys(kept, rest))
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise Corrupt(f"it contains no state: {error}") from error
+        raise Corrupt(f"its state cannot be read: {error}") from error
     if not state.moment.commit:
         raise Corrupt("its state belongs to no commit")
     return Reading(state, kept.faults)
@@ -360,12 +360,12 @@ def decode_reading(data: bytes) -> Reading:
 
 def _convoys(kept: _Kept, data: bytes) -> Convoys[Convoy]:
     if _checksum(kept.packed, data) != kept.checksum:
-        raise Corrupt("it contains no state: the packed convoys are damaged")
+        raise Corrupt("its packed convoys are damaged")
     resting = _packed.decode(kept.packed)
     if {*kept.order} != {*resting, *kept.at_hand} or len(kept.order) != (
         len(resting) + len(kept.at_hand)
     ):
-        raise Corrupt("it contains no state: the names do not match the convoys")
+        raise Corrupt("its list of names does not match its convoys")
     ends = accumulate(each.size for each in resting.values())
     packed_ones = {
         name: Packed(each.summary, data[end - each.size : end], unpack)

@@ -109,7 +109,7 @@ def relinked(
             continue
         overlap = overlapping(spec, number)
         why = next((wait.why for wait in spec.waits if wait.on == number), "")
-        told = f"it is a part of task {number}" + (f": {why}" if why else "")
+        told = f"it is part of task {number}" + (f": {why}" if why else "")
         waits = (wait for wait in spec.waits if wait.on != number)
         new = (Wait(part.number, told, overlap=overlap) for part in parts)
         after = {*spec.after, *(part.number for part in parts)} - {number}
@@ -141,7 +141,7 @@ def declared_path(text: str) -> str:
         raise ValueError(f'the path "{text[:60]}" must name a file or a folder')
     if set(text) & set("*?\\"):
         raise ValueError(
-            f'the path "{text}" must name one file or folder, without *, ? and \\'
+            f'the path "{text}" must name one file or folder, without *, ? or \\'
         )
     return "/".join(parts) + ("/" if text.endswith(("/", "/.")) else "")
 

@@ -356,7 +356,7 @@ def verdict_actions(
             convoy.name, 0, candidate.commit, said, which, is_red=False
         )
     elif found in ("lost", "broken") and checks is not None:
-        awaited = f" (waited for since {clock(_began(candidate, checks))})"
+        awaited = f" (waiting since {clock(_began(candidate, checks))})"
         said = checks.text + (awaited if checks.verdict == "pending" else "")
         yield owed.Stall(convoy.name, task, candidate.commit, said)
     elif found == "silent" and has_spoken and lost + 1 < LOST_MOST:
@@ -370,7 +370,7 @@ def verdict_actions(
 
 
 BEHIND = (
-    "its branch is in a fork and lacks the latest {0}, and {0} accepts only merged "
+    "its branch is in a fork and lacks the latest {0}, which accepts only merged "
     "pull requests: its author must merge {0} into the branch"
 )
 GONE = "the branch {}, which was deleted or renamed: restore it"

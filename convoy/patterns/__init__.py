@@ -56,7 +56,7 @@ def read_yaml(text: str, name: str) -> YamlSource:
     """Return what a file says, by whomever; faults call it `name`."""
     if len(text.encode(errors="replace")) > MOST_BYTES or text.count("\n") > MOST_LINES:
         raise PatternError(
-            f"{name}: the limits are {MOST_LINES} lines and {MOST_BYTES} bytes"
+            f"{name}: too long; at most {MOST_LINES} lines and {MOST_BYTES} bytes"
         )
     try:
         _bounded(text, name)
@@ -104,7 +104,7 @@ def _data(
             return None if node.tag == _NULL else clean(node.value)
         case _:
             raise PatternError(
-                f"{name}: line {lines[at]}: this is not text, a list or a map"
+                f"{name}: line {lines[at]}: this must be text, a list or a map"
             )
 
 
@@ -406,7 +406,7 @@ def named_pattern(
         return built_in_pattern(name)
     known = sorted({*ours, *BUILT_IN})
     raise PatternError(
-        f'there is no pattern "{cut(clean(name), 60)}"; there is {", ".join(known)}'
+        f'there is no pattern "{cut(clean(name), 60)}", only {", ".join(known)}'
         f"{did_you_mean(name, known)}"
     )
 

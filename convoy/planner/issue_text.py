@@ -248,7 +248,7 @@ def intake(text: str, labels: Collection[str] = ()) -> Intake:
     ]
     aside = len(found.items) - len(items)
     boxes = "a box is" if aside == 1 else f"{aside} boxes are"
-    why = f"{boxes} part of an issue form, not a task" if aside else ""
+    why = f"{boxes} part of an issue form, not of the plan" if aside else ""
     if not items:
         return Intake("issue form", why, replace(found, items=()))
     if aside:

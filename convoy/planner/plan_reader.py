@@ -377,7 +377,7 @@ def parts_in(convoy: Convoy, whole: TaskSpec, text: str) -> tuple[TaskSpec, ...]
         PlanError: one asks for what cannot be.
     """
     told = (
-        f"It is a part of what was task {whole.number}; other tasks do the "
+        f"It is part of the former task {whole.number}; other tasks do the "
         f"rest:\n\n{cut(own_words(whole), WHOLE_CHARS)}"
     )
     _, *items = _ITEM.split(text)

@@ -137,7 +137,7 @@ def _task(
         told += f" Some of its steps are already done ({done}): do the rest."
     if around.strip():
         about = cut(around.strip(), AROUND_CHARS)
-        told += f" Around its tasks the issue says:\n\n{about}"
+        told += f" Apart from its tasks, the issue says:\n\n{about}"
     body = f"{words}\n\n{clean(sub.text).strip()}".strip()
     room = INSTRUCTIONS_CHARS - len(told) - len(name) - 100
     body = cut(body, room)

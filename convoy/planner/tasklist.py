@@ -87,10 +87,10 @@ def plan(
     found = intake(text, labels).work
     if not found.items:
         if _EMPTY_LIST.fullmatch(f"{title}\n{text}".strip()):
-            raise PlanError("the task list is empty: write the tasks into it")
+            raise PlanError("the task list is empty: add tasks to it")
         first = title or " ".join(text.strip().partition("\n")[0].split())
         if not first:
-            raise PlanError("the issue has neither a title nor a text")
+            raise PlanError("the issue has neither a title nor any text")
         told = cut(f"{title}\n\n{text.strip()}".strip(), INSTRUCTIONS_CHARS)
         return (TaskSpec(number=1, title=cut(first, TITLE_MOST), instructions=told),)
     todo = [item for item in found.items if not item.done]
@@ -129,7 +129,7 @@ def addition(
     lines = clean(text).strip().split("\n")
     items = checklist("- [ ] " + "\n  ".join(lines)).items
     if len(items) != 1:
-        raise PlanError("the text must begin with what to do")
+        raise PlanError("the text must begin by saying what to do")
     title = cut(" ".join(clean(title).split()), TITLE_MOST)
     issue = _Issue(title=title, around="", done=known, engines=engines, is_open=True)
     return _task(replace(items[0], number=max(known, default=0) + 1), issue)
@@ -169,7 +169,7 @@ def _task(item: Item, issue: _Issue) -> TaskSpec:
         if other := item.reference:
             raise ValueError(  # noqa: TRY301  said of its task like all others
                 f'"{cut(other, SHOWN_CHARS)}" only names another issue, whose text its '
-                "agent would not see: add what to do"
+                "agent would not see: say what to do"
             )
         return TaskSpec(
             number=item.number,
@@ -200,7 +200,7 @@ def _instructions(number: int, text: str, issue: _Issue) -> str:
     """Return the instructions for an agent that sees nothing else of the issue."""
     context = f'This is task {number} of the issue "{issue.title}".'
     if issue.around:
-        context += f" Around its tasks the issue says:\n\n{issue.around}"
+        context += f" Apart from its tasks, the issue says:\n\n{issue.around}"
     room = INSTRUCTIONS_CHARS - len(context) - 2
     return f"{cut(text, room)}\n\n{context}"
 
@@ -212,8 +212,8 @@ def _after(number: int, written: Collection[str], issue: _Issue) -> tuple[int, .
         raise ValueError("it waits for itself")
     for other in wanted:
         if other not in done:
-            there = f"the last is {max(done)}" if done else "there is none yet"
-            raise ValueError(f"it waits for task {other}, and {there}")
+            there = f"the last is {max(done)}" if done else "there is no task yet"
+            raise ValueError(f"it waits for task {other}, but {there}")
     return tuple(other for other in wanted if not done[other])
 
 

@@ -113,7 +113,7 @@ def to_be_changed(convoy: Convoy, task: Task, why: str, by: str = "") -> Events:
     if task.spent < convoy.settings.attempts:
         return (queued,)
     tries = counted(task.spent, "attempt")
-    spent = f"{tries} {'is' if task.spent == 1 else 'are'} spent; last failure: {why}"
+    spent = f"{tries} used up; last failure: {why}"
     return (queued, TaskBlocked(convoy=convoy.name, task=task.number, why=spent))
 
 

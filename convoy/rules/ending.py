@@ -129,7 +129,7 @@ class AcceptNothing(AttemptCommand, frozen=True, kw_only=True):
         if task.state != "running":
             return too_late(state, self.convoy, task, self.attempt, self.usage)
         if task.earlier is not None:
-            return Refusal(f"task {task.number} has work that must change")
+            return Refusal(f"task {task.number} has work that must be changed")
         if why := kind_of(task.spec).must_change(task.spec):
             return Refusal(f"task {task.number} {why}")
         merged = copied(TaskMerged, self)
@@ -147,7 +147,7 @@ class AcceptReport(AttemptCommand, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         task = in_session(state, self.convoy, self.task, self.attempt)
         if kind_of(task.spec).answer != "report":
-            return Refusal(f"task {task.number} does not end in a report")
+            return Refusal(f"task {task.number} does not end with a report")
         if task.state != "running":
             return too_late(state, self.convoy, task, self.attempt, self.usage)
         reported = copied(TaskReported, self)
@@ -232,7 +232,7 @@ def _check_work(task: Task) -> None:
     """Refuse an attempt that cannot end in a change."""
     kind = kind_of(task.spec)
     if kind.answer:
-        raise Refusal(f"task {task.number} ends in {kind.title}, not in work")
+        raise Refusal(f"task {task.number} ends with {kind.title}, not with work")
 
 
 def _continued_work(task: Task) -> str:

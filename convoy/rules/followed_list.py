@@ -90,7 +90,7 @@ def _changed(was: SubIssue, sub: SubIssue, closed: set[int]) -> list[str]:
         no = "" if sub.away else "no longer "
         told.append(f"#{sub.issue} is {no}blocked by {sub.away or was.away}")
     if sub.kept_by != was.kept_by:
-        told.append(f"#{sub.issue} is assigned to {sub.kept_by or 'nobody'}")
+        told.append(f"#{sub.issue} is assigned to {sub.kept_by or 'no one'}")
     if sub.step_of != was.step_of:
         place = (
             f"a step of #{sub.step_of}"
@@ -278,7 +278,7 @@ class FinishKept(TaskCommand, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         task = unsettled(state, self.convoy, self.task)
         if not _at_rest(task):
-            return Refusal(f"task {task.number} is {task.state}: an agent is on it")
+            return Refusal(f"task {task.number} is {task.state}: an agent works on it")
         convoy = state.convoys[self.convoy]
         why = f"{self.by} did it, and its issue is closed"
         merged = _done_by_person(convoy, task, why, self.target)
@@ -319,4 +319,4 @@ class WriteSubIssues(ConvoyCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         found = unwritten(state, live(state, self.convoy))
-        return found or Refusal(f"every task of {self.convoy} has its issue")
+        return found or Refusal(f"every task of {self.convoy} already has its issue")

@@ -147,7 +147,7 @@ class CallPeople(ConvoyCommand, frozen=True, kw_only=True):
             return Refusal(f"there is no convoy {self.convoy}")
         needs = tuple(need.key for need in uncalled(state, convoy))
         if not needs:
-            return Refusal(f"everybody needed in {convoy.name} has been notified")
+            return Refusal(f"everyone needed in {convoy.name} has been notified")
         key = ids.sign_key("call", f"{convoy.name}/{self.now}")
         return (
             PeopleCalled(convoy=convoy.name, needs=needs),
@@ -294,7 +294,7 @@ class RetryConvoy(ConvoyCommand, frozen=True, kw_only=True):
             return Refusal(f"to use the newest commit, say /brat {verb} again")
         for other in state.live():
             if other.issue == convoy.issue:
-                by_now = f"the convoy {other.name} now"
+                by_now = f"a newer convoy, {other.name}"
                 return Refusal(f"issue #{convoy.issue} has {by_now}")
         if convoy.issue_is == "gone":
             return Refusal(f"issue #{convoy.issue} was deleted or transferred")

@@ -40,7 +40,7 @@ class AddTask(ConvoyCommand, frozen=True, kw_only=True):
             return Refusal(f"{spec.number} is not the next task number")
         dropped = [task.number for task in convoy.tasks if task.state == "dropped"]
         if lost := [number for number in (*spec.after, *spec.on) if number in dropped]:
-            return Refusal(f"task {lost[0]} was dropped: nothing can wait for it")
+            return Refusal(f"task {lost[0]} was dropped, so nothing can wait for it")
         if fault := fault_of(convoy, (*(task.spec for task in convoy.tasks), spec)):
             return Refusal(fault)
         waits = kept_by_protected_paths(convoy.name, (spec,), convoy.settings.gate)
@@ -129,7 +129,7 @@ class PartTask(TaskCommand, frozen=True, kw_only=True):
         if len(left) + len(self.parts) - 1 > convoy.settings.tasks:
             return Refusal(f"a convoy may have at most {convoy.settings.tasks} tasks")
         name, numbers = convoy.name, ", ".join(str(p.number) for p in self.parts)
-        why = f"it was split by {self.by} into {numbers}"
+        why = f"{self.by} split it into tasks {numbers}"
         return (
             copied(TaskSplit, self, by=0, person=self.by),
             TaskDropped(convoy=name, task=task.number, why=why, wanted_by=self.by),

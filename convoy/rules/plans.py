@@ -139,7 +139,7 @@ def _target_fault(task: TaskSpec, known: Mapping[int, TaskSpec]) -> str:
     """Return what is wrong with the tasks that a task looks at; empty: nothing."""
     target = kind_of(task).target
     if target is None:
-        return f"task {task.number} reviews no task's work" if task.on else ""
+        return f"task {task.number} cannot review other tasks" if task.on else ""
     if target.is_optional and not task.on:
         return ""
     is_fit = 1 <= len(task.on) <= target.most and all(
@@ -181,7 +181,7 @@ class AllowPaths(TaskCommand, frozen=True, kw_only=True):
             what = self.path or f"the list of paths in the plan of task {task.number}"
             if task.state == "blocked" and not unallowed(task, gate):
                 why = clause(task.why)
-                return Refusal(f"{what} does not block it; the reason is: {why}")
+                return Refusal(f"{what} does not block it; this does: {why}")
             return Refusal(f"{what} is not protected or is already allowed")
         allowed = copied(TaskAllowed, self, paths=new)
         if task.state != "blocked":
@@ -217,9 +217,9 @@ def left_to_people(convoy: Convoy, listed: Iterable[SubIssue]) -> Events:
         TaskBlocked(
             convoy=convoy.name,
             task=tasks[sub.issue],
-            why=f"#{sub.issue} is assigned to {sub.kept_by} and counts as done "
-            f"once closed as completed; `/brat retry {tasks[sub.issue]}` gives it to "
-            "an agent",
+            why=f"#{sub.issue} is assigned to {sub.kept_by} and counts as done when it "
+            f"is closed as completed; `/brat retry {tasks[sub.issue]}` gives it to an "
+            "agent",
         )
         for sub in listed
         if sub.kept_by and sub.issue in tasks

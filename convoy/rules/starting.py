@@ -135,7 +135,7 @@ def _moment_keeps(convoy: Convoy, task: Task, at: Moment) -> Iterator[StartWait]
     """Yield what ends by itself."""
     if task.not_before > at.now and task.cause != "spent":
         until = clock(task.not_before)
-        yield StartWait("vendor", f"the model's vendor, until {until}: {task.why}")
+        yield StartWait("vendor", f"the model's vendor until {until}: {task.why}")
     elif why := closed_today(convoy, task, at):
         yield StartWait("day", f"the next day: {why}")
     elif task.not_before > at.now:
@@ -403,9 +403,9 @@ def plan_lines(convoy: Convoy) -> tuple[str, ...]:
 def _elsewhere(task: Task, work: Work | None, base: str) -> str:
     """Return what an attempt must start from instead of `base`, if anything."""
     if work is not None and base != work.commit:
-        return f"task {task.number} starts from {work.commit}"
+        return f"task {task.number} must start from {work.commit}"
     if task.earlier is not None and base != task.earlier.commit:
-        return f"task {task.number} continues from {task.earlier.commit}"
+        return f"task {task.number} must continue from {task.earlier.commit}"
     return ""
 
 

@@ -186,7 +186,7 @@ SKIPPED_WHOLE: Final = (
     "the steps of those jobs"
 )
 """Of a matrix or a called workflow. https://github.com/wafflebase/wafflebase/pull/807"""
-MEND: Final = "set its reporter in [refinery] reporters, or have that one report it"
+MEND: Final = "set its reporter in [refinery] reporters, or let the right one report it"
 
 
 class Reporters(Struct, frozen=True, kw_only=True):

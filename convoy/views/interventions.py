@@ -138,7 +138,7 @@ def _asking(
 
 def standing_still(why: str) -> Intervention:
     """Return that nothing of the repository moves, and why."""
-    return Intervention(kind="standstill", why=f"nothing makes progress: {why}")
+    return Intervention(kind="standstill", why=f"nothing is making progress: {why}")
 
 
 def needs_a_person(found: Iterable[Intervention], convoy: str | None = None) -> bool:
@@ -168,8 +168,8 @@ def _damages(state: State, faults: tuple[str, ...]) -> Iterator[Intervention]:
     if state.unknown:
         names = ", ".join(state.unknown)
         why = (
-            f"the log has events from a newer version of brat ({names}): update this "
-            "one; until then, it writes nothing"
+            f"the log has events from a newer version of brat ({names}): update brat "
+            "here; until then, it writes nothing"
         )
         yield Intervention(kind="unknown_event", why=why)
 
@@ -243,7 +243,7 @@ def _asked(convoy: Convoy, state: State) -> Iterator[Intervention]:
         branch, head = ids.base_branch(name), pushed.commit[:10]
         back = (convoy.tip or convoy.base)[:10]
         why = (
-            f"somebody pushed {head} to {branch}, which none of its tasks created: "
+            f"somebody pushed {head} to {branch}, but no task created that commit: "
             f"accept it, or reset the branch to {back}"
         )
         say = (f"/brat approve {head}",)

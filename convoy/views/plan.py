@@ -105,7 +105,7 @@ def _tasks(convoy: Convoy) -> Iterator[PlanTask]:
         does = told.removeprefix(spec.title.rstrip("…")).strip(" .:;-")
         by = f"somebody with write access must allow it: /brat allow {task.number}"
         if forbidden(paths):
-            by = "nobody can allow an agent to change them: a person must"
+            by = "no one can allow an agent to change them: a person must do it"
         elif set(paths) <= set(task.allowed):
             by = "allowed"
         yield PlanTask(

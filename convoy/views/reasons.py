@@ -178,7 +178,7 @@ def _review(convoy: Convoy, task: Task) -> Iterator[str]:
     queue = [each.number for each in waiting_to_merge(convoy)]
     place = queue.index(task.number) if task.number in queue else 0
     if ahead := ", ".join(map(str, queue[:place])):
-        yield f"it is behind task {ahead} in the merge queue"
+        yield f"ahead of it in the merge queue: task {ahead}"
     if waits := kept_from_landing(convoy, task):
         yield f"it waits for {waits}"
         return
@@ -215,7 +215,7 @@ def convoy_reasons(convoy: Convoy, at: Moment | None = None) -> Iterator[str]:
     if convoy.landing_waits:
         yield f"it is waiting for {convoy.landing_waits}"
     if queue := ", ".join(str(task.number) for task in waiting_to_merge(convoy)):
-        yield f"in the merge queue, in this order: task {queue}"
+        yield f"tasks in the merge queue, in order: {queue}"
     for task in convoy.tasks:
         if not task.settled:
             waits = waits_for(convoy, task, at) or "nothing: it is about to continue"
@@ -226,10 +226,10 @@ def edge_reasons(convoy: Convoy, first: Task, then: Task) -> Iterator[str]:
     """Yield why `then` waits for `first`: what is so, then where it stands."""
     one, two = f"task {first.number}", f"task {then.number}"
     if first.number not in then.spec.after:
-        others = ", ".join(map(str, then.spec.after)) or "no task"
+        others = ", ".join(f"task {n}" for n in then.spec.after) or "no task"
         yield f"{two} does not wait for {one}; it waits for {others}"
         if then.number in first.spec.after:
-            yield f"it is the other way round: {one} waits for {two}"
+            yield f"it is the other way around: {one} waits for {two}"
         return
     why = because(then.spec, first.number)
     yield f"{two} starts when {one} is merged: {why}"
@@ -295,7 +295,7 @@ _VERDICT_WORDS: Final = {
     "green": "CI is green",
     "red": "CI is red",
     "lost": "CI ended without a verdict",
-    "broken": "CI cannot judge",
+    "broken": "CI cannot give a verdict",
 }
 
 

@@ -137,7 +137,7 @@ def test_an_exception_that_cannot_be_told_is_logged_all_the_same(
 
     _logged(Mute())
 
-    assert "(its text cannot be made: RuntimeError)" in capsys.readouterr().err
+    assert "(its text cannot be read: RuntimeError)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("form", list(LogForm))

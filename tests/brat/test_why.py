@@ -59,7 +59,7 @@ def test_a_wait_is_told_with_where_both_stand(rules: Rules) -> None:
 def test_a_wait_that_is_not_is_said(rules: Rules) -> None:
     assert said(rules, "2->1") == (
         "task 1 does not wait for task 2; it waits for no task",
-        "it is the other way round: task 2 waits for task 1",
+        "it is the other way around: task 2 waits for task 1",
     )
 
 
@@ -83,7 +83,7 @@ def test_a_convoy_says_what_each_task_waits_for(rules: Rules) -> None:
     assert (found.convoy, found.task, found.state) == (NAME, 0, "active")
     assert found.reasons == (
         "it is active, 0 of 2 tasks merged",
-        "in the merge queue, in this order: task 1",
+        "tasks in the merge queue, in order: 1",
         "task 1, needs-review, is waiting for the merge queue",
         "task 2, queued, is waiting for task 1",
     )

@@ -272,7 +272,7 @@ max_files = 2026-01-01
 
     assert faults(text) == snapshot("""\
 .brat/config.toml: engine.default: 3 is not allowed; allowed: a table, such as [engine.default]
-.brat/config.toml: engine."my tests": this name is not allowed; allowed: tables [engine.NAME], with at most 40 letters, digits, - and _ as the name
+.brat/config.toml: engine."my tests": this name is not allowed; allowed: tables [engine.NAME]; NAME has at most 40 letters, digits, - and _
 .brat/config.toml: engine.shell.args: missing; a shell engine needs a command, such as args = ["make"]
 .brat/config.toml: engine.docs.type: "Codx" is not allowed; allowed: claude-code, aider, opencode, codex, continue, gemini, copilot, shell, plugin:NAME; did you mean codex?
 .brat/config.toml: engine.docs.model: "" is not allowed; allowed: a non-empty string
@@ -283,7 +283,7 @@ max_files = 2026-01-01
 .brat/config.toml: refinery.strategy: "fast-forward" is not allowed; allowed: rebase, squash, merge
 .brat/config.toml: refinery.require_ci: "yes" is not allowed; allowed: true or false
 .brat/config.toml: refinery.checks: "build" is not allowed; allowed: a list of strings
-.brat/config.toml: witness.max_sessions: a number of that size is not allowed; allowed: a whole number from 1 to 1000
+.brat/config.toml: witness.max_sessions: a number this large is not allowed; allowed: a whole number from 1 to 1000
 .brat/config.toml: witness.attempts: 2.0 is not allowed; allowed: a whole number from 1 to 20
 .brat/config.toml: witness.timeout: true is not allowed; allowed: seconds, or a string such as "90s", "30m" or "1h30m", up to 120h
 .brat/config.toml: mayor.tasks: a table is not allowed; allowed: a whole number from 1 to 500
@@ -296,7 +296,7 @@ max_files = 2026-01-01
 
 def test_a_table_that_is_none_is_told() -> None:
     assert faults('engine = 3\nrefinery = ["squash"]') == snapshot("""\
-.brat/config.toml: engine: 3 is not allowed; allowed: tables [engine.NAME], with at most 40 letters, digits, - and _ as the name
+.brat/config.toml: engine: 3 is not allowed; allowed: tables [engine.NAME]; NAME has at most 40 letters, digits, - and _
 .brat/config.toml: refinery: a list is not allowed; allowed: a table\
 """)
     assert faults('[engine]\ntype = "codex"') == snapshot(
@@ -338,9 +338,7 @@ def test_many_faults_are_told_a_page_at_a_time() -> None:
     found = faults("".join(f"a{number} = 1\n" for number in range(2500))).split("\n")
 
     assert len(found) == 51
-    assert found[-1] == (
-        ".brat/config.toml: 2450 more faults; they are shown once these are fixed"
-    )
+    assert found[-1] == (".brat/config.toml: and 2450 more; fix these to see the rest")
 
 
 def test_a_long_value_is_cut_and_stays_on_one_line() -> None:
@@ -506,7 +504,7 @@ def test_a_server_is_a_name_with_https(url: str) -> None:
     said = faults(f"[engine.default]\ntype = 'codex'\nurl = '{url}'")
 
     assert "engine.default.url: " in said
-    assert "is not allowed; allowed: an address such as" in said
+    assert "is not allowed; allowed: an https address such as" in said
 
 
 def test_a_provider_whose_address_differs_by_account_needs_it() -> None:
@@ -552,7 +550,7 @@ def test_an_engine_and_a_plugin_cannot_both_plan() -> None:
     with pytest.raises(ConfigError) as caught:
         load('[mayor]\nplanner = "a"\nengine = "default"', source="x")
 
-    said = "x: mayor.planner: mayor.engine is set, too: use only one of them"
+    said = "x: mayor.planner: mayor.engine is also set; use only one of them"
     assert str(caught.value) == said
 
 

@@ -141,4 +141,4 @@ def test_what_stands_on_other_tests_is_not_gone_on_from() -> None:
     assert half_done(rules.convoy, rules.task(2)) is None
     assert base(rules) == sha("b")
     start = made(StartTask, task=2, base=sha("1"), now=9)
-    assert refused(rules, start) == f"task 2 starts from {sha('b')}"
+    assert refused(rules, start) == f"task 2 must start from {sha('b')}"

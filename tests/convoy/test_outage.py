@@ -74,7 +74,7 @@ def test_people_are_told_until_when() -> None:
 
     said = reasons(rules.state, rules.convoy, rules.task(1), rules.now)
 
-    until = "it is waiting for the model's vendor, until 1970-01-01 00:1"
+    until = "it is waiting for the model's vendor until 1970-01-01 00:1"
     assert said[1].startswith(until)
     assert said[1].endswith(WHY)
 

@@ -89,7 +89,7 @@ def test_the_merge_queue_shows_who_is_ahead() -> None:
 
     assert "CI is testing its candidate cccccccccc" in why(rules, 1)
     assert why(rules, 2)[1:] == (
-        "it is behind task 1 in the merge queue",
+        "ahead of it in the merge queue: task 1",
         "the refinery has not built its candidate yet",
     )
 

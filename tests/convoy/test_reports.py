@@ -40,7 +40,7 @@ def test_an_answer_that_fits_is_a_report() -> None:
         "Open: Why?",
     ]
     assert '"findings"' in report_brief(FIND_OUT)
-    assert "Nothing that you change" in report_brief(TRY_OUT)
+    assert "None of your changes here" in report_brief(TRY_OUT)
 
 
 @looped(
@@ -51,7 +51,7 @@ def test_an_answer_that_fits_is_a_report() -> None:
     (json.dumps(GOOD | {"mood": 1}), "mood: Extra inputs are not permitted."),
     (
         json.dumps(GOOD | {"findings": [{"title": "x", "paths": ["b.py"]}]}),
-        'Finding 1: there is no "b.py".',
+        'Finding 1: "b.py" does not exist.',
     ),
     (json.dumps({"summary": "x" * 4_001}), "summary: "),
 )
@@ -96,8 +96,8 @@ def test_only_a_task_that_reports_ends_in_a_report_and_in_nothing_else() -> None
     rules = Rules().planned(spec(1, kind="scout"), spec(2)).started(1).started(2)
     work = made(AcceptWork, commit=sha("a"), files=())
 
-    assert rules.ask(given(2)) == Refusal("task 2 does not end in a report")
-    assert rules.ask(work) == Refusal("task 1 ends in a scout, not in work")
+    assert rules.ask(given(2)) == Refusal("task 2 does not end with a report")
+    assert rules.ask(work) == Refusal("task 1 ends with a scout, not with work")
     assert isinstance(rules.ask(AcceptNothing(convoy=NAME, task=1, attempt=1)), Refusal)
     rules.do(given(1))
     assert isinstance(rules.ask(given(1)), Refusal)

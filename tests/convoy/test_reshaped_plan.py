@@ -50,7 +50,7 @@ def test_a_task_is_done_in_the_parts_that_a_person_wrote() -> None:
     parts = (spec(5, part_of=3), spec(6, part_of=3, after=(5,), paths=(".github/x",)))
     rules = drawn().do(PartTask(convoy=NAME, task=3, parts=parts, by="bea"))
 
-    assert rules.task(3).why == "it was split by bea into 5, 6"
+    assert rules.task(3).why == "bea split it into tasks 5, 6"
     assert rules.task(4).spec.after == (5, 6)
     assert [rules.task(n).state for n in (5, 6)] == ["queued", "blocked"]
     assert rules.task(5).instructed_by == ("bea",)

@@ -45,7 +45,7 @@ def test_a_review_starts_when_there_is_work_and_on_that_commit() -> None:
     assert kept_from_landing(rules.convoy, rules.task(1)) == "the review by task 2"
     assert waiting_to_merge(rules.convoy) == ()
     elsewhere = made(StartTask, task=2, session="", nonce="", now=rules.now)
-    assert rules.ask(elsewhere) == Refusal(f"task 2 starts from {sha('a')}")
+    assert rules.ask(elsewhere) == Refusal(f"task 2 must start from {sha('a')}")
     rules.started(2, sha("a"))
     started = [fact for fact in rules.facts if isinstance(fact, TaskStarted)][-1]
     assert (started.kind, started.base) == ("review", sha("a"))
@@ -100,7 +100,7 @@ def test_a_writer_without_attempts_left_waits_for_a_person() -> None:
     rules.do(found(rules, "changes", "A."))
 
     assert rules.task(1).state == "blocked"
-    assert rules.task(1).why.startswith("1 attempt is spent; last failure: the review")
+    assert rules.task(1).why.startswith("1 attempt used up; last failure: the review")
 
 
 def test_a_verdict_on_work_that_has_changed_says_nothing() -> None:

@@ -104,7 +104,10 @@ def test_ci_judges_each_rival_as_it_is_and_nobody_else_sees_it() -> None:
 
     assert owed(rules) == [Try(NAME, 1)]
     assert waits_for(rules.convoy, rules.task(1)) == "CI to test it and its rivals"
-    assert waits_for(rules.convoy, rules.task(4)) == "task 1, 2, 3 to finish"
+    assert (
+        waits_for(rules.convoy, rules.task(4))
+        == "rivals that have not finished (1, 2, 3)"
+    )
     assert [fact for fact in rules.facts if _is_pull(fact)] == []
     rules.offered(1, WORK[1], sha("0"))
     assert owed(rules) == []
@@ -310,7 +313,7 @@ def test_only_what_ci_judged_is_green() -> None:
         (*RIVALS, CHOICE, spec(5, kind="choice", on=(1,))),
         "one choice must include",
     ),
-    ((spec(1), spec(2, kind="choice", on=(1,))), "among 1 to 8 tasks of the kind"),
+    ((spec(1), spec(2, kind="choice", on=(1,))), "among 1 to 8 tasks of kind"),
     ((spec(1, kind="choice"),), "task 1 must choose among 1 to 8 tasks"),
     (
         (*RIVALS, CHOICE, spec(5, after=(2,))),
@@ -337,8 +340,7 @@ def test_at_most_so_many_try_the_same() -> None:
     choice = spec(RIVALS_MOST + 2, kind="choice", on=numbers)
     told = fault_of(Rules().planned(spec(1)).convoy, (*many, choice))
     assert (
-        told
-        == f"task {RIVALS_MOST + 2} must choose among 1 to 8 tasks of the kind rival"
+        told == f"task {RIVALS_MOST + 2} must choose among 1 to 8 tasks of kind rival"
     )
 
 

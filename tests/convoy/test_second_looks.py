@@ -234,7 +234,7 @@ def test_a_required_check_that_does_not_come_is_named_and_asked_for_again() -> N
     assert isinstance(asked, Stall)
     assert "the required check lint has not reported" in asked.text
     assert "(reported: ci)" in asked.text
-    assert "(waited for since " in asked.text
+    assert "(waiting since " in asked.text
     mistaken = judge([one], ("lint",), "brat")
     (stop,) = commands(due(rules, TIP, a=mistaken), BlockTask)
     assert "the required check lint" in stop.why

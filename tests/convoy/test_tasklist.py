@@ -85,7 +85,7 @@ def test_instructions_stand_alone() -> None:
 Verify tokens in the middleware
 Keep the old header working.
 
-This is task 3 of the issue "Move auth to JWT". Around its tasks the issue says:
+This is task 3 of the issue "Move auth to JWT". Apart from its tasks, the issue says:
 
 The auth module signs tokens by hand.
 
@@ -238,8 +238,8 @@ def test_paths_have_one_form(written: str, path: str) -> None:
 
 @looped(
     *{
-        "- [ ] a\n  - after: 7": "task 1: it waits for task 7, and the last is 1",
-        "- [ ] a (after 0)": "task 1: it waits for task 0, and the last is 1",
+        "- [ ] a\n  - after: 7": "task 1: it waits for task 7, but the last is 1",
+        "- [ ] a (after 0)": "task 1: it waits for task 0, but the last is 1",
         "- [ ] a\n- [ ] b (after #1)": "task 2: #1 is the number of an issue; write (after 1) for a task",
         "- [ ] a (after 1)": "task 1: it waits for itself",
         "- [ ] a (after 3)\n- [ ] b (after 1)\n- [ ] c (after 2)": "tasks wait for each other in a cycle: 1 for 3, 3 for 2, 2 for 1",
@@ -253,7 +253,7 @@ def test_paths_have_one_form(written: str, path: str) -> None:
         "- [ ] a paths: ~/x": 'task 1: the path "~/x" must be relative to the repository\'s top',
         "- [ ] a paths: b/../../c": 'task 1: the path "b/../../c" must not contain ".."',
         "- [ ] a paths: a/..": 'task 1: the path "a/.." must not contain ".."',
-        "- [ ] a paths: src/*.py": 'task 1: the path "src/*.py" must name one file or folder, without *, ? and \\',
+        "- [ ] a paths: src/*.py": 'task 1: the path "src/*.py" must name one file or folder, without *, ? or \\',
         "- [ ] a paths: ./": 'task 1: the path "./" must name a file or a folder',
         "- [ ] a\n  paths: a.py and b.py": 'task 1: "paths: a.py and b.py" is not clear: put commas '
         "between names",
@@ -287,7 +287,7 @@ def test_an_issue_without_any_text_is_refused() -> None:
     with pytest.raises(PlanError) as caught:
         plan(" \u200b", "\n", ENGINES, 20)
 
-    assert str(caught.value) == snapshot("the issue has neither a title nor a text")
+    assert str(caught.value) == snapshot("the issue has neither a title nor any text")
 
 
 def test_a_ticked_item_is_never_a_fault() -> None:

@@ -133,10 +133,10 @@ def test_one_does_not_stay_without_the_other(dropped: int) -> None:
 
 
 @looped(
-    ((TESTS,), "one task of kind work must be on the tests of task 1"),
+    ((TESTS,), "one task of kind work must build on the tests of task 1"),
     (
         (TESTS, CODE, spec(3, on=(1,))),
-        "one task of kind work must be on the tests of task 1",
+        "one task of kind work must build on the tests of task 1",
     ),
     ((spec(1), CODE), "task 2 needs one task of kind tests"),
     (

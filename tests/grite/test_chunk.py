@@ -99,7 +99,9 @@ def test_an_event_under_a_wrong_id_is_left_out_and_named() -> None:
 
     assert found.events == (good,)
     (fault,) = found.faults
-    assert fault == f"event 1: stored as {'00' * 32}, but its id is {other.id.hex()}"
+    assert (
+        fault == f"event 1: it is stored as {'00' * 32}, but its id is {other.id.hex()}"
+    )
 
 
 @looped(
@@ -136,7 +138,7 @@ def test_a_row_that_is_no_event_is_a_fault(row: object) -> None:
     (chunk.HEADER[:-1], "a codec other"),
     (chunk.HEADER, "bad CBOR"),
     (chunk.HEADER + b"\x82\x80", "bad CBOR"),
-    (chunk.HEADER + b"\xa0", "contains an array"),
+    (chunk.HEADER + b"\xa0", "not contain an array"),
     (chunk.HEADER + b"\x9b" + b"\xff" * 8, "bad CBOR"),
     (chunk.HEADER + b"\x81" * 100_000, "bad CBOR"),
 )

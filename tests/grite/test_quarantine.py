@@ -39,7 +39,7 @@ NEWER = GOOD.replace(b"GRITECNK\x01", b"GRITECNK\x02")
     [
         ({"README.md": b"hello"}, "another program made this commit"),
         (by_hand(meta_for(GOOD), GOOD, "00.bin"), "belongs in"),
-        (by_hand(meta_for(WRONG_ID), WRONG_ID), "event 0: stored as 0000"),
+        (by_hand(meta_for(WRONG_ID), WRONG_ID), "event 0: it is stored as 0000"),
         (by_hand(meta_for(NEWER), NEWER), "version 2"),
         (by_hand(meta_for(b""), b""), "does not start with GRITECNK"),
     ],
@@ -64,9 +64,9 @@ def test_a_bad_entry_is_named_and_the_rest_is_read(
 @pytest.mark.parametrize(
     ("meta", "fault"),
     [
-        (meta_for(GOOD, schema_version=2), "is not of version 1"),
-        ([], "is not of version 1"),
-        (meta_for(GOOD, actor_id="10"), "names no actor"),
+        (meta_for(GOOD, schema_version=2), "does not have version 1"),
+        ([], "does not have version 1"),
+        (meta_for(GOOD, actor_id="10"), "does not name an actor"),
         (meta_for(GOOD, actor_id="someone"), "non-hexadecimal"),
         (meta_for(GOOD, chunk_hash="00"), "lists one chunk"),
         (meta_for(GOOD, prev_wal="1" * 40), "a previous entry other than"),

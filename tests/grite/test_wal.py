@@ -156,7 +156,7 @@ def test_a_ref_moves_only_from_where_it_stands(log: Log) -> None:
     head = append(log, comment("a"))
     other = log.write([comment("b")], parent=None, actor=ACTOR, at_ms=T0)
 
-    with pytest.raises(Conflict, match="another process began the log"):
+    with pytest.raises(Conflict, match="another process started the log"):
         log.set_head(other, None)
     with pytest.raises(Conflict, match=f"is at {head}, not at {other}"):
         log.set_head(head, other)

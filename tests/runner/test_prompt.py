@@ -82,9 +82,9 @@ def test_an_agent_is_told_what_would_keep_its_work_from_landing() -> None:
     engine, limits = EngineSpec(type="shell", timeout_s=1200), Limits(patch_files=7)
     told = prompt(replace(started("Do it."), engine=engine, limits=limits))
 
-    assert "ended after 20 minutes. At most 7 files and 2000 kB of patch\n" in told
+    assert "stopped after 20 minutes. At most 7 files and 2000 kB of\n" in told
     assert "looks like a key or a token" in told
-    assert "new files that a `.gitignore` names, and symbolic links" in told
+    assert "New files that a `.gitignore` names are left out" in told
 
 
 def test_another_session_has_another_fence_and_the_same_one_the_same_prompt() -> None:

@@ -20,7 +20,7 @@ BROKEN: dict[str, tuple[Callable[[Terminal], object], tuple[str, ...], str]] = {
     "configuration in Latin-1": (
         lambda at: written(at, CONFIG, b'# \xfc\n\n[engine.default]\ntype = "\xfc"\n'),
         (START, "brat doctor"),
-        f"{CONFIG}: line 1: this is not UTF-8 text (byte 0xfc); TOML is always UTF-8",
+        f"{CONFIG}: line 1: this is not UTF-8 text (byte 0xfc); save the file as UTF-8",
     ),
     "configuration as a folder": (
         lambda at: (at.cwd / CONFIG).mkdir(parents=True),

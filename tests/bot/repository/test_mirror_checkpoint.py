@@ -199,7 +199,7 @@ def of_another_commit(mirror: Mirror) -> str:
 
 
 FAULTS = {
-    rubbish: "contains no state",
+    rubbish: "state cannot be read",
     foreign: "it is not signed",
     of_another_version: "by a different version",
     of_another_form: "by a different version",

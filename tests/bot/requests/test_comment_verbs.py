@@ -46,7 +46,7 @@ async def test_a_plan_is_changed_with_words(tmp_path: Path) -> None:
         assert "That is task 3: Test the parser. It will wait for task 1." in said
         assert here.task(3).spec.after == (1,)
         said = await here.answer("/brat add -- Go on (after 9)")
-        assert "task 4: it waits for task 9, and the last is 3" in said
+        assert "task 4: it waits for task 9, but the last is 3" in said
         assert len(here.convoy.tasks) == 3
 
         assert "waits until task 3" in await here.answer("/brat depends 2 on 3")
@@ -78,7 +78,7 @@ async def test_add_to_a_convoy_whose_plan_was_refused_is_answered(
         said = await here.answer("/brat add -- Write more (after 1)")
         assert "task 1: it waits for itself" in said
         said = await here.answer("/brat add -- Write more (after 2)")
-        assert "task 1: it waits for task 2, and there is none yet" in said
+        assert "task 1: it waits for task 2, but there is no task yet" in said
 
         assert "is running, version" in await here.answer("/brat ping")
 

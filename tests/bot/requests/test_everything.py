@@ -19,7 +19,7 @@ async def test_everything_stops_and_goes_on_by_a_persons_word(tmp_path: Path) ->
         assert "Everything is paused, including 1 convoy." in said
         assert here.convoy_state() == "paused"
         assert here.convoy.why == "you paused everything in this repository"
-        assert "already paused, by you" in await here.answer("/brat pause all")
+        assert "you already paused everything" in await here.answer("/brat pause all")
 
         other = await labelled(here, "Do more")
         assert "say `/brat resume all`, then ask again" in here.spoken()[-1]

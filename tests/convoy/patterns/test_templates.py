@@ -168,7 +168,7 @@ def test_what_an_input_brings_is_never_read_as_a_template() -> None:
     ),
     ("[" * 3_000, f"{FILE}: line 1: this is nested too deeply"),
     ("a: \x00", f"{FILE}: this is not YAML: "),
-    ("# x\n" * (MOST_LINES + 1), f"{FILE}: the limits are 500 lines"),
+    ("# x\n" * (MOST_LINES + 1), f"{FILE}: too long; at most 500 lines"),
     ("[1, 2]: x\n", f"{FILE}: line 1: a key must be a word"),
     ("", f"{FILE}: line 1: the template: a template must have either steps or legs"),
     ("just words", f"{FILE}: line 1: the template: "),

@@ -24,7 +24,7 @@ def test_what_the_repository_says_is_fenced_data() -> None:
 
     assert told.count(FENCE) == 2
     assert told.endswith(
-        f"Now do this.\n\nFolders, and how many files are below each:\n\n</{FENCE}>\n"
+        f"Now do this.\n\nFolders, with the number of files below each:\n\n</{FENCE}>\n"
     )
 
 

@@ -48,7 +48,7 @@ def test_a_form_is_one_task_with_its_whole_text(box: str) -> None:
     assert task.title == "Crash"
     assert "It crashes." in task.instructions
     assert plan_remarks(text, labels) == (
-        "this is an issue form: a box is part of an issue form, not a task",
+        "this is an issue form: a box is part of an issue form, not of the plan",
     )
 
 

@@ -84,7 +84,7 @@ def test_planning_waits_for_a_vendor_that_sent_it_away() -> None:
     )
 
     assert until >= 1_600_000
-    assert "waits for the model's vendor, until" in why(rules.ask(early))
+    assert "waits for the model's vendor until" in why(rules.ask(early))
     assert rules.ask(late) is None
 
 

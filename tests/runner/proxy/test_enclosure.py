@@ -151,7 +151,7 @@ def test_the_network_of_an_engine_with_a_key_proxy_is_closed_by_default(
 
     seen = git("show", "work:seen", cwd=forge.unpacked(left))
     assert [line.split(":")[0].strip() for line in seen.splitlines()[2:3]] == ["lo"]
-    assert "The network is closed: no host but your model can be reached." in seen
+    assert "The network is closed: you can reach only your model." in seen
     assert {"type": "network", "closed": True, "why": ""} in left.told
 
 
