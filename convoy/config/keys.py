@@ -430,11 +430,11 @@ class RefineryTable(Table):
     reporters: dict[Text, Text] = Field(default_factory=dict)
     """Who must report a check: the name of an App or of an account, by the check's
     name. Default: the App that a ruleset names, otherwise whoever reported the check
-    when it was first green. For a job of a workflow, its run counts."""
+    when it was first green. For a workflow's job, its run counts."""
     sync: bool = _DEFAULT.sync
     """Whether the target branch is merged into a convoy's branch whenever it moves, so
     that conflicts are found early; otherwise only after the last task, and before a
-    task that needs what a person did there."""
+    task that needs a person's work from it."""
     conflicts: Literal["agent", "person"] = _DEFAULT.conflicts
     """Who resolves conflicts with what has landed: the task's agent, which is shown
     both sides (`agent`), or a `person`."""
@@ -530,10 +530,10 @@ class TriggersTable(Table):
     """What starts a convoy, besides the label and `/brat start`."""
 
     mention: bool = True
-    """Whether mentioning the bot starts a convoy, in a new issue or in a comment on one
-    that had no convoy yet."""
+    """Whether mentioning the bot starts a convoy, in a new issue or in a comment on an
+    issue that has not had one yet."""
     assignee: bool = False
-    """Whether assigning the bot to an issue that had no convoy yet starts one."""
+    """Whether assigning the bot to an issue that has not had a convoy starts one."""
 
 
 class ScheduleTable(Table):
@@ -569,7 +569,7 @@ class BudgetTable(Table):
     """For all convoys in a day, counted when a session ends: once spent, nothing starts
     automatically until midnight, UTC."""
     attempt: Dollars | None = None
-    """For one attempt: once spent, the attempt is ended and its work kept. This needs
+    """For one attempt: once spent, the attempt is stopped and its work kept. This needs
     the engine's `price`, and an engine that can use the key proxy."""
     calls: Annotated[int, Field(ge=1, le=100_000)] = _DEFAULT.limits.model_calls
     """How many model calls one attempt may make, if the key proxy counts them."""
@@ -619,7 +619,7 @@ class NotifyTable(Table):
     """Notifications. The webhook's address is a secret, `BRAT_NOTIFY_URL`."""
 
     on: Annotated[tuple[Occasion, ...], Field(strict=False)] = ()
-    """`intervention`: something starts to wait for a person; `completion`: a convoy has
+    """`intervention`: something starts waiting for a person; `completion`: a convoy has
     landed. Empty: no notifications."""
     comments: Literal["needed", "all"] = "needed"
     """`needed`: an answer to a request is a reaction and a line in the convoy's
