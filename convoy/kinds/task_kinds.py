@@ -166,7 +166,7 @@ def _code_starts_from(convoy: Convoy, task: Task) -> Work | None:
 def _code_waits_for(convoy: Convoy, task: Task) -> str:
     if not task.spec.on or task.earlier or _code_starts_from(convoy, task) is not None:
         return ""
-    return f"CI to find the tests of task {task.spec.on[0]} red"
+    return f"CI to be red on the tests of task {task.spec.on[0]}"
 
 
 WORK = TaskKind(
@@ -240,7 +240,7 @@ def _tests_fault(
 ) -> str:
     """Return what keeps CI from seeing the tests red, or one task from passing them."""
     if not settings.require_ci:
-        return f"task {task.number} needs red CI first, but require_ci is false"
+        return f"task {task.number} needs a red CI run first, but require_ci is off"
     work = WORK.name
     code = [t for t in tasks if t.kind == work and task.number in t.on]
     if len(code) != 1:
@@ -253,7 +253,7 @@ def _tests_fault(
 def _tests_kept_back(convoy: Convoy, task: Task) -> str:
     code = coder(convoy, task)
     tests = f"task {code.number if code else 0} to pass its tests"
-    return tests if task.is_proven else "CI to find its tests red"
+    return tests if task.is_proven else "CI to be red on its tests"
 
 
 def _tests_settle_with(_convoy: Convoy, task: Task, other: Task) -> str:
@@ -271,7 +271,7 @@ def _tests_in_use(convoy: Convoy, task: Task) -> str:
 TESTS = TaskKind(
     name="tests",
     title="tests",
-    needs_ci="to see tests red",
+    needs_ci="to see tests fail",
     fault=_tests_fault,
     must_change=lambda _task: _HAS_TESTS,
     trial=lambda _convoy, _task: "red",

@@ -48,9 +48,9 @@ def test_tests_are_shown_to_ci_as_they_are_and_to_nobody_else() -> None:
 
     assert owed(rules) == [Try(NAME, 1)]
     assert waiting_to_merge(rules.convoy) == ()
-    assert waits_for(rules.convoy, rules.task(1)) == "CI to find its tests red"
+    assert waits_for(rules.convoy, rules.task(1)) == "CI to be red on its tests"
     assert (
-        waits_for(rules.convoy, rules.task(2)) == "CI to find the tests of task 1 red"
+        waits_for(rules.convoy, rules.task(2)) == "CI to be red on the tests of task 1"
     )
     pulls = [
         f for f in rules.facts if isinstance(f, ActionIntended) and f.kind == "pull"
@@ -157,7 +157,7 @@ def test_a_plan_whose_tests_could_never_land_is_refused(
 def test_it_takes_ci_to_see_tests_red() -> None:
     rules = Rules().planned(spec(1), require_ci=False)
     assert fault_of(rules.convoy, (TESTS, CODE)) == (
-        "task 1 needs red CI first, but require_ci is false"
+        "task 1 needs a red CI run first, but require_ci is off"
     )
 
 
