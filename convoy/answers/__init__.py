@@ -29,7 +29,7 @@ from convoy.text import clean, cut, fence_of, fenced
 
 FOLDERS: Final = 200
 """So many folders a plugin is told of; it has them all before it."""
-NO_PLAN: Final = "it made no plan"
+NO_PLAN: Final = "the engine made no plan"
 
 
 def _ask_plan(question: Question) -> str:

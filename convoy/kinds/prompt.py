@@ -141,7 +141,7 @@ def prompt(
 def _wanted(started: TaskStarted, fence: str) -> Iterator[str]:
     text = f"{started.title}\n\n{started.instructions.strip()}"
     if started.paths:
-        text += f"\n\nIt is planned to touch: {', '.join(started.paths)}"
+        text += f"\n\nIt is expected to touch: {', '.join(started.paths)}"
     yield fenced(clean(text), fence) + "\n"
     if len(started.plan) > 1:
         yield _PLAN

@@ -198,7 +198,7 @@ def sign_key(kind: str, name: str) -> str:
     """
     key = f"answer:{kind}/{name.casefold()}"
     if keys_in(marker(key)) != (key,):
-        raise ValueError(f"{name[:80]!r} cannot be a part of a key")
+        raise ValueError(f"{name[:80]!r} cannot be part of a key")
     return key
 
 

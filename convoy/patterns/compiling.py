@@ -16,7 +16,7 @@ from convoy.model.records import EngineSpec, TaskSpec
 from convoy.model.task_graph import declared_need, declared_path
 from convoy.patterns import GIVEN, SLOT, PatternError, Step, Template
 from convoy.planner.tasklist import INSTRUCTIONS_CHARS, TITLE_MOST
-from convoy.text import clean, cut, did_you_mean, redacted
+from convoy.text import clean, counted, cut, did_you_mean, redacted
 
 MOST_ITEMS: Final = 20
 MOST_TIMES: Final = 5
@@ -166,12 +166,12 @@ class _Making:
         names = [self.tasks[number - 1].engine for number in numbers]
         known = {_identity(self.use.engines[name]): name for name in reversed(names)}
         if len(names) == 1:
-            told = f"only {names[0]} competes, so there is nothing to choose between"
+            told = f"only {names[0]} competes, so there is nothing to choose from"
             self.warnings.append(told)
         elif len(known) < len(names):
             who = ", ".join(sorted(set(known.values())))
-            told = f"{len(names)} attempts use {len(known)} different engines: {who}"
-            self.warnings.append(told)
+            told = f"use only {counted(len(known), 'engine')}: {who}"
+            self.warnings.append(f"{len(names)} attempts {told}")
 
     def _add(
         self,
@@ -236,7 +236,7 @@ class _Making:
         for other, theirs in others.items():
             if _identity(known[name]) in {_identity(known[each]) for each in theirs}:
                 self.warnings.append(
-                    f"the steps {other} and {step.id} have the same engine, {name}"
+                    f"the steps {other} and {step.id} use the same engine, {name}"
                 )
         return name
 

@@ -33,5 +33,5 @@ def test_a_tick_is_not_taken_for_a_comment() -> None:
 
 
 def test_a_key_that_a_comment_cannot_carry_is_refused() -> None:
-    with pytest.raises(ValueError, match="cannot be a part of a key"):
+    with pytest.raises(ValueError, match="cannot be part of a key"):
         ids.sign_key("tick", "a b -->")

@@ -72,7 +72,7 @@ def test_an_agent_is_told_its_paths_and_the_whole_plan() -> None:
     plan = ("1. Add a (merged)", "2. Greet the world (queued)")
     told = prompt(replace(started("Do it."), paths=("a.py", "b/"), plan=plan))
 
-    assert "It is planned to touch: a.py, b/" in told
+    assert "It is expected to touch: a.py, b/" in told
     assert "## All tasks of this convoy" in told
     assert "1. Add a (merged)\n2. Greet the world (queued)" in told
     assert "All tasks" not in prompt(replace(started("Do it."), plan=plan[:1]))

@@ -145,9 +145,7 @@ def test_a_debate_is_between_different_engines_and_a_third_decides(
     assert [task["landed_commit"] for task in convoy["tasks"]] == [None] * 5
     log = terminal.done("brat log show -n 500")
     assert "Task 5, attempt 1, reported: A it is." in log
-    assert (
-        "the steps one and decide have the same engine, default" in convoy["warnings"]
-    )
+    assert "the steps one and decide use the same engine, default" in convoy["warnings"]
 
 
 def test_what_a_scout_tries_never_lands_and_is_handed_on(tmp_path: Path) -> None:
@@ -293,7 +291,7 @@ def test_of_three_that_try_the_judges_choice_lands_and_none_is_lost(
     assert [task["pull_request"] is not None for task in tasks] == [
         *(True, False, False, False)
     ]
-    assert convoy["warnings"] == ["3 attempts use 1 different engines: default"]
+    assert convoy["warnings"] == ["3 attempts use only 1 engine: default"]
     log = terminal.done("brat log show -n 500")
     assert "of task 1, which can now be chosen." in log
     assert "of task 1: It says the most." in log

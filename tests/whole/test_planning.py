@@ -93,7 +93,9 @@ def test_where_no_plan_comes_the_issue_is_one_task(tmp_path: Path) -> None:
 
     assert said.status == 0, said.err
     assert len(convoy["tasks"]) == 1
-    assert "the engine planner made no plan" in terminal.done("brat log show -n 200")
+    assert "the engine planner did not make a plan" in terminal.done(
+        "brat log show -n 200"
+    )
 
 
 @pytest.mark.layer("landing")

@@ -135,7 +135,7 @@ steps:
     assert found.warnings == ()
 
     alone = {"default": ENGINES["default"], "twin": EngineSpec(type="claude-code")}
-    same = "the steps write and look have the same engine, default"
+    same = "the steps write and look use the same engine, default"
     assert made(text, alone).warnings == (same,)
     assert made(text, other="default").warnings == (same,)
     assert "there is no engine" in fault(text, other="dosc")
