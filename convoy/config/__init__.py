@@ -52,7 +52,7 @@ class Config(Table):
 
     staged: bool = False
     """Whether convoys are only planned and shown: nothing starts, and nothing is
-    written to the forge except convoy comments and answers to people."""
+    written to the forge but a convoy's comment and answers to people."""
     engine: Annotated[
         Mapping[keys.EngineName, keys.EngineTable],
         _tables("[engine.NAME]; NAME has at most 40 letters, digits, - and _"),
@@ -264,7 +264,7 @@ def field_faults(source: str, error: ValidationError, schema: Node) -> Iterator[
         where = f"{_dotted(place)}: " if place else ""  # of two tables: it says which
         yield f"{source}: {where}{_sentence(fault, place, node, schema)}"
     if more := faults[FAULTS_MOST:]:
-        yield f"{source}: and {len(more)} more; fix these to see the rest"
+        yield f"{source}: {len(more)} more faults; they are shown once these are fixed"
 
 
 def _sentence(fault: ErrorDetails, place: KeyPath, node: Node, schema: Node) -> str:

@@ -223,7 +223,7 @@ Server = Annotated[
         r"(?:/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*$"
     ),
     _allowed(
-        'an https address such as "https://models.example.com/v1", with a host name, '
+        'an address such as "https://models.example.com/v1": https, with a host name, '
         "not a number, and nothing after the path"
     ),
 ]
@@ -345,9 +345,9 @@ class EngineTable(Table):
 
     type: EngineType
     """The program (required). `shell` runs `args` and needs no account;
-    `plugin:NAME` comes from an installed package."""
+    `plugin:NAME` is one that an installed package adds."""
     model: Text | None = None
-    """The model, by the engine's own name for it; default: the engine chooses."""
+    """The model, in the engine's own words; default: the engine chooses."""
     args: _Args = _ENGINE.args
     """Arguments added to the engine's own; for `shell` the whole command."""
     timeout: Seconds | None = None
@@ -365,19 +365,19 @@ class EngineTable(Table):
     vendor's cache; used when the engine does not report its cost."""
     tools: _Tools = Field(
         default=_ENGINE.tools,
-        description="The only tools it may use, by the engine's own names "
-        f"(docs/engines.md); default: all. {_UNLIMITED} cannot limit "
+        description="The only tools it may use, in the engine's own words "
+        f"(docs/engines.md); none: all of them. {_UNLIMITED} cannot limit "
         "their tools.",
     )
 
     allow: Annotated[tuple[Opened, ...], Field(strict=False)] = _ENGINE.allow
-    """What its requests to the model's vendor may contain beyond what the key proxy
-    always lets through (docs/engines.md)."""
+    """What it may ask of its model's vendor beyond what the key proxy lets through
+    (docs/engines.md)."""
     good_at: Text | None = None
     """What it is good at, in a few words for the planner, such as `"tests"`; default:
-    what brat knows about its type."""
+    what is known about its type."""
     url: Server | None = None
-    """The server that gets its requests and its key instead of its model's vendor
+    """The server that gets its requests and its key, in place of its model's vendor
     (docs/engines.md)."""
 
     @model_validator(mode="after")
@@ -430,17 +430,17 @@ class RefineryTable(Table):
     reporters: dict[Text, Text] = Field(default_factory=dict)
     """Who must report a check: the name of an App or of an account, by the check's
     name. Default: the App that a ruleset names, otherwise whoever reported the check
-    when it was first green. For a workflow's job, its run counts."""
+    when it was first green. For a job of a workflow, its run counts."""
     sync: bool = _DEFAULT.sync
     """Whether the target branch is merged into a convoy's branch whenever it moves, so
     that conflicts are found early; otherwise only after the last task, and before a
-    task that needs a person's work from it."""
+    task that needs what a person did there."""
     conflicts: Literal["agent", "person"] = _DEFAULT.conflicts
     """Who resolves conflicts with what has landed: the task's agent, which is shown
     both sides (`agent`), or a `person`."""
     rounds: Annotated[int, Field(ge=1, le=20)] = _DEFAULT.rounds
     """How often a task's work may conflict and be redone before a person is asked; this
-    uses up no attempts."""
+    costs no attempt."""
     approvals: Annotated[int, Field(ge=0, le=6)] = _DEFAULT.approvals
     """How many people with write access must approve a task's work before it merges
     (`/brat approve <commit>`); whoever requested the convoy does not count."""
@@ -451,8 +451,8 @@ class RefineryTable(Table):
         "`ci.slots`, so that the next one is ready when a slot is free.",
     )
     task_pulls: bool = _DEFAULT.task_pulls
-    """Whether each task gets its own draft pull request. Otherwise only the convoy gets
-    one, and tasks whose work a person must approve."""
+    """Whether each task's work has a pull request of its own, as a draft. Otherwise
+    only the convoy has one, and tasks whose work a person must approve."""
     bypass: bool = _DEFAULT.bypass
     """Whether the bot bypasses the rules of the default branch, if the forge allows it,
     and pushes. Otherwise it lands as the rules require."""
@@ -466,13 +466,13 @@ class WitnessTable(Table):
     attempts: Annotated[int, Field(ge=1, le=20)] = _DEFAULT.attempts
     """How many attempts a task gets before it is blocked and waits for a person."""
     failures: Annotated[int, Field(ge=1, le=1000)] = _DEFAULT.failures
-    """After this many failed attempts in a row, across all convoys, every convoy pauses
-    until somebody with write access resumes it."""
+    """After this many failed attempts in a row, across all convoys, all of them pause
+    until somebody with write access resumes them."""
     timeout: Seconds = _ENGINE.timeout_s
     """The time limit of one attempt."""
     setup: Seconds = _DEFAULT.limits.setup_s
     """How long `.brat/setup.sh` may take; it runs before each attempt if the repository
-    has one."""
+    has it."""
     acceptance: Seconds = _DEFAULT.limits.acceptance_s
     """How long a task's acceptance command (`accept:`) may take; it runs after each
     attempt if the task has one."""
@@ -513,27 +513,27 @@ class MayorTable(Table):
     """Whether an issue that says too little is answered with two or three questions
     instead of a convoy; the convoy starts when they are answered (docs/planning.md)."""
     follow: bool = _DEFAULT.follow
-    """Whether a plan made from an issue's sub-issues changes with them immediately;
-    otherwise the change is shown and waits for `/brat follow`."""
+    """Whether a plan made of an issue's sub-issues changes with them at once; otherwise
+    the change is shown, and waits for `/brat follow`."""
     sub_issues: bool = _DEFAULT.sub_issues
     """Whether the tasks of any other plan become sub-issues of the convoy's issue, each
-    closed when its work has landed."""
+    of which is closed when its work has landed."""
     pattern: Annotated[str, Field(max_length=40)] = ""
     """The pattern by which an issue without a task list is planned, such as `spec`
     (docs/workflows.md); empty: none. It takes precedence over `engine` and
     `planner`."""
     approve: Approve = _DEFAULT.approve
-    """`auto`: a plan starts immediately; `plan`: it waits for `/brat approve`."""
+    """`auto`: a plan starts at once; `plan`: it waits for `/brat approve`."""
 
 
 class TriggersTable(Table):
     """What starts a convoy, besides the label and `/brat start`."""
 
     mention: bool = True
-    """Whether mentioning the bot starts a convoy, in a new issue or in a comment on an
-    issue that has not had one yet."""
+    """Whether mentioning the bot starts a convoy, in a new issue or in a comment on one
+    that had no convoy yet."""
     assignee: bool = False
-    """Whether assigning the bot to an issue that has not had a convoy starts one."""
+    """Whether assigning the bot to an issue that had no convoy yet starts one."""
 
 
 class ScheduleTable(Table):
@@ -557,8 +557,8 @@ class ScheduleTable(Table):
 class BudgetTable(Table):
     """What may be spent, in US dollars, before nothing more starts.
 
-    Only known costs count. `/brat retry` lets one more attempt of the task start even
-    so.
+    Only known costs count. A person who says `/brat retry` lets one more attempt of the
+    task start.
     """
 
     task: Dollars | None = None
@@ -569,10 +569,10 @@ class BudgetTable(Table):
     """For all convoys in a day, counted when a session ends: once spent, nothing starts
     automatically until midnight, UTC."""
     attempt: Dollars | None = None
-    """For one attempt: once spent, the attempt is stopped and its work kept. This needs
+    """For one attempt: once spent, the attempt is ended and its work kept. This needs
     the engine's `price`, and an engine that can use the key proxy."""
     calls: Annotated[int, Field(ge=1, le=100_000)] = _DEFAULT.limits.model_calls
-    """How many model calls one attempt may make, if the key proxy counts them."""
+    """How many calls to its model one attempt may make, where the key proxy counts."""
     tokens: Annotated[int, Field(ge=1, le=10_000_000_000)] = _DEFAULT.limits.tokens
     """How many tokens one attempt may use, including those from the vendor's cache."""
 
@@ -604,8 +604,8 @@ class CiTable(Table):
                 return shlex.join(argv)
 
     timeout: Seconds = 1800
-    """Its time limit. A run that exceeds it gives no verdict and is repeated; after the
-    third one, a person is asked."""
+    """Its time limit; after that it has no verdict and runs again, at most three times,
+    then a person is asked."""
     slots: Annotated[int, Field(ge=1, le=64)] | None = None
     """How many commits are tested at once. Default: the number of this machine's
     cores."""
@@ -619,37 +619,37 @@ class NotifyTable(Table):
     """Notifications. The webhook's address is a secret, `BRAT_NOTIFY_URL`."""
 
     on: Annotated[tuple[Occasion, ...], Field(strict=False)] = ()
-    """`intervention`: something starts waiting for a person; `completion`: a convoy has
+    """`intervention`: something starts to wait for a person; `completion`: a convoy has
     landed. Empty: no notifications."""
     comments: Literal["needed", "all"] = "needed"
-    """`needed`: an answer to a request is a reaction and a line in the convoy's
+    """`needed`: an answer to a request is a reaction and a line of the convoy's
     comment, and a separate comment only if somebody must be notified; `all`: each
-    answer is a comment that mentions the person who asked."""
+    answer is a comment that mentions who asked."""
 
 
 class ActionsTable(Table):
     """How brat works in GitHub Actions, without a server."""
 
     stay: bool = False
-    """Whether the loop's job keeps running while sessions or CI run, and polls every
-    few seconds, so that answers take about ten seconds. Its minutes are billed like
-    those of any job. Otherwise the job ends, and the next event starts another one."""
+    """Whether the loop's job stays while sessions or CI run, and polls every few
+    seconds, so that answers take about ten seconds. Its minutes are billed like those
+    of any job. Otherwise the job ends, and the next event starts another one."""
 
 
 class FixTable(Table):
     """What `/brat fix` may do on pull requests that brat did not open."""
 
     authors: WordList = ()
-    """The accounts on whose branches agents work without asking, such as
-    `dependabot[bot]`; `*`: all accounts. Others are asked first."""
+    """Whose branches agents work on without asking, by account, such as
+    `dependabot[bot]`; `*`: everybody's. Others are asked first."""
 
 
 class ReviewTable(Table):
     """Whose reviews agents answer, besides those of people with write access."""
 
     bots: WordList = ()
-    """The accounts of review bots whose line comments agents answer, such as
-    `coderabbitai[bot]`. These bots cannot approve anything or give commands."""
+    """The review bots whose comments on lines ask for work, by account, such as
+    `coderabbitai[bot]`. They approve nothing and give no commands."""
     resolve: bool = False
     """Whether brat also resolves a person's thread when the commit that answers it is
     on the task's branch; it always resolves a bot's."""
@@ -662,8 +662,8 @@ class TrustTable(Table):
     """Whether, in a public repository, text by people without write access may enter a
     prompt once somebody with write access asks for it."""
     bots: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(strict=False)] = ()
-    """Bots whose labels also count, by their account number on the forge; they need
-    write access like everybody else."""
+    """Accounts of bots, by their number on the forge, whose labels count, too; they
+    need write access like everybody else."""
 
 
 class GateTable(Table):
@@ -671,8 +671,8 @@ class GateTable(Table):
 
     instructions: bool = Field(
         default=False,
-        description="Whether patches may change files that instruct the next agent or "
-        f"run automatically: {_INSTRUCTING}.",
+        description="Whether patches may change what instructs the next agent or "
+        f"runs automatically: {_INSTRUCTING}.",
     )
 
     protected: Patterns = Field(
@@ -681,9 +681,9 @@ class GateTable(Table):
         "in .gitignore.",
     )
     secrets: Patterns = ()
-    """Files that may contain what looks like a secret (a key, a token), such as made-up
-    ones in tests: patterns as in .gitignore. In any other file it is refused, and the
-    work is not pushed."""
+    """Files that may hold what looks like a secret (a key, a token), such as made-up
+    ones in tests: patterns as in .gitignore. Anywhere else it is refused, and such work
+    is not pushed."""
     max_files: Annotated[int, Field(ge=1, le=100_000)] = _DEFAULT.limits.patch_files
     """The maximum number of files in one patch."""
     max_bytes: Annotated[int, Field(ge=1, le=100_000_000)] = _DEFAULT.limits.patch_bytes

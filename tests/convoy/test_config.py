@@ -338,7 +338,9 @@ def test_many_faults_are_told_a_page_at_a_time() -> None:
     found = faults("".join(f"a{number} = 1\n" for number in range(2500))).split("\n")
 
     assert len(found) == 51
-    assert found[-1] == (".brat/config.toml: and 2450 more; fix these to see the rest")
+    assert found[-1] == (
+        ".brat/config.toml: 2450 more faults; they are shown once these are fixed"
+    )
 
 
 def test_a_long_value_is_cut_and_stays_on_one_line() -> None:
@@ -504,7 +506,7 @@ def test_a_server_is_a_name_with_https(url: str) -> None:
     said = faults(f"[engine.default]\ntype = 'codex'\nurl = '{url}'")
 
     assert "engine.default.url: " in said
-    assert "is not allowed; allowed: an https address such as" in said
+    assert "is not allowed; allowed: an address such as" in said
 
 
 def test_a_provider_whose_address_differs_by_account_needs_it() -> None:
