@@ -396,7 +396,7 @@ def _of_part(thing: str) -> Callable[[str], str]:
 _ASKED_BY: Final = {
     "review": "a review",
     "tick": "a ticked box",
-    "rerun": "a check that somebody re-ran",
+    "rerun": "a check that someone re-ran",
 }
 _KEY_WORDS: Final[Mapping[str, tuple[str, str, Callable[[str], str]]]] = {
     "dispatch": ("start", "Started", _session_words),

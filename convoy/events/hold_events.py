@@ -310,7 +310,7 @@ class BaseRestored(ConvoyEvent, frozen=True, kw_only=True, tag="base.restored"):
 
 
 class BranchPushed(_PartEvent, frozen=True, kw_only=True, tag="base.pushed"):
-    """Somebody pushed their own commit to the convoy's base branch or a task's branch.
+    """Someone pushed their own commit to the convoy's base branch or a task's branch.
 
     The convoy or task waits, because a candidate would overwrite the commit.
     """
@@ -324,7 +324,7 @@ class BranchPushed(_PartEvent, frozen=True, kw_only=True, tag="base.pushed"):
 
     def sentence(self) -> str:
         branch, what = ids.branch_of(self.convoy, self.task), subject(self.task)
-        return f"Somebody pushed {self.commit[:SHORT]} to {branch}; {what} is waiting."
+        return f"Someone pushed {self.commit[:SHORT]} to {branch}; {what} is waiting."
 
     def decide(self, state: State) -> Decision:
         part = self.part(state)

@@ -79,7 +79,7 @@ class TakeLease(Struct, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         if self.resource == BOT:
-            return Refusal(f"{BOT} is the bot's own lease, which nobody else can hold")
+            return Refusal(f"{BOT} is the bot's own lease, which no one else can hold")
         met = [
             lease
             for lease in state.leases.values()
@@ -131,7 +131,7 @@ class ExpireLease(Struct, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         lease = state.leases.get(self.resource)
         if lease is None or lease.nonce != self.nonce:
-            return Refusal(f"{self.resource} is now free or held by somebody else")
+            return Refusal(f"{self.resource} is now free or held by someone else")
         if lease.expires > self.now:
             return Refusal(
                 f"{lease.holder} holds {lease.resource} until {clock(lease.expires)}"
@@ -142,7 +142,7 @@ class ExpireLease(Struct, frozen=True, kw_only=True):
 def _held(state: State, command: RenewLease | FreeLease) -> Lease:
     lease = state.leases.get(command.resource)
     if lease is None:
-        raise Refusal(f"nobody holds {command.resource}")
+        raise Refusal(f"no one holds {command.resource}")
     if (lease.holder, lease.nonce) != (command.holder, command.nonce):
         raise Refusal(f"{command.resource} is held by {lease.holder}, not by you")
     return lease

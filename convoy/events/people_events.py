@@ -221,7 +221,7 @@ class ConvoyApproved(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.approve
 
 
 class TaskApproved(TaskEvent, frozen=True, kw_only=True, tag="task.approved"):
-    """Somebody approved the task's work at this commit."""
+    """Someone approved the task's work at this commit."""
 
     commit: str
     by: str

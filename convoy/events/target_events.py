@@ -24,7 +24,7 @@ class LandingChosen(ConvoyEvent, frozen=True, kw_only=True, tag="landing.chosen"
             "push": "with a push",
             "merge": f"through the forge ({self.landing.method})",
             "queue": "through the forge's merge queue",
-            "person": "when somebody merges it",
+            "person": "when someone merges it",
         }
         return f"The convoy will land {ways[self.landing.way]}."
 
@@ -62,7 +62,7 @@ class LandingWaits(ConvoyEvent, frozen=True, kw_only=True, tag="landing.waits"):
 
 
 class PullMergedEarly(ConvoyEvent, frozen=True, kw_only=True, tag="pull.merged-early"):
-    """Somebody merged the convoy's pull request before its branch had all the work."""
+    """Someone merged the convoy's pull request before its branch had all the work."""
 
     pull: int
     """The pull request's number."""

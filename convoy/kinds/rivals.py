@@ -105,7 +105,7 @@ def _choice_waits_for(convoy: Convoy, choice: Task) -> str:
         return f"rivals that have not finished ({numbers})"
     found = rivals_left(convoy, choice)
     if len(found) == 1:
-        return f"nobody: task {found[0].number} is the only one left"
+        return f"no one: task {found[0].number} is the only one left"
     return "" if found else "a rival with green CI"
 
 
@@ -125,7 +125,7 @@ def _choice_relieves(_convoy: Convoy, choice: Task, blocked: Task) -> Relief | N
     is_beaten = blocked.number in choice.spec.on and choice.chosen != blocked.number
     if not is_beaten or choice.state == "blocked":
         return None
-    return Relief(who="nobody: it has lost", why="its rivals continue without it")
+    return Relief(who="no one: it has lost", why="its rivals continue without it")
 
 
 def _choice_way_out(

@@ -279,7 +279,7 @@ class SubIssue(Struct, frozen=True, kw_only=True):
 
 
 class GivenPull(Struct, frozen=True, kw_only=True):
-    """A pull request that brat did not open and that somebody gave to it.
+    """A pull request that brat did not open and that someone gave to it.
 
     It comes only from what the forge reports about it, never from text.
     """

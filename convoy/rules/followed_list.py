@@ -143,7 +143,7 @@ def _proposal(convoy: Convoy, told: tuple[str, ...], fault: str) -> str:
         return f"The sub-issues have changed, and so has the plan:\n\n{listed}"
     return (
         f"The sub-issues have changed:\n\n{listed}\n\nThe plan does not change until "
-        "somebody says `/brat follow`."
+        "someone says `/brat follow`."
     )
 
 

@@ -243,7 +243,7 @@ def _asked(convoy: Convoy, state: State) -> Iterator[Intervention]:
         branch, head = ids.base_branch(name), pushed.commit[:10]
         back = (convoy.tip or convoy.base)[:10]
         why = (
-            f"somebody pushed {head} to {branch}, but no task created that commit: "
+            f"someone pushed {head} to {branch}, but no task created that commit: "
             f"accept it, or reset the branch to {back}"
         )
         say = (f"/brat approve {head}",)

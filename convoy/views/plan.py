@@ -88,7 +88,7 @@ def approval(convoy: Convoy) -> str:
             "approve` here, or `/brat cancel`; nothing starts until then"
         )
     return (
-        "somebody with write access must approve the plan: `/brat approve` here, or "
+        "someone with write access must approve the plan: `/brat approve` here, or "
         f"`brat convoy approve {convoy.name}`; nothing starts until then"
     )
 
@@ -103,7 +103,7 @@ def _tasks(convoy: Convoy) -> Iterator[PlanTask]:
         # What its instructions add to its title, in one line.
         told = " ".join(own_words(spec).split())
         does = told.removeprefix(spec.title.rstrip("…")).strip(" .:;-")
-        by = f"somebody with write access must allow it: /brat allow {task.number}"
+        by = f"someone with write access must allow it: /brat allow {task.number}"
         if forbidden(paths):
             by = "no one can allow an agent to change them: a person must do it"
         elif set(paths) <= set(task.allowed):

@@ -29,7 +29,7 @@ def test_no_session_is_spent_before_somebody_allows_them(tmp_path: Path) -> None
     terminal = project(tmp_path, engine(AGENT, more))
     terminal.done("brat init")
     shown = terminal.type(f"brat mayor start --task '{LIST}' --plan-only").out
-    assert "needs protected paths: CLAUDE.md; somebody with write access" in shown
+    assert "needs protected paths: CLAUDE.md; someone with write access" in shown
     name = convoy(terminal)["name"]
     terminal.type(f"brat convoy approve {name}")
     said = terminal.type("brat mayor run")

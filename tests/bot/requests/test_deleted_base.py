@@ -91,7 +91,7 @@ async def test_what_somebody_pushed_to_the_branch_lands_when_somebody_answers_fo
         await here.push(f"{evil}:refs/heads/{BASE}", by=here.let_in("mal"))
         await here.swept()
 
-        assert f"somebody pushed {evil[:10]} to {BASE}" in kept_back(here)[0]
+        assert f"someone pushed {evil[:10]} to {BASE}" in kept_back(here)[0]
         assert called(here, "`.brat/config.toml`, `evil.py`") == 1
         assert here.tip(BASE) == evil, "nobody's commit is lost"
         refs = here.context.mirror.refs

@@ -296,7 +296,7 @@ def test_a_plan_that_waits_shows_its_order() -> None:
         [
             "",
             (
-                "**The plan needs a person:** somebody with write access must "
+                "**The plan needs a person:** someone with write access must "
                 "approve the plan: `/brat approve` here, or `brat convoy approve "
                 "fix-7`; nothing starts until then."
             ),
