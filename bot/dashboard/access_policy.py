@@ -74,7 +74,7 @@ def view_of(request: web.Request) -> RepositoryView:
     return request[VIEW]
 
 
-SOMEBODY: Final = "somebody at the dashboard"
+SOMEBODY: Final = "someone at the dashboard"
 COOKIE: Final = "brat-dashboard"
 LOCAL_PREFIX: Final = "local-"
 """The first characters of this machine's dashboard token, which no other is sent."""

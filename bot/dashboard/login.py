@@ -141,7 +141,7 @@ class Login:
             str(told["state"]).encode(), state.encode()
         )
         if told is None or not same:
-            raise web.HTTPForbidden(text="This sign-in did not begin here.\n")
+            raise web.HTTPForbidden(text="This sign-in was not started here.\n")
         if "error" in request.query or not request.query.get("code"):
             raise web.HTTPForbidden(text="The sign-in was cancelled.\n")
         login = await self._asked(request.query["code"], str(told["verifier"]))

@@ -89,7 +89,7 @@ class FeedEndpoint:
         try:
             await asyncio.to_thread(visitor.feed.keep, visitor.session, bytes(body))
         except OSError as error:
-            why = f"it cannot be saved: {error.strerror}"
+            why = f"the checkpoint cannot be saved: {error.strerror}"
             raise refusal_with(HTTPStatus.SERVICE_UNAVAILABLE, why) from None
         return json_answer()
 

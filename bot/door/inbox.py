@@ -198,7 +198,7 @@ class Inbox:
             with suppress(FileNotFoundError):  # another reader has just done it
                 file.rename(aside)
                 self.notices.append(
-                    f"the request in {file.name} cannot be read ({error}); it was "
+                    f"the request in {file.name} cannot be read ({error}) and was "
                     f"moved to {aside}: repeat it with a label or a comment"
                 )
             return {}

@@ -94,7 +94,7 @@ class Issuer:
                 said = f"the token's {claim} does not match this session's job"
                 raise Untrusted(said)
         if not self._used.first(str(claims["jti"]), int(claims["exp"]) + LEEWAY_S):
-            raise Untrusted("the token was already used")
+            raise Untrusted("the token has already been used")
 
     async def _key(self, name: str) -> jwt.PyJWK:
         async with self._fetching:
@@ -105,7 +105,7 @@ class Issuer:
                 await self._fetch()
         found = self._keys.get(name)
         if not self._keys:
-            raise Unavailable(f"the keys of {self._url} cannot be fetched")
+            raise Unavailable(f"the keys at {self._url} cannot be fetched")
         if found is None:
             raise Untrusted(
                 "the token is signed with a key that the issuer does not have"

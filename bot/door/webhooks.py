@@ -79,7 +79,7 @@ class Door:
 
     def __post_init__(self) -> None:
         if not self.secrets or not all(self.secrets):
-            raise ValueError("the webhook secret is empty: set one, on both sides")
+            raise ValueError("the webhook secret is empty: set one on both sides")
 
     def application(self) -> web.Application:
         app = web.Application()
@@ -158,7 +158,7 @@ class Door:
             self.roster_changed()
         place = self._place(delivery.repository)
         if place is None:
-            return _answer(HTTPStatus.ACCEPTED, "not a repository of this bot")
+            return _answer(HTTPStatus.ACCEPTED, "this repository is not served")
         meant = meaning(event, delivery, place.label, place.login)
         if meant.kept is not None:
             try:

@@ -522,9 +522,7 @@ class Pace:
         now, ask = self.time.steady(), visit.ask
         is_kept = self._how.of_a_job and self.budget and self.budget.is_kept(now)
         if self.budget and is_kept and ask.precedence is Precedence.REST:
-            said = (
-                "the remaining requests of the jobs are reserved for answers to people"
-            )
+            said = "the jobs' remaining requests are reserved for answering people"
             raise OverShare(str(ask), said, self._unix_ms(self.budget.resets_at))
         if self.shares is None:
             return

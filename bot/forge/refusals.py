@@ -39,8 +39,8 @@ ROWS: Final = tuple(
 )
 UNKNOWN: Final = RefusalRow(
     rule="unknown",
-    whose="a rule that brat does not know",
-    helps="Read what the forge said.",
+    whose="an unknown rule",
+    helps="See the message from the forge.",
 )
 
 
@@ -131,9 +131,8 @@ def _needing(row: RefusalRow, needs: str) -> RefusalRow:
     return replace(
         row,
         rule="missing-permission",
-        whose=f"the App's permission {asked}",
-        helps=f"Give the App the permission {asked}, and accept it where it is "
-        "installed.",
+        whose=f"the App's missing permission ({asked})",
+        helps=f"Grant the App {asked}, and accept it where the App is installed.",
     )
 
 

@@ -306,7 +306,7 @@ def lack_of_ci(
         if not missing:
             return None
         where = f"brat/queue/**, such as {missing[0]}"
-        said = f"no workflow here runs on pushes to {where}, and CI is required"
+        said = f"no workflow here runs on pushes to {where}, but CI is required"
         return said, f'add "brat/queue/**" to the push branches of your CI, {_WAIVE}'
     mend = (
         "give your CI workflow a workflow_dispatch trigger without required inputs, "
@@ -315,10 +315,10 @@ def lack_of_ci(
     if pushed := judging_files(files, "push"):
         said = f"{', '.join(pushed)} runs on pushes by an App, not by a job"
         return (
-            f"{said}, and CI is required",
+            f"{said}, but CI is required",
             f"{mend}, let brat act as an App, {_WAIVE}",
         )
-    said = "no workflow here can test brat's candidates, and CI is required"
+    said = "no workflow here can test brat's candidates, but CI is required"
     return said, f"{mend}, {_WAIVE}"
 
 

@@ -110,7 +110,7 @@ READING: Final = (
         help="Shows the state of the convoy and its tasks.",
         rule=_status,
         asks=True,
-        brief="This comment shows the state of everything.",
+        brief="This comment shows the current state.",
     ),
     Verb(
         name="plan",
@@ -145,7 +145,7 @@ READING: Final = (
     Verb(
         name="ping",
         right="read",
-        help="Answers with the bot's version.",
+        help="Shows the bot's version.",
         rule=lambda context: f"{context.bot.login} is running, version {VERSION}.",
         asks=True,
     ),
@@ -215,7 +215,7 @@ START: Final = (
         text="may",
         help="Starts a convoy for the issue, as the label does; your text is added "
         "to the issue's text. With `plan-only`, the plan waits for your "
-        "approval. With `pattern`, that pattern makes the plan from the inputs.",
+        "approval. With `pattern`, the plan comes from that pattern and the inputs.",
         rule=_start,
     ),
 )
@@ -236,7 +236,7 @@ def _approve(context: RequestContext, *, commit: str | None = None) -> str:
     if number and number in (convoy.pull, *(task.pull for task in convoy.tasks)):
         return _approve_work(context, convoy, commit)
     if commit is not None:
-        raise NotPossible("write this command on the pull request of that work")
+        raise NotPossible("use this command on the pull request with that work")
     asked, staged = _comment_asking(context), context.config.staged
     plan = ApprovePlan(convoy=convoy.name, by=context.by, comment=asked, staged=staged)
     context.submit(plan)
@@ -284,7 +284,7 @@ APPROVAL: Final = (
             Argument(name="commit", read=verb.read_sha, form="<commit>", needed=False),
         ),
         help="Approves a waiting plan; on a pull request, approves the work at "
-        "exactly this commit; with a commit that somebody pushed to the "
+        "exactly this commit; with a commit that someone pushed to the "
         "convoy's branch, accepts that commit.",
         rule=_approve,
         box=Box(
@@ -312,7 +312,7 @@ APPROVAL: Final = (
 def _pause(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002  the word people write
     if not all:
         context.submit(ConvoyPaused(convoy=context.convoy.name, by=context.by))
-        return "Nothing new starts."
+        return "The convoy is paused: nothing new starts."
     convoys = _how_many(context, "active")
     context.submit(RepositoryPaused(by=context.by))
     return (
@@ -324,7 +324,7 @@ def _pause(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002 
 def _resume(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002  the word people write
     if not all:
         context.submit(ConvoyResumed(convoy=context.convoy.name, by=context.by))
-        return "It continues."
+        return "The convoy continues."
     convoys = _how_many(context, "paused")
     context.submit(RepositoryResumed(by=context.by))
     return f"Everything continues, including {convoys}."
@@ -414,7 +414,7 @@ LOCK: Final = (
         name="renew",
         words=(_RESOURCE,),
         options=(_TTL,),
-        help="Extends a lock that you hold, counted from now.",
+        help="Extends a lock that you hold; the new time counts from now.",
         rule=_renew,
     ),
     Verb(

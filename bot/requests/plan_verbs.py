@@ -40,7 +40,7 @@ def _add(context: RequestContext, *, text: str) -> str:
     context.submit(AddTask(convoy=convoy.name, spec=spec, by=context.by))
     after = ", ".join(map(str, spec.after))
     waits = f" It will wait for task {after}." if after else ""
-    return f"That is task {spec.number}: {inline(spec.title)}.{waits}"
+    return f"Added task {spec.number}: {inline(spec.title)}.{waits}"
 
 
 def _spec(convoy: Convoy, text: str) -> TaskSpec:
@@ -117,8 +117,8 @@ PLAN: Final = (
     Verb(
         name="add",
         text="must",
-        text_help="Written like an item of a task list.",
-        help="Adds a task, written as in a task list.",
+        text_help="The task, written as a task list item.",
+        help="Adds a task, written as a task list item.",
         rule=_add,
         of_convoy=ConvoyEndpoint(
             word="add",
@@ -145,7 +145,7 @@ PLAN: Final = (
             Argument(name="engine", read=verb.read_engine, form="<engine>"),
             ANY_TASK,
         ),
-        help="Assigns a task, or all that have not started, to another engine.",
+        help="Assigns a task, or all unstarted tasks, to another engine.",
         rule=_engine,
     ),
     Verb(
@@ -250,7 +250,7 @@ def _unqueue(context: RequestContext, *, task: int | None = None) -> str:
     name, (_, number, what) = context.convoy.name, _part(context, task)
     context.submit(MergeWithdrawn(convoy=name, task=number, by=context.by))
     again = f"/brat merge {number}" if task else "/brat merge"
-    return f"{what} leaves the merge queue until somebody says `{again}`."
+    return f"{what} leaves the merge queue until someone says `{again}`."
 
 
 def _part(context: RequestContext, task: int | None) -> tuple[Part, int, str]:
@@ -281,7 +281,7 @@ QUEUE: Final = (
         right="maintain",
         words=(ANY_TASK,),
         help="Removes a task's pull request, or the convoy's own, from the merge "
-        "queue until somebody says `merge`.",
+        "queue until someone says `merge`.",
         rule=_unqueue,
         of_task=TaskEndpoint(
             word="hold",

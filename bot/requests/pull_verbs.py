@@ -57,7 +57,7 @@ async def _land(context: RequestContext, *, commit: str | None = None) -> str:
     _plan(context, request, done)
     return (
         f"`{head[:SHOWN]}` is in the merge queue of {target}: it lands when CI is "
-        "green on it and on what is ahead of it. A new push removes it."
+        "green on it and on all changes ahead of it. A new push removes it."
     )
 
 
@@ -252,8 +252,8 @@ LAND: Final = (
         name="fix",
         place="pull",
         text="may",
-        help="Lets an agent work on any pull request: on what the text asks for, "
-        "else on its conflict with the target, else on red CI. Its commits are "
+        help="Lets an agent work on any pull request: on your text, or else on "
+        "conflicts with the target, or else on red CI. Its commits are "
         "added on top; authors not listed in `[fix] authors` are asked first.",
         rule=_fix,
     ),

@@ -82,9 +82,7 @@ def read_engine(word: str) -> str:
     """Read the name of an engine; a later check finds out whether it exists."""
     if _ENGINE.fullmatch(word):
         return word
-    raise ValueError(
-        "is not an engine's name, which has at most 40 letters, digits, - and _"
-    )
+    raise ValueError("is not an engine name: use at most 40 letters, digits, - and _")
 
 
 def read_pattern(word: str) -> str:
@@ -109,7 +107,7 @@ def read_resource(word: str) -> str:
             "`issue:7` or `repo:global`"
         ) from error
     if word == BOT:
-        raise ValueError("is the bot's own")
+        raise ValueError("is reserved for the bot")
     if len(word) > LONGEST_RESOURCE:
         raise ValueError(f"is longer than {LONGEST_RESOURCE} characters")
     return word

@@ -27,9 +27,9 @@ from grite.errors import BratError
 
 _PLACES: Final = {"issue": "issues", "pull": "pull requests", "both": "both"}
 _RIGHTS: Final = {
-    "read": "everybody",
-    "write": "who may write",
-    "maintain": "who may maintain",
+    "read": "everyone",
+    "write": "users with write access",
+    "maintain": "users with the maintain role",
 }
 
 
@@ -80,7 +80,7 @@ def help_text(verb: str | None = None) -> str:
     if verb is None:
         return (
             "Write each command on its own line, outside lists, quotes and code; a "
-            f"comment may have {MOST_COMMANDS} commands.\n\n{table()}"
+            f"comment can have {MOST_COMMANDS} commands.\n\n{table()}"
         )
     row = BY_NAME.get(verb)
     if row is None:
@@ -102,7 +102,7 @@ def table() -> str:
         )
         for verb in VERBS
     )
-    head = (("say", "on", "who", "what happens"), ("---",) * 4)
+    head = (("command", "on", "who", "what it does"), ("---",) * 4)
     return "".join(f"| {' | '.join(row)} |\n" for row in (*head, *rows))
 
 
@@ -128,7 +128,7 @@ def clean_request(text: str) -> str:
 def _request(said: SlashCommand, on: Place) -> Request:
     verb = BY_NAME.get(said.verb)
     if verb is None:
-        near = did_you_mean(said.verb, BY_NAME) or "; `/brat help` shows them all"
+        near = did_you_mean(said.verb, BY_NAME) or "; `/brat help` lists all verbs"
         raise ValueError(f"there is no verb {code_span(said.verb)}{near}")
     if {on, verb.place} == {"issue", "pull"}:
         where = {"issue": "an issue", "pull": "a pull request"}[verb.place]

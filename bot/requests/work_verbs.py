@@ -47,7 +47,7 @@ def _retry(context: RequestContext, *, task: int | None = None, text: str = "") 
     """Retry the given task, else the pull request's own, else all that waits."""
     convoy = context.convoy
     if convoy.state == "failed" and text:
-        raise NotPossible(f"say only `/brat retry`: {convoy.name} has failed")
+        raise NotPossible(f"{convoy.name} has failed: say `/brat retry` without text")
     if convoy.state == "failed":
         return _retry_failed(context, task)
     stalled = task is None and bool(convoy.sync.stalled)
@@ -72,11 +72,11 @@ def _retry(context: RequestContext, *, task: int | None = None, text: str = "") 
         context.submit(RetryTask(convoy=convoy.name, task=number, by=context.by))
     for number in numbers if text else ():
         _tell(context, task=number, text=text)
-    listed = ", ".join(map(str, numbers))
-    told = " and your message" if text else ""
-    queued = f"Task {listed} is queued again, with fresh attempts{told}."
+    them, told = ", ".join(map(str, numbers)), " and your message" if text else ""
+    they = f"Tasks {them} are" if len(numbers) > 1 else f"Task {them} is"
+    queued = f"{they} queued again, with fresh attempts{told}."
     if not numbers:
-        queued = "No task was requeued, so nobody got the message." if text else ""
+        queued = "No task was requeued, so no agent got the message." if text else ""
     again = f"{SET_ASIDE} will be tried again {aside}." if aside else ""
     landing = LANDING_AGAIN if stalled else ""
     return " ".join(filter(None, (landing, queued, again)))
@@ -86,7 +86,7 @@ def _retry_failed(context: RequestContext, task: int | None) -> str:
     """Take up a convoy that failed; say what of it stays dropped, and why."""
     convoy = context.convoy
     if task is not None:
-        whole = f"{convoy.name} has failed: `/brat retry` resumes all of it"
+        whole = f"{convoy.name} has failed: say `/brat retry` without a task"
         raise NotPossible(whole)
     context.submit(RetryConvoy(convoy=convoy.name, by=context.by))
     stays = [
@@ -110,7 +110,7 @@ def _take_up(context: RequestContext, task: int | None) -> str:
     left = dict(asides_of(context.draft.state, name))
     if any(item in left for item in items):
         return "as soon as a slot is free"
-    return "at once" if items else ""
+    return "immediately" if items else ""
 
 
 def _is_blocked(convoy: Convoy, number: int) -> bool:
@@ -135,7 +135,7 @@ RETRY: Final = (
         name="retry",
         words=(ANY_TASK,),
         text="may",
-        text_help="What to tell its agent.",
+        text_help="A message to its agent.",
         help="Retries a blocked or set-aside task with fresh attempts; without a "
         "task, retries everything that is waiting here, or resumes a failed "
         "convoy with its work so far. The agent gets the text.",
@@ -252,7 +252,7 @@ def _rebase_now(context: RequestContext, convoy: Convoy, task: Task, work: Work)
     made = bot.composer.build("rebase", piece)
     if isinstance(made, Conflicted):
         named = ", ".join(code_span(path) for path in made.paths[:5])
-        raise NotPossible(f"the work conflicts with what has landed, in {named}")
+        raise NotPossible(f"the work conflicts with newly landed work in {named}")
     context.submit(
         RebaseWork(
             convoy=convoy.name,
@@ -266,7 +266,7 @@ def _rebase_now(context: RequestContext, convoy: Convoy, task: Task, work: Work)
     _keep_work(context, convoy, task)
     draft.move(ids.HEADS + branch, made)
     more = " It needs a new approval." if convoy.settings.approvals else ""
-    return f"The work is now rebased onto landed work: `{made[:10]}`.{more}"
+    return f"The work has been rebased onto landed work: `{made[:10]}`.{more}"
 
 
 def _keep_work(context: RequestContext, convoy: Convoy, task: Task) -> None:
@@ -280,7 +280,7 @@ REVISION: Final = (
     Verb(
         name="revise",
         text="must",
-        text_help="What is wrong with the plan.",
+        text_help="What to change in the plan.",
         help="On a task's pull request, sends the task back to revise its work as "
         "the text says; on the convoy's own pull request, adds a task for that. "
         "A review that requests changes does the same. On the issue, while the "

@@ -480,7 +480,7 @@ class Try:
             Unsettled: it is too early to believe the look.
         """
         if self.look and not self.settled:
-            raise Unsettled(f"{self.key} may have been done: looking for it again")
+            raise Unsettled(f"{self.key} may already be done: checking again")
 
 
 def another_try(context: BotContext, key: str) -> Try:

@@ -171,7 +171,7 @@ def take_change(ended: EndedAttempt, artifact: ResultArtifact) -> None:
 def brought(ended: EndedAttempt, artifact: ResultArtifact, commit: str) -> str:
     """Bring the commits into the mirror; return why they cannot be used."""
     if artifact.bundle is None:
-        return "there is no work.bundle"
+        return "work.bundle is missing"
     try:
         head = ended.context.mirror.take_in(artifact.bundle, ended.session)
     except (GitFailed, NoBundle) as error:
@@ -213,8 +213,8 @@ def _accept_merge(ended: EndedAttempt, result: Result) -> None:
 def _settle(ended: EndedAttempt, result: Result) -> None:
     """Accept the agent's word that there is nothing to do, if the command agrees."""
     if not (ended.task.spec.acceptance and result.accepted):
-        why = "it has no acceptance command to confirm that"
-        ended.turn_down(result, f"the agent says that there is nothing to do; {why}")
+        why = "no acceptance command confirms this"
+        ended.turn_down(result, f"the agent reports nothing to do, but {why}")
         return
     ended.note(result)
     refused = ended.draft.submit(
@@ -290,7 +290,7 @@ def _changed_tests(ended: EndedAttempt, commit: str) -> str:
     patch = _examined(ended, tests.work.commit, commit)
     changed = [name for name in patch.files if name in tests.work.files]
     names = ", ".join(changed[:5])
-    return f"it changes the tests that it must pass: {names}" if names else ""
+    return f"the work changes the tests that it must pass: {names}" if names else ""
 
 
 def _examined(ended: EndedAttempt, base: str, commit: str) -> Patch:

@@ -385,7 +385,7 @@ async def _admitted_text(
     asked = StartRequest(issue=number, title=issue.title, text=body, by=by)
     words = await admitted(context, asked, author, outsiders=outsiders)
     if not isinstance(words, Words):
-        raise _NoTask(f"#{number} was written by somebody without write access")
+        raise _NoTask(f"#{number} was written by someone without write access")
     return ReferredIssue(number, words.title, words.text)
 
 

@@ -470,8 +470,8 @@ def scarce(known: RequestBudget | None, reset_ms: int) -> list[str]:
         return []
     moment = datetime.fromtimestamp(reset_ms / 1000, UTC)
     said = (
-        f"{known.left} of the {known.limit} hourly requests of this repository's jobs "
-        f"are left, so brat works more slowly until {moment:%H:%M} UTC"
+        f"This repository's jobs have {known.left} of {known.limit} hourly requests "
+        f"left, so brat works more slowly until {moment:%H:%M} UTC"
     )
     return [said]
 

@@ -236,7 +236,7 @@ def _unpacked(data: bytes, folder: Path) -> dict[str, Path]:
     with archive:
         entries = archive.infolist()
         if strange := sorted({e.filename for e in entries} - _ALLOWED):
-            raise Unacceptable(f"the artifact may not contain {strange[0][:80]!r}")
+            raise Unacceptable(f"unexpected file in the artifact: {strange[0][:80]!r}")
         if len(entries) > len({entry.filename for entry in entries}):
             raise Unacceptable("the artifact contains the same file name twice")
         if any(entry.compress_type not in _METHODS for entry in entries):
@@ -301,13 +301,13 @@ def _claims(file: Path | None, session: str, actor: str) -> tuple[Event, ...]:
 
 def _check_claim(event: Event, session: str, actor: str) -> None:
     if event.actor.hex() != actor:
-        raise Unacceptable(f"events.bin: an event by actor {event.actor.hex()}")
+        raise Unacceptable(f"events.bin contains an event by actor {event.actor.hex()}")
     if not isinstance(event.kind, CommentAdded):
-        raise Unacceptable("events.bin: an event that is not a comment")
+        raise Unacceptable("events.bin contains an event that is not a comment")
     fact = fact_of(event.kind.body)
     if fact is None or isinstance(fact, UnknownFact) or not isinstance(fact, Claim):
-        raise Unacceptable("events.bin: an event that a session may not make")
+        raise Unacceptable("events.bin contains an event that sessions may not write")
     if ids.session_name(fact.convoy, fact.task, fact.attempt) != session:
-        raise Unacceptable("events.bin: an event of another session")
+        raise Unacceptable("events.bin contains an event of another session")
     if issue_of_fact(fact) != event.issue:
-        raise Unacceptable("events.bin: an event on another task's issue")
+        raise Unacceptable("events.bin contains an event on another task's issue")

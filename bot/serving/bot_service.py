@@ -324,4 +324,4 @@ class Standstill:
         since = self._cut_since
         if since is None or self.clock() - since <= PATIENCE_MS:
             return ""
-        return f"every tick was cut short for over two minutes: {loop.cut_by}"
+        return f"no round has been completed for over two minutes: {loop.cut_by}"

@@ -113,14 +113,14 @@ class _Visit:
 async def _app(
     hosting: ServiceSettings, roster: Installations, app: _App
 ) -> AsyncIterator[Finding]:
-    settings = f"{app.html_url}: settings, permissions and events"
+    settings = f"set its permissions and events at {app.html_url}"
     yield Finding("ok", f"the App is {app.slug}")
     if app.slug != hosting.app:
         mend = f'set "app": "{app.slug}" in the settings'
         yield Finding("fault", f"the settings call the App {hosting.app}", mend)
     off_s = roster.clock.offset_s
     if abs(off_s) > SKEW_S:
-        said = f"this machine's clock is {abs(off_s):.0f} s off from the forge's"
+        said = f"this machine's clock and the forge's differ by {abs(off_s):.0f} s"
         yield Finding("note", said, "synchronise it with a time server")
     if lacks := lacking(app.permissions):
         yield Finding("fault", f"the App lacks {', '.join(lacks)}", settings)
@@ -290,7 +290,7 @@ async def examined_hook(
         mend = f"set the content type to application/json in {_WHERE}"
         yield Finding("fault", "the webhook does not send JSON", mend)
     if str(config.insecure_ssl).startswith("1"):
-        said = "the webhook does not verify TLS, so anybody can impersonate the bot"
+        said = "the webhook does not verify TLS, so anyone can impersonate the bot"
         yield Finding("note", said, f"enable SSL verification in {_WHERE}")
     if why := nowhere(url, hosting.api_url):
         mend = f"set the bot's public address in {_WHERE}"

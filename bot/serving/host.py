@@ -383,7 +383,7 @@ async def hosted(
     """Serve for as long as the block lasts; with `poll` there is no door."""
     if not poll and not hosting.secrets:
         raise BratError(
-            "secret: it is missing, so anybody could send deliveries: set one here "
+            "secret: it is missing, so anyone could send deliveries: set one here "
             "and on the forge, or serve with --poll"
         )
     hosting.folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -131,7 +131,7 @@ class HostedDashboard:
         asked = partial(loop_of(one).context.github.may, person.login, right)
         if not await _asking(one, asked)():
             raise web.HTTPForbidden(
-                text=f"You have no {right} access to this repository.\n"
+                text=f"You do not have {right} access to this repository.\n"
             )
         return person.login
 
@@ -306,5 +306,5 @@ def loop_of(one: Served) -> Loop:
         Unavailable: it is not open now.
     """
     if one.loop is None:
-        raise Unavailable(f"{one.name} is not being served now")
+        raise Unavailable(f"{one.name} is not currently served")
     return one.loop

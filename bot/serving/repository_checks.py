@@ -102,7 +102,7 @@ async def examined_workflows(
         if is_ours(file, files[file]):
             yield Finding("ok", f"{file} matches this version")
         else:
-            mend = "if nobody edited it, delete it, run brat init --actions, and push"
+            mend = "unless it was edited, delete it, run brat init --actions, and push"
             yield Finding("note", f"{file} is from another version", mend)
     own = {file: text for file, text in files.items() if file not in OWN_FILES}
     started: set[StartWay] = {"push"}
@@ -150,7 +150,7 @@ async def examined_actions(
         return
     actions = await rest.read(_Actions, f"/repos/{name}/actions/permissions")
     if actions.enabled:
-        yield Finding("ok", "Actions may run")
+        yield Finding("ok", "Actions are enabled")
     else:
         yield Finding("fault", "Actions are disabled", f"allow them {_WHERE}")
     yield await _token(rest, name, jobs, fix=fix)
@@ -177,10 +177,10 @@ async def _token(rest: Rest, name: str, known: JobSettings, *, fix: bool) -> Fin
     if fix:
         with suppress(Refused):
             await rest.write("PUT", url, {"default_workflow_permissions": "read"})
-            return Finding("ok", "make a job's token read-only by default")
+            return Finding("ok", "made jobs' tokens read-only by default")
     said = "by default a job's token can write, and CI runs agents' code"
     mend = (
-        f"choose read permissions {_WHERE}; with {ADMINISTRATION}: write --fix does it"
+        f"choose read permissions {_WHERE}, or use --fix with {ADMINISTRATION}: write"
     )
     return Finding("fault", said, mend)
 
@@ -189,7 +189,7 @@ OWN_BRANCHES: Final = ("convoy/any/base", "brat/queue/any/any")
 """Names to ask the rules for; the branches need not exist."""
 _AGAINST: Final = {
     "creation": "no new branches",
-    "deletion": "no removal",
+    "deletion": "no deletion",
     "merge_queue": "the forge's merge queue",
     "non_fast_forward": "no force pushes",
     "pull_request": "a pull request for each push",
@@ -205,7 +205,7 @@ _MEND: Final = (
     "under Settings, Rules"
 )
 _READ: Final = "see what it requires under Settings, Rules"
-_BYPASS: Final = "(the bot may bypass its rules: [refinery] bypass = true allows it)"
+_BYPASS: Final = "(the bot can bypass its rules if you set [refinery] bypass = true)"
 
 
 async def examined_rules(

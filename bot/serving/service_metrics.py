@@ -90,8 +90,8 @@ class ServiceMetrics(Collector):
         self._candidates = self._counter(
             "brat_candidates_total",
             (
-                "Commits that CI was asked to test; divided by landed changes: CI "
-                "runs per change."
+                "Commits that CI was asked to test; divide by landed changes for "
+                "CI runs per change."
             ),
             ("repository",),
         )
@@ -235,13 +235,13 @@ _FAMILIES: Final = {
     ),
     "forge_calls_left": (
         GaugeMetricFamily,
-        "The remaining rate limit of the forge, as last reported.",
+        "Requests left in the forge's rate limit, as last reported.",
         "",
     ),
     "log_commits": (GaugeMetricFamily, "Commits in the log.", ""),
     "repository_standing_still": (
         GaugeMetricFamily,
-        "1: the repository is making no progress; /readyz says why.",
+        "1 if the repository is making no progress; /readyz says why.",
         "",
     ),
 }

@@ -42,10 +42,10 @@ def config_in(file: Path, *, source: str = "") -> Config:
     except (FileNotFoundError, NotADirectoryError):
         text = b""
     except IsADirectoryError as error:
-        said = f"{source}: this must be a file, but it is a folder: move the folder"
+        said = f"{source} must be a file, but it is a folder: move the folder"
         raise ConfigError(said) from error
     except OSError as error:
-        said = f"{source}: this cannot be read: {error.strerror}"
+        said = f"{source} cannot be read: {error.strerror}"
         raise ConfigError(said) from error
     return load(text, source=source)
 
@@ -80,8 +80,8 @@ def quota_refusal(
     live = sum(1 for _ in state.live())
     if live >= quota.unfinished:
         return (
-            f"{live} convoys of this repository are unfinished, which is the limit: "
-            "set the label again when one has ended."
+            f"This repository has {counted(live, 'unfinished convoy')}, which is the "
+            "limit: set the label again when one has ended."
         )
     known = [summary for _, summary in state.convoys.summaries()]
     here = [each.requested_at for each in known]

@@ -332,7 +332,7 @@ def _steps(convoy: Convoy) -> Iterator[str]:
     opened = f"open {pulls} into it and " if convoy.shows_work(()) else ""
     yield f"{opened}merge each task's work into it by {settings.strategy}, {judged}"
     if settings.approvals:
-        yield f"wait for {counted(settings.approvals, 'approval')} for each before that"
+        yield f"before each merge, wait for {counted(settings.approvals, 'approval')}"
     yield f"open one pull request into `{convoy.target}` and land it, {judged}"
 
 
@@ -442,7 +442,7 @@ def _refused(asides: Sequence[SetAside]) -> list[str]:
         inline(f"{full_stop(each.why)} {each.helps}".strip()) for each in asides
     )
     shown = fitting([f"- {each}" for each in told], "- {}", _REFUSED_CHARS)
-    heading = "**Set aside** (tried again later, or at once with `/brat retry`):"
+    heading = "**Set aside** (tried again later, or now with `/brat retry`):"
     return [heading, "", *shown, ""]
 
 

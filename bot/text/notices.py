@@ -19,17 +19,17 @@ from convoy.text import clean, counted, full_stop, inline, posted, redacted, sho
 def unvouched(by: str) -> str:
     return (
         f"@{by} no longer has write access to this repository, so nothing new starts "
-        "in this convoy. Somebody with write access can resume it with `/brat "
+        "in this convoy. Someone with write access can resume it with `/brat "
         "resume`."
     )
 
 
 def plan_unapproved(by: str, why: str, *, lands: bool = False) -> str:
     waits = (
-        "This will not land until somebody with the maintain role says `/brat "
+        "This will not land until someone with the maintain role says `/brat "
         "merge` on its pull request."
         if lands
-        else "Nothing new starts in this convoy until somebody with write access says "
+        else "Nothing new starts in this convoy until someone with write access says "
         "`/brat resume`."
     )
     return f"@{by}'s approval of the plan no longer counts: {why}. {waits}"
@@ -37,8 +37,8 @@ def plan_unapproved(by: str, why: str, *, lands: bool = False) -> str:
 
 def stopped_all(by: str, why: str) -> str:
     return (
-        f"@{by} Every convoy in this repository is paused: {why}. Find the cause; "
-        "then `/brat resume` resumes this convoy, `/brat resume all` all of them."
+        f"@{by} Every convoy in this repository is paused: {why}. Find the cause, "
+        "then resume this convoy with `/brat resume`, or all with `/brat resume all`."
     )
 
 
@@ -55,7 +55,7 @@ def ci_changed(files: Sequence[str]) -> str:
     named = ", ".join(code_span(path) for path in files[:5])
     return (
         f"This work changes what CI runs, so green CI is not enough: {named}. It has "
-        "been removed from the merge queue. When somebody has reviewed these files, "
+        "been removed from the merge queue. When someone has reviewed these files, "
         "`/brat merge` on its pull request puts it back."
     )
 
@@ -63,7 +63,7 @@ def ci_changed(files: Sequence[str]) -> str:
 def unanswered_for(by: str) -> str:
     return (
         f"@{by} no longer has permission to merge this, so it has left the merge "
-        "queue. Somebody with that permission can put it back with `/brat merge` on "
+        "queue. Someone with that permission can put it back with `/brat merge` on "
         "its pull request."
     )
 
@@ -81,7 +81,7 @@ def exposed(found: Sequence[Exposure]) -> str:
 def unstarted(fault: str) -> str:
     return (
         f"CI will not start on brat's candidates, so nothing lands: {inline(fault)}. "
-        "GitHub starts no workflow for a push by a job. Instead, brat dispatches "
+        "GitHub does not start workflows for pushes by jobs. Instead, brat dispatches "
         "the workflow file that the variable `BRAT_CI_WORKFLOW` names, which needs "
         "a `workflow_dispatch` trigger, or runs `[ci] command` in a separate job."
     )
@@ -183,15 +183,15 @@ def branch_pushed(
 ) -> str:
     head = pushed.commit[:10]
     whose, what = ("the task", "") if is_tasks else ("the convoy", "starts or ")
-    files = ", ".join(map(code_span, pushed.files[:_PUSHED_MOST])) or "no file"
+    files = ", ".join(map(code_span, pushed.files[:_PUSHED_MOST])) or "no files"
     faults = "".join(f"\n- {inline(each)}" for each in pushed.faults)
     refused = "The same change by an agent would be refused"
     gate = f"\n\n{refused}:\n{faults}\n" if faults else ""
     return (
-        f"Somebody pushed {code_span(head)} to {code_span(branch)}. No agent of the "
+        f"Someone pushed {code_span(head)} to {code_span(branch)}. No agent of the "
         f"convoy created this commit. It changes {files} since "
-        f"{code_span(tip[:10])}.{gate}\n\nNothing of {whose} {what}lands until "
-        f"somebody accepts the commit: say `/brat approve {head}`, and {whose} lands "
+        f"{code_span(tip[:10])}.{gate}\n\nNothing from {whose} {what}lands until "
+        f"someone accepts the commit: say `/brat approve {head}`, and {whose} lands "
         "if you have the maintain role here. Or reset the branch to "
         f"{code_span(tip[:10])}. The commit is kept at {code_span(kept)}."
     )

@@ -63,9 +63,8 @@ def of_thread(said: str, *, is_done: bool) -> str:
 
 def enough(by: str, again_at: int) -> str:
     return (
-        f"@{by} You have reached brat's hourly limit. This was not carried out, and "
-        f"your requests are ignored until {clock(again_at)}. Repeat it "
-        "then."
+        f"@{by} You have reached brat's hourly limit. This request was not carried "
+        f"out, and your requests are ignored until {clock(again_at)}. Repeat it then."
     )
 
 
@@ -90,9 +89,9 @@ def brief_text(given: Sequence[Reply]) -> str:
 
 
 OUTSIDER: Final = (
-    "The issue was written by somebody without write access, and in a public "
+    "The issue was written by someone without write access, and in a public "
     "repository agents do not receive such text. Open an issue in your own words, "
-    "or comment `/brat start -- what to do`. To allow everybody's text, set "
+    "or comment `/brat start -- what to do`. To allow everyone's text, set "
     "`outsiders = true` under `[trust]` in `.brat/config.toml`."
 )
 EDITED_ISSUE: Final = (

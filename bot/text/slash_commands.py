@@ -182,7 +182,7 @@ def slash_commands(text: str) -> tuple[FoundCommand, ...]:
     ]
     if len(starts) > MOST_COMMANDS:
         line = cut(lines[starts[MOST_COMMANDS]].strip(), LINE_CHARS)
-        why = f"a comment may have {MOST_COMMANDS} commands, but this is"
+        why = f"a comment can have {MOST_COMMANDS} commands, and this is"
         found.append(
             MalformedCommand(line, f"{why} one more; put the rest into a new comment")
         )

@@ -82,7 +82,7 @@ def test_without_a_secret_it_serves_nothing(tmp_path: Path) -> None:
     done = typed("serve", str(file), cwd=tmp_path)
 
     assert done.returncode == 1
-    assert "anybody could send deliveries" in done.stderr
+    assert "anyone could send deliveries" in done.stderr
 
 
 def test_settings_that_are_wrong_are_one_sentence(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ async def test_a_token_counts_once_also_after_a_restart(
             answers += [await shown(here, token) for _ in range(2)]
 
     assert [each.status_code for each in answers] == [200, 401, 401, 401]
-    assert answers[1].json() == {"message": "the token was already used"}
+    assert answers[1].json() == {"message": "the token has already been used"}
 
 
 async def test_what_has_run_out_is_forgotten(tmp_path: Path, github: Vouching) -> None:

@@ -25,7 +25,7 @@ BROKEN: dict[str, tuple[Callable[[Terminal], object], tuple[str, ...], str]] = {
     "configuration as a folder": (
         lambda at: (at.cwd / CONFIG).mkdir(parents=True),
         ("brat config check",),
-        f"{CONFIG}: this must be a file, but it is a folder: move the folder",
+        f"{CONFIG} must be a file, but it is a folder: move the folder",
     ),
     "empty registration": (
         lambda at: written(at, REGISTRATION, b""),

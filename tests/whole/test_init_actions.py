@@ -122,7 +122,7 @@ def test_the_doctor_looks_at_them(terminal: Terminal) -> None:
 
 
 def test_the_doctor_says_when_nothing_can_judge(terminal: Terminal) -> None:
-    said = "no workflow here can test brat's candidates, and CI is required"
+    said = "no workflow here can test brat's candidates, but CI is required"
     ci = "name: CI\n# no workflow_dispatch yet\non: {}\njobs: {{test: {{steps: []}}}}\n"
     file = ".github/workflows/ci.yml"
     assert f"note: {said}" in terminal.type("brat init --actions").err

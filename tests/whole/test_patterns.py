@@ -232,7 +232,7 @@ def test_tests_are_seen_red_before_the_code_and_land_with_it(tmp_path: Path) -> 
     assert (terminal.cwd / "code.txt").exists()
     log = terminal.done("brat log show -n 500")
     assert "CI was red on the tests of task 1 (" in log
-    assert "it changes the tests that it must pass: check.sh" in log
+    assert "the work changes the tests that it must pass: check.sh" in log
 
 
 # --- best of several ------------------------------------------------------------------

@@ -46,7 +46,7 @@ async def test_a_convoy_lands_in_the_way_that_it_said(
         await here.shows(here.is_over)
         _landed_as_said(here, profile)
 
-    told = "[refinery] bypass = true allows it" if profile.passes_by else profile.way
+    told = "if you set [refinery] bypass = true" if profile.passes_by else profile.way
     lands = next(one for one in doctor.splitlines() if "how a convoy lands" in one)
     assert told in lands
     assert any(profile.way in one for one in here.said_first), here.said_first

@@ -92,10 +92,10 @@ def test_the_permission_that_the_forge_names_is_told() -> None:
     assert OF_REQUESTS[0].read == ForgeRefusal(
         rule="missing-permission",
         passing=False,
-        whose="the App's permission issues: write or pull_requests: write and "
-        "contents: read",
-        helps="Give the App the permission issues: write or pull_requests: write and "
-        "contents: read, and accept it where it is installed.",
+        whose="the App's missing permission (issues: write or pull_requests: write and "
+        "contents: read)",
+        helps="Grant the App issues: write or pull_requests: write and contents: read, "
+        "and accept it where the App is installed.",
         why="the forge refused a comment on issue 1: "
         "Resource not accessible by integration",
     )

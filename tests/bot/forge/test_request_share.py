@@ -189,9 +189,7 @@ async def test_what_is_kept_is_for_answers_to_people_until_the_hour_is_over() ->
         rest = Rest(client, api_url="https://api.github.com", token="t", pace=pace)
         await rest.get(URL)
 
-        with pytest.raises(
-            OverShare, match="reserved for answers to people"
-        ) as refused:
+        with pytest.raises(OverShare, match="reserved for answering people") as refused:
             await rest.get(URL)
         with going(Precedence.ANSWER):
             await rest.get(URL)

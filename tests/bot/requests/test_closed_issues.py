@@ -100,7 +100,7 @@ async def test_a_plan_approved_on_a_closed_issue_starts_when_a_person_says_so(
         await here.answer("/brat approve")
         assert here.convoy.kept_by
 
-        assert "It continues" in await here.answer("/brat resume")
+        assert "The convoy continues" in await here.answer("/brat resume")
         assert (here.convoy_state(), here.convoy.kept_by) == ("active", "")
 
 

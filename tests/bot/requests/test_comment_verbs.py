@@ -30,7 +30,7 @@ async def test_a_plan_waits_for_approve(tmp_path: Path) -> None:
         assert here.labels() == {"brat:planning"}
 
         said = await here.answer("/brat approve 1234567")
-        assert "write this command on the pull request of that work" in said
+        assert "use this command on the pull request with that work" in said
         said = await here.answer("/brat approve")
 
         assert "The plan is approved" in said
@@ -43,7 +43,7 @@ async def test_a_plan_waits_for_approve(tmp_path: Path) -> None:
 async def test_a_plan_is_changed_with_words(tmp_path: Path) -> None:
     async with room(tmp_path, CONFIG) as here:
         said = await here.answer("/brat add -- Test the parser (after 1)")
-        assert "That is task 3: Test the parser. It will wait for task 1." in said
+        assert "Added task 3: Test the parser. It will wait for task 1." in said
         assert here.task(3).spec.after == (1,)
         said = await here.answer("/brat add -- Go on (after 9)")
         assert "task 4: it waits for task 9, but the last is 3" in said
@@ -306,5 +306,5 @@ async def test_work_that_does_not_apply_is_not_rebased(tmp_path: Path) -> None:
 
         said = await here.answer("/brat rebase", on=pull)
 
-        assert "the work conflicts with what has landed, in `one.py`" in said
+        assert "the work conflicts with newly landed work in `one.py`" in said
         assert here.tip(f"convoy/{NAME}/task-1") == before

@@ -30,7 +30,7 @@ async def test_help_and_ping_are_answered(room: Room) -> None:
 
 async def test_a_convoy_is_shown_paused_resumed_and_cancelled(room: Room) -> None:
     text, _ = await room.said("/brat status")
-    assert "This comment shows the state of everything." in text
+    assert "This comment shows the current state." in text
     assert "### Convoy `do-it-1`: active" in room.spoken()[0]
 
     await room.said("/brat pause\n\nWait.")

@@ -114,7 +114,7 @@ def test_more_commands_than_ten_are_not_heard_and_it_is_said() -> None:
         MalformedCommand(
             line="/brat ping",
             why=(
-                "a comment may have 10 commands, but this is one more; put the rest "
+                "a comment can have 10 commands, and this is one more; put the rest "
                 "into a new comment"
             ),
         )

@@ -156,7 +156,7 @@ def test_what_is_wrong_is_said_in_one_sentence() -> None:
     assert {words[:20]: refused(words) for words in said} == snapshot(
         {
             "rety 3": "there is no verb `rety`; did you mean retry?",
-            "@ann": "there is no verb `@ann`; `/brat help` shows them all",
+            "@ann": "there is no verb `@ann`; `/brat help` lists all verbs",
             "approve HEAD": "`HEAD` is not a commit: write at least the first 7 digits of its id",
             "depends 2 of 1": "`of` is not `on`",
             "revise": "this command needs text after `--`; write `/brat revise -- text`",
@@ -174,7 +174,7 @@ def test_what_is_wrong_is_said_in_one_sentence() -> None:
                 "`src/` is not a resource such as `path:src/`, `port:5432`, "
                 "`service:mail`, `issue:7` or `repo:global`"
             ),
-            "lock repo:bot": "`repo:bot` is the bot's own",
+            "lock repo:bot": "`repo:bot` is reserved for the bot",
             "lock path:aaaaaaaaaa": "`path:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…` is longer than 400 characters",
             "lock path:a tll=1h": "there is no option `tll`; did you mean ttl?",
             "lock path:a ttl=": "nothing is not a duration from 1s to 24h, such as `30m` or `1h30m`",
@@ -285,7 +285,7 @@ def test_the_help_shows_what_the_page_shows(page: str) -> None:
 
     assert head == snapshot(
         "Write each command on its own line, outside lists, quotes and code; a "
-        "comment may have 10 commands."
+        "comment can have 10 commands."
     )
     assert rows in page
     assert all(f"| `/brat {name}" in rows for name in BY_NAME)
@@ -299,14 +299,14 @@ def test_the_help_of_one_verb() -> None:
 
 Locks a resource for you, for one hour or for `ttl`, at most `24h`: no task that needs it starts.
 
-On: both. Who: who may write.\
+On: both. Who: users with write access.\
 """,
             """\
 `/brat merge [<task>]`
 
 Puts a task's pull request, or the convoy's own, back into the merge queue; if it was closed, opens a new one.
 
-On: both. Who: who may maintain.\
+On: both. Who: users with the maintain role.\
 """,
             "There is no verb `stats`; did you mean status?",
         ]

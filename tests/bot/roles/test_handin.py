@@ -282,8 +282,8 @@ async def test_without_it_the_attempt_failed(tmp_path: Path, text: str) -> None:
         task = await handed_in(here, **NOOP, accepted=accepted)
 
         assert task.state == "queued"
-        assert "there is nothing to do" in task.why
-        assert "no acceptance command to confirm that" in task.why
+        assert "the agent reports nothing to do" in task.why
+        assert "no acceptance command confirms this" in task.why
 
 
 @pytest.mark.layer("landing")

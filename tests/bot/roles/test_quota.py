@@ -84,7 +84,7 @@ def test_too_many_at_once_wait_for_one_to_end() -> None:
 
     assert asked({"unfinished": 3}, held) is None
     said = there(asked({"unfinished": 2}, held))
-    assert "2 convoys of this repository are unfinished, which is the limit" in said
+    assert "This repository has 2 unfinished convoys, which is the limit" in said
 
 
 def test_nothing_at_all_may_be_allowed() -> None:

@@ -265,9 +265,9 @@ DEEP = f"x\n\n[brat]{'[' * 10_000}[/brat]"
 
 @looped(
     (claim(actor=bytes(16)), "an event by actor 0000"),
-    (claim(BLOCKED), "an event that a session may not make"),
-    (GriteEvent(ISSUE, ACTOR, 5, CommentAdded("hello")), "may not make"),
-    (GriteEvent(ISSUE, ACTOR, 5, CommentAdded(DEEP)), "may not make"),
+    (claim(BLOCKED), "an event that sessions may not write"),
+    (GriteEvent(ISSUE, ACTOR, 5, CommentAdded("hello")), "may not write"),
+    (GriteEvent(ISSUE, ACTOR, 5, CommentAdded(DEEP)), "may not write"),
     (
         GriteEvent(ISSUE, ACTOR, 5, LabelAdded("x")),
         "an event that is not a comment",
@@ -295,7 +295,7 @@ def test_a_session_speaks_only_of_itself(who: Who) -> None:
 
     said = why(artifact(("events.bin", events(told))))
 
-    assert said == "events.bin: an event of another session"
+    assert said == "events.bin contains an event of another session"
 
 
 @pytest.mark.parametrize("data", [b"", b"GRITECNK", b"x" * 99, events()[:-1] + b"\x9f"])
@@ -317,7 +317,7 @@ def test_a_zip_that_was_cut_off_is_refused() -> None:
     ".git/config",
 )
 def test_a_name_that_is_not_known_is_refused(name: str) -> None:
-    assert why(artifact((name, b"x"))).startswith("the artifact may not contain ")
+    assert why(artifact((name, b"x"))).startswith("unexpected file in the artifact: ")
 
 
 def test_a_name_cannot_fill_the_page() -> None:

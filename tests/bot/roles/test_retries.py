@@ -48,7 +48,7 @@ async def test_after_a_lost_answer_it_is_looked_for_until_it_would_show(
     for begin in (another_try, quiet_try):
         failed_try(context, KEY)
         hands.now += 9_999
-        with pytest.raises(Unsettled, match="may have been done"):
+        with pytest.raises(Unsettled, match="may already be done"):
             begin(context, KEY).repeat()
         hands.now += 1
         begin(context, KEY).repeat()

@@ -66,7 +66,7 @@ async def test_a_default_token_that_can_write_is_a_fault(
 ) -> None:
     settings(forge, on=True, default="write")
     assert await actions(rest, has_loop=False, fix=False) == [
-        ("ok", "Actions may run"),
+        ("ok", "Actions are enabled"),
         ("fault", "by default a job's token can write, and CI runs agents' code"),
     ]
 

@@ -232,7 +232,7 @@ async def test_a_fault_on_the_way_out_does_not_keep_the_service_from_ending(
 
 
 async def test_without_a_secret_it_does_not_start(here: Town) -> None:
-    with pytest.raises(BratError, match="anybody could send deliveries"):
+    with pytest.raises(BratError, match="anyone could send deliveries"):
         async with running(hosting(here, secret="")):
             pass
 

@@ -266,7 +266,7 @@ async def test_who_may_not_write_changes_nothing(served: Visited) -> None:
     refused = (nobody, reader, without, wrong, elsewhere)
     assert [each.status_code for each in refused] == [403] * 5
     assert nobody.text == "Sign in first.\n"
-    assert reader.text == "You have no write access to this repository.\n"
+    assert reader.text == "You do not have write access to this repository.\n"
     assert "paused" not in log
 
 
