@@ -159,7 +159,7 @@ class BranchRules(Part):
             found = with_protection(found, classic)
         unknown = [f"the rules of {branch}"] if listed is None else []
         if not is_known and not listed and await self._is_protected(branch):
-            unknown.append(f"how {branch} is protected")
+            unknown.append(f"the protection of {branch}")
         passes = bool(listed) and bypass and await self.passes(listed or ())
         bound = classic is not None and not classic.pushes
         return replace(found, passes=passes and not bound, unknown=tuple(unknown))

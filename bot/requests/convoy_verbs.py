@@ -406,7 +406,7 @@ LOCK: Final = (
         name="lock",
         words=(_RESOURCE,),
         options=(_TTL,),
-        help="Locks a resource for you, for one hour or for `ttl`, at most `24h`: no "
+        help="Locks a resource for you for one hour, or for `ttl` (at most `24h`): no "
         "task that needs it starts.",
         rule=_lock,
     ),

@@ -26,11 +26,7 @@ from convoy.text import cut, did_you_mean, redacted
 from grite.errors import BratError
 
 _PLACES: Final = {"issue": "issues", "pull": "pull requests", "both": "both"}
-_RIGHTS: Final = {
-    "read": "everyone",
-    "write": "users with write access",
-    "maintain": "users with the maintain role",
-}
+_RIGHTS: Final = {"read": "any", "write": "write", "maintain": "maintain"}
 
 
 def _verb(word: str) -> str:
@@ -85,10 +81,9 @@ def help_text(verb: str | None = None) -> str:
     row = BY_NAME.get(verb)
     if row is None:
         return f"There is no verb {code_span(verb)}{did_you_mean(verb, BY_NAME)}"
-    where, who = _PLACES[row.place], _RIGHTS[row.right]
-    return (
-        f"{code_span(row.usage, USAGE_CHARS)}\n\n{row.help}\n\nOn: {where}. Who: {who}."
-    )
+    where, right = _PLACES[row.place], _RIGHTS[row.right]
+    usage = code_span(row.usage, USAGE_CHARS)
+    return f"{usage}\n\n{row.help}\n\nOn: {where}. Access: {right}."
 
 
 def table() -> str:
@@ -102,7 +97,7 @@ def table() -> str:
         )
         for verb in VERBS
     )
-    head = (("command", "on", "who", "what it does"), ("---",) * 4)
+    head = (("command", "on", "access", "what it does"), ("---",) * 4)
     return "".join(f"| {' | '.join(row)} |\n" for row in (*head, *rows))
 
 

@@ -297,16 +297,16 @@ def test_the_help_of_one_verb() -> None:
             """\
 `/brat lock <resource> [ttl=1h]`
 
-Locks a resource for you, for one hour or for `ttl`, at most `24h`: no task that needs it starts.
+Locks a resource for you for one hour, or for `ttl` (at most `24h`): no task that needs it starts.
 
-On: both. Who: users with write access.\
+On: both. Access: write.\
 """,
             """\
 `/brat merge [<task>]`
 
 Puts a task's pull request, or the convoy's own, back into the merge queue; if it was closed, opens a new one.
 
-On: both. Who: users with the maintain role.\
+On: both. Access: maintain.\
 """,
             "There is no verb `stats`; did you mean status?",
         ]
