@@ -182,7 +182,7 @@ REVIEWED = TargetRules(pull_request=True, reviews=1)
     ("", True, OPEN, "own key"),
     # A token of CI could open such a pull request, and merge it.
     ("", True, TargetRules(pull_request=True), "own key"),
-    ("", True, TargetRules(unknown=("how main is protected",)), "own key"),
+    ("", True, TargetRules(unknown=("the protection of main",)), "own key"),
     ("a key", True, REVIEWED, "settings"),
     ("a key", False, OPEN, "settings"),
     (" \n", True, REVIEWED, "file"),
