@@ -51,8 +51,8 @@ class Config(Table):
     # A table made in another way would build its checks in each process.
 
     staged: bool = False
-    """Whether convoys are only planned and shown: nothing starts, and nothing is
-    written to the forge but a convoy's comment and answers to people."""
+    """Whether convoys are only planned: nothing starts, and brat writes nothing to the
+    forge except a convoy's comment and answers to people."""
     engine: Annotated[
         Mapping[keys.EngineName, keys.EngineTable],
         _tables("[engine.NAME]; NAME has at most 40 letters, digits, - and _"),

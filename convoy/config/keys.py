@@ -344,40 +344,39 @@ class EngineTable(Table):
     )
 
     type: EngineType
-    """The program (required). `shell` runs `args` and needs no account;
-    `plugin:NAME` is one that an installed package adds."""
+    """The program (required). `shell` runs `args` and does not need an account;
+    `plugin:NAME` comes from an installed package."""
     model: Text | None = None
-    """The model, in the engine's own words; default: the engine chooses."""
+    """The model, as the engine calls it; default: the engine chooses."""
     args: _Args = _ENGINE.args
     """Arguments added to the engine's own; for `shell` the whole command."""
     timeout: Seconds | None = None
     """The time limit of one attempt; default: `witness.timeout`."""
     silence: Seconds = _ENGINE.silence_s
-    """How long it may print nothing before it counts as hung; not for `shell`,
-    `continue` and plugins, which may be silent while they work."""
+    """How long the engine may print nothing before it counts as hung. Does not apply to
+    `shell`, `continue` and plugins, which can be silent while they work."""
     secret: Variable | None = None
     """The variable in the job's environment that holds the model's key; default: the
     engine's usual one."""
     max_sessions: Sessions = _ENGINE.max_sessions
     """How many sessions of this engine may run at once, across all convoys."""
     price: PriceTable | None = None
-    """What its tokens cost, in US dollars per million, with `cached` for those from the
-    vendor's cache; used when the engine does not report its cost."""
+    """What the model's tokens cost, in US dollars per million, with `cached` for those
+    from the vendor's cache; used when the engine does not report its cost."""
     tools: _Tools = Field(
         default=_ENGINE.tools,
-        description="The only tools it may use, in the engine's own words "
-        f"(docs/engines.md); none: all of them. {_UNLIMITED} cannot limit "
-        "their tools.",
+        description="The only tools that the engine may use, as it calls them "
+        f"(docs/engines.md); default: all. {_UNLIMITED} cannot limit their tools.",
     )
 
     allow: Annotated[tuple[Opened, ...], Field(strict=False)] = _ENGINE.allow
-    """What it may ask of its model's vendor beyond what the key proxy lets through
+    """What the engine may send to its model's vendor beyond what the key proxy allows
     (docs/engines.md)."""
     good_at: Text | None = None
-    """What it is good at, in a few words for the planner, such as `"tests"`; default:
-    what is known about its type."""
+    """What the engine is good at, in a few words for the planner, such as `"tests"`;
+    default: what brat knows about its type."""
     url: Server | None = None
-    """The server that gets its requests and its key, in place of its model's vendor
+    """The server that gets the engine's requests and key instead of its model's vendor
     (docs/engines.md)."""
 
     @model_validator(mode="after")
@@ -430,17 +429,17 @@ class RefineryTable(Table):
     reporters: dict[Text, Text] = Field(default_factory=dict)
     """Who must report a check: the name of an App or of an account, by the check's
     name. Default: the App that a ruleset names, otherwise whoever reported the check
-    when it was first green. For a job of a workflow, its run counts."""
+    when it was first green. For a workflow's job, the result of its run counts."""
     sync: bool = _DEFAULT.sync
     """Whether the target branch is merged into a convoy's branch whenever it moves, so
-    that conflicts are found early; otherwise only after the last task, and before a
-    task that needs what a person did there."""
+    that conflicts are found early. Otherwise it is merged only after the last task, and
+    before a task that needs a person's work on the target."""
     conflicts: Literal["agent", "person"] = _DEFAULT.conflicts
     """Who resolves conflicts with what has landed: the task's agent, which is shown
     both sides (`agent`), or a `person`."""
     rounds: Annotated[int, Field(ge=1, le=20)] = _DEFAULT.rounds
-    """How often a task's work may conflict and be redone before a person is asked; this
-    costs no attempt."""
+    """How many times a task's work may conflict and be redone before a person is asked;
+    this does not use up attempts."""
     approvals: Annotated[int, Field(ge=0, le=6)] = _DEFAULT.approvals
     """How many people with write access must approve a task's work before it merges
     (`/brat approve <commit>`); whoever requested the convoy does not count."""
@@ -451,11 +450,11 @@ class RefineryTable(Table):
         "`ci.slots`, so that the next one is ready when a slot is free.",
     )
     task_pulls: bool = _DEFAULT.task_pulls
-    """Whether each task's work has a pull request of its own, as a draft. Otherwise
-    only the convoy has one, and tasks whose work a person must approve."""
+    """Whether each task's work gets its own draft pull request. Otherwise only the
+    convoy gets one, and each task whose work a person must approve."""
     bypass: bool = _DEFAULT.bypass
-    """Whether the bot bypasses the rules of the default branch, if the forge allows it,
-    and pushes. Otherwise it lands as the rules require."""
+    """Whether the bot bypasses the default branch's rules and pushes, if the forge
+    allows it. Otherwise it lands work as the rules require."""
 
 
 class WitnessTable(Table):
@@ -466,8 +465,8 @@ class WitnessTable(Table):
     attempts: Annotated[int, Field(ge=1, le=20)] = _DEFAULT.attempts
     """How many attempts a task gets before it is blocked and waits for a person."""
     failures: Annotated[int, Field(ge=1, le=1000)] = _DEFAULT.failures
-    """After this many failed attempts in a row, across all convoys, all of them pause
-    until somebody with write access resumes them."""
+    """How many attempts in a row, across all convoys, may fail before all convoys pause
+    until someone with write access resumes them."""
     timeout: Seconds = _ENGINE.timeout_s
     """The time limit of one attempt."""
     setup: Seconds = _DEFAULT.limits.setup_s
@@ -487,22 +486,22 @@ class RunnerTable(Table):
     egress: Hosts = None
     """The only hosts that agents may reach, on ports 80 and 443 or the given
     one; `"*"`: all. Default: only the model's vendor for an engine that uses the key
-    proxy, and all for the others, such as `shell`. See docs/engines.md."""
+    proxy, and all hosts for other engines, such as `shell`. See docs/engines.md."""
     setup_hosts: Hosts = None
     """The only hosts that `.brat/setup.sh` may reach, as for `egress`. Default: those
     of `egress` and the public package registries, or all if agents may reach all."""
     box: BoxSetting = _DEFAULT.box
-    """`on`: every program of an agent runs in a sandbox, and if the machine allows
-    none, no agent starts; `off`: agents run with the permissions of the job's user, and
-    every comment of the convoy says so. See docs/engines.md."""
+    """`on`: agents and their programs run in a sandbox; on a machine that does not
+    allow one, no agent starts. `off`: agents run with the permissions of the job's
+    user, and every comment of the convoy says so. See docs/engines.md."""
 
 
 class MayorTable(Table):
     """How issues become tasks."""
 
     tasks: Annotated[int, Field(ge=1, le=500)] = _DEFAULT.tasks
-    """How many tasks of a list are active at a time: a longer list runs in waves, up to
-    500 tasks. Also the maximum for a plan by an engine or a pattern."""
+    """How many tasks of a list are active at a time: a longer list, of up to 500 tasks,
+    runs in waves. Also the maximum for a plan by an engine or a pattern."""
     engine: Annotated[str, Field(max_length=40)] = _DEFAULT.planner
     """The engine that plans an issue without a task list; empty: such an issue becomes
     one task."""
@@ -510,16 +509,16 @@ class MayorTable(Table):
     """The plugin that plans such an issue instead of an engine (docs/planning.md);
     empty: none."""
     ask: bool = False
-    """Whether an issue that says too little is answered with two or three questions
-    instead of a convoy; the convoy starts when they are answered (docs/planning.md)."""
+    """Whether brat first asks two or three questions about an issue that says too
+    little; the convoy starts when they are answered (docs/planning.md)."""
     follow: bool = _DEFAULT.follow
-    """Whether a plan made of an issue's sub-issues changes with them at once; otherwise
-    the change is shown, and waits for `/brat follow`."""
+    """Whether a plan made from an issue's sub-issues changes with them immediately;
+    otherwise the change is shown and waits for `/brat follow`."""
     sub_issues: bool = _DEFAULT.sub_issues
-    """Whether the tasks of any other plan become sub-issues of the convoy's issue, each
-    of which is closed when its work has landed."""
+    """Whether the tasks of a plan that was not made from sub-issues become sub-issues
+    of the convoy's issue; each is closed when its work has landed."""
     pattern: Annotated[str, Field(max_length=40)] = ""
-    """The pattern by which an issue without a task list is planned, such as `spec`
+    """The pattern that plans an issue without a task list, such as `spec`
     (docs/workflows.md); empty: none. It takes precedence over `engine` and
     `planner`."""
     approve: Approve = _DEFAULT.approve
@@ -531,9 +530,9 @@ class TriggersTable(Table):
 
     mention: bool = True
     """Whether mentioning the bot starts a convoy, in a new issue or in a comment on one
-    that had no convoy yet."""
+    that has not had a convoy."""
     assignee: bool = False
-    """Whether assigning the bot to an issue that had no convoy yet starts one."""
+    """Whether assigning the bot to an issue that has not had a convoy starts one."""
 
 
 class ScheduleTable(Table):
@@ -548,8 +547,8 @@ class ScheduleTable(Table):
     """The interval in hours (required): 24 is daily, 168 weekly. The exact moment is
     fixed for each repository."""
     title: Annotated[Text, Field(max_length=TITLE_CHARS)]
-    """The issue's title (required). No new one is opened until the last one has
-    ended."""
+    """The issue's title (required). No new issue is opened until the previous one's
+    convoy has ended."""
     text: Annotated[Text, Field(max_length=60_000)]
     """The issue's text (required), with or without a task list."""
 
@@ -572,7 +571,7 @@ class BudgetTable(Table):
     """For one attempt: once spent, the attempt is ended and its work kept. This needs
     the engine's `price`, and an engine that can use the key proxy."""
     calls: Annotated[int, Field(ge=1, le=100_000)] = _DEFAULT.limits.model_calls
-    """How many calls to its model one attempt may make, where the key proxy counts."""
+    """How many calls to its model one attempt may make, if the key proxy counts."""
     tokens: Annotated[int, Field(ge=1, le=10_000_000_000)] = _DEFAULT.limits.tokens
     """How many tokens one attempt may use, including those from the vendor's cache."""
 
@@ -581,7 +580,7 @@ class LocksTable(Table):
     """How to treat what tasks declare (`paths:`, `needs:`) and people lock."""
 
     policy: Literal["off", "warn", "require"] = _DEFAULT.locks
-    """`require`: a task waits until nobody else holds what it declares; `warn`: it
+    """`require`: a task waits until no one else holds what it declares; `warn`: it
     starts and is told who does; `off`: nothing is checked."""
 
 
@@ -604,8 +603,8 @@ class CiTable(Table):
                 return shlex.join(argv)
 
     timeout: Seconds = 1800
-    """Its time limit; after that it has no verdict and runs again, at most three times,
-    then a person is asked."""
+    """The command's time limit. A command that exceeds it gives no verdict and runs
+    again, at most three times; then a person is asked."""
     slots: Annotated[int, Field(ge=1, le=64)] | None = None
     """How many commits are tested at once. Default: the number of this machine's
     cores."""
@@ -619,19 +618,19 @@ class NotifyTable(Table):
     """Notifications. The webhook's address is a secret, `BRAT_NOTIFY_URL`."""
 
     on: Annotated[tuple[Occasion, ...], Field(strict=False)] = ()
-    """`intervention`: something starts to wait for a person; `completion`: a convoy has
+    """`intervention`: when something needs a person; `completion`: when a convoy has
     landed. Empty: no notifications."""
     comments: Literal["needed", "all"] = "needed"
-    """`needed`: an answer to a request is a reaction and a line of the convoy's
-    comment, and a separate comment only if somebody must be notified; `all`: each
-    answer is a comment that mentions who asked."""
+    """`needed`: brat answers a request with a reaction and a line in the convoy's
+    comment, and with a separate comment only if someone must be notified; `all`: each
+    answer is a comment that mentions the person who asked."""
 
 
 class ActionsTable(Table):
     """How brat works in GitHub Actions, without a server."""
 
     stay: bool = False
-    """Whether the loop's job stays while sessions or CI run, and polls every few
+    """Whether the loop's job keeps running during sessions and CI and polls every few
     seconds, so that answers take about ten seconds. Its minutes are billed like those
     of any job. Otherwise the job ends, and the next event starts another one."""
 
@@ -640,16 +639,16 @@ class FixTable(Table):
     """What `/brat fix` may do on pull requests that brat did not open."""
 
     authors: WordList = ()
-    """Whose branches agents work on without asking, by account, such as
-    `dependabot[bot]`; `*`: everybody's. Others are asked first."""
+    """The accounts, such as `dependabot[bot]`, on whose branches agents work without
+    asking; `*`: all accounts. Any other author is asked first."""
 
 
 class ReviewTable(Table):
     """Whose reviews agents answer, besides those of people with write access."""
 
     bots: WordList = ()
-    """The review bots whose comments on lines ask for work, by account, such as
-    `coderabbitai[bot]`. They approve nothing and give no commands."""
+    """The accounts of review bots, such as `coderabbitai[bot]`, whose comments on lines
+    request work. They cannot approve or give commands."""
     resolve: bool = False
     """Whether brat also resolves a person's thread when the commit that answers it is
     on the task's branch; it always resolves a bot's."""
@@ -660,10 +659,10 @@ class TrustTable(Table):
 
     outsiders: bool = False
     """Whether, in a public repository, text by people without write access may enter a
-    prompt once somebody with write access asks for it."""
+    prompt once someone with write access asks for it."""
     bots: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(strict=False)] = ()
-    """Accounts of bots, by their number on the forge, whose labels count, too; they
-    need write access like everybody else."""
+    """The account numbers, on the forge, of bots whose labels also count; these bots
+    need write access like everyone else."""
 
 
 class GateTable(Table):
@@ -671,8 +670,8 @@ class GateTable(Table):
 
     instructions: bool = Field(
         default=False,
-        description="Whether patches may change what instructs the next agent or "
-        f"runs automatically: {_INSTRUCTING}.",
+        description="Whether patches may change files that instruct the next agent or "
+        f"run automatically: {_INSTRUCTING}.",
     )
 
     protected: Patterns = Field(
@@ -681,8 +680,8 @@ class GateTable(Table):
         "in .gitignore.",
     )
     secrets: Patterns = ()
-    """Files that may hold what looks like a secret (a key, a token), such as made-up
-    ones in tests: patterns as in .gitignore. Anywhere else it is refused, and such work
+    """Files that may contain what looks like a secret, such as made-up keys and tokens
+    in tests: patterns as in .gitignore. In any other file it is refused, and the work
     is not pushed."""
     max_files: Annotated[int, Field(ge=1, le=100_000)] = _DEFAULT.limits.patch_files
     """The maximum number of files in one patch."""
