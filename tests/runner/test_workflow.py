@@ -87,7 +87,7 @@ def test_the_live_one_differs_by_what_the_feed_needs_and_by_nothing_else() -> No
         line for line in plain.splitlines() if line not in lines["brat-task-live.yml"]
     ]
     assert [line.strip() for line in more] == [
-        "id-token: write # who the job is, for the bot alone",
+        "id-token: write # identifies the job, to the bot only",
         "BRAT_FEED_URL: ${{ vars.BRAT_FEED_URL }}",
     ]
     assert less == []
