@@ -119,10 +119,10 @@ class BotApi:
         if len(live) > 1:
             which = ", ".join(live)
             raise BratError(
-                f"several convoys have not ended ({which}): choose one with --convoy"
+                f"several convoys are active ({which}): choose one with --convoy"
             )
         if not told:
-            raise BratError(f"the bot at {self.bot} has no convoy here yet")
+            raise BratError(f"the bot at {self.bot} has no convoys here yet")
         return live[0] if live else str(told[-1]["name"])
 
     def decide(self, convoy: str, request: Request) -> str:
@@ -184,7 +184,7 @@ def decided(
             return run_roles.BLOCKED
         task = request.arguments.get("task")
         about = f"task {task} of {name}" if task else name
-        say(f"done by the bot at {api.bot}: {endpoint_of(request).word} {about}")
+        say(f"the bot at {api.bot} carried out: {endpoint_of(request).word} {about}")
         return run_roles.OK
     try:
         checkout = checkouts.find(path)
@@ -244,7 +244,7 @@ def _waiting(state: State, word: str, convoy: str | None) -> tuple[str, int]:
     whole = [(each.name, 0) for each in meant if word in convoy_buttons(each)]
     found = tasks or whole
     if not found:
-        raise BratError(f"nothing is waiting for brat {word}; see: brat status")
+        raise BratError(f"there is nothing to {word}; see: brat status")
     if len(found) > 1:
         ways = "; ".join(
             f"brat {word} {number} --convoy {name}" if number else f"brat {word} {name}"

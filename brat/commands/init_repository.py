@@ -175,7 +175,7 @@ def uninstall(
     found = found_in(checkout, remote)
     lines = found.lines(remote or "")
     if not lines:
-        say("nothing of brat is left here")
+        say("there is nothing to remove")
         return 0
     say("this will be permanently removed:")
     for line in lines:

@@ -42,9 +42,9 @@ def status(
     as_json: Json = False,
     repo: Repo = HERE,
 ) -> None:
-    """Show every convoy, its tasks, and what waits for you.
+    """Show every convoy, its tasks, and what is waiting for you.
 
-    Exit status 1: something waits for you; 0: nothing does.
+    Exit status 1: something is waiting for you; 0: nothing is.
     """
     from brat.commands import print_views
 
@@ -87,7 +87,7 @@ def diff(
 
 
 def pull(repo: Repo = HERE) -> None:
-    """Bring landed work into your checkout; shows the git command."""
+    """Bring landed work into your checkout, and show the git command."""
     from brat.commands import print_diff
 
     sys.exit(print_diff.pull(repo))
@@ -95,18 +95,18 @@ def pull(repo: Repo = HERE) -> None:
 
 def cost(
     *,
-    convoy: Annotated[str | None, Option("--convoy", help="Only this one.")] = None,
+    convoy: Annotated[str | None, Option("--convoy", help="Only this convoy.")] = None,
     as_json: Json = False,
     repo: Repo = HERE,
 ) -> None:
-    """Show what the sessions of every convoy used: tokens, and money where known."""
+    """Show the tokens that each convoy's sessions used, and their cost if known."""
     from brat.commands import print_views
 
     print_views.cost(repo, convoy, as_json=as_json)
 
 
 def queue(*, as_json: Json = False, repo: Repo = HERE) -> None:
-    """Show the merge queues, in the order of landing."""
+    """Show the merge queues in landing order."""
     from brat.commands import print_views
 
     print_views.queue(repo, as_json=as_json)
@@ -118,14 +118,14 @@ def report(
     out: Annotated[Path | None, Option(help="Default: brat-CONVOY.html.")] = None,
     repo: Repo = HERE,
 ) -> None:
-    """Write how a convoy went as one HTML page: time, cost, what was tried again."""
+    """Write a report on a convoy as one HTML page: time, cost and retries."""
     from brat import report
 
     report.write_report(repo, convoy, out)
 
 
 def dashboard(*, port: Port = 5173, bot: Bot = None, repo: Repo = HERE) -> None:
-    """Show the log in a browser, live; it needs no bot and changes nothing."""
+    """Show the log live in a browser; read-only, and works without a bot."""
     import asyncio
 
     from brat.repository.log_reader import log_repository

@@ -18,7 +18,7 @@ def _named(path: Path) -> Path:
 
 
 Repo = Annotated[Path, Option(help="A folder in the git repository.", callback=_named)]
-Once = Annotated[bool, Option("--once", help="Run one round to its end, then exit.")]
+Once = Annotated[bool, Option("--once", help="Run one round, then exit.")]
 Watch = Annotated[bool, Option("--watch", help="Keep running and wait for more work.")]
 Json = Annotated[bool, Option("--json", help="One JSON object on stdout.")]
 Number = Annotated[int, Argument(help="The task's number in its convoy.")]

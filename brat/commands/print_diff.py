@@ -81,7 +81,7 @@ def _of_task(convoy: Convoy, task: Task) -> tuple[str, str]:
 
 def _of_convoy(convoy: Convoy) -> tuple[str, str]:
     if convoy.changed is None:
-        raise BratError(f"nothing of {convoy.name} has been merged into its branch yet")
+        raise BratError(f"no work of {convoy.name} has been merged into its branch yet")
     return convoy.changed
 
 
@@ -101,8 +101,7 @@ def pull(path: Path) -> int:
     known = registrations.known(checkout.folder)
     if known is None:
         raise BratError(
-            f"brat has run nothing in {checkout.top}; to get other people's work: git "
-            "pull"
+            f"brat has not run in {checkout.top}; to get other people's work: git pull"
         )
     if not checkouts.branches_apart(checkout, known).landed:
         say(f"{known.branch} already has everything that landed")

@@ -37,7 +37,7 @@ from convoy.model import ids
 from convoy.model.session_result import usage_in_words
 from convoy.model.state import Convoy, State, Task
 from convoy.rules.starting import moment
-from convoy.text import clock, did_you_mean, spoken_duration
+from convoy.text import clock, counted, did_you_mean, spoken_duration
 from convoy.views.history import attempt_story, bot_facts, past_sessions
 from convoy.views.interventions import Intervention, interventions, needs_a_person
 from convoy.views.reasons import convoy_reasons, edge_reasons, pull_reasons, reasons
@@ -130,7 +130,7 @@ def _newer(shown: tuple[Convoy, ...]) -> tuple[tuple[Convoy, ...], tuple[Text, .
     """Return the convoys to show whole, and a line on the rest, if there are more."""
     ended = [each for each in shown if each.ended]
     older = {each.name for each in ended[:-ENDED_SHOWN]}
-    more = f"{len(older)} older convoys have ended; see: brat convoy list"
+    more = f"{counted(len(older), 'older convoy')} not shown; see: brat convoy list"
     line = (Text(more, style="dim"),) if older else ()
     return tuple(each for each in shown if each.name not in older), line
 

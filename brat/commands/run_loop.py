@@ -201,7 +201,7 @@ def stop_daemon(path: Path) -> int:
     if not _ends(daemon, STOP_S):
         _send(daemon, signal.SIGKILL)
         _ends(daemon, KILL_S)
-        say(f"it did not end within {STOP_S:.0f} s and was killed; nothing is lost")
+        say(f"it did not stop within {STOP_S:.0f} s and was killed; nothing is lost")
     (checkout.folder / DAEMON_FILE).unlink(missing_ok=True)
     say("stopped; unfinished work continues at the next start")
     return run_roles.OK
@@ -247,5 +247,5 @@ def show_daemon(path: Path) -> int:
 def _twice(there: Daemon | None) -> BratError:
     which = f" (process {there.pid})" if there else ""
     return BratError(
-        f"brat is already running in the background here{which}: brat daemon status"
+        f"brat is already running in the background{which}; see: brat daemon status"
     )

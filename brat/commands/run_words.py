@@ -21,7 +21,7 @@ from brat.commands.options import (
     group,
 )
 
-mayor: Final = group("Plan: one issue, one convoy.")
+mayor: Final = group("Plan issues: each becomes a convoy.")
 task_words: Final = group("Decisions about a task.")
 config: Final = group("The configuration.")
 
@@ -66,7 +66,7 @@ def run(
     timeout: Annotated[str | None, Option(help="For example 30m; default: 2h.")] = None,
     repo: Repo = HERE,
 ) -> None:
-    """Plan it, let agents do it, and land what passes your CI.
+    """Plan the work, let agents do it, and land what passes your CI.
 
     Exit status 0: all of it landed; 1: something needs you; 3: out of time.
     Ctrl-C ends the agents and keeps their work.
@@ -102,7 +102,7 @@ def setup(
     yes: Annotated[bool, Option("--yes", help="Do not ask.")] = False,
     repo: Repo = HERE,
 ) -> None:
-    """Prepare this repository on GitHub; it lists all it would do and asks first."""
+    """Prepare this repository on GitHub, after listing every step and asking you."""
     from brat.commands import setup as setting_up
     from brat.terminal.console import agrees, typed_key
 
@@ -120,7 +120,7 @@ def uninstall(
     yes: Annotated[bool, Option("--yes", help="Do not ask.")] = False,
     repo: Repo = HERE,
 ) -> None:
-    """Remove what brat left in this repository; it lists all of it and asks first."""
+    """Remove what brat left in this repository, after listing it and asking you."""
     from brat.commands import init_repository as uninstalling
     from brat.repository.checkout import find
     from brat.terminal.console import agrees
@@ -168,8 +168,8 @@ _ROLES: Final = (
     ),
     (
         "refinery",
-        group("Merge what CI finds green."),
-        "Open pull requests, have CI test them, merge in order.",
+        group("Merge work that passes CI."),
+        "Open pull requests, have CI test them, and merge them in order.",
     ),
     (
         "deacon",
@@ -227,10 +227,10 @@ def demo(
     chaos: Annotated[bool, Option(help="Kill the bot repeatedly.")] = False,
     seed: Annotated[int | None, Option(help="The random seed for --chaos.")] = None,
     ui: Annotated[bool, Option("--with-ui", help="Also open the dashboard.")] = False,
-    engine: Annotated[str, Option(help="Use a real agent: codex, aider ...")] = "shell",
+    engine: Annotated[str, Option(help="A real agent, such as codex.")] = "shell",
     model: Annotated[str | None, Option(help="The model; its key must be set.")] = None,
 ) -> None:
-    """Show the whole loop on a sample project, on this machine, without an account."""
+    """Show the whole loop on a sample project on this machine, without an account."""
     from brat.demo import demo_run, sample as engines
 
     sys.exit(
@@ -245,7 +245,7 @@ def demo(
     )
 
 
-daemon: Final = group("The bot in the background, on this machine.")
+daemon: Final = group("The background bot on this machine.")
 
 
 @daemon.command("start")
@@ -266,7 +266,7 @@ def daemon_stop(repo: Repo = HERE) -> None:
 
 @daemon.command("status")
 def daemon_status(repo: Repo = HERE) -> None:
-    """Show whether it is running, since when, and its dashboard and log."""
+    """Show whether it is running, since when, and where its dashboard and log are."""
     from brat.commands import run_loop
 
     sys.exit(run_loop.show_daemon(repo))

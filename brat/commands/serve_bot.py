@@ -41,7 +41,7 @@ async def _serve(hosting: ServiceSettings, tell: Tell, *, poll: bool) -> None:
             tell(f"deliveries: http://{hosting.address}:{host.port}{WEBHOOK_PATH}")
         if dashboard:
             where = f"http://{hosting.address}:{dashboard}"
-            tell(f"dashboard: {where}, for people at {hosting.dashboard_url}")
+            tell(f"dashboard: {where} (public address: {hosting.dashboard_url})")
         if host.metrics_port:
             tell(f"metrics: http://{hosting.address}:{host.metrics_port}/metrics")
         gc.freeze()  # these objects stay: the collector can skip them

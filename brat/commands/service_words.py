@@ -20,7 +20,7 @@ log: Final = group("The log: what happened, in order.")
 lock: Final = group("Leases: who holds a path, a port or an issue.")
 
 Resource = Annotated[str, Argument(help="repo:, path:, issue:, port: or service:NAME.")]
-Ttl = Annotated[int, Option(min=1, max=86_400, help="Seconds.")]
+Ttl = Annotated[int, Option(min=1, max=86_400, help="How long, in seconds.")]
 
 
 def add_service_words(app: typer.Typer) -> None:
@@ -34,7 +34,7 @@ def add_service_words(app: typer.Typer) -> None:
 
 @log.command("show")
 def log_show(
-    number: Annotated[int, Option("-n", min=0, help="The number of lines.")] = 50,
+    number: Annotated[int, Option("-n", min=0, help="How many lines to print.")] = 50,
     repo: Repo = HERE,
 ) -> None:
     """Print the newest events."""
@@ -137,7 +137,7 @@ def doctor(
     """Check git, the registration, the log, its checkpoint and the leases."""
     if github is not None:
         if bundle is not None:
-            raise typer.BadParameter("--bundle is for a checkout, --github for a bot")
+            raise typer.BadParameter("--bundle cannot be combined with --github")
         from brat.commands import serve_bot
 
         sys.exit(serve_bot.examine(github, fix=fix))
@@ -153,7 +153,7 @@ def doctor(
     )
 
 
-bot: Final = group("The bot on GitHub: create its App, run it.")
+bot: Final = group("The bot on GitHub: create its App and run it.")
 
 SettingsFile = Annotated[Path, Argument(help="The file that brat bot manifest writes.")]
 
@@ -176,13 +176,13 @@ def serve(
 
 @bot.command("manifest")
 def manifest(
-    folder: Annotated[Path, Option(help="The folder for key and settings.")] = HERE,
+    folder: Annotated[Path, Option(help="Where to put the key and settings.")] = HERE,
     *,
     name: Annotated[str, Option(help="The App's name.")] = "brat",
-    org: Annotated[str, Option(help="The owning organization; default: you.")] = "",
-    url: Annotated[str, Option(help="The bot's address; default: it polls.")] = "",
+    org: Annotated[str, Option(help="The App's organization; default: you.")] = "",
+    url: Annotated[str, Option(help="The bot's address; without one, it polls.")] = "",
     dashboard: Annotated[
-        str, Option(help="The address of the dashboard for people; default: --url.")
+        str, Option(help="The dashboard's public address; default: --url.")
     ] = "",
     host: Annotated[str, Option(help="Your GitHub Enterprise Server.")] = "github.com",
     port: Annotated[int, Option(min=0, max=65_535, help="The local page's port.")] = 0,
@@ -217,7 +217,7 @@ def workflow_list(*, as_json: Json = False, repo: Repo = HERE) -> None:
 
 @workflow.command("show")
 def workflow_show(name: Pattern, *, as_json: Json = False, repo: Repo = HERE) -> None:
-    """Print one pattern's file, to read or to begin your own with."""
+    """Print one pattern's file, to read it or to start your own from it."""
     from brat.commands import start_convoy
 
     start_convoy.show_pattern(repo, name, as_json=as_json)
@@ -232,11 +232,11 @@ def workflow_run(
         list[str] | None,
         Option("--value", "-v", help="One of the pattern's inputs: name=value."),
     ] = None,
-    headless: Annotated[bool, Option(help="Run until it has ended.")] = False,
-    timeout: Annotated[str | None, Option(help="Such as 30m; default: 2h.")] = None,
+    headless: Annotated[bool, Option(help="Run until the convoy has ended.")] = False,
+    timeout: Annotated[str | None, Option(help="For example 30m; default: 2h.")] = None,
     repo: Repo = HERE,
 ) -> None:
-    """Open an issue and plan its convoy by this pattern."""
+    """Open an issue and plan its convoy with this pattern."""
     from brat.commands import start_convoy
 
     sys.exit(

@@ -188,9 +188,9 @@ def setup_body(looks: Sequence[tuple[Step, Look]], web: str) -> str:
         if look.state != "wanted"
     ]
     after = (
-        "Once this is merged, brat works on issues with the label `brat`, and on no "
-        f'others. The first is "{READY}": one small task; brat reports the result '
-        "there. If you do not want brat, close this pull request."
+        "Once this is merged, brat works only on issues with the label `brat`. The "
+        f'first is "{READY}": one small task; brat reports the result there. '
+        "If you do not want brat, close this pull request."
     )
     parts = ["### What was found", "\n".join(found), "### What will happen", after]
     if left:

@@ -267,7 +267,7 @@ def list_patterns(path: Path, *, as_json: bool) -> int:
     if as_json:
         write(json.dumps({"patterns": [each for each, _ in found]}))
     else:
-        table = Table("pattern", "inputs", "what it is for", box=None)
+        table = Table("pattern", "inputs", "purpose", box=None)
         for each, faults in found:
             needed = (f"{name}=…" for name in each["inputs"])
             told = "has errors, see below" if faults else each["description"]

@@ -44,6 +44,7 @@ from brat.status.status_screen import SHORT, convoy_table
 from brat.terminal.console import err, say, write
 from convoy.config import Config
 from convoy.model.state import Convoy, Task
+from convoy.text import counted
 from convoy.views import convoy_document, worked_s
 from grite import git
 from grite.errors import BratError, Unavailable
@@ -297,7 +298,7 @@ async def _watch(
             state = reader.read()
             convoy = next(iter(state.convoys.values()), None)
             if screen and convoy:
-                died = f"the bot was killed {kills} times" if kills else ""
+                died = f"the bot was killed {counted(kills, 'time')}" if kills else ""
                 screen.update(Group(convoy_table(convoy), Text(died, style="red")))
             if convoy and convoy.ended and not state.intents:
                 await _released(stage)
@@ -381,7 +382,7 @@ def lines(convoy: Convoy, wall_s: float, kills: int) -> list[str]:
         if task.state == "blocked"
     ]
     if kills:
-        said.append(f"  the bot was killed {kills} times")
+        said.append(f"  the bot was killed {counted(kills, 'time')}")
     alone_s = worked_s(convoy)
     faster = f"one at a time: {alone_s:.0f} s, with brat: {wall_s:.0f} s"
     return [*said, "", faster if wall_s < alone_s else f"total: {wall_s:.0f} s"]

@@ -136,7 +136,7 @@ def _network(listed: tuple[str, ...]) -> Finding:
     if why := cannot_close():
         said = (
             f"{where} are only asked to use the proxy, because this machine cannot "
-            "isolate a"
+            "isolate their"
         )
         mend = "allow users to create namespaces, or restrict the machine's own network"
         return Finding("note", f"{said} network: {why}", mend)
@@ -380,7 +380,7 @@ def _log(bare: Path, is_shared: bool) -> Iterator[Finding]:  # noqa: FBT001
         yield Finding("fault", str(error))
         return
     head, convoys = state.moment.commit[:10], counted(len(state.convoys), "convoy")
-    said = f"is readable up to {head}, {convoys}" if head else "is still empty"
+    said = f"is readable up to {head} ({convoys})" if head else "is still empty"
     yield Finding("ok", f"the log {said}")
     yield from _signed(reader, is_shared)
     for fault in reader.faults:

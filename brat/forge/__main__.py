@@ -32,10 +32,10 @@ from grite.short_traceback import log_warnings
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="brat.forge", description=__doc__)
-    parser.add_argument("--dir", type=Path, required=True, help="where its state is")
+    parser.add_argument("--dir", type=Path, required=True, help="the state's folder")
     parser.add_argument("--port", type=int, default=0, help="0: a free one")
     parser.add_argument(
-        "--feed", type=Path, help="the folder of the bot here that shows runs live"
+        "--feed", type=Path, help="the folder of the local bot that shows runs live"
     )
     return parser.parse_args()
 

@@ -91,8 +91,8 @@ class CheckoutConfig:
         if found != self.ci:
             self.tell_forge(found)
             self.ci = found
-            how = f"`{found.command}` judges" if found.command else "nothing judges"
-            self.tell(f"[ci] has changed: {how} everything that lands from now on")
+            how = f"tested by `{found.command}`" if found.command else "not tested"
+            self.tell(f"[ci] has changed: work that lands from now on is {how}")
 
 
 _APART: Final = re.compile("non-fast-forward|fetch first")
@@ -188,8 +188,7 @@ class CheckoutSync:
         elif _APART.search(done.stderr):
             self._tell_way(
                 "your new commits are waiting because other work has landed; rebase "
-                "them "
-                "with",
+                "them with",
                 landed_line(self.checkout, self.known),
             )
         else:

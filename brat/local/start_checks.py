@@ -98,12 +98,12 @@ def clone_lacks(checkout: Checkout, known: Registration | None) -> Iterator[Lack
     top = checkout.top
     if (checkout.folder.parent / "shallow").exists():
         said = f"{top} is a shallow clone, and agents need the whole history"
-        mend = "run `git fetch --unshallow`, or give actions/checkout fetch-depth: 0"
+        mend = "run `git fetch --unshallow`, or set fetch-depth: 0 for actions/checkout"
         yield Lack(said, mend)
     elif known is None and _is_partial(top):
         said = f"{top} is a partial clone, and agents need all of its files"
         mend = (
-            "run `git fetch --refetch --no-filter`, or give actions/checkout no filter"
+            "run `git fetch --refetch --no-filter`, or drop actions/checkout's filter"
         )
         yield Lack(said, mend)
     if not checkout.config.exists() and _is_sparse(top):
@@ -150,7 +150,7 @@ def ignored_files(checkout: Checkout) -> Iterator[Lack]:
     names = sorted(filter(_OWN_FILE.fullmatch, os.fsdecode(listed).split("\0")))
     if names:
         yield Lack(
-            f"git ignores {path_list(names)} here, so agents and CI do not get them",
+            f"git ignores {path_list(names)} here, so agents and CI do not get a copy",
             "let .brat/setup.sh and the CI command create what they need",
         )
 
@@ -239,7 +239,7 @@ def _uncommitted(where: str, top: Path, words: Iterable[str]) -> Iterator[Lack]:
     committed = repo.head.peel(pygit2.Tree)
     for word in map(os.path.normpath, words):
         if word[:1] != "/" and (top / word).is_file() and word not in committed:
-            said = f"{where}: agents get only committed files, and {word} is not one"
+            said = f"{where}: agents get only committed files; {word} is not committed"
             mend = f"run `git add {shlex.quote(word)}`, and commit it"
             if repo.path_is_ignored(word):
                 mend = "git ignores it: put its folder on the PATH, and use its name"

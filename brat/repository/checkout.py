@@ -197,7 +197,7 @@ def mending(checkout: Checkout, changed: Sequence[str]) -> str:
     ways = ["commit or stash your changes"] if len(moved) < len(changed) else []
     if moved:
         update = shlex.join(("git", "submodule", "update", "--", *moved))
-        ways.append(f"run `{update}`, or commit where the submodule is now")
+        ways.append(f"run `{update}`, or commit the submodule's new commit")
     return "; and ".join(ways)
 
 

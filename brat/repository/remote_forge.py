@@ -85,10 +85,9 @@ def say(clone: Path, issue: int, text: str) -> str:
     if not token:
         wanted = " or ".join(origin.variables)
         raise BratError(
-            "no bot of this repository is running here, so brat would write a "
-            f"comment: set {wanted} to a token for {origin.host} (or sign in with "
-            f"gh), or write it yourself on issue #{issue} of {origin.repository}: "
-            f"{text}"
+            "this repository's bot is not running here, so the request must be a "
+            f"comment: set {wanted} to a token for {origin.host} (or sign in with gh), "
+            f"or post it yourself on issue #{issue} of {origin.repository}: {text}"
         )
     asyncio.run(_said(origin, token, issue, text))
     return f"{origin.repository}#{issue}"

@@ -70,7 +70,7 @@ class EngineKeyStep:
         if there:
             return wanted(f"the secret {there[0]} exists")
         if names is None:
-            unseen = " (the token may not see which secrets exist)"
+            unseen = " (the token cannot list secrets)"
             return for_a_person(f"{self.by_hand}{unseen}")
         if mine := self._mine():
             return owed(f"store your {mine} from this terminal as a secret for agents")

@@ -197,8 +197,8 @@ class _SignersUndo:
                 "setup did not add the other lines"
             )
         return owed(
-            f"delete the variable {SIGNERS}: logs signed with this key are no longer "
-            "trusted then"
+            f"delete the variable {SIGNERS}: logs signed with this key will no longer "
+            "be trusted"
         )
 
     async def do(self) -> None:
@@ -338,7 +338,7 @@ class _MergedUndo:
         if not there or there == [SIGNERS_FILE]:
             return wanted(f"none of brat's workflow files is on {self._branch}")
         return for_a_person(
-            f"delete {', '.join(there)} on {self._branch}: it is merged"
+            f"delete the merged files on {self._branch}: {', '.join(there)}"
         )
 
     async def do(self) -> None:
@@ -355,7 +355,7 @@ class _LocalUndo:
     async def look(self) -> Look:
         there = ", ".join(self._ours())
         if not there:
-            return wanted(f"brat setup has no file in {FOLDER}")
+            return wanted(f"brat setup has no files in {FOLDER}")
         return owed(f"delete {there} in {FOLDER}")
 
     async def do(self) -> None:
@@ -373,7 +373,7 @@ class _LocalUndo:
 
 ENDS: Final = (
     "everything that brat setup did has been undone",
-    "brat setup left nothing to undo; nothing was changed",
+    "there was nothing to undo; nothing was changed",
 )
 
 

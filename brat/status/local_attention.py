@@ -55,7 +55,7 @@ def ended_daemon(folder: Path) -> Iterator[Intervention]:
 
     known = other_processes.known_daemon(folder)
     if known is not None and not known.alive:
-        why = "the background bot ended unexpectedly, so no work continues"
+        why = "the background bot ended unexpectedly, so work has stopped"
         commands = ("brat daemon start", "brat daemon status")
         yield Intervention(kind="bot_down", why=why, commands=commands)
 

@@ -35,7 +35,7 @@ from runner.inputs.job_inputs import Inputs
 
 REPORTS_NO_BOX: Final = "!"
 """The beginning of a report that says why there is no box."""
-_SILENT: Final = "it ended before it was ready"
+_SILENT: Final = "the sandbox ended before it was ready"
 
 
 class BoxReport(msgspec.Struct, frozen=True):

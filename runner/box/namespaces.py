@@ -110,7 +110,7 @@ def _boxed(box: _Box, program: list[str]) -> str:
     if said != b"!":
         said += os.read(heard, 1000)
         _await(child)
-        return said.decode(errors="replace") or "it ended"
+        return said.decode(errors="replace") or "the sandbox ended"
     _handle(signal.SIG_IGN, *_QUIET)
     _let_go(box.told, *box.exits[:1])
     ended = os.read(heard, 4)
@@ -184,7 +184,7 @@ def _as_agent(box: _Box, here: str, program: list[str], readying: int) -> int:
         box.close_files()
         seccomp.restrict()
     except OSError as error:
-        os.write(readying, f"the program's own rights: {error.strerror}".encode())
+        os.write(readying, f"its rights cannot be limited: {error.strerror}".encode())
         return 1
     os.close(readying)
     return kernel.become_program(program)

@@ -59,8 +59,8 @@ def _argv(call: Call) -> tuple[str, ...]:
     vendor, tools = vendor_of(ROW, call), call.spec.tools
     if vendor and vendor.dialect != "copilot" and not call.spec.model:
         raise ValueError(
-            "Unless it uses GitHub's models, the engine copilot needs one, such as "
-            'model = "openai/gpt-5".'
+            'The engine copilot needs a model, such as model = "openai/gpt-5", unless '
+            "it uses GitHub's models."
         )
     model = ("--model", own_model(ROW, call)) if call.spec.model and vendor else ()
     return (

@@ -167,7 +167,7 @@ class Gate:
             # some engines check that the server answers
             return web.Response(text="brat\n")
         if not self._knows(request):
-            why = "This key does not belong to the session."
+            why = "This key does not belong to this session."
             return self._no(HTTPStatus.UNAUTHORIZED, why)
         asked_of, opened = self._model.dialect, self._allowed.paths
         found = request_rules.route_of(
@@ -318,8 +318,8 @@ class OutsideOnly(ThreadedResolver):
         if open_to := [each for each in found if protocol.is_outside(each["host"])]:
             return open_to
         raise OSError(
-            f"{host} resolves to {found[0]['host']}, not on the public internet; to "
-            "use such a server, set BRAT_MODEL_URL in the job's environment"
+            f"{host} resolves to {found[0]['host']}, which is not public; to use such "
+            "a server, set BRAT_MODEL_URL in the job's environment"
         )
 
 

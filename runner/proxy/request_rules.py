@@ -514,7 +514,7 @@ def _refused(what: str, why: str = "") -> RequestRefused:
         return unreadable(f"not a request of this API{because}")
     return RequestRefused(
         short,
-        f"brat does not forward a request with {short}{because}: allow = "
-        f"[{msgspec.json.encode(short).decode()}] in the engine's table of "
-        ".brat/config.toml would allow it.",
+        f"brat does not forward a request with {short}{because}; to allow it, set "
+        f"allow = [{msgspec.json.encode(short).decode()}] in the engine's table of "
+        ".brat/config.toml.",
     )

@@ -15,6 +15,7 @@ from typing import TextIO
 
 from convoy.model import ids
 from convoy.model.session_result import walls_in_words
+from convoy.text import counted
 from grite.git import pair_of
 from runner.inputs.job_inputs import Inputs
 from runner.session.result_folder import PATCH, RESULT, TRANSCRIPT, USAGE, Result
@@ -159,7 +160,7 @@ def summary(result: Result, who: str) -> str:
         f"Isolation of the agent: {walls_in_words(result.walls)}\n",
         "Refused:\n\n" + _fenced("\n".join(result.refusals)) if result.refusals else "",
         "Changed:\n\n" + _fenced(files) if files else "",
-        f"and {more} more files\n" if more > 0 else "",
+        f"and {counted(more, 'more file')}\n" if more > 0 else "",
     ]
     text = "\n".join(part for part in parts if part)
     return text.encode()[:SUMMARY_BYTES].decode(errors="ignore")
@@ -167,7 +168,7 @@ def summary(result: Result, who: str) -> str:
 
 _OPEN = (
     "brat could not isolate the agent's network here: the agent was told to use its "
-    "proxy, but may not have."
+    "proxy, but may not have done so."
 )
 _UNBOXED = (
     "The agent had no sandbox here. If it started, it could read and write "

@@ -50,7 +50,7 @@ class Seen(Struct, frozen=True):
 _MEANING: dict[Trouble, str] = {
     "credentials": "The model's vendor refused the key",
     "budget": "The budget is spent",
-    "rate_limited": "The vendor's rate limit is reached",
+    "rate_limited": "The vendor's rate limit was reached",
     "vendor_down": "The model's vendor does not answer",
     "failed": "The engine failed",
 }

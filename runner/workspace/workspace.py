@@ -295,9 +295,8 @@ SUBMODULES: Final = (
     "empty. They cannot be changed."
 )
 LFS: Final = (
-    "The files that .gitattributes assigns to Git LFS are not here: you see pointers, "
-    "three lines of text. Do not change them or add any: what you write to such a file "
-    "is left out of your work."
+    "The files that .gitattributes assigns to Git LFS are not here: you see three-line "
+    "pointers. Do not change or add such files: your work will not include the changes."
 )
 _READ_BYTES: Final = 100_000
 ATTRIBUTES: Final = ".gitattributes"

@@ -64,7 +64,7 @@ def test_what_a_submodule_s_folder_holds_is_no_change(checkout: Checkout) -> Non
         require_clean(checkout)
     assert str(told.value).endswith(
         "(sub): agents start from commits, so first run `git submodule update -- sub`, "
-        "or commit where the submodule is now"
+        "or commit the submodule's new commit"
     )
 
 

@@ -230,7 +230,7 @@ def test_what_a_clone_has_that_others_lack_is_named(
 
     init(origin)
 
-    said = "git ignores .env, CLAUDE.local.md here, so agents and CI do not get them"
+    said = "git ignores .env, CLAUDE.local.md here, so agents and CI do not get a copy"
     assert f"note: {said}" in capsys.readouterr().err
     for remote in ("", "https://github.com/ann/app"):
         if remote:

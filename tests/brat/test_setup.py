@@ -455,7 +455,7 @@ LATER = [
     ("DELETE", ".*/git/refs/heads/brat-setup", "delete that branch", 422),
     ("DELETE", ".*/environments/brat", "delete the environment brat", 403),
 ]
-NOTHING = "brat setup left nothing to undo; nothing was changed"
+NOTHING = "there was nothing to undo; nothing was changed"
 
 
 async def test_undo_takes_back_what_setup_made_and_says_what_is_refused(
@@ -515,7 +515,7 @@ async def test_undo_names_merged_files_and_leaves_what_people_made(
     said = await person.type("--undo --yes")
 
     files = ".github/workflows/brat.yml, .brat/allowed_signers"
-    assert f"hand  delete {files} on main: it is merged" in said.err
+    assert f"hand  delete the merged files on main: {files}" in said.err
     assert "1 left to do by hand" in said.err
     assert "the label brat stays" in said.err
 

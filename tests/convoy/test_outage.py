@@ -18,7 +18,7 @@ from convoy.views.reasons import reasons
 from tests.convoy.room import due
 from tests.world.rules import NAME, Rules, made, spec
 
-WHY = "The vendor's rate limit is reached: too many requests."
+WHY = "The vendor's rate limit was reached: too many requests."
 
 
 def outage(rules: Rules, attempt: int, asked_s: float = 0.0) -> Rules:

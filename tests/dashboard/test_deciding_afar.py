@@ -70,7 +70,8 @@ async def test_a_decision_is_carried_out_and_a_second_time_refused(
     about = f"task {task} of {NAME}" if task else NAME
     assert (first, again) == (0, 1)
     assert (
-        said == f"done by the bot at {visit.url}: {endpoint_of(request_).word} {about}"
+        said
+        == f"the bot at {visit.url} carried out: {endpoint_of(request_).word} {about}"
     )
     begins = f"brat: the bot at {visit.url} refused the request: That cannot be done: "
     assert refused.startswith(begins)

@@ -214,13 +214,13 @@ async def test_where_ci_is_red_without_a_change_the_next_red_says_so(
     _, second = await push(here, "2", to="brat/queue/main/2")
     said = (await judged(here, second))["output"]["text"].splitlines()
     assert said[-1] == (
-        f"CI failed without this change, too, on main at {main[:10]}: {said[0]}"
+        f"CI also failed without this change, on main at {main[:10]}: {said[0]}"
     )
 
     _, third = await push(here, "3", to="brat/queue/main/3")
     check = await judged(here, third)
     assert check["conclusion"] == "action_required"
-    asked = f"main itself fails in the same way, at {main[:10]}: {said[0]}"
+    asked = f"main itself fails in the same way at {main[:10]}: {said[0]}"
     assert check["output"]["summary"] == asked
     _, other = await push(here, "bad", to="brat/queue/main/other")
     assert (await judged(here, other))["conclusion"] == "action_required"
@@ -358,10 +358,10 @@ async def test_a_push_that_was_not_judged_in_time_is_judged_at_the_start(
 @pytest.mark.parametrize(
     ("command", "why"),
     [
-        ("tester-nobody-has -q", "exited with status 127, a program was not found: "),
+        ("tester-nobody-has -q", "exited with status 127 (a program was not found): "),
         (
             ": > no-program; ./no-program",
-            "exited with status 126, it is not executable: ",
+            "exited with status 126 (it cannot be executed): ",
         ),
     ],
 )
@@ -421,8 +421,8 @@ async def test_a_submodule_is_there_when_ci_runs(here: Town) -> None:
 
 
 EMPTY = (
-    "vendor/my lib is empty, as in your checkout: "
-    "`git submodule update --init -- 'vendor/my lib'` fetches it.\n"
+    "vendor/my lib is empty, as in your checkout; to fetch it: "
+    "`git submodule update --init -- 'vendor/my lib'`.\n"
 )
 
 
@@ -448,7 +448,7 @@ async def test_another_project_of_the_person_is_no_submodule(
         what, ended = "summary", "action_required"
         said = (
             "the submodule vendor/my lib cannot be fetched: it now comes from "
-            f"{theirs}, but in your checkout from {url}: run "
+            f"{theirs}, but your checkout uses {url}: run "
             "`git submodule sync -- 'vendor/my lib'` if you trust that address."
         )
     assert (check["conclusion"], check["output"][what]) == (ended, said)

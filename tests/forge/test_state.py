@@ -134,7 +134,7 @@ def test_a_branch_that_is_not_there_leaves_no_repository(
 
 @looped("", "-a", "a b", "a/b", "a" * 40, "x[bot")
 def test_what_is_no_login_is_refused(login: str, forge: Forge) -> None:
-    with pytest.raises(BratError, match="is no valid login"):
+    with pytest.raises(BratError, match="is not a valid login"):
         forge.add_user(login)
 
 

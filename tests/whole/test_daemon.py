@@ -80,8 +80,8 @@ def test_it_runs_until_it_is_stopped(
     assert status.status == 0
     assert status.lines[0].endswith(f"as process {daemon.pid}")
     assert (again.status, beside.status) == (1, 1)
-    assert f"already running in the background here (process {daemon.pid})" in again.err
-    assert "already running in the background here" in beside.err
+    assert f"already running in the background (process {daemon.pid})" in again.err
+    assert "already running in the background" in beside.err
     assert page.status_code == 200
     assert stopped.status == 0
     assert has_ended(daemon)
@@ -200,7 +200,7 @@ def test_in_a_clone_of_another_machine_a_decision_is_a_comment(
 
     assert without.status == 1  # that token is for github.com alone
     assert "set GH_ENTERPRISE_TOKEN or GITHUB_ENTERPRISE_TOKEN" in without.err
-    assert f"or write it yourself on issue #{issue}" in without.err
+    assert f"or post it yourself on issue #{issue}" in without.err
     assert said.lines == [
         (
             f"commented on pat-person/project#{issue}: /brat pause; the bot will "

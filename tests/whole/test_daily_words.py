@@ -69,7 +69,7 @@ def test_what_alone_waits_needs_no_name(tmp_path: Path) -> None:
     terminal.done("brat cancel count-words-2")
     terminal.done("brat approve")
     none = terminal.type("brat approve")
-    assert "nothing is waiting for brat approve; see: brat" in none.err
+    assert "there is nothing to approve; see: brat" in none.err
     assert terminal.type("brat diff 1").err.startswith(
         "brat: task 1 of spell-words-1 is queued and has no work yet"
     )

@@ -126,7 +126,7 @@ def test_it_is_not_of_a_bots_settings(tmp_path: Path) -> None:
     refused = terminal.type("brat doctor --github bot.json --bundle b.tar.gz")
 
     assert refused.status == 2
-    assert "--bundle is for a checkout" in refused.err
+    assert "--bundle cannot be combined with --github" in refused.err
 
 
 def test_it_is_written_where_brat_was_never_set_up(tmp_path: Path) -> None:

@@ -69,8 +69,8 @@ def test_what_agents_may_reach_is_said(tmp_path: Path) -> None:
 
     if why := cannot_close():
         assert (
-            "only asked to use the proxy, because this machine cannot isolate a "
-            f"network: {why}"
+            "only asked to use the proxy, because this machine cannot isolate "
+            f"their network: {why}"
         ) in (network)
     else:
         assert network.endswith(

@@ -93,7 +93,7 @@ def test_an_agent_that_is_not_committed_is_said_before_it_is_paid(
     said = terminal.type(START)
 
     assert said.status == 1
-    assert "get only committed files, and tools/agent.sh is not one: run" in said.err
+    assert "get only committed files; tools/agent.sh is not committed: run" in said.err
 
 
 def test_a_program_of_ci_that_its_box_hides_is_said_with_what_shows_it(

@@ -30,7 +30,7 @@ def test_a_local_forge_goes_only_with_a_yes(terminal: Terminal) -> None:
     terminal.done("brat uninstall --yes")
 
     assert not (terminal.cwd / ".git/brat").exists()
-    assert "nothing of brat is left here" in terminal.type("brat uninstall").err
+    assert "there is nothing to remove" in terminal.type("brat uninstall").err
     assert terminal.done("git status --short") == ""
 
 

@@ -50,7 +50,7 @@ def test_a_rate_limit_costs_the_task_some_time_and_not_its_only_attempt(
     (refused,) = facts(terminal, "work.refused")
     first, second = facts(terminal, "task.started")
     assert (again["cause"], again["why"]) == ("outage", refused["why"])
-    assert again["why"].startswith("The vendor's rate limit is reached: API Error")
+    assert again["why"].startswith("The vendor's rate limit was reached: API Error")
     assert (first["attempt"], second["attempt"]) == (1, 2)
     assert second.get("notes", []) == []
     assert again["not_before"] > 0

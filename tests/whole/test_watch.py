@@ -121,7 +121,7 @@ def test_news_come_by_themselves_on_one_screen_without_a_flicker(kept: Kept) -> 
         last = seen.see(lambda text: "running agent: fix-7/1/1" in text)
 
     assert f"{NAME}: active" in first
-    assert "waits for you:" in later
+    assert "waiting for you:" in later
     assert f"brat task retry 3 --convoy {NAME}" in later
     assert len(last.splitlines()) <= SIZE[0]
     assert last.endswith("q quits")

@@ -255,7 +255,7 @@ def _fill(
             if own is None or known:
                 raise NoSubmodule(said) from error
             mend = shlex.join(("git", "submodule", "update", "--init", "--", path))
-            left.append(f"{path} is empty, as in your checkout: `{mend}` fetches it.")
+            left.append(f"{path} is empty, as in your checkout; to fetch it: `{mend}`.")
             continue
         if depth < DEEPEST and (folder / path / ".gitmodules").is_file():
             within = own / path if own else None
@@ -282,7 +282,7 @@ def _fetch(
         git.run(["config", f"submodule.{name}.url", str(copy)], cwd=folder)
     elif known is not None and url != known:
         mend = shlex.join(("git", "submodule", "sync", "--", path))
-        said = f"it now comes from {url}, but in your checkout from {known}"
+        said = f"it now comes from {url}, but your checkout uses {known}"
         raise _Unsure(f"{said}: run `{mend}` if you trust that address")
     files = _FILES if known is not None else ()
     update = ["submodule", "--quiet", "update", "--", path]

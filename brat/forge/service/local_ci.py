@@ -241,9 +241,9 @@ class Judge:
         said = headline(there) or found.output.summary
         ground.alike += what_fails(text) == what_fails(there)
         if ground.alike > 1 and what_fails(text) == what_fails(there):
-            why = f"{branch} itself fails in the same way, at {commit[:10]}: {said}"
+            why = f"{branch} itself fails in the same way at {commit[:10]}: {said}"
             return "action_required", Output(title=NAME, summary=why)
-        note = f"CI failed without this change, too, on {where}: {said}"
+        note = f"CI also failed without this change, on {where}: {said}"
         return "failure", replace(output, text=f"{text}\n{note}\n")
 
     def _overtaken(self, repo: Repository, check: CheckRun) -> bool:
@@ -421,7 +421,7 @@ class Turns:
 NAME: Final = "ci"
 GONE: Final = Output(title=NAME, summary="The branch no longer exists.")
 TAIL_BYTES: Final = 65_535
-CANNOT_RUN: Final = {126: "it is not executable", 127: "a program was not found"}
+CANNOT_RUN: Final = {126: "it cannot be executed", 127: "a program was not found"}
 """What a shell's exit status says of the command itself, not of what it judged.
 https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_08_02
 """
@@ -448,7 +448,7 @@ def verdict(status: int | None, settings: Ci, text: str) -> tuple[Conclusion, Ou
     if why := CANNOT_RUN.get(status):
         last = text.strip().rpartition("\n")[2]
         ended = f"`{settings.command}` exited with status {status}"
-        said = f"{ended}, {why}: {last or 'no output'}"
+        said = f"{ended} ({why}): {last or 'no output'}"
         mend = "install what is missing, or set another [ci] command"
         return "action_required", Output(title=NAME, summary=f"{said}; {mend}.")
     how = "exited with status" if status > 0 else "was killed by signal"

@@ -38,7 +38,10 @@ async def test_a_convoy_is_paused_at_a_hosted_bot(tmp_path: Path) -> None:
         terminal.done(f"git remote set-url origin {here.town.url}/{REPO}.git")
         configured = await typed(terminal, f"{shows} brat convoy resume {NAME}")
 
-    assert (done.status, done.lines) == (0, [f"done by the bot at {url}: pause {NAME}"])
+    assert (done.status, done.lines) == (
+        0,
+        [f"the bot at {url} carried out: pause {NAME}"],
+    )
     assert again.status == 1
     assert "refused the request: That cannot be done: " in again.err
     assert (wrong.status, hidden.status, elsewhere.status) == (1, 1, 1)

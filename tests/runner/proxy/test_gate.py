@@ -127,7 +127,7 @@ async def test_who_has_not_the_sessions_token_is_told_so_as_the_vendor_would(
                 assert got.status == 401
                 body: dict[str, Any] = await got.json()
 
-    assert body["error"]["message"] == "This key does not belong to the session."
+    assert body["error"]["message"] == "This key does not belong to this session."
     assert vendor.asked == []
 
 
