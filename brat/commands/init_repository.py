@@ -84,7 +84,7 @@ def config_check(path: Path) -> None:
     """Say that the configuration is valid; raise if it has a fault."""
     checkout = checkouts.find(path)
     config = local_mode.configuration(checkout)
-    say(f"{checkout.config}: valid" if checkout.config.exists() else "all defaults")
+    say(f"{checkout.config}: valid" if checkout.config.exists() else "default settings")
     for name, engine in config.engine.items():
         if engine.type not in engines.known():
             say(

@@ -46,7 +46,7 @@ def adopt_log(path: Path, head: str) -> None:
 
 
 Word = Literal["acquire", "renew", "release"]
-DONE: Final = {"acquire": "yours", "renew": "extended", "release": "free"}
+DONE: Final = {"acquire": "locked", "renew": "renewed", "release": "released"}
 _VERBS: Final = {"acquire": "lock", "renew": "renew", "release": "unlock"}
 
 

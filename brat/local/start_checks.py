@@ -239,7 +239,7 @@ def _uncommitted(where: str, top: Path, words: Iterable[str]) -> Iterator[Lack]:
     committed = repo.head.peel(pygit2.Tree)
     for word in map(os.path.normpath, words):
         if word[:1] != "/" and (top / word).is_file() and word not in committed:
-            said = f"{where}: agents get only committed files; {word} is not committed"
+            said = f"{where}: agents get only committed files, not {word}"
             mend = f"run `git add {shlex.quote(word)}`, and commit it"
             if repo.path_is_ignored(word):
                 mend = "git ignores it: put its folder on the PATH, and use its name"

@@ -217,7 +217,7 @@ class LogKeyStep:
                 f"variable {SIGNERS}"
             )
         if told or file is not None:
-            return wanted(f"the secret {SECRET} exists, and jobs know its signer")
+            return wanted(f"the secret {SECRET} exists, and jobs know its public key")
         return for_a_person(
             f"tell jobs which key may sign: set the variable {SIGNERS} to the public "
             "half of "

@@ -187,7 +187,7 @@ class PullRequestStep(Setting):
         if (await self.read()).can_approve_pull_request_reviews:
             return wanted("jobs may open pull requests")
         allow = "LOOSEN: allow GitHub Actions to create and approve pull requests"
-        return owed(f"{allow} (not needed if you use an App of your own)")
+        return owed(f"{allow} (not needed if you use your own App)")
 
     async def do(self) -> None:
         await self.put({"can_approve_pull_request_reviews": True})

@@ -277,7 +277,7 @@ LastLine = Callable[[Convoy, Task], str]
 
 def sessions_table(state: State, now: int, last_line: LastLine) -> Table:
     """Return the sessions that have not ended, the longest first."""
-    table = plain_table("session", "engine", "for", "task", "prints")
+    table = plain_table("session", "engine", "elapsed", "task", "prints")
     begun = [
         (task.attempt.at if task.attempt else now, convoy, task)
         for convoy, task in state.running()
@@ -345,7 +345,7 @@ COLUMNS: Final = (
         title="task",
         shown=lambda task: f"{task.number} {one_line(task.spec.title)}",
         fields=lambda task: {"number": task.number, "title": task.spec.title},
-        in_all=lambda _: "in all",
+        in_all=lambda _: "total",
         estimate=lambda _: "estimate",
     ),
     Column(

@@ -23,7 +23,7 @@ from convoy.config import keys
 from convoy.config.keys import Table
 from convoy.model.ids import HOUR_MS
 from convoy.model.records import PLANNER, Budget, EngineSpec, Limits, Settings
-from convoy.text import did_you_mean
+from convoy.text import counted, did_you_mean
 from convoy.text.strangers_data import TooMuch, toml_table
 from grite.errors import BratError
 
@@ -264,7 +264,7 @@ def field_faults(source: str, error: ValidationError, schema: Node) -> Iterator[
         where = f"{_dotted(place)}: " if place else ""  # of two tables: it says which
         yield f"{source}: {where}{_sentence(fault, place, node, schema)}"
     if more := faults[FAULTS_MOST:]:
-        yield f"{source}: {len(more)} more faults; they are shown once these are fixed"
+        yield f"{source}: {counted(len(more), 'more fault')}; fix these first"
 
 
 def _sentence(fault: ErrorDetails, place: KeyPath, node: Node, schema: Node) -> str:
@@ -273,7 +273,7 @@ def _sentence(fault: ErrorDetails, place: KeyPath, node: Node, schema: Node) -> 
             return fault["msg"]
         case "extra_forbidden":
             if advice := keys.GONE.get(_dotted(place)):
-                return f"this key was removed: {advice}"
+                return f"this key no longer exists: {advice}"
             key = str(place[-1])
             known = list(node_at(schema, place[:-1]).get("properties", ()))
             names = (name for name, _ in schema_keys(schema))

@@ -50,9 +50,9 @@ LONGEST_S = 5 * 24 * 3600
 SECONDS = 'seconds, or a string such as "90s", "30m" or "1h30m", up to 120h'
 
 GONE: Final[Mapping[str, str]] = {
-    "mayor.followups": "agents cannot add tasks: remove this key",
-    "refinery.land": "a convoy lands as a whole, after all its tasks: remove this key",
-    "refinery.merge": "remove it; git merges as the branch's .gitattributes file says",
+    "mayor.followups": "delete it; agents cannot add tasks",
+    "refinery.land": "delete it; a convoy lands as a whole, after all its tasks",
+    "refinery.merge": "delete it; git merges as the branch's .gitattributes file says",
     "mayor.max_size": "delete it; to split a large task, use `/brat split`",
     "mayor.split": "delete it; to split a large task, use `/brat split`",
 }
@@ -506,8 +506,8 @@ class MayorTable(Table):
     """The engine that plans an issue without a task list; empty: such an issue becomes
     one task."""
     planner: PlannerName = ""
-    """The plugin that plans such an issue instead of an engine (docs/planning.md);
-    empty: none."""
+    """The plugin that plans an issue without a task list instead of an engine
+    (docs/planning.md); empty: none."""
     ask: bool = False
     """Whether brat first asks two or three questions about an issue that says too
     little; the convoy starts when they are answered (docs/planning.md)."""
@@ -566,7 +566,7 @@ class BudgetTable(Table):
     """For a whole convoy: once spent, none of its tasks starts automatically."""
     day: Dollars | None = None
     """For all convoys in a day, counted when a session ends: once spent, nothing starts
-    automatically until midnight, UTC."""
+    automatically until midnight UTC."""
     attempt: Dollars | None = None
     """For one attempt: once spent, the attempt is ended and its work kept. This needs
     the engine's `price`, and an engine that can use the key proxy."""
@@ -588,8 +588,8 @@ class CiTable(Table):
     """CI in local mode; on a forge, the forge's checks count."""
 
     command: Command = ()
-    """The command to run on the exact commit; exit status 0 is green. A string is run
-    by `sh -c`."""
+    """The command that tests a commit; exit status 0 means green. A string is run by
+    `sh -c`."""
 
     @property
     def typed(self) -> str | None:

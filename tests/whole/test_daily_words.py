@@ -82,7 +82,7 @@ def test_what_alone_waits_needs_no_name(tmp_path: Path) -> None:
     assert helps == f"brat task retry 1 --convoy spell-words-1 --repo {terminal.cwd}"
     terminal.done("brat retry 1 'spell it out'")
     assert "spell it out" in terminal.done("brat log show")
-    assert "nothing is waiting for brat retry" in terminal.type("brat retry").err
+    assert "there is nothing to retry" in terminal.type("brat retry").err
     assert terminal.type("brat drop none-such").err.startswith(
         "brat: 'none-such' is no"
     )

@@ -93,7 +93,7 @@ def test_an_agent_that_is_not_committed_is_said_before_it_is_paid(
     said = terminal.type(START)
 
     assert said.status == 1
-    assert "get only committed files; tools/agent.sh is not committed: run" in said.err
+    assert "get only committed files, not tools/agent.sh: run" in said.err
 
 
 def test_a_program_of_ci_that_its_box_hides_is_said_with_what_shows_it(
@@ -144,7 +144,7 @@ def test_a_script_of_ci_that_is_not_committed_is_said(tmp_path: Path) -> None:
         said = terminal.type(START)
 
         name = file.relative_to(terminal.cwd)
-        lack = f"the CI command: agents get only committed files, and {name} is not one"
+        lack = f"the CI command: agents get only committed files, not {name}"
         mend = (
             "git ignores it: put its folder on the PATH, and use its name"
             if "made" in command
