@@ -119,7 +119,7 @@ class BotApi:
         if len(live) > 1:
             which = ", ".join(live)
             raise BratError(
-                f"several convoys are active ({which}): choose one with --convoy"
+                f"several convoys are in progress ({which}): choose one with --convoy"
             )
         if not told:
             raise BratError(f"the bot at {self.bot} has no convoys here yet")

@@ -33,7 +33,7 @@ def live_or_named(state: State, name: str | None) -> Convoy:
     if len(live) > 1:
         which = ", ".join(convoy.name for convoy in live)
         raise BratError(
-            f"several convoys are active ({which}): choose one with --convoy"
+            f"several convoys are in progress ({which}): choose one with --convoy"
         )
     if not state.convoys:
         raise BratError("there is no convoy yet")

@@ -184,7 +184,7 @@ def _as_agent(box: _Box, here: str, program: list[str], readying: int) -> int:
         box.close_files()
         seccomp.restrict()
     except OSError as error:
-        os.write(readying, f"its rights cannot be limited: {error.strerror}".encode())
+        os.write(readying, f"cannot limit program rights: {error.strerror}".encode())
         return 1
     os.close(readying)
     return kernel.become_program(program)

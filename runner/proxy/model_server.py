@@ -318,8 +318,8 @@ class OutsideOnly(ThreadedResolver):
         if open_to := [each for each in found if protocol.is_outside(each["host"])]:
             return open_to
         raise OSError(
-            f"{host} resolves to {found[0]['host']}, which is not public; to use such "
-            "a server, set BRAT_MODEL_URL in the job's environment"
+            f"{host} resolves to {found[0]['host']}, which is not on the public "
+            "internet; to use it anyway, set BRAT_MODEL_URL in the job's environment"
         )
 
 

@@ -87,7 +87,10 @@ def test_a_report_names_the_walls_that_stand() -> None:
     assert missing_walls(said.walls, closed=False) == ("processes",)
 
 
-@looped(("!no namespaces: Denied", "no namespaces: Denied"), ("", "it ended before"))
+@looped(
+    ("!no namespaces: Denied", "no namespaces: Denied"),
+    ("", "the sandbox ended before"),
+)
 def test_where_there_is_no_box_no_wall_stands(text: str, why: str) -> None:
     said = read_report(text)
 
