@@ -106,8 +106,7 @@ class Promises:
             case TaskMerged():
                 convoy = before.convoys[fact.convoy]
                 task = convoy.task(fact.task)
-                needed = unmet(convoy, task) if task else ()
-                assert needed == (), "merged before what it needs"
+                assert task is None or _has_what_it_needs(convoy, task)
             case ConvoyApproved() | TaskApproved() | ApprovalVoided():
                 self._vouched(before, fact)
             case TaskQueued():
@@ -479,6 +478,11 @@ class Promises:
             assert max(what.values(), default=1) == 1, what
 
 
+def _has_what_it_needs(convoy: Convoy, task: Task) -> bool:
+    """Whether all that it needs is merged; a review of nothing looked at nothing."""
+    return unmet(convoy, task) == () or bool(task.spec.on and not task.started)
+
+
 def _holds_for(convoy: Convoy, task: Task) -> None:
     assert 0 <= task.spent <= convoy.settings.attempts, "tried too often"
     assert task.spent <= task.started
@@ -491,7 +495,7 @@ def _holds_for(convoy: Convoy, task: Task) -> None:
         case "blocked" | "dropped":
             assert task.why, f"{task.state} without a reason"
         case "merged":
-            assert unmet(convoy, task) == ()
+            assert _has_what_it_needs(convoy, task)
         case "queued":
             pass
     if task.candidate is not None:

@@ -54,6 +54,7 @@ class Story(RuleBasedStateMachine):
         busy |= self.forge.gone | self.forge.unlabelled
         issue = next(number for number in count(1) if number not in busy)
         name = convoy_name("convoy", issue, state.convoys)
+        self.forge.tries.pop(f"label {issue}", None)  # another convoy's labels
         self.may(
             ConvoyRequested(
                 convoy=name,
