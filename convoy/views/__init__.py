@@ -192,12 +192,16 @@ def left_words(convoy: Convoy, now: int) -> str:
 
     Each task that is left takes what the median one took from its first start to its
     landing. They follow the plan, as many at once as agents are at work now. What waits
-    for a person is only counted.
+    for a person, and what needs that, is only counted.
     """
     took = [t.ended_at - t.begun_at for t in convoy.tasks if t.landed and t.begun_at]
-    going = {
-        t.number: t for t in convoy.tasks if not t.settled and t.state != "blocked"
-    }
+    stuck = {task.number for task in convoy.tasks if task.state == "blocked"}
+    blocked = len(stuck)
+    left = {task.number: task for task in convoy.tasks if not task.settled}
+    for number in order(task.spec for task in left.values()) if stuck else ():
+        if stuck & {*left[number].spec.after}:
+            stuck.add(number)
+    going = {number: task for number, task in left.items() if number not in stuck}
     if convoy.state != "active" or not took or not going:
         return ""
     each, ends = median(took), dict.fromkeys(going, 0.0)
@@ -209,8 +213,8 @@ def left_words(convoy: Convoy, now: int) -> str:
     at_once = max(1, sum(task.attempt is not None for task in going.values()))
     queued = sum(task.state == "queued" for task in going.values())
     left_ms = max(*ends.values(), ceil(queued / at_once) * each)
-    blocked = sum(task.state == "blocked" for task in convoy.tasks)
     beside = f", and {counted(blocked, 'task')} waiting for you" if blocked else ""
+    beside += f", holding up {held} more" if (held := len(stuck) - blocked) else ""
     return f"about {rough(left_ms / 1000)} left{beside}"
 
 
