@@ -42,7 +42,7 @@ _STYLES: Final = {
     "dropped": "dim red",
 }
 NEXT: Final = "issue_next"
-WAITS: Final = "waiting for you:"
+WAITS: Final = "waits for you:"
 SHORT: Final = 10
 """How many digits of a commit id people see."""
 _WORTH_SAYING_S: Final = 1.0

@@ -97,7 +97,7 @@ def test_an_issue_that_a_running_loop_takes_up_next_waits_for_nobody(
     assert line.startswith(
         "next: issue #1 'Spell words' has not been read yet: the loop"
     )
-    assert "waiting for you" not in shown.out
+    assert "waits for you" not in shown.out
     assert found == [("issue_next", 1, [])]
 
 

@@ -121,7 +121,7 @@ def test_news_come_by_themselves_on_one_screen_without_a_flicker(kept: Kept) -> 
         last = seen.see(lambda text: "running agent: fix-7/1/1" in text)
 
     assert f"{NAME}: active" in first
-    assert "waiting for you:" in later
+    assert "waits for you:" in later
     assert f"brat task retry 3 --convoy {NAME}" in later
     assert len(last.splitlines()) <= SIZE[0]
     assert last.endswith("q quits")
@@ -190,7 +190,7 @@ def test_what_waits_stays_on_top_while_the_rest_scrolls(tmp_path: Path) -> None:
         again = seen.see(lambda text: "1 Task 1 " in text)
 
     waits = top.splitlines()[:4]
-    assert waits[0] == "waiting for you:"
+    assert waits[0] == "waits for you:"
     assert "no CI for 40" in waits[1]
     assert waits[2].startswith(f"    brat task retry 40 --convoy {NAME} --repo ")
     assert "lines 1 to 19 of " in top
@@ -212,7 +212,7 @@ def test_what_waits_takes_a_third_of_a_small_screen_at_most(tmp_path: Path) -> N
         seen.shell.setwinsize(6, 60)
         seen.screen.resize(6, 60)
         seen.screen.reset()
-        small = seen.see(lambda text: text.startswith("waiting for you: 5, see"))
+        small = seen.see(lambda text: text.startswith("waits for you: 5, see"))
 
     lines = end.splitlines()
     assert "no CI for 2" in lines[1]
@@ -220,7 +220,7 @@ def test_what_waits_takes_a_third_of_a_small_screen_at_most(tmp_path: Path) -> N
     assert lines[7] == "  and 3 more: brat status"
     assert "no CI for 4" not in "".join(lines[:8])
     assert lines[-1].endswith("q quits")
-    assert small.splitlines()[0] == "waiting for you: 5, see: brat status"
+    assert small.splitlines()[0] == "waits for you: 5, see: brat status"
     assert len(small.splitlines()) <= 6
 
 
