@@ -36,7 +36,7 @@ from convoy.model.session_result import (
 )
 from convoy.model.work import Work
 from convoy.owed import Collect
-from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession, reasons
+from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession, decline_reasons
 from convoy.text import Unfit
 from grite.errors import GitFailed
 
@@ -193,7 +193,7 @@ def unfit(ended: EndedAttempt, commit: str) -> str:
 def _left_as_it_is(ended: EndedAttempt, result: Result) -> Work | None:
     """Return work that stays, for its agent declines all that was said of its lines."""
     told = {e.comment for e in ended.task.threads if e.is_told(ended.attempt.number)}
-    declines = told and told <= reasons(_declined(result)).keys()
+    declines = told and told <= decline_reasons(_declined(result)).keys()
     is_unchanged = result.conclusion == "noop" and result.commit is None
     return ended.task.earlier if declines and is_unchanged else None
 

@@ -272,7 +272,7 @@ def _sentence(fault: ErrorDetails, place: KeyPath, node: Node, schema: Node) -> 
         case "told":
             return fault["msg"]
         case "extra_forbidden":
-            if advice := keys.GONE.get(_dotted(place)):
+            if advice := keys.FORMER_KEYS.get(_dotted(place)):
                 return f"this key no longer exists: {advice}"
             key = str(place[-1])
             known = list(node_at(schema, place[:-1]).get("properties", ()))

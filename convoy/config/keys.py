@@ -49,7 +49,7 @@ LONGEST_S = 5 * 24 * 3600
 
 SECONDS = 'seconds, or a string such as "90s", "30m" or "1h30m", up to 120h'
 
-GONE: Final[Mapping[str, str]] = {
+FORMER_KEYS: Final[Mapping[str, str]] = {
     "mayor.followups": "delete it; agents cannot add tasks",
     "refinery.land": "delete it; a convoy lands as a whole, after all its tasks",
     "refinery.merge": "delete it; git merges as the branch's .gitattributes file says",

@@ -14,7 +14,7 @@ from convoy.events import Claim, Event
 
 OPEN, CLOSE = "[brat]", "[/brat]"
 VERSION: Final = 1
-GONE: Final = frozenset(
+FORMER_EVENTS: Final = frozenset(
     {
         "conflict.foreseen",
         *("part.requested", "part.offered", "part.failed", "part.landed"),

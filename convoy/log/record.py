@@ -26,7 +26,7 @@ from msgspec.structs import replace
 from convoy.events import Claim, Event
 from convoy.events.event_kinds import CLAIMS, EVENTS
 from convoy.events.leases import BotStarted
-from convoy.log import GONE, VERSION, body_of, broken_up, event_json
+from convoy.log import FORMER_EVENTS, VERSION, body_of, broken_up, event_json
 from convoy.model import ids
 from convoy.model.state import Convoy, Moment, State
 from convoy.model.work import Convoys, ConvoySummary, Packed
@@ -71,7 +71,7 @@ def fact_of(body: str) -> Event | Claim | UnknownFact | None:
         fact = _decoder.decode(text)
     except (msgspec.ValidationError, RecursionError):
         kind = _type_in(text)
-        return None if kind in GONE else UnknownFact(kind)
+        return None if kind in FORMER_EVENTS else UnknownFact(kind)
     except msgspec.DecodeError:
         return None
     return fact if fact.v == VERSION else UnknownFact(_type_in(text))

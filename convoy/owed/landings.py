@@ -170,7 +170,7 @@ def _convoy_merge(
     convoy: Convoy, look: Look, given: Sequence[Convoy]
 ) -> Iterator[Action]:
     tip, work = look.tip(convoy.target), own_tip(convoy, look.observed.refs)
-    gone = GONE.format(convoy.target)
+    gone = BRANCH_GONE.format(convoy.target)
     if bool(tip) == (convoy.landing_waits == gone):
         wait = LandingWaits(convoy=convoy.name, why="" if tip else gone)
         yield Note("refinery", wait)
@@ -373,7 +373,7 @@ BEHIND = (
     "its branch is in a fork and lacks the latest {0}, which accepts only merged "
     "pull requests: its author must merge {0} into the branch"
 )
-GONE = "the branch {}, which was deleted or renamed: restore it"
+BRANCH_GONE = "the branch {}, which was deleted or renamed: restore it"
 LEFT_QUEUE = "the forge's merge queue removed its pull request: see its checks there"
 
 

@@ -81,14 +81,14 @@ def queued_again(
         why = f"{task.outages + 1} attempts could not reach a model: {last}"
     if why:
         stop = Stop(why, last=last)
-        return stopped(state, convoy, task, stop, cause=cause)
+        return stop_events(state, convoy, task, stop, cause=cause)
     queued = TaskQueued(
         convoy=convoy, task=task.number, cause=cause, why=last, not_before=not_before
     )
     return (queued,)
 
 
-def stopped(
+def stop_events(
     state: State,
     convoy: str,
     task: Task,

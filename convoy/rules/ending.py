@@ -48,7 +48,7 @@ from convoy.rules import (
     convoy_next,
     leases_freed,
     queued_again,
-    stopped,
+    stop_events,
     to_be_changed,
     too_late,
 )
@@ -91,7 +91,7 @@ class AcceptWork(AttemptCommand, frozen=True, kw_only=True):
 
     def _answers(self, task: Task) -> Iterator[ActionIntended]:
         """Yield an answer for each thread that the attempt was told of."""
-        why = reasons(self.declined)
+        why = decline_reasons(self.declined)
         for each in task.threads:
             if not each.is_told(self.attempt):
                 continue
@@ -112,7 +112,7 @@ class AcceptWork(AttemptCommand, frozen=True, kw_only=True):
 _DECLINED: Final = re.compile(r"\W*(\d{1,18})\W+(\S.*)")
 
 
-def reasons(declined: tuple[str, ...]) -> dict[int, str]:
+def decline_reasons(declined: tuple[str, ...]) -> dict[int, str]:
     """Return why an agent did not follow threads, by the comments that began them."""
     found = (_DECLINED.fullmatch(each) for each in declined)
     return {int(each[1]): each[2] for each in found if each}
@@ -189,7 +189,7 @@ class RefuseWork(_EndInVain, frozen=True, kw_only=True):
         if task.spent < most and self._is_alike(task):
             why = f"two attempts failed in the same way within seconds: {self.why}"
             stop = Stop(why, last=self.why)
-            ends = stopped(state, self.convoy, task, stop, cause=self.cause)
+            ends = stop_events(state, self.convoy, task, stop, cause=self.cause)
             return (refused, *free, *ends)
         not_before = 0  # else when the model's vendor may be asked again
         if self.cause == "outage":

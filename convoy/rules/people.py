@@ -55,7 +55,7 @@ from convoy.rules import (
     holds_own_work,
     known,
     notice,
-    stopped,
+    stop_events,
     to_be_changed,
 )
 from convoy.rules.turns import dropped_needs, lacking_approvals
@@ -199,7 +199,7 @@ class BlockTask(TaskCommand, frozen=True, kw_only=True):
             replace(event, wanted_by=self.by)
             if isinstance(event, TaskBlocked) and event.task == task.number
             else event
-            for event in stopped(state, convoy.name, task, stop)
+            for event in stop_events(state, convoy.name, task, stop)
         )
         return (*blocked, *known(convoy.name, self.by, blocked_key(task)))
 
@@ -304,7 +304,7 @@ class RetryConvoy(ConvoyCommand, frozen=True, kw_only=True):
         numbers = tuple(task.number for task in tasks)
         retried = copied(ConvoyRetried, self, tasks=numbers)
         pulls = _pulls_announced(state, convoy, tasks)
-        still = standing_still(state, convoy) if convoy.tasks else ()
+        still = standstill(state, convoy) if convoy.tasks else ()
         return (retried, *pulls, *still)
 
 
@@ -340,7 +340,7 @@ def _pulls_announced(state: State, convoy: Convoy, tasks: tuple[Task, ...]) -> E
     return tuple(chain.from_iterable(found))
 
 
-def standing_still(state: State, convoy: Convoy) -> Events:
+def standstill(state: State, convoy: Convoy) -> Events:
     """Pause a convoy that would become active while everything is paused."""
     if not state.paused_by:
         return ()

@@ -40,7 +40,7 @@ from convoy.model.session_result import priced
 from convoy.model.state import Convoy, State, Task, past_tasks
 from convoy.model.task_graph import find_cycle
 from convoy.planner import own_words, paths_in
-from convoy.rules.people import RetryTask, standing_still
+from convoy.rules.people import RetryTask, standstill
 
 
 class PlanConvoy(ConvoyCommand, frozen=True, kw_only=True):
@@ -90,7 +90,7 @@ class PlanConvoy(ConvoyCommand, frozen=True, kw_only=True):
             *kept_by_protected_paths(convoy.name, self.tasks, settings.gate),
             *left_to_people(convoy, convoy.listed),
         )
-        still = () if convoy.waits_for_approval else standing_still(state, convoy)
+        still = () if convoy.waits_for_approval else standstill(state, convoy)
         return (*ended, planned, *queued, *kept, *still)
 
 

@@ -288,7 +288,7 @@ def unread_rules(landing: Landing) -> str:
 
 # --- the merge train ------------------------------------------------------------------
 
-Mark = Literal["passed", "failed", "under way"]
+CheckMark = Literal["passed", "failed", "under way"]
 _VERDICT_WORDS: Final = {
     "none": "CI has not started",
     "pending": "CI is running",
@@ -299,9 +299,9 @@ _VERDICT_WORDS: Final = {
 }
 
 
-class Check(Struct, frozen=True):
+class CheckLine(Struct, frozen=True):
     name: str
-    mark: Mark
+    mark: CheckMark
 
 
 class Car(Struct, frozen=True, kw_only=True):
@@ -313,7 +313,7 @@ class Car(Struct, frozen=True, kw_only=True):
     said: str
     since: int
     """When that was seen first, or the candidate was built, unix ms; 0: unknown."""
-    checks: tuple[Check, ...]
+    checks: tuple[CheckLine, ...]
 
 
 def merge_train(convoy: Convoy, seen: Mapping[str, Checks]) -> tuple[Car, ...]:
@@ -360,10 +360,10 @@ def _car(
     )
 
 
-def check_marks(checks: Checks) -> tuple[Check, ...]:
-    def mark(name: str) -> Mark:
+def check_marks(checks: Checks) -> tuple[CheckLine, ...]:
+    def mark(name: str) -> CheckMark:
         if name in checks.failed:
             return "failed"
         return "passed" if checks.verdict == "green" else "under way"
 
-    return tuple(Check(name, mark(name)) for name in checks.names)
+    return tuple(CheckLine(name, mark(name)) for name in checks.names)

@@ -8,7 +8,7 @@ from convoy.events import Claim, Event
 from convoy.events.people_events import ConvoyPaused
 from convoy.events.session_events import SessionRunning, WorkAccepted
 from convoy.events.task_events import ConvoyFailed
-from convoy.log import CLOSE, GONE, OPEN, body_of, broken_up
+from convoy.log import CLOSE, FORMER_EVENTS, OPEN, body_of, broken_up
 from convoy.log.record import UnknownFact, fact_of
 from tests.convoy.anything import FACTS, FORGED, facts, hostile
 from tests.world.cases import looped
@@ -108,7 +108,7 @@ def test_an_event_of_another_version_is_unknown_not_missing(
 
 
 def test_an_event_that_no_bot_writes_any_more_is_passed_over() -> None:
-    for gone in GONE:
+    for gone in FORMER_EVENTS:
         assert fact_of(marked(f'{{"type":"{gone}","v":1,"convoy":"a"}}')) is None
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
 from convoy.config import Config, ConfigError, load, schema
-from convoy.config.keys import GONE
+from convoy.config.keys import FORMER_KEYS
 from convoy.model.records import EngineSpec, Gate, Limits, Price, Settings
 from convoy.text import nearest, seconds_in, spoken_duration
 from tests.world.cases import looped
@@ -229,7 +229,7 @@ zzz = 1
 
 
 def test_a_key_that_is_gone_is_told_with_what_to_do() -> None:
-    for key, advice in GONE.items():
+    for key, advice in FORMER_KEYS.items():
         table, _, name = key.rpartition(".")
         text = f"[{table}]\n{name} = 1"
         why = f"this key no longer exists: {advice}"

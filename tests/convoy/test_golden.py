@@ -4,7 +4,7 @@ import json
 import sys
 from pathlib import Path
 
-from convoy.log import CLOSE, GONE, OPEN, body_of
+from convoy.log import CLOSE, FORMER_EVENTS, OPEN, body_of
 from convoy.log.record import UnknownFact, fact_of
 from grite import git
 from tests.world.cases import looped
@@ -30,7 +30,7 @@ def test_an_event_is_read_and_would_be_written_again(number: int) -> None:
 
     fact = fact_of(body)
 
-    if fields_of(body)["type"] in GONE:
+    if fields_of(body)["type"] in FORMER_EVENTS:
         assert fact is None
         return
     assert fact is not None
