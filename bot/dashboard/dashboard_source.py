@@ -178,9 +178,10 @@ class FileChange(Struct, frozen=True, kw_only=True):
     """Its path before; empty: the same."""
     added: int
     removed: int
-    lines: tuple[tuple[str, str], ...]
-    """Each line that is shown: `+`, `-`, a blank, or `@` where lines are left out; and
-    its text. None of a file that is no text."""
+    lines: tuple[tuple[str, int, str], ...]
+    """Each line that is shown: `+`, `-`, a blank, or `@` where lines are left out; its
+    number in the file as it is, or was; and its text. None of a file that is no text.
+    """
 
 
 class Changes(Struct, frozen=True):
@@ -239,12 +240,13 @@ def _shown_files(diff: pygit2.Diff) -> Iterator[FileChange]:
         )
 
 
-def _lines_of(patch: pygit2.Patch) -> Iterator[tuple[str, str]]:
+def _lines_of(patch: pygit2.Patch) -> Iterator[tuple[str, int, str]]:
     for hunk in patch.hunks:
-        yield "@", clean(hunk.header).strip()
+        yield "@", 0, clean(hunk.header).strip()
         for line in hunk.lines:
             if line.origin in "+- ":
-                yield line.origin, cut(clean(line.content).rstrip(), _LONGEST_LINE)
+                at = line.old_lineno if line.origin == "-" else line.new_lineno
+                yield line.origin, at, cut(clean(line.content).rstrip(), _LONGEST_LINE)
 
 
 _Row = TypeVar("_Row")

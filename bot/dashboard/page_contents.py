@@ -27,14 +27,14 @@ from convoy.model.state import Convoy, State, Task
 from convoy.rules.verdict import Checks
 from convoy.text import ago, clean, clock, iso, rough
 from convoy.text.project_tests import compiler_errors, failing_tests
-from convoy.views import progress_words, saved_s, worked_s
+from convoy.views import left_words, progress_words, saved_s, worked_s
 from convoy.views.history import (
     LINE_KINDS,
     LogLine,
     PastSession,
     PersonDecision,
 )
-from convoy.views.interventions import Intervention, interventions
+from convoy.views.interventions import Intervention, interventions, needs_a_person
 from convoy.views.plan import approval, plan_document
 from convoy.views.reasons import check_marks, merge_train, reasons, waits_for
 
@@ -230,7 +230,7 @@ def overview(
     return {
         "headline": drawings.headline([*state.live()], waits, view.watcher.trouble),
         "live": tuple(state.live()),
-        "clocks": [_shown(*each, view.now, seen, rows) for each in clocks],
+        "clocks": [_shown(*each, view.now, seen, rows, waits) for each in clocks],
         "interventions": waits[:URGENT],
         "waiting": len(waits),
         "convoys": others[:HEAD],
@@ -246,11 +246,14 @@ def _shown(
     now: int,
     seen: Mapping[str, Checks],
     rows: int,
+    waits: Iterable[Intervention],
 ) -> Mapping[str, Any]:
     train = merge_train(convoy, seen)
     return {
         "convoy": convoy,
         "said": progress_words(convoy, now),
+        "left": left_words(convoy, now),
+        "needy": needs_a_person(waits, convoy.name),
         "gantt": (
             drawings.draw_gantt(convoy, sessions, now, rows) if sessions else None
         ),

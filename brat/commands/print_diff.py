@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from rich.text import Text
+from rich.syntax import Syntax
 
 from brat.repository import checkout as checkouts, registration as registrations
 from brat.repository.checkout import in_its_way, landed_commands
@@ -24,8 +24,7 @@ from grite import git
 from grite.errors import BratError
 
 _SHOWN: Final = ("diff", "--no-ext-diff", "--no-textconv", "--no-color")
-_STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
-_HEADS: Final = ("diff --git ", "index ", "--- ", "+++ ", "new file", "deleted file")
+_COLOURS: Final = Syntax("", "diff", theme="ansi_light")
 
 
 def diff(path: Path, about: str | None, convoy: str | None, *, stat: bool) -> None:
@@ -42,9 +41,9 @@ def diff(path: Path, about: str | None, convoy: str | None, *, stat: bool) -> No
     # As git does for its pager: https://git-scm.com/docs/git-config, core.pager.
     os.environ.setdefault("LESS", "FRX")  # noqa: TID251  as above
     with out.pager(styles=True):
-        for line in patch.decode(errors="replace").split("\n"):
-            style = "bold" if line.startswith(_HEADS) else _STYLES.get(line[:1], "")
-            out.print(Text(clean(line.rstrip("\r")), style=style), soft_wrap=True)
+        lines = patch.decode(errors="replace").split("\n")
+        shown = "\n".join(clean(line.rstrip("\r")) for line in lines)
+        out.print(_COLOURS.highlight(shown), soft_wrap=True)
 
 
 def summary(log: Path, convoy: Convoy) -> str:

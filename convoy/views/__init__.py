@@ -213,9 +213,10 @@ def left_words(convoy: Convoy, now: int) -> str:
     at_once = max(1, sum(task.attempt is not None for task in going.values()))
     queued = sum(task.state == "queued" for task in going.values())
     left_ms = max(*ends.values(), ceil(queued / at_once) * each)
-    beside = f", and {counted(blocked, 'task')} waiting for you" if blocked else ""
-    beside += f", holding up {held} more" if (held := len(stuck) - blocked) else ""
-    return f"about {rough(left_ms / 1000)} left{beside}"
+    s, held = "s" if blocked == 1 else "", len(stuck) - blocked
+    then = f", then {counted(blocked, 'task')} wait{s} for you" if blocked else ""
+    then += f" and hold{s} up {held} more" if held else ""
+    return f"about {rough(left_ms / 1000)} left{then}"
 
 
 def saved_s(convoy: Convoy) -> float:

@@ -49,9 +49,9 @@ def test_it_is_said_only_where_something_tells_it() -> None:
 
     assert left_words(convoy("running", "queued"), 5) == ""
     assert left_words(convoy("merged", "blocked"), 5) == ""
-    assert left_words(waiting, 5) == "about 10 min left, and 1 task waiting for you"
+    assert left_words(waiting, 5) == "about 10 min left, then 1 task waits for you"
     assert left_words(replace(waiting, state="complete"), 5) == ""
     held_up = convoy("merged", "blocked", "queued", "queued", after=(2,))
     assert left_words(held_up, 5).endswith(
-        "and 1 task waiting for you, holding up 1 more"
+        "then 1 task waits for you and holds up 1 more"
     )

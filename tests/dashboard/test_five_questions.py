@@ -52,7 +52,11 @@ async def test_five_questions_are_answered_in_two_clicks(tab: Tab) -> None:
     one = page.get_by_role("region", name="Let people sign in with passkeys")
     done = one.get_by_text("10 of 20 merged · ")
     await expect(done).to_be_in_viewport()
-    await expect(done).to_contain_text("min left, and 2 tasks waiting")
+    await expect(done).to_contain_text("min left, then 2 tasks wait for you")
+    # is it going well: without a click
+    await expect(one.get_by_text("needs you")).to_be_in_viewport()
+    other = page.get_by_role("region", name="Export invoices as CSV")
+    await expect(other.get_by_text("on track")).to_be_in_viewport()
 
     # what did it cost, why is a queued task not merged: without a click
     cost = page.get_by_text("2 convoys · 20 of 40 tasks merged · $")
@@ -71,6 +75,12 @@ async def test_five_questions_are_answered_in_two_clicks(tab: Tab) -> None:
     await page.get_by_role("link", name="Let people sign in with passkeys").click()
     tasks = page.get_by_role("region", name="Tasks")
     await expect(tasks).to_contain_text("waits for CI or its turn to land")
+
+    # what has changed: two clicks; the colours leave its text as it is
+    await page.get_by_role("link", name="Changes").click()
+    kept = page.locator(".diff .plus", has_text="with self._lock:")
+    await expect(kept.locator(".hljs-keyword")).to_have_text("with")
+    await expect(kept).to_have_text("+        with self._lock:\n")
 
     # what did the agent say before it failed: one click
     await first(page, size=FOLD)
