@@ -98,9 +98,6 @@ _DIGITS: Final = 6
 _MILLION: Final = 1_000_000
 
 
-_NOTHING: Final = Usage()
-
-
 def bounded_usage(said: Usage) -> Usage:
     """Return the figures, each kept in bounds; what is not a number counts as 0."""
     usd = 0.0 if math.isnan(said.usd) else min(max(0.0, said.usd), USD_MOST)
@@ -114,8 +111,6 @@ def bounded_usage(said: Usage) -> Usage:
 
 
 def plus(one: Usage, other: Usage) -> Usage:
-    if other == _NOTHING:  # as of most tasks that have not begun
-        return one
     return bounded_usage(
         Usage(
             input_tokens=one.input_tokens + other.input_tokens,

@@ -411,7 +411,8 @@ class Convoy(Part, frozen=True, kw_only=True):
 
     @property
     def used(self) -> Usage:
-        return reduce(plus, (task.used for task in self.spenders), Usage())
+        spent = (task.used for task in self.spenders if task.used != Usage())
+        return reduce(plus, spent, Usage())
 
     def rests(self, at: int) -> bool:
         """Whether at that time (unix ms) only a person could still wake it."""

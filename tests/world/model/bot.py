@@ -420,4 +420,6 @@ def _is_once(command: Command) -> bool:
         return command.candidate is not None
     if isinstance(command, ActionDone) and command.key.startswith("finish:"):
         return False  # a convoy that failed may be taken up, and end once more
+    if isinstance(command, ActionDone) and command.key.startswith("pull:"):
+        return command.number > 0  # taken up, it may need one that it did not before
     return isinstance(command, ONCE)
