@@ -213,10 +213,11 @@ def left_words(convoy: Convoy, now: int) -> str:
     at_once = max(1, sum(task.attempt is not None for task in going.values()))
     queued = sum(task.state == "queued" for task in going.values())
     left_ms = max(*ends.values(), ceil(queued / at_once) * each)
-    s, held = "s" if blocked == 1 else "", len(stuck) - blocked
-    then = f", then {counted(blocked, 'task')} wait{s} for you" if blocked else ""
-    then += f" and hold{s} up {held} more" if held else ""
-    return f"about {rough(left_ms / 1000)} left{then}"
+    if not blocked:
+        return f"done in about {rough(left_ms / 1000)}"
+    held, tasks = len(stuck) - blocked, counted(blocked, "blocked task")
+    holds = f" hold{'s' if blocked == 1 else ''} up {held} more" if held else ""
+    return f"stops in about {rough(left_ms / 1000)}: {tasks}{holds}"
 
 
 def saved_s(convoy: Convoy) -> float:

@@ -36,12 +36,14 @@ def _numbers(states: tuple[str, ...]) -> range:
 def test_what_is_left_follows_the_plan() -> None:
     now = 1 + 4 * MINUTE
 
-    assert left_words(convoy("merged", "running"), now) == "about 6 min left"
+    assert left_words(convoy("merged", "running"), now) == "done in about 6 min"
     chain = convoy("merged", "running", "queued", after=(2,))
-    assert left_words(chain, now) == "about 16 min left"
+    assert left_words(chain, now) == "done in about 16 min"
     beside = convoy("merged", "queued", "queued", "queued")
-    assert left_words(beside, now) == "about 30 min left"
-    assert left_words(convoy("merged", "running", "queued"), now) == "about 10 min left"
+    assert left_words(beside, now) == "done in about 30 min"
+    assert (
+        left_words(convoy("merged", "running", "queued"), now) == "done in about 10 min"
+    )
 
 
 def test_it_is_said_only_where_something_tells_it() -> None:
@@ -49,9 +51,7 @@ def test_it_is_said_only_where_something_tells_it() -> None:
 
     assert left_words(convoy("running", "queued"), 5) == ""
     assert left_words(convoy("merged", "blocked"), 5) == ""
-    assert left_words(waiting, 5) == "about 10 min left, then 1 task waits for you"
+    assert left_words(waiting, 5) == "stops in about 10 min: 1 blocked task"
     assert left_words(replace(waiting, state="complete"), 5) == ""
     held_up = convoy("merged", "blocked", "queued", "queued", after=(2,))
-    assert left_words(held_up, 5).endswith(
-        "then 1 task waits for you and holds up 1 more"
-    )
+    assert left_words(held_up, 5).endswith("min: 1 blocked task holds up 1 more")
