@@ -87,7 +87,7 @@ def read(
     try:
         return state, wal_head.decode("ascii").strip()
     except ValueError as error:
-        raise Corrupt(f"{WAL_HEAD} in {commit} names no commit: {error}") from error
+        raise Corrupt(f"{WAL_HEAD} in {commit} is not a commit ID: {error}") from error
 
 
 def _time_of(ref: str) -> int:

@@ -89,7 +89,7 @@ def verified(name: str, data: bytes) -> Chunk:
     Raises `Corrupt`: it is not, or it is no chunk that this version can read.
     """
     if name != file_name(data):
-        raise Corrupt(f"the content of the chunk {name} belongs in {file_name(data)}")
+        raise Corrupt(f"by its content, chunk {name} should be named {file_name(data)}")
     return decode(data)
 
 

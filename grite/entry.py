@@ -102,7 +102,7 @@ def read(repo: pygit2.Repository, commit_id: str) -> Entry:
                 faults.append(f"{META} lists one chunk, but the commit has {names}")
             # We go by the commit's own parent; grite goes by this.
             if meta.get("prev_wal") != parent:
-                faults.append(f"{META} gives a previous entry other than {parent}")
+                faults.append(f"{META} names a previous entry other than {parent}")
     except _UNREADABLE as error:
         faults.append(f"the commit cannot be read: {error}")
     return Entry(commit_id, actor, at_ms, tuple(events), tuple(faults))

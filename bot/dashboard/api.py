@@ -106,7 +106,7 @@ async def _text_said(request: web.Request) -> str:
             body = None
         told = body.get("text", "") if isinstance(body, dict) else None
     if not isinstance(told, str):
-        raise web.HTTPBadRequest(text='Send it as {"text": "..."}.\n')
+        raise web.HTTPBadRequest(text='Send the text as JSON: {"text": "..."}.\n')
     return told
 
 

@@ -105,8 +105,8 @@ RIGHTS: Final = (
     ("contents", "write", "branches, candidates, the log, merging"),
     ("issues", "write", "comments, labels, sub-issues"),
     ("metadata", "read", "GitHub requires it"),
-    ("pull_requests", "write", "open them, answer and resolve threads, queue them"),
-    ("statuses", "read", "read CI's verdicts where it reports no check runs"),
+    ("pull_requests", "write", "open and queue them, answer and resolve threads"),
+    ("statuses", "read", "read CI results that are reported as commit statuses"),
 )
 PERMISSIONS: Final[Mapping[str, str]] = MappingProxyType(
     {name: level for name, level, _ in RIGHTS}

@@ -216,8 +216,8 @@ class GitHub(Part):
         if found != number:
             raise AnotherRepository(
                 f"{self.repository} is now a different repository (id {found}, not "
-                f"{number}): nothing is written there; give the new name of the "
-                "repository to serve, and use a separate folder for the other one"
+                f"{number}), so brat does not write to it: set the new name of your "
+                "repository, and use a separate folder to serve the other one"
             )
 
     async def may_write(self, login: str) -> bool:

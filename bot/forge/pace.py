@@ -537,7 +537,7 @@ class Pace:
             at, why = self._free_at(visit)
             now = self.time.steady()
             if now > visit.deadline:
-                raise self._limited(visit, now, "other requests go first")
+                raise self._limited(visit, now, "other requests have priority")
             if at <= now:
                 return
             if at > visit.deadline:
@@ -552,9 +552,9 @@ class Pace:
         reasons = [(self._writing.quiet_until, "the forge asked for a pause")]
         if not visit.prompt:
             free_at = self._written_at + self._how.write_gap_s
-            reasons.append((free_at, "other writes go first"))
+            reasons.append((free_at, "the previous write was too recent"))
         if visit.writes_content:
-            why = "the forge's hourly limit for new content is reached"
+            why = "the forge's hourly limit for new content has been reached"
             reasons += [
                 (spent.free_at(now, makes=visit.makes), why) for spent in self._spent
             ]

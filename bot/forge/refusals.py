@@ -99,7 +99,7 @@ def refusal_of_push(said: str, ref: str) -> ForgeRefusal:
     found = re.search(r"(?:returned error:|HTTP) (4\d\d)", said)  # a whole request's
     status = int(found[1]) if found else 0
     row = _row([row for row in ROWS if row.pushes], said, status)
-    told = said.strip() or "nothing"
+    told = said.strip() or "no reason given"
     return _refusal(row, f"the forge refused {what}", told)
 
 

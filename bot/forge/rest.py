@@ -89,7 +89,7 @@ class Refused(BratError):
         errors: tuple[str, ...] = (),
     ) -> None:
         """Tell what was refused; any set of permissions in `needs` is enough."""
-        super().__init__(f"{what}: the forge answered {status}: {said}")
+        super().__init__(f"{what}: the forge returned {status}: {said}")
         self.what = what
         self.status = status
         self.said = said

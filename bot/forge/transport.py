@@ -224,8 +224,8 @@ class Wire:
                 reply = await self._follow(ask, headers, token)
         except httpx.LocalProtocolError:  # its text quotes the header, and the token
             raise Unavailable(
-                f"{ask}: not sent: the token contains characters that a header "
-                "cannot contain"
+                f"{ask}: not sent: the token contains characters that are not "
+                "allowed in a header"
             ) from None
         except (httpx.HTTPError, TimeoutError) as error:
             raise Unavailable(f"{ask}: {error!r}") from error
@@ -290,7 +290,7 @@ class Wire:
         if not ask.reads:
             return onward if _origin(onward) == self._origin else None
         if onward.scheme not in {"https", url.scheme}:
-            raise Unavailable(f"{ask}: redirected to {onward.scheme}: not followed")
+            raise Unavailable(f"{ask}: the redirect to {onward.scheme} was refused")
         return onward
 
 

@@ -313,11 +313,8 @@ def lack_of_ci(
         "and set the variable BRAT_CI_WORKFLOW to its file name"
     )
     if pushed := judging_files(files, "push"):
-        said = f"{', '.join(pushed)} runs on pushes by an App, not by a job"
-        return (
-            f"{said}, but CI is required",
-            f"{mend}, let brat act as an App, {_WAIVE}",
-        )
+        said = f"pushes by a job do not start {', '.join(pushed)}, but CI is required"
+        return said, f"{mend}, let brat act as an App, {_WAIVE}"
     said = "no workflow here can test brat's candidates, but CI is required"
     return said, f"{mend}, {_WAIVE}"
 
@@ -454,7 +451,7 @@ def exposures(
             said = f"{name} was not checked: {file.unread}"
             found.append(Exposure(said, "make it smaller, or check it yourself"))
         if _TARGET in file.on:
-            said = f"{name} runs on {_TARGET} and gives agents' code its secrets"
+            said = f"{name} runs on {_TARGET} and exposes its secrets to agents' code"
             found.append(Exposure(said, "trigger it on pull_request instead"))
         if is_exposed(file):
             for job in file.jobs:
@@ -504,8 +501,8 @@ def _caches(files: Mapping[str, WorkflowFile]) -> Iterator[Exposure]:
     ]
     for name, file in files.items():
         if writers and file.releases and any(job.uses_cache for job in file.jobs):
-            said = f"{name} makes releases with a cache that {writers[0]} can write to"
-            yield Exposure(said, f"build without a cache in {name}")
+            said = f"{name} builds releases with a cache that {writers[0]} can change"
+            yield Exposure(said, f"do not use a cache in {name}")
 
 
 LOOP_JOBS: Final = ("loop", "brat")

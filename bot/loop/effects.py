@@ -514,9 +514,9 @@ async def _post(url: str, text: str) -> tuple[str, bool]:
         async with transport.async_client(DEADLINE_S) as client:
             answer = await client.post(url, json=message)
     except httpx.HTTPError as error:
-        return f"did not answer ({type(error).__name__})", False
+        return f"did not respond ({type(error).__name__})", False
     status = answer.status_code
     if answer.is_success:
         return "", False
     again = status in _TRY_AGAIN or status >= HTTPStatus.INTERNAL_SERVER_ERROR
-    return f"answered {status}", not again
+    return f"returned {status}", not again

@@ -283,8 +283,8 @@ class Loop:
         unknown = self.context.mirror.state.unknown
         if unknown:
             raise NotHolder(
-                f"the log contains {unknown[0]}, written by a newer bot: update this "
-                "bot; until then it is read-only"
+                f"the log contains {unknown[0]}, which a newer bot wrote: this bot "
+                "cannot write to the log until you update it"
             )
 
 

@@ -263,7 +263,7 @@ def examined_patch(
     asked = _Asked(str(repository), base, commit, settings, memory_bytes)
     status, said = EXAMINERS.answer(msgspec.json.encode(asked))
     if status in (_TOO_DEAR, -signal.SIGXCPU, -signal.SIGKILL, -signal.SIGALRM):
-        why = "Examining the work takes more memory or time than is allowed."
+        why = "The work cannot be examined within the memory and time limits."
         return Patch(files=(), refusals=(why,), keeps=False, is_large=True)
     if status:
         why = said.decode(errors="replace")

@@ -146,7 +146,7 @@ _VERB_OF: Final = {"approved": "approve", "changes_requested": "revise"}
 SEE_REVIEW: Final = "see the review's comments on the changed lines"
 LATE_REVIEW: Final = replies.refused(
     "this review was found by polling, and GitHub does not say whether its text has "
-    "been edited since: repeat its commands in a comment"
+    "been edited since; repeat its commands in a comment"
 )
 
 

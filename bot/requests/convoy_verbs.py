@@ -119,7 +119,7 @@ READING: Final = (
         "estimate.",
         rule=_plan,
         asks=True,
-        brief="This comment contains the plan; expand it to read it.",
+        brief="Expand the plan in this comment to read it.",
     ),
     Verb(
         name="why",
@@ -138,7 +138,7 @@ READING: Final = (
     ),
     Verb(
         name="cost",
-        help="Says what the convoy has cost so far, if that is known.",
+        help="Shows what the convoy has cost so far, if known.",
         rule=_cost,
         asks=True,
     ),
@@ -236,7 +236,7 @@ def _approve(context: RequestContext, *, commit: str | None = None) -> str:
     if number and number in (convoy.pull, *(task.pull for task in convoy.tasks)):
         return _approve_work(context, convoy, commit)
     if commit is not None:
-        raise NotPossible("use this command on the pull request with that work")
+        raise NotPossible("use this command on the pull request for that commit")
     asked, staged = _comment_asking(context), context.config.staged
     plan = ApprovePlan(convoy=convoy.name, by=context.by, comment=asked, staged=staged)
     context.submit(plan)
@@ -283,9 +283,9 @@ APPROVAL: Final = (
         words=(
             Argument(name="commit", read=verb.read_sha, form="<commit>", needed=False),
         ),
-        help="Approves a waiting plan; on a pull request, approves the work at "
-        "exactly this commit; with a commit that someone pushed to the "
-        "convoy's branch, accepts that commit.",
+        help="Approves a waiting plan. On a pull request, approves the work at "
+        "exactly this commit. Also accepts a commit that someone pushed to the "
+        "convoy's branch, if you name it.",
         rule=_approve,
         box=Box(
             says="Approve the plan",
@@ -406,15 +406,15 @@ LOCK: Final = (
         name="lock",
         words=(_RESOURCE,),
         options=(_TTL,),
-        help="Locks a resource for you for one hour, or for `ttl` (at most `24h`): no "
-        "task that needs it starts.",
+        help="Locks a resource for one hour, or for `ttl` (at most `24h`). Tasks that "
+        "need it do not start meanwhile.",
         rule=_lock,
     ),
     Verb(
         name="renew",
         words=(_RESOURCE,),
         options=(_TTL,),
-        help="Extends a lock that you hold; the new time counts from now.",
+        help="Extends a lock that you hold. The new duration starts now.",
         rule=_renew,
     ),
     Verb(

@@ -39,7 +39,8 @@ def _add(context: RequestContext, *, text: str) -> str:
     spec = _spec(convoy, text)
     context.submit(AddTask(convoy=convoy.name, spec=spec, by=context.by))
     after = ", ".join(map(str, spec.after))
-    waits = f" It will wait for task {after}." if after else ""
+    s = "s" * (len(spec.after) > 1)
+    waits = f" It will wait for task{s} {after}." if after else ""
     return f"Added task {spec.number}: {inline(spec.title)}.{waits}"
 
 
@@ -150,17 +151,17 @@ PLAN: Final = (
     ),
     Verb(
         name="follow",
-        help="Updates the plan from the issue's sub-issues after a comment has shown "
-        "what changed.",
+        help="Updates the plan to match the issue's sub-issues. A comment shows the "
+        "changes first.",
         rule=_follow,
         box=Box(
-            says="Update the plan from the changed sub-issues",
+            says="Update the plan to match the changed sub-issues",
             offered=lambda convoy: (0,) if may_follow(convoy) else (),
         ),
         of_convoy=ConvoyEndpoint(
             word="follow",
             typed="convoy follow",
-            help="Update a plan from the issue's sub-issues.",
+            help="Update a plan to match the issue's sub-issues.",
             button=may_follow,
         ),
     ),
@@ -250,7 +251,7 @@ def _unqueue(context: RequestContext, *, task: int | None = None) -> str:
     name, (_, number, what) = context.convoy.name, _part(context, task)
     context.submit(MergeWithdrawn(convoy=name, task=number, by=context.by))
     again = f"/brat merge {number}" if task else "/brat merge"
-    return f"{what} leaves the merge queue until someone says `{again}`."
+    return f"{what} leaves the merge queue. To put it back, say `{again}`."
 
 
 def _part(context: RequestContext, task: int | None) -> tuple[Part, int, str]:
@@ -281,7 +282,7 @@ QUEUE: Final = (
         right="maintain",
         words=(ANY_TASK,),
         help="Removes a task's pull request, or the convoy's own, from the merge "
-        "queue until someone says `merge`.",
+        "queue; `/brat merge` puts it back.",
         rule=_unqueue,
         of_task=TaskEndpoint(
             word="hold",

@@ -38,26 +38,26 @@ async def _land(context: RequestContext, *, commit: str | None = None) -> str:
     """Put a pull request into the queue of its target, as it is now."""
     pull = await _open_pull(context)
     if pull.draft:
-        raise NotPossible("it is a draft: mark it as ready for review first")
+        raise NotPossible("it is a draft; mark it as ready for review first")
     head, given = pull.head.sha, _given(context, pull, lands=True)
     if commit is not None and not head.startswith(commit):
-        raise NotPossible(f"it is now at `{head[:SHOWN]}`: review and name that commit")
+        raise NotPossible(f"it is now at `{head[:SHOWN]}`; review and name that commit")
     if commit is None and not await context.bot.github.may_write(given.author):
         who = code_span(given.author) if given.author else "its unknown author"
         raise NotPossible(
-            f"{who} does not have write access here and could push at any time: name "
-            f"the commit that you reviewed, such as `/brat land {head[:SHOWN]}`"
+            f"{who} does not have write access and could push again at any time; name "
+            f"the commit that you reviewed: `/brat land {head[:SHOWN]}`"
         )
     target = code_span(pull.base.ref)
     base = await asyncio.to_thread(_fork_point, context, given, pull.base.ref)
     if base == head:
-        raise NotPossible(f"{target} already contains all of its changes")
+        raise NotPossible(f"{target} already contains all of these changes")
     request = await _request(context, given, pull, target=pull.base.ref, base=base)
     done = TaskSpec(number=1, title=request.title, instructions="")
     _plan(context, request, done)
     return (
-        f"`{head[:SHOWN]}` is in the merge queue of {target}: it lands when CI is "
-        "green on it and on all changes ahead of it. A new push removes it."
+        f"`{head[:SHOWN]}` is in the merge queue of {target}. It lands when CI is "
+        "green on it and on everything ahead of it. A new push removes it."
     )
 
 
@@ -69,8 +69,8 @@ async def _fix(context: RequestContext, *, text: str = "") -> str:
     given = _given(context, pull, lands=False)
     if not given.branch:
         raise NotPossible(
-            "its branch is in a fork, where brat may not push: push it to this "
-            "repository and open a pull request from there, or ask the author to"
+            "its branch is in a fork, and brat cannot push there; push the branch to "
+            "this repository and open a pull request from it, or ask the author to"
         )
     allowed = {name.casefold() for name in _config(context).fix.authors}
     author = given.author
@@ -78,8 +78,8 @@ async def _fix(context: RequestContext, *, text: str = "") -> str:
     is_asked = not allowed & {author.casefold(), EVERYBODY}
     if is_asked and not await context.bot.github.may_write(author):
         raise NotPossible(
-            f"the branch belongs to {code_span(author)}, who cannot agree without "
-            "write access; list the author in `[fix] authors`"
+            f"the branch belongs to {code_span(author)}, who cannot approve "
+            "this without write access; add the author to `[fix] authors`"
         )
     red = "" if text else await _red(context, given)
     base = await asyncio.to_thread(_fork_point, context, given, pull.base.ref)
@@ -91,7 +91,7 @@ async def _fix(context: RequestContext, *, text: str = "") -> str:
     if not (text or red or conflict):
         raise NotPossible(
             "its CI is not red, and it does not conflict with "
-            f"{code_span(pull.base.ref)}: say after `--` what to do"
+            f"{code_span(pull.base.ref)}; say after `--` what to do"
         )
     request = await _request(
         context,
@@ -108,10 +108,10 @@ async def _fix(context: RequestContext, *, text: str = "") -> str:
     sign = ids.sign_key("fix", request.convoy)
     asks = (
         f"@{author}: {context.by} wants an agent to work on this branch. Nothing "
-        "starts until you say `/brat approve`; `/brat cancel` declines."
+        "starts until you say `/brat approve`. To decline, say `/brat cancel`."
     )
     context.submit(Answer(issue=given.number, sign=sign, text=asks))
-    return "Its author will be asked first."
+    return "The author will be asked first."
 
 
 async def _open_pull(context: RequestContext) -> "Pull":
@@ -143,7 +143,7 @@ def _given(context: RequestContext, pull: "Pull", *, lands: bool) -> GivenPull:
 
 def _config(context: RequestContext) -> "Config":
     if context.config.staged:
-        raise NotPossible("`.brat/config.toml` sets `staged`, so nothing is done")
+        raise NotPossible("`.brat/config.toml` sets `staged`, so brat does nothing")
     return context.config
 
 
@@ -154,7 +154,7 @@ def _fork_point(context: RequestContext, given: GivenPull, target: str) -> str:
     bot.mirror.ensure([given.head, tip])
     base = bot.composer.base_of(given.head, tip)
     if base is None:
-        raise NotPossible(f"it has no history in common with {code_span(target)}")
+        raise NotPossible(f"it shares no history with {code_span(target)}")
     return base
 
 
@@ -244,17 +244,17 @@ LAND: Final = (
         name="land",
         place="pull",
         words=(Argument(name="commit", read=read_sha, form="<commit>", needed=False),),
-        help="Puts any pull request into the merge queue of its target, at exactly "
-        "this commit; if its author has no write access, name the commit.",
+        help="Puts any pull request into the merge queue of its target, at its current "
+        "commit. If the author has no write access, name the commit.",
         rule=_land,
     ),
     Verb(
         name="fix",
         place="pull",
         text="may",
-        help="Lets an agent work on any pull request: on your text, or else on "
-        "conflicts with the target, or else on red CI. Its commits are "
-        "added on top; authors not listed in `[fix] authors` are asked first.",
+        help="Lets an agent add commits to any pull request. It follows your text; "
+        "without text, it resolves conflicts with the target, or else fixes red "
+        "CI. Authors who are not listed in `[fix] authors` are asked first.",
         rule=_fix,
     ),
 )

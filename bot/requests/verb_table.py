@@ -75,8 +75,8 @@ def help_text(verb: str | None = None) -> str:
 
     if verb is None:
         return (
-            "Write each command on its own line, outside lists, quotes and code; a "
-            f"comment can have {MOST_COMMANDS} commands.\n\n{table()}"
+            "Write each command on its own line, outside lists, quotes and code. A "
+            f"comment can contain up to {MOST_COMMANDS} commands.\n\n{table()}"
         )
     row = BY_NAME.get(verb)
     if row is None:
@@ -174,7 +174,7 @@ def _read(read: Reader, word: str) -> object:
     try:
         return read(word)
     except ValueError as error:
-        shown = code_span(word) if word else "nothing"
+        shown = code_span(word) if word else "an empty value"
         raise ValueError(f"{shown} {error}") from error
 
 

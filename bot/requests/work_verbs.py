@@ -135,7 +135,7 @@ RETRY: Final = (
         name="retry",
         words=(ANY_TASK,),
         text="may",
-        text_help="A message to its agent.",
+        text_help="A message for the agent.",
         help="Retries a blocked or set-aside task with fresh attempts; without a "
         "task, retries everything that is waiting here, or resumes a failed "
         "convoy with its work so far. The agent gets the text.",
@@ -168,7 +168,7 @@ RETRY: Final = (
 
 
 REWORK: Final = "Do what was said of #{}"
-NO_WORK: Final = "this is not the pull request of a task with work"
+NO_WORK: Final = "this is not a task's pull request, or the task has no work yet"
 
 
 def _revise(context: RequestContext, *, text: str) -> str:
@@ -197,8 +197,8 @@ def _revise(context: RequestContext, *, text: str) -> str:
     _keep_work(context, convoy, task)
     if task.spent >= convoy.settings.attempts:
         return (
-            f"Task {task.number} has no attempts left and waits for a person; `/brat "
-            f"retry {task.number}` lets it continue with your comments."
+            f"Task {task.number} has no attempts left and is waiting for a person. "
+            f"`/brat retry {task.number}` lets it continue with your comments."
         )
     return f"Task {task.number} continues its work, based on your comments."
 
@@ -210,8 +210,8 @@ def _rework(context: RequestContext, convoy: Convoy, text: str) -> str:
     number = next((task.number for task in rounds if not task.settled), 0)
     if not number and context.asker.allowed and len(rounds) >= convoy.settings.attempts:
         raise NotPossible(
-            f"{len(rounds)} tasks have already revised this; a person must decide now, "
-            "with a review or `/brat add`"
+            f"the revision limit ({len(rounds)}) has been reached; a person must now "
+            "decide, with a review or `/brat add`"
         )
     if not number:
         number = convoy.next_number
@@ -266,7 +266,7 @@ def _rebase_now(context: RequestContext, convoy: Convoy, task: Task, work: Work)
     _keep_work(context, convoy, task)
     draft.move(ids.HEADS + branch, made)
     more = " It needs a new approval." if convoy.settings.approvals else ""
-    return f"The work has been rebased onto landed work: `{made[:10]}`.{more}"
+    return f"The work has been rebased and is now at `{made[:10]}`.{more}"
 
 
 def _keep_work(context: RequestContext, convoy: Convoy, task: Task) -> None:
@@ -281,10 +281,10 @@ REVISION: Final = (
         name="revise",
         text="must",
         text_help="What to change in the plan.",
-        help="On a task's pull request, sends the task back to revise its work as "
-        "the text says; on the convoy's own pull request, adds a task for that. "
-        "A review that requests changes does the same. On the issue, while the "
-        "plan is waiting for approval, makes its engine write a new plan.",
+        help="On a task's pull request, sends the task back for revision. On "
+        "the convoy's own pull request, adds a task for it. A review that requests "
+        "changes does the same. On the issue, requests a new plan while the plan is "
+        "waiting for approval.",
         rule=_revise,
         of_convoy=ConvoyEndpoint(
             word="revise",
@@ -296,7 +296,7 @@ REVISION: Final = (
     Verb(
         name="rebase",
         place="pull",
-        help="Rebases the task's work onto what has landed since.",
+        help="Rebases the task's work onto the latest landed work.",
         rule=_rebase,
     ),
 )
@@ -380,8 +380,8 @@ ENDING: Final = (
         of_task=TaskEndpoint(
             word="stop",
             typed="session stop",
-            help="Stop a task's session; the task then waits for task retry or task "
-            "drop.",
+            help="Stop a task's session; the task then waits until you retry or drop "
+            "it.",
             button=lambda task: task.state != "blocked" and task.attempt is not None,
             check=_require_session,
         ),

@@ -214,7 +214,7 @@ def _settle(ended: EndedAttempt, result: Result) -> None:
     """Accept the agent's word that there is nothing to do, if the command agrees."""
     if not (ended.task.spec.acceptance and result.accepted):
         why = "no acceptance command confirms this"
-        ended.turn_down(result, f"the agent reports nothing to do, but {why}")
+        ended.turn_down(result, f"the agent found nothing to do, but {why}")
         return
     ended.note(result)
     refused = ended.draft.submit(

@@ -470,8 +470,8 @@ def scarce(known: RequestBudget | None, reset_ms: int) -> list[str]:
         return []
     moment = datetime.fromtimestamp(reset_ms / 1000, UTC)
     said = (
-        f"This repository's jobs have {known.left} of {known.limit} hourly requests "
-        f"left, so brat works more slowly until {moment:%H:%M} UTC"
+        f"Jobs in this repository have {known.left} of {known.limit} hourly API "
+        f"requests left, so brat will work more slowly until {moment:%H:%M} UTC"
     )
     return [said]
 

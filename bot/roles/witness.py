@@ -186,7 +186,7 @@ class EndedAttempt:
 
     def turn_away(self, why: str) -> None:
         """End an attempt that never began; it costs none, and a person is asked."""
-        why = f"Its job had no valid hand-off. {why}"
+        why = f"Its job did not receive a valid hand-off. {why}"
         self.refuse("setup", why)
         self._block(why)
 
@@ -310,4 +310,4 @@ def conflicts_left(ended: EndedAttempt, commit: str) -> str:
         return ""
     left = ended.context.composer.left_over(merge, commit)
     names = path_list([fit_text(path) for path in left])
-    return f"Conflict markers are left in {names}." if left else ""
+    return f"Conflict markers remain in {names}." if left else ""

@@ -130,8 +130,8 @@ async def _app(
         deaf = sorted({*EVENTS} - {*app.events, "*"}) if "*" not in app.events else []
         if deaf:
             said = (
-                f"the App is not subscribed to {', '.join(deaf)}: the bot finds these "
-                "later by polling"
+                f"the App is not subscribed to {', '.join(deaf)}, so the bot finds "
+                "these only later, by polling"
             )
             yield Finding("note", said, settings)
         yield await _deliveries(roster)
@@ -257,7 +257,7 @@ _EXAMPLES: Final = (
     *("example", "invalid", "test"),
 )
 """Reserved names that nobody owns: https://www.rfc-editor.org/rfc/rfc2606"""
-_WHERE: Final = "the App's settings, Webhook"
+_WHERE: Final = "the App's webhook settings"
 
 
 class _Config(Payload):
@@ -333,5 +333,5 @@ async def _reached(client: httpx.AsyncClient, url: str) -> Finding:
     if status == HTTPStatus.FORBIDDEN:
         said = f"the webhook endpoint at {url} rejects this machine's address"
         return Finding("note", said, "add the forge's networks to allowed_networks")
-    said = f"{url} answers {status}, but the bot's webhook endpoint would answer 401"
+    said = f"{url} returns {status}, but the bot's webhook endpoint would return 401"
     return Finding("fault", said, f"point it at {WEBHOOK_PATH} on the bot's port")

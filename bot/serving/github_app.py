@@ -161,7 +161,9 @@ async def app_for_code(
         raise Unavailable(f"GitHub did not send the App's data: {error!r}") from error
     if answer.status_code != HTTPStatus.CREATED:
         said = f"GitHub did not send the App's data: status {answer.status_code}"
-        raise Unavailable(f"{said}; start again: a code works once, for an hour")
+        raise Unavailable(
+            f"{said}; start again: each code works only once and expires after an hour"
+        )
     try:
         return AppCreated.model_validate_json(answer.content)
     except ValidationError as error:

@@ -49,7 +49,7 @@ from grite.errors import BratError, Unavailable
 
 Asked = Callable[[], Awaitable[bool]]
 BASE: Final = "/{owner}/{repository}"
-_NOT_THERE: Final = "This page does not exist, or you may not see it.\n"
+_NOT_THERE: Final = "This page does not exist, or you do not have access to it.\n"
 
 
 class HostedDashboard:

@@ -102,7 +102,7 @@ async def examined_workflows(
         if is_ours(file, files[file]):
             yield Finding("ok", f"{file} matches this version")
         else:
-            mend = "unless it was edited, delete it, run brat init --actions, and push"
+            mend = "unless you edited it, delete it, run brat init --actions, and push"
             yield Finding("note", f"{file} is from another version", mend)
     own = {file: text for file, text in files.items() if file not in OWN_FILES}
     started: set[StartWay] = {"push"}
@@ -145,8 +145,8 @@ async def examined_actions(
 ) -> AsyncIterator[Finding]:
     """Give findings about Actions; `fix` makes the default token read-only."""
     if jobs is None:
-        said = "the App may not check whether Actions are enabled"
-        yield Finding("note", f"{said} ({ADMINISTRATION}: read)", f"look {_WHERE}")
+        said = "the App has no permission to check whether Actions are enabled"
+        yield Finding("note", f"{said} ({ADMINISTRATION}: read)", f"check {_WHERE}")
         return
     actions = await rest.read(_Actions, f"/repos/{name}/actions/permissions")
     if actions.enabled:
@@ -205,7 +205,7 @@ _MEND: Final = (
     "under Settings, Rules"
 )
 _READ: Final = "see what it requires under Settings, Rules"
-_BYPASS: Final = "(the bot can bypass its rules if you set [refinery] bypass = true)"
+_BYPASS: Final = "(the bot can bypass the rules if you set [refinery] bypass = true)"
 
 
 async def examined_rules(
@@ -299,8 +299,8 @@ async def examined_signers(
     if line and not _holds(text or "", line):
         yield Finding(
             "note",
-            f"{SIGNERS_FILE} does not name the bot's key, so sessions accept its "
-            "hand-offs only if the variable BRAT_ALLOWED_SIGNERS names it",
+            f"{SIGNERS_FILE} does not list the bot's key, so sessions accept its "
+            "hand-offs only if the variable BRAT_ALLOWED_SIGNERS lists it",
             f"add this line: {line}",
         )
 

@@ -335,7 +335,7 @@ class ServiceSettings(Common):
     @model_validator(mode="after")
     def _somewhere(self) -> Self:
         if self.secret and len(self.secret) < SECRET_CHARS:
-            raise ValueError(f"secret: give at least {SECRET_CHARS} characters")
+            raise ValueError(f"secret: use at least {SECRET_CHARS} characters")
         if self.token and not self.repositories:
             raise ValueError("repositories: required with a token")
         if not self.repositories and not self.allowed_owners:

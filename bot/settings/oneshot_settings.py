@@ -113,7 +113,7 @@ def _way_in(env: Mapping[str, str], key: str, folder: Path) -> dict[str, object]
         raise BratError("give both the App's id and its private key, or neither")
     if not token:
         raise BratError(
-            "there is no token: set BRAT_TOKEN, such as ${{ github.token }}"
+            "there is no token: set BRAT_TOKEN, for example to ${{ github.token }}"
         )
     return {"token": token}
 
@@ -125,7 +125,7 @@ def _log_key(env: Mapping[str, str]) -> str:
         return key
     if env.get("BRAT_ALLOWED_SIGNERS", "").strip():
         raise BratError(
-            "BRAT_ALLOWED_SIGNERS lists who may sign the log, but the key is "
+            "BRAT_ALLOWED_SIGNERS is set, but the key that signs the log is "
             "missing: run `brat setup`, which stores it as the secret BRAT_LOG_KEY "
             "of the environment `brat`, or remove the variable to work without a key"
         )

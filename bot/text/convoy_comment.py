@@ -184,8 +184,8 @@ def run_url(run: int, web: str) -> str:
 
 
 _NO_BOX: Final = (
-    '**No sandbox:** `[runner] box = "off"` lets agents do everything that their '
-    "job's user may do."
+    '**No sandbox:** `[runner] box = "off"` lets agents do anything that the '
+    "job's user can do."
 )
 
 
@@ -314,7 +314,7 @@ HOW_ON: Final = (
 )
 _JUDGED: Final = {
     True: "when its checks are green",
-    False: "untested, since `require_ci = false`",
+    False: "untested, because `require_ci = false`",
 }
 
 
@@ -391,7 +391,7 @@ def convoy_table(
     about = "" if convoy.ended else estimate_words(convoy.estimate)
     spent = usage_in_words(convoy.used)
     told = [f"Estimate: {about}."] * bool(about)
-    told += [f"Its sessions have used {spent}."] * bool(spent)
+    told += [f"Sessions have used {spent}."] * bool(spent)
     lines += [" ".join(told), ""] if told else []
     lines += answer_lines(convoy, web)
     branch = f"Branch `{ids.base_branch(convoy.name)}`. " if not convoy.given else ""
@@ -419,7 +419,7 @@ def _landing(convoy: Convoy) -> list[str]:
     lines = [" ".join(filter(None, told)), ""] if any(told) else []
     if convoy.sync.stalled and not convoy.ended:
         stalled = inline(convoy.sync.stalled)
-        lines += [f"**Its landing needs a person** (`/brat retry`): {stalled}.", ""]
+        lines += [f"**Landing needs a person:** {stalled}. Then say `/brat retry`.", ""]
     if convoy.landing_waits and not convoy.ended:
         lines += [f"**It is waiting for** {inline(convoy.landing_waits)}.", ""]
     return lines
@@ -442,7 +442,7 @@ def _refused(asides: Sequence[SetAside]) -> list[str]:
         inline(f"{full_stop(each.why)} {each.helps}".strip()) for each in asides
     )
     shown = fitting([f"- {each}" for each in told], "- {}", _REFUSED_CHARS)
-    heading = "**Set aside** (tried again later, or now with `/brat retry`):"
+    heading = "**Set aside** (brat retries later; to retry now, say `/brat retry`):"
     return [heading, "", *shown, ""]
 
 

@@ -19,7 +19,7 @@ TEXT_CHARS: Final = 2_000
 """How much of the end of CI's text the next attempt is told."""
 CI_CHARS: Final = 300
 """How much of CI's text on itself people are told."""
-MEND_CI: Final = "Fix CI; brat then tests the work again."
+MEND_CI: Final = "Fix CI; brat will then test the work again."
 """What helps when CI itself is at fault."""
 _FILES: Final = 5
 

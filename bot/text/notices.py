@@ -44,19 +44,18 @@ def stopped_all(by: str, why: str) -> str:
 
 def log_refused(why: str, helps: str) -> str:
     return (
-        "Nothing can start or land in this repository: the forge refuses the log in "
-        f"`refs/grite/wal`, in which the bot records everything. {inline(why)}. "
-        f"{inline(helps)} The bot tries again every minute and then continues on its "
-        "own."
+        "Nothing can start or land in this repository, because the forge rejects "
+        f"pushes to `refs/grite/wal`, where the bot keeps its log. {inline(why)}. "
+        f"{inline(helps)} The bot tries again every minute. No restart is needed."
     )
 
 
 def ci_changed(files: Sequence[str]) -> str:
     named = ", ".join(code_span(path) for path in files[:5])
     return (
-        f"This work changes what CI runs, so green CI is not enough: {named}. It has "
-        "been removed from the merge queue. When someone has reviewed these files, "
-        "`/brat merge` on its pull request puts it back."
+        f"This work changes files that control CI, so green CI is not enough: {named}. "
+        "It has been removed from the merge queue. To put it back, review these files, "
+        "then say `/brat merge` on its pull request."
     )
 
 
@@ -81,9 +80,9 @@ def exposed(found: Sequence[Exposure]) -> str:
 def unstarted(fault: str) -> str:
     return (
         f"CI will not start on brat's candidates, so nothing lands: {inline(fault)}. "
-        "GitHub does not start workflows for pushes by jobs. Instead, brat dispatches "
-        "the workflow file that the variable `BRAT_CI_WORKFLOW` names, which needs "
-        "a `workflow_dispatch` trigger, or runs `[ci] command` in a separate job."
+        "GitHub does not start workflows for pushes from jobs. Set the variable "
+        "`BRAT_CI_WORKFLOW` to a workflow file with a `workflow_dispatch` trigger, or "
+        "set `[ci] command`, which brat then runs in a separate job."
     )
 
 
@@ -98,16 +97,16 @@ def comments_unread(count: int) -> str:
 
 def left_out(remarks: Iterable[str]) -> str:
     listed = "\n".join(f"- {inline(each)}" for each in remarks)
-    return f"These sub-issues are left out:\n\n{listed}"
+    return f"The plan does not include these sub-issues:\n\n{listed}"
 
 
 def unreported(lacking: Sequence[str], jobs: Sequence[str]) -> str:
     named, others = (", ".join(map(code_span, all_)) for all_ in (lacking, jobs[:10]))
     return (
         f"No workflow here reports the required check {named}, and brat knows of no "
-        "other reporter, so work waits for this check and does not land. The jobs "
-        f"report {others}. Correct the name in `[refinery] checks` or in the "
-        "branch's rules, or name who reports it in `[refinery] reporters`."
+        f"other reporter, so work cannot land. The jobs report {others}. Correct the "
+        "name in `[refinery] checks` or in the branch rules, or add the reporter to "
+        "`[refinery] reporters`."
     )
 
 
@@ -116,7 +115,7 @@ def left_out_by_paths(checks: Sequence[str]) -> str:
     return (
         f"The workflow of the required check {named} starts only when certain paths "
         "change. For all other work, GitHub reports no result, so the work does not "
-        "land. Remove `paths` from its `push`, and check the paths in a step."
+        "land. Remove `paths` from its `push` trigger and check paths in a step."
     )
 
 
@@ -124,7 +123,7 @@ def hindered(found: Sequence[str]) -> str:
     listed = "\n".join(f"- {inline(each)}" for each in found)
     return (
         "brat's workflow job lacks permissions here. `brat init --actions` writes "
-        f"the file with every permission.\n\n{listed}"
+        f"the file with all of them.\n\n{listed}"
     )
 
 
@@ -191,9 +190,9 @@ def branch_pushed(
         f"Someone pushed {code_span(head)} to {code_span(branch)}. No agent of the "
         f"convoy created this commit. It changes {files} since "
         f"{code_span(tip[:10])}.{gate}\n\nNothing from {whose} {what}lands until "
-        f"someone accepts the commit: say `/brat approve {head}`, and {whose} lands "
-        "if you have the maintain role here. Or reset the branch to "
-        f"{code_span(tip[:10])}. The commit is kept at {code_span(kept)}."
+        f"someone accepts the commit. To accept it, say `/brat approve {head}`. If you "
+        f"have the maintain role here, {whose} then lands. To reject it, reset the "
+        f"branch to {code_span(tip[:10])}. The commit is kept at {code_span(kept)}."
     )
 
 
@@ -205,7 +204,7 @@ def dequeued(by: str) -> str:
 
 
 def taken_out(out: TakenOut, task: int, wanted: str) -> str:
-    what = f"The work of task {task}" if task else "The convoy"
+    what = f"Task {task}" if task else "The convoy"
     backs = {
         "closed": "Reopen this pull request to queue it again, or say `/brat merge` to "
         "open a new one.",
@@ -220,7 +219,7 @@ def taken_out(out: TakenOut, task: int, wanted: str) -> str:
         f"{code_span(wanted)}",
         "draft": "this pull request was converted to a draft",
     }
-    gone = f" `/brat drop {task}` gives it up for good." if task else ""
+    gone = f" To give up the task for good, say `/brat drop {task}`." if task else ""
     return (
         f"{what} has been removed from the merge queue because {did[out.gesture]}. "
         f"{backs[out.gesture]} Nothing is lost.{gone}"
@@ -270,12 +269,12 @@ def _need_said(convoy: Convoy, need: Need) -> Iterator[str]:
             yield f"the convoy failed: {full_stop(inline(convoy.why))} "
             yield "`/brat retry` resumes its work; setting the label again starts over."
         case "approve the plan":
-            yield "the plan: review it, and say `/brat approve`."
+            yield "the plan needs approval: review it, then say `/brat approve`."
         case "approve the work":
             pull = f"#{task.pull}" if task else "its pull request"
             yield f"its work needs approval on {pull}."
         case "let it land" | "landing" if convoy.sync.stalled:
-            yield f"its landing: {full_stop(inline(convoy.sync.stalled))} "
+            yield f"its landing is blocked: {full_stop(inline(convoy.sync.stalled))} "
             yield "Once that is fixed, say `/brat retry`."
         case "let it land" | "landing":
             green = " is green and" if convoy.pull else ""

@@ -21,8 +21,8 @@ _NOT_THIS: Final = (
     "Review the convoy's own pull request instead: it shows all of the work."
 )
 _TO_REVIEW: Final = (
-    "This pull request is the one to review; the tasks are in the order of their "
-    "commits."
+    "This pull request is the one to review. The tasks are listed in the order of "
+    "their commits."
 )
 _FILES_OF_ROW: Final = 3
 _FILES: Final = 10
@@ -47,7 +47,7 @@ def task_pull_body(
         "brat merges this when CI is green on the exact commit that will land.",
         *(() if lacking_approvals(convoy, task) else (_NOT_THIS,)),
         *box_warnings(convoy, (task,)),
-        *(("", "Notes from its attempt:", "") if task.learned else ()),
+        *(("", "Notes from the attempt:", "") if task.learned else ()),
         *(f"- {inline(note)}" for note in task.learned),
         *(("", f"<sub>{links}</sub>") if links else ()),
     )
@@ -59,7 +59,7 @@ def _links(convoy: Convoy, task: Task, web: str, dashboard: str) -> Iterator[str
     if web and task.newest_run is not None:
         yield f"[Session]({run_url(task.newest_run, web)})"
     if web and convoy.comment:
-        yield f"[Its state and the reasons for it]({comment_url(convoy, web)})"
+        yield f"[Current state and reasons]({comment_url(convoy, web)})"
     if dashboard:
         yield f"[Every attempt]({dashboard}/convoys/{convoy.name}/tasks/{task.number})"
 
@@ -87,13 +87,13 @@ def convoy_pull_body(convoy: Convoy, web: str = "", dashboard: str = "") -> str:
     lines += [*_gaps(convoy), *box_warnings(convoy, convoy.tasks), *_left(convoy), ""]
     page = f"{dashboard}/convoys/{convoy.name}"
     live = f"[How it went]({page}). " if dashboard else ""
-    lines.append(f"<sub>{live}`brat report {convoy.name}` shows how it went.</sub>")
+    lines.append(f"<sub>{live}`brat report {convoy.name}` shows the full report.</sub>")
     return "\n".join(lines)
 
 
 def _change(task: Task, between: tuple[str, str] | None, web: str) -> str:
     if between is None:
-        return "none was needed"
+        return "no change was needed"
     old, new = (commit[:_SHORT] for commit in between)
     count, files = counted(len(task.files), "file"), task.files
     more = ", ..." if len(files) > _FILES_OF_ROW else ""
@@ -241,7 +241,7 @@ def _told(why: str) -> str:
 
 def _convoy_view(convoy: Convoy, page: str) -> CheckView:
     conclusion: Conclusion | None = None
-    title, why = f"To land on {convoy.target}", _GATED
+    title, why = f"Waiting to land on {convoy.target}", _GATED
     if convoy.state == "complete":
         landed = (convoy.landed or "")[:10]
         conclusion, title = "success", f"Landed on {convoy.target}"

@@ -51,8 +51,8 @@ MAILED: Final = refused(
 
 def unlisted(bot: str) -> str:
     return (
-        f"Reviews by {code_span(bot)} are ignored here. To have agents answer them, "
-        "list it under `[review] bots` in `.brat/config.toml` on the default branch."
+        f"Reviews by {code_span(bot)} are ignored. To let agents answer them, list the "
+        "bot under `[review] bots` in `.brat/config.toml` on the default branch."
     )
 
 
@@ -89,42 +89,40 @@ def brief_text(given: Sequence[Reply]) -> str:
 
 
 OUTSIDER: Final = (
-    "The issue was written by someone without write access, and in a public "
-    "repository agents do not receive such text. Open an issue in your own words, "
+    "The issue was written by someone without write access. In a public "
+    "repository, agents do not receive such text. Open an issue in your own words, "
     "or comment `/brat start -- what to do`. To allow everyone's text, set "
     "`outsiders = true` under `[trust]` in `.brat/config.toml`."
 )
 EDITED_ISSUE: Final = (
-    "The issue was, or may have been, edited after it was labelled. Read it again, "
-    "then set the label again."
+    "The issue may have been edited after it was labelled. Read it again, then set "
+    "the label again."
 )
 EDITED_SINCE_SAID: Final = (
-    "the issue was, or may have been, edited after the comment was written: read it "
-    "again, then repeat the command"
+    "the issue may have been edited after the comment was written; read it again, "
+    "then repeat the command"
 )
 EDITED_COMMENT: Final = (
-    "@{by} This comment was edited before brat read it, so nothing was done: repeat "
+    "@{by} This comment was edited before brat read it, so nothing was done. Repeat "
     "it in a new comment."
 )
 EMPTY_REPOSITORY: Final = (
-    "The repository is empty: push an initial commit, then add the label again."
+    "The repository is empty. Push an initial commit, then add the label again."
 )
 NO_RIGHT: Final = (
-    "@{by} may not start a convoy: that requires write access to this repository."
+    "@{by} You cannot start a convoy without write access to this repository."
 )
-BOT_STOPPED: Final = "The bot's operator has stopped it: set the label again later."
+BOT_STOPPED: Final = "The bot's operator has stopped it. Set the label again later."
 MORE_FAULTS: Final = "`brat config check` lists the other faults."
-NO_PLAN: Final = "This cannot be planned as it is written: {error}."
-ASKED_ABOVE: Final = (
-    "The issue says too little: the questions above show what is missing."
-)
+NO_PLAN: Final = "The issue cannot be planned as written: {error}."
+ASKED_ABOVE: Final = "The issue lacks details. Answer the questions above."
 BAD_CONFIGURATION: Final = "The configuration is not valid: {error}"
 
 
 def questions_text(by: str, questions: Iterable[str]) -> str:
     listed = "\n".join(f"{at}. {each}" for at, each in enumerate(questions, 1))
     return (
-        f"@{by} This issue says too little for an agent:\n\n{listed}\n\nAnswer with "
+        f"@{by} An agent needs more details to start:\n\n{listed}\n\nAnswer with "
         "`/brat start -- ` and your text, or add the answers to the issue and set "
         "the label again. `/brat start -- as it is` starts without an answer."
     )

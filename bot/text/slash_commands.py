@@ -112,8 +112,8 @@ MOST_COMMANDS: Final = 10
 LINE_CHARS: Final = 200
 
 _NOT_FIRST: Final = (
-    "it follows other text, which may be quoted, so it was not carried out; put it "
-    "at the start of a comment"
+    "this command follows other text, which may be quoted, so it was not carried out; "
+    "put it at the start of a comment"
 )
 _COMMAND_NAME: Final = re.compile(r"/brat(?=\s|$)", re.IGNORECASE)
 _INDENT: Final = re.compile(r" {0,3}")
@@ -182,10 +182,8 @@ def slash_commands(text: str) -> tuple[FoundCommand, ...]:
     ]
     if len(starts) > MOST_COMMANDS:
         line = cut(lines[starts[MOST_COMMANDS]].strip(), LINE_CHARS)
-        why = f"a comment can have {MOST_COMMANDS} commands, and this is"
-        found.append(
-            MalformedCommand(line, f"{why} one more; put the rest into a new comment")
-        )
+        why = f"a comment can contain only {MOST_COMMANDS} commands"
+        found.append(MalformedCommand(line, f"{why}; put the rest in a new comment"))
     return tuple(found)
 
 

@@ -141,7 +141,7 @@ class _Group(TyperGroup):
                 if first["type"] in _NO_NUMBER:
                     least, most = (getattr(param, of, None) for of in ("min", "max"))
                     to = "" if most is None else f" to {most}"
-                    given = "" if least is None else f" from {least}{to or ' on'}"
+                    given = "" if least is None else f" from {least}{to or ' upwards'}"
                     error.message = f"{first['input']!r} is not a whole number{given}."
             raise
 

@@ -101,8 +101,8 @@ class BotApi:
             raise BratError(f"set {TOKEN} to a token that the bot at {bot} accepts")
         if token.startswith(LOCAL_PREFIX) and not here:
             raise BratError(
-                f"{TOKEN} holds the token of a dashboard on this machine, which is not "
-                f"sent to {bot}: set it to that bot's api_token"
+                f"{TOKEN} holds the token of a dashboard on this machine, so it was "
+                f"not sent to {bot}: set it to that bot's api_token"
             )
         found = None if here else pygit2.discover_repository(str(path))
         if not here and found is None:

@@ -98,10 +98,10 @@ def config_check(path: Path) -> None:
 def without_ci(config: Config) -> str:
     """Return a sentence on what happens to work when no CI judges it."""
     if not config.refinery.require_ci:
-        return "CI: none found, and none is required: agents' work lands untested"
+        return "CI: none found and none required, so agents' work lands untested"
     return (
-        f"CI: none found. Nothing will land until [ci] command is set in "
-        f"{CONFIG}, or [refinery] require_ci = false"
+        f"CI: none found. Nothing will land until you set [ci] command in {CONFIG}, "
+        "or [refinery] require_ci = false"
     )
 
 

@@ -44,7 +44,7 @@ def status(
 ) -> None:
     """Show every convoy, its tasks, and what is waiting for you.
 
-    Exit status 1: something is waiting for you; 0: nothing is.
+    Exit status: 1 if something is waiting for you, otherwise 0.
     """
     from brat.commands import print_views
 
@@ -125,7 +125,7 @@ def report(
 
 
 def dashboard(*, port: Port = 5173, bot: Bot = None, repo: Repo = HERE) -> None:
-    """Show the log live in a browser; read-only, and works without a bot."""
+    """Show the log live in a browser, read-only; no bot is needed."""
     import asyncio
 
     from brat.repository.log_reader import log_repository
@@ -168,7 +168,7 @@ def session_tail(
     bot: Bot = None,
     repo: Repo = HERE,
 ) -> None:
-    """Show what a task's newest session prints, here or at a bot elsewhere."""
+    """Show the output of a task's newest session, from here or from another bot."""
     from brat.status import session_views as tail
 
     tail.tail_session(repo, task, convoy, bot, following=following)
@@ -192,7 +192,7 @@ def convoy_list(*, as_json: Json = False, repo: Repo = HERE) -> None:
 
 @convoy_words.command("show")
 def convoy_show(name: Name, *, as_json: Json = False, repo: Repo = HERE) -> None:
-    """Show one convoy, its tasks and its plan; exit as `brat status` does."""
+    """Show one convoy, its tasks and its plan; exits like `brat status`."""
     from brat.commands import print_views
 
     sys.exit(print_views.convoy(repo, name, as_json=as_json))

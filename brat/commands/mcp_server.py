@@ -168,14 +168,14 @@ class Backend:
         if not registrations.known(checkout.folder):
             raise BratError(
                 "this repository's sessions run elsewhere: see their output on the "
-                "forge's page of the run, or use: brat session tail --bot"
+                "forge's page for the run, or use: brat session tail --bot"
             )
         printed = output_of(checkout.folder, convoy, task)
         return printed.last(running=task.attempt is not None)
 
 
 def _ended(said: Said) -> str:
-    return " ".join(said.lines) or f"the command ended with status {said.status}"
+    return " ".join(said.lines) or f"the command exited with status {said.status}"
 
 
 _VERSION: Final = {"schema_version": views.SCHEMA_VERSION}

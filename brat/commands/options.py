@@ -20,17 +20,17 @@ def _named(path: Path) -> Path:
 Repo = Annotated[Path, Option(help="A folder in the git repository.", callback=_named)]
 Once = Annotated[bool, Option("--once", help="Run one round, then exit.")]
 Watch = Annotated[bool, Option("--watch", help="Keep running and wait for more work.")]
-Json = Annotated[bool, Option("--json", help="One JSON object on stdout.")]
+Json = Annotated[bool, Option("--json", help="Print one JSON object on stdout.")]
 Number = Annotated[int, Argument(help="The task's number in its convoy.")]
 Name = Annotated[str, Argument(help="The convoy's name; see brat convoy list.")]
 Convoy = Annotated[str | None, Option("--convoy", help="Default: the active convoy.")]
-Port = Annotated[int, Option(min=0, max=65_535, help="The dashboard's port; 0: any.")]
+Port = Annotated[int, Option(min=0, max=65_535, help="Dashboard port; 0 means any.")]
 Bot = Annotated[
     str | None,
     Option(
         "--bot",
-        help="The address of a bot on another machine that shows session output; put "
-        "its feed_token in BRAT_FEED_TOKEN.",
+        help="Show session output from the bot at this address; put its feed_token "
+        "in BRAT_FEED_TOKEN.",
     ),
 ]
 AtBot = Annotated[
@@ -38,8 +38,8 @@ AtBot = Annotated[
     Option(
         "--bot",
         metavar="URL",
-        help="The dashboard address of the bot that carries this out; or set "
-        "BRAT_BOT_URL or git config brat.bot. Put a token that it accepts in "
+        help="The dashboard address of the bot to send this to; default: BRAT_BOT_URL, "
+        "then git config brat.bot. Put a token that the bot accepts in "
         "BRAT_API_TOKEN.",
     ),
 ]

@@ -73,14 +73,14 @@ def _of_task(convoy: Convoy, task: Task) -> tuple[str, str]:
         because = f": {task.why}" if task.why else ""
         raise BratError(f"task {task.number} needed no changes{because}")
     raise BratError(
-        f"task {task.number} of {convoy.name} is {task.state} and has no work yet: "
-        f"brat why {task.number}"
+        f"task {task.number} of {convoy.name} is {task.state} and has no work yet; "
+        f"see: brat why {task.number}"
     )
 
 
 def _of_convoy(convoy: Convoy) -> tuple[str, str]:
     if convoy.changed is None:
-        raise BratError(f"no work of {convoy.name} has been merged into its branch yet")
+        raise BratError(f"nothing has been merged into the branch of {convoy.name} yet")
     return convoy.changed
 
 

@@ -186,7 +186,7 @@ def _ready(folder: Path, child: "subprocess.Popen[bytes]") -> Daemon:
     log = daemon_log(folder)
     said = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_SHOWN:]
     raise Unavailable(
-        "\n".join((f"the background bot did not start; the end of {log}:", *said))
+        "\n".join((f"the background bot did not start; {log} ends with:", *said))
     )
 
 
@@ -201,7 +201,7 @@ def stop_daemon(path: Path) -> int:
     if not _ends(daemon, STOP_S):
         _send(daemon, signal.SIGKILL)
         _ends(daemon, KILL_S)
-        say(f"it did not stop within {STOP_S:.0f} s and was killed; nothing is lost")
+        say(f"brat did not stop within {STOP_S:.0f} s and was killed; nothing is lost")
     (checkout.folder / DAEMON_FILE).unlink(missing_ok=True)
     say("stopped; unfinished work continues at the next start")
     return run_roles.OK

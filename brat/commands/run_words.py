@@ -63,12 +63,12 @@ def run(
     ],
     *,
     title: Title = None,
-    timeout: Annotated[str | None, Option(help="For example 30m; default: 2h.")] = None,
+    timeout: Annotated[str | None, Option(help="Time limit; default: 2h.")] = None,
     repo: Repo = HERE,
 ) -> None:
     """Plan the work, let agents do it, and land what passes your CI.
 
-    Exit status 0: all of it landed; 1: something needs you; 3: out of time.
+    Exit status: 0 if everything landed, 1 if something needs you, 3 on timeout.
     Ctrl-C ends the agents and keeps their work.
     """
     from brat.commands import start_convoy
@@ -95,14 +95,14 @@ def setup(
     *,
     local: Annotated[
         bool,
-        Option("--local", help="Write the files locally; do not open a pull request."),
+        Option("--local", help="Write files here instead of opening a pull request."),
     ] = False,
-    ci: Annotated[str, Option(metavar="FILE", help="Your CI workflow's file.")] = "",
-    undo: Annotated[bool, Option("--undo", help="Undo what setup did here.")] = False,
-    yes: Annotated[bool, Option("--yes", help="Do not ask.")] = False,
+    ci: Annotated[str, Option(metavar="FILE", help="The CI workflow's filename.")] = "",
+    undo: Annotated[bool, Option("--undo", help="Undo what brat setup did.")] = False,
+    yes: Annotated[bool, Option("--yes", help="Do not ask for confirmation.")] = False,
     repo: Repo = HERE,
 ) -> None:
-    """Prepare this repository on GitHub, after listing every step and asking you."""
+    """Set up this repository on GitHub: list all steps, ask you, then apply them."""
     from brat.commands import setup as setting_up
     from brat.terminal.console import agrees, typed_key
 
@@ -117,10 +117,10 @@ def setup(
 def uninstall(
     *,
     remote: Annotated[str | None, Option(help="Also clean up this remote.")] = None,
-    yes: Annotated[bool, Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, Option("--yes", help="Do not ask for confirmation.")] = False,
     repo: Repo = HERE,
 ) -> None:
-    """Remove what brat left in this repository, after listing it and asking you."""
+    """List what brat left in this repository, ask you, and then remove it."""
     from brat.commands import init_repository as uninstalling
     from brat.repository.checkout import find
     from brat.terminal.console import agrees
@@ -230,7 +230,7 @@ def demo(
     engine: Annotated[str, Option(help="A real agent, such as codex.")] = "shell",
     model: Annotated[str | None, Option(help="The model; its key must be set.")] = None,
 ) -> None:
-    """Show the whole loop on a sample project on this machine, without an account."""
+    """Run the whole loop on a local sample project, without an account."""
     from brat.demo import demo_run, sample as engines
 
     sys.exit(
@@ -258,7 +258,7 @@ def daemon_start(*, port: Port = 5173, repo: Repo = HERE) -> None:
 
 @daemon.command("stop")
 def daemon_stop(repo: Repo = HERE) -> None:
-    """Stop it; unfinished work continues at the next start."""
+    """Stop the bot; unfinished work continues at the next start."""
     from brat.commands import run_loop
 
     sys.exit(run_loop.stop_daemon(repo))
@@ -266,7 +266,7 @@ def daemon_stop(repo: Repo = HERE) -> None:
 
 @daemon.command("status")
 def daemon_status(repo: Repo = HERE) -> None:
-    """Show whether it is running, since when, and where its dashboard and log are."""
+    """Show whether the bot is running, since when, its dashboard and its log."""
     from brat.commands import run_loop
 
     sys.exit(run_loop.show_daemon(repo))

@@ -80,7 +80,7 @@ def log_adopt(
     head: Annotated[str, Argument(help="The full ID of the newest commit to trust.")],
     repo: Repo = HERE,
 ) -> None:
-    """Vouch for a log up to an inspected commit, with this machine's key."""
+    """Mark a log as trusted up to an inspected commit, with this machine's key."""
     from brat.commands import log_commands
 
     log_commands.adopt_log(repo, head)
@@ -88,7 +88,7 @@ def log_adopt(
 
 @lock.command("status")
 def lock_status(*, as_json: Json = False, repo: Repo = HERE) -> None:
-    """Show who holds what."""
+    """Show the locks and who holds them."""
     from brat.commands import log_commands as leases
 
     leases.show_leases(repo, as_json=as_json)
@@ -96,7 +96,7 @@ def lock_status(*, as_json: Json = False, repo: Repo = HERE) -> None:
 
 @lock.command("acquire")
 def lock_acquire(resource: Resource, ttl: Ttl = 300, repo: Repo = HERE) -> None:
-    """Hold a resource: no task that needs it starts meanwhile."""
+    """Lock a resource, so no task that needs it can start."""
     from brat.commands import log_commands as leases
 
     sys.exit(leases.change_lease(repo, "acquire", resource, ttl))
@@ -125,7 +125,7 @@ def doctor(
     github: Annotated[
         Path | None,
         Option(
-            "--github", help="A bot's settings file: check its App and repositories."
+            "--github", help="Check the App and repositories in this settings file."
         ),
     ] = None,
     bundle: Annotated[
@@ -168,7 +168,7 @@ def serve(
     ] = False,
     log: Annotated[LogForm, Option("--log", help="The log's format.")] = LogForm.TEXT,
 ) -> None:
-    """Serve every repository that the settings name, until stopped."""
+    """Serve every repository listed in the settings, until stopped."""
     from brat.commands import serve_bot
 
     serve_bot.serve(settings, poll=poll, form=log)
@@ -217,7 +217,7 @@ def workflow_list(*, as_json: Json = False, repo: Repo = HERE) -> None:
 
 @workflow.command("show")
 def workflow_show(name: Pattern, *, as_json: Json = False, repo: Repo = HERE) -> None:
-    """Print one pattern's file, to read it or to start your own from it."""
+    """Print one pattern's file, to read it or to use it as a starting point."""
     from brat.commands import start_convoy
 
     start_convoy.show_pattern(repo, name, as_json=as_json)
@@ -233,7 +233,7 @@ def workflow_run(
         Option("--value", "-v", help="One of the pattern's inputs: name=value."),
     ] = None,
     headless: Annotated[bool, Option(help="Run until the convoy has ended.")] = False,
-    timeout: Annotated[str | None, Option(help="For example 30m; default: 2h.")] = None,
+    timeout: Annotated[str | None, Option(help="Time limit; default: 2h.")] = None,
     repo: Repo = HERE,
 ) -> None:
     """Open an issue and plan its convoy with this pattern."""

@@ -174,8 +174,8 @@ def compared_files(texts: Mapping[str, str], names: Sequence[str]) -> Look:
     if not other:
         return wanted(f"brat's workflow files exist: {', '.join(names)}")
     return for_a_person(
-        f"{', '.join(other)} differs from this version's file and is left unchanged: "
-        "to replace it, remove it and try again"
+        f"not this version's files, so left unchanged: {', '.join(other)}; to replace "
+        "a file, remove it and try again"
     )
 
 

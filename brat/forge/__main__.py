@@ -32,7 +32,7 @@ from grite.short_traceback import log_warnings
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="brat.forge", description=__doc__)
-    parser.add_argument("--dir", type=Path, required=True, help="the state's folder")
+    parser.add_argument("--dir", type=Path, required=True, help="the state folder")
     parser.add_argument("--port", type=int, default=0, help="0: any free port")
     parser.add_argument(
         "--feed", type=Path, help="the folder of the local bot that shows runs live"

@@ -206,7 +206,7 @@ class CheckoutSync:
             return
         if branches_apart(self.checkout, self.known).landed:
             self._told.add(tip)
-            self._tell_way("landed; bring it into your checkout with", "brat pull")
+            self._tell_way("work landed; bring it into your checkout with", "brat pull")
 
     def _tell_way(self, said: str, command: str) -> None:
         """Say how landed work comes into the checkout, and what is in its way."""

@@ -95,7 +95,7 @@ def _owing(context: BotContext, state: State) -> Iterator[Role]:
             yield role
 
 
-_ONCE: Final = "  once that is fixed: "
+_ONCE: Final = "  when that is fixed: "
 _LANDING: Final = "waiting to land"
 
 
@@ -164,13 +164,13 @@ def _of_convoy(convoy: Convoy, *, named: bool) -> Iterator[_Wait]:
         wants = unallowed(task, convoy.settings.gate)
         said = f"{name}: task {task.number} is blocked: {why}{rest}"
         whose = f"{task.number}{which}"
-        mends = (f"{_ONCE}brat task allow {whose}",) * (not forbidden(wants))
+        mends = (f"  to allow it: brat task allow {whose}",) * (not forbidden(wants))
         if not wants and dropped_needs(convoy, task):
             mends = ()
         elif not wants:
             mends = (f"  to try it again: brat task retry {whose}",)
             if task.cause == "failed":
-                shown = f"  what its agent printed: brat session tail {whose}"
+                shown = f"  to see its agent's output: brat session tail {whose}"
                 mends = (shown, *mends)
         drop = f"  to continue without it: brat task drop {whose}"
         yield _Wait(name, "blocked", task.number, (said, *mends, drop))
@@ -194,7 +194,7 @@ def _locked(local: Local) -> Iterator[_Wait]:
     context = local.loop.context
     for convoy, task, leases in kept_by_leases(context.mirror.state, context.clock()):
         lines = tuple(
-            f"{convoy.name}: task {task.number} is waiting: {holding(lease)}; to start "
+            f"{convoy.name}: task {task.number} waits for {holding(lease)}; to start "
             f"it sooner: brat lock release {shlex.quote(lease.resource)}"
             for lease in leases
         )

@@ -242,7 +242,7 @@ def _uncommitted(where: str, top: Path, words: Iterable[str]) -> Iterator[Lack]:
             said = f"{where}: agents get only committed files, not {word}"
             mend = f"run `git add {shlex.quote(word)}`, and commit it"
             if repo.path_is_ignored(word):
-                mend = "git ignores it: put its folder on the PATH, and use its name"
+                mend = "git ignores it, so put its folder on the PATH and use its name"
             yield Lack(said, mend)
 
 
@@ -258,7 +258,7 @@ def _first_line(said: str, top: Path, word: str) -> Iterator[Lack]:
 def _marking(top: Path, word: str) -> str:
     """Return how a file becomes the program that a word means; empty: there is none."""
     if word in _OF_BASH:
-        return "that is a bash builtin: begin the command with `bash -c`"
+        return "it is a bash builtin, so begin the command with `bash -c`"
     if word.startswith("~/"):
         return "write its full path, because no shell expands ~ here"
     if not (top / word).is_file():
@@ -285,7 +285,7 @@ def ci_lacks(checkout: Checkout, config: Config, ci: Ci) -> Iterator[Lack]:
         words = shlex.split(ci.command, comments=True)
         mend = f"put its folder on the PATH or {_MOVE}"
         seen = (*words, _real_file(first_word(ci.command)))
-        yield from _unseen("the CI command: its sandbox does not contain", mend, seen)
+        yield from _unseen("the sandbox of the CI command does not contain", mend, seen)
         yield from _uncommitted("the CI command", checkout.top, _started_file(words))
     word = first_word(ci.command)
     yield from _first_line("the CI command", checkout.top, word)
@@ -306,7 +306,7 @@ def awaited_checks(config: Config) -> Iterator[Lack]:
     others = [each for each in config.refinery.checks if each != LOCAL_CI]
     if others and config.refinery.require_ci:
         said = f"[refinery] checks requires {', '.join(others)}, so work waits for it"
-        mend = f"let it report to the local forge, whose own check is {LOCAL_CI}"
+        mend = f"let it report to the local forge, which itself reports {LOCAL_CI}"
         yield Lack(said, f"{mend}, or remove it from {CONFIG}")
 
 

@@ -249,7 +249,7 @@ def wrong_checkpoints(path: Path) -> dict[str, str]:
         else:
             one, other = kept.state, folded.state
             if one != other or [*one.convoys] != [*other.convoys]:
-                said = "the log differs at the commit that it belongs to"
+                said = "it does not match the log at its own commit"
                 found[ref] = f"it is wrong: {said}"
     return found
 

@@ -90,7 +90,7 @@ def known(folder: Path) -> Registration | None:
         why = f"{error}, so it is truncated or was edited by hand"
     raise BratError(
         f"{file} cannot be read: {why}; move it away and run `brat init`, which "
-        "writes a new one: the issues, the work and the log are kept"
+        "writes a new one; the issues, the work and the log are kept"
     )
 
 

@@ -112,7 +112,7 @@ _NO_LIST: Final = re.compile(r"[\[\]{},\"'\n]")
 
 
 UNPINNED: Final = (
-    "this brat was not installed from a commit: to choose the one that jobs use, "
+    "brat was not installed from a commit, so choose the commit that jobs use: "
     "replace OWNER and COMMIT"
 )
 

@@ -212,9 +212,9 @@ class LogKeyStep:
             return for_a_person(f"fix the variable {SIGNERS}: {error}")
         if SECRET not in names:
             return owed(
-                "create the key that signs the log: its private half in the secret "
-                f"{SECRET} of the environment {ENVIRONMENT}, its public half in the "
-                f"variable {SIGNERS}"
+                "create the key that signs the log; store its private half in the "
+                f"secret {SECRET} of the environment {ENVIRONMENT}, and its public "
+                f"half in the variable {SIGNERS}"
             )
         if told or file is not None:
             return wanted(f"the secret {SECRET} exists, and jobs know its public key")

@@ -169,7 +169,7 @@ class DefaultTokenStep(Setting):
         if (await self.read()).default_workflow_permissions == "read":
             return wanted("by default a job's token is read-only")
         make = "tighten: make a job's token read-only by default"
-        return owed(f"{make} (CI runs what agents write)")
+        return owed(f"{make} (CI runs code that agents write)")
 
     async def do(self) -> None:
         await self.put({"default_workflow_permissions": "read"})
@@ -300,7 +300,7 @@ def planned_ci(
         return for_a_person(fault)
     if chosen == named:
         return wanted(f"brat starts {chosen} on each candidate")
-    return owed(f"let brat start {chosen} on each candidate: the variable {CI}")
+    return owed(f"set the variable {CI}, so brat starts {chosen} on each candidate")
 
 
 class CiStep:

@@ -56,7 +56,7 @@ class _IssueUndo:
     async def look(self) -> Look:
         numbers = await self._numbers()
         if not numbers:
-            return wanted(f'no issue "{READY}" is open')
+            return wanted(f'there is no open issue "{READY}"')
         return owed(f'close the issue "{READY}", #{numbers[0]}')
 
     async def do(self) -> None:
@@ -91,7 +91,7 @@ class _PullUndo:
     async def look(self) -> Look:
         number, is_there = await self._open(), await self._has_branch()
         if number is None and not is_there:
-            return wanted(f"no pull request from {self._head} is open")
+            return wanted(f"there is no open pull request from {self._head}")
         closed = f"close pull request #{number} and " if number is not None else ""
         return owed(f"{closed}delete the branch {self._head}")
 
@@ -137,7 +137,7 @@ class _LabelUndo:
             return wanted(
                 f"the label {LABEL} stays: it differs from what brat setup creates"
             )
-        return owed(f"delete the label {LABEL}, also from the issues that have it")
+        return owed(f"delete the label {LABEL} and remove it from all issues")
 
     async def do(self) -> None:
         await self._rest.write("DELETE", self._url)
@@ -153,9 +153,9 @@ class _PullRequestUndo(Setting):
         if not (await self.read()).can_approve_pull_request_reviews:
             return wanted("jobs may not open pull requests")
         return owed(
-            "tighten: no longer allow GitHub Actions to create and approve pull "
-            "requests, in your other workflows either (tokens stay read-only by "
-            "default)"
+            "tighten: stop allowing GitHub Actions to create and approve pull "
+            "requests; this also affects your other workflows (tokens stay read-only "
+            "by default)"
         )
 
     async def do(self) -> None:
@@ -213,7 +213,7 @@ def planned_engine_key(there: Sequence[Stored], known: Environment | None) -> Lo
     if not there:
         return wanted("there is no secret with an engine's key")
     if made := ", ".join(engine_keys(there, known)):
-        return owed(f"delete the secret {made}, also for your other workflows")
+        return owed(f"delete the secret {made}; your other workflows lose it too")
     names = ", ".join(each.name for each in there)
     return wanted(f"the secret {names} stays: brat setup may not have stored it")
 
@@ -275,7 +275,7 @@ def planned_environment_undo(
     ):
         return owed(
             f"delete the environment {ENVIRONMENT} with its branch rule and its secret "
-            f"{SECRET}, of which there is no other copy"
+            f"{SECRET}; no other copy of this secret exists"
         )
     if SECRET in secrets:
         return for_a_person(
@@ -336,7 +336,7 @@ class _MergedUndo:
             if await text_at(self._rest, self._repository, path) is not None
         ]
         if not there or there == [SIGNERS_FILE]:
-            return wanted(f"none of brat's workflow files is on {self._branch}")
+            return wanted(f"{self._branch} contains none of brat's workflow files")
         return for_a_person(
             f"delete the merged files on {self._branch}: {', '.join(there)}"
         )
@@ -355,7 +355,7 @@ class _LocalUndo:
     async def look(self) -> Look:
         there = ", ".join(self._ours())
         if not there:
-            return wanted(f"brat setup has no files in {FOLDER}")
+            return wanted(f"{FOLDER} contains no files from brat setup")
         return owed(f"delete {there} in {FOLDER}")
 
     async def do(self) -> None:

@@ -273,8 +273,8 @@ def _on_the_forge(path: Path, number: int, convoy: str | None) -> BratError:
     origin = origin_of(log)
     there = f"{origin.web}/actions/runs/{run}"
     return BratError(
-        f"the session of task {number} ran on the forge; see its output at {there} or, "
-        "with a live feed, use --bot"
+        f"the session of task {number} ran on the forge; see its output at {there}, or "
+        "use --bot if your bot has a live feed"
     )
 
 

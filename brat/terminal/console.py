@@ -78,7 +78,7 @@ def say(line: str) -> None:
 def agrees(question: str) -> bool:
     """Ask the person; only `yes` agrees, and without a terminal the answer is no."""
     if not sys.stdin.isatty():
-        say(f"{question} There is no terminal to ask in: use --yes.")
+        say(f"{question} There is no terminal to answer in; use --yes.")
         return False
     err.print(f"{question} Type yes: ", end="")
     return sys.stdin.readline().strip().lower() == "yes"

@@ -264,7 +264,7 @@ def field_faults(source: str, error: ValidationError, schema: Node) -> Iterator[
         where = f"{_dotted(place)}: " if place else ""  # of two tables: it says which
         yield f"{source}: {where}{_sentence(fault, place, node, schema)}"
     if more := faults[FAULTS_MOST:]:
-        yield f"{source}: {counted(len(more), 'more fault')}; fix these first"
+        yield f"{source}: {counted(len(more), 'more fault')}; fix those above first"
 
 
 def _sentence(fault: ErrorDetails, place: KeyPath, node: Node, schema: Node) -> str:

@@ -425,11 +425,11 @@ class RefineryTable(Table):
     """Whether CI must be green on a commit before it lands."""
     checks: WordList = _DEFAULT.checks
     """Names of the checks, or contexts of commit statuses, that must be green; default:
-    all that report, and at least one must."""
+    all checks that report. At least one must report."""
     reporters: dict[Text, Text] = Field(default_factory=dict)
-    """Who must report a check: the name of an App or of an account, by the check's
-    name. Default: the App that a ruleset names, otherwise whoever reported the check
-    when it was first green. For a workflow's job, the result of its run counts."""
+    """The App or account that must report a check, by the check's name. Default: the
+    App that a ruleset names, otherwise whoever reported the check when it was first
+    green. For a workflow's job, the result of its run counts."""
     sync: bool = _DEFAULT.sync
     """Whether the target branch is merged into a convoy's branch whenever it moves, so
     that conflicts are found early. Otherwise it is merged only after the last task, and
@@ -450,8 +450,8 @@ class RefineryTable(Table):
         "`ci.slots`, so that the next one is ready when a slot is free.",
     )
     task_pulls: bool = _DEFAULT.task_pulls
-    """Whether each task's work gets its own draft pull request. Otherwise only the
-    convoy gets one, and each task whose work a person must approve."""
+    """Whether each task's work gets its own draft pull request. Otherwise, only
+    the convoy and the tasks whose work a person must approve get one."""
     bypass: bool = _DEFAULT.bypass
     """Whether the bot bypasses the default branch's rules and pushes, if the forge
     allows it. Otherwise it lands work as the rules require."""
@@ -554,10 +554,9 @@ class ScheduleTable(Table):
 
 
 class BudgetTable(Table):
-    """What may be spent, in US dollars, before nothing more starts.
+    """How much may be spent, in US dollars. At the limit, nothing more starts.
 
-    Only known costs count. A person who says `/brat retry` lets one more attempt of the
-    task start.
+    Only known costs count. `/brat retry` lets a task start one more attempt.
     """
 
     task: Dollars | None = None
@@ -571,7 +570,7 @@ class BudgetTable(Table):
     """For one attempt: once spent, the attempt is ended and its work kept. This needs
     the engine's `price`, and an engine that can use the key proxy."""
     calls: Annotated[int, Field(ge=1, le=100_000)] = _DEFAULT.limits.model_calls
-    """How many calls to its model one attempt may make, if the key proxy counts."""
+    """How many model calls one attempt may make, if the key proxy counts them."""
     tokens: Annotated[int, Field(ge=1, le=10_000_000_000)] = _DEFAULT.limits.tokens
     """How many tokens one attempt may use, including those from the vendor's cache."""
 
@@ -580,8 +579,8 @@ class LocksTable(Table):
     """How to treat what tasks declare (`paths:`, `needs:`) and people lock."""
 
     policy: Literal["off", "warn", "require"] = _DEFAULT.locks
-    """`require`: a task waits until no one else holds what it declares; `warn`: it
-    starts and is told who does; `off`: nothing is checked."""
+    """`require`: a task waits until no one else holds what it declares; `warn`: the
+    task starts, and its agent is told who holds it; `off`: nothing is checked."""
 
 
 class CiTable(Table):
@@ -661,8 +660,7 @@ class TrustTable(Table):
     """Whether, in a public repository, text by people without write access may enter a
     prompt once someone with write access asks for it."""
     bots: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(strict=False)] = ()
-    """The account numbers, on the forge, of bots whose labels also count; these bots
-    need write access like everyone else."""
+    """The account IDs of bots whose labels also count; they also need write access."""
 
 
 class GateTable(Table):

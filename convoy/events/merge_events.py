@@ -109,8 +109,8 @@ class MergeLanded(ConvoyEvent, frozen=True, kw_only=True, tag="merge.landed"):
     """The checks that tested the candidate; `("none",)` if CI is not required.
     Empty: the forge or a person merged something that CI did not test."""
     reporters: dict[str, str] = field(default_factory=dict)
-    """The App or account that reported each check, by the check's name. From the first
-    landing on, only its reports count for that check."""
+    """The App or account that reported each check, by the check's name. After the first
+    landing, only its reports count for that check."""
     missing: tuple[str, ...] = ()
     """Checks that tested earlier landings but never reported on this one."""
 
@@ -118,7 +118,7 @@ class MergeLanded(ConvoyEvent, frozen=True, kw_only=True, tag="merge.landed"):
         what, commit = subject(self.task).capitalize(), self.candidate[:SHORT]
         by = {check: f" by {who}" for check, who in self.reporters.items() if who}
         checks = ", ".join(f"{check}{by.get(check, '')}" for check in self.judged)
-        judged = f"judged: {checks}" if self.judged else UNJUDGED
+        judged = f"checks: {checks}" if self.judged else UNJUDGED
         without = f"; missing: {', '.join(self.missing)}" if self.missing else ""
         return f"{what} landed on {self.branch} as {commit} ({judged}{without})."
 
@@ -138,7 +138,7 @@ class MergeLanded(ConvoyEvent, frozen=True, kw_only=True, tag="merge.landed"):
 
 
 class TestsProven(TaskEvent, frozen=True, kw_only=True, tag="tests.proven"):
-    """CI was red on tests whose code does not exist yet, as it should be."""
+    """CI was red on tests whose code does not exist yet, as intended."""
 
     commit: str
     """The commit with the tests."""

@@ -298,7 +298,7 @@ class ApprovePlan(ConvoyCommand, frozen=True, kw_only=True):
         if convoy.given and self.by.casefold() != convoy.given.author.casefold():
             return Refusal(
                 f"the branch belongs to {convoy.given.author}, who must agree first; "
-                "[fix] authors lists people who need not be asked"
+                "[fix] authors lists the accounts that are not asked"
             )
         if convoy.staged and self.staged:
             return Refusal(
@@ -313,7 +313,7 @@ def _heads(task: Task) -> list[str]:
 
 
 class TaskTold(TaskEvent, frozen=True, kw_only=True, tag="task.told"):
-    """A person sent a message to the task's agents, present and future."""
+    """A person sent a message to the task's current and future agents."""
 
     by: str
     text: str
@@ -378,7 +378,7 @@ class TaskHeard(TaskEvent, frozen=True, kw_only=True, tag="task.heard"):
 
 
 class PeopleCalled(ConvoyEvent, frozen=True, kw_only=True, tag="people.called"):
-    """People know what is waiting for them: a comment said so, or they caused it."""
+    """People have been told what is waiting for them, or caused it themselves."""
 
     needs: tuple[str, ...]
     """The keys of the pending decisions, such as `blocked/3/2`."""

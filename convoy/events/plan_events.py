@@ -204,7 +204,7 @@ class TaskLinked(TaskEvent, frozen=True, kw_only=True, tag="task.linked"):
 
 
 class TaskRewritten(TaskEvent, frozen=True, kw_only=True, tag="task.rewritten"):
-    """The task was changed in the plan, such as which tasks go before it.
+    """The task was changed in the plan, for example which tasks it waits for.
 
     Older logs used it to join two tasks; without it, the work of one would be lost.
     """
@@ -252,7 +252,7 @@ class ListFollowed(ConvoyEvent, frozen=True, kw_only=True, tag="list.followed"):
 
     def sentence(self) -> str:
         who = f"{self.by} made the plan match" if self.by else "The plan now matches"
-        return f"{who} the sub-issues as they are now."
+        return f"{who} the current sub-issues."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return replace(convoy, listed=self.listed, named=self.named, proposed=())
@@ -386,7 +386,7 @@ class TaskSplit(ConvoyEvent, frozen=True, kw_only=True, tag="task.split"):
 
 
 class TaskNoted(TaskEvent, frozen=True, kw_only=True, tag="task.noted"):
-    """An attempt's agent left notes for others, a limited number of each kind."""
+    """An attempt's agent left notes for others; the number of each kind is limited."""
 
     attempt: int
     notes: tuple[str, ...] = ()

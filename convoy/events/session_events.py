@@ -24,6 +24,7 @@ from convoy.model.records import (
 from convoy.model.session_result import Outcome, plus
 from convoy.model.state import Moment, State, Task, without_failures
 from convoy.model.work import Attempt, HalfDone, HandedIn, Resolution, Work
+from convoy.text import counted
 
 
 class SessionSpawned(Claim, frozen=True, kw_only=True, tag="session.spawned"):
@@ -56,7 +57,7 @@ class FilesModified(Claim, frozen=True, kw_only=True, tag="files.modified"):
     paths: tuple[str, ...]
 
     def sentence(self) -> str:
-        return f"{self.session} changed {len(self.paths)} files."
+        return f"{self.session} changed {counted(len(self.paths), 'file')}."
 
 
 class SessionHandoff(Claim, frozen=True, kw_only=True, tag="session.handoff"):
@@ -66,7 +67,7 @@ class SessionHandoff(Claim, frozen=True, kw_only=True, tag="session.handoff"):
 
     def sentence(self) -> str:
         if self.commit is None:
-            return f"{self.session} handed nothing in."
+            return f"{self.session} handed in nothing."
         return f"{self.session} handed in {self.commit[:SHORT]}."
 
 
@@ -104,7 +105,7 @@ class TaskStarted(SessionEvent, frozen=True, kw_only=True, tag="task.started"):
     salvaged: int = 0
     """The earlier attempt whose unfinished work is in `base`; 0: none."""
     resolves: Resolution | None = None
-    """The conflict of earlier work that it must resolve; null: none."""
+    """The conflict in earlier work that it must resolve; null: none."""
     branch: str
     """The branch the bot will push the work to."""
     title: str
@@ -201,11 +202,12 @@ class WorkAccepted(_SpendingEvent, frozen=True, kw_only=True, tag="work.accepted
     ci_files: tuple[str, ...] = ()
     """The files that tell CI what to run, which a person must review."""
     missing_walls: tuple[str, ...] = ()
-    """The layers of the sandbox that the session did not report as in place."""
+    """The sandbox layers that the session did not report as active."""
 
     def sentence(self) -> str:
         attempt = f"task {self.task}, attempt {self.attempt}"
-        return f"Accepted {self.commit[:SHORT]} of {attempt}: {len(self.files)} files."
+        files = counted(len(self.files), "file")
+        return f"Accepted {self.commit[:SHORT]} of {attempt}: {files}."
 
     def change(self, state: State) -> State:
         return without_failures(super().change(state))

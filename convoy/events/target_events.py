@@ -101,7 +101,7 @@ class SyncAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="sync.attempted"
 
 
 class SyncFailed(ConvoyEvent, frozen=True, kw_only=True, tag="sync.failed"):
-    """The target conflicts with the convoy's branch, or CI is not green on both."""
+    """The target conflicts with the convoy's branch, or their merge is not green."""
 
     candidate: str | None
     """The commit that CI tested; null: there was a conflict."""
@@ -142,7 +142,7 @@ class SyncLanded(ConvoyEvent, frozen=True, kw_only=True, tag="sync.landed"):
         judged = ", ".join(self.judged)
         return (
             f"Merged {self.target[:SHORT]} of the target into {self.branch} as "
-            f"{self.candidate[:SHORT]} (judged: {judged})."
+            f"{self.candidate[:SHORT]} (checks: {judged})."
         )
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:

@@ -133,7 +133,7 @@ class TaskMerged(SessionEvent, frozen=True, kw_only=True, tag="task.merged"):
     commit: str | None = None
     usage: Usage = Usage()
     why: str = ""
-    """Why there was nothing to land; empty: it landed, or the agent said so."""
+    """Why nothing landed; empty if work landed or the agent said there was none."""
     target: str = ""
     """If a person did the work on the target: its commit, which the convoy's branch
     must merge in. Empty: the branch already has the work."""

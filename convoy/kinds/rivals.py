@@ -19,9 +19,9 @@ from convoy.model.state import Convoy, State, Task
 
 RIVALS_MOST: Final = 8
 """How many tasks may try the same."""
-NONE_LEFT: Final = "no rival is left to choose: retry a rival, or drop this task"
+NONE_LEFT: Final = "no rival is left to choose from: retry a rival, or drop this task"
 ONLY_GREEN: Final = "it is the only green rival left"
-SMALLEST_GREEN: Final = "its change is the smallest of the green rivals' changes; {}"
+SMALLEST_GREEN: Final = "it is the green rival with the smallest change; {}"
 
 
 def choice_of(convoy: Convoy, number: int) -> Task | None:
@@ -117,7 +117,7 @@ def _choice_in_use(_convoy: Convoy, choice: Task) -> str:
 
 def _choice_settles_with(_convoy: Convoy, choice: Task, other: Task) -> str:
     is_winner = choice.chosen == other.number and not choice.settled
-    return "which it chose" if is_winner else ""
+    return "it chose" if is_winner else ""
 
 
 def _choice_relieves(_convoy: Convoy, choice: Task, blocked: Task) -> Relief | None:
@@ -125,7 +125,7 @@ def _choice_relieves(_convoy: Convoy, choice: Task, blocked: Task) -> Relief | N
     is_beaten = blocked.number in choice.spec.on and choice.chosen != blocked.number
     if not is_beaten or choice.state == "blocked":
         return None
-    return Relief(who="no one: it has lost", why="its rivals continue without it")
+    return Relief(who="no one (it has lost)", why="its rivals continue without it")
 
 
 def _choice_way_out(
@@ -197,7 +197,7 @@ def _rival_being_judged(convoy: Convoy, task: Task) -> str:
 
 def _rival_settles_with(_convoy: Convoy, task: Task, other: Task) -> str:
     is_its_choice = is_choice(other) and task.number in other.spec.on
-    return "which was to choose" if is_its_choice else ""
+    return "it is a rival in" if is_its_choice else ""
 
 
 def _rival_retried_with(convoy: Convoy, task: Task) -> tuple[Task, ...]:

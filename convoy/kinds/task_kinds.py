@@ -129,7 +129,7 @@ class TaskKind(Struct, frozen=True, kw_only=True):
     settles_with: Callable[[Convoy, Task, Task], str] = lambda _convoy, _task, _other: (
         ""
     )
-    """Says what another task is to it (`which ...`) if it ends when the other does;
+    """Says what it is to another task (`it reviews`) if it ends when the other does;
     empty: it does not."""
     relieves: Callable[[Convoy, Task, Task], Relief | None] = (
         lambda _convoy, _task, _other: None
@@ -198,7 +198,7 @@ def _review_waits_for(convoy: Convoy, task: Task) -> str:
         return ""
     [number] = task.spec.on
     is_there = looked_at(convoy, task) is not None
-    return f"task {number} to land" if is_there else f"work of task {number}"
+    return f"task {number} to land" if is_there else f"the work of task {number}"
 
 
 def _looks_at(task: Task, other: Task) -> bool:
@@ -213,7 +213,7 @@ def _review_keeps(_convoy: Convoy, task: Task, other: Task) -> str:
 
 
 def _review_settles_with(_convoy: Convoy, task: Task, other: Task) -> str:
-    return "whose work it reviews" if _looks_at(task, other) else ""
+    return "it reviews" if _looks_at(task, other) else ""
 
 
 REVIEW = TaskKind(
@@ -258,7 +258,7 @@ def _tests_kept_back(convoy: Convoy, task: Task) -> str:
 
 def _tests_settle_with(_convoy: Convoy, task: Task, other: Task) -> str:
     is_code = other.spec.kind == WORK.name and task.number in other.spec.on
-    return "whose work it reviews" if is_code else ""
+    return "its tests are for" if is_code else ""
 
 
 def _tests_in_use(convoy: Convoy, task: Task) -> str:
@@ -320,7 +320,7 @@ def sync_spec(
     told = _CONFLICT.format(files=files) if paths else _RED.format(text=said)
     return TaskSpec(
         number=convoy.next_number,
-        title=f"Merge {target} in",
+        title=f"Merge {target} into the convoy branch",
         instructions=clean(f"{_CHECKOUT.format(target=target)}\n\n{told}"),
         kind="sync",
         takes=branch,

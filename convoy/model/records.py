@@ -206,8 +206,8 @@ class Wait(Struct, frozen=True):
     """The other task's number."""
     why: str
     overlap: bool = False
-    """Whether the wait ends if the other task is dropped, such as when both touch the
-    same files."""
+    """Whether the wait ends if the other task is dropped, for example because both
+    touch the same files."""
 
 
 class TaskSpec(Struct, frozen=True, kw_only=True):
@@ -236,7 +236,7 @@ class TaskSpec(Struct, frozen=True, kw_only=True):
     rounds: int = 2
     """How often a review may ask for changes."""
     part_of: int = 0
-    """The task that was split into this and others; 0: none."""
+    """The task that was split into this one and others; 0: none."""
     acceptance: str = ""
     """A shell command that exits with 0 when the task is done; empty: none."""
     takes: str = ""
@@ -279,7 +279,7 @@ class SubIssue(Struct, frozen=True, kw_only=True):
 
 
 class GivenPull(Struct, frozen=True, kw_only=True):
-    """A pull request that brat did not open and that someone gave to it.
+    """A pull request that someone else opened and handed to brat.
 
     It comes only from what the forge reports about it, never from text.
     """
@@ -287,7 +287,7 @@ class GivenPull(Struct, frozen=True, kw_only=True):
     number: int
     """The pull request's number."""
     head: str
-    """The commit that was given; a newer one must be given again."""
+    """The commit that was handed over; a newer one must be handed over again."""
     branch: str
     """Its branch in this repository; empty: it is in a fork."""
     author: str
@@ -463,7 +463,7 @@ Occasion = Literal["intervention", "completion"]
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """The configuration a convoy uses; later edits do not change what is `FROZEN`.
+    """The configuration a convoy uses; later edits do not change `FROZEN` keys.
 
     `convoy.config.keys` explains the keys of the file.
     """

@@ -193,7 +193,7 @@ def usage_in_words(usage: Usage) -> str:
     said = f"{came:,} tokens in{cached}, {usage.output_tokens:,} out"
     cost = dollars(usage.usd)
     if usage.unpriced_tokens:
-        more = f"{cost} and {usage.unpriced_tokens:,} tokens without a price"
+        more = f"{cost}, plus {usage.unpriced_tokens:,} tokens of unknown price"
         cost = more if usage.usd else "price unknown"
     return f"{said}, {cost}"
 
@@ -203,11 +203,11 @@ def estimate_words(found: Estimate | None) -> str:
     if found is None:
         return ""
     usd = dollars(found.usd) if found.usd is not None else ""
-    length = f"{rough(found.seconds)} of sessions" if found.seconds is not None else ""
+    length = f"{rough(found.seconds)} in sessions" if found.seconds is not None else ""
     by = (
-        f"the median of {counted(found.tasks, 'earlier task')} by the same engines"
+        f"the median of {counted(found.tasks, 'earlier task')} with these engines"
         if found.tasks
-        else "a guess based on the price of its engines"
+        else "a guess from the prices of these engines"
     )
     return f"about {' and '.join(filter(None, (usd, length)))} ({by})"
 

@@ -359,7 +359,7 @@ class Convoy(Part, frozen=True, kw_only=True):
         if self.held:
             return f"the label {self.held} to be removed"
         if self.issue_is in ("closed", "paused"):
-            return f"issue #{self.issue} to be reopened, or /brat resume"
+            return f"someone to reopen issue #{self.issue} or say /brat resume"
         if self.pushed is not None:
             return self.pushed.decision
         if self.set_aside is not None and self.waits_aside:

@@ -255,7 +255,7 @@ class TakenOut(Struct, frozen=True, kw_only=True):
         """What must happen for the work to be taken back: `it waits for …`."""
         pull = f"pull request #{self.pull}"
         return {
-            "closed": f"{pull} to be reopened, or /brat merge there",
+            "closed": f"someone to reopen {pull} or say /brat merge there",
             "branch": f"a person to restore the branch of {pull} and reopen it",
             "base": f"a person to change the base of {pull} back",
             "draft": f"{pull} to be marked as ready for review",

@@ -56,7 +56,7 @@ def read_yaml(text: str, name: str) -> YamlSource:
     """Return what a file says, by whomever; faults call it `name`."""
     if len(text.encode(errors="replace")) > MOST_BYTES or text.count("\n") > MOST_LINES:
         raise PatternError(
-            f"{name}: too long; at most {MOST_LINES} lines and {MOST_BYTES} bytes"
+            f"{name}: the file is longer than {MOST_LINES} lines or {MOST_BYTES} bytes"
         )
     try:
         _bounded(text, name)
@@ -333,7 +333,7 @@ def _target_fault(step: Step, kinds: Mapping[str, Kind]) -> str:
         return ""
     wanted = kind.target.kind
     is_fit = len(step.on) == 1 and kinds.get(step.on[0], wanted) == wanted
-    return "" if is_fit else f"{kind.title} needs `on` with one step of kind {wanted}"
+    return "" if is_fit else f"{kind.title} must name one step of kind {wanted} in `on`"
 
 
 def _place(found: Template, number: int) -> YamlPlace:
@@ -406,7 +406,7 @@ def named_pattern(
         return built_in_pattern(name)
     known = sorted({*ours, *BUILT_IN})
     raise PatternError(
-        f'there is no pattern "{cut(clean(name), 60)}", only {", ".join(known)}'
+        f'there is no pattern "{cut(clean(name), 60)}"; available: {", ".join(known)}'
         f"{did_you_mean(name, known)}"
     )
 

@@ -337,7 +337,7 @@ _WISH: Final = re.compile(r"\b(?:should|instead|expected|must|when)\b", re.IGNOR
 
 ASK_CHANGE: Final = "What happens or is missing now, and what should happen instead?"
 ASK_PLACE: Final = "Where is it? Which page, command, file or function?"
-ASK_PROOF: Final = "How can you tell that it is done? Name an example, command or test."
+ASK_PROOF: Final = "How can you tell that it is done? Give an example, command or test."
 
 
 def questions(title: str, text: str) -> tuple[str, ...]:

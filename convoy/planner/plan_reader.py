@@ -170,7 +170,7 @@ def _step_faults(
     if step.engine not in house.engines:
         names = ", ".join(sorted(house.engines))
         near = did_you_mean(step.engine, house.engines)
-        yield f'there is no engine "{cut(step.engine, 60)}", only {names}{near}'
+        yield f'there is no engine "{cut(step.engine, 60)}"; configured: {names}{near}'
 
 
 def _fault(declared: Any, text: str) -> str:  # noqa: ANN401  either of two readers
@@ -361,8 +361,8 @@ def _record(tasks: list[Task]) -> str:
     used = [task.used for task in tasks]
     usd = [each.usd for each in used if each.usd > 0 and not each.unpriced_tokens]
     cost = f", ${sum(usd) / len(usd):.2f}" if usd else ""
-    tried = f"{first} of {len(tasks)} merged at the first attempt"
-    return f"{tried}, {minutes:.1f} min{cost} a task"
+    tried = f"{first} of {len(tasks)} merged on the first attempt"
+    return f"{tried}, {minutes:.1f} min{cost} per task"
 
 
 WHOLE_CHARS: Final = 6_000
@@ -377,8 +377,8 @@ def parts_in(convoy: Convoy, whole: TaskSpec, text: str) -> tuple[TaskSpec, ...]
         PlanError: one asks for what cannot be.
     """
     told = (
-        f"It is part of the former task {whole.number}; other tasks do the "
-        f"rest:\n\n{cut(own_words(whole), WHOLE_CHARS)}"
+        f"It is part of the former task {whole.number}. Other tasks do the rest. The "
+        f"former task was:\n\n{cut(own_words(whole), WHOLE_CHARS)}"
     )
     _, *items = _ITEM.split(text)
     found: list[TaskSpec] = []

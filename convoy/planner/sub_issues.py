@@ -79,8 +79,8 @@ def list_fault(listed: tuple[SubIssue, ...]) -> str:
     """Return why a list is no plan, as a clause; empty: it is one."""
     if len(listed) > MOST_SUB_ISSUES:
         return (
-            f"it has more than {MOST_SUB_ISSUES} open sub-issues: move some to "
-            "another issue"
+            f"the issue has more than {MOST_SUB_ISSUES} open sub-issues: move some "
+            "to another issue"
         )
     known = {sub.issue for sub in listed}
     for sub in listed:
@@ -103,8 +103,8 @@ def list_fault(listed: tuple[SubIssue, ...]) -> str:
         if sub.issue in tasks
     }
     if circle := find_cycle(edges):
-        first, *others = (f"#{issues[number]}" for number in circle)
-        return f"{first} waits for {', which waits for '.join(others)}: a cycle"
+        names = ", ".join(f"#{issues[number]}" for number in circle)
+        return f"the sub-issues wait for each other in a cycle: {names}"
     return ""
 
 

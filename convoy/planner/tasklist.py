@@ -110,7 +110,7 @@ def plan(
     )
     tasks = tuple(_task(item, issue) for item in todo)
     if circle := find_cycle({task.number: task.after for task in tasks}):
-        waits = ", ".join(f"{a} for {b}" for a, b in pairwise(circle))
+        waits = ", ".join(f"{a} waits for {b}" for a, b in pairwise(circle))
         raise PlanError(f"tasks wait for each other in a cycle: {waits}")
     return in_waves(tasks, wave)
 
@@ -168,8 +168,8 @@ def _task(item: Item, issue: _Issue) -> TaskSpec:
     try:
         if other := item.reference:
             raise ValueError(  # noqa: TRY301  said of its task like all others
-                f'"{cut(other, SHOWN_CHARS)}" only names another issue, whose text its '
-                "agent would not see: say what to do"
+                f'"{cut(other, SHOWN_CHARS)}" only names another issue, and the agent '
+                "cannot see that issue: describe what to do"
             )
         return TaskSpec(
             number=item.number,
@@ -188,8 +188,8 @@ def _task(item: Item, issue: _Issue) -> TaskSpec:
 def _title(found: Marked) -> str:
     for line in found.of("unread"):
         is_command = "accept" in line.partition(":")[0].lower()
-        mend = "the command in backquotes" if is_command else "commas between names"
-        raise ValueError(f'"{cut(line, SHOWN_CHARS)}" is not clear: put {mend}')
+        mend = "the command in backticks" if is_command else "commas between names"
+        raise ValueError(f'"{cut(line, SHOWN_CHARS)}" could not be read: put {mend}')
     title = " ".join(found.text.partition("\n")[0].split())
     if not title:
         raise ValueError("it has no title")
@@ -212,7 +212,7 @@ def _after(number: int, written: Collection[str], issue: _Issue) -> tuple[int, .
         raise ValueError("it waits for itself")
     for other in wanted:
         if other not in done:
-            there = f"the last is {max(done)}" if done else "there is no task yet"
+            there = f"the last task is {max(done)}" if done else "there is no task yet"
             raise ValueError(f"it waits for task {other}, but {there}")
     return tuple(other for other in wanted if not done[other])
 
@@ -238,7 +238,7 @@ def _acceptance(written: tuple[str, ...]) -> str:
     if len(written) > 1:
         raise ValueError(
             f"it has more than one acceptance command: {', '.join(written)}; join "
-            "them with && in backquotes"
+            "them with && in backticks"
         )
     if len("".join(written)) > ACCEPTANCE_CHARS:
         raise ValueError(
@@ -255,7 +255,7 @@ def _engine(written: tuple[str, ...], engines: Collection[str]) -> str:
     if name not in engines:
         known = ", ".join(sorted(engines))
         raise ValueError(
-            f'there is no engine "{cut(name, SHOWN_CHARS)}"; the engines are {known}'
+            f'there is no engine "{cut(name, SHOWN_CHARS)}"; configured: {known}'
             + did_you_mean(name, engines)
         )
     return name

@@ -75,8 +75,8 @@ def queued_again(
     elif cause == "conflict" and settings.conflicts == "person":
         why = f"{last}, and the configuration leaves conflicts to people"
     elif cause == "conflict" and task.conflicts >= settings.rounds:
-        times = counted(task.conflicts, "time")
-        why = f"its work still conflicts after it was redone {times}: {last}"
+        tries = counted(task.conflicts, "attempt")
+        why = f"its conflicts are still not resolved after {tries}: {last}"
     elif cause == "outage" and task.outages >= OUTAGES_MOST:
         why = f"{task.outages + 1} attempts could not reach a model: {last}"
     if why:
@@ -113,7 +113,7 @@ def to_be_changed(convoy: Convoy, task: Task, why: str, by: str = "") -> Events:
     if task.spent < convoy.settings.attempts:
         return (queued,)
     tries = counted(task.spent, "attempt")
-    spent = f"{tries} used up; last failure: {why}"
+    spent = f"{tries} did not land; last failure: {why}"
     return (queued, TaskBlocked(convoy=convoy.name, task=task.number, why=spent))
 
 
@@ -130,7 +130,7 @@ def convoy_next(convoy: Convoy, settled: Task) -> Events:
     )
     changed = {task.number: task for task in (*ends, settled)}
     tasks = tuple(changed.get(task.number, task) for task in convoy.tasks)
-    why = f"task {settled.number}, {{}}, is {settled.state}"
+    why = f"{{}} task {settled.number}, which was {settled.state}"
     return (
         *(
             TaskMerged(convoy=convoy.name, task=task.number)

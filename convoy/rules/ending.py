@@ -57,7 +57,7 @@ _UNTRIED: Final[frozenset[Cause]] = frozenset({"outage", "setup"})
 """Ends that say nothing about the work the session continued."""
 
 
-SAID_MEANWHILE: Final = "lines of its work received comments while it was running"
+SAID_MEANWHILE: Final = "someone commented on its work while it was running"
 
 
 class AcceptWork(AttemptCommand, frozen=True, kw_only=True):
@@ -232,7 +232,7 @@ def _check_work(task: Task) -> None:
     """Refuse an attempt that cannot end in a change."""
     kind = kind_of(task.spec)
     if kind.answer:
-        raise Refusal(f"task {task.number} ends with {kind.title}, not with work")
+        raise Refusal(f"task {task.number} must end with a {kind.answer}, not a change")
 
 
 def _continued_work(task: Task) -> str:

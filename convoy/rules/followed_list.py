@@ -90,7 +90,8 @@ def _changed(was: SubIssue, sub: SubIssue, closed: set[int]) -> list[str]:
         no = "" if sub.away else "no longer "
         told.append(f"#{sub.issue} is {no}blocked by {sub.away or was.away}")
     if sub.kept_by != was.kept_by:
-        told.append(f"#{sub.issue} is assigned to {sub.kept_by or 'no one'}")
+        place = f"assigned to {sub.kept_by}" if sub.kept_by else "no longer assigned"
+        told.append(f"#{sub.issue} is {place}")
     if sub.step_of != was.step_of:
         place = (
             f"a step of #{sub.step_of}"
@@ -137,14 +138,12 @@ class ProposeList(ConvoyCommand, frozen=True, kw_only=True):
 
 def _proposal(convoy: Convoy, told: tuple[str, ...], fault: str) -> str:
     listed = "\n".join(f"- {each}" for each in told)
+    changed = f"The sub-issues have changed:\n\n{listed}\n\nThe plan does not change"
     if fault:
-        return f"The sub-issues have changed:\n\n{listed}\n\nThe plan is kept: {fault}."
+        return f"{changed}: {fault}."
     if convoy.settings.follow:
         return f"The sub-issues have changed, and so has the plan:\n\n{listed}"
-    return (
-        f"The sub-issues have changed:\n\n{listed}\n\nThe plan does not change until "
-        "someone says `/brat follow`."
-    )
+    return f"{changed} until someone comments `/brat follow`."
 
 
 def _open(listed: tuple[SubIssue, ...]) -> tuple[SubIssue, ...]:
@@ -175,7 +174,7 @@ class FollowList(ConvoyCommand, frozen=True, kw_only=True):
         if not convoy.proposed:
             return Refusal(f"the sub-issues of {convoy.name} match its plan")
         if convoy.settled:
-            return Refusal(f"every task of {convoy.name} is done, and it is landing")
+            return Refusal(f"all tasks of {convoy.name} are done, and it is landing")
         listed = _open(convoy.proposed)
         if fault := list_fault(listed):
             return Refusal(fault)
@@ -278,7 +277,7 @@ class FinishKept(TaskCommand, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         task = unsettled(state, self.convoy, self.task)
         if not _at_rest(task):
-            return Refusal(f"task {task.number} is {task.state}: an agent works on it")
+            return Refusal(f"task {task.number} is {task.state}: an agent started it")
         convoy = state.convoys[self.convoy]
         why = f"{self.by} did it, and its issue is closed"
         merged = _done_by_person(convoy, task, why, self.target)
@@ -319,4 +318,4 @@ class WriteSubIssues(ConvoyCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         found = unwritten(state, live(state, self.convoy))
-        return found or Refusal(f"every task of {self.convoy} already has its issue")
+        return found or Refusal(f"every task of {self.convoy} already has an issue")

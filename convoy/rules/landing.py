@@ -128,7 +128,7 @@ def kept_by_people(convoy: Convoy, task: Task) -> str:
     if waits := convoy.kept_by:
         return waits
     if task.held:
-        return f"removal of the label {task.held}"
+        return f"the label {task.held} to be removed"
     if task.set_aside is not None and task.waits_aside:
         return another_try(task.set_aside)
     if task.taken_out is not None:
@@ -279,7 +279,7 @@ class AttemptMerge(TaskCommand, frozen=True, kw_only=True):
 
     def _unfit(self, convoy: Convoy, task: Task) -> Refusal | None:
         if task.work is None or task.work.commit != self.work:
-            return Refusal(f"task {self.task} now has other work")
+            return Refusal(f"the work of task {self.task} has changed")
         is_trial = trial(convoy, task) and self.base == task.work.base
         if not is_trial and (waits := kept_from_landing(convoy, task)):
             return Refusal(f"task {self.task} is waiting for {waits}")
@@ -363,7 +363,7 @@ class LandMerge(TaskCommand, frozen=True, kw_only=True):
         if task is None:
             return (landed, *completed(convoy, self.candidate))
         if needed := unmet(convoy, task):
-            return Refusal(f"task {task.number} needs task {needed[0]} merged first")
+            return Refusal(f"task {needed[0]} must be merged before task {task.number}")
         if first := turns(convoy).get(task.number):
             return Refusal(f"task {task.number} is waiting for {first[0].words()}")
         merged = TaskMerged(convoy=convoy.name, task=task.number, commit=self.candidate)
@@ -387,7 +387,7 @@ class SettleEmpty(TaskCommand, frozen=True, kw_only=True):
         task = task_in(state, self.convoy, self.task, "needs-review")
         convoy = state.convoys[self.convoy]
         if task.work is None or task.work.commit != self.work:
-            return Refusal(f"task {task.number} now has other work")
+            return Refusal(f"the work of task {task.number} has changed")
         if waits := kept_from_landing(convoy, task):
             return Refusal(f"task {task.number} is waiting for {waits}")
         merged = TaskMerged(convoy=convoy.name, task=task.number, why=HELD_ALREADY)

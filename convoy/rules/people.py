@@ -147,7 +147,7 @@ class CallPeople(ConvoyCommand, frozen=True, kw_only=True):
             return Refusal(f"there is no convoy {self.convoy}")
         needs = tuple(need.key for need in uncalled(state, convoy))
         if not needs:
-            return Refusal(f"everyone needed in {convoy.name} has been notified")
+            return Refusal(f"everyone needed for {convoy.name} was notified")
         key = ids.sign_key("call", f"{convoy.name}/{self.now}")
         return (
             PeopleCalled(convoy=convoy.name, needs=needs),
@@ -192,7 +192,7 @@ class BlockTask(TaskCommand, frozen=True, kw_only=True):
         if task is None or task.state not in ("queued", "running", "needs-review"):
             return Refusal(f"task {self.task} of {self.convoy} cannot be blocked")
         if convoy.lands_given is not None:
-            return Refusal("it has no session: /brat cancel removes it")
+            return Refusal("it has no session to stop: use /brat cancel instead")
         check_unused(convoy, task)
         stop = Stop(self.why)
         blocked = tuple(
@@ -364,12 +364,12 @@ class RebaseWork(TaskCommand, frozen=True, kw_only=True):
         check_unjudged(convoy, task)
         if kind_of(task.spec).takes_target_in:
             return Refusal(
-                f"task {self.task} merges {convoy.target} in, so it cannot be rebased"
+                f"task {self.task} is a merge of {convoy.target} and cannot be rebased"
             )
         if task.work is None or task.work.commit != self.old:
-            return Refusal(f"task {self.task} now has other work")
+            return Refusal(f"the work of task {self.task} has changed")
         if task.work.base == self.base:
-            return Refusal(f"task {self.task} is already on {self.base[:10]}")
+            return Refusal(f"task {self.task} is already based on {self.base[:10]}")
         return (copied(WorkRebased, self),)
 
 
@@ -407,7 +407,7 @@ class RaiseThreads(TaskCommand, frozen=True, kw_only=True):
         task = unsettled(state, self.convoy, self.task)
         raised, told = copied(ThreadsRaised, self), copied(TaskTold, self)
         if why := unending(with_threads(task.threads, self.threads)):
-            why = f"{why}: say which one counts, then `/brat retry {self.task}`"
+            why = f"{why}: say what to do, then `/brat retry {self.task}`"
             return (raised, told, copied(TaskBlocked, self, why=why))
         if task.state != "needs-review":
             return (raised, told)

@@ -32,7 +32,7 @@ class AddTask(ConvoyCommand, frozen=True, kw_only=True):
         if not convoy.tasks:
             return Refusal(f"{convoy.name} has no plan yet")
         if convoy.settled and (convoy.pull is None or convoy.given or convoy.asked):
-            return Refusal(f"every task of {convoy.name} is done, and it is landing")
+            return Refusal(f"all tasks of {convoy.name} are done, and it is landing")
         if len(convoy.tasks) >= convoy.settings.tasks:
             most = counted(convoy.settings.tasks, "task")
             return Refusal(f"a convoy may have at most {most}")
@@ -86,19 +86,19 @@ class AssignTask(ConvoyCommand, frozen=True, kw_only=True):
         engines = convoy.settings.workers
         if self.engine not in engines:
             near = did_you_mean(self.engine, engines)
-            known = ", ".join(sorted(engines))
-            return Refusal(f"there is no engine {self.engine}, only {known}{near}")
+            known = f"{', '.join(sorted(engines))}{near}"
+            return Refusal(f"there is no engine {self.engine}; configured: {known}")
         if self.task is not None:
             task = at_rest(state, convoy.name, self.task)
             if task.spec.engine == self.engine:
                 return Refusal(
-                    f"task {task.number} already has the engine {self.engine}"
+                    f"task {task.number} already uses the engine {self.engine}"
                 )
             return (copied(TaskAssigned, self, task=task.number),)
         fresh = (task for task in convoy.tasks if not task.settled and not task.started)
         given = (task.number for task in fresh if task.spec.engine != self.engine)
         assigned = tuple(copied(TaskAssigned, self, task=number) for number in given)
-        why = f"all tasks that have not started already have the engine {self.engine}"
+        why = f"every task has already started or uses the engine {self.engine}"
         return assigned or Refusal(why)
 
 
@@ -106,7 +106,7 @@ def at_rest(state: State, name: str, number: int) -> Task:
     """Return a task that waits, with no session and no work."""
     task = unsettled(state, name, number)
     if task.state not in ("queued", "blocked") or task.attempt is not None:
-        raise Refusal(f"task {number} is already {task.state}: it is too late for this")
+        raise Refusal(f"task {number} is {task.state}; it is too late to change it")
     return task
 
 
@@ -120,9 +120,8 @@ class PartTask(TaskCommand, frozen=True, kw_only=True):
         task = at_rest(state, self.convoy, self.task)
         convoy = state.convoys[self.convoy]
         if not can_be_split(convoy, task):
-            return Refusal(
-                f"task {task.number} depends on another task or is not of kind work"
-            )
+            fit = "a task of kind work that has no review and no tests"
+            return Refusal(f"task {task.number} cannot be split: only {fit} can")
         if fault := split_fault(convoy, task, self.parts):
             return Refusal(fault)
         left = [each for each in convoy.tasks if each.state != "dropped"]
@@ -146,6 +145,6 @@ def split_fault(convoy: Convoy, task: Task, parts: tuple[TaskSpec, ...]) -> str 
     if [part.number for part in parts] != [*range(first, first + len(parts))]:
         return f"parts must be numbered consecutively from {first}"
     if any(part.part_of != task.number for part in parts):
-        return f"all of them must be parts of task {task.number}"
+        return f"every part must belong to task {task.number}"
     specs = tuple(each.spec for each in convoy.tasks)
     return fault_of(convoy, relinked(specs, task.number, parts))

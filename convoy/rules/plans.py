@@ -65,9 +65,9 @@ class PlanConvoy(ConvoyCommand, frozen=True, kw_only=True):
             return Refusal("a plan must have at least one task")
         numbers = [task.number for task in self.tasks]
         if numbers != sorted({*numbers} - {0}):
-            return Refusal("tasks must be numbered consecutively from 1")
+            return Refusal("task numbers must be positive and in ascending order")
         if numbers[0] <= convoy.numbered:
-            return Refusal(f"the numbers up to {convoy.numbered} are already used")
+            return Refusal(f"task numbers up to {convoy.numbered} are already used")
         if given := convoy.lands_given:  # its work is done
             planned = copied(ConvoyPlanned, self)
             taken = WorkAccepted(
@@ -114,9 +114,9 @@ def fault_of(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> str | None:
             number = min(lost)
             return f"task {task.number} needs task {number}, which might not be chosen"
         if task.engine not in convoy.settings.workers:
-            return f"the engine of task {task.number}, {task.engine}, does not exist"
+            return f"task {task.number} uses an unknown engine, {task.engine}"
     if circle := find_cycle(_edges(tasks)):
-        return f"the tasks wait for each other in a cycle: {circle}"
+        return f"tasks wait for each other in a cycle: {', '.join(map(str, circle))}"
     return None
 
 
@@ -178,11 +178,11 @@ class AllowPaths(TaskCommand, frozen=True, kw_only=True):
             return Refusal(f"no agent may change {kept[0]}: a person must do it")
         new = tuple(path for path in found if path not in task.allowed)
         if not new:
-            what = self.path or f"the list of paths in the plan of task {task.number}"
+            what = self.path or f"every path in the plan of task {task.number}"
             if task.state == "blocked" and not unallowed(task, gate):
-                why = clause(task.why)
-                return Refusal(f"{what} does not block it; this does: {why}")
-            return Refusal(f"{what} is not protected or is already allowed")
+                why = f"another reason: {clause(task.why)}"
+                return Refusal(f"task {task.number} is blocked for {why}")
+            return Refusal(f"{what} is already allowed or is not protected")
         allowed = copied(TaskAllowed, self, paths=new)
         if task.state != "blocked":
             return (allowed,)

@@ -106,7 +106,7 @@ def _convoy_keeps(convoy: Convoy, task: Task, at: Moment | None) -> Iterator[Sta
             "paused": f"a person: the convoy is paused{because}",
         }.get(convoy.state, f"nothing: the convoy is {convoy.state}")
         if convoy.state == "planning" and convoy.staged:
-            said = "staged = true to be removed from the configuration"
+            said = "`staged = true` to be removed from the configuration"
         yield StartWait("convoy", said)
     elif not task.number and at is not None and at.paused:
         yield StartWait("convoy", "`/brat resume all`")
@@ -154,11 +154,11 @@ def is_kept(
 
 def _taking_in(convoy: Convoy, number: int) -> str:
     """Return that the target is to be taken in, with a task that a person did on it."""
-    takes_in = sync_task(convoy)
-    how = f", by task {takes_in.number}" if takes_in else ""
-    if convoy.sync.left and not takes_in:
-        how = f": CI is red on {convoy.target}"
-    return f"{convoy.target} to be merged in, which contains task {number}{how}"
+    takes_in, target = sync_task(convoy), convoy.target
+    by = f" by task {takes_in.number}" if takes_in else ""
+    red = f", but CI is red on {target}" if convoy.sync.left and not takes_in else ""
+    merged = f"{target} to be merged into the convoy branch{by}"
+    return f"{merged} ({target} contains task {number}{red})"
 
 
 def holding(lease: Lease) -> str:
@@ -203,13 +203,13 @@ def engine_waits(state: State, convoy: Convoy, task: Task, now: int) -> Iterator
     running = tuple(each for _, each in state.running())
     most, name = convoy.settings.max_sessions, task.spec.engine
     if len(running) >= most:
-        yield f"all {most} slots for sessions are in use"
+        yield f"no session slot is free (limit: {most})"
     engine = convoy.settings.engines.get(name)
     used = Counter(each.spec.engine for each in running)[name]
     rest = Counter(resting_engines(state, now))[name]
     if engine is not None and used + rest >= engine.max_sessions:
-        held = f" or waiting for its vendor ({rest})" if rest else ""
-        yield f"all {engine.max_sessions} slots of the engine {name} are in use{held}"
+        held = f"; waiting for its vendor: {rest}" if rest else ""
+        yield f"the engine {name} has no free slot (limit: {engine.max_sessions}{held})"
 
 
 def resting_engines(state: State, now: int) -> Iterator[str]:

@@ -133,9 +133,9 @@ def _way(rules: TargetRules) -> Way:
 
 def _other_waits(rules: TargetRules) -> Iterator[str]:
     if rules.owners:
-        yield "a review by the owners of the code"
+        yield "a review from a code owner"
     if rules.resolved:
-        yield "every conversation to be resolved"
+        yield "the resolution of all conversations"
     for environment in rules.deployed:
         yield f"a deployment to {environment}"
 
@@ -245,7 +245,7 @@ class AskForge(ConvoyCommand, frozen=True, kw_only=True):
             return Refusal(f"{convoy.name} has no pull request yet")
         key = ids.landing_key(convoy.name, self.candidate)
         if convoy.asked == self.candidate or key in state.intents:
-            return Refusal(f"the forge was asked to merge {self.candidate}")
+            return Refusal(f"the forge was already asked to merge {self.candidate}")
         intent = ActionIntended(
             key=key, kind="land", convoy=convoy.name, text=self.candidate
         )

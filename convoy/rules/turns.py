@@ -258,7 +258,7 @@ def _needs_help(convoy: Convoy, task: Task) -> bool:
     return task.state == "queued" and convoy.state == "paused"
 
 
-ANOTHER_APPROVAL: Final = "an approval by someone who did not give it instructions"
+ANOTHER_APPROVAL: Final = "an approval from someone who did not instruct its agent"
 _CI_FILES_SHOWN: Final = 3
 
 

@@ -175,11 +175,11 @@ WITHOUT_VERDICT: Final = frozenset(
 https://docs.github.com/rest/checks/runs (conclusion)
 """
 REQUIRE: Final = (
-    "make a check run on it, or list those that may be skipped in [refinery] checks"
+    "make a check run on it, or list checks that may be skipped in [refinery] checks"
 )
-AWAITED: Final = "the required check {named} has not reported on it{others}: {mend}"
+AWAITED: Final = "the required check{named} not reported on it{others}: {mend}"
 LET_IT_RUN: Final = (
-    "make it run on brat/queue/**, or list checks that do in [refinery] checks"
+    "run CI on brat/queue/**, or list checks that run there in [refinery] checks"
 )
 SKIPPED_WHOLE: Final = (
     "{0} was skipped entirely, so none of its jobs reported: move the if: from {0} to "
@@ -256,7 +256,8 @@ def judge(
         skips = {each.name for each in reported if each.conclusion == "skipped"}
         whole = skips.intersection(re.split(r" \(| / ", name)[0] for name in lacking)
         mend = SKIPPED_WHOLE.format(min(whole)) if whole else LET_IT_RUN
-        text = AWAITED.format(named=", ".join(lacking), others=others, mend=mend)
+        named = f"s {', '.join(lacking)} have" if lacking[1:] else f" {lacking[0]} has"
+        text = AWAITED.format(named=named, others=others, mend=mend)
     if not newest:
         verdict: CiVerdict = "pending" if running else "none"
         return Checks(verdict=verdict, more=running, text=text)
@@ -301,7 +302,7 @@ def _green(
     wanted = set(required) - {check.name for check in sound}
     if lacking := wanted if required else set() if is_known else set(names):
         text = "\n".join(
-            f"{c.name}: it comes from {who}, who may not report it; {MEND}"
+            f"{c.name}: it was reported by {who}, which is not allowed; {MEND}"
             for c in passed
             if c.name in lacking
             for who in ["a job's token" if c.is_loose else c.app or "somebody unknown"]

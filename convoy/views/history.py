@@ -307,9 +307,9 @@ def attempt_story(sessions: Iterable[PastSession], task: int) -> Iterator[str]:
     for one in sessions:
         if one.task != task:
             continue
-        took = f", {spoken_duration(round(one.took_s))} of work" if one.ended else ""
+        took = f" and ran for {spoken_duration(round(one.took_s))}" if one.ended else ""
         landed = f" at {clock(one.landed)}" if one.landed else ""
-        judged = f", judged by {', '.join(one.judged)}" if one.judged else ""
+        judged = f", tested by {', '.join(one.judged)}" if one.judged else ""
         why = one.why.partition("\n\n")[0]
         was = "was " if one.how in ("sent back", "refused", "lost") else ""
         how = "is running" if one.how == "running" else f"{was}{one.how}"

@@ -84,8 +84,8 @@ def approval(convoy: Convoy) -> str:
         return ""  # the preview of the steps says how it goes on
     if convoy.given is not None:
         return (
-            f"{convoy.given.author} must agree, as the owner of the branch: `/brat "
-            "approve` here, or `/brat cancel`; nothing starts until then"
+            f"{convoy.given.author}, who owns the branch, must agree: `/brat approve` "
+            "here, or `/brat cancel`; nothing starts until then"
         )
     return (
         "someone with write access must approve the plan: `/brat approve` here, or "

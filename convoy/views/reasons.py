@@ -160,11 +160,11 @@ def _running(convoy: Convoy, task: Task) -> Iterator[str]:
         yield f"its session must end by {clock(end)}"
     told, heard = len(task.attempt.messages), task.attempt.heard
     if heard:
-        yield f"{heard} of {told} messages have reached its engine"
+        yield f"its engine has received {heard} of {told} messages"
     if left := told - heard:
         yield (
-            f"{left} of {told} messages have not reached its engine; the next "
-            "attempt will get all of them"
+            f"its engine has not received {left} of {told} messages; the next attempt "
+            "will get all of them"
         )
 
 
@@ -177,8 +177,8 @@ def _review(convoy: Convoy, task: Task) -> Iterator[str]:
         )
     queue = [each.number for each in waiting_to_merge(convoy)]
     place = queue.index(task.number) if task.number in queue else 0
-    if ahead := ", ".join(map(str, queue[:place])):
-        yield f"ahead of it in the merge queue: task {ahead}"
+    if ahead := ", ".join(f"task {each}" for each in queue[:place]):
+        yield f"ahead of it in the merge queue: {ahead}"
     if waits := kept_from_landing(convoy, task):
         yield f"it waits for {waits}"
         return
@@ -264,7 +264,7 @@ def way_of_landing(landing: Landing, target: str) -> str:
         "push": f"A push moves {target} to the commit that CI tested",
         "merge": f"The forge lands its pull request by {landing.method}",
         "queue": f"It lands through the forge's merge queue of {target}",
-        "person": f"By the rules of {target}, only a person can merge its pull request",
+        "person": f"The rules of {target} let only people merge its pull request",
     }[landing.way]
     after = ", ".join(landing_wants(landing))
     return f"{said}, after {after}." if after else f"{said}."

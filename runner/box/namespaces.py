@@ -133,7 +133,7 @@ def _cloned(namespaces: int) -> int:
     """Fork into new namespaces; return the child's id, in the child 0."""
     number = _CLONE.get(os.uname().machine)
     if number is None:
-        raise OSError(0, "not on this kind of machine")
+        raise OSError(0, "not supported on this kind of machine")
     flags = namespaces | signal.SIGCHLD
     return kernel.checked(kernel.libc.syscall(number, flags, 0, 0, 0, 0))
 

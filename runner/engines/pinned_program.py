@@ -133,8 +133,8 @@ def _by_npm(kind: str, folder: Path, path: str, offered: Mapping[str, str]) -> P
     npm = shutil.which("npm", path=path)
     if npm is None:
         raise Unavailable(
-            f"This job has neither {kind} nor npm to install it with: set the variable "
-            "BRAT_CONTAINER to an image that has it"
+            f"neither {kind} nor npm is installed in this job: set the variable "
+            f"BRAT_CONTAINER to an image that has {kind}"
         )
     lock = npm_lock(kind)
     modules = folder / "lib"
@@ -153,7 +153,7 @@ def _by_npm(kind: str, folder: Path, path: str, offered: Mapping[str, str]) -> P
 def _by_pip(folder: Path, path: str, offered: Mapping[str, str]) -> Path:
     if sys.version_info >= _TOO_NEW:
         raise Unavailable(
-            f"This job has no {_AIDER}, which does not run on Python "
+            f"{_AIDER} is not installed in this job and does not run on Python "
             f"{'.'.join(map(str, _TOO_NEW))} or newer: set the variable BRAT_CONTAINER "
             "to an image that has it"
         )

@@ -53,7 +53,7 @@ def _handed(env: Mapping[str, str], name: str, most: int) -> bytes | None:
     if not number:
         return None
     if not (number.isascii() and number.isdigit() and int(number) > _STANDARD):
-        raise BadInput(f"{name} is {number!r}; it must be a descriptor, 3 or higher.")
+        raise BadInput(f"{name} is {number!r}; use a file descriptor, 3 or higher.")
     try:
         with open(int(number), "rb", buffering=0) as source:  # noqa: PTH123  a descriptor has no path
             return source.read(most)
@@ -201,7 +201,7 @@ def read_inputs(env: Mapping[str, str]) -> Inputs:
     if token is None and not server.startswith("file://"):
         raise BadInput(
             "There is no token for fetching; set BRAT_TOKEN, or set BRAT_TOKEN_FD to "
-            "the number of a descriptor that holds one."
+            "the number of a file descriptor that holds one."
         )
     return Inputs(
         convoy=convoy,
@@ -400,10 +400,10 @@ def _engine(env: Mapping[str, str]) -> EngineSpec:
     if name not in ENGINE_TYPES:
         hint = did_you_mean(name, ENGINE_TYPES) or "."
         allowed = ", ".join(ENGINE_TYPES)
-        raise BadInput(f"The input engine is {name[:80]!r}, not one of {allowed}{hint}")
+        raise BadInput(f"The input engine is {name[:80]!r}; use one of {allowed}{hint}")
     model = env.get("BRAT_TASK_MODEL", "").strip()
     if model and _MODEL.fullmatch(model) is None:
-        raise BadInput(f"The input model is {model[:80]!r}, not a model's name.")
+        raise BadInput(f"The input model is {model[:80]!r}; use a model's name.")
     try:
         args = tuple(shlex.split(env.get("BRAT_TASK_ARGS", "")))
     except ValueError as error:

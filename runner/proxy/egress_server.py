@@ -58,7 +58,7 @@ async def through(proxy: str, host: str, port: int, *, is_plain: bool) -> Stream
         raise OSError("the machine's own proxy does not speak HTTP") from error
     if head.split(b" ", 2)[1:2] != [b"200"]:
         writer.close()
-        raise OSError(f"the machine's own proxy says {head[:60]!r}")
+        raise OSError(f"the machine's own proxy answered {head[:60]!r}")
     return reader, writer
 
 
@@ -162,7 +162,7 @@ class Egress:
         if self._word and not hmac.compare_digest(asked.word, self._word.encode()):
             return _no(writer, _WANTS_WORD, "This is another session's proxy.")
         if len(self._open) > AT_ONCE:
-            why = f"No more than {AT_ONCE} connections at once."
+            why = f"This proxy allows at most {AT_ONCE} connections at once."
             return _no(writer, HTTPStatus.SERVICE_UNAVAILABLE, why)
         if not allows_host(self._listed, asked.host, asked.port):
             self._tell_once(f"{asked.where}, which is not listed")

@@ -120,7 +120,7 @@ def unreached(refused: Sequence[str], key: str) -> str:
     Programs quote no more of a refusal than its status, if that.
     """
     told = "; ".join(refused[:_TOLD])
-    return f"\nbrat: cannot reach {told}: `{key}` lists allowed hosts\n" if told else ""
+    return f"\nbrat: cannot reach {told}; allow hosts in `{key}`\n" if told else ""
 
 
 class ProxyClient:

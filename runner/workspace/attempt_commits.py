@@ -258,7 +258,7 @@ class AttemptCommits:
         self._undo(each for each in staged if each.path in {*gone})
         tree = self._git("write-tree").stdout.decode().strip()
         if self._says_yes("diff", "--quiet", base, tree):
-            return Work(oversized=" Nothing else was left.")
+            return Work(oversized=" There were no other changes.")
         commit = ("commit-tree", tree, "-p", base, "-F", "-")
         made = self._git(*commit, stdin=message.text().encode(errors="replace"))
         head = made.stdout.decode().strip()

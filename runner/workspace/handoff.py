@@ -64,8 +64,8 @@ def _committed(inputs: Inputs, repo: Path) -> str | None:
     branch = default_branch(inputs)
     if not branch:
         raise NobodySigned(
-            "GITHUB_EVENT_PATH has no event that gives the default branch, from which "
-            f"{SIGNERS_FILE} is read: set the variable BRAT_ALLOWED_SIGNERS instead."
+            "The event in GITHUB_EVENT_PATH does not name the default branch, so "
+            f"{SIGNERS_FILE} cannot be read: set the variable BRAT_ALLOWED_SIGNERS."
         )
     if inputs.ref != _HEADS + branch or not inputs.head:
         raise NobodySigned(

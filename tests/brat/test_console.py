@@ -91,9 +91,9 @@ async def test_a_text_that_is_too_long_for_a_command_is_said(tmp_path: Path) -> 
 
 @looped(
     ("task show x", "'number': 'x' is not a whole number."),
-    ("log show -n 1.5", "'-n': '1.5' is not a whole number from 0 on."),
+    ("log show -n 1.5", "'-n': '1.5' is not a whole number from 0 upwards."),
     ("up --port 70000", "'--port': '70000' is not a whole number from 0 to 65535."),
-    ("log show -n -1", "'-n': '-1' is not a whole number from 0 on."),
+    ("log show -n -1", "'-n': '-1' is not a whole number from 0 upwards."),
     ("log export --format x", "'--format': 'x' is not one of 'json', 'md'."),
 )
 def test_a_bad_value_is_told_with_where_it_stands_and_what_is_allowed(

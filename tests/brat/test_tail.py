@@ -21,7 +21,7 @@ def clone(tmp_path: Path) -> Path:
 
 
 def test_the_job_on_the_forge_is_named(clone: Path) -> None:
-    where = "https://git.example/ann/app/actions/runs/101 or, with a live feed, "
+    where = "https://git.example/ann/app/actions/runs/101, or use --bot"
     with pytest.raises(BratError, match=f"ran on the forge; .* {where}"):
         session_views.tail_session(clone, 1, None, None, following=False)
 

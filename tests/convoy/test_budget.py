@@ -247,7 +247,7 @@ def test_before_the_first_attempt_it_is_a_guess_by_price() -> None:
     # 0.1 million read, 0.4 from the cache and 0.015 written, each twice.
     assert rules.convoy.estimate == Estimate(usd=1.1)
     assert estimate_words(rules.convoy.estimate) == (
-        "about $1.10 (a guess based on the price of its engines)"
+        "about $1.10 (a guess from the prices of these engines)"
     )
 
 
@@ -261,6 +261,6 @@ def test_then_it_is_the_median_of_what_such_tasks_took_before() -> None:
     found = estimate(rules.state, rules.convoy, (spec(1), spec(2)))
     assert found == Estimate(usd=3.0, seconds=2, tasks=3)
     assert estimate_words(found) == (
-        "about $3.00 and 2 s of sessions (the median of 3 earlier tasks by the same "
+        "about $3.00 and 2 s in sessions (the median of 3 earlier tasks with these "
         "engines)"
     )

@@ -62,7 +62,7 @@ def test_a_check_counts_only_from_who_is_known_to_report_it() -> None:
     assert verdict(check(1), known=known) == "green"
     found = seen(check(1, app="evil"), required=("ci",), known=known)
     assert found.verdict == "broken"
-    assert "from evil, who may not report" in found.text
+    assert "reported by evil, which is not allowed" in found.text
     assert verdict(check(1, app="evil"), check(2, "running"), known=known) == "pending"
     assert verdict(check(1, app="evil", is_status=True), known=known) == "broken"
     assert verdict(check(1, "failure", app="evil"), known=known) == "red"
@@ -129,4 +129,4 @@ def test_a_second_ci_that_leaves_a_commit_alone_is_awaited_and_then_named() -> N
         judged=("ci",),
         missing=("e2e",),
     )
-    assert landed.sentence().endswith(" (judged: ci; missing: e2e).")
+    assert landed.sentence().endswith(" (checks: ci; missing: e2e).")

@@ -337,7 +337,7 @@ def test_many_faults_are_told_a_page_at_a_time() -> None:
     found = faults("".join(f"a{number} = 1\n" for number in range(2500))).split("\n")
 
     assert len(found) == 51
-    last = ".brat/config.toml: 2450 more faults; fix these first"
+    last = ".brat/config.toml: 2450 more faults; fix those above first"
     assert found[-1] == last
 
 

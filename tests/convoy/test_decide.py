@@ -44,9 +44,9 @@ def test_tasks_whose_paths_overlap_do_not_run_together() -> None:
 
 @looped(
     ([spec(1, after=(7,))], "task 1 needs task 7, which is not in the plan"),
-    ([spec(1, after=(2,)), spec(2, after=(1,))], "in a cycle: (1, 2, 1)"),
-    ([spec(1, engine="gpt")], "the engine of task 1, gpt, does not exist"),
-    ([spec(2), spec(1)], "numbered consecutively"),
+    ([spec(1, after=(2,)), spec(2, after=(1,))], "in a cycle: 1, 2, 1"),
+    ([spec(1, engine="gpt")], "task 1 uses an unknown engine, gpt"),
+    ([spec(2), spec(1)], "in ascending order"),
     ([], "at least one task"),
 )
 def test_a_plan_that_could_not_end_is_refused(tasks: list[TaskSpec], said: str) -> None:

@@ -145,8 +145,8 @@ def test_rebased_work_replaces_the_old_and_its_approvals() -> None:
 def test_only_the_work_there_is_goes_on_another_base() -> None:
     rules = offered()
 
-    assert refused(rules, rebase(old=sha("e"))) == "task 1 now has other work"
-    assert "task 1 is already on 0000000000" in refused(rules, rebase(base=sha("0")))
+    assert refused(rules, rebase(old=sha("e"))) == "the work of task 1 has changed"
+    assert "task 1 is already based on 00000" in refused(rules, rebase(base=sha("0")))
 
 
 # --- revise ---------------------------------------------------------------------------

@@ -87,7 +87,7 @@ def test_its_slot_is_not_given_to_another_task_until_it_has_waited() -> None:
     assert not starts(rules, until - 1)
     assert starts(rules, until)
     why = reasons(rules.state, rules.convoy, rules.task(2), rules.now)
-    slots = "all 1 slots of the engine default are in use or waiting for its vendor (1)"
+    slots = "the engine default has no free slot (limit: 1; waiting for its vendor: 1)"
     assert why[1] == slots
 
 

@@ -99,7 +99,7 @@ def test_what_is_not_protected_needs_no_word() -> None:
     told = decided(
         AllowPaths(convoy=NAME, task=1, by="ann"), blocked_by.change(rules.state)
     )
-    assert "does not block it; this does: The patch adds" in str(told)
+    assert "is blocked for another reason: The patch adds" in str(told)
 
 
 def test_a_task_that_is_added_waits_too() -> None:

@@ -38,7 +38,7 @@ def test_a_task_that_is_tried_again_says_why() -> None:
 
 
 def test_what_an_attempt_noted_is_said_with_its_work() -> None:
-    notes = ("Left out: a nested repository: demo.",)
+    notes = ("Left out (nested repository): demo.",)
     rules = Rules().planned(spec(1)).started(1)
     noted = TaskNoted(convoy=NAME, task=1, attempt=1, notes=notes)
     rules.do(noted).accepted(1, sha("b"))
@@ -70,7 +70,7 @@ def test_all_that_keeps_a_task_waiting_is_said() -> None:
 def test_a_full_house_is_said() -> None:
     rules = Rules().planned(spec(1), spec(2), max_sessions=1).started(1)
 
-    assert "all 1 slots for sessions are in use" in why(rules, 2)
+    assert "no session slot is free (limit: 1)" in why(rules, 2)
 
 
 def test_a_running_task_says_since_when_and_until_when() -> None:

@@ -133,4 +133,4 @@ def test_every_sentence_fits_what_happened() -> None:
 
     assert "Task 2 was dropped: not wanted." in said
     assert "Task 3 needed no change." in said
-    assert f"The convoy landed on main as {'a' * 10} (judged: ci)." in said
+    assert f"The convoy landed on main as {'a' * 10} (checks: ci)." in said

@@ -97,7 +97,7 @@ def test_only_a_task_that_reports_ends_in_a_report_and_in_nothing_else() -> None
     work = made(AcceptWork, commit=sha("a"), files=())
 
     assert rules.ask(given(2)) == Refusal("task 2 does not end with a report")
-    assert rules.ask(work) == Refusal("task 1 ends with a scout, not with work")
+    assert rules.ask(work) == Refusal("task 1 must end with a report, not a change")
     assert isinstance(rules.ask(AcceptNothing(convoy=NAME, task=1, attempt=1)), Refusal)
     rules.do(given(1))
     assert isinstance(rules.ask(given(1)), Refusal)

@@ -38,7 +38,7 @@ def found(
 def test_a_review_starts_when_there_is_work_and_on_that_commit() -> None:
     rules = Rules().planned(spec(1), REVIEW)
     assert not startable(rules.convoy, rules.task(2))
-    assert waits_for(rules.convoy, rules.task(2)) == "work of task 1"
+    assert waits_for(rules.convoy, rules.task(2)) == "the work of task 1"
 
     rules.started(1).accepted(1, sha("a"))
     assert startable(rules.convoy, rules.task(2))
@@ -100,7 +100,7 @@ def test_a_writer_without_attempts_left_waits_for_a_person() -> None:
     rules.do(found(rules, "changes", "A."))
 
     assert rules.task(1).state == "blocked"
-    assert rules.task(1).why.startswith("1 attempt used up; last failure: the review")
+    assert rules.task(1).why.startswith("1 attempt did not land; last failure: the ")
 
 
 def test_a_verdict_on_work_that_has_changed_says_nothing() -> None:
@@ -117,7 +117,7 @@ def test_a_review_goes_with_the_work_it_looks_at() -> None:
     rules.do(DropTask(convoy=NAME, task=1, why="dropped by ann"))
 
     assert rules.task(2).state == "dropped"
-    assert rules.task(2).why == "task 1, whose work it reviews, is dropped"
+    assert rules.task(2).why == "it reviews task 1, which was dropped"
     assert rules.task(3).why == "it needs task 2, which was dropped"
     rules.do(found(rules, "approve"))
     assert rules.task(2).attempt is None

@@ -229,8 +229,8 @@ def test_what_no_judge_can_say_the_rule_says() -> None:
     made = [fact for fact in rules.facts if isinstance(fact, ChoiceMade)]
     assert [each.on for each in made] == [3]
     assert made[0].text == (
-        "its change is the smallest of the green rivals' changes; no judge chose "
-        "the best one: it died"
+        "it is the green rival with the smallest change; no judge chose the best "
+        "one: it died"
     )
     assert rules.task(4).attempt is None
     assert [rules.task(n).state for n in (1, 2, 3)] == [
@@ -268,14 +268,14 @@ def test_a_chosen_one_that_turns_red_is_tried_again_like_any_task() -> None:
 def test_a_choice_goes_with_its_rivals_and_the_chosen_with_its_choice() -> None:
     rules = green(begun(), 1, 2).do(DropTask(convoy=NAME, task=4, why="by ann"))
     assert [task.state for task in rules.convoy.tasks] == [*["dropped"] * 4, "blocked"]
-    assert rules.task(1).why == "task 4, which was to choose, is dropped"
+    assert rules.task(1).why == "it is a rival in task 4, which was dropped"
 
     rules = red(green(begun(), 1, 2), 3).started(4)
     rules.do(chose(rules, 2))
     refused = rules.ask(DropTask(convoy=NAME, task=4, why="by ann"))
     assert refused == Refusal("task 4 chose task 2 and ends with it")
     rules.do(DropTask(convoy=NAME, task=2, why="by ann"))
-    assert rules.task(4).why == "task 2, which it chose, is dropped"
+    assert rules.task(4).why == "it chose task 2, which was dropped"
     assert rules.task(5).state == "blocked"
 
 
@@ -325,7 +325,7 @@ def test_only_what_ci_judged_is_green() -> None:
             spec(4, kind="choice", on=(1, 2, 3), after=(5,)),
             spec(5, after=(4,)),
         ),
-        "in a cycle: (1, 5, 4, 1)",
+        "in a cycle: 1, 5, 4, 1",
     ),
 )
 def test_a_race_that_could_never_end_is_refused(

@@ -94,7 +94,7 @@ def test_nothing_lands_before_what_it_needs() -> None:
     rules.started(2).accepted(2, sha("b")).offered(2, sha("c"), sha("a"))
     land = LandMerge(convoy=NAME, task=2, candidate=sha("c"), judged=("ci",))
 
-    assert "merged first" in why(decided(land, with_task(rules.state, 1, "blocked")))
+    assert "merged before" in why(decided(land, with_task(rules.state, 1, "blocked")))
     assert rules.ask(land) is None
 
 

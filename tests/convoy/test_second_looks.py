@@ -238,7 +238,7 @@ def test_a_required_check_that_does_not_come_is_named_and_asked_for_again() -> N
     mistaken = judge([one], ("lint",), "brat")
     (stop,) = commands(due(rules, TIP, a=mistaken), BlockTask)
     assert "the required check lint" in stop.why
-    assert "(reported: ci): make it run on brat/queue/**" in stop.why
+    assert "(reported: ci): run CI on brat/queue/**" in stop.why
     whole = replace(one, name="lint", conclusion="skipped")
     for leg in ("lint (3.11)", "lint / ruff"):
         said = judge([one, whole], ("ci", leg), "brat").text

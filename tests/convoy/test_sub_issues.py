@@ -70,7 +70,7 @@ def test_no_text_of_an_issue_chooses_anything() -> None:
 
 
 @looped(
-    ((sub(1, 2), sub(2, 1)), "#1 waits for #2, which waits for #1: a cycle"),
+    ((sub(1, 2), sub(2, 1)), "in a cycle: #1, #2, #1"),
     ((sub(1), sub(2, 1, step_of=1), sub(3, 9)), "#3 is blocked by #9, which is"),
     ((sub(1), sub(2, away="octo/app#7")), "#2 is blocked by octo/app#7, which is"),
     ((sub(1), sub(2, 1, step_of=1)), "a cycle"),
@@ -106,7 +106,7 @@ def test_what_needs_a_persons_work_waits_until_the_branch_holds_it(built: str) -
         rules.do(sync)
     rules.do(FinishKept(convoy=NAME, task=2, by="ann", target=theirs))
 
-    waits = "main to be merged in, which contains task 2"
+    waits = "main to be merged into the convoy branch (main contains task 2)"
     assert waits_for(rules.convoy, rules.task(3)) == waits
     assert f"it is waiting for {waits}" in reasons(
         rules.state, rules.convoy, rules.task(3), rules.now
@@ -185,7 +185,7 @@ def test_a_blocker_of_another_repository_that_appears_is_told() -> None:
 
     [said] = [intent.text for intent in rules.state.intents.values() if intent.text]
     assert "- #13 is blocked by octo/app#7\n" in said
-    assert "The plan is kept: #13 is blocked by octo/app#7, which is open" in said
+    assert "The plan does not change: #13 is blocked by octo/app#7, which is" in said
     rules.do(ProposeList(convoy=NAME, listed=BEFORE, now=2))
     assert not rules.convoy.proposed
 

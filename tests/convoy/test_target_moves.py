@@ -65,7 +65,7 @@ def test_work_that_takes_the_target_in_is_not_rebased() -> None:
     rules = conflicted().started(3).accepted(3, sha("b"))
 
     rebase = made(RebaseWork, task=3, old=sha("b"), commit=sha("c"), base=TIP, by="bea")
-    assert refused(rules, rebase) == "task 3 merges main in, so it cannot be rebased"
+    assert refused(rules, rebase) == "task 3 is a merge of main and cannot be rebased"
 
 
 # --- when -----------------------------------------------------------------------------

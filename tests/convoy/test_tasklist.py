@@ -238,13 +238,13 @@ def test_paths_have_one_form(written: str, path: str) -> None:
 
 @looped(
     *{
-        "- [ ] a\n  - after: 7": "task 1: it waits for task 7, but the last is 1",
-        "- [ ] a (after 0)": "task 1: it waits for task 0, but the last is 1",
+        "- [ ] a\n  - after: 7": "task 1: it waits for task 7, but the last task is 1",
+        "- [ ] a (after 0)": "task 1: it waits for task 0, but the last task is 1",
         "- [ ] a\n- [ ] b (after #1)": "task 2: #1 is the number of an issue; write (after 1) for a task",
         "- [ ] a (after 1)": "task 1: it waits for itself",
-        "- [ ] a (after 3)\n- [ ] b (after 1)\n- [ ] c (after 2)": "tasks wait for each other in a cycle: 1 for 3, 3 for 2, 2 for 1",
-        "- [ ] a engine: test": 'task 1: there is no engine "test"; the engines are default, docs, tests; did you mean tests?',
-        "- [ ] a\n  engine: quantum": 'task 1: there is no engine "quantum"; the engines are default, docs, tests',
+        "- [ ] a (after 3)\n- [ ] b (after 1)\n- [ ] c (after 2)": "tasks wait for each other in a cycle: 1 waits for 3, 3 waits for 2, 2 waits for 1",
+        "- [ ] a engine: test": 'task 1: there is no engine "test"; configured: default, docs, tests; did you mean tests?',
+        "- [ ] a\n  engine: quantum": 'task 1: there is no engine "quantum"; configured: default, docs, tests',
         "- [ ] a engine: tests, docs": "task 1: it names more than one engine: tests, docs",
         "- [ ] a\n  needs: 5432": 'task 1: the resource "5432" must be port:NUMBER (1 to 65535) or service:NAME',
         "- [ ] a needs: port:70000": 'task 1: the resource "port:70000" must be port:NUMBER (1 to 65535) or service:NAME',
@@ -255,15 +255,15 @@ def test_paths_have_one_form(written: str, path: str) -> None:
         "- [ ] a paths: a/..": 'task 1: the path "a/.." must not contain ".."',
         "- [ ] a paths: src/*.py": 'task 1: the path "src/*.py" must name one file or folder, without *, ? or \\',
         "- [ ] a paths: ./": 'task 1: the path "./" must name a file or a folder',
-        "- [ ] a\n  paths: a.py and b.py": 'task 1: "paths: a.py and b.py" is not clear: put commas '
+        "- [ ] a\n  paths: a.py and b.py": 'task 1: "paths: a.py and b.py" could not be read: put commas '
         "between names",
-        "- [ ] a\n  paths: a.py,\n  b.py": 'task 1: "paths: a.py," is not clear: put commas between '
+        "- [ ] a\n  paths: a.py,\n  b.py": 'task 1: "paths: a.py," could not be read: put commas between '
         "names",
-        "- [ ] a\n  - engine: (after 1)": 'task 1: "engine: (after 1)" is not clear: put commas '
+        "- [ ] a\n  - engine: (after 1)": 'task 1: "engine: (after 1)" could not be read: put commas '
         "between names",
-        "- [ ] a\n  accept: make test": 'task 1: "accept: make test" is not clear: put the command '
-        "in backquotes",
-        "- [ ] a\n  - engine:": 'task 1: "engine:" is not clear: put commas between names',
+        "- [ ] a\n  accept: make test": 'task 1: "accept: make test" could not be read: put the command '
+        "in backticks",
+        "- [ ] a\n  - engine:": 'task 1: "engine:" could not be read: put commas between names',
         "- [ ] engine: tests": "task 1: it has no title",
         "- [x] a\n- [X] b": "every item of the task list is ticked: nothing is left to do",
     }.items()

@@ -266,7 +266,7 @@ def test_conflicts_cost_no_attempt_and_are_bounded() -> None:
 
     assert rules.task(1).state == "blocked"
     assert rules.task(1).why == (
-        "its work still conflicts after it was redone 2 times: a.py"
+        "its conflicts are still not resolved after 2 attempts: a.py"
     )
 
 

@@ -117,7 +117,7 @@ def test_an_event_of_an_older_log_used_nothing() -> None:
     (Usage(input_tokens=5, unpriced_tokens=5), "5 tokens in, 0 out, price unknown"),
     (
         Usage(input_tokens=5000, unpriced_tokens=1000, usd=1.5),
-        "5,000 tokens in, 0 out, $1.50 and 1,000 tokens without a price",
+        "5,000 tokens in, 0 out, $1.50, plus 1,000 tokens of unknown price",
     ),
 )
 def test_people_are_told_in_a_few_words(usage: Usage, said: str) -> None:

@@ -64,7 +64,7 @@ async def test_a_tasks_and_a_convoys_page_show_what_they_change(
         assert "<code>old.py → new.py</code>" in page
         assert '"plus" data-at="10">+<i>&lt;/pre&gt;&lt;script&gt;alert(1)' in page
         assert '"minus" data-at="1">-<i>gone' in page
-        assert "it is not text" in page
+        assert "the file is binary" in page
         assert "<script>alert" not in page
         assert "\x1b" not in page
 

@@ -74,7 +74,7 @@ async def test_five_questions_are_answered_in_two_clicks(tab: Tab) -> None:
     await first(page, size=FOLD)
     await page.get_by_role("link", name="Let people sign in with passkeys").click()
     tasks = page.get_by_role("region", name="Tasks")
-    await expect(tasks).to_contain_text("waits for CI or its turn to land")
+    await expect(tasks).to_contain_text("waiting for CI or its turn to land")
 
     # what has changed: two clicks; the colours leave its text as it is
     await page.get_by_role("link", name="Changes").click()

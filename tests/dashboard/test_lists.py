@@ -66,7 +66,7 @@ async def test_the_first_page_says_how_much_more_there_is(opens: Opens) -> None:
     assert page.count("<details>") == URGENT
     to = f"/tasks?state=queued&amp;convoy={NAME}"
     assert f'<a href="{to}">{queued} queued</a>' in page
-    assert f'<a href="/waits">All {waits} waiting for you</a>' in page
+    assert f'<a href="/waits">All {waits} items waiting for you</a>' in page
 
 
 async def test_pages_hold_every_task_once(opens: Opens) -> None:

@@ -101,6 +101,6 @@ async def test_output_that_only_the_forge_has_is_linked(opens: Opens) -> None:
     async with opens(rules, output=None, web=web) as visit:
         page = await visit.text(f"/convoys/{NAME}/tasks/1")
 
-    assert "Not available here; the forge shows it:" in page
+    assert "The output is not available here. See" in page
     assert f'<a href="{web}/actions/runs/101">run 101</a>' in page
     assert 'hx-trigger="every' not in page

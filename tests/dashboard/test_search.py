@@ -14,7 +14,7 @@ async def test_a_line_that_an_agent_printed_is_found(opens: Opens) -> None:
     async with opens(running(), output=lambda _: SAID) as visit:
         page = await visit.text("/search?words=frobnicator+NO")
 
-    assert "Output of agents" in page
+    assert "Agent output" in page
     assert "The Frobnicator says &lt;b&gt;no&lt;/b&gt;" in page
     assert "Reading login.py" not in page
 
@@ -23,7 +23,7 @@ async def test_words_of_two_lines_are_not_found(opens: Opens) -> None:
     async with opens(running(), output=lambda _: SAID) as visit:
         page = await visit.text("/search?words=login.py+frobnicator")
 
-    assert "Nothing contains all these words" in page
+    assert "No results contain all of these words" in page
 
 
 async def test_output_that_is_elsewhere_is_not_fetched(opens: Opens) -> None:
@@ -33,4 +33,4 @@ async def test_output_that_is_elsewhere_is_not_fetched(opens: Opens) -> None:
     async with opens(running(), output=fetched, output_is_here=False) as visit:
         page = await visit.text("/search?words=frobnicator")
 
-    assert "Nothing contains all these words" in page
+    assert "No results contain all of these words" in page

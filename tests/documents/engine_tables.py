@@ -33,12 +33,12 @@ VARIABLES: Final = {
         "the task's title; the model that the configuration names, if any"
     ),
     ("PATH", "HOME", "TMPDIR", "LANG", "TERM", "CI"): (
-        "its surroundings; `.local/bin` of its own `HOME` is first on `PATH`"
+        "basic settings; `.local/bin` of its own `HOME` is first on `PATH`"
     ),
     ("GIT_CONFIG_NOSYSTEM", "GIT_TERMINAL_PROMPT", "GIT_CEILING_DIRECTORIES"): (
         "git without a login"
     ),
-    ("PYTHONPATH",): "the checkout, where an editable install would lead to yours",
+    ("PYTHONPATH",): "the checkout, so that an editable install uses it, not yours",
     (
         *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy"),
         *("no_proxy", "MAVEN_OPTS", "GRADLE_OPTS", "NODE_USE_ENV_PROXY"),
@@ -51,10 +51,10 @@ def variables() -> str:
     lines = [_line(["variable", "what it holds"]), _line(["---", "---"])]
     lines += (_line([", ".join(map(_code, n)), text]) for n, text in VARIABLES.items())
     return (
-        f"{''.join(lines)}\nBesides: those of tools (`JAVA_HOME` and others), and the "
-        "engine's own key, server and settings. `.brat/setup.sh` and the acceptance "
-        "command get these without `BRAT_*` and the engine's; that script also gets "
-        "[`BRAT_CACHE`](#what-the-project-needs). Local CI gets `GITHUB_SHA` and "
+        f"{''.join(lines)}\nAlso set: the variables of tools (`JAVA_HOME` and others), "
+        "and the engine's own key, server and settings. `.brat/setup.sh` and the "
+        "acceptance command get these without `BRAT_*` and the engine's; that "
+        "script also gets [`BRAT_CACHE`](#what-the-project-needs). Local CI gets `GITHUB_SHA` and "
         "`GITHUB_REF_NAME`, but neither `TERM` nor git's.\n"
     )
 

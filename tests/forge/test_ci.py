@@ -421,7 +421,7 @@ async def test_a_submodule_is_there_when_ci_runs(here: Town) -> None:
 
 
 EMPTY = (
-    "vendor/my lib is empty, as in your checkout; to fetch it: "
+    "vendor/my lib is empty in your checkout; to fetch it, run "
     "`git submodule update --init -- 'vendor/my lib'`.\n"
 )
 

@@ -60,7 +60,7 @@ def test_it_belongs_to_a_commit_that_is_there(repo: pygit2.Repository) -> None:
         ({"a": b""}, "contains no state.json"),
         ({"state.json": b"{}"}, "contains no wal_head"),
         ({"state.json/a": b"{}", "wal_head": b""}, "is not a file"),
-        ({"state.json": b"{}", "wal_head": b"\xff"}, "names no commit"),
+        ({"state.json": b"{}", "wal_head": b"\xff"}, "is not a commit ID"),
     ],
 )
 def test_what_is_none_is_corrupt(

@@ -60,7 +60,7 @@ WRONG_ID = GOOD.replace(SOME[0].id, bytes(32))
     ("files", "why"),
     [
         ({"README.md": b"hello"}, "contains no chunk"),
-        ({"events/x/00.bin": GOOD}, "belongs in"),
+        ({"events/x/00.bin": GOOD}, "should be named"),
         ({f"events/{chunk.file_name(WRONG_ID)}": WRONG_ID}, "does not verify"),
         ({f"events/{chunk.file_name(b'')}": b""}, "GRITECNK"),
     ],

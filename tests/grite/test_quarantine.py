@@ -38,7 +38,7 @@ NEWER = GOOD.replace(b"GRITECNK\x01", b"GRITECNK\x02")
     ("files", "fault"),
     [
         ({"README.md": b"hello"}, "another program made this commit"),
-        (by_hand(meta_for(GOOD), GOOD, "00.bin"), "belongs in"),
+        (by_hand(meta_for(GOOD), GOOD, "00.bin"), "should be named"),
         (by_hand(meta_for(WRONG_ID), WRONG_ID), "event 0: it is stored as 0000"),
         (by_hand(meta_for(NEWER), NEWER), "version 2"),
         (by_hand(meta_for(b""), b""), "does not start with GRITECNK"),

@@ -327,7 +327,7 @@ def test_what_is_no_work_is_said_and_the_rest_lands(forge: Forge) -> None:
     sub = "git init -q sub; echo 1 > sub/a"
     left = forge.sh(f"echo hi > greeting.txt; {sub}; echo 'BRAT: note Look.'")
 
-    said = "Left out: a nested repository: sub."
+    said = "Left out (nested repository): sub."
     assert left.result["files"] == ["greeting.txt"]
     assert left.result["conclusion"] == "success"
     assert left.result["left"]["notes"] == [said, "Look."]

@@ -120,7 +120,7 @@ def test_what_the_gate_protects_is_refused(forge: Forge) -> None:
 
 @looped(
     ({"BRAT_TASK_ENGINE": "claude_code"}, "did you mean claude-code?"),
-    ({"BRAT_TASK_ENGINE": ""}, "The input engine is '', not one of claude-code,"),
+    ({"BRAT_TASK_ENGINE": ""}, "The input engine is ''; use one of claude-code,"),
     (
         {"BRAT_TASK_ARGS": ""},
         "The engine shell needs its command line in the input args",
@@ -130,7 +130,7 @@ def test_what_the_gate_protects_is_refused(forge: Forge) -> None:
     ({"BRAT_TASK_TIMEOUT": "361"}, "use 1 to 360."),
     ({"BRAT_TASK_BUDGET": "$2"}, "The input budget is '$2'; use 1 to 1000000000."),
     ({"BRAT_TASK_BASE": "main"}, "give the 40 hex digits of a commit."),
-    ({"BRAT_TASK_MODEL": "--yolo"}, "is '--yolo', not a model's name."),
+    ({"BRAT_TASK_MODEL": "--yolo"}, "is '--yolo'; use a model's name."),
     ({"BRAT_TASK_EGRESS": "pypi.org a/b"}, "The input egress lists 'a/b';"),
     ({"BRAT_TASK_PROMPT_FILE": "a.md"}, "Give either the input prompt or prompt-file,"),
     ({"BRAT_SESSION": "fix-login-7/2/1"}, "Give either a prompt or a convoy's session"),

@@ -43,7 +43,7 @@ def test_the_agents_own_commit_holds_nothing_of_it_either(forge: Forge) -> None:
     left = forge.sh("echo 1 | tee one i/d own2; git add -A; git commit -qm One")
 
     assert left.result["files"] == ["one"]
-    assert left.result["left"]["notes"] == ["Left out: .gitignore names it: own2."]
+    assert left.result["left"]["notes"] == ["Left out (ignored by .gitignore): own2."]
 
 
 def test_the_base_commits_script_runs_and_no_later_one(forge: Forge) -> None:
@@ -89,7 +89,7 @@ def test_a_host_that_it_may_not_reach_is_the_reason(forge: Forge) -> None:
 
     assert forge.sh("true", setup_hosts=()).result["why"] == (
         ".brat/setup.sh exited with status 1: brat: cannot reach a.b:80, which is not "
-        "listed: `[runner] setup_hosts` lists allowed hosts."
+        "listed; allow hosts in `[runner] setup_hosts`."
     )
 
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from tests.world.terminal import Said, Terminal
 
-PULL: Final = "landed; bring it into your checkout with: "
+PULL: Final = "work landed; bring it into your checkout with: "
 CONFIG: Final = """\
 [engine.default]
 type = "shell"

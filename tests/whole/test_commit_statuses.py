@@ -81,7 +81,7 @@ async def test_statuses_send_work_back_and_let_it_land(tmp_path: Path) -> None:
         said = await asyncio.to_thread(terminal.type, start)
 
     assert said.status == 0, said.err
-    (pull,) = said.after("landed; bring it into your checkout with: ")
+    (pull,) = said.after("work landed; bring it into your checkout with: ")
     terminal.done(pull)
     assert (terminal.cwd / "said").read_text().splitlines()[0] == "told"
     assert len(set(jenkins.judged)) == RED + 1, "each is a commit of its own"

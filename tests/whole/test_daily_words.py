@@ -26,7 +26,7 @@ def test_a_list_is_run_looked_at_and_taken(tmp_path: Path) -> None:
     end = "to see the changes: brat diff"
     (told,) = (line for line in ran.lines if line.endswith(end))
     assert told.startswith("5 files changed, ")
-    assert "landed; bring it into your checkout with: brat pull" in ran.lines
+    assert "work landed; bring it into your checkout with: brat pull" in ran.lines
     assert not [line for line in ran.lines if line.startswith("next: ")]
     whole, first = terminal.done("brat diff"), terminal.done("brat diff 1")
     assert whole.count("diff --git ") == 5

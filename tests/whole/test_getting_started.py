@@ -16,7 +16,7 @@ from tests.world.words import project
 pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("landing")]
 
 STATE = ".git/brat/"
-PULL = "landed; bring it into your checkout with: "
+PULL = "work landed; bring it into your checkout with: "
 LIST = "Add two modules\n\n- [ ] Spell words\n- [ ] Spell them backwards (after 1)\n"
 MOST_STEPS = 12
 

@@ -28,7 +28,7 @@ def test_notes_go_from_agent_to_agent(tmp_path: Path) -> None:
     said = terminal.type(START)
 
     assert said.status == 0, said.err
-    (pull,) = said.after("landed; bring it into your checkout with: ")
+    (pull,) = said.after("work landed; bring it into your checkout with: ")
     terminal.done(pull)
     first, second = ((terminal.cwd / f"prompt_{n}.md").read_text() for n in (1, 2))
     assert "ASKED" not in first

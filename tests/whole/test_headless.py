@@ -38,7 +38,7 @@ def test_0_when_all_is_merged_with_a_configuration_that_is_not_committed(
 
     assert said.status == 0, said.err
     assert f"using the uncommitted version of {config}" in said.lines
-    (pull,) = said.after("landed; bring it into your checkout with: ")
+    (pull,) = said.after("work landed; bring it into your checkout with: ")
     terminal.done(pull)
     assert (terminal.cwd / "words/task_1.py").exists()
     assert terminal.done("git status --short") == "?? .brat/"
@@ -133,7 +133,7 @@ def test_a_headless_run_ends_where_only_a_review_is_missing(tmp_path: Path) -> N
     with staying(terminal, "up") as up:
         up.says("dashboard: ")
         ask(terminal, "POST", "pulls/3/reviews", {"event": "APPROVE"})
-        up.says("landed; bring it into your checkout with: ")
+        up.says("work landed; bring it into your checkout with: ")
 
 
 # --- refused alike --------------------------------------------------------------------

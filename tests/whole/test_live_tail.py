@@ -69,7 +69,7 @@ def test_each_line_of_a_session_is_seen_before_the_next(tmp_path: Path) -> None:
 
     assert all(pages)  # what the terminal shows, the dashboard does
     assert re.search(r"say-words-1/1/1 .* Say hi +line 3", agents)
-    assert "- 1 of 1 messages have not reached its engine;" in why
+    assert "- its engine has not received 1 of 1 messages;" in why
     assert tapes
     assert len(set(heads)) == 1  # nothing of it is in the log
     assert (tapes[0].parents[2] / "feed.key").stat().st_mode & 0o077 == 0

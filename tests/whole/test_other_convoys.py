@@ -54,7 +54,7 @@ def test_what_waits_elsewhere_is_one_line(tmp_path: Path) -> None:
 
     tell = terminal.done
     assert "attempt 1 by shell began at " in tell("brat why 1 --convoy say-ho-1")
-    assert "of work: it landed at " in tell("brat why 1 --convoy a-greeting-2")
+    assert ": it landed at " in tell("brat why 1 --convoy a-greeting-2")
     assert "it is complete, 1 of 1 tasks merged" in tell("brat why a-greeting-2")
     listed = tell("brat session list --all")
     assert "a-greeting-2/1/1" in listed

@@ -13,7 +13,7 @@ from tests.world.words import engine, project
 pytestmark = pytest.mark.timeout(300)
 
 BARE = ".git/brat/forge/repos/pat-person/project.git"
-PULL = "landed; bring it into your checkout with: "
+PULL = "work landed; bring it into your checkout with: "
 HELD = "path:words/, which pat-person holds until 2"
 ELSEWHERE = (
     "sh -c 'git config url.https://.insteadOf http:// && "

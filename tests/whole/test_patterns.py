@@ -45,7 +45,7 @@ def ended(terminal: Terminal, command: str, state: str = "complete") -> dict[str
     [convoy] = json.loads(terminal.type("brat status --json").out)["convoys"]
     assert convoy["state"] == state, said.err
     assert said.status == 0, said.err
-    for pull in said.after("landed; bring it into your checkout with: "):
+    for pull in said.after("work landed; bring it into your checkout with: "):
         terminal.done(pull)
     return dict(convoy)
 
@@ -216,7 +216,7 @@ def test_a_reviewer_sends_work_back_until_it_approves(tmp_path: Path) -> None:
 def test_tests_are_seen_red_before_the_code_and_land_with_it(tmp_path: Path) -> None:
     tester = (
         'asked=$(cat); case "$asked" in\n'
-        "*'none of them fails'*) echo 'test -e code.txt' > check.sh;;\n"
+        "*'at least one test must fail'*) echo 'test -e code.txt' > check.sh;;\n"
         "*) echo true > check.sh;;\nesac\necho 'BRAT: done'\n"
     )
     coder = "cat check.sh; echo code > code.txt\n"

@@ -33,7 +33,7 @@ def test_no_session_is_spent_before_somebody_allows_them(tmp_path: Path) -> None
     name = convoy(terminal)["name"]
     terminal.type(f"brat convoy approve {name}")
     said = terminal.type("brat mayor run")
-    assert "once that is fixed: brat task allow 1" in said.err
+    assert "to allow it: brat task allow 1" in said.err
     terminal.type("brat witness run")
 
     assert [task["attempts"] for task in convoy(terminal)["tasks"]] == [0, 0, 1]

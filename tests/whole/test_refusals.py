@@ -112,4 +112,4 @@ def test_without_any_ci_it_is_said_that_nothing_will_land(tmp_path: Path) -> Non
 
     assert said.status == 0
     (line,) = said.after("CI: ")
-    assert line.startswith("none found. Nothing will land until [ci] command is set")
+    assert line.startswith("none found. Nothing will land until you set [ci] command")

@@ -113,7 +113,7 @@ def test_the_loop_goes_on_with_what_an_interrupted_start_left(
     assert waiting(terminal) == [("unread_issue", 1, ["brat up"])]
 
     with staying(terminal, "up", "--no-dashboard") as up:
-        up.says("landed; bring it into your checkout")
+        up.says("work landed; bring it into your checkout")
 
     until(lambda: left_running(terminal.cwd.parent) == [])
     assert convoys(terminal) == [(1, "complete")]

@@ -109,7 +109,7 @@ def test_a_program_of_ci_that_its_box_hides_is_said_with_what_shows_it(
 
     said = terminal.type(START)
 
-    lack = f"the CI command: its sandbox does not contain {program}"
+    lack = f"the sandbox of the CI command does not contain {program}"
     assert said.lines == [f"brat: {lack}: put its folder on the PATH or {MOVE}"]
 
 
@@ -126,7 +126,7 @@ def test_a_program_of_ci_that_a_link_leads_to_is_said_too(tmp_path: Path) -> Non
     path = f"{link.parent}:{Path(sys.executable).parent}:/usr/bin:/bin"
     said = terminal.type(f"env PATH={path} {START}")
 
-    lack = f"the CI command: its sandbox does not contain {program}"
+    lack = f"the sandbox of the CI command does not contain {program}"
     assert said.lines == [f"brat: {lack}: put its folder on the PATH or {MOVE}"]
 
 
@@ -146,7 +146,7 @@ def test_a_script_of_ci_that_is_not_committed_is_said(tmp_path: Path) -> None:
         name = file.relative_to(terminal.cwd)
         lack = f"the CI command: agents get only committed files, not {name}"
         mend = (
-            "git ignores it: put its folder on the PATH, and use its name"
+            "git ignores it, so put its folder on the PATH and use its name"
             if "made" in command
             else f"run `git add {name}`, and commit it"
         )
@@ -162,7 +162,7 @@ def test_a_script_that_is_no_program_yet_is_said_with_what_makes_it_one(
             "run `chmod +x ./agent.sh && git add ./agent.sh`, and commit it",
         ),
         ("~/agent.sh", "write its full path, because no shell expands ~ here"),
-        ("source", "that is a bash builtin: begin the command with `bash -c`"),
+        ("source", "it is a bash builtin, so begin the command with `bash -c`"),
     ):
         config = f'[engine.default]\ntype = "shell"\nargs = ["{program}"]\n'
         terminal = project(tmp_path / program[0], config)
@@ -209,5 +209,5 @@ def test_a_list_with_a_fault_is_told_where_it_was_typed(tmp_path: Path) -> None:
 
         assert said.status == 1
         assert "no convoy for issue" in said.err
-        assert 'task 1: "paths: a, words/my count.py" is not clear' in said.err
+        assert 'task 1: "paths: a, words/my count.py" could not be read' in said.err
         assert said.lines[-1].endswith("put commas between names.")

@@ -15,7 +15,7 @@ from tests.world.forge_rules import (
 )
 
 BY_PUSH: Final = "A push moves main to the commit that CI tested."
-BY_A_PERSON: Final = "By the rules of main, only a person can merge its pull request."
+BY_A_PERSON: Final = "The rules of main let only people merge its pull request."
 _OWNERS: Final = {"actor_type": "RepositoryRole", "actor_id": 5}
 """GitHub's number of the role `admin`."""
 

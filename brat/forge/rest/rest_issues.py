@@ -360,7 +360,7 @@ def _edit(call: Call, issue: Issue, asked: IssueChange) -> Issue:
 def _turn(call: Call, issue: Issue, asked: IssueChange) -> Issue:
     """Close or reopen."""
     if issue.pull:
-        raise Refused(422, "Close and reopen pull requests by `PATCH pulls/{number}`.")
+        raise Refused(422, "To close or reopen it, use `PATCH pulls/{number}`.")
     now = call.service.forge.now()
     closing = asked.state == "closed"
     reason = asked.state_reason if isinstance(asked.state_reason, str) else None

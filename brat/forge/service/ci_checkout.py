@@ -255,7 +255,7 @@ def _fill(
             if own is None or known:
                 raise NoSubmodule(said) from error
             mend = shlex.join(("git", "submodule", "update", "--init", "--", path))
-            left.append(f"{path} is empty, as in your checkout; to fetch it: `{mend}`.")
+            left.append(f"{path} is empty in your checkout; to fetch it, run `{mend}`.")
             continue
         if depth < DEEPEST and (folder / path / ".gitmodules").is_file():
             within = own / path if own else None

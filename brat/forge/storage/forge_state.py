@@ -155,7 +155,7 @@ class Forge:
             return known
         if not _LOGIN.fullmatch(login):
             raise BratError(
-                f"{login!r} is not a valid login: use letters, digits, single dashes"
+                f"{login!r} is not a valid login: use letters, digits and single dashes"
             )
         with self.store.change():
             number = self.store.next_id()

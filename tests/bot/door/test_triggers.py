@@ -79,7 +79,7 @@ async def test_a_stranger_who_names_the_bot_is_told_once(hall: Lobby) -> None:
 
     assert not hall.convoys()
     denied, _, answer = hall.said()
-    assert "@mallory may not start a convoy" in denied
+    assert "@mallory You cannot start a convoy" in denied
     assert "requires write access" in answer
 
 

@@ -150,7 +150,7 @@ def test_a_release_that_reads_a_cache_beside_ci_is_a_fault() -> None:
     (found,) = exposures({"ci.yml": cached, "release.yml": release}, "read", None)
 
     assert (
-        found.said == "release.yml makes releases with a cache that ci.yml can write to"
+        found.said == "release.yml builds releases with a cache that ci.yml can change"
     )
     assert not exposures({"ci.yml": SAFE, "release.yml": release}, "read", None)
 

@@ -199,7 +199,7 @@ async def test_who_stood_in_line_for_too_long_is_told(hand: HandTime) -> None:
     assert (
         told
         == [
-            "POST /x: other requests go first; requests resume at 22:14:00 UTC",
+            "POST /x: other requests have priority; requests resume at 22:14:00 UTC",
         ]
         * 2
     )
@@ -227,7 +227,7 @@ async def test_the_last_of_it_is_for_what_is_there_already(hand: HandTime) -> No
         await rest.write("POST", "/x", {})
 
     with pytest.raises(
-        Limited, match="forge's hourly limit for new content is reached"
+        Limited, match="forge's hourly limit for new content has been reached"
     ) as limited:
         await rest.write("POST", "/x", {})
     for _ in range(8):

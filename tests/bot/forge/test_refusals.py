@@ -120,7 +120,7 @@ def test_a_refused_push_says_which_branch_and_what_the_server_said() -> None:
         "policy: no pushes today (pre-receive hook declined)"
     )
     assert refusal_of_push("", "refs/grite/wal").why == (
-        "the forge refused the push of refs/grite/wal: nothing"
+        "the forge refused the push of refs/grite/wal: no reason given"
     )
     assert refusal_of_push("no", "").why == "the forge refused the push: no"
 

@@ -60,7 +60,7 @@ async def test_a_no_is_taken_for_an_answer(
         await rest.get("/user")
 
     assert refused.value.status == status
-    assert str(refused.value) == f"GET /user: the forge answered {status}: Not you."
+    assert str(refused.value) == f"GET /user: the forge returned {status}: Not you."
     assert route.call_count == 1
 
 
@@ -82,7 +82,7 @@ async def test_a_missing_permission_is_named(
 
     assert refused.value.status == 403
     assert str(refused.value) == (
-        "POST /issues: the forge answered 403: Resource not accessible by integration"
+        "POST /issues: the forge returned 403: Resource not accessible by integration"
         " (the App needs the permission issues=write; pull_requests=write)"
     )
     assert route.call_count == 1

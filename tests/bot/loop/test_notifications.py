@@ -105,7 +105,7 @@ async def test_what_did_not_arrive_is_tried_again_later(
 
     assert (early, len(webhook.came)) == (1, 2)
     assert (len(waiting), left) == (1, [])
-    assert "the webhook answered 503; brat will try again later" in trouble
+    assert "the webhook returned 503; brat will try again later" in trouble
     assert "/hook" not in trouble  # its address is a secret
 
 
@@ -129,7 +129,7 @@ async def test_what_never_arrives_is_given_up(
 
     assert len(webhook.came) == tries
     assert left == []
-    assert f"was abandoned: the webhook answered {status}" in caplog.text
+    assert f"was abandoned: the webhook returned {status}" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ async def test_a_plan_waits_for_approve(tmp_path: Path) -> None:
         assert here.labels() == {"brat:planning"}
 
         said = await here.answer("/brat approve 1234567")
-        assert "use this command on the pull request with that work" in said
+        assert "use this command on the pull request for that commit" in said
         said = await here.answer("/brat approve")
 
         assert "The plan is approved" in said
@@ -46,7 +46,7 @@ async def test_a_plan_is_changed_with_words(tmp_path: Path) -> None:
         assert "Added task 3: Test the parser. It will wait for task 1." in said
         assert here.task(3).spec.after == (1,)
         said = await here.answer("/brat add -- Go on (after 9)")
-        assert "task 4: it waits for task 9, but the last is 3" in said
+        assert "task 4: it waits for task 9, but the last task is 3" in said
         assert len(here.convoy.tasks) == 3
 
         assert "waits until task 3" in await here.answer("/brat depends 2 on 3")

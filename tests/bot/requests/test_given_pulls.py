@@ -302,7 +302,7 @@ async def test_what_may_not_be_done_to_a_pull_request_says_what_may(
         again = await here.heard(f"/brat land {head[:10]}", on=theirs)
 
         assert "write" in denied
-        assert f"such as `/brat land {head[:10]}`" in unnamed
+        assert f"reviewed: `/brat land {head[:10]}`" in unnamed
         assert "its branch is in a fork" in forked
         assert "say after `--` what to do" in nothing
         assert "`brat/queue/*` are brat's own branches" in own

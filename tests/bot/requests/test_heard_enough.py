@@ -161,7 +161,7 @@ async def test_a_stranger_who_opens_issues_is_told_up_to_the_budget(
     await hall.delivered(20)
     await hall.loop.tick()
 
-    assert len([text for text in hall.said() if "may not start a convoy" in text]) == 12
+    assert len([text for text in hall.said() if "cannot start a convoy" in text]) == 12
     assert hall.context.inbox.requests() == {}
 
 

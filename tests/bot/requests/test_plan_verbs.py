@@ -26,7 +26,7 @@ async def test_a_plan_is_shown_with_its_paths_and_its_approval(
         assert any("@you This convoy needs" in each for each in here.spoken())
         said = await here.answer("/brat plan")
 
-    assert "This comment contains the plan; expand it to read it." in said
+    assert "Expand the plan in this comment to read it." in said
     assert "waits for task 1: the plan says so" in comment
     assert "creates `guide.md`" in comment
     assert "needs protected paths**: `.github/workflows/ci.yml`" in comment

@@ -105,7 +105,7 @@ async def test_a_listed_bot_asks_for_work_and_an_unlisted_one_is_ignored_once(
 
         assert here.convoy_state() == "active", "a bot gives no commands"
         assert "Delete it all" not in "".join(here.task(1).notes)
-        said = [text for text in here.spoken() if "are ignored here" in text]
+        said = [text for text in here.spoken() if "are ignored. To let" in text]
         assert len(said) == 1
         assert "`other[bot]`" in said[0]
         answered = [e for e in lines_of(here) if e.path == "one.py" and e.is_resolved]
@@ -132,7 +132,7 @@ async def test_two_reviewers_that_contradict_each_other_end_with_a_person_asked(
         assert "bea and linter[bot] disagree about line 1 of one.py" in (
             here.task(1).why
         )
-        assert "say which one counts, then `/brat retry 1`" in here.task(1).why
+        assert "say what to do, then `/brat retry 1`" in here.task(1).why
         asked = [each for each in here.spoken() if "disagree about line 1" in each]
         assert sum("@you" in each for each in asked) == 1
 

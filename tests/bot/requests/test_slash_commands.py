@@ -62,7 +62,7 @@ def test_a_comment_that_begins_with_brat_has_commands(text: str) -> None:
     "Ann meant:\n\n/brat retry 3\n\n/brat drop 3",
 )
 def test_below_other_words_a_command_may_be_quoted(text: str) -> None:
-    assert refused(text).startswith("/brat retry 3: it follows other text")
+    assert refused(text).startswith("/brat retry 3: this command follows")
 
 
 @looped(
@@ -114,8 +114,7 @@ def test_more_commands_than_ten_are_not_heard_and_it_is_said() -> None:
         MalformedCommand(
             line="/brat ping",
             why=(
-                "a comment can have 10 commands, and this is one more; put the rest "
-                "into a new comment"
+                "a comment can contain only 10 commands; put the rest in a new comment"
             ),
         )
     )

@@ -157,12 +157,12 @@ def test_what_is_wrong_is_said_in_one_sentence() -> None:
         {
             "rety 3": "there is no verb `rety`; did you mean retry?",
             "@ann": "there is no verb `@ann`; `/brat help` lists all verbs",
-            "approve HEAD": "`HEAD` is not a commit: write at least the first 7 digits of its id",
+            "approve HEAD": "`HEAD` is not a commit; write at least the first 7 digits of its ID",
             "depends 2 of 1": "`of` is not `on`",
             "revise": "this command needs text after `--`; write `/brat revise -- text`",
             "priority 1": "`1` is not a priority: write `p0`, `p1` or `p2`",
             "drop": "`<task>` is missing; write `/brat drop <task>`",
-            "drop #3": "`#3` is an issue's number; write a task as `task-3` or `3`",
+            "drop #3": "`#3` is an issue number; write a task as `task-3` or `3`",
             "drop task-0": "`task-0` is not a task such as `task-3` or `3`",
             "drop 3 4": "unexpected `4`; write `/brat drop <task>`",
             "pause everything": "`everything` is not `all`",
@@ -177,7 +177,7 @@ def test_what_is_wrong_is_said_in_one_sentence() -> None:
             "lock repo:bot": "`repo:bot` is reserved for the bot",
             "lock path:aaaaaaaaaa": "`path:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…` is longer than 400 characters",
             "lock path:a tll=1h": "there is no option `tll`; did you mean ttl?",
-            "lock path:a ttl=": "nothing is not a duration from 1s to 24h, such as `30m` or `1h30m`",
+            "lock path:a ttl=": "an empty value is not a duration from 1s to 24h, such as `30m` or `1h30m`",
             "lock path:a ttl=25h": "`25h` is not a duration from 1s to 24h, such as `30m` or `1h30m`",
             "lock path:a ttl=0s": "`0s` is not a duration from 1s to 24h, such as `30m` or `1h30m`",
             "lock `@ann`": (
@@ -284,8 +284,8 @@ def test_the_help_shows_what_the_page_shows(page: str) -> None:
     head, _, rows = help_text().partition("\n\n")
 
     assert head == snapshot(
-        "Write each command on its own line, outside lists, quotes and code; a "
-        "comment can have 10 commands."
+        "Write each command on its own line, outside lists, quotes and code. A "
+        "comment can contain up to 10 commands."
     )
     assert rows in page
     assert all(f"| `/brat {name}" in rows for name in BY_NAME)
@@ -297,7 +297,7 @@ def test_the_help_of_one_verb() -> None:
             """\
 `/brat lock <resource> [ttl=1h]`
 
-Locks a resource for you for one hour, or for `ttl` (at most `24h`): no task that needs it starts.
+Locks a resource for one hour, or for `ttl` (at most `24h`). Tasks that need it do not start meanwhile.
 
 On: both. Access: write.\
 """,

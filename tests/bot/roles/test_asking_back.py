@@ -25,7 +25,7 @@ async def test_questions_come_once_and_an_answer_begins(tmp_path: Path) -> None:
     async with room(tmp_path, {"config.toml": CONFIG}, roles=("mayor",)) as here:
         issue = await here.person.open_issue("Fix the bug", "")
         await labelled(here, issue)
-        asked = [text for text in here.spoken() if "too little" in text]
+        asked = [text for text in here.spoken() if "more details" in text]
 
         assert len(asked) == 1
         assert "3. How can you tell that it is done" in asked[0]

@@ -17,7 +17,7 @@ async def test_a_candidate_that_changes_ci_waits_for_somebody_who_looked(
 
         assert here.task(1).state == "needs-review"
         assert here.task(1).withdrawn
-        assert "This work changes what CI runs" in "\n".join(here.spoken())
+        assert "This work changes files that control CI" in "\n".join(here.spoken())
         assert here.tip(f"convoy/{NAME}/base") == here.tip("main")
 
         await here.answer("/brat merge", on=here.pull(1))

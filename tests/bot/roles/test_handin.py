@@ -282,7 +282,7 @@ async def test_without_it_the_attempt_failed(tmp_path: Path, text: str) -> None:
         task = await handed_in(here, **NOOP, accepted=accepted)
 
         assert task.state == "queued"
-        assert "the agent reports nothing to do" in task.why
+        assert "the agent found nothing to do" in task.why
         assert "no acceptance command confirms this" in task.why
 
 
@@ -337,6 +337,6 @@ async def test_a_hand_off_that_was_not_taken_blocks_the_task_with_the_jobs_words
 
         if attempt == 1:
             assert (task.state, task.spent) == ("blocked", 0)
-            assert task.why == f"Its job had no valid hand-off. {TURNED}"
+            assert task.why == f"Its job did not receive a valid hand-off. {TURNED}"
         else:
             assert (task.state, task.cause) == ("queued", "refused")

@@ -22,7 +22,7 @@ def convoys(here: Room, issue: int) -> list[Convoy]:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("- [ ] a (after 2)\n- [ ] b (after 1)", "in a cycle: 1 for 2, 2 for 1"),
+        ("- [ ] a (after 2)\n- [ ] b (after 1)", "cycle: 1 waits for 2, 2 waits for 1"),
         ("- [ ] a\n  engine: quantum", 'there is no engine "quantum"'),
         ("- [ ] a paths: ../b", 'must not contain ".."'),
         ("- [ ] #12", "there is no issue #12 here"),

@@ -141,7 +141,7 @@ async def test_who_told_the_agent_what_to_do_is_not_the_only_approver(
         pull, head = await worked(here)
 
         said = await here.answer(f"/brat approve {head}", by=bea, on=pull)
-        assert "someone who did not give it instructions" in said
+        assert "someone who did not instruct its agent" in said
         await here.swept(3)
         assert here.task(1).state == "needs-review"
 
@@ -158,7 +158,7 @@ async def test_who_asked_for_changes_is_not_the_only_approver(tmp_path: Path) ->
 
         said = await here.answer(f"/brat approve {head}", by=bea, on=here.pull(1))
 
-        assert "someone who did not give it instructions" in said
+        assert "someone who did not instruct its agent" in said
         assert here.task(1).state == "needs-review"
 
 

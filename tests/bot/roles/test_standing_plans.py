@@ -123,7 +123,7 @@ async def test_who_instructed_and_approved_a_plan_is_not_the_only_one_for_its_wo
         head = await here.worked(1, FILES)
 
         said = await here.answer(f"/brat approve {head}", by=bea, on=here.pull(1))
-        assert "someone who did not give it instructions" in said
+        assert "someone who did not instruct its agent" in said
         assert here.task(1).state == "needs-review"
 
         await here.answer(f"/brat approve {head}", by=cleo, on=here.pull(1))

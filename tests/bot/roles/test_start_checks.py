@@ -219,7 +219,7 @@ def test_scarce_requests_are_told_with_the_time_when_there_are_more() -> None:
     few = RequestBudget(limit=1_000, left=180, resets_at=0.0)
 
     (said,) = scarce(few, 1_760_000_400_000)
-    assert said.startswith("This repository's jobs have 180 of 1000 hourly requests")
-    assert said.endswith("so brat works more slowly until 09:00 UTC")
+    assert said.startswith("Jobs in this repository have 180 of 1000 hourly API")
+    assert said.endswith("so brat will work more slowly until 09:00 UTC")
     assert scarce(RequestBudget(limit=1_000, left=250, resets_at=0.0), 0) == []
     assert scarce(None, 0) == []

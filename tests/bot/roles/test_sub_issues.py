@@ -225,7 +225,7 @@ async def test_what_cannot_be_planned_is_said_in_one_sentence(tmp_path: Path) ->
         await here.swept()
 
         [said] = here.spoken()
-        assert f"#{one} waits for #{two}, which waits for #{one}: a cycle" in said
+        assert f"wait for each other in a cycle: #{one}, #{two}, #{one}" in said
         assert not [*here.state.convoys]
         assert "brat" not in here.labels()
 

@@ -46,7 +46,7 @@ async def test_a_convoy_is_paused_at_a_hosted_bot(tmp_path: Path) -> None:
     assert "refused the request: That cannot be done: " in again.err
     assert (wrong.status, hidden.status, elsewhere.status) == (1, 1, 1)
     assert f"the bot at {url} refused the request (403): Sign in first." in wrong.err
-    assert "(404): This page does not exist, or you may not see it." in hidden.err
+    assert "(404): This page does not exist, or you do not have" in hidden.err
     assert f"(404): There is no convoy {NAME}." in elsewhere.err
     assert configured.status == 0, configured.err
     for each in (done, again, wrong, hidden, elsewhere, configured):

@@ -258,7 +258,7 @@ async def test_rules_the_bot_may_pass_by_are_named_with_the_setting(
     grade, said = (await told(rest))[0]
 
     assert grade == "note"
-    assert "By the rules of trunk, only a person can merge" in said
+    assert "The rules of trunk let only people merge" in said
     assert "[refinery] bypass = true" in said
 
 

@@ -65,7 +65,7 @@ async def test_a_convoy_says_what_its_sessions_used() -> None:
     )
     said = "1,500 tokens in (300 cached), 40 out, $1.50"
 
-    assert f"\nIts sessions have used {said}.\n" in convoy_comment(rules.convoy)
+    assert f"\nSessions have used {said}.\n" in convoy_comment(rules.convoy)
     asker = Asker(by="ann", convoy=NAME, allowed=True)
     cost = await carried_out(rules, asker, Request("cost"))
     assert f"Finished sessions used {said}." in cost.text

@@ -58,14 +58,14 @@ def test_tasks_come_with_change_and_evidence() -> None:
     assert pull_title(rules.convoy, None) == "Fix it (convoy fix-7)"
     assert convoy_pull_body(rules.convoy, WEB) == snapshot("""\
 <!-- brat:key=pull:fix-7/0 -->
-Convoy `fix-7` for #7: 4 of 5 tasks. This pull request is the one to review; the tasks are in the order of their commits.
+Convoy `fix-7` for #7: 4 of 5 tasks. This pull request is the one to review. The tasks are listed in the order of their commits.
 
 | # | Task | Change | Why it was accepted |
 |---|---|---|---|
 | 1 | Task 1 | [1 file](https://github.com/pat/project/compare/0000000000000000000000000000000000000000...aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa): docs/api.md | CI was green on `aaaaaaaaaa`, #11 |
 | 2 | Task 2 | [2 files](https://github.com/pat/project/compare/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb): auth/tokens.py, pyproject.toml | CI was green on `bbbbbbbbbb`, #12, attempt 2 |
 | 3 | Done! \\| merged \\| \\[x](http://evil) !\\[i](u) \\`c\\` &lt;img src=x> \\*\\*b\\*\\* \\_u\\_ \\~\\~s\\~\\~ \\\\ @\u200bann &amp;#\u200b64;bob #\u200b7 &amp;#\u200b35;8 &lt;!-- brat:key=denied:7 --> #\u200b Heading | [2 files](https://github.com/pat/project/compare/bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb...cccccccccccccccccccccccccccccccccccccccc): words.py, tests/test\\_words.py | CI was green on `cccccccccc`, #13 |
-| 4 | Task 4 | none was needed | its agent reports that there is nothing to do, and the acceptance command passed |
+| 4 | Task 4 | no change was needed | its agent reports that there is nothing to do, and the acceptance command passed |
 
 **Not covered by tests**, judging by the changed files:
 
@@ -75,7 +75,7 @@ Convoy `fix-7` for #7: 4 of 5 tasks. This pull request is the one to review; the
 
 - Dream: too early
 
-<sub>`brat report fix-7` shows how it went.</sub>\
+<sub>`brat report fix-7` shows the full report.</sub>\
 """)
 
 

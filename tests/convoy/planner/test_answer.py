@@ -101,7 +101,7 @@ def test_what_a_new_folder_will_hold_may_be_named() -> None:
     ({"creates": ["/etc/passwd"]}, "must be relative to the repository's top"),
     ({"creates": ["src/*.py"]}, "must name one file or folder"),
     ({"needs": ["rm -rf"]}, "must be port:NUMBER"),
-    ({"engine": "test"}, 'there is no engine "test", only default, tests'),
+    ({"engine": "test"}, 'there is no engine "test"; configured: default, tests'),
     ({"after": [7]}, "it cannot wait for task 7"),
     ({"after": [1]}, "it cannot wait for task 1"),
     ({"shell": "rm -rf /"}, "Task 1: shell: Extra inputs are not permitted."),

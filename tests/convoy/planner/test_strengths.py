@@ -60,7 +60,7 @@ def test_the_log_tells_how_an_engine_did() -> None:
     rules.do(LandMerge(convoy=NAME, task=3, candidate=sha("e"), judged=("ci",)))
 
     assert engine_records(rules.state, SHELL) == {
-        "code": "1 of 2 merged at the first attempt, 0.0 min a task",
-        "docs": "1 of 1 merged at the first attempt, 0.0 min, $0.50 a task",
+        "code": "1 of 2 merged on the first attempt, 0.0 min per task",
+        "docs": "1 of 1 merged on the first attempt, 0.0 min, $0.50 per task",
     }
     assert engine_records(rules.state, EngineSpec(type="codex")) == {}

@@ -134,4 +134,4 @@ def test_no_of_a_machines_own_proxy_is_said() -> None:
             got = said(way, "CONNECT pypi.org:443 HTTP/1.1")
 
     assert got.startswith(b"HTTP/1.1 502 Bad Gateway\r\n")
-    assert b"the machine's own proxy says b'HTTP/1.1 407 No" in got
+    assert b"the machine's own proxy answered b'HTTP/1.1 407 No" in got
