@@ -54,8 +54,8 @@ def variables() -> str:
         f"{''.join(lines)}\nAlso set: the variables of tools (`JAVA_HOME` and others), "
         "and the engine's own key, server and settings. `.brat/setup.sh` and the "
         "acceptance command get these without `BRAT_*` and the engine's; that "
-        "script also gets [`BRAT_CACHE`](#what-the-project-needs). Local CI gets `GITHUB_SHA` and "
-        "`GITHUB_REF_NAME`, but neither `TERM` nor git's.\n"
+        "script also gets [`BRAT_CACHE`](#what-the-project-needs). Local CI gets "
+        "`GITHUB_SHA` and `GITHUB_REF_NAME`, but neither `TERM` nor git's.\n"
     )
 
 
