@@ -139,7 +139,9 @@ def test_what_is_said_while_an_attempt_runs_is_for_it_too() -> None:
 
     assert attempt is not None
     assert [each.text for each in attempt.messages] == ["Keep the names."] * 2
-    assert any(each.startswith("2 of 2 messages have not") for each in early)
+    assert any(
+        each.startswith("its engine has not received 2 of 2 messages") for each in early
+    )
     assert "its engine has received 1 of 2 messages" in late
     assert len(rules.task(1).notes) == 3
 

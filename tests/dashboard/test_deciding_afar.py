@@ -210,7 +210,7 @@ def test_the_token_of_this_machine_is_sent_to_no_other(
 ) -> None:
     monkeypatch.setenv(TOKEN, f"local-{KNOWN}")
 
-    with pytest.raises(BratError, match="is not sent to") as said:
+    with pytest.raises(BratError, match="was not sent to") as said:
         decisions.BotApi.of("https://brat.example", tmp_path)
 
     assert KNOWN not in str(said.value)

@@ -186,4 +186,6 @@ def test_without_the_event_the_file_counts_for_nothing(
     log = forge.hand_off(theft(forge))
     told = {**on(forge, head), "GITHUB_EVENT_PATH": str(tmp_path / "none")}
 
-    refused(tried(forge, log, **told), "GITHUB_EVENT_PATH has no event")
+    refused(
+        tried(forge, log, **told), "GITHUB_EVENT_PATH does not name the default branch"
+    )

@@ -54,7 +54,7 @@ def test_a_clone_reads_the_log_once_it_has_fetched_it(terminal: Terminal) -> Non
     assert clone.done("brat log show") == terminal.done("brat log show")
     lock = clone.type("brat lock acquire path:src/ --ttl 900")
     assert lock.status == 1
-    assert lock.lines[-1].endswith("line: /brat lock path:src/ ttl=900s")
+    assert lock.lines[-1].endswith("issues: /brat lock path:src/ ttl=900s")
 
 
 def test_a_lock_is_taken_shown_renewed_and_given_up(terminal: Terminal) -> None:

@@ -40,7 +40,7 @@ def test_a_lock_and_a_commit_during_a_headless_run(tmp_path: Path) -> None:
     terminal.done("brat lock acquire path:words/")
     start = ("mayor", "start", "--headless", "--task", TASK)
     with staying(terminal, *start) as run:
-        waits = run.says("waits: ")
+        waits = run.says("task 1 waits for ")
         status = json.loads(terminal.type("brat status --json").out)
         why = terminal.done("brat why 1")
         screen = terminal.type("brat status").out
@@ -51,9 +51,9 @@ def test_a_lock_and_a_commit_during_a_headless_run(tmp_path: Path) -> None:
         ended = run.ended()
 
     assert ended == 0, run.lines
-    assert "task 1 waits: path:words/, which pat-person holds until 2" in waits
+    assert "task 1 waits for path:words/, which pat-person holds until 2" in waits
     assert waits.endswith("brat lock release path:words/")
-    assert len([one for one in run.lines if "waits: " in one]) == 1
+    assert len([one for one in run.lines if "task 1 waits for " in one]) == 1
     told = status["convoys"][0]["tasks"][0]["waits_for"]
     assert told.startswith("path:words/, which pat-person holds until 2")
     assert "path:words/, which pat-person holds until 2" in why

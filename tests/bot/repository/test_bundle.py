@@ -103,7 +103,7 @@ def test_work_that_is_too_dear_to_look_at_is_refused(box: Box) -> None:
     base, work = box.base, box.work.commit({"a": b"QUJD" * 4_000_000}, box.base)
     patch = examined_patch(box.work.path, base, work, settings(), 50_000_000)
 
-    assert "more memory or time" in patch.refusals[0]
+    assert "the memory and time limits" in patch.refusals[0]
     assert not patch.keeps
     assert patch.is_large
 

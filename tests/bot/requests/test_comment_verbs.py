@@ -299,7 +299,7 @@ async def test_work_that_does_not_apply_is_not_rebased(tmp_path: Path) -> None:
     async with room(tmp_path, CONFIG) as here:
         assert "Use `rebase` on a pull request" in await here.answer("/brat rebase")
         pull = await reviewed(here)
-        assert "is already on" in await here.answer("/brat rebase", on=pull)
+        assert "is already based on" in await here.answer("/brat rebase", on=pull)
         await here.answer("/brat unqueue", on=pull)
         before = here.tip(f"convoy/{NAME}/task-1")
         await here.landed_on_base({"README.md": b"# app\n", "one.py": b"other\n"})

@@ -109,7 +109,9 @@ async def test_a_green_pull_request_lands_as_ci_judged_it(tmp_path: Path) -> Non
         assert "0 of 1 merged · 1 needs-review" in await here.answer(
             "/brat status", on=number
         )
-        assert "cancel removes it" in await here.answer("/brat cancel 1", on=number)
+        assert "use /brat cancel instead" in await here.answer(
+            "/brat cancel 1", on=number
+        )
         assert here.tip(QUEUE + candidate.commit) == candidate.commit
 
         await judged(here)
