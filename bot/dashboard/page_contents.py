@@ -230,7 +230,6 @@ def overview(
     return {
         "headline": drawings.headline([*state.live()], waits, view.watcher.trouble),
         "live": tuple(state.live()),
-        "on_track": sum(not needs_a_person(waits, one.name) for one in state.live()),
         "clocks": [_shown(*each, view.now, seen, rows, waits) for each in clocks],
         "interventions": waits[:URGENT],
         "waiting": len(waits),

@@ -59,7 +59,7 @@ async def test_five_questions_are_answered_in_two_clicks(tab: Tab) -> None:
     await expect(other.get_by_text("on track")).to_be_in_viewport()
 
     # what did it cost, why is a queued task not merged: without a click
-    cost = page.get_by_text("1 of 2 convoys on track · 20 of 40 tasks merged · $")
+    cost = page.get_by_text("#42 needs you · #40 done in about ")
     await expect(cost).to_be_in_viewport()
     await expect(one.get_by_text("waits for task 6")).to_be_in_viewport()
 

@@ -72,7 +72,7 @@ def test_a_workflow_that_hands_over_nothing_is_no_fault() -> None:
     (
         "  pull_request:",
         "  pull_request_target:",
-        "ci.yml runs on pull_request_target and gives",
+        "ci.yml runs on pull_request_target and exposes",
     ),
 )
 def test_each_thing_that_is_handed_over_is_a_fault(
