@@ -278,3 +278,26 @@ def test_what_a_comment_tells_of_labels_is_tried_as_the_comment(nothing: None) -
     assert [*machine.forge.state.set_aside] == ["show/convoy-1/comment"]
     machine.every_promise_holds()
     machine.teardown()
+
+
+@given(st.none())
+@profile(max_examples=1, database=None, deadline=None)
+def test_work_done_anew_after_a_merge_by_hand_is_shown(nothing: None) -> None:
+    machine = Machine()
+    machine.the_first_convoy_is_asked_for(
+        text="- [ ] Task 1",
+        settings=Settings(engines={"default": EngineSpec(type="shell")}, approvals=1),
+        pattern="",
+        season="commands and deeds",
+    )
+    machine.all_sessions_end_alike(how="good", mishap=Mishap("dies", 3))
+    assert "pull:convoy-1/1" in machine.forge.state.intents, "it knows what it opened"
+    machine.merges_by_hand(number=0)
+    machine.somebody_wants_work_changed(number=0)
+
+    machine.teardown()
+
+    head = "convoy/convoy-1/task-1"
+    shown = [pull.state for pull in machine.forge.pulls if pull.head == head]
+    assert shown == ["merged", "merged"]
+    machine.every_promise_holds()

@@ -194,8 +194,8 @@ class Forge:
     """Is told of every fact as it is written, with the states around it."""
     on_push: Callable[[Mapping[str, str], Sequence[RefUpdate]], None] = lambda *_: None
     """Is told of every push of a bot, with the refs before it."""
-    foreign: set[str] = field(default_factory=set)
-    """Commits to which others than bots moved the target."""
+    foreign: set[tuple[str, str]] = field(default_factory=set)
+    """Refs that others than bots moved, each with the commit it was moved to."""
     _numbers: int = 0
 
     def __post_init__(self) -> None:
@@ -373,8 +373,8 @@ class Forge:
         self.moment("after push")
 
     def person_moves(self, ref: str, commit: str | None) -> None:
-        if ref == MAIN and commit is not None:
-            self.foreign.add(commit)
+        if commit is not None:
+            self.foreign.add((ref, commit))
         self._move((RefUpdate(ref, commit, self.refs.get(ref)),))
 
     def _append(self, events: tuple[GriteEvent, ...], actor: bytes) -> None:

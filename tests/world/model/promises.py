@@ -38,7 +38,7 @@ from convoy.rules.turns import turns, unmet
 from grite.remote import RefUpdate
 from grite.resource import overlaps
 from tests.world.model.counts import hanging, names_of
-from tests.world.model.forge import HEADS, MAIN, QUEUE, Forge
+from tests.world.model.forge import HEADS, MAIN, QUEUE, Forge, Pull
 
 UNJUDGED: Final = ("none",)
 GIVEN_BACK: Final = frozenset({"conflict", "outage", "setup"})
@@ -274,7 +274,7 @@ class Promises:
 
     def _was_merged(self, fact: MergeLanded) -> bool:
         """Whether the forge or a person merged the convoy's pull request."""
-        return fact.task == 0 and fact.candidate in self.forge.foreign
+        return fact.task == 0 and (MAIN, fact.candidate) in self.forge.foreign
 
     def _merged(self, convoy: Convoy, fact: MergeLanded) -> None:
         """Check what the log says of a merge that was the forge's."""
@@ -469,6 +469,7 @@ class Promises:
             pull.head
             for pull in forge.pulls
             if (pull.state, pull.base) != ("merged", "main")
+            and not self._is_of_older_work(pull)  # no forge opens it again
         )
         sessions = Counter(r.session for r in forge.runs.values() if not r.deleted)
         comments = Counter(
@@ -476,6 +477,14 @@ class Promises:
         )
         for what in (heads, sessions, comments):
             assert max(what.values(), default=1) == 1, what
+
+    def _is_of_older_work(self, pull: Pull) -> bool:
+        """Whether a person merged it, and its branch has come to hold more since."""
+        refs, commits = self.forge.refs, self.forge.commits
+        if (HEADS + pull.base, pull.merged_as) not in self.forge.foreign:
+            return False
+        tip = refs.get(HEADS + pull.head)
+        return tip is None or not commits[tip].lines <= commits[pull.merged_as].lines
 
 
 def _has_what_it_needs(convoy: Convoy, task: Task) -> bool:
