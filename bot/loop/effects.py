@@ -170,7 +170,7 @@ async def _pull(context: BotContext, convoy: Convoy, intent: Intent, now: Try) -
     if found is not None and not found.merged_at:
         return found.number
     if task and _is_there(context, task, base):
-        return 0
+        return found.number if found else 0  # a person merged it before it was noted
     now.repeat()
     title = pull_title(convoy, task)
     pages = context.settings.pages

@@ -301,3 +301,30 @@ def test_work_done_anew_after_a_merge_by_hand_is_shown(nothing: None) -> None:
     shown = [pull.state for pull in machine.forge.pulls if pull.head == head]
     assert shown == ["merged", "merged"]
     machine.every_promise_holds()
+
+
+@given(st.none())
+@profile(max_examples=1, database=None, deadline=None)
+def test_more_lands_of_work_whose_pull_request_was_merged_before_it_was_noted(
+    nothing: None,
+) -> None:
+    machine, none = Machine(), Mishap("none", 0)
+    machine.the_first_convoy_is_asked_for(
+        text="- [ ] Task 1",
+        settings=Settings(engines={"default": EngineSpec(type="shell")}),
+        pattern="",
+        season="deeds",
+    )
+    machine.the_bot_ticks(mishap=none)
+    machine.all_sessions_end_alike(how="good", mishap=Mishap("dies", 3))
+    (pull,) = machine.forge.pulls
+    machine.somebody_does_it_by_hand(number=0, what="merges_by_hand")
+    machine.the_bot_ticks(mishap=none)
+    machine.somebody_does_it_by_hand(number=0, what="pushes_to_a_task")
+
+    machine.the_bot_ticks(mishap=none)
+
+    ((_, task),) = machine.tasks("needs-review")
+    assert (pull.state, task.pull) == ("merged", pull.number)
+    machine.every_promise_holds()
+    machine.teardown()
