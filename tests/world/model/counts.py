@@ -91,7 +91,7 @@ def _built(convoy: Convoy, fact: MergeAttempted) -> tuple[str, ...]:
     return (again,) if again else ()
 
 
-_NAMED: Final = re.compile(r"\btask ((?:\d+, )*\d+)")
+_NAMED: Final = re.compile(r"(?:\btask |\brivals [^(]*\()((?:\d+, )*\d+)")
 
 END: Final = frozenset[int]()
 """Something ends it that is no task."""
@@ -144,7 +144,7 @@ def _stands_still(state: State, convoy: Convoy) -> bool:
 
 
 def _start(state: State, convoy: Convoy, task: Task) -> frozenset[int]:
-    needed = {*unmet(convoy, task), *_numbers(awaited(convoy, task))}
+    needed = {*unmet(convoy, task), *named_in(awaited(convoy, task))}
     first = {turn.on for turn in turns(convoy).get(task.number, ())}
     held = blocking_leases(moment(state, state.moment.at).leases, task)
     if needed or first:
@@ -161,7 +161,7 @@ def _queue(convoy: Convoy, task: Task) -> frozenset[int]:
     if task.is_suspect:
         return END  # CI, which judges it alone
     if why := kept_by_tasks(convoy, task):
-        return frozenset(_numbers(why))  # none named: CI
+        return frozenset(named_in(why))  # none named: CI
     queue = [each.number for each in waiting_to_merge(convoy)]
     if task.number in queue:  # CI judges the front; all others stand behind it
         return frozenset(queue[: queue.index(task.number)])
@@ -170,6 +170,8 @@ def _queue(convoy: Convoy, task: Task) -> frozenset[int]:
     return first
 
 
-def _numbers(why: str) -> set[int]:
-    found = _NAMED.findall(why) if not why.startswith("nobody") else ()
-    return {int(number) for each in found for number in each.split(", ")}
+def named_in(why: str) -> set[int]:
+    """Return the tasks that a wait is for; none: what it is for is no task."""
+    if why.startswith("no one"):  # it names what the bot takes in its next look
+        return set()
+    return {int(n) for each in _NAMED.findall(why) for n in each.split(", ")}
