@@ -22,7 +22,7 @@ from convoy.events.session_events import ChoiceMade, TaskStarted, WorkReviewed
 from convoy.events.target_events import SyncFailed, SyncLanded
 from convoy.events.task_events import ConvoyCompleted, TaskBlocked, TaskMerged
 from convoy.kinds import awaited, kept_by_tasks, relief
-from convoy.kinds.rivals import NONE_LEFT
+from convoy.kinds.rivals import NONE_LEFT, SMALLEST_GREEN
 from convoy.model.state import Convoy, State, Task
 from convoy.owed.landings import NOT_RED
 from convoy.rules.landing import kept_by_people, waiting_to_merge
@@ -65,7 +65,7 @@ def names_of(  # noqa: C901, PLR0912  one arm a kind
         case ChoiceMade(attempt=0):
             return ("only one left",)
         case ChoiceMade():
-            is_rule = fact.text.startswith("of those")
+            is_rule = fact.text.startswith(SMALLEST_GREEN.format(""))
             return ("chosen by rule" if is_rule else "chosen",)
         case TaskBlocked(why=why) if why == NONE_LEFT:
             return ("no rival left",)
