@@ -370,6 +370,8 @@ class RebaseWork(TaskCommand, frozen=True, kw_only=True):
             return Refusal(f"the work of task {self.task} has changed")
         if task.work.base == self.base:
             return Refusal(f"task {self.task} is already based on {self.base[:10]}")
+        if self.base not in convoy.tips:  # else it could land with the work
+            return Refusal(f"nobody has accepted the push of {self.base[:10]}")
         return (copied(WorkRebased, self),)
 
 

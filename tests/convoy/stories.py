@@ -218,7 +218,7 @@ def steered() -> Rules:
         CallPeople(convoy=NAME, text="@ann This waits for a person.", now=1),
         ReviseTask(convoy=NAME, task=1, by="bea", text="Name it better."),
     )
-    rules.started(1, sha("a")).accepted(1, sha("b")).do(
+    rules.started(1, sha("a")).accepted(1, sha("b")).pushed(sha("1")).do(
         made(RebaseWork, old=sha("b"), commit=sha("c"), base=sha("1"), by="bea"),
         MergeWithdrawn(convoy=NAME, task=1, by="bea"),
         MergeRequested(convoy=NAME, task=1, by="bea"),

@@ -1,6 +1,8 @@
 """Work that is kept from merging, let go, put on a newer base or sent back."""
 
 from convoy.events.hold_events import (
+    BranchPushed,
+    BranchReturned,
     MergeRequested,
     MergeWithdrawn,
     WorkHeld,
@@ -134,7 +136,7 @@ def test_rebased_work_replaces_the_old_and_its_approvals() -> None:
     rules = Rules().planned(spec(1), approvals=1).started(1).accepted(1, sha("a"))
     rules.do(TaskApproved(convoy=NAME, task=1, commit=sha("a"), by="bea"))
 
-    rules.do(rebase())
+    rules.pushed(sha("1")).do(rebase())
 
     work = rules.task(1).work
     assert work is not None
@@ -147,6 +149,19 @@ def test_only_the_work_there_is_goes_on_another_base() -> None:
 
     assert refused(rules, rebase(old=sha("e"))) == "the work of task 1 has changed"
     assert "task 1 is already based on 00000" in refused(rules, rebase(base=sha("0")))
+
+
+def test_work_is_not_rebased_onto_a_push_that_nobody_answers_for() -> None:
+    rules = offered()
+    said = f"nobody has accepted the push of {sha('1')[:10]}"
+    assert refused(rules, rebase()) == said, "the bot may not have heard of it yet"
+
+    rules.do(BranchPushed(convoy=NAME, commit=sha("1")))
+    assert refused(rules, rebase()) == said
+    rules.do(BranchReturned(convoy=NAME))
+    assert refused(rules, rebase()) == said
+
+    rules.pushed(sha("1")).do(rebase())
 
 
 # --- revise ---------------------------------------------------------------------------
