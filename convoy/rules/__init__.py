@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from convoy.events import Event, Events, Refusal
-from convoy.events.forge_actions import ActionIntended
+from convoy.events.forge_actions import ActionIntended, pull_wanted
 from convoy.events.leases import LeaseFreed
 from convoy.events.people_events import PeopleCalled
 from convoy.events.session_events import WorkRefused
@@ -21,7 +21,7 @@ from convoy.events.task_events import (
     TaskMerged,
     TaskQueued,
 )
-from convoy.kinds import attending, kind_of, needed
+from convoy.kinds import attending, kind_of, needed, trial
 from convoy.kinds.task_kinds import Stop
 from convoy.model import ids
 from convoy.model.records import FREE, Cause, Occasion, Usage
@@ -38,6 +38,13 @@ def holds_own_work(convoy: Convoy) -> bool:
 
 ALL_DROPPED: Final = "every task was dropped"
 """Why a convoy failed of which people wanted nothing any more."""
+
+
+def pull_due(state: State, convoy: Convoy, task: Task, ci: tuple[str, ...]) -> Events:
+    """Announce what is to show a task's work, which changes these files of CI's."""
+    if task.pull or trial(convoy, task) or not convoy.shows_work(ci):
+        return ()
+    return pull_wanted(state, convoy.name, task.number)
 
 
 def leases_freed(state: State, convoy: str, task: Task) -> Events:

@@ -21,7 +21,7 @@ from convoy.events import (
     in_session,
     task_in,
 )
-from convoy.events.forge_actions import ActionIntended, pull_wanted
+from convoy.events.forge_actions import ActionIntended
 from convoy.events.session_events import (
     SessionLost,
     TaskReported,
@@ -30,7 +30,7 @@ from convoy.events.session_events import (
     WorkReviewed,
 )
 from convoy.events.task_events import TaskBlocked, TaskMerged
-from convoy.kinds import kind_of, trial
+from convoy.kinds import kind_of
 from convoy.kinds.rivals import (
     ONLY_GREEN,
     choice_made,
@@ -47,6 +47,7 @@ from convoy.model.state import State, Task
 from convoy.rules import (
     convoy_next,
     leases_freed,
+    pull_due,
     queued_again,
     stop_events,
     to_be_changed,
@@ -81,9 +82,7 @@ class AcceptWork(AttemptCommand, frozen=True, kw_only=True):
             return too_late(state, self.convoy, task, self.attempt, self.usage)
         accepted = copied(WorkAccepted, self)
         convoy = state.convoys[self.convoy]
-        is_due = trial(convoy, task) is None and task.pull is None
-        is_due = is_due and convoy.shows_work(self.ci_files)
-        pull = pull_wanted(state, self.convoy, self.task) if is_due else ()
+        pull = pull_due(state, convoy, task, self.ci_files)
         free = leases_freed(state, self.convoy, task)
         late = any(each.is_open and each.since >= self.attempt for each in task.threads)
         again = to_be_changed(convoy, task, SAID_MEANWHILE) if late else ()

@@ -44,7 +44,7 @@ from convoy.model.ids import another_try
 from convoy.model.records import Cause, Settings
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Candidate
-from convoy.rules import completed, convoy_next, holds_own_work, queued_again
+from convoy.rules import completed, convoy_next, holds_own_work, pull_due, queued_again
 from convoy.rules.turns import lacking_approvals, sync_task, turns, unmet
 from convoy.rules.verdict import Checks, Observed
 
@@ -261,13 +261,15 @@ class AttemptMerge(TaskCommand, frozen=True, kw_only=True):
     """The target's commit that a task's work takes in; empty: it takes none in."""
 
     def decide(self, state: State) -> Decision:
-        convoy = live(state, self.convoy)
+        """Show work, too, that the branch held, and that a person added to since."""
+        convoy, pull = live(state, self.convoy), Events()
         current = convoy.candidate
         if self.task:
             task = task_in(state, convoy.name, self.task, "needs-review")
             if unfit := self._unfit(convoy, task):
                 return unfit
-            current = task.candidate
+            current, ci_files = task.candidate, task.work.ci_files if task.work else ()
+            pull = pull_due(state, convoy, task, ci_files)
         elif not convoy.settled:
             return Refusal(f"{convoy.name} has unfinished tasks")
         offered = (self.candidate, self.base, self.work)
@@ -275,7 +277,7 @@ class AttemptMerge(TaskCommand, frozen=True, kw_only=True):
             return Refusal(f"{self.candidate} is already the candidate")
         by_strategy = self.task and not self.target
         strategy = convoy.settings.strategy if by_strategy else "merge"
-        return (copied(MergeAttempted, self, strategy=strategy),)
+        return (copied(MergeAttempted, self, strategy=strategy), *pull)
 
     def _unfit(self, convoy: Convoy, task: Task) -> Refusal | None:
         if task.work is None or task.work.commit != self.work:

@@ -42,7 +42,7 @@ from convoy.events.task_events import (
     WorkRebased,
 )
 from convoy.gate import unallowed, wants
-from convoy.kinds import is_done, is_stopped, kind_of, needed, trial
+from convoy.kinds import is_done, is_stopped, kind_of, needed
 from convoy.kinds.task_kinds import Stop
 from convoy.model import ids
 from convoy.model.ids import SetAside, show_item
@@ -55,6 +55,7 @@ from convoy.rules import (
     holds_own_work,
     known,
     notice,
+    pull_due,
     stop_events,
     to_be_changed,
 )
@@ -328,15 +329,10 @@ def tasks_taken_up(convoy: Convoy) -> tuple[Task, ...]:
 
 def _pulls_announced(state: State, convoy: Convoy, tasks: tuple[Task, ...]) -> Events:
     """Announce the pull requests that were not opened because it failed."""
-    numbers = [
-        task.number
-        for task in tasks
-        if task.work and not task.pull and not trial(convoy, task)
-        if convoy.shows_work(task.work.ci_files)
-    ]
     if not tasks and holds_own_work(convoy) and convoy.pull is None:
-        numbers.append(0)
-    found = (pull_wanted(state, convoy.name, number) for number in numbers)
+        return pull_wanted(state, convoy.name, 0)
+    worked = ((task, task.work) for task in tasks if task.work)
+    found = (pull_due(state, convoy, t, work.ci_files) for t, work in worked)
     return tuple(chain.from_iterable(found))
 
 

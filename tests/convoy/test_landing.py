@@ -4,6 +4,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from convoy.events.forge_actions import ActionDone
 from convoy.rules.landing import AttemptMerge, LandMerge
 from convoy.rules.target import FailSync
 from tests.convoy.room import why
@@ -59,3 +60,14 @@ def test_a_candidate_is_noted_once() -> None:
     rules.do(LandMerge(convoy=NAME, task=1, candidate=sha("c"), judged=("ci",)))
 
     assert "already the candidate" in why(rules.do(whole).ask(whole))
+
+
+def test_work_added_after_a_merge_with_plain_git_is_shown() -> None:
+    rules = Rules().planned(spec(1)).started(1).accepted_quietly(1, sha("a"))
+    pull = f"pull:{NAME}/1"
+    rules.offered(1, sha("a"), sha("0")).do(ActionDone(key=pull, number=0))
+    assert pull not in rules.state.intents, "the branch had it: none was needed"
+
+    rules.offered(1, sha("c"), sha("0"))
+
+    assert pull in rules.state.intents
