@@ -169,8 +169,9 @@ async def _pull(context: BotContext, convoy: Convoy, intent: Intent, now: Try) -
     found = await context.github.pulls.of(head, base) if now.look else None
     if found is not None and not found.merged_at:
         return found.number
-    if task and _is_there(context, task, base):
-        return found.number if found else 0  # a person merged it before it was noted
+    if task and _is_there(context, task, head, base):
+        # A person merged it before it was noted; work that is to come needs another.
+        return found.number if found and task.work else 0
     now.repeat()
     title = pull_title(convoy, task)
     pages = context.settings.pages
@@ -185,15 +186,16 @@ async def _pull(context: BotContext, convoy: Convoy, intent: Intent, now: Try) -
     )
 
 
-def _is_there(context: BotContext, task: Task, base: str) -> bool:
+def _is_there(context: BotContext, task: Task, head: str, base: str) -> bool:
     """Whether a branch holds a task's work: the forge opens no pull request for it."""
     tip = context.mirror.refs.get(ids.HEADS + base, "")
     if task.state == "merged" and task.landed is None:
         return True
-    if not tip or task.work is None:
+    work = task.work.commit if task.work else context.mirror.refs.get(ids.HEADS + head)
+    if not tip or work is None:
         return False
-    context.mirror.ensure([tip, task.work.commit])
-    return context.composer.is_ancestor(task.work.commit, tip)
+    context.mirror.ensure([tip, work])
+    return context.composer.is_ancestor(work, tip)
 
 
 async def _comment(context: BotContext, convoy: Convoy, now: Try) -> int:

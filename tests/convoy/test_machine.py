@@ -294,6 +294,12 @@ def test_work_done_anew_after_a_merge_by_hand_is_shown(nothing: None) -> None:
     assert "pull:convoy-1/1" in machine.forge.state.intents, "it knows what it opened"
     machine.merges_by_hand(number=0)
     machine.somebody_wants_work_changed(number=0)
+    machine.the_bot_ticks(mishap=Mishap("none", 0))
+    machine.answers_for_a_push(_number=0)
+    for _ in range(3):
+        machine.the_bot_ticks(mishap=Mishap("none", 0))
+    ((_, task),) = machine.tasks("running")
+    assert task.set_aside is None, "it asks for none without commits"
 
     machine.teardown()
 
