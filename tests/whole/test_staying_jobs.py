@@ -59,6 +59,8 @@ class World:
     repeated: tuple[str, ...]
     """Keys that more than one comment has."""
     comments: int
+    bodies: tuple[str, ...] = field(compare=False)
+    """Of the comments: what a wrong number of them said."""
     answered: bool
     """Whether the log tells of each answer."""
     runs: int
@@ -91,6 +93,7 @@ UNDISTURBED = World(
     reactions=(("rocket",), ("rocket",), ("confused",)),
     repeated=(),
     comments=len(SAID) + 2,
+    bodies=(),
     answered=True,
     runs=1,
     is_held=False,
@@ -200,6 +203,7 @@ def seen(folder: Path, here: Stage) -> World:
         reactions=tuple(here.reactions(comment) for comment in here.said),
         repeated=tuple(key for key, count in times.items() if count > 1),
         comments=len(bodies),
+        bodies=tuple(bodies),
         answered=not state.intents and {*here.said} <= state.answered,
         runs=len(here.forge.store.runs.all()),
         is_held=lease.ref_of(RESOURCE) in refs,
