@@ -273,7 +273,8 @@ def gestures(convoy: Convoy, observed: Observed) -> Iterator[Action]:
         if not task.settled:
             own = ids.task_branch(convoy.name, task.number)
             yield from _gesture_on_pull(convoy, task, own, branch, observed)
-            yield from _pushes(convoy, task, observed)
+            if not task.waits_aside:
+                yield from _pushes(convoy, task, observed)
 
 
 def _lists(convoy: Convoy, observed: Observed, now: int) -> Iterator[Note]:

@@ -4,8 +4,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from convoy.events import Refusal, decided
-from convoy.events.forge_actions import ActionDone
+from convoy.events.forge_actions import ActionDone, ItemSetAside, ItemTakenUp
 from convoy.log.record import record
+from convoy.model.ids import task_branch, task_item
 from convoy.model.records import EngineSpec
 from convoy.owed import (
     Action,
@@ -213,6 +214,19 @@ def test_what_stood_on_a_moved_branch_is_built_again() -> None:
     assert owed(rules, refs=moved, checks={sha("a"): GREEN}) == [
         Build(NAME, (1,), sha("9"))
     ]
+
+
+def test_what_is_pushed_to_a_task_set_aside_is_heard_with_its_next_try() -> None:
+    """Else the refusal of what keeps the push would be met again at once."""
+    rules, heard = in_review(1), HearPush(NAME, 1, sha("9"))
+    moved = {**ROOTS, f"refs/heads/{task_branch(NAME, 1)}": sha("9")}
+    assert heard in owed(rules, refs=moved)
+    rules.do(ItemSetAside(item=task_item(NAME, 1), why="the forge says no"))
+    assert heard not in owed(rules, refs=moved)
+
+    rules.do(ItemTakenUp(item=task_item(NAME, 1)))
+
+    assert heard in owed(rules, refs=moved)
 
 
 def test_without_required_ci_a_candidate_lands_unjudged() -> None:
