@@ -75,8 +75,7 @@ def queued_again(
     settings = state.convoys[convoy].settings
     why = ""
     if cause not in FREE and task.spent >= settings.attempts:
-        tries = counted(task.spent, "attempt")
-        why = f"{tries} did not land; last failure: {last}"
+        why = f"{last} (after {counted(task.spent, 'attempt')})"
     elif cause == "refused" == task.cause and last in task.notes[-1:]:
         why = f"two attempts were refused for the same reason: {last}"
     elif cause == "conflict" and settings.conflicts == "person":
@@ -119,8 +118,7 @@ def to_be_changed(convoy: Convoy, task: Task, why: str, by: str = "") -> Events:
     queued = TaskQueued(convoy=name, task=number, cause="changes", why=why, by=by)
     if task.spent < convoy.settings.attempts:
         return (queued,)
-    tries = counted(task.spent, "attempt")
-    spent = f"{tries} did not land; last failure: {why}"
+    spent = f"{why} (after {counted(task.spent, 'attempt')})"
     return (queued, TaskBlocked(convoy=convoy.name, task=task.number, why=spent))
 
 

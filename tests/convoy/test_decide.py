@@ -74,7 +74,7 @@ def test_a_lost_attempt_is_tried_again_until_the_attempts_are_spent() -> None:
     rules.started(1).do(lost(1, 2))
 
     assert rules.task(1).state == "blocked"
-    assert rules.task(1).why == "2 attempts did not land; last failure: it died"
+    assert rules.task(1).why == "it died (after 2 attempts)"
 
 
 def test_an_outage_costs_no_attempt() -> None:

@@ -211,7 +211,7 @@ def test_work_that_ci_finds_red_to_the_last_attempt_failed_to_merge() -> None:
     [found] = interventions(rules.state, rules.now)
 
     assert (found.kind, found.task) == ("merge_failed", 1)
-    assert found.why == "1 attempt did not land; last failure: 2 red"
+    assert found.why == "2 red (after 1 attempt)"
     assert found.commands[0] == "brat task retry 1 --convoy fix-7"
 
 

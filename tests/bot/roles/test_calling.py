@@ -28,7 +28,8 @@ async def test_who_asked_is_called_once_for_what_waits(tmp_path: Path) -> None:
 
         _, call = here.spoken()
         assert "@you This convoy needs a decision:" in call
-        assert "- task 1, one: 1 attempt did not land; last failure: @\u200bbob" in call
+        assert "- task 1, one: @\u200bbob" in call
+        assert "(after 1 attempt)" in call
         assert "`/brat retry 1` or `/brat drop 1`" in call
 
         await here.answer("/brat drop 1")
