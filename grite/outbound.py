@@ -60,9 +60,9 @@ class Outbound(Struct, frozen=True):
         kind = address.partition("://")[0].lower()
         if kind not in _PORTS:
             raise BratError(
-                f"{name.upper()} or ALL_PROXY routes {host} through a proxy of the "
-                f"type {kind}; brat supports only http and https: use one of them, or "
-                f"add {host} to NO_PROXY"
+                f"{name.upper()} or ALL_PROXY routes {host} through a proxy of type "
+                f"{kind}, but brat supports only http and https proxies: use one of "
+                f"those, or add {host} to NO_PROXY"
             )
         return address
 
@@ -122,7 +122,7 @@ def _authorities(file: str | None, folder: str | None) -> "SSLContext":
         raise BratError(
             f"the trusted certificates cannot be read from {file or folder} "
             f"({error.strerror or error}): correct SSL_CERT_FILE and SSL_CERT_DIR, or "
-            "unset them to use those of the system"
+            "unset them to use the system certificates"
         ) from error
 
 

@@ -133,7 +133,7 @@ def repository_map(survey: Survey) -> str:
         lines += ["Imports between folders, with the number of files:", "", *ties, ""]
     if survey.together:
         ties = (f"- {one} with {other} {n}" for one, other, n in survey.together)
-        said = "Recently changed in the same commits, with the number:"
+        said = "Recently changed together, with the number of commits:"
         lines += [said, "", *ties, ""]
     if survey.owners:
         lines += ["", "Code owners:", "", survey.owners]

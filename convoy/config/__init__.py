@@ -55,7 +55,7 @@ class Config(Table):
     forge except a convoy's comment and answers to people."""
     engine: Annotated[
         Mapping[keys.EngineName, keys.EngineTable],
-        _tables("[engine.NAME]; NAME has at most 40 letters, digits, - and _"),
+        _tables("[engine.NAME], where NAME has at most 40 letters, digits, - and _"),
     ] = {}
     refinery: keys.RefineryTable = keys.RefineryTable.model_construct()
     witness: keys.WitnessTable = keys.WitnessTable.model_construct()
@@ -65,7 +65,7 @@ class Config(Table):
     triggers: keys.TriggersTable = keys.TriggersTable.model_construct()
     schedule: Annotated[
         Mapping[keys.ScheduleName, keys.ScheduleTable],
-        _tables("[schedule.NAME]; NAME has only lower-case letters, digits and -"),
+        _tables("[schedule.NAME], where NAME has only lowercase letters, digits and -"),
     ] = {}
     budget: keys.BudgetTable = keys.BudgetTable.model_construct()
     notify: keys.NotifyTable = keys.NotifyTable.model_construct()

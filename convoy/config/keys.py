@@ -206,8 +206,8 @@ Opened = Annotated[
         r"|\w+(?:\[\])?(?:\.\w+(?:\[\])?)*(?:=[\w.:/@*-]+)?)$"
     ),
     _allowed(
-        'a field such as "speed", a field and value such as "tools[].type=web_search", '
-        '"model=NAME", "header:NAME" or a path such as "GET /v1/models"'
+        'a field such as "speed" or "tools[].type=web_search", "model=NAME", '
+        '"header:NAME", or a request such as "GET /v1/models"'
     ),
 ]
 
@@ -223,8 +223,8 @@ Server = Annotated[
         r"(?:/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*$"
     ),
     _allowed(
-        'an address such as "https://models.example.com/v1": https, with a host name, '
-        "not a number, and nothing after the path"
+        'an https URL such as "https://models.example.com/v1", without an IP address, '
+        "query or trailing slash"
     ),
 ]
 
@@ -233,7 +233,7 @@ Sessions = Annotated[int, Field(ge=1, le=1000)]
 Pattern = Annotated[
     str,
     StringConstraints(pattern=r"^[^!#\s]"),
-    _allowed("a pattern as in .gitignore that does not start with ! or #"),
+    _allowed("a .gitignore pattern that does not start with !, # or a space"),
 ]
 
 Patterns = Annotated[tuple[Pattern, ...], Field(strict=False)]

@@ -216,7 +216,7 @@ class RequestIgnored(Event, frozen=True, kw_only=True, tag="request.ignored"):
     """The key of the review or ticked box; empty: it was a comment."""
 
     def sentence(self) -> str:
-        said = f"comment {self.comment}" if self.comment else self.sign
+        said = _answered((self.sign or ids.answer_key(self.comment)).partition(":")[2])
         return f"Ignored {said} by {self.by}, who has exceeded the limit for answers."
 
     def decide(self, state: State) -> Decision:
@@ -250,7 +250,7 @@ class ItemSetAside(Event, frozen=True, kw_only=True, tag="item.set-aside"):
 
     def sentence(self) -> str:
         times = "once" if self.tries == 1 else f"{self.tries} times"
-        return f"Set {self.item} aside after it was tried {times}: {clause(self.why)}."
+        return f"Set {self.item} aside after it failed {times}: {clause(self.why)}."
 
     def decide(self, state: State) -> Decision:
         """Set it aside; a further try that fails makes the next wait longer."""
@@ -400,12 +400,12 @@ _ASKED_BY: Final = {
 }
 _KEY_WORDS: Final[Mapping[str, tuple[str, str, Callable[[str], str]]]] = {
     "dispatch": ("start", "Started", _session_words),
-    "pull": ("open", "Opened", _of_part("the pull request of {}")),
-    "issue": ("open", "Opened", _of_part("the sub-issue of {}")),
-    "land": ("ask", "Asked", _of_convoy("the forge to merge the pull request of {}")),
-    "comment": ("post", "Posted", _of_convoy("the comment of {}")),
-    "finish": ("say", "Said", _of_convoy("on its issue that {} has ended")),
+    "pull": ("open", "Opened", _of_part("the pull request for {}")),
+    "issue": ("open", "Opened", _of_part("the sub-issue for {}")),
+    "land": ("ask", "Asked", _of_convoy("the forge to merge the pull request for {}")),
+    "comment": ("post", "Posted", _of_convoy("the comment for {}")),
+    "finish": ("report", "Reported", _of_convoy("on the issue that {} has ended")),
     "notify": ("send", "Sent", _of_convoy("a notification about {}")),
     "answer": ("answer", "Answered", _answered),
-    "thread": ("answer", "Answered", _of_convoy("a comment on a line of {}")),
+    "thread": ("answer", "Answered", _of_convoy("a review comment on {}")),
 }

@@ -76,7 +76,7 @@ class MergeRequested(_PartEvent, frozen=True, kw_only=True, tag="merge.requested
         part = self.part(state)
         if part.taken_out is not None:
             out = part.taken_out
-            return Refusal(f"{out.why}: it is waiting for {out.back}")
+            return Refusal(f"{out.why}, so it is waiting for {out.back}")
         if not part.withdrawn:
             return Refusal("it will merge automatically when it is green and approved")
         return (self,)
@@ -184,7 +184,7 @@ class WorkTakenBack(_PartEvent, frozen=True, kw_only=True, tag="work.taken-back"
         if not self.by:
             return (self,)
         if out.gesture != "closed":
-            return Refusal(f"{out.why}: it is waiting for {out.back}")
+            return Refusal(f"{out.why}, so it is waiting for {out.back}")
         pull = pull_wanted(state, self.convoy, self.task)
         if not pull:
             return Refusal("a new pull request is about to be opened")
@@ -276,7 +276,8 @@ class BaseDeleted(ConvoyEvent, frozen=True, kw_only=True, tag="base.deleted"):
     """A person deleted the convoy's base branch, which pauses the convoy."""
 
     def sentence(self) -> str:
-        return f"Branch {ids.base_branch(self.convoy)} was deleted; the convoy pauses."
+        branch = ids.base_branch(self.convoy)
+        return f"Branch {branch} was deleted, so the convoy is paused."
 
     def decide(self, state: State) -> Decision:
         if live(state, self.convoy).base_is != "there":
@@ -324,7 +325,7 @@ class BranchPushed(_PartEvent, frozen=True, kw_only=True, tag="base.pushed"):
 
     def sentence(self) -> str:
         branch, what = ids.branch_of(self.convoy, self.task), subject(self.task)
-        return f"Someone pushed {self.commit[:SHORT]} to {branch}; {what} is waiting."
+        return f"Someone pushed {self.commit[:SHORT]} to {branch}, so {what} waits."
 
     def decide(self, state: State) -> Decision:
         part = self.part(state)

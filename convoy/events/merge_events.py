@@ -34,7 +34,7 @@ class MergeAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.attempte
 
     def sentence(self) -> str:
         return (
-            f"Built candidate {self.candidate[:SHORT]} of {subject(self.task)} on "
+            f"Built candidate {self.candidate[:SHORT]} for {subject(self.task)} on "
             f"{self.base[:SHORT]} ({self.strategy})."
         )
 
@@ -165,7 +165,7 @@ class WorkProven(TaskEvent, frozen=True, kw_only=True, tag="work.proven"):
 
     def sentence(self) -> str:
         commit = self.commit[:SHORT]
-        return f"CI was green on {commit} of task {self.task}, which can now be chosen."
+        return f"CI was green on task {self.task} ({commit}), which can now be chosen."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         return replace(task, proven=self.commit, lines=self.lines, candidate=None)
@@ -184,9 +184,10 @@ class MergeDoubted(TaskEvent, frozen=True, kw_only=True, tag="merge.doubted"):
 
     def sentence(self) -> str:
         found = "CI was red on" if self.is_red else "CI gave no verdict on"
-        which = f"candidate {self.candidate[:SHORT]} of task {self.task}"
+        which = f"candidate {self.candidate[:SHORT]} for task {self.task}"
         said = f" ({said})" if (said := clause(self.why)) else ""
-        return f"{found} {which}{said}: CI tests it again before it is sent back."
+        again = ", so CI will test it again" if self.is_red else ""
+        return f"{found} {which}{said}{again}."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         before = task.doubted or Doubt(work=task.work.commit if task.work else "")

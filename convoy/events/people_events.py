@@ -231,7 +231,7 @@ class TaskApproved(TaskEvent, frozen=True, kw_only=True, tag="task.approved"):
     """The comment with the approval; 0: it was not a comment."""
 
     def sentence(self) -> str:
-        return f"{self.by} approved {self.commit[:SHORT]} of task {self.task}."
+        return f"{self.by} approved commit {self.commit[:SHORT]} of task {self.task}."
 
     def decide(self, state: State) -> Decision:
         """Count an approval of the current work, once a person; complete its commit."""

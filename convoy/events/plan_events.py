@@ -42,7 +42,7 @@ FROZEN: Final = (
 """What a convoy keeps as it was asked for: its form, and what was to be approved."""
 
 
-GITHUBS_LIST: Final = "The list of sub-issues"
+GITHUBS_LIST: Final = "A change to the sub-issues"
 """Who changed a plan that follows the list without being asked."""
 
 
@@ -72,9 +72,9 @@ class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
 
     def sentence(self) -> str:
         if self.given is not None:
-            what = "landed" if self.given.lands else "worked on"
+            what = "land" if self.given.lands else "work on"
             head = self.given.head[:SHORT]
-            return f"{self.by} asked to have #{self.issue} {what}, at {head}."
+            return f"{self.by} asked brat to {what} #{self.issue} at {head}."
         return f"{self.by} requested convoy {self.convoy} in issue #{self.issue}."
 
     def decide(self, state: State) -> Decision:
@@ -86,7 +86,7 @@ class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
         for convoy in state.live():
             if convoy.issue == self.issue:
                 return Refusal(
-                    f"convoy {convoy.name} of issue #{self.issue} is not finished"
+                    f"convoy {convoy.name} for issue #{self.issue} is not finished"
                 )
         key = ids.comment_key(self.convoy)
         return (self, ActionIntended(key=key, kind="comment", convoy=self.convoy))
@@ -214,7 +214,7 @@ class TaskRewritten(TaskEvent, frozen=True, kw_only=True, tag="task.rewritten"):
     by: str
 
     def sentence(self) -> str:
-        return f"{self.by or GITHUBS_LIST} changed task {self.task} in the plan."
+        return f"{self.by or GITHUBS_LIST} updated task {self.task} in the plan."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         if self.spec.number != task.number:

@@ -85,7 +85,7 @@ class SessionExited(Claim, frozen=True, kw_only=True, tag="session.exited"):
     def sentence(self) -> str:
         how = f"{self.verdict} ({self.outcome})"
         if self.signal is None:
-            return f"{self.session} exited with {self.exit_code}: {how}."
+            return f"{self.session} exited with status {self.exit_code}: {how}."
         return f"{self.session} was killed by signal {self.signal}: {how}."
 
 
@@ -207,7 +207,7 @@ class WorkAccepted(_SpendingEvent, frozen=True, kw_only=True, tag="work.accepted
     def sentence(self) -> str:
         attempt = f"task {self.task}, attempt {self.attempt}"
         files = counted(len(self.files), "file")
-        return f"Accepted {self.commit[:SHORT]} of {attempt}: {files}."
+        return f"Accepted {self.commit[:SHORT]} from {attempt}: {files}."
 
     def change(self, state: State) -> State:
         return without_failures(super().change(state))
@@ -254,8 +254,7 @@ class WorkRefused(_FruitlessEvent, frozen=True, kw_only=True, tag="work.refused"
     """The attempt ended without work that can land."""
 
     def sentence(self) -> str:
-        why = clause(self.why)
-        return f"Refused task {self.task}, attempt {self.attempt}: {why}."
+        return f"Refused task {self.task}, attempt {self.attempt}: {clause(self.why)}."
 
 
 class SessionLost(_FruitlessEvent, frozen=True, kw_only=True, tag="session.lost"):
@@ -285,7 +284,7 @@ class WorkReviewed(_SpendingEvent, frozen=True, kw_only=True, tag="work.reviewed
         does = "approved" if self.verdict == "approve" else "requested changes to"
         return (
             f"Review task {self.task}, attempt {self.attempt}, {does} "
-            f"{self.commit[:SHORT]} of task {self.on}{said}."
+            f"task {self.on} at {self.commit[:SHORT]}{said}."
         )
 
     def task_after(self, task: Task, now: Moment) -> Task:
@@ -314,7 +313,7 @@ class ChoiceMade(_SpendingEvent, frozen=True, kw_only=True, tag="choice.made"):
 
     def sentence(self) -> str:
         commit, why = self.commit[:SHORT], clause(self.text)
-        return f"Task {self.task} chose {commit} of task {self.on}: {why}."
+        return f"Task {self.task} chose task {self.on} ({commit}): {why}."
 
     def task_after(self, task: Task, now: Moment) -> Task:
         return replace(after_verdict(task, now, self.usage), chosen=self.on)

@@ -88,10 +88,8 @@ class SyncAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="sync.attempted"
     target: str
 
     def sentence(self) -> str:
-        return (
-            f"Built candidate {self.candidate[:SHORT]}, which merges "
-            f"{self.target[:SHORT]} of the target branch."
-        )
+        made, target = self.candidate[:SHORT], self.target[:SHORT]
+        return f"Built candidate {made}, which merges target commit {target}."
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         made = Candidate(
@@ -112,8 +110,8 @@ class SyncFailed(ConvoyEvent, frozen=True, kw_only=True, tag="sync.failed"):
 
     def sentence(self) -> str:
         if self.lost:
-            return f"The target has not been merged in yet: {clause(self.why)}."
-        return f"The target cannot be merged in: {clause(self.why)}."
+            return f"The target branch has not been merged yet: {clause(self.why)}."
+        return f"The target branch cannot be merged: {clause(self.why)}."
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         if self.lost:
@@ -139,11 +137,9 @@ class SyncLanded(ConvoyEvent, frozen=True, kw_only=True, tag="sync.landed"):
     """The checks that tested the candidate; `("none",)` if CI is not required."""
 
     def sentence(self) -> str:
-        judged = ", ".join(self.judged)
-        return (
-            f"Merged {self.target[:SHORT]} of the target into {self.branch} as "
-            f"{self.candidate[:SHORT]} (checks: {judged})."
-        )
+        made, judged = self.candidate[:SHORT], ", ".join(self.judged)
+        what = f"target commit {self.target[:SHORT]} into {self.branch}"
+        return f"Merged {what} as {made} (checks: {judged})."
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         task = convoy.task(self.task)

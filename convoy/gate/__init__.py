@@ -134,7 +134,7 @@ def _of_paths(what: str, changes: Sequence[PathChange], gate: Gate) -> tuple[str
     found = {
         "adds or changes a symbolic link": sorted(refused_links(changes)),
         "adds or changes a submodule": _with_mode(kept, SUBMODULE),
-        "has a path that cannot be written safely": [
+        "has an unsafe path": [
             change.path for change in kept if not is_safe(change.path)
         ],
         "changes a protected path": [
@@ -143,7 +143,7 @@ def _of_paths(what: str, changes: Sequence[PathChange], gate: Gate) -> tuple[str
             if is_matched(change.path, gate.protected, any_case=True)
             and not is_matched(change.path, gate.spared)
         ],
-        "changes a path that it may not change": [
+        "changes a path that its task does not allow": [
             change.path
             for change in changes
             if gate.allowed and not is_matched(change.path, gate.allowed)

@@ -112,7 +112,7 @@ def _choice_waits_for(convoy: Convoy, choice: Task) -> str:
 def _choice_in_use(_convoy: Convoy, choice: Task) -> str:
     if not choice.chosen:
         return ""
-    return f"task {choice.number} chose task {choice.chosen} and ends with it"
+    return f"task {choice.number} chose task {choice.chosen} and ends when it does"
 
 
 def _choice_settles_with(_convoy: Convoy, choice: Task, other: Task) -> str:

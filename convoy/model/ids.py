@@ -320,4 +320,4 @@ def task_of_item(item: str) -> tuple[str, int] | None:
 
 
 def another_try(aside: SetAside) -> str:
-    return f"another try: {aside.why}"
+    return f"a retry: {aside.why}"

@@ -130,7 +130,7 @@ ENGINE_TYPES: Final = {
             name="continue",
             module="continue_cli",
             keys=(_OPENAI, _ANTHROPIC, _GEMINI),
-            good_at="changes like those of an editor",
+            good_at="small edits, as in a code editor",
             obeys=(
                 *("**/.continue/**", ".continuerules", ".continueignore"),
                 *("AGENT.md", "CODEX.md"),

@@ -327,7 +327,7 @@ def _faults(found: Template, name: str) -> Iterator[tuple[YamlPlace, str]]:
 def _target_fault(step: Step, kinds: Mapping[str, Kind]) -> str:
     kind = KINDS[step.kind]
     if kind.target is None:
-        looking = "only a review, a choice or work may have the key `on`"
+        looking = "only a step of kind review, choice or work may have the key `on`"
         return looking if step.on else ""
     if kind.target.is_optional and not step.on:
         return ""

@@ -295,7 +295,7 @@ def absent_paths(found: Iterable[Scope], ground: Ground) -> Iterator[str]:
     for scope in found:
         for path in scope.creates:
             same = [file for file in ground.files if basename(file) == basename(path)]
-            near = f"; there is {same[0]}" if same else ""
+            near = f"; did you mean {same[0]}?" if same else ""
             yield (
                 f"task {scope.task} names {path}, which does not exist, so the task "
                 f"must create it{near}"

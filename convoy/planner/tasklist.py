@@ -185,11 +185,14 @@ def _task(item: Item, issue: _Issue) -> TaskSpec:
         raise PlanError(f"task {item.number}: {error}") from error
 
 
+_MENDS = {"accept": "put the command in backticks", "engine": "name one engine"}
+_LIST_THEM = "list names on one line, separated by commas, and quote those with spaces"
+
+
 def _title(found: Marked) -> str:
     for line in found.of("unread"):
-        is_command = "accept" in line.partition(":")[0].lower()
-        mend = "the command in backticks" if is_command else "commas between names"
-        raise ValueError(f'"{cut(line, SHOWN_CHARS)}" could not be read: put {mend}')
+        mend = _MENDS.get(line.lower().lstrip("(\uff08*")[:6], _LIST_THEM)
+        raise ValueError(f'"{cut(line, SHOWN_CHARS)}" could not be read: {mend}')
     title = " ".join(found.text.partition("\n")[0].split())
     if not title:
         raise ValueError("it has no title")

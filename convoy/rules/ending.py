@@ -278,7 +278,7 @@ def _sent_back(
         rounds = "round" if review.spec.rounds == 1 else "rounds"
         why = (
             f"it requests changes again after {review.spec.rounds} {rounds}; drop "
-            "the review to let the work land as it is, or retry it to continue: "
+            "the review to land the work as it is, or retry the review to continue: "
             f"{command.text}"
         )
         return (TaskBlocked(convoy=convoy.name, task=review.number, why=why),)

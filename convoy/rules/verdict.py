@@ -175,11 +175,11 @@ WITHOUT_VERDICT: Final = frozenset(
 https://docs.github.com/rest/checks/runs (conclusion)
 """
 REQUIRE: Final = (
-    "make a check run on it, or list checks that may be skipped in [refinery] checks"
+    "make a check run on it, or set [refinery] checks to those that may be skipped"
 )
 AWAITED: Final = "the required check{named} not reported on it{others}: {mend}"
 LET_IT_RUN: Final = (
-    "run CI on brat/queue/**, or list checks that run there in [refinery] checks"
+    "run CI on brat/queue/**, or set [refinery] checks to checks that run there"
 )
 SKIPPED_WHOLE: Final = (
     "{0} was skipped entirely, so none of its jobs reported: move the if: from {0} to "
@@ -302,10 +302,10 @@ def _green(
     wanted = set(required) - {check.name for check in sound}
     if lacking := wanted if required else set() if is_known else set(names):
         text = "\n".join(
-            f"{c.name}: it was reported by {who}, which is not allowed; {MEND}"
+            f"{c.name}: {who} is not allowed to report it; {MEND}"
             for c in passed
             if c.name in lacking
-            for who in ["a job's token" if c.is_loose else c.app or "somebody unknown"]
+            for who in ["a job's token" if c.is_loose else c.app or "an unknown app"]
         )
         return Checks(verdict="broken", names=names, text=text)
     missing = () if required else tuple(sorted(reporters.awaited - {*names}))

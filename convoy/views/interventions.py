@@ -259,7 +259,7 @@ def _asked(convoy: Convoy, state: State) -> Iterator[Intervention]:
     own = ((task.number, task.taken_out) for task in convoy.tasks if not task.settled)
     for number, out in ((0, convoy.taken_out), *own):
         if out is not None:
-            why = f"{out.why}: it is waiting for {out.back}"
+            why = f"{out.why}, so it is waiting for {out.back}"
             yield _asking("kept_back", convoy, why, task=number)
     for task in convoy.tasks:
         if task.taken_out is not None:
@@ -354,7 +354,7 @@ def _reason(issue: LabelledIssue, state: State, commands: tuple[str, ...]) -> st
         return f"its label {issue.never} tells brat to ignore it"
     items = issue_item(issue.number), delivery_item(f"sweep-{issue.number}")
     for aside in filter(None, (set_aside(state, item) for item in items)):
-        return another_try(aside)
+        return f"brat will try again: {aside.why}"
     if commands:
         return "no mayor has run since it was labelled"
     return SOON

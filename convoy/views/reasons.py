@@ -66,7 +66,7 @@ def waits_for(convoy: Convoy, task: Task, at: Moment | None = None) -> str:
     found = [*start_waits(convoy, task, at)]
     first = [wait.why for wait in found if wait.cause == found[0].cause]
     back = "" if task.cause == "retry" else task.why
-    return ", ".join(first) or (f"another try: {back}" if back else "a free slot")
+    return ", ".join(first) or (f"a retry: {back}" if back else "a free slot")
 
 
 def plan_waits(convoy: Convoy) -> str:
@@ -262,11 +262,11 @@ def way_of_landing(landing: Landing, target: str) -> str:
     """Return how a convoy will land on the branch `target`, in one sentence."""
     said = {
         "push": f"A push moves {target} to the commit that CI tested",
-        "merge": f"The forge lands its pull request by {landing.method}",
-        "queue": f"It lands through the forge's merge queue of {target}",
-        "person": f"The rules of {target} let only people merge its pull request",
+        "merge": f"The forge merges the pull request with the {landing.method} method",
+        "queue": f"The pull request lands through the forge's merge queue for {target}",
+        "person": f"The rules of {target} let only people merge the pull request",
     }[landing.way]
-    after = ", ".join(landing_wants(landing))
+    after = " and ".join(landing_wants(landing))
     return f"{said}, after {after}." if after else f"{said}."
 
 
@@ -283,7 +283,8 @@ def landing_document(convoy: Convoy) -> dict[str, str] | None:
 def unread_rules(landing: Landing) -> str:
     """Return what the bot could not read of the target's rules; empty: nothing."""
     what = " and ".join(landing.unknown)
-    return f"The bot cannot read {what}; a refusal will show them." if what else ""
+    learns = "so it learns them only when the forge refuses something"
+    return f"The bot cannot read {what}, {learns}." if what else ""
 
 
 # --- the merge train ------------------------------------------------------------------

@@ -62,7 +62,7 @@ def test_a_check_counts_only_from_who_is_known_to_report_it() -> None:
     assert verdict(check(1), known=known) == "green"
     found = seen(check(1, app="evil"), required=("ci",), known=known)
     assert found.verdict == "broken"
-    assert "reported by evil, which is not allowed" in found.text
+    assert "evil is not allowed to report it" in found.text
     assert verdict(check(1, app="evil"), check(2, "running"), known=known) == "pending"
     assert verdict(check(1, app="evil", is_status=True), known=known) == "broken"
     assert verdict(check(1, "failure", app="evil"), known=known) == "red"

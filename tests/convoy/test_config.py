@@ -271,7 +271,7 @@ max_files = 2026-01-01
 
     assert faults(text) == snapshot("""\
 .brat/config.toml: engine.default: 3 is not allowed; allowed: a table, such as [engine.default]
-.brat/config.toml: engine."my tests": this name is not allowed; allowed: tables [engine.NAME]; NAME has at most 40 letters, digits, - and _
+.brat/config.toml: engine."my tests": this name is not allowed; allowed: tables [engine.NAME], where NAME has at most 40 letters, digits, - and _
 .brat/config.toml: engine.shell.args: missing; a shell engine needs a command, such as args = ["make"]
 .brat/config.toml: engine.docs.type: "Codx" is not allowed; allowed: claude-code, aider, opencode, codex, continue, gemini, copilot, shell, plugin:NAME; did you mean codex?
 .brat/config.toml: engine.docs.model: "" is not allowed; allowed: a non-empty string
@@ -288,14 +288,14 @@ max_files = 2026-01-01
 .brat/config.toml: mayor.tasks: a table is not allowed; allowed: a whole number from 1 to 500
 .brat/config.toml: ci.command: " " is not allowed; allowed: a command line such as "make test", or a list of its words
 .brat/config.toml: ci.timeout: "121h" is not allowed; allowed: seconds, or a string such as "90s", "30m" or "1h30m", up to 120h
-.brat/config.toml: gate.protected[0]: "!.github/**" is not allowed; allowed: a pattern as in .gitignore that does not start with ! or #
+.brat/config.toml: gate.protected[0]: "!.github/**" is not allowed; allowed: a .gitignore pattern that does not start with !, # or a space
 .brat/config.toml: gate.max_files: 2026-01-01 is not allowed; allowed: a whole number from 1 to 100000\
 """)
 
 
 def test_a_table_that_is_none_is_told() -> None:
     assert faults('engine = 3\nrefinery = ["squash"]') == snapshot("""\
-.brat/config.toml: engine: 3 is not allowed; allowed: tables [engine.NAME]; NAME has at most 40 letters, digits, - and _
+.brat/config.toml: engine: 3 is not allowed; allowed: tables [engine.NAME], where NAME has at most 40 letters, digits, - and _
 .brat/config.toml: refinery: a list is not allowed; allowed: a table\
 """)
     assert faults('[engine]\ntype = "codex"') == snapshot(
@@ -504,7 +504,7 @@ def test_a_server_is_a_name_with_https(url: str) -> None:
     said = faults(f"[engine.default]\ntype = 'codex'\nurl = '{url}'")
 
     assert "engine.default.url: " in said
-    assert "is not allowed; allowed: an address such as" in said
+    assert "is not allowed; allowed: an https URL such as" in said
 
 
 def test_a_provider_whose_address_differs_by_account_needs_it() -> None:

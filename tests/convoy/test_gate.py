@@ -68,7 +68,7 @@ def test_only_allowed_paths_may_be_touched_when_there_are_any() -> None:
 
     assert why(edited("src/a/b.py"), edited("docs/x.md"), gate=gate) == ()
     assert why(*changes, gate=gate) == (
-        "The patch changes a path that it may not change: 0, 1, 2 and 2 more.",
+        "The patch changes a path that its task does not allow: 0, 1, 2 and 2 more.",
     )
 
 
@@ -110,9 +110,7 @@ def test_a_link_may_move_but_neither_up_nor_with_another_target(
 def test_a_path_that_some_machine_would_write_elsewhere_is_refused(path: str) -> None:
     assert not is_safe(path)
     reasons = why(edited(path), gate=Gate(protected=()))
-    assert reasons == (
-        f"The patch has a path that cannot be written safely: {printable(path)}.",
-    )
+    assert reasons == (f"The patch has an unsafe path: {printable(path)}.",)
     assert printable(reasons[0]) == reasons[0]
 
 

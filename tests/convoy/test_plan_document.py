@@ -20,7 +20,7 @@ def test_a_task_says_what_it_makes_and_what_is_protected() -> None:
     assert found == (Scope(task=1, creates=("src/new.py",)),)
     (said,) = absent_paths(found, ground)
     assert said.startswith("task 1 names src/new.py, which does not exist")
-    assert said.endswith("; there is old/new.py")
+    assert said.endswith("; did you mean old/new.py?")
     convoy = replace(Rules().planned(*tasks).convoy, scopes=found)
     one, two, three = plan_document(convoy).tasks
 

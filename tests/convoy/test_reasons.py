@@ -29,7 +29,7 @@ def test_a_task_that_is_tried_again_says_why() -> None:
     rules = Rules().planned(spec(1)).started(1)
     lost = LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="it died")
 
-    assert waits_for(rules.do(lost).convoy, rules.task(1)) == "another try: it died"
+    assert waits_for(rules.do(lost).convoy, rules.task(1)) == "a retry: it died"
     assert why(rules, 1) == (
         "it is queued, tried once",
         "its last attempt did not land: it died",

@@ -284,7 +284,7 @@ def test_a_choice_goes_with_its_rivals_and_the_chosen_with_its_choice() -> None:
     rules = red(green(begun(), 1, 2), 3).started(4)
     rules.do(chose(rules, 2))
     refused = rules.ask(DropTask(convoy=NAME, task=4, why="by ann"))
-    assert refused == Refusal("task 4 chose task 2 and ends with it")
+    assert refused == Refusal("task 4 chose task 2 and ends when it does")
     rules.do(DropTask(convoy=NAME, task=2, why="by ann"))
     assert rules.task(4).why == "it chose task 2, which was dropped"
     assert rules.task(5).state == "blocked"

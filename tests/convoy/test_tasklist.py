@@ -255,15 +255,14 @@ def test_paths_have_one_form(written: str, path: str) -> None:
         "- [ ] a paths: a/..": 'task 1: the path "a/.." must not contain ".."',
         "- [ ] a paths: src/*.py": 'task 1: the path "src/*.py" must name one file or folder, without *, ? or \\',
         "- [ ] a paths: ./": 'task 1: the path "./" must name a file or a folder',
-        "- [ ] a\n  paths: a.py and b.py": 'task 1: "paths: a.py and b.py" could not be read: put commas '
-        "between names",
-        "- [ ] a\n  paths: a.py,\n  b.py": 'task 1: "paths: a.py," could not be read: put commas between '
-        "names",
-        "- [ ] a\n  - engine: (after 1)": 'task 1: "engine: (after 1)" could not be read: put commas '
-        "between names",
+        "- [ ] a\n  paths: a.py and b.py": 'task 1: "paths: a.py and b.py" could not be read: list names on '
+        "one line, separated by commas, and quote those with spaces",
+        "- [ ] a\n  paths: a.py,\n  b.py": 'task 1: "paths: a.py," could not be read: list names on one '
+        "line, separated by commas, and quote those with spaces",
+        "- [ ] a\n  - engine: (after 1)": 'task 1: "engine: (after 1)" could not be read: name one engine',
         "- [ ] a\n  accept: make test": 'task 1: "accept: make test" could not be read: put the command '
         "in backticks",
-        "- [ ] a\n  - engine:": 'task 1: "engine:" could not be read: put commas between names',
+        "- [ ] a\n  - engine:": 'task 1: "engine:" could not be read: name one engine',
         "- [ ] engine: tests": "task 1: it has no title",
         "- [x] a\n- [X] b": "every item of the task list is ticked: nothing is left to do",
     }.items()

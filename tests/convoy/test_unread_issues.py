@@ -37,6 +37,6 @@ def test_it_is_said_why_a_running_loop_does_not_take_one_up() -> None:
 
     assert told == [
         "the loop will pick it up next",
-        "another try: the forge says no",
+        "brat will try again: the forge says no",
         "its label brat:no tells brat to ignore it",
     ]

@@ -67,7 +67,7 @@ def test_numbers_and_networks_of_no_proxy_are_reached_directly() -> None:
 def test_another_kind_of_proxy_is_refused_with_a_sentence() -> None:
     way = named_in({"ALL_PROXY": "socks5://me:made-up-pass@proxy.example.test"})
 
-    with pytest.raises(BratError, match="of the type socks5; brat supports") as refused:
+    with pytest.raises(BratError, match="of type socks5, but brat supports") as refused:
         way.proxy("https://a.test")
 
     assert "made-up-pass" not in str(refused.value)

@@ -1,6 +1,7 @@
 """Patterns end to end: the command, the local forge, real processes as agents."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -293,5 +294,6 @@ def test_of_three_that_try_the_judges_choice_lands_and_none_is_lost(
     ]
     assert convoy["warnings"] == ["3 attempts use only 1 engine: default"]
     log = terminal.done("brat log show -n 500")
-    assert "of task 1, which can now be chosen." in log
-    assert "of task 1: It says the most." in log
+    commit = r" \([0-9a-f]+\)"
+    assert re.search(rf"on task 1{commit}, which can now be chosen\.", log)
+    assert re.search(rf"chose task 1{commit}: It says the most\.", log)

@@ -210,4 +210,4 @@ def test_a_list_with_a_fault_is_told_where_it_was_typed(tmp_path: Path) -> None:
         assert said.status == 1
         assert "no convoy for issue" in said.err
         assert 'task 1: "paths: a, words/my count.py" could not be read' in said.err
-        assert said.lines[-1].endswith("put commas between names.")
+        assert said.lines[-1].endswith("and quote those with spaces.")

@@ -15,7 +15,7 @@ from tests.world.forge_rules import (
 )
 
 BY_PUSH: Final = "A push moves main to the commit that CI tested."
-BY_A_PERSON: Final = "The rules of main let only people merge its pull request."
+BY_A_PERSON: Final = "The rules of main let only people merge the pull request."
 _OWNERS: Final = {"actor_type": "RepositoryRole", "actor_id": 5}
 """GitHub's number of the role `admin`."""
 
@@ -69,7 +69,8 @@ class ProtectionProfile:
 
 
 def _merged(method: str) -> str:
-    return f"The forge lands its pull request by {method}, after the check ci."
+    said = f"The forge merges the pull request with the {method} method"
+    return f"{said}, after the check ci."
 
 
 PULL_REQUEST: Final = pull_request()
@@ -105,7 +106,8 @@ PROFILES: Final = (
     ProtectionProfile(
         name="merge queue",
         rules=(PULL_REQUEST, checks("ci"), merge_queue()),
-        way="It lands through the forge's merge queue of main, after the check ci.",
+        way="The pull request lands through the forge's merge queue for main, after "
+        "the check ci.",
         landed_by="github-merge-queue[bot]",
         parents=2,
     ),
@@ -119,8 +121,8 @@ PROFILES: Final = (
         name="reviews",
         rules=(pull_request(1), checks("ci")),
         way=(
-            "The forge lands its pull request by merge, after 1 approving review, the "
-            "check ci."
+            "The forge merges the pull request with the merge method, after 1 "
+            "approving review and the check ci."
         ),
         parents=2,
         waits_for="1 approving review",

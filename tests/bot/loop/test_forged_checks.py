@@ -96,7 +96,7 @@ async def test_another_apps_check_of_the_same_name_does_not_pass(
         await here.swept(3)
 
         assert here.task(2).state == "needs-review"
-        assert "reported by evil, which is not" in there(here.task(2).set_aside).why
+        assert "evil is not allowed to report" in there(here.task(2).set_aside).why
 
 
 async def test_a_status_that_a_ruleset_wants_of_an_app_counts_from_it_alone(

@@ -237,9 +237,9 @@ async def test_rules_choose_the_way_and_what_people_owe(
     forge.get(f"{REPO}/rulesets/7").respond(json={"current_user_can_bypass": "never"})
     forge.get(f"{REPO}/rulesets/8").respond(json={"current_user_can_bypass": "always"})
 
-    said = "The forge lands its pull request by squash, after 1 approving"
+    said = "The forge merges the pull request with the squash method, after 1 approving"
     assert await told(rest) == [
-        ("ok", f"how a convoy lands: {said} review, the check test."),
+        ("ok", f"how a convoy lands: {said} review and the check test."),
         QUIET[0],
         ("ok", "the bot may bypass the rules on brat/queue/any/any"),
     ]
@@ -275,10 +275,10 @@ async def test_own_branches_that_a_rule_keeps_away_are_a_fault(
 @pytest.mark.parametrize(
     ("classic", "way"),
     [
-        ({"requiredApprovingReviewCount": 2}, "lands its pull request by merge"),
-        ({"requiresLinearHistory": True}, "lands its pull request by squash"),
-        ({"requiresSignatures": True}, "lands its pull request by squash"),
-        ({"viewerCanPush": False}, "lands its pull request by merge"),
+        ({"requiredApprovingReviewCount": 2}, "the pull request with the merge method"),
+        ({"requiresLinearHistory": True}, "the pull request with the squash method"),
+        ({"requiresSignatures": True}, "the pull request with the squash method"),
+        ({"viewerCanPush": False}, "the pull request with the merge method"),
         ({"requiredStatusCheckContexts": ["test"]}, "A push moves trunk"),
     ],
 )
