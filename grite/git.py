@@ -154,7 +154,7 @@ def require_version() -> None:
     if have < OLDEST:
         raise BratError(
             f"git {'.'.join(map(str, have))} is too old: "
-            f"please install git {OLDEST[0]}.{OLDEST[1]} or newer"
+            f"install git {OLDEST[0]}.{OLDEST[1]} or newer"
         )
 
 

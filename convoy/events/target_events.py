@@ -167,7 +167,7 @@ class LandingStalled(ConvoyEvent, frozen=True, kw_only=True, tag="landing.stalle
     def decide(self, state: State) -> Decision:
         convoy = live(state, self.convoy)
         if convoy.candidate is None and convoy.sync.candidate is None:
-            return Refusal(f"CI is not testing anything of {convoy.name}")
+            return Refusal(f"CI is not testing a candidate of {convoy.name}")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:

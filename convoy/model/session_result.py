@@ -207,7 +207,7 @@ def estimate_words(found: Estimate | None) -> str:
     by = (
         f"the median of {counted(found.tasks, 'earlier task')} with these engines"
         if found.tasks
-        else "a guess from the prices of these engines"
+        else "estimated from the prices of these engines"
     )
     return f"about {' and '.join(filter(None, (usd, length)))} ({by})"
 

@@ -332,7 +332,7 @@ class Push(Struct, frozen=True, kw_only=True):
     @property
     def decision(self) -> str:
         """What must happen: `it waits for …`."""
-        return f"a decision about {self.commit[:10]}, pushed to its branch"
+        return f"a decision about {self.commit[:10]}, which was pushed to its branch"
 
 
 class TargetSync(Struct, frozen=True, kw_only=True):

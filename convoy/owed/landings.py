@@ -298,7 +298,7 @@ def doubt_actions(
     return (look, owed.Stall(name, number, commit, checks.text))
 
 
-NEVER_STARTED: Final = "CI, which never started on the candidate"
+NEVER_STARTED: Final = "CI never started on the candidate"
 NO_CI: Final = (
     "no check or commit status has been reported on the candidate: set [ci] command "
     "(local mode), make CI run on pushes to brat/queue/**, or set [refinery] "

@@ -53,7 +53,7 @@ def changes(convoy: Convoy, now: tuple[SubIssue, ...]) -> tuple[str, ...]:
     closed = {issue for issue, sub in new.items() if sub.closed}
     known = {sub.issue: sub for sub in convoy.listed}
     told = [
-        f"#{sub.issue}, {inline(sub.title)}, is new"
+        f"#{sub.issue} ({inline(sub.title)}) was added"
         for sub in now
         if sub.issue not in known and not sub.closed
     ]
@@ -279,7 +279,7 @@ class FinishKept(TaskCommand, frozen=True, kw_only=True):
         if not _at_rest(task):
             return Refusal(f"task {task.number} is {task.state}: an agent started it")
         convoy = state.convoys[self.convoy]
-        why = f"{self.by} did it, and its issue is closed"
+        why = f"{self.by} did the work, and its issue is closed"
         merged = _done_by_person(convoy, task, why, self.target)
         return (merged, *convoy_next(convoy, replace(task, state="merged")))
 

@@ -235,7 +235,7 @@ class RetryTask(TaskCommand, frozen=True, kw_only=True):
                 f"task {task.number} too"
             )
         if paths := unallowed(task, convoy.settings.gate):
-            return Refusal(f"task {task.number} waits: {wants(task.number, paths)}")
+            return Refusal(f"task {task.number}: {wants(task.number, paths)}")
         kind = kind_of(task.spec)
         if why := kind.retry_fault(convoy, task):
             return Refusal(why)

@@ -127,8 +127,8 @@ def _tasks_keep(convoy: Convoy, task: Task) -> Iterator[StartWait]:
         if other is not None and other.on_target:
             yield StartWait("task", _taking_in(convoy, number))
         else:
-            stands = f"which is {other.state}" if other else "which does not exist"
-            yield StartWait("task", f"task {number}", f", {stands}")
+            stands = f" ({other.state})" if other else ", which does not exist"
+            yield StartWait("task", f"task {number}", stands)
 
 
 def _moment_keeps(convoy: Convoy, task: Task, at: Moment) -> Iterator[StartWait]:
@@ -270,7 +270,7 @@ def closed_today(convoy: Convoy, task: Task, at: Moment) -> str:
     again = datetime.fromtimestamp(next_day(at.now) / 1000, UTC)
     return (
         f"today's budget of {dollars(most)} is used up ({dollars(at.spent)} so far); "
-        f"it is reset at {again:%Y-%m-%d %H:%M} UTC"
+        f"it resets at {again:%Y-%m-%d %H:%M} UTC"
     )
 
 

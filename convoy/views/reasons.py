@@ -219,7 +219,7 @@ def convoy_reasons(convoy: Convoy, at: Moment | None = None) -> Iterator[str]:
     for task in convoy.tasks:
         if not task.settled:
             waits = waits_for(convoy, task, at) or "nothing: it is about to continue"
-            yield f"task {task.number}, {task.state}, is waiting for {waits}"
+            yield f"task {task.number} ({task.state}) is waiting for {waits}"
 
 
 def edge_reasons(convoy: Convoy, first: Task, then: Task) -> Iterator[str]:
@@ -238,7 +238,7 @@ def edge_reasons(convoy: Convoy, first: Task, then: Task) -> Iterator[str]:
     if first.settled:
         yield f"{one} is {first.state}"
     else:
-        yield f"{one} is {first.state} and is waiting for {waits_for(convoy, first)}"
+        yield f"{one} ({first.state}) is waiting for {waits_for(convoy, first)}"
     yield f"{two} is {then.state}"
 
 

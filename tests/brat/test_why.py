@@ -24,7 +24,7 @@ def test_a_task_is_named_by_its_number(rules: Rules, asked: str) -> None:
     found = explained(rules.state, asked, None, rules.now)
 
     assert (found.convoy, found.task, found.state) == (NAME, 2, "queued")
-    assert found.reasons[1] == "it is waiting for task 1, which is needs-review"
+    assert found.reasons[1] == "it is waiting for task 1 (needs-review)"
 
 
 @pytest.mark.parametrize("asked", ["#11", "pull-11"])
@@ -51,7 +51,7 @@ def test_a_wait_is_told_with_where_both_stand(rules: Rules) -> None:
     assert said(rules, "1->2") == (
         "task 2 starts when task 1 is merged: the plan says so",
         "the plan says about task 2: it needs the parser",
-        "task 1 is needs-review and is waiting for the merge queue",
+        "task 1 (needs-review) is waiting for the merge queue",
         "task 2 is queued",
     )
 
@@ -84,8 +84,8 @@ def test_a_convoy_says_what_each_task_waits_for(rules: Rules) -> None:
     assert found.reasons == (
         "it is active, 0 of 2 tasks merged",
         "tasks in the merge queue, in order: 1",
-        "task 1, needs-review, is waiting for the merge queue",
-        "task 2, queued, is waiting for task 1",
+        "task 1 (needs-review) is waiting for the merge queue",
+        "task 2 (queued) is waiting for task 1",
     )
     with pytest.raises(BratError, match=f"did you mean {NAME}"):
         explained(rules.state, f"{NAME}x", None, rules.now)

@@ -132,7 +132,7 @@ def test_when_the_days_money_is_spent_what_could_start_waits_for_midnight() -> N
     assert deferred(rules) == {1: midnight, 2: midnight}
     day = f"{datetime.fromtimestamp(midnight / 1000, UTC):%Y-%m-%d}"
     why = (
-        f"today's budget of $2.00 is used up ($2.50 so far); it is reset at {day} "
+        f"today's budget of $2.00 is used up ($2.50 so far); it resets at {day} "
         "00:00 UTC"
     )
     assert rules.ask(replace(START, now=rules.now)) == Refusal(
@@ -247,7 +247,7 @@ def test_before_the_first_attempt_it_is_a_guess_by_price() -> None:
     # 0.1 million read, 0.4 from the cache and 0.015 written, each twice.
     assert rules.convoy.estimate == Estimate(usd=1.1)
     assert estimate_words(rules.convoy.estimate) == (
-        "about $1.10 (a guess from the prices of these engines)"
+        "about $1.10 (estimated from the prices of these engines)"
     )
 
 

@@ -24,7 +24,7 @@ def lost(number: int, attempt: int) -> LoseSession:
 def test_a_task_starts_only_when_all_it_needs_is_merged() -> None:
     rules = Rules().planned(spec(1), spec(2, after=(1,)))
 
-    assert "waits for task 1, which is queued" in why(rules.ask(start(2)))
+    assert "waits for task 1 (queued)" in why(rules.ask(start(2)))
     rules.landed(1, sha("a"))
 
     assert rules.ask(start(2)) is None

@@ -64,7 +64,7 @@ def test_all_that_keeps_a_task_waiting_is_said() -> None:
             "1970-01-01 00:17:43 UTC"
         ),
     )
-    assert "it is waiting for task 1, which is queued" in why(rules, 2)
+    assert "it is waiting for task 1 (queued)" in why(rules, 2)
 
 
 def test_a_full_house_is_said() -> None:

@@ -135,7 +135,7 @@ BEFORE = (sub(11), sub(12, 11), sub(13))
 
 @looped(
     (BEFORE, (), {}),
-    ((*BEFORE, sub(14, 13)), ("#14, Issue 14, is new",), {4: (3,)}),
+    ((*BEFORE, sub(14, 13)), ("#14 (Issue 14) was added",), {4: (3,)}),
     ((sub(11), sub(12, 11)), ("#13 was removed",), {3: "dropped"}),
     (
         (sub(11), sub(12), sub(13, 12)),

@@ -66,7 +66,7 @@ async def test_programs_get_what_the_command_prints(opens: Opens) -> None:
     ]
     assert whole["convoys"] == [convoy]
     assert convoy["tasks"][1]["waits_for"] == "task 1"
-    assert task["reasons"][1] == "it is waiting for task 1, which is queued"
+    assert task["reasons"][1] == "it is waiting for task 1 (queued)"
     assert whole["schema_version"] == views.SCHEMA_VERSION
     assert paused.json() == {"done": True}
     assert rules.convoy.state == "paused"

@@ -203,7 +203,7 @@ def test_an_old_git_is_refused_with_what_to_do(
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
 
     assert git.version() == version
-    with pytest.raises(BratError, match=r"please install git 2\.38 or newer"):
+    with pytest.raises(BratError, match=r"too old: install git 2\.38 or newer"):
         git.require_version()
 
 

@@ -75,7 +75,7 @@ async def test_an_agent_reads_what_people_read(terminal: Terminal) -> None:
     assert whole == typed | {"ended": []}
     reasons = json.loads(terminal.done("brat why 2 --json"))["reasons"]
     assert why["reasons"] == reasons
-    assert "it is waiting for task 1, which is queued" in reasons
+    assert "it is waiting for task 1 (queued)" in reasons
 
 
 async def test_what_is_wrong_is_said_in_one_sentence(terminal: Terminal) -> None:

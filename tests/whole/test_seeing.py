@@ -76,7 +76,7 @@ def test_why_gives_the_reasons_in_order(terminal: Terminal) -> None:
     assert terminal.done("brat why 2").splitlines() == [
         "say-words-1, task 2: Say ho",
         "- it is queued, not tried yet",
-        "- it is waiting for task 1, which is queued",
+        "- it is waiting for task 1 (queued)",
         "- it waits for task 1: the plan says so",
     ]
 

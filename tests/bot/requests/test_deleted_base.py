@@ -133,7 +133,7 @@ async def test_what_somebody_pushed_to_a_tasks_branch_is_not_lost_and_lands_if_a
 
         assert here.task(1).state == "needs-review"
         assert here.tip(branch) == mended
-        assert f"a decision about {mended[:10]}, pushed to its" in kept_back(here)[0]
+        assert f"a decision about {mended[:10]}, which was pushed" in kept_back(here)[0]
         assert called(here, f"Someone pushed `{mended[:10]}` to `{branch}`") == 1
         refs = here.context.mirror.refs
         assert refs[ids.attempt_ref(NAME, 1, 0)] == mended

@@ -133,7 +133,7 @@ async def test_a_list_that_changes_in_mid_convoy_waits_for_agreement(
         gone = {"sub_issue_id": id_of(here, first)}
         await here.asked("DELETE", f"issues/{here.issue}/sub_issue", gone)
         told = (
-            f"#{third}, Third, is new",
+            f"#{third} (Third) was added",
             f"#{first} was removed",
             f"#{second} is blocked by #{third}",
         )
@@ -144,7 +144,7 @@ async def test_a_list_that_changes_in_mid_convoy_waits_for_agreement(
             assert len(given(here, here.issue).tasks) == 2, "nobody has agreed"
             here.forge.add_user("eve")
             assert "write access" in await here.heard("/brat follow", by="eve")
-            assert f"#{third}, Third, is new" in await here.heard("/brat follow")
+            assert f"#{third} (Third) was added" in await here.heard("/brat follow")
         wanted = [("dropped", ()), ("queued", (3,)), ("queued", ())]
         await until(
             here, lambda seen: [(t.state, t.spec.after) for t in seen.tasks] == wanted
