@@ -28,6 +28,7 @@ from convoy.events import (
 from convoy.model import ids
 from convoy.model.state import Convoy, Moment, State, Task, without_failures
 from convoy.model.work import Approval, Message, ReviewThread, with_threads
+from convoy.text import counted
 
 
 class RepositoryPaused(Event, frozen=True, kw_only=True, tag="repository.paused"):
@@ -361,8 +362,8 @@ class TaskHeard(TaskEvent, frozen=True, kw_only=True, tag="task.heard"):
 
     def sentence(self) -> str:
         return (
-            f"The engine of task {self.task}, attempt {self.attempt}, has received the "
-            f"messages from people up to number {self.messages}."
+            f"The engine of task {self.task}, attempt {self.attempt}, has received "
+            f"{counted(self.messages, 'message')} from people."
         )
 
     def decide(self, state: State) -> Decision:

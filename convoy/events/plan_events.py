@@ -275,8 +275,8 @@ class ConvoyReplanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.replan
             return Refusal(f"{convoy.name} has no plan yet")
         if convoy.mayor is None or convoy.mayor.attempt is not None:
             return Refusal(
-                "no engine made this plan, so none can make another: change this "
-                "plan with add, drop, split, depends and engine, or set engine "
+                "no engine made this plan, so none can make another: change the "
+                "plan with /brat add, drop, split, depends or engine, or set engine "
                 "under [mayor] in .brat/config.toml and start again"
             )
         return (self,)
@@ -321,7 +321,7 @@ class TaskAssigned(TaskEvent, frozen=True, kw_only=True, tag="task.assigned"):
     by: str
 
     def sentence(self) -> str:
-        return f"{self.by} gave task {self.task} to the engine {self.engine}."
+        return f"{self.by} assigned task {self.task} to the engine {self.engine}."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         return replace(task, spec=replace(task.spec, engine=self.engine))

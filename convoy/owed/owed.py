@@ -318,7 +318,7 @@ def _gestures_on_given(
     elif given.lands and seen.base != convoy.target:
         why = f"the base of the pull request is now {seen.base}"
     elif given.lands and seen.head not in {given.head, *convoy.tips}:
-        why = f"{seen.head[:SHORT]} has since been pushed to it"
+        why = f"{seen.head[:SHORT]} has since been pushed to the pull request"
     elif given.lands and seen.draft:
         why = "the pull request was converted to a draft"
     if why:

@@ -170,11 +170,7 @@ def _running(convoy: Convoy, task: Task) -> Iterator[str]:
 
 def _review(convoy: Convoy, task: Task) -> Iterator[str]:
     if convoy.state == "paused":
-        yield (
-            f"the convoy is paused: {convoy.why}"
-            if convoy.why
-            else "the convoy is paused"
-        )
+        yield "the convoy is paused" + (f": {convoy.why}" if convoy.why else "")
     queue = [each.number for each in waiting_to_merge(convoy)]
     place = queue.index(task.number) if task.number in queue else 0
     if ahead := ", ".join(f"task {each}" for each in queue[:place]):

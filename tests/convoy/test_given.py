@@ -70,7 +70,7 @@ def test_what_a_person_does_to_it_takes_it_out_and_its_own_candidate_does_not() 
     for observed, why in (
         (seen(), ""),
         (seen(head=sha("c")), ""),
-        (seen(head=sha("d")), "dddddddddd has since been pushed to it"),
+        (seen(head=sha("d")), "dddddddddd has since been pushed to the pull request"),
         (seen(base="next"), "the base of the pull request is now next"),
         (seen(open=False), "the pull request was closed"),
         (seen(open=False, merged=True, merge_commit=sha("e")), ""),

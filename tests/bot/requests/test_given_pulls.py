@@ -388,7 +388,7 @@ async def test_a_push_takes_a_pull_request_out_of_the_queue(
             "draft": "the pull request was converted to a draft",
             "label": "cancelled: you removed the label",
         }
-        pushed_why = "has since been pushed to it"
+        pushed_why = "has since been pushed to the pull request"
         assert why.get(gesture, pushed_why) in given(here, number).why
         await judged(here)
         assert here.tip("main") == before
