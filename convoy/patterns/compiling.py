@@ -135,7 +135,8 @@ class _Making:
         items = tuple(filter(None, (each.strip() for each in said.split(","))))
         if not 1 <= len(items) <= MOST_ITEMS:
             raise PatternError(
-                f"{step.each} must list 1 to {MOST_ITEMS} items, separated by commas"
+                f"the input {step.each} must list 1 to {MOST_ITEMS} items, separated "
+                "by commas"
             )
         return items
 
@@ -155,7 +156,7 @@ class _Making:
             self._compare(looked_at, target.most)
         elif step.on and len(looked_at) != 1:
             raise PatternError(
-                f"step {step.id} builds on one task, but {step.on[0]} creates several"
+                f"step {step.id} needs one task, but step {step.on[0]} creates several"
             )
         return looked_at
 
@@ -187,12 +188,9 @@ class _Making:
         declared = (_filled(path, values).strip() for path in step.paths)
         try:
             paths = tuple(dict.fromkeys(map(declared_path, filter(None, declared))))
-        except ValueError as error:
-            raise PatternError(f"step {step.id}: {error}") from error
-        try:
             needs = tuple(map(declared_need, step.uses))
         except ValueError as error:
-            raise PatternError(str(error)) from error
+            raise PatternError(f"step {step.id}: {error}") from error
         if times > 1:
             title = f"{cut(title, TITLE_MOST - 20)} ({time} of {times})"
         task = TaskSpec(

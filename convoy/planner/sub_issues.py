@@ -92,7 +92,7 @@ def list_fault(listed: tuple[SubIssue, ...]) -> str:
         if lost := [issue for issue in sub.after if issue not in known]:
             return (
                 f"#{sub.issue} is blocked by #{lost[0]}, which is open but not a "
-                "task here: add it, close it, or remove the dependency"
+                f"sub-issue here: add or close #{lost[0]}, or remove the dependency"
             )
     named = named_by(listed)
     tasks = {each.issue: each.task for each in named}

@@ -312,7 +312,8 @@ def attempt_story(sessions: Iterable[PastSession], task: int) -> Iterator[str]:
         judged = f", tested by {', '.join(one.judged)}" if one.judged else ""
         why = one.why.partition("\n\n")[0]
         was = "was " if one.how in ("sent back", "refused", "lost") else ""
-        how = "is running" if one.how == "running" else f"{was}{one.how}"
+        told = {"running": "is running", "handed in": "handed in its result"}
+        how = told.get(one.how, f"{was}{one.how}")
         yield (
             f"attempt {one.attempt} by {one.engine} began at {clock(one.begun)}{took}: "
             f"it {how}{landed}{judged}{': ' if why else ''}{why}"

@@ -226,7 +226,7 @@ def test_a_pattern_may_make_as_many_tasks_as_are_allowed_and_no_more_of_one_list
     assert len(made(text, places=",".join("abcdefghijklmnopqrst")).tasks) == 20
 
     said = fault(text, places=",".join("abcdefghijklmnopqrstu"))
-    assert said == "places must list 1 to 20 items, separated by commas"
+    assert said == "the input places must list 1 to 20 items, separated by commas"
 
 
 def test_a_pattern_is_found_by_its_name_and_the_repositorys_own_goes_first() -> None:
