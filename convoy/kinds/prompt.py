@@ -78,7 +78,7 @@ in one sentence. Instead of `done`, you can write `noop` (nothing needs to be do
 `blocked`, `missing_tool` or `missing_data`, and why.
 """
 _BOUNDS = """\
-You are stopped after {minutes} minutes. At most {files} files and {kilobytes} kB of
+You will be stopped after {minutes} minutes. At most {files} files and {kilobytes} kB of
 patch can land. If any of it looks like a key or a token, even a made-up one, none of it
 lands. New files that a `.gitignore` names are left out, and so are symbolic links.
 """
@@ -94,7 +94,7 @@ The network is closed except for {hosts}, through the proxy that `HTTPS_PROXY` n
 def message(started: TaskStarted, by: str, text: str) -> str:
     """Return a person's message to a working agent, fenced like the prompt's data."""
     said = fenced(clean(text), fence_of(started.session))
-    told = f"{clean(by)} sends you this message about the task:"
+    told = f"{clean(by)} sent you this message about the task:"
     return f"{told}\n\n{said}\n\n{_GO_ON}"
 
 

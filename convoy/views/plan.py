@@ -84,11 +84,11 @@ def approval(convoy: Convoy) -> str:
         return ""  # the preview of the steps says how it goes on
     if convoy.given is not None:
         return (
-            f"{convoy.given.author}, who owns the branch, must agree: `/brat approve` "
-            "here, or `/brat cancel`; nothing starts until then"
+            f"{convoy.given.author}, who owns the branch, must agree with `/brat "
+            "approve` here, or decline with `/brat cancel`; nothing starts until then"
         )
     return (
-        "someone with write access must approve the plan: `/brat approve` here, or "
+        "someone with write access must approve the plan with `/brat approve` here or "
         f"`brat convoy approve {convoy.name}`; nothing starts until then"
     )
 
@@ -103,9 +103,9 @@ def _tasks(convoy: Convoy) -> Iterator[PlanTask]:
         # What its instructions add to its title, in one line.
         told = " ".join(own_words(spec).split())
         does = told.removeprefix(spec.title.rstrip("…")).strip(" .:;-")
-        by = f"someone with write access must allow it: /brat allow {task.number}"
+        by = f"someone with write access must allow them: /brat allow {task.number}"
         if forbidden(paths):
-            by = "no one can allow an agent to change them: a person must do it"
+            by = "no agent may change them, so a person must do it"
         elif set(paths) <= set(task.allowed):
             by = "allowed"
         yield PlanTask(

@@ -297,7 +297,7 @@ def test_a_plan_that_waits_shows_its_order() -> None:
             "",
             (
                 "**The plan needs a person:** someone with write access must "
-                "approve the plan: `/brat approve` here, or `brat convoy approve "
+                "approve the plan with `/brat approve` here or `brat convoy approve "
                 "fix-7`; nothing starts until then."
             ),
             "",
