@@ -335,7 +335,7 @@ _EACH_A_WORD: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _WORD: Final = re.compile(r"[^\W_]+")
 _WISH: Final = re.compile(r"\b(?:should|instead|expected|must|when)\b", re.IGNORECASE)
 
-ASK_CHANGE: Final = "What happens now, or what is missing, and what should happen instead?"
+ASK_CHANGE: Final = "What is wrong or missing now, and what should happen instead?"
 ASK_PLACE: Final = "Where is it? Which page, command, file or function?"
 ASK_PROOF: Final = "How can you tell that it is done? Give an example, command or test."
 
