@@ -356,7 +356,7 @@ def wants(number: int, paths: tuple[str, ...]) -> str:
             f"must make the change and then say /brat drop {number}"
         )
     return (
-        f"its plan needs protected paths: {path_list(paths)}; someone with write "
+        f"its plan needs protected paths ({path_list(paths)}): someone with write "
         f"access must say /brat allow {number} or /brat drop {number}"
     )
 
