@@ -194,7 +194,7 @@ async def run_once(loop: Loop, *, after: int | None, ci_wait_s: float) -> Left:
             with contextlib.suppress(Unavailable, Conflict):  # else the lease expires
                 await loop.release()
         if is_limited:
-            loop.tell("few API requests are left for jobs; a later run will continue")
+            loop.tell("jobs have few API requests left; a later run will continue")
             return structs.replace(_left(state, again=False), by_clock=True)
         if ends:
             return _left(state, again=could_act or (stays and is_awaited))
@@ -292,7 +292,7 @@ async def _wake_later(github: GitHub, *, on: bool) -> None:
     try:
         await github.runs.wake_by_clock(on=on)
     except BratError as error:
-        _tell(f"cannot enable or disable {WAKE_WORKFLOW}: {error}")
+        _tell(f"cannot {'enable' if on else 'disable'} {WAKE_WORKFLOW}: {error}")
 
 
 def _report(inputs: OneshotInputs, left: Left, state: State) -> None:
@@ -322,7 +322,7 @@ def main() -> int:
         _tell("brat: cancelled; the next run will continue")
         return FAULT
     except Unavailable as error:
-        _tell(f"brat: the forge did not answer: {error}")
+        _tell(f"brat: cannot continue for now: {error}")
         return TRY_LATER
     except BratError as error:
         _tell(f"brat: {error}")

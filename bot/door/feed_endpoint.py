@@ -73,7 +73,7 @@ class FeedEndpoint:
             output = msgspec.json.decode(body, type=SentOutput)
         except msgspec.MsgspecError as error:
             raise refusal_with(
-                HTTPStatus.BAD_REQUEST, f"this is not valid output: {error}"
+                HTTPStatus.BAD_REQUEST, f"the output is not valid: {error}"
             ) from None
         tape = visitor.feed.tape(visitor.session)
         await tape.add(max(0, output.first), output.pieces)
@@ -97,7 +97,7 @@ class FeedEndpoint:
         feed, session = self._named(request)
         if feed is None or not feed.shows(shown_token(request)):
             raise refusal_with(
-                HTTPStatus.UNAUTHORIZED, "this is not the bot's feed_token"
+                HTTPStatus.UNAUTHORIZED, "the token does not match the bot's feed_token"
             )
         if not feed.has(session):
             raise refusal_with(
@@ -132,11 +132,11 @@ class FeedEndpoint:
             why = "this bot has no feed_url setting, so jobs cannot identify themselves"
             raise refusal_with(HTTPStatus.NOT_FOUND, why)
         if feed is None:
-            raise refusal_with(HTTPStatus.UNAUTHORIZED, "this is not a job's token")
+            raise refusal_with(HTTPStatus.UNAUTHORIZED, "the token matches no job")
         wanted = feed.claims(session)
         if wanted is None:
             raise refusal_with(
-                HTTPStatus.CONFLICT, f"no job is known for session {session}"
+                HTTPStatus.CONFLICT, f"the bot knows no job for session {session}"
             )
         from bot.door.oidc import Untrusted  # the issuer has loaded it
 
@@ -157,11 +157,11 @@ class FeedEndpoint:
         feed, session = self._named(request)
         if feed is None or not feed.admits(session, shown_token(request)):
             raise refusal_with(
-                HTTPStatus.UNAUTHORIZED, "this is not the session's token"
+                HTTPStatus.UNAUTHORIZED, "the token does not match the session"
             )
         attempt = feed.attempt(session)
         if attempt is None:
-            raise refusal_with(HTTPStatus.CONFLICT, f"{session} is not running")
+            raise refusal_with(HTTPStatus.CONFLICT, f"session {session} is not running")
         return FeedVisitor(feed, session, attempt)
 
 

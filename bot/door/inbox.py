@@ -198,8 +198,8 @@ class Inbox:
             with suppress(FileNotFoundError):  # another reader has just done it
                 file.rename(aside)
                 self.notices.append(
-                    f"the request in {file.name} cannot be read ({error}) and was "
-                    f"moved to {aside}: repeat it with a label or a comment"
+                    f"cannot read the request in {file.name} ({error}), so brat moved "
+                    f"it to {aside}: repeat the request with a label or a comment"
                 )
             return {}
 

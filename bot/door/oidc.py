@@ -73,7 +73,7 @@ class Issuer:
         try:
             name = jwt.get_unverified_header(token).get("kid")
         except jwt.PyJWTError:
-            raise Untrusted("this is not a token") from None
+            raise Untrusted("the token is not a JSON Web Token") from None
         if not isinstance(name, str):
             raise Untrusted("the token does not say which key signed it")
         key = await self._key(name)
@@ -105,7 +105,7 @@ class Issuer:
                 await self._fetch()
         found = self._keys.get(name)
         if not self._keys:
-            raise Unavailable(f"the keys at {self._url} cannot be fetched")
+            raise Unavailable(f"cannot fetch the keys of the issuer {self._url}")
         if found is None:
             raise Untrusted(
                 "the token is signed with a key that the issuer does not have"
@@ -119,9 +119,7 @@ class Issuer:
             answer.raise_for_status()
             found = jwt.PyJWKSet.from_dict(answer.json())
         except (httpx.HTTPError, jwt.PyJWTError, ValueError, AttributeError) as error:
-            raise Unavailable(
-                f"the keys at {url} cannot be fetched: {error}"
-            ) from error
+            raise Unavailable(f"cannot fetch the keys at {url}: {error}") from error
         self._keys = {each.key_id: each for each in found if each.key_id}
         self._old_at = time.monotonic() + KEYS_LAST_S
 

@@ -79,7 +79,7 @@ class Door:
 
     def __post_init__(self) -> None:
         if not self.secrets or not all(self.secrets):
-            raise ValueError("the webhook secret is empty: set one on both sides")
+            raise ValueError("there is no webhook secret: set it here and on the forge")
 
     def application(self) -> web.Application:
         app = web.Application()
@@ -164,8 +164,8 @@ class Door:
             try:
                 await self._writer.keep(place.inbox, guid, meant.kept)
             except OSError as error:  # no room; the forge lists the delivery as failed
-                _log.error("delivery %s cannot be stored: %s", guid, error)
-                why = "the delivery cannot be stored now: send it again later"
+                _log.error("cannot store delivery %s: %s", guid, error)
+                why = "the bot cannot store the delivery now: send it again later"
                 raise refusal_with(HTTPStatus.SERVICE_UNAVAILABLE, why) from error
             place.wake.keep()
         if meant.part is not None:

@@ -55,8 +55,8 @@ class AppKey:
             key = None
         if not isinstance(key, RSAPrivateKey):
             raise BratError(
-                f"the private key of the App {app_id} cannot be read: it must be the "
-                ".pem file that was downloaded from the App's settings"
+                f"cannot read the private key of the App {app_id}: use the .pem file "
+                "that you downloaded from the App's settings"
             )
         return cls(app_id=app_id, private_key=key)
 
@@ -68,7 +68,7 @@ def app_key_of(settings: Common) -> AppKey | None:
     try:
         pem = settings.private_key_file.read_text()
     except (OSError, UnicodeDecodeError) as error:
-        raise BratError(f"the App's private key cannot be read: {error}") from error
+        raise BratError(f"cannot read the App's private key: {error}") from error
     return AppKey.from_pem(settings.app_id, pem)
 
 
@@ -106,7 +106,7 @@ RIGHTS: Final = (
     ("issues", "write", "comments, labels, sub-issues"),
     ("metadata", "read", "GitHub requires it"),
     ("pull_requests", "write", "open and queue them, answer and resolve threads"),
-    ("statuses", "read", "read CI results that are reported as commit statuses"),
+    ("statuses", "read", "read CI results reported as commit statuses"),
 )
 PERMISSIONS: Final[Mapping[str, str]] = MappingProxyType(
     {name: level for name, level, _ in RIGHTS}
@@ -119,9 +119,9 @@ FIXES: Final[Mapping[int, str]] = MappingProxyType(
     {
         401: "check that the App's id matches its private key",
         403: "check whether the App's installation is suspended",
-        404: "check the App's id, and that it is installed on {repository}",
-        422: "the installation must cover {repository} and grant {permissions}: add "
-        "them to the App, and accept them in the installation",
+        404: "check the App's id, and whether the App is installed on {repository}",
+        422: "give the installation access to {repository}, grant the App "
+        "{permissions}, and accept the new permissions in the installation",
     }
 )
 
@@ -228,7 +228,7 @@ class AppTokens:
                 await rest.write("DELETE", "/installation/token")
         except (Unavailable, Refused, TimeoutError) as error:
             # The token expires within the hour, and nobody else has it.
-            _log.warning("the App's token could not be revoked: %s", error)
+            _log.warning("cannot revoke the App's token: %s", error)
 
     def _left_s(self, made: _Made) -> float:
         return made.expires_at.timestamp() - self.clock.now()

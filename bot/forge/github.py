@@ -216,8 +216,8 @@ class GitHub(Part):
         if found != number:
             raise AnotherRepository(
                 f"{self.repository} is now a different repository (id {found}, not "
-                f"{number}), so brat does not write to it: set the new name of your "
-                "repository, and use a separate folder to serve the other one"
+                f"{number}), so brat will not write to it. If you renamed yours, set "
+                "its new name. To serve the different one, use a separate folder."
             )
 
     async def may_write(self, login: str) -> bool:
@@ -267,7 +267,7 @@ class GitHub(Part):
             home == (await self.named())[0].casefold()
         )
         if found.number != number or not is_here:
-            raise Refused(f"GET {url}", HTTPStatus.GONE, "it was transferred")
+            raise Refused(f"GET {url}", HTTPStatus.GONE, "the issue was transferred")
         return found
 
     async def issues_labelled(self, label: str) -> list[payloads.Issue]:

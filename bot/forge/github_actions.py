@@ -110,8 +110,8 @@ class TaskRuns(Part):
         async for artifact in self._rest.each(payloads.Artifact, url, "artifacts"):
             if artifact.name == name and not artifact.expired:
                 if artifact.size_in_bytes > ARTIFACT_BYTES:
-                    size = artifact.size_in_bytes
-                    raise Refused(f"artifact of run {run}", 413, f"{size} bytes")
+                    said = f"the artifact of run {run} exceeds {ARTIFACT_BYTES} bytes"
+                    raise Refused(f"artifact of run {run}", 413, said)
                 zipped = f"{self._repo}/actions/artifacts/{artifact.id}/zip"
                 return await self._rest.download(zipped)
         return None

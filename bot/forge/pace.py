@@ -522,13 +522,13 @@ class Pace:
         now, ask = self.time.steady(), visit.ask
         is_kept = self._how.of_a_job and self.budget and self.budget.is_kept(now)
         if self.budget and is_kept and ask.precedence is Precedence.REST:
-            said = "the jobs' remaining requests are reserved for answering people"
+            said = "this hour's remaining requests are reserved for answering people"
             raise OverShare(str(ask), said, self._unix_ms(self.budget.resets_at))
         if self.shares is None:
             return
         at = self.shares.free_at(ask.about, now, ask.precedence)
         if at > now:
-            why = "the repository's share of the requests is used up"
+            why = "this repository has used its share of the hourly requests"
             raise OverShare(str(ask), why, self._unix_ms(at))
 
     async def _wait(self, visit: Visit) -> None:

@@ -46,7 +46,7 @@ class PullRequests(Part):
         except Refused as refused:
             if not as_draft or NO_DRAFTS not in refused.said:
                 raise
-            _log.warning("%s: opening ordinary pull requests instead", refused.said)
+            _log.warning("opening ordinary pull requests, not drafts: %s", refused.said)
             self._has_drafts = False
             return await self.open(title, body, head=head, base=base)
         return made.number

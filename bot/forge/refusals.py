@@ -50,8 +50,8 @@ _NOUNS: Final = (
     (r"POST \S*/issues/(\d+)/comments$", "a comment on issue {}"),
     (r"(?:PATCH|PUT) \S*/issues/comments/\d+$", "an edit to a comment"),
     (r"POST \S*/(?:reactions)$", "a reaction"),
-    (r"(?:POST|PUT|DELETE) \S*/issues/(\d+)/labels\S*$", "new labels for issue {}"),
-    (r"(?:POST|DELETE) \S*/issues/(\d+)/assignees$", "new assignees for issue {}"),
+    (r"(?:POST|PUT|DELETE) \S*/issues/(\d+)/labels\S*$", "a label change on issue {}"),
+    (r"(?:POST|DELETE) \S*/issues/(\d+)/assignees$", "an assignee change on issue {}"),
     (r"PATCH \S*/issues/(\d+)$", "an edit to issue {}"),
     (r"GET \S*/issues/(\d+)(?:[/?]\S*)?$", "a request to read issue {}"),
     (r"PUT \S*/pulls/(\d+)/merge$", "the merge of pull request {}"),
@@ -132,7 +132,7 @@ def _needing(row: RefusalRow, needs: str) -> RefusalRow:
         row,
         rule="missing-permission",
         whose=f"the App's missing permission ({asked})",
-        helps=f"Grant the App {asked}, and accept it where the App is installed.",
+        helps=f"Grant the App {asked}, and approve the change in the installation.",
     )
 
 

@@ -287,7 +287,7 @@ def _refused(ask: Ask, reply: HttpReply, said: str) -> Refused:
     """Return the refusal with at most ten sentences of the answer's `errors`."""
     needs = reply.headers.get(NEEDS, "")[:SAID_CHARS]
     if reply.status == HTTPStatus.FORBIDDEN and needs:
-        said = f"{said} (the App needs the permission {needs})"
+        said = f"{said} (required permission: {needs})"
     listed: list[Any] = []
     with suppress(ValueError, LookupError, TypeError, RecursionError):
         found = json.loads(reply.body)["errors"]

@@ -113,7 +113,7 @@ class _Ways(httpx.AsyncBaseTransport):
 def _why_unconnected(error: httpx.TransportError, proxy: str) -> str:
     said = str(error)
     if _UNTRUSTED in said:
-        said += ": install its CA on this machine, or set SSL_CERT_FILE to it"
+        said += ": install the server's CA certificate or set SSL_CERT_FILE to its path"
     if proxy:
         above = urlsplit(proxy)
         said += f" (through the proxy {above.hostname}:{above.port or above.scheme})"
@@ -274,7 +274,7 @@ class Wire:
                     body += chunk
                     if len(body) > ask.most:
                         raise TooLarge(
-                            f"{ask}: the answer is longer than {ask.most} bytes"
+                            f"{ask}: the response is larger than {ask.most} bytes"
                         )
                 return HttpReply(answer.status_code, answer.headers, bytes(body))
         # httpx reads a redirect that it does not follow.
@@ -290,7 +290,7 @@ class Wire:
         if not ask.reads:
             return onward if _origin(onward) == self._origin else None
         if onward.scheme not in {"https", url.scheme}:
-            raise Unavailable(f"{ask}: the redirect to {onward.scheme} was refused")
+            raise Unavailable(f"{ask}: brat refused a redirect to {onward.scheme}")
         return onward
 
 

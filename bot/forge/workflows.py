@@ -309,11 +309,11 @@ def lack_of_ci(
         said = f"no workflow here runs on pushes to {where}, but CI is required"
         return said, f'add "brat/queue/**" to the push branches of your CI, {_WAIVE}'
     mend = (
-        "give your CI workflow a workflow_dispatch trigger without required inputs, "
+        "give your CI workflow a workflow_dispatch trigger without required inputs "
         "and set the variable BRAT_CI_WORKFLOW to its file name"
     )
     if pushed := judging_files(files, "push"):
-        said = f"pushes by a job do not start {', '.join(pushed)}, but CI is required"
+        said = f"pushes from a job do not start {', '.join(pushed)}, but CI is required"
         return said, f"{mend}, let brat act as an App, {_WAIVE}"
     said = "no workflow here can test brat's candidates, but CI is required"
     return said, f"{mend}, {_WAIVE}"
@@ -327,7 +327,7 @@ def dispatch_fault(files: Mapping[str, str], named: str) -> str | None:
     if named in files:
         if "dispatch" in ways_to_start(files[named]):
             return None
-        return f"{named} has no workflow_dispatch trigger without required inputs"
+        return f"{named} needs a workflow_dispatch trigger without required inputs"
     if named:
         return f"this repository has no workflow file named {named}"
     known = [name for name, text in files.items() if ways_to_start(text)]

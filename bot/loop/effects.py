@@ -155,7 +155,7 @@ async def _dispatch(
     run = await runs.start(context.mirror.default_branch, inputs)
     run = run or await runs.named(attempt.nonce)
     if run is None:
-        raise Unavailable(f"the run named {attempt.nonce} is not listed yet")
+        raise Unavailable(f"the forge does not list the run {attempt.nonce} yet")
     return run
 
 
@@ -500,7 +500,7 @@ async def notify(context: BotContext, convoy: Convoy, intent: Intent) -> int:
     tries = before.tries + 1
     if lasting or tries >= NOTIFY_TRIES or context.settings.once:
         context.memory.delays.pop(intent.key, None)
-        _log.warning("%s was abandoned: the webhook %s", intent.key, fault)
+        _log.warning("%s: brat gave up, because the webhook %s", intent.key, fault)
         return GIVEN_UP
     wait_s = FIRST_S * 4 ** (tries - 1)
     why = f"{intent.key}: the webhook {fault}; brat will try again later"

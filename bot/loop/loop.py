@@ -43,7 +43,7 @@ ROUNDS: Final = 200
 PUSHES: Final = "pushes"
 """The name of the trouble that the remote refused too many pushes."""
 TOO_MANY_REFUSED: Final = (
-    "the remote refused 6 pushes in a minute: only the log is pushed for now"
+    "the remote refused 6 pushes in a minute, so brat pushes only the log for now"
 )
 ASK_TRIES: Final = 5
 """How often a request is put to the rules while others write to the log."""
@@ -148,7 +148,7 @@ class Loop:
                         await self._leased.push(draft)
                 self.wake.all()
                 return reply
-        raise Conflict("other processes keep changing the log")
+        raise Conflict("other processes keep changing the log: try again")
 
     @asynccontextmanager
     async def _deciding(self) -> AsyncIterator[Draft]:
@@ -226,7 +226,7 @@ class Loop:
             parts = self.wake.take() | (
                 frozenset({NEW_CHECKS}) if draft else frozenset()
             )
-        raise Runaway(f"{ROUNDS} rounds in one tick: {owed(context)[:3]}")
+        raise Runaway(f"a tick did not end in {ROUNDS} rounds: {owed(context)[:3]}")
 
     def _tell_notices(self, notices: list[str]) -> None:
         for notice in notices:
@@ -283,8 +283,8 @@ class Loop:
         unknown = self.context.mirror.state.unknown
         if unknown:
             raise NotHolder(
-                f"the log contains {unknown[0]}, which a newer bot wrote: this bot "
-                "cannot write to the log until you update it"
+                f"the log contains {unknown[0]}, an event from a newer version of "
+                "brat: update this bot, which cannot write to the log until then"
             )
 
 

@@ -112,7 +112,7 @@ class BotLease:
             LeaseTooOld: it may end before the write arrives; nothing was sent.
         """
         if not self.sole and not (self.held and self.age_s < TTL_S - SPARE_S):
-            raise LeaseTooOld(f"{RESOURCE} must be renewed before anything is written")
+            raise LeaseTooOld(f"the lease on {RESOURCE} must be renewed first")
 
     def renewed(self, now: int) -> RefUpdate:
         """Return the ref update that takes or renews the lease in the next push.
@@ -165,8 +165,8 @@ class BotLease:
         if waited_s >= stands_s:
             return
         raise NotHolder(
-            f"another bot ({lock.owner.hex()[:8]}) holds {RESOURCE}; if its lease is "
-            f"not renewed, this bot takes over in {stands_s - waited_s:.0f} s"
+            f"another bot ({lock.owner.hex()[:8]}) holds {RESOURCE}: unless it renews "
+            f"its lease, this bot takes over in {stands_s - waited_s:.0f} s"
         )
 
     def _read(self, commit: str) -> lease.Lock | None:

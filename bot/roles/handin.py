@@ -37,7 +37,7 @@ from convoy.model.session_result import (
 from convoy.model.work import Work
 from convoy.owed import Collect
 from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession, decline_reasons
-from convoy.text import Unfit
+from convoy.text import Unfit, full_stop
 from grite.errors import GitFailed
 
 
@@ -179,7 +179,7 @@ def brought(ended: EndedAttempt, artifact: ResultArtifact, commit: str) -> str:
     if head != commit:
         return "work.bundle does not contain the commit that the result names"
     if not ended.context.composer.is_ancestor(ended.attempt.base, commit):
-        return "the work does not start from the attempt's commit"
+        return "the work is not based on the commit that the attempt started from"
     return ""
 
 
@@ -242,7 +242,7 @@ def _pass_gate(ended: EndedAttempt, result: Result, handed_in: str) -> None:
         else:
             why = result.why or "the agent did not finish"
         if kept and (patch.is_large or result.outcome == "oversized"):
-            why = f"{why} The work that could be kept is at {kept}."
+            why = f"{full_stop(why)} The part that could be kept is at {kept}."
         left = handed_in if is_half else ""
         ended.turn_down(result, why, left, is_large=patch.is_large)
     elif why := _changed_tests(ended, commit) or conflicts_left(ended, commit):
@@ -337,5 +337,5 @@ def _brought(
         except (GitFailed, NoBundle) as error:
             return "", f"it cannot be read: {error}"
     if not context.composer.is_ancestor(base, commit):
-        return "", "it does not start from the attempt's commit"
+        return "", "it is not based on the commit that the attempt started from"
     return commit, ""

@@ -140,7 +140,7 @@ async def with_named_issues(
     named = [item for item in opened if item.reference]
     if len(named) > MOST_READ:
         many = (
-            f"it names {len(named)} issues, but at most {MOST_READ} can be read: "
+            f"it names {len(named)} issues, but brat reads at most {MOST_READ}: "
             "split it"
         )
         return IssueText(wanted.text, NO_PLAN.format(error=many))
@@ -244,7 +244,7 @@ async def read_list(
         )
     fault = ""
     if remarks and not found:
-        fault = f"none of its sub-issues can be worked on here: {'; '.join(remarks)}"
+        fault = f"brat cannot work on any of its sub-issues: {'; '.join(remarks)}"
     return Listing(tuple(found.values()), tuple(remarks), fault)
 
 
@@ -335,7 +335,7 @@ async def open_named(context: BotContext, convoy: Convoy, number: int, now: Try)
         # No text of a task can hold a marker, or call somebody.
         words = "\n".join(harmless(redacted(own_words(task.spec))))
         told = f"<sub>Task {number} of #{convoy.issue}.</sub>"
-        rest = "The rest is in the plan."
+        rest = "See the plan for the rest."
         body = f"{posted(words, rest)}\n\n{told}\n\n{ids.marker(key)}"
         found = await forge.open_issue(redacted(task.spec.title), body)
     await forge.sub_issues.add(convoy.issue, await forge.issue(found))
@@ -349,8 +349,9 @@ def _issue_number(
     web = context.settings.web
     number = number_here(written, context.github.repository, web)
     if number is None:
-        what = "a pull request" if "/pull/" in written else "not an issue"
-        raise _NoTask(f"{cut(written, _SHOWN)} is {what} in this repository")
+        what = "is not an issue in this repository"
+        what = "is a pull request, not an issue" if "/pull/" in written else what
+        raise _NoTask(f"{cut(written, _SHOWN)} {what}")
     if any(
         isinstance(each, ReferredIssue) and each.number == number for each in before
     ):
@@ -380,7 +381,7 @@ async def _admitted_text(
 ) -> ReferredIssue:
     number = issue.number
     if any(convoy.issue == number for convoy in state.live()):
-        raise _NoTask(f"#{number} has its own convoy, which has not ended")
+        raise _NoTask(f"#{number} has its own unfinished convoy")
     body, author = issue.body or "", issue.user.login if issue.user else ""
     asked = StartRequest(issue=number, title=issue.title, text=body, by=by)
     words = await admitted(context, asked, author, outsiders=outsiders)
@@ -394,7 +395,7 @@ async def _open_issue(context: BotContext, number: int) -> Issue:
         issue = await context.github.issue(number)
     except Refused as refused:
         if refused.status in _GONE:
-            raise _NoTask(f"there is no issue #{number} here") from refused
+            raise _NoTask(f"this repository has no issue #{number}") from refused
         raise
     if issue.pull_request is not None:
         raise _NoTask(f"#{number} is a pull request")

@@ -59,7 +59,7 @@ from convoy.planner.sub_issues import list_fault, named_by
 from convoy.planner.tasklist import MOST_TASKS, in_waves, plan_remarks
 from convoy.rules.people import FailConvoy
 from convoy.rules.plans import PlanConvoy
-from convoy.text import convoy_name, shortened
+from convoy.text import convoy_name, full_stop, shortened
 from convoy.text.project_tests import propose_ci
 
 TASK_LIST: Final = "task list"
@@ -459,9 +459,10 @@ async def _loop_rights(context: BotContext, convoy: ConvoyRequested) -> str:
         return lacking_rights(commits.text(convoy.base)(path) if is_there else "")
 
     lacking = await asyncio.to_thread(read)
-    found = [f"{each} (job {LOOP_JOBS[-1]} of {file})" for each in lacking]
-    found += scarce(context.github.requests, context.github.reset_ms())
-    return notices.hindered(found) if found else ""
+    found = [f"{each} (job {LOOP_JOBS[-1]} in {file})" for each in lacking]
+    few = scarce(context.github.requests, context.github.reset_ms())
+    said = [notices.hindered(found)] if found else []
+    return "\n\n".join([*said, *map(full_stop, few)])
 
 
 def scarce(known: RequestBudget | None, reset_ms: int) -> list[str]:

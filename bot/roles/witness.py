@@ -37,7 +37,8 @@ from convoy.rules.people import BlockTask
 from convoy.rules.starting import StartTask
 from convoy.text import clean, inert, redacted
 
-_FOR_GOOD: Final = frozenset({HTTPStatus.GONE, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
+_TOO_LARGE: Final = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+_FOR_GOOD: Final = frozenset({HTTPStatus.GONE, _TOO_LARGE})
 
 
 def begin(context: BotContext, draft: Draft, action: Begin) -> None:
@@ -129,7 +130,7 @@ async def fetch(context: BotContext, action: Collect) -> bytes | str | None:
         data = await context.github.runs.artifact(action.run, result_artifact.ARTIFACT)
     except Refused as refused:
         if refused.status in _FOR_GOOD:
-            return str(refused)
+            return refused.said if refused.status == _TOO_LARGE else str(refused)
         raise  # not the attempt's fault: its work waits until the forge hands it over
     if data is not None:
         return data
@@ -186,7 +187,7 @@ class EndedAttempt:
 
     def turn_away(self, why: str) -> None:
         """End an attempt that never began; it costs none, and a person is asked."""
-        why = f"Its job did not receive a valid hand-off. {why}"
+        why = f"The task's job did not receive a valid hand-off. {why}"
         self.refuse("setup", why)
         self._block(why)
 

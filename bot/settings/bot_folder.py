@@ -50,8 +50,8 @@ def owner_of(folder: Path) -> int:
         return 0
     except (OSError, ValueError) as error:
         raise BratError(
-            f"{file} should contain a repository's id ({error}): choose another "
-            "folder, or delete this one, which is only a cache"
+            f"{file} does not contain a repository's id ({error}): correct the file, "
+            "or use another folder"
         ) from error
 
 
@@ -63,8 +63,8 @@ def claim_folder(folder: Path, repository: str, number: int) -> None:
     if known:
         raise BratError(
             f"{folder} holds the state of another repository (id {known}), but "
-            f"{repository} has the id {number}: choose another folder, or give the "
-            "repository's new name"
+            f"{repository} has the id {number}: use another folder or, if you renamed "
+            "the repository, set its new name"
         )
     beside = folder / f".{REPOSITORY_FILE}"
     beside.write_text(f"{number}\n")
@@ -117,7 +117,7 @@ def _this_place(folder: Path) -> str:
 
 
 LOG_KEY_FILE: Final = "log_key"
-_HOW_TO_MAKE: Final = "create one with: ssh-keygen -t ed25519 -N '' -C brat -f FILE"
+_HOW_TO_MAKE: Final = "to create one, run ssh-keygen -t ed25519 -N '' -C brat -f FILE"
 
 
 @dataclass(frozen=True)
@@ -163,9 +163,7 @@ def log_key_in(folder: Path) -> LogKey:
         if not public.exists() or public.read_text() != key.line:
             _written(public, key.line.encode()).replace(public)
     except OSError as error:
-        raise BratError(
-            f"the log's key cannot be stored in {folder}: {error}"
-        ) from error
+        raise BratError(f"cannot store the log's key in {folder}: {error}") from error
     return key
 
 
@@ -174,7 +172,7 @@ def read_log_key(file: Path) -> LogKey:
         data = file.read_bytes()
     except OSError as error:
         raise BratError(
-            f"the log's key {file} cannot be read: {error.strerror}; {_HOW_TO_MAKE}"
+            f"cannot read the log's key {file}: {error.strerror}; {_HOW_TO_MAKE}"
         ) from error
     return parse_log_key(data, str(file))
 
@@ -235,7 +233,7 @@ def source_in_force(
 ) -> SignersSource:
     """Return the source that counts; `rules` are the default branch's."""
     if pinned.strip():
-        return SignersSource("settings", "they are set where no push can change them")
+        return SignersSource("settings", "set where no push can change them")
     # Whether the branch moves only with somebody else's approval, or not at all.
     is_guarded = rules.frozen or (rules.pull_request and rules.reviews > 0)
     if has_file and is_guarded:

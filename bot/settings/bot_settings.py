@@ -81,7 +81,7 @@ def quota_refusal(
     if live >= quota.unfinished:
         return (
             f"This repository has {counted(live, 'unfinished convoy')}, which is the "
-            "limit: set the label again when one has ended."
+            "limit: set the label again when one ends."
         )
     known = [summary for _, summary in state.convoys.summaries()]
     here = [each.requested_at for each in known]
@@ -94,8 +94,8 @@ def quota_refusal(
         free = _in_words_when_free(moments, most, now)
         if free is not None:
             return (
-                f"{whose} started {counted(most, 'convoy')} within an hour, which is "
-                f"the limit: set the label again {free}."
+                f"{whose} reached the limit of {counted(most, 'new convoy')} an hour: "
+                f"set the label again {free}."
             )
     return None
 
@@ -106,7 +106,7 @@ def _in_words_when_free(moments: Sequence[int], most: int, now: int) -> str | No
     if len(recent) < most:
         return None
     if not most:
-        return "when the bot's operator allows it"
+        return "when the bot's operator raises the limit"
     free_ms = recent[-most] + HOUR_MS
     moment = datetime.fromtimestamp(-(-free_ms // 60_000) * 60, UTC)
     return f"at {moment:%H:%M} UTC"
@@ -203,9 +203,9 @@ class Common(BaseModel):
                 url.scheme == "http" and url.hostname in LOOPBACK
             )
             if not safe or not url.hostname:
-                raise ValueError(f"{NOTIFY}: give an address that begins with https://")
+                raise ValueError(f"{NOTIFY}: use an address that begins with https://")
             if self.notify_hosts and url.hostname not in self.notify_hosts:
-                raise ValueError(f"{NOTIFY}: its host is not one of notify_hosts")
+                raise ValueError(f"{NOTIFY}: its host must be one of notify_hosts")
         return self
 
     @model_validator(mode="after")
@@ -215,7 +215,7 @@ class Common(BaseModel):
         if partly and not whole:
             raise ValueError("app_id and private_key_file must be set together")
         if bool(self.token) == whole:
-            raise ValueError("set either token, or app_id and private_key_file")
+            raise ValueError("set either token or both app_id and private_key_file")
         return self
 
     @property
@@ -337,7 +337,7 @@ class ServiceSettings(Common):
         if self.secret and len(self.secret) < SECRET_CHARS:
             raise ValueError(f"secret: use at least {SECRET_CHARS} characters")
         if self.token and not self.repositories:
-            raise ValueError("repositories: required with a token")
+            raise ValueError("repositories: required if token is set")
         if not self.repositories and not self.allowed_owners:
             raise ValueError(
                 "allowed_owners: list the accounts to serve (anyone can install a "

@@ -82,7 +82,8 @@ def read_inputs(env: Mapping[str, str]) -> OneshotInputs:
     except ValidationError as error:
         fault = error.errors(include_input=False)[0]
         where = ".".join(map(str, fault["loc"])) or "the credentials"
-        raise BratError(f"{where}: {fault['msg']}") from None
+        said = fault["msg"].removeprefix("Value error, ")
+        raise BratError(f"{where}: {said}") from None
     return OneshotInputs(
         settings=settings,
         event=env.get("GITHUB_EVENT_NAME", ""),
@@ -110,7 +111,7 @@ def _way_in(env: Mapping[str, str], key: str, folder: Path) -> dict[str, object]
     if app and key:  # a workflow always has a token: the App comes first
         return {"app_id": app, "private_key_file": folder / APP_KEY_FILE}
     if app or key:
-        raise BratError("give both the App's id and its private key, or neither")
+        raise BratError("set both BRAT_APP_ID and BRAT_APP_KEY, or neither")
     if not token:
         raise BratError(
             "there is no token: set BRAT_TOKEN, for example to ${{ github.token }}"
@@ -126,8 +127,8 @@ def _log_key(env: Mapping[str, str]) -> str:
     if env.get("BRAT_ALLOWED_SIGNERS", "").strip():
         raise BratError(
             "BRAT_ALLOWED_SIGNERS is set, but the key that signs the log is "
-            "missing: run `brat setup`, which stores it as the secret BRAT_LOG_KEY "
-            "of the environment `brat`, or remove the variable to work without a key"
+            "missing: run `brat setup` to store one as the secret BRAT_LOG_KEY of the "
+            "environment `brat`, or remove the variable to work without a key"
         )
     return open_log_key(int(_number(env, "GITHUB_REPOSITORY_ID", "0"))).private
 
@@ -135,14 +136,14 @@ def _log_key(env: Mapping[str, str]) -> str:
 def _given(env: Mapping[str, str], name: str) -> str:
     value = env.get(name, "").strip()
     if not value:
-        raise BratError(f"{name} is not set: run this as a step of a workflow")
+        raise BratError(f"{name} is not set: run brat in a step of a workflow")
     return value
 
 
 def _number(env: Mapping[str, str], name: str, default: str) -> str:
     value = env.get(name, "").strip() or default
     if not (value.isascii() and value.isdigit()):
-        raise BratError(f"{name} is {value[:40]!r}; it must be a whole number")
+        raise BratError(f"{name} must be a whole number, not {value[:40]!r}")
     return value
 
 

@@ -137,7 +137,7 @@ def test_the_doctor_says_when_nothing_can_judge(terminal: Terminal) -> None:
 
     assert said in commented.err
     assert "set the variable BRAT_CI_WORKFLOW to its file" in commented.err
-    assert "pushes by a job do not start ci.yml" in pushed.err
+    assert "pushes from a job do not start ci.yml" in pushed.err
     assert "CI is required" not in judged.err
     checks = {".brat/config.toml": "[refinery]\nchecks = ['test']\n"}
     terminal.write({file: ci.format("{push: {paths: [src/**]}}"), **checks})

@@ -322,7 +322,7 @@ OF_REQUESTS: Final = (
     Sentence(
         "file-too-large",
         "bot/forge/transport.py",
-        "GET /x: the answer is longer than 100000000 bytes",
+        "GET /x: the response is larger than 100000000 bytes",
         413,
         "GET /repos/you/widgets/actions/artifacts/4/zip",
     ),

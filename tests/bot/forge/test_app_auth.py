@@ -241,7 +241,7 @@ async def test_where_the_app_is_not_installed_it_says_so_until_it_is(
     here.forge.add_repository("alice/other")
     source = tokens(repository="alice/other")
 
-    with pytest.raises(Refused, match="that it is installed on alice/other"):
+    with pytest.raises(Refused, match="whether the App is installed on alice/other"):
         await source.token()
     Apps(here.forge).install("helper", "alice/other")
 
@@ -433,6 +433,6 @@ def test_a_file_that_is_no_key_is_said_and_not_quoted(pem: str) -> None:
         AppKey.from_pem("Iv1.x", pem)
 
     assert str(error.value) == (
-        "the private key of the App Iv1.x cannot be read: it must be the .pem file "
-        "that was downloaded from the App's settings"
+        "cannot read the private key of the App Iv1.x: use the .pem file that you "
+        "downloaded from the App's settings"
     )

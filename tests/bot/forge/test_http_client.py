@@ -82,7 +82,7 @@ async def test_a_redirect_does_not_leave_https(
         302, headers={"location": "http://api.example.org/user"}
     )
 
-    with pytest.raises(Unavailable, match="the redirect to http was refused"):
+    with pytest.raises(Unavailable, match="brat refused a redirect to http"):
         await rest.get("/user")
 
 

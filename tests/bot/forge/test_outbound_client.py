@@ -102,7 +102,9 @@ async def test_without_the_authority_nobody_is_believed(
     monkeypatch.delenv("SSL_CERT_FILE")
 
     async with async_client(patient(20)) as http:
-        with pytest.raises(httpx.ConnectError, match="or set SSL_CERT_FILE to it"):
+        with pytest.raises(
+            httpx.ConnectError, match="or set SSL_CERT_FILE to its path"
+        ):
             await http.get(URL)
     with pytest.raises(OSError, match="certificate verify failed"):
         await asyncio.to_thread(connect, URL)

@@ -95,7 +95,7 @@ def test_the_permission_that_the_forge_names_is_told() -> None:
         whose="the App's missing permission (issues: write or pull_requests: write and "
         "contents: read)",
         helps="Grant the App issues: write or pull_requests: write and contents: read, "
-        "and accept it where the App is installed.",
+        "and approve the change in the installation.",
         why="the forge refused a comment on issue 1: "
         "Resource not accessible by integration",
     )

@@ -90,7 +90,7 @@ async def test_answers_go_on_when_everything_else_waits(hand: HandTime) -> None:
     how = pacing(1.0)
     rest = Rest(client, api_url="https://api.x", token="x", pace=Pace(how, hand.time))
     sent = 0
-    with pytest.raises(OverShare, match="share of the requests is used up"):
+    with pytest.raises(OverShare, match="has used its share of the hourly requests"):
         while True:
             await rest.get(ISSUE)
             sent += 1

@@ -83,7 +83,7 @@ async def test_a_missing_permission_is_named(
     assert refused.value.status == 403
     assert str(refused.value) == (
         "POST /issues: the forge returned 403: Resource not accessible by integration"
-        " (the App needs the permission issues=write; pull_requests=write)"
+        " (required permission: issues=write; pull_requests=write)"
     )
     assert route.call_count == 1
 

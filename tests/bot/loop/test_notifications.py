@@ -129,15 +129,15 @@ async def test_what_never_arrives_is_given_up(
 
     assert len(webhook.came) == tries
     assert left == []
-    assert f"was abandoned: the webhook returned {status}" in caplog.text
+    assert f"brat gave up, because the webhook returned {status}" in caplog.text
 
 
 @pytest.mark.parametrize(
     ("url", "hosts", "why"),
     [
-        ("http://hooks.example/x", (), "give an address that begins with https://"),
-        ("ftp://hooks.example/x", (), "give an address that begins with https://"),
-        ("https:///x", (), "give an address that begins with https://"),
+        ("http://hooks.example/x", (), "use an address that begins with https://"),
+        ("ftp://hooks.example/x", (), "use an address that begins with https://"),
+        ("https:///x", (), "use an address that begins with https://"),
         ("https://other.example/x", ("hooks.slack.com",), "not one of notify_hosts"),
     ],
 )

@@ -196,8 +196,8 @@ async def test_people_are_answered_when_the_share_is_used_up(
         await loop.tick()
 
         assert (
-            "the repository's share of the requests is used up; requests resume at "
-            in waits
+            "this repository has used its share of the hourly requests; "
+            "requests resume at " in waits
         )
         assert len(await answers(here, "brat[bot] is running")) == 1
 

@@ -106,7 +106,7 @@ async def test_where_there_are_no_drafts_tasks_get_ordinary_ones_which_is_said_o
         said = [
             each
             for each in caplog.messages
-            if "opening ordinary pull requests instead" in each
+            if "opening ordinary pull requests, not drafts" in each
         ]
         assert len(said) == 1
 

@@ -204,7 +204,7 @@ async def test_where_the_newest_is_of_no_use_an_older_one_is(tmp_path: Path) -> 
     [
         ("rubbish", "it cannot be read: it is not a git bundle"),
         ("protected", "The patch changes a protected path: AGENTS.md."),
-        ("elsewhere", "it does not start from the attempt's commit"),
+        ("elsewhere", "it is not based on the commit that the attempt started from"),
         ("bomb", "it cannot be read: "),
     ],
 )
@@ -337,6 +337,8 @@ async def test_a_hand_off_that_was_not_taken_blocks_the_task_with_the_jobs_words
 
         if attempt == 1:
             assert (task.state, task.spent) == ("blocked", 0)
-            assert task.why == f"Its job did not receive a valid hand-off. {TURNED}"
+            assert (
+                task.why == f"The task's job did not receive a valid hand-off. {TURNED}"
+            )
         else:
             assert (task.state, task.cause) == ("queued", "refused")

@@ -157,7 +157,7 @@ CASES: dict[str, tuple[Callable[[Stage], bytes], str]] = {
     ),
     "a history of its own": (
         on_another_base,
-        "the work does not start from the attempt's commit",
+        "the work is not based on the commit that the attempt started from",
     ),
     "a second root": (
         a_second_root,

@@ -25,7 +25,7 @@ def convoys(here: Room, issue: int) -> list[Convoy]:
         ("- [ ] a (after 2)\n- [ ] b (after 1)", "cycle: 1 waits for 2, 2 waits for 1"),
         ("- [ ] a\n  engine: quantum", 'there is no engine "quantum"'),
         ("- [ ] a paths: ../b", 'must not contain ".."'),
-        ("- [ ] #12", "there is no issue #12 here"),
+        ("- [ ] #12", "this repository has no issue #12"),
         ("- [ ] other/app#1", "not an issue in this repository"),
         ("- [ ] a (after 2)\n- [ ] other/app#1", "task 1 waits for item 2"),
     ],

@@ -51,12 +51,12 @@ def test_a_person_who_asked_for_too_much_is_told_when() -> None:
 
     assert asked({"person_hour": 3}, held) is None
     assert asked({"person_hour": 2}, held) == (
-        "@ann has started 2 convoys within an hour, which is the limit: set the "
-        "label again at 12:10 UTC."
+        "@ann has reached the limit of 2 new convoys an hour: set the label again at "
+        "12:10 UTC."
     )
     assert asked({"person_hour": 1}, held) == (
-        "@ann has started 1 convoy within an hour, which is the limit: set the label "
-        "again at 12:40 UTC."
+        "@ann has reached the limit of 1 new convoy an hour: set the label again at "
+        "12:40 UTC."
     )
 
 
@@ -73,9 +73,9 @@ def test_a_repository_and_an_installation_have_limits_too() -> None:
     installation = asked({"installation_hour": 3}, held, 40)
 
     assert repository is not None
-    assert repository.startswith("This repository has started 2")
+    assert repository.startswith("This repository has reached the limit of 2")
     assert installation is not None
-    assert installation.startswith("This installation has started 3")
+    assert installation.startswith("This installation has reached the limit of 3")
     assert "at 12:20 UTC" in installation
 
 
@@ -90,7 +90,7 @@ def test_too_many_at_once_wait_for_one_to_end() -> None:
 def test_nothing_at_all_may_be_allowed() -> None:
     said = there(asked({"person_hour": 0}, state()))
 
-    assert "when the bot's operator allows it" in said
+    assert "when the bot's operator raises the limit" in said
 
 
 @pytest.mark.parametrize("ago_ms", [1, HOUR_MS - 1])

@@ -184,7 +184,10 @@ RESULT = ("result.json", result())
         ),
         "stored as",
     ),
-    (artifact(("events.bin", events(*[claim()] * 1_001))), "has too many events: 1001"),
+    (
+        artifact(("events.bin", events(*[claim()] * 1_001))),
+        "has too many events: 1001",
+    ),
     (artifact(("events.bin", events(claim()) + HUGE)), "larger than 1000000 bytes"),
     (encrypted(good()), "cannot be unpacked"),
     (

@@ -79,7 +79,7 @@ async def asked(here: Lobby, sentence: str) -> list[str]:
         ("ci.yml", f"on: push\n{JOBS}", CONFIG, {}, "fork's pull request", ()),
         (
             *("ci.yml", PUSHED, CONFIG, IN_CI, "CI will not start"),
-            ("ci.yml has no workflow\\_dispatch trigger",),
+            ("ci.yml needs a workflow\\_dispatch trigger",),
         ),
         ("ci.yml", DISPATCHED, CONFIG, IN_CI, "CI will not start", ()),
         (

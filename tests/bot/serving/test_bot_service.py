@@ -110,7 +110,9 @@ async def test_a_bot_with_the_wrong_key_does_not_start(here: Town) -> None:
 async def test_a_bot_whose_key_is_not_there_does_not_start(here: Town) -> None:
     missing = settings(here, app_id="1", private_key_file=here.folder / "no.pem")
 
-    with pytest.raises(BratError, match=r"private key cannot be read: .*no\.pem"):
+    with pytest.raises(
+        BratError, match=r"cannot read the App's private key: .*no\.pem"
+    ):
         async with bot_service.opened(missing, print):
             pass
 
@@ -121,12 +123,12 @@ async def test_a_bot_whose_key_is_not_there_does_not_start(here: Town) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({}, "set either token, or app_id and private_key_file"),
+        ({}, "set either token or both app_id and private_key_file"),
         ({"app_id": 1}, "app_id and private_key_file must be set together"),
         ({"private_key_file": "x"}, "app_id and private_key_file must be set together"),
         (
             {"token": "x", "app_id": 1, "private_key_file": "x"},
-            "set either token, or app_id and private_key_file",
+            "set either token or both app_id and private_key_file",
         ),
         (
             {"token": "x", "write_gap_s": -1},

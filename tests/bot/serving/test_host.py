@@ -248,7 +248,7 @@ async def test_a_port_that_is_taken_is_said(here: Town) -> None:
     ("given", "said"),
     [
         ({"token": "x", "secret": "short"}, "at least 16 characters"),
-        ({"token": "x"}, "required with a token"),
+        ({"token": "x"}, "required if token is set"),
         ({"app_id": 1, "private_key_file": "x"}, "list the accounts"),
         ({"token": "x", "repositories": ["x"]}, "pattern"),
     ],

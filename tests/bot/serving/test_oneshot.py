@@ -63,11 +63,11 @@ def test_an_app_goes_before_the_jobs_own_token() -> None:
 @looped(
     ({"BRAT_TOKEN": ""}, "there is no token"),
     ({"BRAT_LOG_KEY": "", "BRAT_ALLOWED_SIGNERS": "brat x"}, "run `brat setup`"),
-    ({"BRAT_APP_ID": "1"}, "the App's id and its private key"),
+    ({"BRAT_APP_ID": "1"}, "set both BRAT_APP_ID and BRAT_APP_KEY"),
     ({"GITHUB_REPOSITORY": ""}, "GITHUB_REPOSITORY is not set"),
     ({"GITHUB_REPOSITORY": "a b"}, "repository"),
     ({"BRAT_WORKFLOW": "../x.yml"}, "workflow"),
-    ({"BRAT_AFTER": "1; rm"}, "BRAT_AFTER is '1; rm'"),
+    ({"BRAT_AFTER": "1; rm"}, "BRAT_AFTER must be a whole number, not '1; rm'"),
 )
 def test_what_makes_no_sense_is_said_in_a_sentence(
     change: dict[str, str], said: str
@@ -189,7 +189,7 @@ async def test_with_few_requests_left_it_leaves_the_machine_to_a_later_run(
                     left = await run_once(loop, after=None, ci_wait_s=600)
 
     assert left.by_clock
-    assert "few API requests are left for jobs; a later run will continue" in told
+    assert "jobs have few API requests left; a later run will continue" in told
 
 
 async def test_a_job_that_stays_answers_while_a_session_runs(
