@@ -165,7 +165,7 @@ class BotLease:
         if waited_s >= stands_s:
             return
         raise NotHolder(
-            f"another bot ({lock.owner.hex()[:8]}) holds {RESOURCE}: unless it renews "
+            f"another bot ({lock.owner.hex()[:8]}) holds {RESOURCE}. Unless it renews "
             f"its lease, this bot takes over in {stands_s - waited_s:.0f} s"
         )
 

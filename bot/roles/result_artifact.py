@@ -219,7 +219,7 @@ def opened(
             raise Unfinished(claims, _start_of(files.get(_USAGE)), bundles)
         result = _checked(Result, files[_RESULT])
         if (result.session, result.nonce) != (session, nonce):
-            raise Unacceptable(f"the result belongs to session {result.session[:80]!r}")
+            raise Unacceptable(f"the result is another run's: {result.session[:80]!r}")
         bundle = files.get(_BUNDLE)
         if result.commit not in (None, result.base) and bundle is None:
             raise Unacceptable("the result names a commit but has no work.bundle")

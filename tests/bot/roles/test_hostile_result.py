@@ -141,7 +141,7 @@ CASES: dict[str, tuple[Callable[[Stage], bytes], str]] = {
     "no zip": (lambda _: b"PK no zip", "not a zip file"),
     "another session": (
         lambda s: s.parcel(session=ids.session_name(NAME, s.number, 2)),
-        "the result belongs to session 'do-it-1/",
+        "the result is another run's: 'do-it-1/",
     ),
     "an event of the bot's": (
         lambda s: s.parcel(s.forged(s.ready(), actor=bytes(16))),

@@ -184,10 +184,7 @@ RESULT = ("result.json", result())
         ),
         "stored as",
     ),
-    (
-        artifact(("events.bin", events(*[claim()] * 1_001))),
-        "has too many events: 1001",
-    ),
+    (artifact(("events.bin", events(*[claim()] * 1_001))), "has too many events: 1001"),
     (artifact(("events.bin", events(claim()) + HUGE)), "larger than 1000000 bytes"),
     (encrypted(good()), "cannot be unpacked"),
     (
@@ -250,7 +247,7 @@ def test_a_result_that_cannot_be_read_is_refused(text: bytes) -> None:
     "given", [{"session": "fix-7/2/2"}, {"session": ""}, {"nonce": "other"}]
 )
 def test_a_result_of_another_attempt_is_refused(given: dict[str, object]) -> None:
-    assert why(artifact(**given)).startswith("the result belongs to session ")
+    assert why(artifact(**given)).startswith("the result is another run's: ")
 
 
 def test_the_result_is_said_as_it_was_written() -> None:
