@@ -78,7 +78,7 @@ SOMEBODY: Final = "someone at the dashboard"
 COOKIE: Final = "brat-dashboard"
 LOCAL_PREFIX: Final = "local-"
 """The first characters of this machine's dashboard token, which no other is sent."""
-ASKED: Final = "Open the address that brat printed; it contains the token.\n"
+ASKED: Final = "Open the address that brat printed. It contains the token.\n"
 HEALTH: Final = "/healthz"
 STATIC: Final = "/static/"
 POLICY: Final = (
@@ -146,7 +146,7 @@ def welcome_token(request: web.Request, token: str) -> web.Response | None:
         return None
     shown = request.query["token"]
     if not token or not hmac.compare_digest(shown.encode(), token.encode()):
-        raise web.HTTPForbidden(text="This is not the token that brat printed.\n")
+        raise web.HTTPForbidden(text=f"This token is not valid. {ASKED}")
     kept = [(name, value) for name, value in request.query.items() if name != "token"]
     location = str(request.rel_url.with_query(kept))
     answer = web.Response(status=303, headers={"Location": location})

@@ -169,7 +169,7 @@ class Stream:
         )
         if full:
             raise web.HTTPServiceUnavailable(
-                text="Too many pages are open: close some, or reload this one.\n",
+                text="Too many pages are open: close some, then reload this one.\n",
                 headers={"Retry-After": "60"},
             )
         self._open.append((request, who))

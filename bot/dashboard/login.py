@@ -141,7 +141,7 @@ class Login:
             str(told["state"]).encode(), state.encode()
         )
         if told is None or not same:
-            raise web.HTTPForbidden(text="This sign-in was not started here.\n")
+            raise web.HTTPForbidden(text="This sign-in is not valid: sign in again.\n")
         if "error" in request.query or not request.query.get("code"):
             raise web.HTTPForbidden(text="The sign-in was cancelled.\n")
         login = await self._asked(request.query["code"], str(told["verifier"]))
@@ -186,7 +186,7 @@ class Login:
             raise Unavailable(f"the forge did not respond: {error!r}") from error
         login = who.get("login")
         if not isinstance(login, str) or not login:
-            raise Unavailable("the forge did not say which account you use")
+            raise Unavailable("the forge did not say which account signed in")
         return login
 
 

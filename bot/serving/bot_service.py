@@ -320,8 +320,8 @@ class Standstill:
         if loop is None:
             return trouble and f"its loop cannot run: {trouble}"
         if isinstance(loop.cut_by, LogRefused):
-            return f"the forge refuses its log, so nothing can land: {loop.cut_by}"
+            return f"the forge refuses the log, so nothing can land: {loop.cut_by}"
         since = self._cut_since
         if since is None or self.clock() - since <= PATIENCE_MS:
             return ""
-        return f"no round has been completed for over two minutes: {loop.cut_by}"
+        return f"no round of the loop has completed for over two minutes: {loop.cut_by}"

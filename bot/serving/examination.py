@@ -71,11 +71,10 @@ async def examined(
             served = found_in.repositories
             for number, why in found_in.broken.items():
                 said = f"cannot list the repositories of installation {number}: {why}"
-                yield Finding("fault", said, "check it in the App's settings")
+                yield Finding("fault", said, "check access in the App's settings")
         if not served:
-            yield Finding(
-                "fault", "no repository is served", "install the App in a repository"
-            )
+            said = "the bot serves no repository"
+            yield Finding("fault", said, "install the App in a repository")
         for name, covered in served.items():
             installation = covered.installation if covered else None
             visit = _Visit(stack, client, hosting, name, installation, settings_right)
@@ -121,7 +120,7 @@ async def _app(
     off_s = roster.clock.offset_s
     if abs(off_s) > SKEW_S:
         said = f"this machine's clock and the forge's differ by {abs(off_s):.0f} s"
-        yield Finding("note", said, "synchronise it with a time server")
+        yield Finding("note", said, "synchronise this machine's clock")
     if lacks := lacking(app.permissions):
         yield Finding("fault", f"the App lacks {', '.join(lacks)}", settings)
     else:
@@ -130,8 +129,8 @@ async def _app(
         deaf = sorted({*EVENTS} - {*app.events, "*"}) if "*" not in app.events else []
         if deaf:
             said = (
-                f"the App is not subscribed to {', '.join(deaf)}, so the bot finds "
-                "these only later, by polling"
+                f"the App is not subscribed to {', '.join(deaf)}, so the bot learns "
+                "of these events later, by polling"
             )
             yield Finding("note", said, settings)
         yield await _deliveries(roster)
@@ -168,7 +167,7 @@ async def _deliveries(roster: Installations) -> Finding:
     if not failed:
         return Finding("ok", said)
     mend = _MENDS.get(failed[0].status_code, _MEND_DELIVERY)
-    return Finding("note", f"{said}, the newest with {failed[0].status_code}", mend)
+    return Finding("note", f"{said} (newest: status {failed[0].status_code})", mend)
 
 
 _MEND_DELIVERY: Final = "make sure that the webhook's address reaches the bot"
@@ -226,7 +225,8 @@ async def _label(
     if await _is_there(rest, f"{url}/{label}"):
         return Finding("ok", f"the label {hosting.label} exists")
     if not fix:
-        return Finding("note", f"there is no label {hosting.label}", "--fix creates it")
+        said, mend = f"there is no label {hosting.label}", "use --fix to create it"
+        return Finding("note", said, mend)
     told = {"name": hosting.label, "color": LABEL_COLOUR}
     await rest.write("POST", url, told)
     return Finding("ok", f"created the label {hosting.label}")
@@ -237,7 +237,7 @@ async def _workflow(hosting: ServiceSettings, rest: Rest, name: str) -> Finding:
     url = f"/repos/{name}/actions/workflows/{file}"
     if not await _is_there(rest, url):
         said = f"there is no workflow {file} on the default branch"
-        return Finding("fault", said, "brat init --hosted writes it; push it")
+        return Finding("fault", said, "run brat init --hosted, then push the file")
     state = (await rest.read(Workflow, url)).state
     if state != "active":
         mend = "enable it under Actions in the repository"
@@ -326,7 +326,7 @@ async def _reached(client: httpx.AsyncClient, url: str) -> Finding:
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         said = f"the webhook's address {url} cannot be reached from here: {error!r}"
         return Finding(
-            "note", said, "make sure that the bot runs and its proxy forwards to it"
+            "note", said, "check that the bot is running and its proxy forwards to it"
         )
     if status == HTTPStatus.UNAUTHORIZED:
         return Finding("ok", f"the bot's webhook endpoint is at {url}")
@@ -334,4 +334,4 @@ async def _reached(client: httpx.AsyncClient, url: str) -> Finding:
         said = f"the webhook endpoint at {url} rejects this machine's address"
         return Finding("note", said, "add the forge's networks to allowed_networks")
     said = f"{url} returns {status}, but the bot's webhook endpoint would return 401"
-    return Finding("fault", said, f"point it at {WEBHOOK_PATH} on the bot's port")
+    return Finding("fault", said, f"use the path {WEBHOOK_PATH} on the bot's port")

@@ -122,7 +122,7 @@ class AppPages:
 
     async def _form(self, request: web.Request) -> web.Response:
         if self.made.done() or not _same(request.query.get("token"), self.token):
-            return _page(HTTPStatus.FORBIDDEN, "Open the address in the terminal.")
+            return _page(HTTPStatus.FORBIDDEN, "Use the address shown in the terminal.")
         told = json.dumps(self.wish.manifest(f"{self.address()}/made"))
         action = f"{self.wish.form_url}?{urlencode({'state': self.state})}"
         form = (
@@ -136,7 +136,7 @@ class AppPages:
     async def _back(self, request: web.Request) -> web.Response:
         code = request.query.get("code", "")
         if self.made.done() or not _same(request.query.get("state"), self.state):
-            return _page(HTTPStatus.FORBIDDEN, "This is not the response to the form.")
+            return _page(HTTPStatus.FORBIDDEN, "This response belongs to another form.")
         if not _CODE.fullmatch(code):
             return _page(HTTPStatus.BAD_REQUEST, "GitHub's code is missing: try again.")
         try:
@@ -160,9 +160,9 @@ async def app_for_code(
     except httpx.HTTPError as error:
         raise Unavailable(f"GitHub did not send the App's data: {error!r}") from error
     if answer.status_code != HTTPStatus.CREATED:
-        said = f"GitHub did not send the App's data: status {answer.status_code}"
+        said = f"GitHub did not send the App's data (status {answer.status_code})"
         raise Unavailable(
-            f"{said}; start again: each code works only once and expires after an hour"
+            f"{said}: start again, because each code works once and for one hour only"
         )
     try:
         return AppCreated.model_validate_json(answer.content)
@@ -176,7 +176,7 @@ def dashboard_at(public_url: str, wanted: str) -> str:
     if _ORIGIN.fullmatch(url):
         return url
     if wanted:
-        raise BratError(f"--dashboard {wanted}: give https://HOST and nothing after it")
+        raise BratError(f"--dashboard {wanted}: use https://HOST, without a path")
     return ""
 
 
@@ -214,7 +214,7 @@ def keep_app(wish: AppRequest, made: AppCreated) -> None:
         _write(folder / KEY_FILE, made.pem)
         _write(folder / SETTINGS_FILE, json.dumps(told, indent=2) + "\n")
     except OSError as error:
-        raise BratError(f"the App cannot be stored in {folder}: {error}") from error
+        raise BratError(f"cannot store the App in {folder}: {error}") from error
 
 
 def _write(file: Path, text: str) -> None:

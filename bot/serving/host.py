@@ -96,7 +96,7 @@ class Served:
         try:
             return await asyncio.to_thread(self.settle, number)
         except OSError as error:
-            raise BratError(f"its folder cannot be created: {error}") from error
+            raise BratError(f"cannot create its folder: {error}") from error
 
 
 def starts_beside(one: Served, served: Mapping[str, Served]) -> Iterator[int]:
@@ -297,7 +297,7 @@ class Host:
                 if task is not None and task.cancelling():  # the fault replaced it
                     raise asyncio.CancelledError from error
                 one.loop, one.trouble = None, cut(str(error) or repr(error), WHY_CHARS)
-                self.tell(f"{name}: {one.trouble}; next try in {again_s:.0f} s")
+                self.tell(f"{name}: {one.trouble}; trying again in {again_s:.0f} s")
                 if not isinstance(error, BratError) and one.trouble != one.fault:
                     one.fault = one.trouble
                     _log.exception("%s: a bug in brat", name)
@@ -383,8 +383,8 @@ async def hosted(
     """Serve for as long as the block lasts; with `poll` there is no door."""
     if not poll and not hosting.secrets:
         raise BratError(
-            "secret: it is missing, so anyone could send deliveries: set one here "
-            "and on the forge, or serve with --poll"
+            '"secret" is missing, so anyone could send deliveries: set the same '
+            "secret here and on the forge, or serve with --poll"
         )
     hosting.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     pygit2.settings.mwindow_file_limit = OPEN_PACKS

@@ -103,7 +103,7 @@ async def examined_workflows(
             yield Finding("ok", f"{file} matches this version")
         else:
             mend = "unless you edited it, delete it, run brat init --actions, and push"
-            yield Finding("note", f"{file} is from another version", mend)
+            yield Finding("note", f"{file} is from another version of brat", mend)
     own = {file: text for file, text in files.items() if file not in OWN_FILES}
     started: set[StartWay] = {"push"}
     if LOOP_FILE in files:  # it dispatches, if it is no App
@@ -145,14 +145,14 @@ async def examined_actions(
 ) -> AsyncIterator[Finding]:
     """Give findings about Actions; `fix` makes the default token read-only."""
     if jobs is None:
-        said = "the App has no permission to check whether Actions are enabled"
+        said = "the App has no permission to check whether GitHub Actions is enabled"
         yield Finding("note", f"{said} ({ADMINISTRATION}: read)", f"check {_WHERE}")
         return
     actions = await rest.read(_Actions, f"/repos/{name}/actions/permissions")
     if actions.enabled:
-        yield Finding("ok", "Actions are enabled")
+        yield Finding("ok", "GitHub Actions is enabled")
     else:
-        yield Finding("fault", "Actions are disabled", f"allow them {_WHERE}")
+        yield Finding("fault", "GitHub Actions is disabled", f"enable it {_WHERE}")
     yield await _token(rest, name, jobs, fix=fix)
     if actions.enabled and actions.allowed_actions == "local_only":
         said = "only the repository's own actions may run"
@@ -180,7 +180,8 @@ async def _token(rest: Rest, name: str, known: JobSettings, *, fix: bool) -> Fin
             return Finding("ok", "made jobs' tokens read-only by default")
     said = "by default a job's token can write, and CI runs agents' code"
     mend = (
-        f"choose read permissions {_WHERE}, or use --fix with {ADMINISTRATION}: write"
+        f"choose read permissions {_WHERE}, or give the App "
+        f"{ADMINISTRATION}: write and use --fix"
     )
     return Finding("fault", said, mend)
 
@@ -204,8 +205,8 @@ _MEND: Final = (
     "exclude these branches from the ruleset, or add the App to its bypass list, "
     "under Settings, Rules"
 )
-_READ: Final = "see what it requires under Settings, Rules"
-_BYPASS: Final = "(the bot can bypass the rules if you set [refinery] bypass = true)"
+_READ: Final = "see what the branch requires under Settings, Rules"
+_BYPASS: Final = "(The bot can bypass the rules if you set [refinery] bypass = true.)"
 
 
 async def examined_rules(
@@ -246,7 +247,8 @@ async def _judged(rules: BranchRules, branch: str, binding: Sequence[Rule]) -> F
     wanted = ", ".join(sorted({_AGAINST[rule.type] for rule in left}))
     is_sure = any(may[rule.ruleset_id] for rule in left)
     more = "" if is_sure else "; GitHub does not show whether the bot may bypass them"
-    said = f"the rules on {branch} require {wanted}{more}"
+    block = "block" if is_sure else "may block"
+    said = f"the rules on {branch} {block} the bot ({wanted}){more}"
     return Finding("fault" if is_sure else "note", said, _MEND)
 
 
@@ -287,9 +289,8 @@ async def examined_signers(
     said = f"allowed signers: {found.why}"
     if text is not None and found.source == "own key":
         mend = (
-            f"protect {main} with a required approval; or pin the keys: "
-            '"allowed_signers" in the settings, and the variable '
-            "BRAT_ALLOWED_SIGNERS"
+            f"require an approval on {main}, or pin the keys in the setting "
+            '"allowed_signers" and in the variable BRAT_ALLOWED_SIGNERS'
         )
         yield Finding("fault", said, mend)
     else:

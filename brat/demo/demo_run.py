@@ -118,8 +118,8 @@ def end_all(folder: Path) -> None:
 
 PERSON: Final = "you"
 ENGINE: Final = (
-    "engine: shell, a script that stands in for an agent, so you need no account; to "
-    "use a real agent, set [engine.default] type in .brat/config.toml"
+    "engine: shell, a script that stands in for an agent, so you need no account. To "
+    "use a real agent, run brat demo with --engine and --model."
 )
 GOES: Final = "to keep everything and look at it with plain git, use --dir DIR"
 DEADLINE_S: Final = 240.0
@@ -278,7 +278,7 @@ async def _play(stage: Stage, drawn: random.Random | None, *, live: bool) -> int
                     stage.sample.issue_title, stage.sample.issue_text
                 )
                 await github.relabel(issue, {"brat"}, set())
-            say(f'opened issue #{issue} "{stage.sample.issue_title}", label brat')
+            say(f'opened issue #{issue} "{stage.sample.issue_title}" (label brat)')
             return await _watch(stage, bot, drawn, live=live)
         finally:
             bot.stop()

@@ -137,7 +137,7 @@ class CheckoutSync:
             for lack in branch_lacks(replace(self.checkout, branch=now), self.known):
                 self._tell_once(str(lack))
         if tip is None:
-            self._tell_once(f"{top} has no branch {name}, so no commits are picked up")
+            self._tell_once(f"{top} has no branch {name}, so brat picks up no commits")
         elif tip != self._seen:
             self._take_tags(tip)
             taken = not branches_apart(self.checkout, self.known).own
@@ -157,7 +157,7 @@ class CheckoutSync:
             fetch = [*asked, "--stdin", top]
             done = git.run(fetch, cwd=self.bare, stdin=told, check=False)
             if done.status:
-                self._tell_once(f"some tags were not picked up: {done.stderr.strip()}")
+                self._tell_once(f"could not pick up some tags: {done.stderr.strip()}")
 
     def _pushed(self, tip: str) -> bool:
         """Push a commit; return whether the forge has answered, be it with a no."""
@@ -197,7 +197,7 @@ class CheckoutSync:
         return True
 
     def _refused(self, said: str) -> None:
-        self._tell_once(f"your new commits were not picked up: {said.strip()}")
+        self._tell_once(f"could not pick up your new commits: {said.strip()}")
 
     def tell_landed(self) -> None:
         """Say once how to bring work that has landed into the checkout."""

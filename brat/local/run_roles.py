@@ -95,7 +95,7 @@ def _owing(context: BotContext, state: State) -> Iterator[Role]:
             yield role
 
 
-_ONCE: Final = "  when that is fixed: "
+_ONCE: Final = "  once you have fixed the cause: "
 _LANDING: Final = "waiting to land"
 
 
@@ -209,7 +209,7 @@ def _of_other(name: str, waits: Sequence[_Wait]) -> str:
         if wait.task and str(wait.task) not in numbers:
             numbers.append(str(wait.task))
     what = "; ".join(
-        f"{kind}: {', '.join(numbers)}" if numbers else kind
+        f"{kind}: task {', task '.join(numbers)}" if numbers else kind
         for kind, numbers in kinds.items()
     )
     return f"{name} also needs you ({what}): brat status shows why"
@@ -277,7 +277,7 @@ async def until_done(local: Local, *, also_locked: bool = False) -> None:
         if not local.forge_alive():
             log = local.checkout.folder / "forge.log"
             raise Unavailable(
-                f"the local forge has stopped: see {log}; nothing is lost"
+                f"the local forge has stopped, but no work is lost: see {log}"
             )
 
     told: set[str] = set()

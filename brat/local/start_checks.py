@@ -40,7 +40,7 @@ from runner.box.surroundings import Sight, shows
 from runner.engines.row import Call, Row, key_for, missing_key, program_of
 
 _MOVE: Final = (
-    "move it into the repository and give its path from the repository's top folder"
+    "move it into the repository and give its path relative to the repository root"
 )
 MODEL_URL: Final = "BRAT_MODEL_URL"
 
@@ -97,11 +97,11 @@ def clone_lacks(checkout: Checkout, known: Registration | None) -> Iterator[Lack
     """
     top = checkout.top
     if (checkout.folder.parent / "shallow").exists():
-        said = f"{top} is a shallow clone, and agents need the whole history"
+        said = f"{top} is a shallow clone, but agents need the whole history"
         mend = "run `git fetch --unshallow`, or set fetch-depth: 0 for actions/checkout"
         yield Lack(said, mend)
     elif known is None and _is_partial(top):
-        said = f"{top} is a partial clone, and agents need all of its files"
+        said = f"{top} is a partial clone, but agents need all of its files"
         mend = (
             "run `git fetch --refetch --no-filter`, or drop actions/checkout's filter"
         )
@@ -151,7 +151,7 @@ def ignored_files(checkout: Checkout) -> Iterator[Lack]:
     if names:
         yield Lack(
             f"git ignores {path_list(names)} here, so agents and CI do not get a copy",
-            "let .brat/setup.sh and the CI command create what they need",
+            "have .brat/setup.sh and the CI command create what they need",
         )
 
 
@@ -240,7 +240,7 @@ def _uncommitted(where: str, top: Path, words: Iterable[str]) -> Iterator[Lack]:
     for word in map(os.path.normpath, words):
         if word[:1] != "/" and (top / word).is_file() and word not in committed:
             said = f"{where}: agents get only committed files, not {word}"
-            mend = f"run `git add {shlex.quote(word)}`, and commit it"
+            mend = f"run `git add {shlex.quote(word)}` and commit it"
             if repo.path_is_ignored(word):
                 mend = "git ignores it, so put its folder on the PATH and use its name"
             yield Lack(said, mend)
@@ -251,7 +251,7 @@ def _first_line(said: str, top: Path, word: str) -> Iterator[Lack]:
     with suppress(OSError), (top / word).open("rb") as script:
         line = script.readline(_LINE_BYTES)
         if "/" in word and line.startswith(b"#!") and line.endswith(b"\r\n"):
-            mend = f"run `sed -i 's/\\r$//' {shlex.quote(word)}`, and commit it"
+            mend = f"run `sed -i 's/\\r$//' {shlex.quote(word)}` and commit it"
             yield Lack(f"{said}: {word} has Windows line endings", mend)
 
 
@@ -264,7 +264,7 @@ def _marking(top: Path, word: str) -> str:
     if not (top / word).is_file():
         return ""
     named = shlex.quote(word)
-    return f"run `chmod +x {named} && git add {named}`, and commit it"
+    return f"run `chmod +x {named} && git add {named}` and commit it"
 
 
 def _install(row: Row) -> str:
@@ -296,7 +296,9 @@ def ci_lacks(checkout: Checkout, config: Config, ci: Ci) -> Iterator[Lack]:
     elif module := _PYTHON_MODULE.match(ci.command):
         python, name = module.groups()
         if not _has_module(checkout.top, python, name):
-            said = f"the CI command is `{ci.command}`; {python} has no module {name}"
+            said = (
+                f"the CI command is `{ci.command}`, but {python} has no module {name}"
+            )
             mend = "install it there or in a virtual environment that you activate"
             yield Lack(said, f"{mend}, or set another [ci] command in {CONFIG}")
 
@@ -305,9 +307,9 @@ def awaited_checks(config: Config) -> Iterator[Lack]:
     """Yield which required checks the local CI is not: work waits for them."""
     others = [each for each in config.refinery.checks if each != LOCAL_CI]
     if others and config.refinery.require_ci:
-        said = f"[refinery] checks requires {', '.join(others)}, so work waits for it"
-        mend = f"let it report to the local forge, which itself reports {LOCAL_CI}"
-        yield Lack(said, f"{mend}, or remove it from {CONFIG}")
+        said = f"work waits for {', '.join(others)} because of [refinery] checks"
+        mend = f"post results to the local forge, which itself reports only {LOCAL_CI}"
+        yield Lack(said, f"{mend}, or change [refinery] checks in {CONFIG}")
 
 
 def _has_module(top: Path, python: str, name: str) -> bool:

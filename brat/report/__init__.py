@@ -198,5 +198,5 @@ def write_report(path: Path, convoy: str | None, out: Path | None) -> None:
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise BratError(f"{file}: {error.strerror}") from error
+        raise BratError(f"cannot write {file}: {error.strerror}") from error
     say(f"wrote {file}")

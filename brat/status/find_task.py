@@ -36,7 +36,7 @@ def live_or_named(state: State, name: str | None) -> Convoy:
             f"several convoys are in progress ({which}): choose one with --convoy"
         )
     if not state.convoys:
-        raise BratError("there is no convoy yet")
+        raise BratError("there are no convoys yet")
     return live[0] if live else [*state.convoys.values()][-1]
 
 

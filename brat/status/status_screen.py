@@ -174,9 +174,9 @@ def _at_work(state: State, live: tuple[Convoy, ...], now: int) -> Iterator[Text]
             yield Text(f"running agent: {name} by {task.spec.engine}, {took}")
     for convoy in live:
         for place, task in enumerate(waiting_to_merge(convoy), 1):
-            where = f"{convoy.name} {place}. task {task.number}"
+            where = f"{convoy.name}, place {place}: task {task.number}"
             wait = one_line(waits_for(convoy, task))
-            yield Text(f"merge queue: {where}, waits for {wait}")
+            yield Text(f"merge queue: {where} waits for {wait}")
 
 
 def _locks(leases: tuple[Lease, ...]) -> Iterator[Text]:

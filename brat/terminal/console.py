@@ -78,9 +78,9 @@ def say(line: str) -> None:
 def agrees(question: str) -> bool:
     """Ask the person; only `yes` agrees, and without a terminal the answer is no."""
     if not sys.stdin.isatty():
-        say(f"{question} There is no terminal to answer in; use --yes.")
+        say(f"{question} This is not a terminal: use --yes to confirm.")
         return False
-    err.print(f"{question} Type yes: ", end="")
+    err.print(f'{question} Type "yes" to continue: ', end="")
     return sys.stdin.readline().strip().lower() == "yes"
 
 
@@ -89,7 +89,7 @@ def typed_key(name: str) -> str:
     import getpass
 
     try:
-        return getpass.getpass(f"{name} (hidden; empty to skip): ")
+        return getpass.getpass(f"{name} (input is hidden; press Enter to skip): ")
     except (EOFError, KeyboardInterrupt):
         return ""
 

@@ -49,7 +49,7 @@ def pinned_lines(
         return whole
     room = most - 2  # beside the head and the count
     if room <= 0:
-        return [f"{head} {len(items)}, see: {more}"]
+        return [f"{head} {len(items)} (see {more})"]
     kept: list[str] = []
     left = list(items)
     while left and len(kept) + len(left[0]) <= room:
@@ -57,7 +57,7 @@ def pinned_lines(
     if not kept:
         kept += left.pop(0)[:room]
     count = f"and {len(left)} more" if left else "and more"
-    return [head, *kept, f"  {count}: {more}"]
+    return [head, *kept, f"  {count} (see {more})"]
 
 
 _KEYS: Final = re.compile(

@@ -85,7 +85,7 @@ async def test_five_questions_are_answered_in_two_clicks(tab: Tab) -> None:
     # what did the agent say before it failed: one click
     await first(page, size=FOLD)
     await page.get_by_role("link", name=f"{REFUSED} {title(REFUSED)}").first.click()
-    said = page.get_by_role("region", name="Output of its last session")
+    said = page.get_by_role("region", name="Output of the last session")
     await expect(said).to_contain_text("I cannot lock an account without a store")
 
     # what did an engine cost this week: one click
@@ -147,7 +147,7 @@ async def test_pages_fit_a_phone_and_every_eye(tab: Tab) -> None:
 async def test_an_earlier_attempt_still_says_what_it_printed(tab: Tab) -> None:
     await tab.page.get_by_role("link", name=title(REFUSED)).first.click()
     tried = tab.page.get_by_role("region", name="Attempts")
-    await tried.get_by_role("link", name="Its output").last.click()
+    await tried.get_by_role("link", name="Output").last.click()
 
     await expect(
         tab.page.get_by_role("region", name="Output of attempt 1")

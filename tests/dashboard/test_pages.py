@@ -104,8 +104,8 @@ async def test_the_log_is_filtered(opens: Opens) -> None:
 
     assert "ConvoyPlanned" in everything
     assert ("MergeLanded" in some, "ConvoyPlanned" in some) == (True, False)
-    assert "Nothing matches" in none
-    assert "Nothing matches" in other
+    assert "No events match" in none
+    assert "No events match" in other
     assert 'name="by" size="10" value="ann"' in other
 
 

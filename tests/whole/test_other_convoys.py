@@ -50,7 +50,7 @@ def test_what_waits_elsewhere_is_one_line(tmp_path: Path) -> None:
     assert "a-greeting-" in second.err
     assert "task 1 is blocked: " not in second.err
     [line] = [line for line in second.lines if "say-ho-1 also needs you" in line]
-    assert line == "say-ho-1 also needs you (blocked: 1): brat status shows why"
+    assert line == "say-ho-1 also needs you (blocked: task 1): brat status shows why"
 
     tell = terminal.done
     assert "attempt 1 by shell began at " in tell("brat why 1 --convoy say-ho-1")

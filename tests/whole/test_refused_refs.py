@@ -46,7 +46,7 @@ def test_one_convoy_waits_for_the_remote_and_the_other_lands(tmp_path: Path) -> 
     assert "a rule" in aside["why"]
     assert said.err.count("is set aside: ") == 1, "it was told again at the end"
     assert said.after("next: ") == first.after("next: ") == [], "it was just refused"
-    line = f"{FIRST} also needs you (set aside: 1): brat status shows why"
+    line = f"{FIRST} also needs you (set aside: task 1): brat status shows why"
     assert said.lines.count(line) == 1, said.err
     assert said.status == 0
     assert f"is set aside: {aside['why'][:40]}" in first.err

@@ -28,10 +28,10 @@ NO_CI = (
 MODULE = "nobody_has"
 ACTIVATED = "install it there or in a virtual environment that you activate"
 NO_MODULE = (
-    f"the CI command is `python -m {MODULE} -q`; python has no module {MODULE}",
+    f"the CI command is `python -m {MODULE} -q`, but python has no module {MODULE}",
     f"{ACTIVATED}, or set another [ci] command in .brat/config.toml",
 )
-MOVE = "move it into the repository and give its path from the repository's top folder"
+MOVE = "move it into the repository and give its path relative to the repository root"
 OUT = "out of the list in .brat/config.toml"
 BY_MODULE = f'[ci]\ncommand = "python -m {MODULE} -q"\n'
 CI = f'[ci]\ncommand = "FAST=1 {TESTER} -q"\n'
@@ -148,7 +148,7 @@ def test_a_script_of_ci_that_is_not_committed_is_said(tmp_path: Path) -> None:
         mend = (
             "git ignores it, so put its folder on the PATH and use its name"
             if "made" in command
-            else f"run `git add {name}`, and commit it"
+            else f"run `git add {name}` and commit it"
         )
         assert said.lines == [f"brat: {lack}: {mend}"]
 
@@ -159,7 +159,7 @@ def test_a_script_that_is_no_program_yet_is_said_with_what_makes_it_one(
     for program, mend in (
         (
             "./agent.sh",
-            "run `chmod +x ./agent.sh && git add ./agent.sh`, and commit it",
+            "run `chmod +x ./agent.sh && git add ./agent.sh` and commit it",
         ),
         ("~/agent.sh", "write its full path, because no shell expands ~ here"),
         ("source", "it is a bash builtin, so begin the command with `bash -c`"),
@@ -185,7 +185,7 @@ def test_a_script_with_windows_line_ends_is_said_before_it_is_started(
         terminal.done(line)
 
     lack = "the CI command: ./ci.sh has Windows line endings"
-    mend = r"run `sed -i 's/\r$//' ./ci.sh`, and commit it"
+    mend = r"run `sed -i 's/\r$//' ./ci.sh` and commit it"
     assert terminal.type(START).lines == [f"brat: {lack}: {mend}"]
 
 

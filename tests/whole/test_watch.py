@@ -212,15 +212,15 @@ def test_what_waits_takes_a_third_of_a_small_screen_at_most(tmp_path: Path) -> N
         seen.shell.setwinsize(6, 60)
         seen.screen.resize(6, 60)
         seen.screen.reset()
-        small = seen.see(lambda text: text.startswith("waits for you: 5, see"))
+        small = seen.see(lambda text: text.startswith("waits for you: 5 (see"))
 
     lines = end.splitlines()
     assert "no CI for 2" in lines[1]
     assert "no CI for 3" in lines[4]
-    assert lines[7] == "  and 3 more: brat status"
+    assert lines[7] == "  and 3 more (see brat status)"
     assert "no CI for 4" not in "".join(lines[:8])
     assert lines[-1].endswith("q quits")
-    assert small.splitlines()[0] == "waits for you: 5, see: brat status"
+    assert small.splitlines()[0] == "waits for you: 5 (see brat status)"
     assert len(small.splitlines()) <= 6
 
 

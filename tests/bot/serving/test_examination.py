@@ -83,7 +83,8 @@ async def test_a_missing_permission_and_event_are_named(here: Town) -> None:
 async def test_a_label_that_is_missing_is_made_when_asked(here: Town) -> None:
     hosting = app(here).model_copy(update={"label": "do it"})
 
-    assert about(await looked(hosting), "there is no label").mend == "--fix creates it"
+    missing = about(await looked(hosting), "there is no label")
+    assert missing.mend == "use --fix to create it"
     assert (
         "created the label"
         in about(await looked(hosting, fix=True), "label do it").said
@@ -113,7 +114,7 @@ async def test_deliveries_that_fail_are_explained(here: Town) -> None:
         await until(tried)
 
     found = about(await looked(hosting), "deliveries")
-    assert found.said.endswith("failed, the newest with 401")
+    assert found.said.endswith("failed (newest: status 401)")
     assert "secrets do not match" in found.mend
 
 
@@ -167,4 +168,7 @@ async def test_a_webhook_that_the_settings_do_not_expect_is_a_note(here: Town) -
 
 
 async def test_an_app_that_may_not_see_the_settings_says_so(here: Town) -> None:
-    assert about(await looked(app(here)), "whether Actions are enabled").grade == "note"
+    assert (
+        about(await looked(app(here)), "whether GitHub Actions is enabled").grade
+        == "note"
+    )

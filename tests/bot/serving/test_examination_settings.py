@@ -55,7 +55,7 @@ async def test_actions_that_are_off_are_a_fault(
 ) -> None:
     settings(forge, on=False)
     assert await actions(rest, has_loop=True, fix=False) == [
-        ("fault", "Actions are disabled"),
+        ("fault", "GitHub Actions is disabled"),
         READS,
         ("note", "jobs may not open pull requests, so brat.yml must act as an App"),
     ]
@@ -66,7 +66,7 @@ async def test_a_default_token_that_can_write_is_a_fault(
 ) -> None:
     settings(forge, on=True, default="write")
     assert await actions(rest, has_loop=False, fix=False) == [
-        ("ok", "Actions are enabled"),
+        ("ok", "GitHub Actions is enabled"),
         ("fault", "by default a job's token can write, and CI runs agents' code"),
     ]
 
@@ -134,7 +134,7 @@ async def test_a_workflow_file_is_held_against_this_version() -> None:
 
     assert await all_of(repository_checks.examined_workflows(files, is_ours)) == [
         ("ok", "brat.yml matches this version"),
-        ("note", "brat-task.yml is from another version"),
+        ("note", "brat-task.yml is from another version of brat"),
         ("ok", "ci.yml can test brat's candidates"),
     ]
 
@@ -268,7 +268,7 @@ async def test_own_branches_that_a_rule_keeps_away_are_a_fault(
     ruled(forge, {"convoy/any/base": [{"type": "creation", "ruleset_id": 7}]})
     forge.get(f"{REPO}/rulesets/7").respond(json={"current_user_can_bypass": "never"})
 
-    said = "the rules on convoy/any/base require no new branches"
+    said = "the rules on convoy/any/base block the bot (no new branches)"
     assert (await told(rest))[1] == ("fault", said)
 
 

@@ -113,7 +113,7 @@ async def test_one_that_has_no_place_on_the_disk_does_not_end_the_others(
     async with running(told) as host:
         await accepted(here, OTHER, numbers[OTHER])
         (trouble,) = (await ready(host))["troubles"]
-        assert "its folder cannot be created: " in trouble
+        assert "cannot create its folder: " in trouble
         assert trouble.startswith(f"{REPO} is stuck: ")
 
         folder.unlink()

@@ -221,7 +221,7 @@ def test_the_dashboard_is_where_the_bot_is_unless_said(
 
 @pytest.mark.parametrize("wanted", ["http://x.example", "https://x.example/y", "x"])
 def test_a_dashboard_that_cannot_be_is_refused(wanted: str) -> None:
-    with pytest.raises(BratError, match="give https://HOST and nothing after it"):
+    with pytest.raises(BratError, match="use https://HOST, without a path"):
         dashboard_at("https://brat.example.com", wanted)
 
 

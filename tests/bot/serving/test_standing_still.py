@@ -54,7 +54,7 @@ async def test_a_repository_whose_log_is_refused_is_named(
         answer = await ready(host)
         assert answer.status_code == 200, answer.text
         (trouble,) = answer.json()["troubles"]
-        assert trouble.startswith(f"{REPO} is stuck: the forge refuses its log")
+        assert trouble.startswith(f"{REPO} is stuck: the forge refuses the log")
         still = 'brat_repository_standing_still{repository="%s"} %s'
         assert still % (REPO, "1.0") in host.metrics.text().decode()
         assert still % (OTHER, "0.0") in host.metrics.text().decode()
@@ -67,7 +67,7 @@ async def test_all_that_stand_still_make_the_bot_unready(here: Town) -> None:
 
         async def unready() -> bool:
             answer = await ready(host)
-            return answer.status_code == 503 and "refuses its log" in answer.text
+            return answer.status_code == 503 and "refuses the log" in answer.text
 
         await until(unready, deadline_s=patient(60))
 
