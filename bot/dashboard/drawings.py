@@ -291,8 +291,8 @@ def headline(
     if trouble:
         return "The log cannot be read"
     if needs_a_person(found):
-        things = counted(len(found), "thing")
-        return f"{things} {'waits' if len(found) == 1 else 'wait'} for you"
+        items = counted(len(found), "item")
+        return f"{items} {'is' if len(found) == 1 else 'are'} waiting for you"
     return "Nothing is waiting for you" if live else "Nothing is in progress"
 
 

@@ -172,8 +172,8 @@ async def _deliveries(roster: Installations) -> Finding:
 
 _MEND_DELIVERY: Final = "make sure that the webhook's address reaches the bot"
 _MENDS: Final[Mapping[int, str]] = {
-    HTTPStatus.UNAUTHORIZED: "the webhook secrets do not match: set the same one on "
-    "both sides",
+    HTTPStatus.UNAUTHORIZED: "the webhook secrets do not match: set the same "
+    "secret in the App and in the settings",
     HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "set the webhook's content type to "
     "application/json",
 }

@@ -419,7 +419,7 @@ async def _listen(
     )
     metrics.watch(
         "brat_installations_broken",
-        "Installations whose repositories cannot be listed.",
+        "Installations whose repositories the bot cannot list.",
         lambda: len(host.broken),
     )
     if not poll:

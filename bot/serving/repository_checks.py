@@ -180,8 +180,7 @@ async def _token(rest: Rest, name: str, known: JobSettings, *, fix: bool) -> Fin
             return Finding("ok", "made jobs' tokens read-only by default")
     said = "by default a job's token can write, and CI runs agents' code"
     mend = (
-        f"choose read permissions {_WHERE}, or give the App "
-        f"{ADMINISTRATION}: write and use --fix"
+        f"choose read permissions {_WHERE}, or grant {ADMINISTRATION}: write for --fix"
     )
     return Finding("fault", said, mend)
 

@@ -74,7 +74,7 @@ class ServiceMetrics(Collector):
         self.registry.register(self)
         self._deliveries = self._counter(
             "brat_deliveries_total",
-            "Webhook deliveries, by event and answer.",
+            "Webhook deliveries, by event and response status.",
             ("event", "status"),
         )
         self._ticks = self._counter(

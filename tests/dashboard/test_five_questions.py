@@ -46,7 +46,7 @@ async def test_five_questions_are_answered_in_two_clicks(tab: Tab) -> None:
     waits = page.get_by_role("region", name="Waiting for you")
     await expect(waits.get_by_text("its acceptance command failed")).to_be_in_viewport()
     await expect(page.get_by_role("heading", level=1)).to_have_text(
-        "2 things wait for you"
+        "2 items are waiting for you"
     )
     # when will it be done: without a click
     one = page.get_by_role("region", name="Let people sign in with passkeys")
@@ -66,7 +66,7 @@ async def test_five_questions_are_answered_in_two_clicks(tab: Tab) -> None:
     # why is task 7 not merged: the reason without a click, all of it with one
     await expect(waits.get_by_text("CI is red on")).to_be_in_viewport()
     await page.get_by_role("link", name=f"{RED} {title(RED)}").first.click()
-    why = page.get_by_role("region", name="Why it is in this state")
+    why = page.get_by_role("region", name="Why the task is in this state")
     await expect(why).to_contain_text("CI is red on")
     await expect(why).to_contain_text("test_ten_attempts_lock_an_account")
 
