@@ -75,7 +75,7 @@ async def _pulls(context: BotContext, look: Look) -> dict[int, PullSeen]:
     seen, and nobody has closed them.
     """
     known = context.observed.pulls
-    found = await by_hand.look_at_pulls(context)
+    found = await by_hand.look_at_pulls(context, context.state)
     closed = (n for n, pull in found.items() if not (pull.open or pull.merged))
     if any(n not in known or known[n].open for n in closed):
         await look()

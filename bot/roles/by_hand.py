@@ -44,7 +44,7 @@ from convoy.rules.verdict import IssueSeen, PullSeen
 async def is_wanted(context: BotContext, draft: Draft, convoy: str) -> bool:
     """Look just before a landing whether a person has said no; that is then owed."""
     issues = await look_at_issues(context)
-    pulls = await look_at_pulls(context)
+    pulls = await look_at_pulls(context, draft.state)  # one may just have been noted
     context.observed = replace(context.observed, issues=issues, pulls=pulls)
     seen = replace(context.observed, refs=draft.refs)
     return not any(gestures(draft.state.convoys[convoy], seen))
@@ -218,9 +218,9 @@ async def _unlabelled_by(context: BotContext, convoy: Convoy, issue: Issue) -> s
 PULL_LIST: Final = look_item("pulls")
 
 
-async def look_at_pulls(context: BotContext) -> dict[int, PullSeen]:
+async def look_at_pulls(context: BotContext, state: State) -> dict[int, PullSeen]:
     """Return the known pull requests; one that the forge does not tell is as before."""
-    known = frozenset(known_pulls(context.state))
+    known = frozenset(known_pulls(state))
     if not known:
         return {}
     pulls = context.github.pulls

@@ -20,6 +20,7 @@ from bot.repository.commits import MirroredCommits
 from bot.repository.draft import Draft
 from bot.repository.mirror import Mirror
 from bot.repository.strangers_commits import Patch
+from bot.roles import by_hand
 from bot.roles.bot_context import BotContext, alone
 from bot.settings.bot_settings import ROLES, Settings
 from convoy.events import Command, Refusal
@@ -37,8 +38,11 @@ from convoy.model.work import Attempt
 from convoy.owed import (
     Action,
     Align,
+    AskMerge,
     Collect,
     Effect,
+    Land,
+    LandConvoy,
     Role,
     Staged,
     item_of,
@@ -66,6 +70,7 @@ from tests.world.model.github import LOGIN, ModelGitHub, at_once
 
 ROUNDS: Final = 120
 """More than there are in the minute for which nothing is pushed after refusals."""
+LANDINGS: Final = (Align, Land, LandConvoy, AskMerge)
 ONCE: Final = (
     *(AcceptNothing, AcceptReport, AcceptWork),
     AcceptReview,
@@ -353,6 +358,10 @@ class Bot:
             ]
             for action in new:
                 done.add(action)
+                if isinstance(action, LANDINGS) and not at_once(
+                    by_hand.is_wanted(self.context, draft, action.convoy)
+                ):
+                    continue
                 item = item_of(action)
                 whole = alone(self.context, item, draft)
                 with whole, draft.part(item), self.forge.watching():
