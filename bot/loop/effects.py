@@ -83,6 +83,8 @@ async def carry_out_effect(context: BotContext, effect: Effect) -> ActionDone | 
             return None
         case Show(convoy=name, part=part):
             convoy = context.state.convoys[name]
+            if context.memory.failures.keep_back(show_item(name, part)):
+                return None  # it was tried with another part
             await show_part(context, convoy, part)
             if convoy.ended and part != "comment":  # it tells that this works again
                 works = frozenset({show_item(name, part)})

@@ -141,6 +141,10 @@ class Failures:
         self._counts.pop(item, None)
         self.owed[item] = command
 
+    def keep_back(self, item: str) -> bool:
+        """Whether an item is set aside, and the log does not hold that yet."""
+        return isinstance(self.owed.get(item), ItemSetAside)
+
     def worked(self, item: str, state: State) -> None:
         """Note that an item works; what was set aside is taken up."""
         self._counts.pop(item, None)
@@ -458,8 +462,9 @@ async def tried(
     context: BotContext, item: str, step: Callable[[], Awaitable[Found]]
 ) -> Found | None:
     """Return what a step found; None: it failed, or its item is set aside."""
-    found = None
-    if may_try(context.mirror.state, item, context.clock()):
+    found, state = None, context.mirror.state
+    is_back = context.memory.failures.keep_back(item)
+    if not is_back and may_try(state, item, context.clock()):
         with alone(context, item):
             found = await step()
     return found

@@ -20,7 +20,14 @@ from convoy.kinds.task_kinds import coder
 from convoy.model.records import EngineSpec, Settings
 from convoy.model.state import Convoy
 from convoy.rules.landing import open_candidates
-from tests.world.model.bots import Agents, Mishap, configurations, patterns, plans
+from tests.world.model.bots import (
+    WRITES,
+    Agents,
+    Mishap,
+    configurations,
+    patterns,
+    plans,
+)
 from tests.world.model.people import Gestures
 
 REACHED: Final = (
@@ -332,5 +339,56 @@ def test_more_lands_of_work_whose_pull_request_was_merged_before_it_was_noted(
 
     ((_, task),) = machine.tasks("needs-review")
     assert (pull.state, task.pull) == ("merged", pull.number)
+    machine.every_promise_holds()
+    machine.teardown()
+
+
+@given(st.none())
+@profile(max_examples=1, database=None, deadline=None)
+def test_a_comment_refused_with_the_labels_is_not_tried_again_at_once(
+    nothing: None,
+) -> None:
+    machine, none = Machine(), Mishap("none", 0)
+    machine.the_first_convoy_is_asked_for(
+        text="- [ ] Task 1",
+        settings=Settings(engines={"default": EngineSpec(type="shell")}),
+        pattern="",
+        season="commands",
+    )
+    machine.all_sessions_end_alike(how="good", mishap=none)
+    for _ in range(3):
+        machine.the_bot_ticks(mishap=none)
+    machine.the_forge_begins_to_refuse(named=True, number=0, what="edit")
+    machine.somebody_drops(number=0, state="needs-review")
+    machine.the_bot_ticks(mishap=Mishap("is refused", WRITES.index("label")))
+    aside = {f"show/convoy-1/{part}" for part in ("labels", "comment")}
+    assert {*machine.forge.state.set_aside} == aside
+
+    for kind in ("sleeps", "none", "none"):
+        machine.the_bot_ticks(mishap=Mishap(kind, 0))
+
+    machine.every_promise_holds()
+    machine.teardown()
+
+
+@given(st.none())
+@profile(max_examples=1, database=None, deadline=None)
+def test_a_pull_request_closed_before_it_was_noted_does_not_land(nothing: None) -> None:
+    machine, none = Machine(), Mishap("none", 0)
+    machine.the_first_convoy_is_asked_for(
+        text="- [ ] Task 1",
+        settings=Settings(engines={"default": EngineSpec(type="shell")}),
+        pattern="",
+        season="commands and deeds",
+    )
+    machine.all_sessions_end_alike(how="good", mishap=none)
+    machine.all_checks_tell_the_truth(mishap=Mishap("dies", 3))
+    machine.closes_a_pull(number=0)
+
+    machine.all_checks_tell_the_truth(mishap=none)
+
+    assert [pull.state for pull in machine.forge.pulls] == ["merged", "shut"]
+    (convoy,) = machine.forge.state.convoys.values()
+    assert convoy.taken_out is not None
     machine.every_promise_holds()
     machine.teardown()
