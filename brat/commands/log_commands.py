@@ -71,8 +71,8 @@ def change_lease(
     if registrations.known(checkout.folder) is None and _has_log(path):
         line = BY_NAME[request.verb].line(request)
         raise BratError(
-            "another machine writes this log: to ask it, add this comment to one of "
-            f"the repository's issues: {line}"
+            "another machine writes this log: to send your request there, comment on "
+            f"one of the repository's issues: {line}"
         )
 
     async def asked() -> int:

@@ -167,8 +167,8 @@ class Backend:
         checkout = checkouts.find(self._path)
         if not registrations.known(checkout.folder):
             raise BratError(
-                "this repository's sessions run elsewhere: see their output on the "
-                "forge's page for the run, or use: brat session tail --bot"
+                "this repository's sessions run on another machine: see the run's page "
+                "on the forge, or use: brat session tail TASK --bot URL"
             )
         printed = output_of(checkout.folder, convoy, task)
         return printed.last(running=task.attempt is not None)

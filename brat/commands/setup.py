@@ -174,8 +174,8 @@ def compared_files(texts: Mapping[str, str], names: Sequence[str]) -> Look:
     if not other:
         return wanted(f"brat's workflow files exist: {', '.join(names)}")
     return for_a_person(
-        f"not this version's files, so left unchanged: {', '.join(other)}; to replace "
-        "a file, remove it and try again"
+        f"these files differ from this version's and stay: {', '.join(other)}; to "
+        "replace a file, remove it and try again"
     )
 
 
@@ -188,11 +188,11 @@ def setup_body(looks: Sequence[tuple[Step, Look]], web: str) -> str:
         if look.state != "wanted"
     ]
     after = (
-        "Once this is merged, brat works only on issues with the label `brat`. The "
-        f'first is "{READY}": one small task; brat reports the result there. '
-        "If you do not want brat, close this pull request."
+        "Once this pull request is merged, brat works only on issues labelled `brat`. "
+        f'The first, "{READY}", has one small task, and brat reports the result '
+        "there. If you do not want brat, close this pull request."
     )
-    parts = ["### What was found", "\n".join(found), "### What will happen", after]
+    parts = ["### Already in place", "\n".join(found), "### What will happen", after]
     if left:
         parts += ["### What you need to do", "\n".join(left)]
     return "\n\n".join(parts)

@@ -104,7 +104,7 @@ def mayor_start(path: Path, text: str, how: Start) -> int:
     if title is not None and (not title or len(title) > TITLE_MOST or "\n" in title):
         _refuse(f"--title must be one line of 1 to {TITLE_MOST} characters")
     if how.headless and how.plan_only:
-        _refuse("--headless runs the plan, --plan-only does not: use only one")
+        _refuse("--headless runs the plan, but --plan-only does not: use only one")
     if how.timeout is not None and not how.headless:
         _refuse("--timeout requires --headless")
     timeout = how.timeout or TIMEOUT
@@ -270,7 +270,7 @@ def list_patterns(path: Path, *, as_json: bool) -> int:
         table = Table("pattern", "inputs", "purpose", box=None)
         for each, faults in found:
             needed = (f"{name}=…" for name in each["inputs"])
-            told = "has errors, see below" if faults else each["description"]
+            told = "has errors (see below)" if faults else each["description"]
             table.add_row(each["name"], " ".join(needed), told)
         out.print(table)
     for _, faults in found:

@@ -384,9 +384,9 @@ def _log(bare: Path, is_shared: bool) -> Iterator[Finding]:  # noqa: FBT001
     yield Finding("ok", f"the log {said}")
     yield from _signed(reader, is_shared)
     for fault in reader.faults:
-        yield Finding("fault", f"the log: {fault}; the rest was read")
+        yield Finding("fault", f"the log has a fault: {fault}; brat read the rest")
     for wrong in (*reader.notices, *verify(bare)):
-        yield Finding("note", wrong, "it is not used; to remove it: brat doctor --fix")
+        yield Finding("note", wrong, "brat ignores it; to remove it: brat doctor --fix")
     for unknown in state.unknown:
         yield Finding(
             "fault",
@@ -399,7 +399,7 @@ def _log(bare: Path, is_shared: bool) -> Iterator[Finding]:  # noqa: FBT001
 _OPEN_LOG: Final = Finding(
     "note",
     "the log has no signing key, so anyone with push access can forge it",
-    "brat setup creates one",
+    "run brat setup to create one",
 )
 
 

@@ -117,7 +117,7 @@ def find(path: Path) -> Checkout:
         )
     repo = _whoever_owns_it(found)
     if repo.workdir is None:
-        raise BratError(f"{path} is a bare repository: give one with a working tree")
+        raise BratError(f"{path} is a bare repository: choose one with a working tree")
     top = Path(repo.workdir)
     _trust(top, Path(found).resolve(), common)
     if repo.head_is_unborn:

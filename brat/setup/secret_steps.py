@@ -227,7 +227,7 @@ class LogKeyStep:
     async def do(self) -> None:
         """Make a key; its public half comes first, and lines that are there stay."""
         if (guard := await self._environment.look()).state != "wanted":
-            raise BratError(f"other branches could read it; first {guard.said}")
+            raise BratError(f"other branches could read the key; first {guard.said}")
         pair = bot_folder.new_log_key()
         lines = [*(await self._signers.value()).splitlines(), pair.line.strip()]
         await self._signers.put("\n".join(lines))

@@ -279,7 +279,7 @@ def planned_ci(
         return (
             for_a_person(f"{lack[0]}: {lack[1]}")
             if lack
-            else wanted("pushes by brat's App start CI")
+            else wanted("your CI runs when brat's App pushes a candidate")
         )
     chosen = asked or named or _only(dispatched)
     if not chosen:
@@ -293,21 +293,21 @@ def planned_ci(
         if lack:
             return for_a_person(f"{lack[0]}: {lack[1]}")
         return for_a_person(
-            "run `brat setup --ci FILE`; FILE is the workflow that tests candidates, "
+            "run `brat setup --ci FILE` with the workflow that tests candidates: "
             f"one of {', '.join(dispatched)}"
         )
     if fault := dispatch_fault(files, chosen):
         return for_a_person(fault)
     if chosen == named:
         return wanted(f"brat starts {chosen} on each candidate")
-    return owed(f"set the variable {CI}, so brat starts {chosen} on each candidate")
+    return owed(f"set the variable {CI} so that brat starts {chosen} on each candidate")
 
 
 class CiStep:
     """Reads the workflows in the checkout; people write their own CI."""
 
     page = "settings/variables/actions"
-    by_hand = f"set the variable {CI} to the file of your CI"
+    by_hand = f"set the variable {CI} to the filename of your CI workflow"
 
     def __init__(
         self,
@@ -325,7 +325,7 @@ class CiStep:
     async def look(self) -> Look:
         """Read the triggers of each workflow, and what the variables say."""
         if not self._config.refinery.require_ci:
-            return wanted("no CI is required")
+            return wanted("your configuration does not require CI")
         is_app, named = bool(await self._app.value()), await self._named.value()
         files, target = own(self._checkout), default_branch(self._checkout)
         found = self._checkout.propose_ci()
@@ -364,7 +364,7 @@ class ContainerStep:
     """Reads the variable; people build and push the image."""
 
     page = "settings/variables/actions"
-    by_hand = f"name an image, pinned by its digest, in the variable {CONTAINER}"
+    by_hand = f"set the variable {CONTAINER} to an image pinned by its digest"
 
     def __init__(self, rest: Rest, repository: str, engine: str) -> None:
         self._variable, self._engine = Variable(rest, repository, CONTAINER), engine

@@ -145,7 +145,7 @@ class _LabelUndo:
 
 class _PullRequestUndo(Setting):
     by_hand = (
-        "no longer allow GitHub Actions to create and approve pull requests under "
+        "stop allowing GitHub Actions to create and approve pull requests under "
         "Settings, Actions, General (administrators only)"
     )
 
@@ -279,8 +279,8 @@ def planned_environment_undo(
         )
     if SECRET in secrets:
         return for_a_person(
-            f"delete the secret {SECRET} of the environment {ENVIRONMENT}: the "
-            "environment has rules or secrets that brat setup did not create"
+            f"delete the secret {SECRET} from the environment {ENVIRONMENT}, but keep "
+            "its other rules and secrets, which brat setup did not create"
         )
     return wanted(f"the environment {ENVIRONMENT} stays: brat setup did not create it")
 
@@ -312,7 +312,7 @@ class _EnvironmentUndo:
         for step in self._told_by_it:
             if (look := await step.look()).state == "owed":
                 raise BratError(
-                    f"the pull request shows what was done; first {look.said}"
+                    f"the environment shows what brat setup stored; first {look.said}"
                 )
         await self._rest.write("DELETE", self._url)
 

@@ -324,7 +324,7 @@ async def test_no_key_is_stored_where_other_branches_could_read_it(
 
     said = await person.type("--yes")
 
-    assert "other branches could read it" in said.err
+    assert "other branches could read the key" in said.err
     assert secrets_of(here) == {}
 
 
@@ -449,7 +449,7 @@ UNDONE = [
     ("DELETE", f".*/{SIGNERS}", "delete the variable BRAT_ALLOWED_SIGNERS", 403),
     ("DELETE", f".*/{CI_VARIABLE}", "delete the variable BRAT_CI_WORKFLOW", 404),
     ("DELETE", ".*/labels/brat", "delete the label", 403),
-    ("PUT", f".*/{TOKENS}", "no longer allow GitHub Actions", 403),
+    ("PUT", f".*/{TOKENS}", "stop allowing GitHub Actions", 403),
 ]
 LATER = [
     ("DELETE", ".*/git/refs/heads/brat-setup", "delete that branch", 422),
@@ -483,7 +483,9 @@ async def test_undo_takes_back_what_setup_made_and_says_what_is_refused(
         assert said.status == 1
         here.faults.lift()
         if refused is UNDONE:
-            assert "the pull request shows what was done; first delete" in said.err
+            assert (
+                "the environment shows what brat setup stored; first delete" in said.err
+            )
             assert await person.state() == made
 
     last = await person.type("--undo --yes")

@@ -98,7 +98,7 @@ class GitHttp:
             self._permissions.check_git(access, level)
         if program == "git-receive-pack":
             if caller.token.scope == "read":
-                raise Refused(403, "This token may only read.")
+                raise Refused(403, "This token is read-only.")
             if not self._service.forge.may(repo, caller.user, "write"):
                 raise Refused(403, f"{caller.user.login} may not push here.")
             if repo.archived:

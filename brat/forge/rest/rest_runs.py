@@ -124,7 +124,7 @@ async def cancel(call: Call, *, force: bool = False) -> Answer:
     if run.status == "completed":
         raise Refused(409, "Cannot cancel a workflow run that is completed.")
     if run.path == PATH:
-        raise Refused(409, "It ends when no tested branch points to its commit.")
+        raise Refused(409, "This run ends when no tested branch points to its commit.")
     call.service.starter.cancel(run, force=force)
     return Answer({}, 202)
 
