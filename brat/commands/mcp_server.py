@@ -184,7 +184,7 @@ MOST_TEXT: Final = 30_000
 """How many characters a text may have: a command's argument has 128 KiB at most."""
 
 ConvoyName = Annotated[
-    str, Meta(max_length=200, description="The convoy's name, as `status` gives it.")
+    str, Meta(max_length=200, description="The convoy's name, as `status` shows it.")
 ]
 TaskNumber = Annotated[
     int, Meta(ge=1, le=999_999_999, description="The task's number in its convoy.")

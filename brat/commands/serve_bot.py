@@ -78,7 +78,7 @@ async def _manifest(wish: AppRequest, port: int) -> None:
         f"{wish.folder / SETTINGS_FILE}{poll}"
     )
     if wish.dashboard_url:
-        where = f"{wish.dashboard_url} when your proxy forwards to it"
+        where = f"{wish.dashboard_url} once your proxy forwards to it"
         say(f'people can sign in at {where}; see "The dashboard" in docs/hosting.md')
 
 

@@ -249,8 +249,7 @@ def wrong_checkpoints(path: Path) -> dict[str, str]:
         else:
             one, other = kept.state, folded.state
             if one != other or [*one.convoys] != [*other.convoys]:
-                said = "it does not match the log at its own commit"
-                found[ref] = f"it is wrong: {said}"
+                found[ref] = "it does not match the log at its own commit"
     return found
 
 

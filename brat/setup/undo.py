@@ -190,7 +190,7 @@ class _SignersUndo:
         if not told:
             return wanted(f"there is no variable {SIGNERS}")
         if SECRET not in names:
-            return wanted(f"the variable {SIGNERS} stays: brat setup stored no key")
+            return wanted(f"the variable {SIGNERS} stays: there is no secret {SECRET}")
         if len(told.splitlines()) > 1:
             return for_a_person(
                 f"remove the line with brat's key from the variable {SIGNERS}; brat "

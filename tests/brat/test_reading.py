@@ -250,7 +250,9 @@ def test_checkpoints_are_held_against_the_log(told: Telling) -> None:
     rubbish, wrong_one = verify(told.path)
 
     assert rubbish.startswith(f"{checkpoint.ref_of(NOW - 1)}: it cannot be used: ")
-    assert wrong_one.startswith(f"{checkpoint.ref_of(NOW + 2)}: it is wrong: ")
+    assert wrong_one.startswith(
+        f"{checkpoint.ref_of(NOW + 2)}: it does not match the log "
+    )
 
 
 def test_a_checkpoint_of_another_log_is_found(told: Telling) -> None:
