@@ -138,7 +138,11 @@ async def test_what_never_arrives_is_given_up(
         ("http://hooks.example/x", (), "use an address that begins with https://"),
         ("ftp://hooks.example/x", (), "use an address that begins with https://"),
         ("https:///x", (), "use an address that begins with https://"),
-        ("https://other.example/x", ("hooks.slack.com",), "not one of notify_hosts"),
+        (
+            "https://other.example/x",
+            ("hooks.slack.com",),
+            "its host must be one of notify_hosts",
+        ),
     ],
 )
 def test_an_address_that_may_not_be_is_refused_unsaid(

@@ -94,7 +94,7 @@ async def test_a_fault_is_told_shortly_each_time_and_its_place_is_logged_once(
     async with hosted(told, lines.append) as host:
 
         async def tried_again() -> bool:
-            return len([line for line in lines if "next try in" in line]) > 1
+            return len([line for line in lines if "trying again in" in line]) > 1
 
         await until(tried_again, deadline_s=patient(60))
 

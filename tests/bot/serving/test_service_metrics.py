@@ -46,7 +46,7 @@ def test_attempts_candidates_and_landings_are_counted() -> None:
 def test_what_is_so_now_is_looked_up() -> None:
     rules = story()
     now = RepositoryStanding(state=rules.state, calls_left=4321, log_commits=9)
-    still = {REPO: "", "pat/stuck": "the forge refuses its log"}
+    still = {REPO: "", "pat/stuck": "the forge refuses the log"}
     metrics = ServiceMetrics(lambda: {REPO: now}, lambda: still, lambda: rules.now)
 
     def value(name: str, **labels: str) -> float | None:
