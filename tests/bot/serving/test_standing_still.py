@@ -87,7 +87,7 @@ async def test_the_bot_of_one_repository_is_unready(tmp_path: Path) -> None:
 
                 async def unready() -> bool:
                     answer = await client.get(f"http://127.0.0.1:{bot.port}/readyz")
-                    return answer.status_code == 503 and "its log" in answer.text
+                    return answer.status_code == 503 and "the log" in answer.text
 
                 async with local_mode.person(url, known) as github:
                     issue = await github.open_issue("Do it", "- [ ] one")

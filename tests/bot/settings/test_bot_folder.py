@@ -165,7 +165,7 @@ def test_a_key_with_a_passphrase_or_no_key_is_refused(tmp_path: Path) -> None:
         bot_folder.read_log_key(file)
     with pytest.raises(BratError, match="BRAT_LOG_KEY is not an Ed25519"):
         bot_folder.parse_log_key(b"", "BRAT_LOG_KEY")
-    with pytest.raises(BratError, match="cannot be read"):
+    with pytest.raises(BratError, match="cannot read the log"):
         bot_folder.read_log_key(tmp_path / "none")
 
 
