@@ -53,7 +53,7 @@ class BoxReport(msgspec.Struct, frozen=True):
         if self.is_off or not self.why or (is_killed and self.why == _SILENT):
             return ""
         return (
-            f"This machine cannot sandbox agents ({self.why}), so no agent starts; use "
+            f"This machine cannot sandbox agents ({self.why}), so no agent starts. Use "
             'another machine, or set [runner] box = "off".'
         )
 

@@ -200,7 +200,7 @@ def read_inputs(env: Mapping[str, str]) -> Inputs:
     token = _token(env)
     if token is None and not server.startswith("file://"):
         raise BadInput(
-            "There is no token for fetching; set BRAT_TOKEN, or set BRAT_TOKEN_FD to "
+            "There is no token to fetch with. Set BRAT_TOKEN, or set BRAT_TOKEN_FD to "
             "the number of a file descriptor that holds one."
         )
     return Inputs(
@@ -269,7 +269,8 @@ def _matching(
         return ""
     value = _given(env, name)
     if form.fullmatch(value) is None:
-        raise BadInput(f"{name} is {value[:80]!r}; it should look like {example}.")
+        looks = "be" if example is _A_COMMIT else "look like"
+        raise BadInput(f"{name} is {value[:80]!r}; it should {looks} {example}.")
     return value
 
 
@@ -283,7 +284,7 @@ def _folder(env: Mapping[str, str], name: str) -> Path:
 def _fresh(env: Mapping[str, str], name: str) -> Path:
     path = _folder(env, name)
     if path.is_dir() and any(path.iterdir()):
-        raise BadInput(f"{name} is {str(path)!r}, which is not empty; use a new one.")
+        raise BadInput(f"{name} is {str(path)!r}, which is not empty. Use a new one.")
     return path
 
 
@@ -344,19 +345,19 @@ def prompted(env: Mapping[str, str]) -> tuple[Inputs, TaskStarted]:
     if env.get("BRAT_SESSION", "").strip() or env.get("BRAT_LOG", "").strip():
         raise BadInput("Give either a prompt or a convoy's session and log, not both.")
     if text.strip() and file.strip():
-        raise BadInput("Give either the input prompt or prompt-file, not both.")
+        raise BadInput("Set either the input prompt or prompt-file, not both.")
     prompt = text if text.strip() else _content(env, file.strip())
     if len(prompt.encode()) > PROMPT_BYTES:
         raise BadInput(f"The prompt is longer than {PROMPT_BYTES} bytes.")
     engine, egress = _engine(env), _hosts(env)
     base = env.get("BRAT_TASK_BASE", "").strip()
     if base and _COMMIT.fullmatch(base) is None:
-        raise BadInput(f"The input base is {base[:80]!r}; give {_A_COMMIT}.")
+        raise BadInput(f"The input base is {base[:80]!r}. It must be {_A_COMMIT}.")
     tokens = _number(env, "BRAT_TASK_BUDGET", Limits().tokens, TOKENS_MOST)
     session = ids.session_name(CONVOY, 1, 1)
     inputs = read_inputs({**env, "BRAT_SESSION": session, "BRAT_LOG": _NO_LOG})
     if not (base or inputs.head):
-        raise BadInput("There is no commit to start from: set the input base.")
+        raise BadInput("There is no commit to start from. Set the input base.")
     return inputs, TaskStarted(
         convoy=CONVOY,
         task=1,
@@ -388,7 +389,7 @@ def _content(env: Mapping[str, str], name: str) -> str:
             text = source.read(PROMPT_BYTES + 1).decode()
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(
-            f"The prompt-file {name[:80]!r} cannot be read: {error}"
+            f"The prompt-file {name[:80]!r} cannot be read: {error}."
         ) from None
     if not text.strip():
         raise BadInput(f"The prompt-file {name[:80]!r} is empty.")
@@ -403,7 +404,7 @@ def _engine(env: Mapping[str, str]) -> EngineSpec:
         raise BadInput(f"The input engine is {name[:80]!r}; use one of {allowed}{hint}")
     model = env.get("BRAT_TASK_MODEL", "").strip()
     if model and _MODEL.fullmatch(model) is None:
-        raise BadInput(f"The input model is {model[:80]!r}; use a model's name.")
+        raise BadInput(f"The input model is {model[:80]!r}. Use a valid model name.")
     try:
         args = tuple(shlex.split(env.get("BRAT_TASK_ARGS", "")))
     except ValueError as error:

@@ -176,7 +176,7 @@ class Gate:
         if found is None:
             asked = f"{request.method} {request.raw_path}"[:200]
             self._tell_once(protocol.Refused(what=asked), asked)
-            why = f"agents may not request {asked}."
+            why = f"Agents may not request {asked}."
             return self._no(HTTPStatus.NOT_FOUND, why)
         read = bytearray()
         async for chunk in request.content.iter_any():
@@ -236,7 +236,7 @@ class Gate:
             if project != self._project:
                 what = f"project={project[:100]}"
                 raise request_rules.RequestRefused(
-                    what, f"brat forwards requests for one project only, not for {what}"
+                    what, f"brat forwards requests for only one project, not {what}."
                 )
         self._models = pinned
         return body

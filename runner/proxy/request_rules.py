@@ -511,10 +511,10 @@ def _refused(what: str, why: str = "") -> RequestRefused:
     short = what[:_SHOWN]
     because = f" ({why[:_SHOWN]})" if why else ""
     if not short:
-        return unreadable(f"not a request of this API{because}")
+        return unreadable(f"not valid in this API{because}")
     return RequestRefused(
         short,
-        f"brat does not forward a request with {short}{because}; to allow it, set "
+        f"brat does not forward a request with {short}{because}. To allow it, set "
         f"allow = [{msgspec.json.encode(short).decode()}] in the engine's table of "
         ".brat/config.toml.",
     )

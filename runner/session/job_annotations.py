@@ -167,8 +167,8 @@ def summary(result: Result, who: str) -> str:
 
 
 _OPEN = (
-    "brat could not isolate the agent's network here: the agent was told to use its "
-    "proxy, but may not have done so."
+    "brat could not isolate the agent's network here. The agent was told to use its "
+    "proxy, but could not be forced to."
 )
 _UNBOXED = (
     "The agent had no sandbox here. If it started, it could read and write "

@@ -77,8 +77,8 @@ def answered(seen: Seen, answer: str, what: str) -> Finding:
         return finding
     if seen.report.status == "done" and answer:
         return Finding("success", "exited", f"The agent answered with a {what}.")
-    said = (seen.report.status or "nothing").replace("_", " ")
-    why = f"The agent produced no {what}; it reported {said}: {seen.report.summary}"
+    said = (seen.report.status or "none").replace("_", " ")
+    why = f"The agent produced no {what} (status: {said}): {seen.report.summary}"
     return Finding("failure", "nothing", why)
 
 
@@ -120,21 +120,22 @@ def _said(seen: Seen) -> Iterator[Finding]:
             why = "The agent exited without saying that it was done."
             yield Finding("failure", ended, why)
         case "blocked" | "missing_tool" | "missing_data" as status:
-            what = status.replace("_", " ")
+            lacks = {"blocked": "a blocker", "missing_tool": "a missing tool"}
+            what = lacks.get(status, "missing data")
             why = f"The agent reported {what}: {seen.report.summary}"
             yield Finding("failure", ended, why)
         case "done" if not (seen.work.changes or seen.work.faults or seen.goes_on):
-            why = "The agent reported done but changed nothing."
+            why = "The agent said that it was done, but it changed nothing."
             yield Finding("failure", "nothing", " ".join((why, *seen.work.left_out)))
         case "noop" if seen.work.changes:
             files = counted(len(seen.work.changes), "file")
-            why = f"The agent reported noop but changed {files}."
+            why = f"The agent said there was nothing to do, but it changed {files}."
             yield Finding("failure", ended, why)
         case "noop" if seen.goes_on:
-            why = "The agent reported noop but left the unfinished work as it was."
+            why = "The agent said there was nothing to do, but unfinished work remains."
             yield Finding("failure", ended, why)
         case "noop" if not seen.unaccepted:
-            why = "The agent reported that there was nothing to do."
+            why = "The agent said that there was nothing to do."
             yield Finding("noop", ended, why)
         case _:
             return

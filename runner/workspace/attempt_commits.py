@@ -227,13 +227,13 @@ class AttemptCommits:
         size = bundle.stat().st_size
         if size > BUNDLE_LIMIT:
             lighter = self._lighter(message, sizes, bundle)
-            said = f"The work has {size} bytes, most of them in {work.largest}; at most"
+            said = f"The work has {size} bytes, most of them in {work.largest}."
             return replace(
                 work,
                 commit=lighter.commit,
                 bundle=lighter.bundle,
                 patch_bytes=size,
-                oversized=f"{said} {BUNDLE_LIMIT} can be kept.{lighter.oversized}",
+                oversized=f"{said} The limit is {BUNDLE_LIMIT}.{lighter.oversized}",
             )
         lasting = {(each.path, each.mode_after) for each in changes}
         steps = () if own == workspace.base else self._steps("HEAD")
@@ -258,16 +258,16 @@ class AttemptCommits:
         self._undo(each for each in staged if each.path in {*gone})
         tree = self._git("write-tree").stdout.decode().strip()
         if self._says_yes("diff", "--quiet", base, tree):
-            return Work(oversized=" There were no other changes.")
+            return Work(oversized=" There were no other changes to keep.")
         commit = ("commit-tree", tree, "-p", base, "-F", "-")
         made = self._git(*commit, stdin=message.text().encode(errors="replace"))
         head = made.stdout.decode().strip()
         point_ref(self._workspace.store, self._workspace.ref, head)
         self._git("bundle", "create", "--quiet", str(bundle), "HEAD", f"^{base}")
         if bundle.stat().st_size > BUNDLE_LIMIT:
-            return Work(oversized=" None of it was kept.")
+            return Work(oversized=" brat kept none of it.")
         self._patch_bytes()  # which is then searched for secrets
-        said = f" The rest was kept without {path_list(gone[::-1])}."
+        said = f" brat kept everything except {path_list(gone[::-1])}."
         return Work(head, bundle=bundle, oversized=said)
 
     def _agents_commit(self) -> str | None:
@@ -374,7 +374,7 @@ class AttemptCommits:
         kinds = ("--modified", "--deleted", "--others", "--exclude-standard")
         listed = self._git("ls-files", "-z", "--deduplicate", *kinds).stdout
         paths = [*map(os.fsdecode, filter(None, listed.split(b"\0")))]
-        refused, why = paths[ALONE_MOST:], "there are too many"
+        refused, why = paths[ALONE_MOST:], "there are too many files"
         for path in paths[:ALONE_MOST]:
             add = ("update-index", "--add", "--remove", "--", path)
             done = self._git(*add, check=False)

@@ -291,12 +291,12 @@ def _fetch_base(inputs: Inputs, workspace: Workspace, started: TaskStarted) -> N
 
 
 SUBMODULES: Final = (
-    "This repository has submodules, which are not checked out here: their folders are "
-    "empty. They cannot be changed."
+    "This repository has submodules, which are not checked out here. Their folders are "
+    "empty, and you cannot change them."
 )
 LFS: Final = (
-    "The files that .gitattributes assigns to Git LFS are not here: you see three-line "
-    "pointers. Do not change or add such files: your work will not include the changes."
+    "The files that .gitattributes assigns to Git LFS are not here. You see three-line "
+    "pointers. Do not change or add such files: brat leaves them out."
 )
 _READ_BYTES: Final = 100_000
 ATTRIBUTES: Final = ".gitattributes"

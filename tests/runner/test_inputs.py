@@ -16,9 +16,9 @@ NOBODY = "0" * 40
 @looped(
     ({"BRAT_SESSION": None}, "BRAT_SESSION is not set."),
     ({"BRAT_SESSION": "x"}, "BRAT_SESSION: 'x' is not the name of a session; "),
-    ({"BRAT_LOG": "main"}, "BRAT_LOG is 'main'; it should look like the 40 hex "),
+    ({"BRAT_LOG": "main"}, "BRAT_LOG is 'main'; it should be the 40 hex "),
     ({"BRAT_RESULT": ""}, "BRAT_RESULT is not set."),
-    ({"BRAT_RESULT": "/etc"}, "BRAT_RESULT is '/etc', which is not empty; "),
+    ({"BRAT_RESULT": "/etc"}, "BRAT_RESULT is '/etc', which is not empty. "),
     ({"BRAT_RESULT": "/etc/passwd"}, "BRAT_RESULT is '/etc/passwd', which is not "),
     ({"RUNNER_TEMP": None}, "RUNNER_TEMP is not set."),
     ({"GITHUB_WORKSPACE": None}, "GITHUB_WORKSPACE is not set."),
@@ -26,7 +26,7 @@ NOBODY = "0" * 40
     ({"GITHUB_REPOSITORY": "a/b/c"}, "GITHUB_REPOSITORY is 'a/b/c'; it should look "),
     ({"GITHUB_REPOSITORY_ID": None}, "GITHUB_REPOSITORY_ID is not set."),
     ({"GITHUB_REPOSITORY_ID": "x"}, "GITHUB_REPOSITORY_ID is 'x'; it should look "),
-    ({"GITHUB_SHA": "main"}, "GITHUB_SHA is 'main'; it should look like the 40 "),
+    ({"GITHUB_SHA": "main"}, "GITHUB_SHA is 'main'; it should be the 40 "),
     ({"GITHUB_SERVER_URL": "ext::sh"}, "GITHUB_SERVER_URL is 'ext::sh'; it should "),
     ({"GITHUB_SERVER_URL": "https://u:p@x"}, "GITHUB_SERVER_URL is 'https://u:p@x'"),
     ({"BRAT_TOKEN": "a b"}, "The token contains invalid characters."),
@@ -37,7 +37,7 @@ NOBODY = "0" * 40
     ({"BRAT_TOKEN_FD": "99"}, "BRAT_TOKEN_FD is 99, which cannot be read: Bad "),
     (
         {"BRAT_TOKEN": None, "GITHUB_SERVER_URL": "http://127.0.0.1"},
-        "There is no token for fetching; set BRAT_TOKEN, or set BRAT_TOKEN_FD to ",
+        "There is no token to fetch with. Set BRAT_TOKEN, or set BRAT_TOKEN_FD to ",
     ),
 )
 def test_bad_input_gets_one_sentence(

@@ -38,15 +38,19 @@ def judged(
         "success: Changed 1 file.": judged(),
         "success: Changed 1 more file.": judged(goes_on=True),
         "success: Changed 0 more files.": judged(work=NOTHING, goes_on=True),
-        "failure: The agent reported noop but left the unfinished work as it was.": judged(
+        "failure: The agent said there was nothing to do, but unfinished work remains.": judged(
             report=NOOP, work=NOTHING, goes_on=True
         ),
-        "noop: The agent reported that there was nothing to do.": judged(
+        "noop: The agent said that there was nothing to do.": judged(
             report=NOOP, work=NOTHING
         ),
-        "failure: The agent reported noop but changed 1 file.": judged(report=NOOP),
-        "failure: The agent reported done but changed nothing.": judged(work=NOTHING),
-        "failure: The agent reported missing tool: no cargo": judged(
+        "failure: The agent said there was nothing to do, but it changed 1 file.": judged(
+            report=NOOP
+        ),
+        "failure: The agent said that it was done, but it changed nothing.": judged(
+            work=NOTHING
+        ),
+        "failure: The agent reported a missing tool: no cargo": judged(
             report=Report("missing_tool", "no cargo")
         ),
         "failure: The agent exited without saying that it was done.": judged(

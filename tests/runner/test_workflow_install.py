@@ -133,7 +133,7 @@ def test_without_a_commit_nothing_is_installed(
     done = installed(WORKFLOWS[0], tmp_path, source, commit)
 
     assert done.returncode == 2
-    assert "set the commit to install in brat.yml" in done.stdout
+    assert "set source and commit in brat.yml" in done.stdout
     assert not (tmp_path / "brat-source").exists()
 
 
