@@ -204,9 +204,9 @@ class TaskLinked(TaskEvent, frozen=True, kw_only=True, tag="task.linked"):
 
 
 class TaskRewritten(TaskEvent, frozen=True, kw_only=True, tag="task.rewritten"):
-    """The task was changed in the plan, for example which tasks it waits for.
+    """The plan for the task was changed, for example the tasks that it waits for.
 
-    Older logs used it to join two tasks; without it, the work of one would be lost.
+    Older logs also use this event to join two tasks.
     """
 
     spec: TaskSpec

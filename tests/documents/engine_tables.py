@@ -51,11 +51,11 @@ def variables() -> str:
     lines = [_line(["variable", "what it holds"]), _line(["---", "---"])]
     lines += (_line([", ".join(map(_code, n)), text]) for n, text in VARIABLES.items())
     return (
-        f"{''.join(lines)}\nAlso set: the variables of tools (`JAVA_HOME` and others), "
-        "and the engine's own key, server and settings. `.brat/setup.sh` and the "
-        "acceptance command get these without `BRAT_*` and the engine's; that "
-        "script also gets [`BRAT_CACHE`](#what-the-project-needs). Local CI gets "
-        "`GITHUB_SHA` and `GITHUB_REF_NAME`, but neither `TERM` nor git's.\n"
+        f"{''.join(lines)}\nThe engine also gets the variables of tools (`JAVA_HOME` "
+        "and others), and those for its key, server and settings. `.brat/setup.sh` and "
+        "the acceptance command get all but `BRAT_*` and the engine's own; the script "
+        "also gets [`BRAT_CACHE`](#what-the-project-needs). Local CI also gets "
+        "`GITHUB_SHA` and `GITHUB_REF_NAME`, but not `TERM` or git's variables.\n"
     )
 
 
