@@ -133,8 +133,8 @@ def _by_npm(kind: str, folder: Path, path: str, offered: Mapping[str, str]) -> P
     npm = shutil.which("npm", path=path)
     if npm is None:
         raise Unavailable(
-            f"neither {kind} nor npm is installed in this job: set the variable "
-            f"BRAT_CONTAINER to an image that has {kind}"
+            f"Neither {kind} nor npm is installed in this job. Set the variable "
+            f"BRAT_CONTAINER to an image that has {kind}."
         )
     lock = npm_lock(kind)
     modules = folder / "lib"
@@ -146,7 +146,7 @@ def _by_npm(kind: str, folder: Path, path: str, offered: Mapping[str, str]) -> P
     _, where = NPM[kind]
     found = next(iter((modules / "node_modules").glob(where)), None)
     if found is None:
-        raise Unavailable(f"the {kind} package has no executable for this platform")
+        raise Unavailable(f"The {kind} package has no executable for this platform.")
     return found
 
 
@@ -154,8 +154,8 @@ def _by_pip(folder: Path, path: str, offered: Mapping[str, str]) -> Path:
     if sys.version_info >= _TOO_NEW:
         raise Unavailable(
             f"{_AIDER} is not installed in this job and does not run on Python "
-            f"{'.'.join(map(str, _TOO_NEW))} or newer: set the variable BRAT_CONTAINER "
-            "to an image that has it"
+            f"{'.'.join(map(str, _TOO_NEW))} or newer. Set the variable BRAT_CONTAINER "
+            f"to an image that has {_AIDER}."
         )
     place = folder / "lib"
     _run((sys.executable, "-I", "-m", "venv", str(place)), folder, path, offered)
@@ -192,7 +192,7 @@ def _run(
         )
     except subprocess.TimeoutExpired as error:
         raise Unavailable(
-            f"{command[0]} took longer than {INSTALL_S} s to install the engine"
+            f"{command[0]} took longer than {INSTALL_S} s to install the engine."
         ) from error
     if done.returncode:
         said = (done.stderr or done.stdout).strip()[-_SAID_CHARS:]

@@ -53,7 +53,7 @@ def _handed(env: Mapping[str, str], name: str, most: int) -> bytes | None:
     if not number:
         return None
     if not (number.isascii() and number.isdigit() and int(number) > _STANDARD):
-        raise BadInput(f"{name} is {number!r}; use a file descriptor, 3 or higher.")
+        raise BadInput(f"{name} is {number!r}. Use a file descriptor, 3 or higher.")
     try:
         with open(int(number), "rb", buffering=0) as source:  # noqa: PTH123  a descriptor has no path
             return source.read(most)

@@ -65,7 +65,7 @@ def live_feed(inputs: Inputs) -> AbstractContextManager["LiveFeed | None"]:
     route, why = route_of(inputs.feed, trusted_programs.folders())
     if route:
         return LiveFeed(route)
-    note(inputs, f"the live feed is off: {why}", sys.stdout)
+    note(inputs, f"The live feed is off: {why}.", sys.stdout)
     return nullcontext()
 
 

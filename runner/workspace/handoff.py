@@ -31,8 +31,8 @@ class NobodySigned(BadInput):
 
 _HEADS: Final = "refs/heads/"
 _SET: Final = (
-    "set the repository variable BRAT_ALLOWED_SIGNERS to the bot's signer line, or "
-    f"commit that line as {SIGNERS_FILE} on the default branch"
+    "set the repository variable BRAT_ALLOWED_SIGNERS to the bot's allowed-signers "
+    f"line, or commit that line as {SIGNERS_FILE} on the default branch"
 )
 
 

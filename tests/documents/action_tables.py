@@ -19,7 +19,7 @@ def inputs() -> str:
         f"| `{name}` | {each['description']} | {_default(each)} |\n"
         for name, each in _rows("inputs").items()
     )
-    return "| input | for | default |\n|---|---|---|\n" + "".join(rows)
+    return "| input | meaning | default |\n|---|---|---|\n" + "".join(rows)
 
 
 def permissions() -> str:
@@ -32,7 +32,7 @@ def outputs() -> str:
         f"| `{name}` | {each['description']} |\n"
         for name, each in _rows("outputs").items()
     )
-    return "| output | is |\n|---|---|\n" + "".join(rows)
+    return "| output | meaning |\n|---|---|\n" + "".join(rows)
 
 
 def _default(spec: dict[str, Any]) -> str:

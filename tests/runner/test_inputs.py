@@ -32,7 +32,7 @@ NOBODY = "0" * 40
     ({"BRAT_TOKEN": "a b"}, "The token contains invalid characters."),
     (
         {"BRAT_TOKEN_FD": "1"},
-        "BRAT_TOKEN_FD is '1'; use a file descriptor, 3 or higher.",
+        "BRAT_TOKEN_FD is '1'. Use a file descriptor, 3 or higher.",
     ),
     ({"BRAT_TOKEN_FD": "99"}, "BRAT_TOKEN_FD is 99, which cannot be read: Bad "),
     (
