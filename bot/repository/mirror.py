@@ -99,7 +99,7 @@ def collect_mirror(mirror: Path) -> None:
     except BratError as error:
         _log.warning("git gc failed in %s: %s", mirror, error)
     else:
-        _log.info("%s: %s, %s after it", mirror, before, on_disk(mirror))
+        _log.info("git gc in %s: %s before, %s after", mirror, before, on_disk(mirror))
     left = on_disk(mirror)
     (mirror / _SIZE).write_text(f"{left.size} {left.files}")
 
@@ -133,7 +133,7 @@ class MirrorWatch:
             return
         self._looked_at = self._ticking()
         if has_grown(self._mirror):
-            raise Outgrown("its mirror has grown: removing unused objects")
+            raise Outgrown("its mirror is too large; brat removes unused objects now")
 
 
 class Mirror(Clone):

@@ -200,7 +200,7 @@ class CommitRange:
             return {}
         self._looked += len(tree)
         if self._looked > LOOKED_MOST:
-            raise TooMuch(f"The work has over {LOOKED_MOST} files and folders.")
+            raise TooMuch(f"The work has more than {LOOKED_MOST} files and folders.")
         return {each.raw_name or b"": each for each in tree}
 
 

@@ -66,7 +66,7 @@ def read_log(
             fault = kept
         except Corrupt as error:
             fault = str(error)
-        notices.append(f"{ref} cannot be used, so the log is read instead: {fault}")
+        notices.append(f"{ref} cannot be used, so brat reads the log instead: {fault}")
     try:
         return follow(clone.log, head), notices
     except Missing:
@@ -128,13 +128,13 @@ def believed_tip(clone: Clone, known: str, found: str | None) -> tuple[str, list
         clone.remote.push((RefUpdate(WAL_REF, head, found),))
     except (Missing, GitFailed) as error:
         said = (
-            f"it cannot be restored: {error}. If the change was intended, stop the "
-            f"bot and delete {clone.path}"
+            f"it cannot be restored: {error}. If you intended the change, stop the bot "
+            f"and delete {clone.path}"
         )
         raise Rewritten(known, found, said) from error
-    was = f"was at {found}, not a descendant of {known}" if found else "was missing"
+    was = f"was at {found}, not at a descendant of {known}" if found else "was missing"
     said = (
-        f"{WAL_REF} {was}; it was restored to {head}. If the change was intended, "
+        f"{WAL_REF} {was}. brat restored it to {head}. If you intended the change, "
         f"stop the bot, delete {clone.path}, and make the change again"
     )
     return head, [said]

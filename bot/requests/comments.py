@@ -145,8 +145,8 @@ async def carry_out_command(
 _VERB_OF: Final = {"approved": "approve", "changes_requested": "revise"}
 SEE_REVIEW: Final = "see the review's comments on the changed lines"
 LATE_REVIEW: Final = replies.refused(
-    "this review was found by polling, and GitHub does not say whether its text has "
-    "been edited since; repeat its commands in a comment"
+    "brat found this review by polling, and GitHub does not say whether its text was "
+    "edited; repeat its commands in a comment"
 )
 
 

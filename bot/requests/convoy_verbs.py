@@ -57,7 +57,7 @@ def _plan(context: RequestContext) -> str:
     if not convoy.tasks:
         raise NotPossible(f"{convoy.name} has no plan yet")
     said = approval(convoy)
-    waits = [f"**It is waiting for approval:** {said}."] if said else []
+    waits = [f"**The plan is waiting for approval:** {said}."] if said else []
     return "\n".join((*plan_section(convoy, PLAN_CHARS), *waits))
 
 
@@ -232,7 +232,7 @@ def _approve(context: RequestContext, *, commit: str | None = None) -> str:
                 convoy=convoy.name, task=task, commit=commit, by=context.by
             )
             context.submit(taken)
-            return f"The commit is accepted: {subject(task)} continues from there."
+            return f"The commit is accepted, and {subject(task)} continues from there."
     if number and number in (convoy.pull, *(task.pull for task in convoy.tasks)):
         return _approve_work(context, convoy, commit)
     if commit is not None:
@@ -240,7 +240,7 @@ def _approve(context: RequestContext, *, commit: str | None = None) -> str:
     asked, staged = _comment_asking(context), context.config.staged
     plan = ApprovePlan(convoy=convoy.name, by=context.by, comment=asked, staged=staged)
     context.submit(plan)
-    return "The plan is approved: the first tasks start."
+    return "The plan is approved. The first tasks can start."
 
 
 def _approve_work(context: RequestContext, convoy: Convoy, commit: str | None) -> str:
@@ -261,8 +261,8 @@ def _approve_work(context: RequestContext, convoy: Convoy, commit: str | None) -
         )
     )
     if lacks := lacking_approvals(context.convoy, context.own_task or task):
-        return f"Approved; it still needs {lacks}."
-    return "Approved: it will merge when CI is green."
+        return f"Approved. The work still needs {lacks}."
+    return "Approved. The work will merge when CI is green."
 
 
 def _comment_asking(context: RequestContext) -> int:
@@ -316,8 +316,8 @@ def _pause(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002 
     convoys = _how_many(context, "active")
     context.submit(RepositoryPaused(by=context.by))
     return (
-        f"Everything is paused, including {convoys}. Running sessions finish as "
-        "usual; nothing new starts or is accepted until `/brat resume all`."
+        f"Everything is paused, including {convoys}. Running sessions finish as usual, "
+        "but nothing new starts or is accepted until someone says `/brat resume all`."
     )
 
 
@@ -378,7 +378,7 @@ def _lock(context: RequestContext, *, resource: str, ttl: int = verb.LOCK_TTL_S)
     by, nonce, now = context.by, context.asker.nonce, context.draft.now
     command = TakeLease(resource=resource, holder=by, nonce=nonce, now=now, ttl_s=ttl)
     context.submit(command)
-    return f"You hold {code_span(resource)} for {ttl} s."
+    return f"You hold the lock on {code_span(resource)} for {ttl} s."
 
 
 def _renew(
@@ -387,13 +387,13 @@ def _renew(
     by, nonce, now = context.by, _nonce(context, resource), context.draft.now
     command = RenewLease(resource=resource, holder=by, nonce=nonce, now=now, ttl_s=ttl)
     context.submit(command)
-    return f"You hold {code_span(resource)} for another {ttl} s."
+    return f"You hold the lock on {code_span(resource)} for another {ttl} s."
 
 
 def _unlock(context: RequestContext, *, resource: str) -> str:
     nonce = _nonce(context, resource)
     context.submit(FreeLease(resource=resource, holder=context.by, nonce=nonce))
-    return f"{code_span(resource)} is free."
+    return f"{code_span(resource)} is unlocked."
 
 
 def _nonce(context: RequestContext, resource: str) -> str:

@@ -101,7 +101,7 @@ def _allow(context: RequestContext, *, task: int, path: str = "") -> str:
     known = before.allowed if before else ()
     new = [each for each in (after.allowed if after else ()) if each not in known]
     listed = ", ".join(code_span(each) for each in new)
-    return f"Task {task} may change {listed}; its work still needs green CI."
+    return f"Task {task} may change {listed}. Its work still needs green CI."
 
 
 def _waits_for_paths(convoy: Convoy) -> list[int]:
@@ -242,7 +242,7 @@ def _merge(context: RequestContext, *, task: int | None = None) -> str:
     name, out = context.convoy.name, part.taken_out
     if out is not None and out.gesture == "closed":
         context.submit(WorkTakenBack(convoy=name, task=number, by=context.by))
-        return f"A new pull request will be opened to replace #{out.pull}."
+        return f"brat will open a new pull request to replace #{out.pull}."
     context.submit(MergeRequested(convoy=name, task=number, by=context.by))
     return f"{what} is back in the merge queue."
 
@@ -268,7 +268,7 @@ QUEUE: Final = (
         right="maintain",
         words=(ANY_TASK,),
         help="Puts a task's pull request, or the convoy's own, back into the merge "
-        "queue; if it was closed, opens a new one.",
+        "queue. If it was closed, opens a new one.",
         rule=_merge,
         of_task=TaskEndpoint(
             word="release",

@@ -38,12 +38,12 @@ async def _land(context: RequestContext, *, commit: str | None = None) -> str:
     """Put a pull request into the queue of its target, as it is now."""
     pull = await _open_pull(context)
     if pull.draft:
-        raise NotPossible("it is a draft; mark it as ready for review first")
+        raise NotPossible("this is a draft; mark it as ready for review first")
     head, given = pull.head.sha, _given(context, pull, lands=True)
     if commit is not None and not head.startswith(commit):
-        raise NotPossible(f"it is now at `{head[:SHOWN]}`; review and name that commit")
+        raise NotPossible(f"the head is `{head[:SHOWN]}`; review and name that commit")
     if commit is None and not await context.bot.github.may_write(given.author):
-        who = code_span(given.author) if given.author else "its unknown author"
+        who = code_span(given.author) if given.author else "the pull request's author"
         raise NotPossible(
             f"{who} does not have write access and could push again at any time; name "
             f"the commit that you reviewed: `/brat land {head[:SHOWN]}`"
@@ -69,8 +69,8 @@ async def _fix(context: RequestContext, *, text: str = "") -> str:
     given = _given(context, pull, lands=False)
     if not given.branch:
         raise NotPossible(
-            "its branch is in a fork, and brat cannot push there; push the branch to "
-            "this repository and open a pull request from it, or ask the author to"
+            "the branch is in a fork, where brat cannot push; push the branch to this "
+            "repository and open a pull request from it, or ask the author to do so"
         )
     allowed = {name.casefold() for name in _config(context).fix.authors}
     author = given.author
@@ -78,8 +78,8 @@ async def _fix(context: RequestContext, *, text: str = "") -> str:
     is_asked = not allowed & {author.casefold(), EVERYBODY}
     if is_asked and not await context.bot.github.may_write(author):
         raise NotPossible(
-            f"the branch belongs to {code_span(author)}, who cannot approve "
-            "this without write access; add the author to `[fix] authors`"
+            f"the branch belongs to {code_span(author)}, who has no write access and "
+            "cannot approve the request; add the author to `[fix] authors`"
         )
     red = "" if text else await _red(context, given)
     base = await asyncio.to_thread(_fork_point, context, given, pull.base.ref)
@@ -90,8 +90,8 @@ async def _fix(context: RequestContext, *, text: str = "") -> str:
     )
     if not (text or red or conflict):
         raise NotPossible(
-            "its CI is not red, and it does not conflict with "
-            f"{code_span(pull.base.ref)}; say after `--` what to do"
+            "CI is not red, and the pull request does not conflict with "
+            f"{code_span(pull.base.ref)}; write what to do after `--`"
         )
     request = await _request(
         context,
@@ -104,14 +104,14 @@ async def _fix(context: RequestContext, *, text: str = "") -> str:
     _plan(context, request, _task(context, request, pull, text or red, conflict))
     await mayor.warn(context.bot, context.draft, request)
     if not is_asked:
-        return f"An agent is adding commits to {code_span(given.branch)}."
+        return f"An agent will add commits to {code_span(given.branch)}."
     sign = ids.sign_key("fix", request.convoy)
     asks = (
         f"@{author}: {context.by} wants an agent to work on this branch. Nothing "
         "starts until you say `/brat approve`. To decline, say `/brat cancel`."
     )
     context.submit(Answer(issue=given.number, sign=sign, text=asks))
-    return "The author will be asked first."
+    return "brat will ask the author for approval first."
 
 
 async def _open_pull(context: RequestContext) -> "Pull":
@@ -122,10 +122,10 @@ async def _open_pull(context: RequestContext) -> "Pull":
         raise NotPossible("the pull request is closed")
     convoy = convoy_of(context.draft.state, number)
     if convoy is not None and convoy.given is None:
-        raise NotPossible(f"it is part of {convoy.name}, which lands automatically")
+        raise NotPossible(f"this is part of {convoy.name}, which lands automatically")
     for branch in (pull.head.ref, pull.base.ref):
         if own := ids.clashing(branch):
-            raise NotPossible(f"{code_span(own)} are brat's own branches")
+            raise NotPossible(f"{code_span(own)} is reserved for brat's branches")
     return pull
 
 
@@ -143,7 +143,7 @@ def _given(context: RequestContext, pull: "Pull", *, lands: bool) -> GivenPull:
 
 def _config(context: RequestContext) -> "Config":
     if context.config.staged:
-        raise NotPossible("`.brat/config.toml` sets `staged`, so brat does nothing")
+        raise NotPossible("brat does nothing while `.brat/config.toml` sets `staged`")
     return context.config
 
 
@@ -154,7 +154,7 @@ def _fork_point(context: RequestContext, given: GivenPull, target: str) -> str:
     bot.mirror.ensure([given.head, tip])
     base = bot.composer.base_of(given.head, tip)
     if base is None:
-        raise NotPossible(f"it shares no history with {code_span(target)}")
+        raise NotPossible(f"the branch shares no history with {code_span(target)}")
     return base
 
 

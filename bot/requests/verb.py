@@ -68,7 +68,7 @@ def read_sha(word: str) -> str:
     """Read a commit's id or its beginning; return it in lower case."""
     if _SHA.fullmatch(word):
         return word.lower()
-    raise ValueError("is not a commit; write at least the first 7 digits of its ID")
+    raise ValueError("is not a commit; write at least the first 7 characters of its ID")
 
 
 def read_path(word: str) -> str:
@@ -89,7 +89,7 @@ def read_pattern(word: str) -> str:
     """Read the name of a pattern; a later check finds out whether it exists."""
     if _PATTERN.fullmatch(word):
         return word
-    raise ValueError("is not a pattern name; `brat workflow list` shows them all")
+    raise ValueError("is not a pattern name; `brat workflow list` lists all patterns")
 
 
 def read_priority(word: str) -> int:

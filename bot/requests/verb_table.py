@@ -32,7 +32,7 @@ _RIGHTS: Final = {"read": "any", "write": "write", "maintain": "maintain"}
 def _verb(word: str) -> str:
     if word.lower() in BY_NAME:
         return word.lower()
-    raise ValueError(f"is not a verb{did_you_mean(word, BY_NAME)}")
+    raise ValueError(f"is not a command{did_you_mean(word, BY_NAME)}")
 
 
 VERBS: Final = (
@@ -80,7 +80,7 @@ def help_text(verb: str | None = None) -> str:
         )
     row = BY_NAME.get(verb)
     if row is None:
-        return f"There is no verb {code_span(verb)}{did_you_mean(verb, BY_NAME)}"
+        return f"There is no command {code_span(verb)}{did_you_mean(verb, BY_NAME)}"
     where, right = _PLACES[row.place], _RIGHTS[row.right]
     usage = code_span(row.usage, USAGE_CHARS)
     return f"{usage}\n\n{row.help}\n\nOn: {where}. Access: {right}."
@@ -123,8 +123,8 @@ def clean_request(text: str) -> str:
 def _request(said: SlashCommand, on: Place) -> Request:
     verb = BY_NAME.get(said.verb)
     if verb is None:
-        near = did_you_mean(said.verb, BY_NAME) or "; `/brat help` lists all verbs"
-        raise ValueError(f"there is no verb {code_span(said.verb)}{near}")
+        near = did_you_mean(said.verb, BY_NAME) or "; `/brat help` lists all commands"
+        raise ValueError(f"there is no command {code_span(said.verb)}{near}")
     if {on, verb.place} == {"issue", "pull"}:
         where = {"issue": "an issue", "pull": "a pull request"}[verb.place]
         raise ValueError(f"use {code_span(verb.name)} on {where}")

@@ -180,7 +180,7 @@ def _revise(context: RequestContext, *, text: str) -> str:
         raise NotPossible(NO_WORK)
     if task is None:
         context.submit(ConvoyReplanned(convoy=convoy.name, by=context.by, text=text))
-        return "A new plan is being made; it will show what changed."
+        return "brat is making a new plan, which will show what changed."
     if threads := context.asker.threads:
         raised = RaiseThreads(
             convoy=convoy.name,
@@ -200,7 +200,7 @@ def _revise(context: RequestContext, *, text: str) -> str:
             f"Task {task.number} has no attempts left and is waiting for a person. "
             f"`/brat retry {task.number}` lets it continue with your comments."
         )
-    return f"Task {task.number} continues its work, based on your comments."
+    return f"Task {task.number} continues its work and will address your comments."
 
 
 def _rework(context: RequestContext, convoy: Convoy, text: str) -> str:
@@ -210,8 +210,8 @@ def _rework(context: RequestContext, convoy: Convoy, text: str) -> str:
     number = next((task.number for task in rounds if not task.settled), 0)
     if not number and context.asker.allowed and len(rounds) >= convoy.settings.attempts:
         raise NotPossible(
-            f"the revision limit ({len(rounds)}) has been reached; a person must now "
-            "decide, with a review or `/brat add`"
+            f"the convoy has reached its limit of {len(rounds)} revisions; a person "
+            "must continue with a review or `/brat add`"
         )
     if not number:
         number = convoy.next_number
@@ -224,7 +224,7 @@ def _rework(context: RequestContext, convoy: Convoy, text: str) -> str:
         if threads
         else TaskTold(convoy=name, task=number, by=by, text=text)
     )
-    return f"Task {number} will do this; then CI tests the convoy again."
+    return f"Task {number} will make the changes. CI will then test the convoy again."
 
 
 async def _rebase(context: RequestContext) -> str:
@@ -313,10 +313,10 @@ def _tell(context: RequestContext, *, task: int, text: str) -> str:
     feed = context.bot.feed
     if feed is not None and feed.listens(session):
         return (
-            f"The session of task {task} and all later attempts get the message. "
-            f"`brat why {task}` says when the engine has received it."
+            f"The message goes to the current session of task {task} and to all later "
+            f"attempts. `brat why {task}` shows when the engine has received it."
         )
-    return f"The next attempt at task {task} will get the message, not the current one."
+    return f"Only the next attempt at task {task} will get the message."
 
 
 MESSAGE: Final = (
@@ -325,14 +325,14 @@ MESSAGE: Final = (
         words=(TASK,),
         text="must",
         text_help="The message.",
-        help="Passes the text on to the task's next attempt.",
+        help="Sends a message to the task's next attempt.",
         rule=_tell,
         of_task=TaskEndpoint(
             word="tell",
             typed="task tell",
             button=lambda task: not task.settled,
-            help="Send a message to the task's session, if its engine accepts "
-            "messages, and to all later ones.",
+            help="Send a message to the task's later attempts, and to its session if "
+            "the engine accepts messages.",
         ),
     ),
 )
@@ -343,12 +343,12 @@ def _cancel(context: RequestContext, *, task: int | None = None) -> str:
     name, by = context.convoy.name, context.by
     if task is None:
         context.submit(FailConvoy(convoy=name, why=f"cancelled by {by}", by=by))
-        return "The convoy is cancelled; finished work is kept."
+        return "The convoy is cancelled. Finished work is kept."
     word = "stopped" if context.asker.at_endpoint else "cancelled"
     context.submit(BlockTask(convoy=name, task=task, why=f"{word} by {by}", by=by))
     return (
-        f"The session of task {task} has been stopped. `/brat retry {task}` tries "
-        f"the task again; `/brat drop {task}` gives it up."
+        f"The session of task {task} has been stopped. To try again, say `/brat retry "
+        f"{task}`. To give up the task, say `/brat drop {task}`."
     )
 
 

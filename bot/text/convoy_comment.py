@@ -221,7 +221,7 @@ def answer_lines(convoy: Convoy, web: str) -> list[str]:
     if not convoy.answers:
         return []
     shown = [_answer_item(convoy, each, web) for each in reversed(convoy.answers)]
-    more = "- {}, older: `brat log show` shows all of them"
+    more = "- {}: `brat log show` shows all of them"
     newest = fitting(shown[:_ANSWERS_OPEN], more, _ANSWERS_CHARS)
     older = shown[_ANSWERS_OPEN:] if len(newest) == len(shown[:_ANSWERS_OPEN]) else []
     older = fitting(older, more, _ANSWERS_CHARS - sum(map(len, newest)))
@@ -379,7 +379,7 @@ def convoy_table(
             "",
         ]
     if said := approval(convoy):
-        waits = "The plan needs a person" if convoy.tasks else "Before it starts"
+        waits = "The plan needs approval" if convoy.tasks else "Before it starts"
         lines += [f"**{waits}:** {said}.", ""]
     place = len(lines)
     if convoy.held:
@@ -396,8 +396,8 @@ def convoy_table(
     lines += answer_lines(convoy, web)
     branch = f"Branch `{ids.base_branch(convoy.name)}`. " if not convoy.given else ""
     lines.append(
-        f"<sub>Requested by {inline(convoy.by)}. {branch}This comment is kept up to "
-        "date; the log in `refs/grite/wal` has every detail.</sub>"
+        f"<sub>Requested by {inline(convoy.by)}. {branch}brat keeps this comment up to "
+        "date. The log in `refs/grite/wal` has every detail.</sub>"
     )
     if not convoy.ended and convoy.lands_given is None:
         taken = sum(len(line) + 1 for line in lines)
@@ -410,7 +410,7 @@ def _landing(convoy: Convoy) -> list[str]:
     pull, landing = convoy.pull, convoy.landing
     told = [f"The convoy's own pull request: #{pull}."] if pull is not None else []
     if given := convoy.lands_given:
-        told = [f"It covers this pull request at `{given.head[:10]}`."]
+        told = [f"The convoy covers commit `{given.head[:10]}` of this pull request."]
     if landing is not None and not convoy.ended:
         told += [
             inline(way_of_landing(landing, convoy.target)),
@@ -418,10 +418,10 @@ def _landing(convoy: Convoy) -> list[str]:
         ]
     lines = [" ".join(filter(None, told)), ""] if any(told) else []
     if convoy.sync.stalled and not convoy.ended:
-        stalled = inline(convoy.sync.stalled)
-        lines += [f"**Landing needs a person:** {stalled}. Then say `/brat retry`.", ""]
+        said = f"**Landing is blocked:** {full_stop(inline(convoy.sync.stalled))}"
+        lines += [f"{said} Fix the problem, then say `/brat retry`.", ""]
     if convoy.landing_waits and not convoy.ended:
-        lines += [f"**It is waiting for** {inline(convoy.landing_waits)}.", ""]
+        lines += [f"**Landing is waiting for** {inline(convoy.landing_waits)}.", ""]
     return lines
 
 
@@ -442,7 +442,7 @@ def _refused(asides: Sequence[SetAside]) -> list[str]:
         inline(f"{full_stop(each.why)} {each.helps}".strip()) for each in asides
     )
     shown = fitting([f"- {each}" for each in told], "- {}", _REFUSED_CHARS)
-    heading = "**Set aside** (brat retries later; to retry now, say `/brat retry`):"
+    heading = "**Set aside** (brat will retry later; to retry now, say `/brat retry`):"
     return [heading, "", *shown, ""]
 
 

@@ -19,7 +19,7 @@ TEXT_CHARS: Final = 2_000
 """How much of the end of CI's text the next attempt is told."""
 CI_CHARS: Final = 300
 """How much of CI's text on itself people are told."""
-MEND_CI: Final = "Fix CI; brat will then test the work again."
+MEND_CI: Final = "Fix CI, and brat will test the work again."
 """What helps when CI itself is at fault."""
 _FILES: Final = 5
 
@@ -45,7 +45,7 @@ def end_of(said: str) -> str:
 
 def ci_cannot_judge(candidate: str, said: str) -> str:
     told = " ".join(redacted(clean(said)).split())[:CI_CHARS]
-    return f"CI cannot judge {candidate[:10]}: {told}"
+    return f"CI gave no verdict on {candidate[:10]}: {told}"
 
 
 def conflicts(what: str, paths: Sequence[str]) -> str:

@@ -26,7 +26,7 @@ def unvouched(by: str) -> str:
 
 def plan_unapproved(by: str, why: str, *, lands: bool = False) -> str:
     waits = (
-        "This will not land until someone with the maintain role says `/brat "
+        "The convoy will not land until someone with the maintain role says `/brat "
         "merge` on its pull request."
         if lands
         else "Nothing new starts in this convoy until someone with write access says "
@@ -37,16 +37,17 @@ def plan_unapproved(by: str, why: str, *, lands: bool = False) -> str:
 
 def stopped_all(by: str, why: str) -> str:
     return (
-        f"@{by} Every convoy in this repository is paused: {why}. Find the cause, "
-        "then resume this convoy with `/brat resume`, or all with `/brat resume all`."
+        f"@{by} Every convoy in this repository is paused: {why}. Find the cause. Then "
+        "say `/brat resume` for this convoy, or `/brat resume all` for every convoy."
     )
 
 
 def log_refused(why: str, helps: str) -> str:
+    said = full_stop(inline(f"{why[:1].upper()}{why[1:]}"))
     return (
-        "Nothing can start or land in this repository, because the forge rejects "
-        f"pushes to `refs/grite/wal`, where the bot keeps its log. {inline(why)}. "
-        f"{inline(helps)} The bot tries again every minute. No restart is needed."
+        "Nothing can start or land in this repository, because the bot cannot save its "
+        f"log. {said} {inline(helps)} The bot tries again every minute. No restart is "
+        "needed."
     )
 
 
@@ -61,8 +62,8 @@ def ci_changed(files: Sequence[str]) -> str:
 
 def unanswered_for(by: str) -> str:
     return (
-        f"@{by} no longer has permission to merge this, so it has left the merge "
-        "queue. Someone with that permission can put it back with `/brat merge` on "
+        f"@{by} no longer has permission to merge this work, so it has left the merge "
+        "queue. Someone with the maintain role can put it back with `/brat merge` on "
         "its pull request."
     )
 
@@ -71,8 +72,8 @@ def exposed(found: Sequence[Exposure]) -> str:
     listed = "\n".join(f"- {inline(f'{one.said}: {one.mend}')}" for one in found)
     said = (
         "CI runs agents' code on `brat/queue/**` and `convoy/**`, and GitHub trusts "
-        "these branches. Treat an agent's commit like a fork's pull request: no "
-        f"secrets, and a read-only token.\n\n{listed}"
+        "these branches. Treat an agent's commit like a pull request from a fork: give "
+        f"its jobs no secrets and a read-only token.\n\n{listed}"
     )
     return posted(said, "There is more: `brat doctor --github` lists everything.")
 
@@ -80,7 +81,7 @@ def exposed(found: Sequence[Exposure]) -> str:
 def unstarted(fault: str) -> str:
     return (
         f"CI will not start on brat's candidates, so nothing lands: {inline(fault)}. "
-        "GitHub does not start workflows for pushes from jobs. Set the variable "
+        "GitHub does not start workflows when a job pushes. Set the variable "
         "`BRAT_CI_WORKFLOW` to a workflow file with a `workflow_dispatch` trigger, or "
         "set `[ci] command`, which brat then runs in a separate job."
     )
@@ -103,27 +104,27 @@ def left_out(remarks: Iterable[str]) -> str:
 def unreported(lacking: Sequence[str], jobs: Sequence[str]) -> str:
     named, others = (", ".join(map(code_span, all_)) for all_ in (lacking, jobs[:10]))
     return (
-        f"No workflow here reports the required check {named}, and brat knows of no "
-        f"other reporter, so work cannot land. The jobs report {others}. Correct the "
-        "name in `[refinery] checks` or in the branch rules, or add the reporter to "
-        "`[refinery] reporters`."
+        f"No workflow in this repository reports the required check {named}, and brat "
+        f"knows no other reporter, so work cannot land. The jobs report {others}. "
+        "Correct the name in `[refinery] checks` or in the branch rules, or add the "
+        "reporter to `[refinery] reporters`."
     )
 
 
 def left_out_by_paths(checks: Sequence[str]) -> str:
     named = ", ".join(map(code_span, checks))
     return (
-        f"The workflow of the required check {named} starts only when certain paths "
-        "change. For all other work, GitHub reports no result, so the work does not "
-        "land. Remove `paths` from its `push` trigger and check paths in a step."
+        f"The workflow that reports the required check {named} runs only when certain "
+        "paths change. Other work gets no result and cannot land. Remove `paths` from "
+        "the workflow's `push` trigger, and check paths in a step instead."
     )
 
 
 def hindered(found: Sequence[str]) -> str:
     listed = "\n".join(f"- {inline(each)}" for each in found)
     return (
-        "brat's workflow job lacks permissions here. `brat init --actions` writes "
-        f"the file with all of them.\n\n{listed}"
+        "brat's workflow job lacks permissions. `brat init --actions` writes a file "
+        f"that grants them.\n\n{listed}"
     )
 
 
@@ -133,9 +134,9 @@ def keyless(lacking: Mapping[str, Sequence[str]]) -> str:
         for name, keys in lacking.items()
     )
     said = (
-        "No Actions secret of this repository holds the key for these engines. Their "
+        "This repository has no Actions secret with the key for these engines. Their "
         "sessions end before an agent starts, unless the runner's machine has the key. "
-        "Set the secret under Settings, Secrets and variables, Actions.\n\n"
+        "Add the secret under Settings > Secrets and variables > Actions.\n\n"
         f"{wants}"
     )
     return posted(said, "There are more: `brat doctor --engines` lists them all.")
@@ -167,10 +168,10 @@ def about_issue(action: HearIssue, issue: int, label: str) -> str:
 
 def base_deleted(branch: str) -> str:
     return (
-        f"The branch {code_span(branch)} was deleted, so the convoy is paused; the "
-        "forge closed the pull requests into it. `/brat resume` creates the branch "
-        "again with everything that was merged into it. Then reopen the pull "
-        "requests that should land. `/brat cancel` ends the convoy. Nothing is lost."
+        f"The branch {code_span(branch)} was deleted, so the convoy is paused and the "
+        "forge closed the pull requests into it. `/brat resume` restores the branch "
+        "with everything that was merged into it. Then reopen the pull requests that "
+        "should land. To end the convoy instead, say `/brat cancel`."
     )
 
 
@@ -191,7 +192,7 @@ def branch_pushed(
         f"convoy created this commit. It changes {files} since "
         f"{code_span(tip[:10])}.{gate}\n\nNothing from {whose} {what}lands until "
         f"someone accepts the commit. To accept it, say `/brat approve {head}`. If you "
-        f"have the maintain role here, {whose} then lands. To reject it, reset the "
+        f"have the maintain role, {whose} can then land. To reject it, reset the "
         f"branch to {code_span(tip[:10])}. The commit is kept at {code_span(kept)}."
     )
 
@@ -260,14 +261,14 @@ def _need_said(convoy: Convoy, need: Need) -> Iterator[str]:
         yield f"task {task.number}, {inline(task.spec.title)}: "
     match need.kind:
         case "failed" if convoy.given is not None:
-            out = "brat no longer works on it"
+            out = "brat no longer works on this pull request"
             if convoy.given.lands:
-                out = f"it will not land on {inline(convoy.target)}"
+                out = f"this pull request will not land on {inline(convoy.target)}"
             yield f"{out}: {full_stop(inline(convoy.why))} "
-            yield f"`/brat {convoy.given.verb}` uses its newest commit."
+            yield f"To try its newest commit, say `/brat {convoy.given.verb}`."
         case "failed":
             yield f"the convoy failed: {full_stop(inline(convoy.why))} "
-            yield "`/brat retry` resumes its work; setting the label again starts over."
+            yield "To resume it, say `/brat retry`. To start over, set the label again."
         case "approve the plan":
             yield "the plan needs approval: review it, then say `/brat approve`."
         case "approve the work":
@@ -275,7 +276,7 @@ def _need_said(convoy: Convoy, need: Need) -> Iterator[str]:
             yield f"its work needs approval on {pull}."
         case "let it land" | "landing" if convoy.sync.stalled:
             yield f"its landing is blocked: {full_stop(inline(convoy.sync.stalled))} "
-            yield "Once that is fixed, say `/brat retry`."
+            yield "Fix the problem, then say `/brat retry`."
         case "let it land" | "landing":
             green = " is green and" if convoy.pull else ""
             yield f"{convoy.offer}{green} is waiting for "
@@ -306,7 +307,7 @@ def _refused(aside: SetAside | None, task: Task | None) -> Iterator[str]:
     if aside.helps:
         yield f"{inline(aside.helps)} "
     again = f"/brat retry task-{task.number}" if task else "/brat retry"
-    yield f"brat retries it later; to retry now, say `{again}`."
+    yield f"brat will retry later. To retry now, say `{again}`."
 
 
 NOTIFICATION_CHARS: Final = 3000

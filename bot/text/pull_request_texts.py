@@ -86,7 +86,7 @@ def convoy_pull_body(convoy: Convoy, web: str = "", dashboard: str = "") -> str:
     lines += fitting(rows, f"| | {more} | | |", _ROWS_CHARS)
     lines += [*_gaps(convoy), *box_warnings(convoy, convoy.tasks), *_left(convoy), ""]
     page = f"{dashboard}/convoys/{convoy.name}"
-    live = f"[How it went]({page}). " if dashboard else ""
+    live = f"[History]({page}). " if dashboard else ""
     lines.append(f"<sub>{live}`brat report {convoy.name}` shows the full report.</sub>")
     return "\n".join(lines)
 
@@ -108,7 +108,7 @@ def _evidence(convoy: Convoy, task: Task) -> str:
         return "its report is complete"
     if task.landed is None:
         return (
-            "its agent reports that there is nothing to do, and the acceptance "
+            "the agent reported that there was nothing to do, and the acceptance "
             "command passed"
         )
     pull = f", #{task.pull}" if task.pull else ""
@@ -182,7 +182,7 @@ def _left(convoy: Convoy) -> Iterator[str]:
 
 
 _GATED: Final = "brat lands this when CI is green on the exact commit that will land."
-_AGAIN: Final = "The next attempt gets this feedback; its work will have its own check."
+_AGAIN: Final = "The next attempt gets this feedback, and its work gets its own check."
 
 
 def check_views(convoy: Convoy, page: str) -> Iterator[CheckView]:
@@ -221,11 +221,11 @@ def _of_task(
     match task.state:
         case "merged":
             landed, branch = (task.landed or "")[:10], ids.base_branch(convoy.name)
-            return "success", "Landed", f"It was merged into `{branch}` as `{landed}`."
+            return "success", "Landed", f"Merged into `{branch}` as `{landed}`."
         case "dropped":
             return "cancelled", "Dropped", full_stop(inline(task.why))
         case "blocked":
-            return "action_required", "Needs a person", _told(task.why)
+            return "action_required", "Needs attention", _told(task.why)
         case _ if lacks := lacking_approvals(convoy, task):
             return "action_required", "Needs approval", f"It needs {inline(lacks)}."
         case _:
@@ -247,7 +247,7 @@ def _convoy_view(convoy: Convoy, page: str) -> CheckView:
         conclusion, title = "success", f"Landed on {convoy.target}"
         why = f"It landed as `{landed}`."
     elif convoy.state == "failed":
-        conclusion, title, why = "failure", "Given up", full_stop(inline(convoy.why))
+        conclusion, title, why = "failure", "Failed", full_stop(inline(convoy.why))
     return CheckView(
         key=ids.check_key(convoy.name, 0, 1),
         commit=convoy.offered,

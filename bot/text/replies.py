@@ -10,7 +10,7 @@ from convoy.model.records import Reaction
 from convoy.text import clock, posted
 
 ANSWER_CUT: Final = (
-    "The rest of this answer does not fit into a comment: ask for one thing at a "
+    "The rest of this answer does not fit in one comment. Ask for one thing at a "
     "time, or use `brat status`."
 )
 
@@ -63,8 +63,8 @@ def of_thread(said: str, *, is_done: bool) -> str:
 
 def enough(by: str, again_at: int) -> str:
     return (
-        f"@{by} You have reached brat's hourly limit. This request was not carried "
-        f"out, and your requests are ignored until {clock(again_at)}. Repeat it then."
+        f"@{by} You have reached brat's hourly limit. brat did not carry out this "
+        f"request and ignores new ones until {clock(again_at)}. Repeat it then."
     )
 
 
@@ -128,11 +128,11 @@ def questions_text(by: str, questions: Iterable[str]) -> str:
     )
 
 
-NO_REVIEW: Final = "the forge does not show the review"
-NO_COMMENT: Final = "the forge does not show the comment"
+NO_REVIEW: Final = "the review is no longer on the forge"
+NO_COMMENT: Final = "the comment is no longer on the forge"
 DISMISSED_REVIEW: Final = "the review was dismissed"
-NOT_THE_PLAN: Final = "on the forge, it does not approve the plan"
-NOT_THIS_COMMIT: Final = "on the forge, it does not approve this commit"
-EDITED_APPROVAL: Final = "the comment has been edited since"
-OLDER_APPROVAL: Final = "it was given before this work existed"
+NOT_THE_PLAN: Final = "the comment does not approve the plan"
+NOT_THIS_COMMIT: Final = "the comment or review does not approve this commit"
+EDITED_APPROVAL: Final = "the comment has been edited"
+OLDER_APPROVAL: Final = "the approval is older than this work"
 APPROVAL_TAKEN_BACK: Final = "a newer review requests changes"

@@ -112,8 +112,8 @@ MOST_COMMANDS: Final = 10
 LINE_CHARS: Final = 200
 
 _NOT_FIRST: Final = (
-    "this command follows other text, which may be quoted, so it was not carried out; "
-    "put it at the start of a comment"
+    "this command follows other text, which may be quoted, so brat did not carry it "
+    "out; put the command at the start of a comment"
 )
 _COMMAND_NAME: Final = re.compile(r"/brat(?=\s|$)", re.IGNORECASE)
 _INDENT: Final = re.compile(r" {0,3}")
