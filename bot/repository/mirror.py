@@ -133,7 +133,7 @@ class MirrorWatch:
             return
         self._looked_at = self._ticking()
         if has_grown(self._mirror):
-            raise Outgrown("its mirror is too large; brat removes unused objects now")
+            raise Outgrown("its mirror has grown, so brat removes unused objects")
 
 
 class Mirror(Clone):

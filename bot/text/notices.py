@@ -114,9 +114,9 @@ def unreported(lacking: Sequence[str], jobs: Sequence[str]) -> str:
 def left_out_by_paths(checks: Sequence[str]) -> str:
     named = ", ".join(map(code_span, checks))
     return (
-        f"The workflow that reports the required check {named} runs only when certain "
-        "paths change. Other work gets no result and cannot land. Remove `paths` from "
-        "the workflow's `push` trigger, and check paths in a step instead."
+        f"The workflow that reports the required check {named} starts only when "
+        "certain paths change. Other work gets no result and cannot land. Remove "
+        "`paths` from its `push` trigger, and check paths in a step instead."
     )
 
 

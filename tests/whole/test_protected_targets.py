@@ -30,7 +30,7 @@ async def test_a_convoy_lands_in_the_way_that_it_said(
 ) -> None:
     async with protected(tmp_path, profile) as (here, doctor):
         if profile.answer is not None:
-            waits = f"**It is waiting for** {profile.waits_for}"
+            waits = f"**Landing is waiting for** {profile.waits_for}"
             await here.shows(lambda: here.says(waits))
             waiting = here.pull()
             shown = state_document(here.state(), 0)["interventions"]

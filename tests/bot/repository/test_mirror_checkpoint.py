@@ -230,7 +230,7 @@ def test_one_that_is_of_no_use_is_named_and_the_next_is_taken(
 
     assert other.state == mirror.state
     (notice,) = other.notices
-    assert notice.startswith(f"{ref} cannot be used, so the log is read instead")
+    assert notice.startswith(f"{ref} cannot be used, so brat reads the log instead")
     assert fault in notice
     assert (other.since_checkpoint < 10) == with_an_older_one
     write(other, *resumed(other))

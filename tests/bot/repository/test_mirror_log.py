@@ -35,7 +35,7 @@ def test_a_deleted_log_is_put_back(read_twice: Mirror, origin: History) -> None:
         Log(origin.path).head() == read_twice.head == read_twice.refs[WAL_REF] == head
     )
     (said,) = read_twice.notices
-    assert f"refs/grite/wal was missing; it was restored to {head}" in said
+    assert f"refs/grite/wal was missing. brat restored it to {head}" in said
     assert f"delete {read_twice.path}" in said
 
 
@@ -48,7 +48,7 @@ def test_a_rewound_log_is_put_back(read_twice: Mirror, origin: History) -> None:
 
     assert Log(origin.path).head() == read_twice.head == head
     (said,) = read_twice.notices
-    assert f"was at {before}, not a descendant of {head}; it was restored" in said
+    assert f"was at {before}, not at a descendant of {head}. brat restored it" in said
     write(read_twice, *resumed(read_twice))
     assert read(origin) == read_twice.state
 

@@ -208,7 +208,7 @@ def test_a_fresh_reader_notices_a_rollback_by_the_newest_checkpoint(
 
     assert fresh.state == bot.state
     assert Log(origin.path).head() == bot.head
-    assert "was restored" in "".join(fresh.notices)
+    assert "brat restored it" in "".join(fresh.notices)
 
 
 def test_a_log_of_another_repository_is_none(
@@ -398,7 +398,7 @@ def test_a_fresh_reader_notices_a_rollback_by_the_newest_run(
 
     assert fresh.state == bot.state
     assert Log(origin.path).head() == bot.head == newest
-    assert "was restored" in "".join(fresh.notices)
+    assert "brat restored it" in "".join(fresh.notices)
 
 
 def test_runs_from_before_a_checkpoint_are_no_rollback(

@@ -175,7 +175,7 @@ async def test_work_is_approved_at_one_commit_by_another_person(tmp_path: Path) 
 
         said = await here.answer(f"/brat approve {head[:8]}", by=bea, on=pull)
 
-        assert "Approved: it will merge when CI is green" in said
+        assert "Approved. The work will merge when CI is green" in said
         assert here.task(1).candidate is not None
 
 

@@ -165,7 +165,7 @@ async def test_of_three_the_red_one_and_the_one_in_conflict_are_set_aside(
         assert len(told) == 2
         for each in told:
             assert each.count("@you ") == 1
-            assert "`/brat land` uses its newest commit" in each
+            assert "To try its newest commit, say `/brat land`." in each
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ async def test_an_agent_works_on_a_persons_red_pull_request(
         said = await here.heard("/brat fix", on=number)
         convoy = await finished(here, number)
 
-        assert "An agent is adding commits to `work`." in said
+        assert "An agent will add commits to `work`." in said
         assert convoy.state == "complete", convoy.why
         path = here.context.mirror.path
         line = git.run(["rev-list", "--first-parent", here.tip("work")], cwd=path)
@@ -305,10 +305,10 @@ async def test_what_may_not_be_done_to_a_pull_request_says_what_may(
 
         assert "write" in denied
         assert f"reviewed: `/brat land {head[:10]}`" in unnamed
-        assert "its branch is in a fork" in forked
-        assert "say after `--` what to do" in nothing
-        assert "`brat/queue/*` are brat's own branches" in own
-        assert f"it is now at `{here.tip('mine')[:10]}`" in old
+        assert "the branch is in a fork" in forked
+        assert "write what to do after `--`" in nothing
+        assert "`brat/queue/*` is reserved for brat's branches" in own
+        assert f"the head is `{here.tip('mine')[:10]}`" in old
         assert "is in the merge queue of `main`" in named
         assert "is not finished" in again
         await judged(here)

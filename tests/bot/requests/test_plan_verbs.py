@@ -73,7 +73,7 @@ async def test_a_task_is_split_and_the_difference_is_shown(
         assert here.task(4).spec.after == (2,)
         assert "part of the former task 3" in here.task(4).spec.instructions
 
-        (comment,) = [each for each in here.spoken() if "kept up to date" in each]
+        (comment,) = [each for each in here.spoken() if "comment up to date" in each]
         assert "**Changed** since the plan was made or last approved" in comment
         assert "- task 3: Tell" in comment
 

@@ -155,9 +155,9 @@ def test_what_is_wrong_is_said_in_one_sentence() -> None:
 
     assert {words[:20]: refused(words) for words in said} == snapshot(
         {
-            "rety 3": "there is no verb `rety`; did you mean retry?",
-            "@ann": "there is no verb `@ann`; `/brat help` lists all verbs",
-            "approve HEAD": "`HEAD` is not a commit; write at least the first 7 digits of its ID",
+            "rety 3": "there is no command `rety`; did you mean retry?",
+            "@ann": "there is no command `@ann`; `/brat help` lists all commands",
+            "approve HEAD": "`HEAD` is not a commit; write at least the first 7 characters of its ID",
             "depends 2 of 1": "`of` is not `on`",
             "revise": "this command needs text after `--`; write `/brat revise -- text`",
             "priority 1": "`1` is not a priority: write `p0`, `p1` or `p2`",
@@ -169,7 +169,7 @@ def test_what_is_wrong_is_said_in_one_sentence() -> None:
             "pause ttl=1h": "there is no option `ttl`; write `/brat pause [all]`",
             "pause -- lunch": "this command takes no text after `--`; write `/brat pause [all]`",
             "why": "`<task>` is missing; write `/brat why <task>`",
-            "help statu": "`statu` is not a verb; did you mean status?",
+            "help statu": "`statu` is not a command; did you mean status?",
             "lock src/": (
                 "`src/` is not a resource such as `path:src/`, `port:5432`, "
                 "`service:mail`, `issue:7` or `repo:global`"
@@ -304,11 +304,11 @@ On: both. Access: write.\
             """\
 `/brat merge [<task>]`
 
-Puts a task's pull request, or the convoy's own, back into the merge queue; if it was closed, opens a new one.
+Puts a task's pull request, or the convoy's own, back into the merge queue. If it was closed, opens a new one.
 
 On: both. Access: maintain.\
 """,
-            "There is no verb `stats`; did you mean status?",
+            "There is no command `stats`; did you mean status?",
         ]
     )
 

@@ -42,7 +42,7 @@ async def test_who_cancels_is_answered_and_not_called(tmp_path: Path) -> None:
         await here.loop.tick()
 
         assert len(here.spoken()) == 2  # the convoy's, the command
-        assert "The convoy is cancelled; finished work is kept." in here.spoken()[0]
+        assert "The convoy is cancelled. Finished work is kept." in here.spoken()[0]
 
 
 # --- attempts that all fail stop the whole repository, and its people are told once ---

@@ -102,7 +102,7 @@ async def test_a_convoy_does_not_land_by_an_approval_that_was_taken_back(
         await here.loop.tick()
 
         assert (here.convoy_state(), here.tip("main")) == ("active", main)
-        assert "This will not land" in "\n".join(here.spoken())
+        assert "The convoy will not land" in "\n".join(here.spoken())
 
         assert here.convoy.pull is not None
         await here.answer("/brat merge", by=cleo, on=here.convoy.pull)

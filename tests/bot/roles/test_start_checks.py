@@ -73,22 +73,22 @@ async def asked(here: Lobby, sentence: str) -> list[str]:
     ("file", "text", "config", "settings", "sentence", "told"),
     [
         (
-            *("ci.yml", EXPOSED, CONFIG, {}, "fork's pull request"),
+            *("ci.yml", EXPOSED, CONFIG, {}, "pull request from a fork"),
             ("ci.yml, job test: it names no permissions", "NPM", "environment prod"),
         ),
-        ("ci.yml", f"on: push\n{JOBS}", CONFIG, {}, "fork's pull request", ()),
+        ("ci.yml", f"on: push\n{JOBS}", CONFIG, {}, "pull request from a fork", ()),
         (
             *("ci.yml", PUSHED, CONFIG, IN_CI, "CI will not start"),
             ("ci.yml needs a workflow\\_dispatch trigger",),
         ),
         ("ci.yml", DISPATCHED, CONFIG, IN_CI, "CI will not start", ()),
         (
-            *("ci.yml", PUSHED, GATE, {}, "No workflow here reports"),
+            *("ci.yml", PUSHED, GATE, {}, "No workflow in this repository reports"),
             ("`CI Gate`", "`test`"),
         ),
         (
             *("ci.yml", PUSHED, GATE.replace("CI Gate", "test"), {}),
-            *("No workflow here reports", ()),
+            *("No workflow in this repository reports", ()),
         ),
         (
             *("ci.yml", PICKY, GATE.replace("CI Gate", "test"), {}),

@@ -246,7 +246,7 @@ async def test_rules_choose_the_way_and_what_people_owe(
     picky = "on: {push: {paths: [src/**]}}\njobs: {test: {}}\n"
     grade, said = (await told(rest, picky))[1]
     assert grade == "note"
-    assert said.startswith("The workflow of the required check `test` starts only ")
+    assert said.startswith("The workflow that reports the required check `test` starts")
 
 
 async def test_rules_the_bot_may_pass_by_are_named_with_the_setting(

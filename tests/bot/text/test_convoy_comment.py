@@ -49,7 +49,7 @@ def test_a_convoy_that_is_planned_says_little() -> None:
 <!-- brat:key=comment:fix-7 -->
 ### Convoy `fix-7`: planning
 
-<sub>Requested by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` has every detail.</sub>
+<sub>Requested by ann. Branch `convoy/fix-7/base`. brat keeps this comment up to date. The log in `refs/grite/wal` has every detail.</sub>
 
 - [ ] Cancel the convoy <!-- brat:box=cancel -->\
 """)
@@ -141,7 +141,7 @@ graph LR
 
 </details>
 
-<sub>Requested by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` has every detail.</sub>
+<sub>Requested by ann. Branch `convoy/fix-7/base`. brat keeps this comment up to date. The log in `refs/grite/wal` has every detail.</sub>
 
 - [ ] Try task 5 again <!-- brat:box=retry/5 -->
 - [ ] Cancel the convoy <!-- brat:box=cancel -->\
@@ -167,7 +167,7 @@ The convoy's own pull request: #20.
 
 - ann: Task 2 is dropped.
 
-<sub>Requested by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` has every detail.</sub>\
+<sub>Requested by ann. Branch `convoy/fix-7/base`. brat keeps this comment up to date. The log in `refs/grite/wal` has every detail.</sub>\
 """)
 
 
@@ -188,7 +188,7 @@ def test_a_convoy_that_failed_says_why() -> None:
 
 **Why:** cancelled by ann
 
-<sub>Requested by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` has every detail.</sub>\
+<sub>Requested by ann. Branch `convoy/fix-7/base`. brat keeps this comment up to date. The log in `refs/grite/wal` has every detail.</sub>\
 """)
 
 
@@ -206,7 +206,7 @@ def test_hostile_text_is_one_harmless_line() -> None:
 
 **Why:** Done! \\| merged \\| \\[x](http://evil) !\\[i](u) \\`c\\` &lt;img src=x> \\*\\*b\\*\\* \\_u\\_ \\~\\~s\\~\\~ \\\\ @\u200bann &amp;#\u200b64;bob #\u200b7 &amp;#\u200b35;8 &lt;!-- brat:key=denied:7 --> #\u200b Heading
 
-<sub>Requested by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` has every detail.</sub>\
+<sub>Requested by ann. Branch `convoy/fix-7/base`. brat keeps this comment up to date. The log in `refs/grite/wal` has every detail.</sub>\
 """)
 
 
@@ -296,7 +296,7 @@ def test_a_plan_that_waits_shows_its_order() -> None:
         [
             "",
             (
-                "**The plan needs a person:** someone with write access must "
+                "**The plan needs approval:** someone with write access must "
                 "approve the plan with `/brat approve` here or `brat convoy approve "
                 "fix-7`; nothing starts until then."
             ),

@@ -65,7 +65,7 @@ Convoy `fix-7` for #7: 4 of 5 tasks. This pull request is the one to review. The
 | 1 | Task 1 | [1 file](https://github.com/pat/project/compare/0000000000000000000000000000000000000000...aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa): docs/api.md | CI was green on `aaaaaaaaaa`, #11 |
 | 2 | Task 2 | [2 files](https://github.com/pat/project/compare/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb): auth/tokens.py, pyproject.toml | CI was green on `bbbbbbbbbb`, #12, attempt 2 |
 | 3 | Done! \\| merged \\| \\[x](http://evil) !\\[i](u) \\`c\\` &lt;img src=x> \\*\\*b\\*\\* \\_u\\_ \\~\\~s\\~\\~ \\\\ @\u200bann &amp;#\u200b64;bob #\u200b7 &amp;#\u200b35;8 &lt;!-- brat:key=denied:7 --> #\u200b Heading | [2 files](https://github.com/pat/project/compare/bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb...cccccccccccccccccccccccccccccccccccccccc): words.py, tests/test\\_words.py | CI was green on `cccccccccc`, #13 |
-| 4 | Task 4 | no change was needed | its agent reports that there is nothing to do, and the acceptance command passed |
+| 4 | Task 4 | no change was needed | the agent reported that there was nothing to do, and the acceptance command passed |
 
 **Not covered by tests**, judging by the changed files:
 
@@ -90,7 +90,7 @@ def test_the_bots_own_page_is_linked() -> None:
     text = convoy_pull_body(whole().convoy, WEB, "https://brat.example/ann/app")
 
     link = f"https://brat.example/ann/app/convoys/{NAME}"
-    assert f"<sub>[How it went]({link}). `brat report {NAME}` shows" in text
+    assert f"<sub>[History]({link}). `brat report {NAME}` shows" in text
 
 
 def test_what_no_ci_judged_is_said() -> None:
