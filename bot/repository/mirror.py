@@ -99,7 +99,8 @@ def collect_mirror(mirror: Path) -> None:
     except BratError as error:
         _log.warning("git gc failed in %s: %s", mirror, error)
     else:
-        _log.info("git gc in %s: %s before, %s after", mirror, before, on_disk(mirror))
+        sizes = before.size, on_disk(mirror).size
+        _log.info("git gc in %s: %d bytes before, %d bytes after", mirror, *sizes)
     left = on_disk(mirror)
     (mirror / _SIZE).write_text(f"{left.size} {left.files}")
 

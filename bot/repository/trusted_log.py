@@ -188,8 +188,8 @@ def adopted_tip(clone: Clone, tip: str) -> str:
     above = found.foreign[: found.foreign.index(clone.adopt)]
     if len(above) > MOST_FOREIGN:
         raise BratError(
-            f"{counted(len(above), 'commit')} come after {clone.adopt}, but only "
-            f"{MOST_FOREIGN} can be listed: reset {WAL_REF} to a later commit first"
+            f"{counted(len(above), 'commit')} come after {clone.adopt}; the limit is "
+            f"{MOST_FOREIGN}: name a later commit, or reset {WAL_REF} to an earlier one"
         )
     at_ms = objects.commit_in(clone.objects, tip).commit_time * 1000
     said = f"The log was taken over at {clone.adopt}."

@@ -329,7 +329,7 @@ class RequestContext:
         else:
             found = convoy_of(state, asker.number)
         if found is None:
-            raise NotPossible("no convoy belongs to this issue")
+            raise NotPossible("no convoy belongs to this issue or pull request")
         return found
 
     def task(self, number: int) -> Task:

@@ -77,7 +77,7 @@ def _retry(context: RequestContext, *, task: int | None = None, text: str = "") 
     queued = f"{they} queued again, with fresh attempts{told}."
     if not numbers:
         queued = "No task was requeued, so no agent got the message." if text else ""
-    again = f"{SET_ASIDE} will be tried again {aside}." if aside else ""
+    again = f"{SET_ASIDE} will be retried {aside}." if aside else ""
     landing = LANDING_AGAIN if stalled else ""
     return " ".join(filter(None, (landing, queued, again)))
 
@@ -215,7 +215,7 @@ def _rework(context: RequestContext, convoy: Convoy, text: str) -> str:
         )
     if not number:
         number = convoy.next_number
-        told = "The work was reviewed as a whole; the comments on it are below."
+        told = "A reviewer commented on the convoy's work as a whole, as shown below."
         spec = TaskSpec(number=number, title=title, instructions=told)
         context.submit(AddTask(convoy=name, spec=spec, by=by))
     threads = context.asker.threads

@@ -372,7 +372,7 @@ def convoy_table(
     if convoy.staged and convoy.tasks:
         said = "**Staged:** nothing has started, and nothing will."
         lines += [
-            f"{said} Without `staged`, brat would",
+            f"{said} Without `staged`, brat would:",
             *(f"{number}. {said};" for number, said in enumerate(_steps(convoy), 1)),
             "",
             HOW_ON,

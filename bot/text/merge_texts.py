@@ -100,13 +100,13 @@ _TOLD: Final = """\
 
 {paths}
 
-### What has landed in them since
+### What has landed in these files since
 
 {commits}
 {others}
 {landed}
 
-### What this task's own work changed in them
+### What this task's own work changed in these files
 
 {own}
 """

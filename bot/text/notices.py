@@ -324,8 +324,8 @@ def notification_text(settings: Settings, convoy: Convoy, intent: Intent) -> str
     head = where if settings.sole else f"<{page}|{where}>"
     merged = sum(task.state == "merged" for task in convoy.tasks)
     told = intent.text or (
-        f"landed: {merged} of {counted(len(convoy.tasks), 'task')} merged, "
-        f"as {(convoy.landed or '')[:10]}"
+        f"landed as {(convoy.landed or '')[:10]} with {merged} of "
+        f"{counted(len(convoy.tasks), 'task')} merged"
     )
     begins = "is waiting for a person:\n" if intent.text else "has "
     said = shortened(

@@ -68,7 +68,7 @@ def convoy_pull_body(convoy: Convoy, web: str = "", dashboard: str = "") -> str:
     """Return the text of a convoy's pull request; its tasks are merged or dropped."""
     merged = [task for task in convoy.tasks if task.state == "merged"]
     shown = sorted(merged, key=lambda task: (task.ended_at, task.number))
-    count = f"{len(shown)} of {counted(len(convoy.tasks), 'task')}"
+    count = f"{len(shown)} of {counted(len(convoy.tasks), 'task')} merged"
     lines = [
         ids.marker(ids.pull_key(convoy.name, 0)),
         f"Convoy `{convoy.name}` for #{convoy.issue}: {count}. {_TO_REVIEW}",

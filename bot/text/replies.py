@@ -51,8 +51,8 @@ MAILED: Final = refused(
 
 def unlisted(bot: str) -> str:
     return (
-        f"Reviews by {code_span(bot)} are ignored. To let agents answer them, list the "
-        "bot under `[review] bots` in `.brat/config.toml` on the default branch."
+        f"brat ignores reviews by {code_span(bot)}. To let agents answer them, list "
+        "the bot under `[review] bots` in `.brat/config.toml` on the default branch."
     )
 
 

@@ -105,7 +105,7 @@ async def test_a_listed_bot_asks_for_work_and_an_unlisted_one_is_ignored_once(
 
         assert here.convoy_state() == "active", "a bot gives no commands"
         assert "Delete it all" not in "".join(here.task(1).notes)
-        said = [text for text in here.spoken() if "are ignored. To let" in text]
+        said = [text for text in here.spoken() if "brat ignores reviews" in text]
         assert len(said) == 1
         assert "`other[bot]`" in said[0]
         answered = [e for e in lines_of(here) if e.path == "one.py" and e.is_resolved]

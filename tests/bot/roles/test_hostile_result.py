@@ -202,7 +202,7 @@ CASES: dict[str, tuple[Callable[[Stage], bytes], str]] = {
         ),
         "It gave in.",
     ),
-    "a large file": (a_large_file, "The patch has zeros (60000000 bytes)"),
+    "a large file": (a_large_file, "The work contains zeros (60000000 bytes)"),
     "a commit without end": (many_commits, "The work has more than 1000 commits"),
     "a tree that is a bomb": (lambda s: s.with_work(s.work.tree_bomb()), "The work "),
     "folders without end": (lambda s: s.with_work(s.work.deep_tree()), "The work "),

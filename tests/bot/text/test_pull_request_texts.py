@@ -58,7 +58,7 @@ def test_tasks_come_with_change_and_evidence() -> None:
     assert pull_title(rules.convoy, None) == "Fix it (convoy fix-7)"
     assert convoy_pull_body(rules.convoy, WEB) == snapshot("""\
 <!-- brat:key=pull:fix-7/0 -->
-Convoy `fix-7` for #7: 4 of 5 tasks. This pull request is the one to review. The tasks are listed in the order of their commits.
+Convoy `fix-7` for #7: 4 of 5 tasks merged. This pull request is the one to review. The tasks are listed in the order of their commits.
 
 | # | Task | Change | Why it was accepted |
 |---|---|---|---|
