@@ -451,8 +451,7 @@ def _examined(repository: Path, base: str, commit: str, settings: Settings) -> P
 def _too_large(sizes: Mapping[str, int], all_bytes: int) -> str:
     """Return why files of these sizes are too large; empty: they are not."""
     if max(sizes.values(), default=0) > FILE_BYTES:
-        limit = f"the limit for one file is {FILE_BYTES} bytes"
-        return f"The work contains {_largest(sizes)}; {limit}."
+        return f"The work contains {_largest(sizes)}; the limit is {FILE_BYTES} bytes."
     if all_bytes > FILES_BYTES:
         has = f"The work has {all_bytes} bytes, with {_largest(sizes)} as the largest"
         return f"{has} file; the limit is {FILES_BYTES} bytes."

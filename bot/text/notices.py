@@ -46,8 +46,7 @@ def log_refused(why: str, helps: str) -> str:
     said = full_stop(inline(f"{why[:1].upper()}{why[1:]}"))
     return (
         "Nothing can start or land in this repository, because the bot cannot save its "
-        f"log. {said} {inline(helps)} The bot tries again every minute. No restart is "
-        "needed."
+        f"log. {said} {inline(helps)} The bot tries again by itself every minute."
     )
 
 
@@ -248,6 +247,7 @@ def call_notice(convoy: Convoy, needs: tuple[Need, ...]) -> str:
         why = task.why if task and need.kind == "unblock" else ""
         why = need.aside.why if need.aside else why
         why = convoy.sync.stalled if need.kind == "landing" else why
+        why = f"the convoy failed: {convoy.why}" if need.kind == "failed" else why
         about = f"task {task.number}, {task.spec.title}: " if task else ""
         lines.append(f"- {about}{' '.join((why or need.kind).split())}")
     if more := len(needs[_NEEDS_MOST:]):

@@ -65,7 +65,7 @@ async def test_a_convoy_that_failed_is_told(tmp_path: Path, webhook: Receiver) -
         await here.loop.tick()
 
     [said] = texts(webhook)
-    assert said.endswith("- failed")
+    assert said.endswith("- the convoy failed: the base is gone")
 
 
 @pytest.mark.parametrize("config", ["", '[notify]\non = ["completion"]\n'])
