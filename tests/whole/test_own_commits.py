@@ -58,7 +58,7 @@ def test_a_lock_and_a_commit_during_a_headless_run(tmp_path: Path) -> None:
     assert told.startswith("path:words/, which pat-person holds until 2")
     assert "path:words/, which pat-person holds until 2" in why
     assert "path:words/, which" in screen
-    assert f"picked up 1 new commit of yours: {own[:10]}" in run.lines
+    assert f"picked up 1 new commit from you: {own[:10]}" in run.lines
     (pull,) = (one.removeprefix(PULL) for one in run.lines if one.startswith(PULL))
     terminal.done(pull)
     assert (terminal.cwd / "words/task_1.py").exists()

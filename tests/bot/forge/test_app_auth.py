@@ -213,7 +213,7 @@ async def test_a_permission_that_is_missing_is_named(
     rest = rest_of(here, tokens(), hand)
     url = f"/repos/{REPO}/actions/workflows/brat-task.yml/dispatches"
 
-    with pytest.raises(Refused, match="the permission actions=write") as refused:
+    with pytest.raises(Refused, match="required permission: actions=write") as refused:
         await rest.write("POST", url, {"ref": "main"})
 
     assert refused.value.status == 403
@@ -274,7 +274,9 @@ async def test_a_suspended_installation_is_said(here: Town, tokens: Make) -> Non
 
 
 async def test_a_permission_that_was_not_granted_is_said(tokens: Make) -> None:
-    with pytest.raises(Refused, match="must cover alice/app and grant checks: write"):
+    with pytest.raises(
+        Refused, match="access to alice/app, grant the App checks: write"
+    ):
         await tokens(permissions={"checks": "write"}).token()
 
 
