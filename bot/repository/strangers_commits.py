@@ -153,7 +153,7 @@ class CommitRange:
             if count > COMMITS_MOST:
                 raise TooMuch(f"The work has more than {COMMITS_MOST} commits.")
             if len(each.read_raw()) > COMMIT_BYTES:
-                raise TooMuch(f"A commit message has more than {COMMIT_BYTES} bytes.")
+                raise TooMuch(f"A commit message exceeds {COMMIT_BYTES} bytes.")
             for parent in each.parent_ids or (None,):
                 before = self._tree(str(parent)) if parent else None
                 found += self._between(before, each.tree)
@@ -170,7 +170,7 @@ class CommitRange:
         while left:
             folder, depth, old, new = left.pop()
             if depth > DEPTH_MOST:
-                raise TooMuch(f"The work has folders over {DEPTH_MOST} levels deep.")
+                raise TooMuch(f"The work nests folders over {DEPTH_MOST} levels deep.")
             olds, news = self._entries(old), self._entries(new)
             for name in olds.keys() | news.keys():
                 was, now = olds.get(name), news.get(name)

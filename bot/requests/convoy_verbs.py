@@ -63,9 +63,7 @@ def _plan(context: RequestContext) -> str:
 
 def _why(context: RequestContext, *, task: int) -> str:
     found = context.task(task)
-    lines = [
-        f"Task {task} is {found.state}, after {counted(found.started, 'attempt')}."
-    ]
+    lines = [f"Task {task} is {found.state} ({counted(found.started, 'attempt')})."]
     at = moment(context.draft.state, context.draft.now)
     if waits := waits_for(context.convoy, found, at):
         lines.append(f"It is waiting for {inline(waits)}.")
@@ -187,7 +185,7 @@ async def _start(
     )
     if why := await mayor.begin(bot, context.draft, labelled, issue):
         raise NotPossible(why)
-    return "The convoy is being planned."
+    return "brat is planning the convoy."
 
 
 START: Final = (
@@ -312,12 +310,11 @@ APPROVAL: Final = (
 def _pause(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002  the word people write
     if not all:
         context.submit(ConvoyPaused(convoy=context.convoy.name, by=context.by))
-        return "The convoy is paused: nothing new starts."
-    convoys = _how_many(context, "active")
-    context.submit(RepositoryPaused(by=context.by))
+        return "The convoy is paused. Nothing new will start."
+    convoys = _submit_to_all(context, RepositoryPaused(by=context.by))
     return (
-        f"Everything is paused, including {convoys}. Running sessions finish as usual, "
-        "but nothing new starts or is accepted until someone says `/brat resume all`."
+        f"Everything is paused{convoys}. Running sessions finish as usual. Nothing new "
+        "starts or is accepted until someone says `/brat resume all`."
     )
 
 
@@ -325,14 +322,17 @@ def _resume(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002
     if not all:
         context.submit(ConvoyResumed(convoy=context.convoy.name, by=context.by))
         return "The convoy continues."
-    convoys = _how_many(context, "paused")
-    context.submit(RepositoryResumed(by=context.by))
-    return f"Everything continues, including {convoys}."
+    convoys = _submit_to_all(context, RepositoryResumed(by=context.by))
+    return f"Everything has been resumed{convoys}."
 
 
-def _how_many(context: RequestContext, state: str) -> str:
-    found = sum(1 for convoy in context.draft.state.live() if convoy.state == state)
-    return counted(found, "convoy")
+def _submit_to_all(
+    context: RequestContext, command: RepositoryPaused | RepositoryResumed
+) -> str:
+    before = {convoy.name: convoy.state for convoy in context.draft.state.live()}
+    context.submit(command)
+    found = sum(each.state != before[each.name] for each in context.draft.state.live())
+    return f", including {counted(found, 'convoy')}" if found else ""
 
 
 PAUSE: Final = (

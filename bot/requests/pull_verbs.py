@@ -57,7 +57,7 @@ async def _land(context: RequestContext, *, commit: str | None = None) -> str:
     _plan(context, request, done)
     return (
         f"`{head[:SHOWN]}` is in the merge queue of {target}. It lands when CI is "
-        "green on it and on everything ahead of it. A new push removes it."
+        "green on it and on everything ahead of it. A new push takes it off the queue."
     )
 
 

@@ -141,7 +141,7 @@ def _request(said: SlashCommand, on: Place) -> Request:
 def _words(verb: Verb, words: Sequence[str]) -> dict[str, object]:
     if len(words) > len(verb.words):
         more = code_span(words[len(verb.words)])
-        raise ValueError(f"unexpected {more}; write {_usage(verb)}")
+        raise ValueError(f"unexpected argument {more}; write {_usage(verb)}")
     for lacking in verb.words[len(words) :]:
         if lacking.needed:
             raise ValueError(

@@ -282,7 +282,7 @@ REVISION: Final = (
         text="must",
         text_help="What to change in the plan.",
         help="On a task's pull request, sends the task back for revision. On "
-        "the convoy's own pull request, adds a task for it. A review that requests "
+        "the convoy's own pull request, adds a revision task. A review that requests "
         "changes does the same. On the issue, requests a new plan while the plan is "
         "waiting for approval.",
         rule=_revise,
@@ -347,8 +347,8 @@ def _cancel(context: RequestContext, *, task: int | None = None) -> str:
     word = "stopped" if context.asker.at_endpoint else "cancelled"
     context.submit(BlockTask(convoy=name, task=task, why=f"{word} by {by}", by=by))
     return (
-        f"The session of task {task} has been stopped. To try again, say `/brat retry "
-        f"{task}`. To give up the task, say `/brat drop {task}`."
+        f"Task {task} has been stopped. To try it again, say `/brat retry {task}`. To "
+        f"give it up, say `/brat drop {task}`."
     )
 
 

@@ -242,7 +242,7 @@ def _command_in(line: str, below: list[str]) -> FoundCommand:
         found = _ARGUMENT.match(line, at)
         if found is None:
             return MalformedCommand(
-                shown, f"the quotes in {code_span(line[at:])} are not balanced"
+                shown, f"the quotes in {code_span(line[at:])} do not match"
             )
         at = found.end()
         if found["text"]:

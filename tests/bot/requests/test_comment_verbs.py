@@ -100,9 +100,7 @@ async def test_cancel_stops_a_task_and_drop_gives_it_up(tmp_path: Path) -> None:
     async with room(tmp_path, CONFIG) as here:
         await here.started(1)
 
-        assert "The session of task 1 has been stopped" in await here.answer(
-            "/brat cancel 1"
-        )
+        assert "Task 1 has been stopped" in await here.answer("/brat cancel 1")
         assert here.task(1).state == "blocked"
         assert here.task(1).why == "cancelled by you"
         again = await here.answer("/brat retry 1 -- not so\n\nbut with tabs")

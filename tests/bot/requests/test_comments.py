@@ -40,7 +40,7 @@ async def test_a_convoy_is_shown_paused_resumed_and_cancelled(room: Room) -> Non
 
     text, reactions = await room.said("/brat drop 2\n\n/brat why 2")
     assert "Task 2 is dropped." in text
-    assert "Task 2 is dropped, after 0 attempts." in text
+    assert "Task 2 is dropped (0 attempts)." in text
     assert reactions == ["eyes", "rocket"]
 
     await room.said("/brat cancel")

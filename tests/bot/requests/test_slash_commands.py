@@ -195,10 +195,10 @@ def test_what_cannot_be_taken_apart_is_said_in_one_sentence() -> None:
             "/brat -- do it: the command is missing; `/brat help` lists all commands",
             "/brat a=1: the command is missing; `/brat help` lists all commands",
             "/brat lock a ttl=1h Ttl=2h: the option `ttl` appears twice",
-            '/brat lock "path:a: the quotes in `"path:a` are not balanced',
+            '/brat lock "path:a: the quotes in `"path:a` do not match',
             (
                 '/brat lock "path:a"b @ann `#7` <!-- x --> [brat]: the quotes in '
-                "`\"path:a\"b @ann '#7' <!-- x --> [ brat]` are not balanced"
+                "`\"path:a\"b @ann '#7' <!-- x --> [ brat]` do not match"
             ),
         ]
     )

@@ -164,7 +164,7 @@ def test_what_is_wrong_is_said_in_one_sentence() -> None:
             "drop": "`<task>` is missing; write `/brat drop <task>`",
             "drop #3": "`#3` is an issue number; write a task as `task-3` or `3`",
             "drop task-0": "`task-0` is not a task such as `task-3` or `3`",
-            "drop 3 4": "unexpected `4`; write `/brat drop <task>`",
+            "drop 3 4": "unexpected argument `4`; write `/brat drop <task>`",
             "pause everything": "`everything` is not `all`",
             "pause ttl=1h": "there is no option `ttl`; write `/brat pause [all]`",
             "pause -- lunch": "this command takes no text after `--`; write `/brat pause [all]`",

@@ -189,7 +189,7 @@ async def test_a_comment_asks_for_a_pattern_of_the_repository(tmp_path: Path) ->
         text, issue = await again(here, '/brat start pattern=greet name="Ann B"')
         [convoy] = convoys(here, issue)
 
-        assert "The convoy is being planned." in text
+        assert "brat is planning the convoy." in text
         assert titles(here, issue) == ["Greet Ann B", "Tell of Ann B"]
         assert convoy.tasks[1].spec.after == (1,)
         assert (convoy.pattern, convoy.inputs) == ("greet", {"name": "Ann B"})
