@@ -81,7 +81,7 @@ def quota_refusal(
     if live >= quota.unfinished:
         return (
             f"This repository has {counted(live, 'unfinished convoy')}, which is the "
-            "limit: set the label again when one ends."
+            "limit: add the label again when one ends."
         )
     known = [summary for _, summary in state.convoys.summaries()]
     here = [each.requested_at for each in known]
@@ -95,7 +95,7 @@ def quota_refusal(
         if free is not None:
             return (
                 f"{whose} reached the limit of {counted(most, 'new convoy')} an hour: "
-                f"set the label again {free}."
+                f"add the label again {free}."
             )
     return None
 
@@ -106,7 +106,7 @@ def _in_words_when_free(moments: Sequence[int], most: int, now: int) -> str | No
     if len(recent) < most:
         return None
     if not most:
-        return "when the bot's operator raises the limit"
+        return "once the bot's operator raises the limit"
     free_ms = recent[-most] + HOUR_MS
     moment = datetime.fromtimestamp(-(-free_ms // 60_000) * 60, UTC)
     return f"at {moment:%H:%M} UTC"

@@ -268,7 +268,7 @@ def _need_said(convoy: Convoy, need: Need) -> Iterator[str]:
             yield f"To try its newest commit, say `/brat {convoy.given.verb}`."
         case "failed":
             yield f"the convoy failed: {full_stop(inline(convoy.why))} "
-            yield "To resume it, say `/brat retry`. To start over, set the label again."
+            yield "To resume it, say `/brat retry`. To start over, add the label again."
         case "approve the plan":
             yield "the plan needs approval: review it, then say `/brat approve`."
         case "approve the work":

@@ -135,7 +135,7 @@ def _choice_way_out(
     found = rivals_left(convoy, choice)
     if not stop.last or not found:
         return None
-    tried = f"no judge chose the best one: {stop.last}"
+    tried = f"no judge picked a winner: {stop.last}"
     return choice_made(
         state, convoy, choice, smallest(found), SMALLEST_GREEN.format(tried)
     )

@@ -44,7 +44,7 @@ def yaml_data(text: str, most_chars: int) -> Any:  # noqa: ANN401  any YAML
     from ruamel.yaml.error import YAMLError
 
     if len(text) > most_chars:
-        raise TooMuch(f"it has more than {most_chars} characters, which is the limit")
+        raise TooMuch(f"it exceeds the limit of {most_chars} characters")
     yaml = YAML(typ="safe", pure=True)
     try:
         node = yaml.compose(text)
@@ -79,9 +79,9 @@ def toml_table(text: str) -> dict[str, Any]:
         ValueError: it is no TOML; `RecursionError`: it is nested too deeply.
     """
     if len(text) > TOML_CHARS:
-        raise TooMuch(f"it has more than {TOML_CHARS} characters, which is the limit")
+        raise TooMuch(f"it exceeds the limit of {TOML_CHARS} characters")
     if sum(map(text.count, "=,[{")) > TOML_VALUES:
-        raise TooMuch(f"it has over {TOML_VALUES} keys and values, which is the limit")
+        raise TooMuch(f"it exceeds the limit of {TOML_VALUES} keys and values")
     if found := _LONG_KEY.search(text):
         line = text.count("\n", 0, found.start()) + 1
         raise TooMuch(f"line {line}: a key may have at most {KEY_PARTS} parts")

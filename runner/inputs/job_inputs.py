@@ -119,7 +119,7 @@ TOKEN_LIMIT = 4096
 
 _NUMBER = re.compile(r"[1-9][0-9]{0,18}")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-_A_COMMIT = "the 40 hex digits of a commit"
+_A_COMMIT = "a full commit SHA (40 hex digits)"
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*/(?!\.\.?$)[A-Za-z0-9_.-]+")
 _ENDPOINT = re.compile(r"https?://[^/@?#\s]+")
 _SERVER = re.compile(r"(?:https?://[^/@?#\s]+|file://)(?:/[^@?#\s]*)?")
@@ -352,12 +352,12 @@ def prompted(env: Mapping[str, str]) -> tuple[Inputs, TaskStarted]:
     engine, egress = _engine(env), _hosts(env)
     base = env.get("BRAT_TASK_BASE", "").strip()
     if base and _COMMIT.fullmatch(base) is None:
-        raise BadInput(f"The input base is {base[:80]!r}. It must be {_A_COMMIT}.")
+        raise BadInput(f"The input `base` is {base[:80]!r}. It must be {_A_COMMIT}.")
     tokens = _number(env, "BRAT_TASK_BUDGET", Limits().tokens, TOKENS_MOST)
     session = ids.session_name(CONVOY, 1, 1)
     inputs = read_inputs({**env, "BRAT_SESSION": session, "BRAT_LOG": _NO_LOG})
     if not (base or inputs.head):
-        raise BadInput("There is no commit to start from. Set the input base.")
+        raise BadInput("There is no commit to start from. Set the input `base`.")
     return inputs, TaskStarted(
         convoy=CONVOY,
         task=1,

@@ -240,8 +240,8 @@ def test_what_no_judge_can_say_the_rule_says() -> None:
     made = [fact for fact in rules.facts if isinstance(fact, ChoiceMade)]
     assert [each.on for each in made] == [3]
     assert made[0].text == (
-        "it is the green rival with the smallest change; no judge chose the best "
-        "one: it died"
+        "it is the green rival with the smallest change; no judge picked a "
+        "winner: it died"
     )
     assert rules.task(4).attempt is None
     assert [rules.task(n).state for n in (1, 2, 3)] == [

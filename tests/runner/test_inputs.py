@@ -16,7 +16,7 @@ NOBODY = "0" * 40
 @looped(
     ({"BRAT_SESSION": None}, "BRAT_SESSION is not set."),
     ({"BRAT_SESSION": "x"}, "BRAT_SESSION: 'x' is not the name of a session; "),
-    ({"BRAT_LOG": "main"}, "BRAT_LOG is 'main'; it should be the 40 hex "),
+    ({"BRAT_LOG": "main"}, "BRAT_LOG is 'main'; it should be a full commit "),
     ({"BRAT_RESULT": ""}, "BRAT_RESULT is not set."),
     ({"BRAT_RESULT": "/etc"}, "BRAT_RESULT is '/etc', which is not empty. "),
     ({"BRAT_RESULT": "/etc/passwd"}, "BRAT_RESULT is '/etc/passwd', which is not "),
@@ -26,7 +26,7 @@ NOBODY = "0" * 40
     ({"GITHUB_REPOSITORY": "a/b/c"}, "GITHUB_REPOSITORY is 'a/b/c'; it should look "),
     ({"GITHUB_REPOSITORY_ID": None}, "GITHUB_REPOSITORY_ID is not set."),
     ({"GITHUB_REPOSITORY_ID": "x"}, "GITHUB_REPOSITORY_ID is 'x'; it should look "),
-    ({"GITHUB_SHA": "main"}, "GITHUB_SHA is 'main'; it should be the 40 "),
+    ({"GITHUB_SHA": "main"}, "GITHUB_SHA is 'main'; it should be a full "),
     ({"GITHUB_SERVER_URL": "ext::sh"}, "GITHUB_SERVER_URL is 'ext::sh'; it should "),
     ({"GITHUB_SERVER_URL": "https://u:p@x"}, "GITHUB_SERVER_URL is 'https://u:p@x'"),
     ({"BRAT_TOKEN": "a b"}, "The token contains invalid characters."),

@@ -129,7 +129,7 @@ def test_what_the_gate_protects_is_refused(forge: Forge) -> None:
     ({"BRAT_TASK_TIMEOUT": "0"}, "The input timeout is '0'; use 1 to 360."),
     ({"BRAT_TASK_TIMEOUT": "361"}, "use 1 to 360."),
     ({"BRAT_TASK_BUDGET": "$2"}, "The input budget is '$2'; use 1 to 1000000000."),
-    ({"BRAT_TASK_BASE": "main"}, "give the 40 hex digits of a commit."),
+    ({"BRAT_TASK_BASE": "main"}, "It must be a full commit SHA (40 hex digits)."),
     ({"BRAT_TASK_MODEL": "--yolo"}, "is '--yolo'. Use a valid model name."),
     ({"BRAT_TASK_EGRESS": "pypi.org a/b"}, "The input egress lists 'a/b';"),
     ({"BRAT_TASK_PROMPT_FILE": "a.md"}, "Set either the input prompt or prompt-file,"),

@@ -51,11 +51,11 @@ def test_a_person_who_asked_for_too_much_is_told_when() -> None:
 
     assert asked({"person_hour": 3}, held) is None
     assert asked({"person_hour": 2}, held) == (
-        "@ann has reached the limit of 2 new convoys an hour: set the label again at "
+        "@ann has reached the limit of 2 new convoys an hour: add the label again at "
         "12:10 UTC."
     )
     assert asked({"person_hour": 1}, held) == (
-        "@ann has reached the limit of 1 new convoy an hour: set the label again at "
+        "@ann has reached the limit of 1 new convoy an hour: add the label again at "
         "12:40 UTC."
     )
 
@@ -90,7 +90,7 @@ def test_too_many_at_once_wait_for_one_to_end() -> None:
 def test_nothing_at_all_may_be_allowed() -> None:
     said = there(asked({"person_hour": 0}, state()))
 
-    assert "when the bot's operator raises the limit" in said
+    assert "once the bot's operator raises the limit" in said
 
 
 @pytest.mark.parametrize("ago_ms", [1, HOUR_MS - 1])

@@ -179,7 +179,7 @@ async def test_more_than_the_quota_is_refused_with_the_time(here: Town) -> None:
             said = (
                 await here.ask("GET", f"issues/{number}/comments", repo=OTHER)
             ).json()
-            return any("set the label again at" in one["body"] for one in said)
+            return any("add the label again at" in one["body"] for one in said)
 
         await until(answered, deadline_s=patient(60))
 
