@@ -86,7 +86,7 @@ def test_a_job_that_dies_at_any_step_of_its_hand_over_changes_nothing(
 ) -> None:
     world, _ = asyncio.run(story(tmp_path, moment, after=word == "after"))
 
-    assert world == UNDISTURBED
+    assert world == UNDISTURBED, world.bodies
 
 
 UNDISTURBED = World(
