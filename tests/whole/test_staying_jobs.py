@@ -111,9 +111,15 @@ class Stage:
     issue: int = 0
     said: list[int] = field(default_factory=list)
     """The comments."""
+    saying: asyncio.Task[int] | None = None
+    """The last comment, which is left even when the job beside it dies."""
 
     async def say(self) -> int:
         """Leave the next comment; no call of the bot's."""
+        self.saying = asyncio.create_task(self._say())
+        return await asyncio.shield(self.saying)
+
+    async def _say(self) -> int:
         asked = f"repos/{self.known.repository}/issues/{self.issue}/comments"
         async with httpx.AsyncClient(trust_env=False) as client:
             answer = await client.post(
@@ -182,6 +188,8 @@ async def story(folder: Path, at: int, *, after: bool) -> tuple[World, Cut]:
             await here.job(1)
             with cut.watching(), contextlib.suppress(Died):
                 await here.job(2, talks=True)
+            if here.saying is not None:
+                await here.saying
             while len(here.said) < len(SAID):
                 await here.say()
             await here.job(3)
