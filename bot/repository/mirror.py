@@ -88,7 +88,7 @@ def collect_mirror(mirror: Path) -> None:
     """Collect a mirror that has grown; blocking. A failure is only logged."""
     if not has_grown(mirror):
         return
-    before = on_disk(mirror).size
+    before = on_disk(mirror)
     try:
         prune = f"--prune={RECENT}"
         # No attempt is examined while no loop has the mirror.
