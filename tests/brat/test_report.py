@@ -79,7 +79,7 @@ def test_the_page_has_bars_graph_cost_and_success() -> None:
     assert text.count('<g class="task ') == 4
     assert "task 2, attempt 1 (sent back): CI is red: Rank roles right" in text
     assert "1,000 tokens in, 10 out, $0.50" in text
-    assert '<td class="number">2 (67 %)</td>' in text
+    assert '<td class="number">2 (67%)</td>' in text
 
 
 def test_each_check_has_its_reds_and_its_time() -> None:

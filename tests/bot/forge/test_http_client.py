@@ -208,7 +208,7 @@ async def test_an_answer_without_end_is_cut_off(
     route = forge.get(f"{API}/user")
     route.return_value = httpx.Response(200, stream=body)
 
-    with pytest.raises(Unavailable, match="longer than 10000000 bytes"):
+    with pytest.raises(Unavailable, match="larger than 10000000 bytes"):
         await rest.get("/user")
 
     assert route.call_count == 1

@@ -71,7 +71,7 @@ async def test_a_command_in_a_review_is_heard_as_in_a_comment_and_a_remark_is_no
 
         await review(here, "COMMENT", "Nice.", "you")
         await review(here, "COMMENT", "/brat pause\n\nNot yet.", bea)
-        await here.until(lambda: "nothing new starts" in "".join(here.shown()))
+        await here.until(lambda: "Nothing new will start" in "".join(here.shown()))
         await here.swept(2)
 
         assert here.convoy_state() == "paused"

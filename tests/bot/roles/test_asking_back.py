@@ -32,7 +32,7 @@ async def test_questions_come_once_and_an_answer_begins(tmp_path: Path) -> None:
         assert issue not in texts(here)
 
         await labelled(here, issue)
-        assert len([t for t in here.spoken() if "1. What happens" in t]) == 1
+        assert len([t for t in here.spoken() if "1. What is wrong" in t]) == 1
         assert issue not in texts(here)
 
         await here.person.say(issue, "/brat start -- The greeting lacks a name.")
