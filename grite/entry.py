@@ -99,7 +99,8 @@ def read(repo: pygit2.Repository, commit_id: str) -> Entry:
             faults.append(f"{META}: {error}")
         else:
             if names != [f"{meta.get('chunk_hash')}{chunk.SUFFIX}"]:
-                faults.append(f"{META} lists one chunk, but the commit has {names}")
+                has = ", ".join(names) or "none"
+                faults.append(f"{META} and the commit's chunks differ: it has {has}")
             # We go by the commit's own parent; grite goes by this.
             if meta.get("prev_wal") != parent:
                 faults.append(f"{META} names a previous entry other than {parent}")

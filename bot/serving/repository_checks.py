@@ -178,10 +178,9 @@ async def _token(rest: Rest, name: str, known: JobSettings, *, fix: bool) -> Fin
         with suppress(Refused):
             await rest.write("PUT", url, {"default_workflow_permissions": "read"})
             return Finding("ok", "made jobs' tokens read-only by default")
-    said = "by default a job's token can write, and CI runs agents' code"
-    mend = (
-        f"choose read permissions {_WHERE}, or grant {ADMINISTRATION}: write for --fix"
-    )
+    said = "jobs' tokens can write by default, and CI runs code that agents wrote"
+    grant = f"grant {ADMINISTRATION}: write and use --fix"
+    mend = f"make tokens read-only by default {_WHERE}, or {grant}"
     return Finding("fault", said, mend)
 
 

@@ -430,7 +430,7 @@ def _look_out(convoy: Convoy) -> list[str]:
     said = [inline(each) for each in convoy.warnings]
     warned = "; ".join(fitting(said, more, _WARNED_CHARS))
     waits = plan_waits(convoy)
-    told = [f"**The plan is waiting:** {inline(waits)}.", ""] if waits else []
+    told = [f"**The plan is {inline(waits)}.**", ""] if waits else []
     return told + ([f"**Warning:** {warned}.", ""] if warned else [])
 
 

@@ -64,7 +64,7 @@ def of_thread(said: str, *, is_done: bool) -> str:
 def enough(by: str, again_at: int) -> str:
     return (
         f"@{by} You have reached brat's hourly limit. brat did not carry out this "
-        f"request and ignores new ones until {clock(again_at)}. Repeat it then."
+        f"request and ignores new ones until {clock(again_at)}. Try again then."
     )
 
 

@@ -65,9 +65,8 @@ def checked_machine(folder: Path) -> Iterator[Finding]:
         yield Finding("fault", each.why, each.commands[0])
     for file in sorted(folder.glob(f"bot/inbox/*{UNREADABLE}")):
         told = f"the request in {file} could not be read and was set aside"
-        yield Finding(
-            "note", told, "repeat it with a label or a comment, then delete the file"
-        )
+        mend = "repeat it with a label or a comment, then delete the file"
+        yield Finding("note", told, mend)
 
 
 def tools(variables: Mapping[str, str], home: Path) -> Finding:

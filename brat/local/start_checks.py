@@ -200,8 +200,8 @@ def _lacks(
         words = (program, inner)
     for word in words:
         if not is_found(checkout.top, word):
-            mend = _marking(checkout.top, word) or _install(row)
-            yield Lack(f"{where}: the program {word} was not found", mend)
+            fault, mend = _unstarted(checkout.top, word)
+            yield Lack(f"{where}: the program {word} {fault}", mend or _install(row))
             return
         yield from _first_line(where, checkout.top, word)
     if have is not None and (row.vendors or spec.secret):
@@ -255,16 +255,17 @@ def _first_line(said: str, top: Path, word: str) -> Iterator[Lack]:
             yield Lack(f"{said}: {word} has Windows line endings", mend)
 
 
-def _marking(top: Path, word: str) -> str:
-    """Return how a file becomes the program that a word means; empty: there is none."""
+def _unstarted(top: Path, word: str) -> tuple[str, str]:
+    """Return why a word starts no program, and what mends it; empty: install it."""
+    fault, named = "was not found", shlex.quote(word)
     if word in _OF_BASH:
-        return "it is a bash builtin, so begin the command with `bash -c`"
+        return fault, "it is a bash builtin, so begin the command with `bash -c`"
     if word.startswith("~/"):
-        return "write its full path, because no shell expands ~ here"
+        return fault, "write its full path, because no shell expands ~ here"
     if not (top / word).is_file():
-        return ""
-    named = shlex.quote(word)
-    return f"run `chmod +x {named} && git add {named}` and commit it"
+        return fault, ""
+    mend = f"run `chmod +x {named} && git add {named}` and commit it"
+    return "is not executable", mend
 
 
 def _install(row: Row) -> str:
@@ -287,20 +288,18 @@ def ci_lacks(checkout: Checkout, config: Config, ci: Ci) -> Iterator[Lack]:
         seen = (*words, _real_file(first_word(ci.command)))
         yield from _unseen("the sandbox of the CI command does not contain", mend, seen)
         yield from _uncommitted("the CI command", checkout.top, _started_file(words))
-    word = first_word(ci.command)
+    word, said = first_word(ci.command), f"the CI command is `{ci.command}`, but"
+    another = f"or set another [ci] command in {CONFIG}"
     yield from _first_line("the CI command", checkout.top, word)
     if word and not is_found(checkout.top, word):
-        said = f"the CI command is `{ci.command}`, but the program {word} was not found"
-        mend = _marking(checkout.top, word) or "install it"
-        yield Lack(said, f"{mend}, or set another [ci] command in {CONFIG}")
+        fault, mend = _unstarted(checkout.top, word)
+        mend = mend or "install it"
+        yield Lack(f"{said} the program {word} {fault}", f"{mend}, {another}")
     elif module := _PYTHON_MODULE.match(ci.command):
         python, name = module.groups()
         if not _has_module(checkout.top, python, name):
-            said = (
-                f"the CI command is `{ci.command}`, but {python} has no module {name}"
-            )
             mend = "install it there or in a virtual environment that you activate"
-            yield Lack(said, f"{mend}, or set another [ci] command in {CONFIG}")
+            yield Lack(f"{said} {python} has no module {name}", f"{mend}, {another}")
 
 
 def awaited_checks(config: Config) -> Iterator[Lack]:

@@ -120,8 +120,8 @@ class PartTask(TaskCommand, frozen=True, kw_only=True):
         task = at_rest(state, self.convoy, self.task)
         convoy = state.convoys[self.convoy]
         if not can_be_split(convoy, task):
-            fit = "a task of kind work that has no review and no tests"
-            return Refusal(f"task {task.number} cannot be split: only {fit} can")
+            fit = "only a task of kind work without a review or tests can be split"
+            return Refusal(f"task {task.number} cannot be split: {fit}")
         if fault := split_fault(convoy, task, self.parts):
             return Refusal(fault)
         left = [each for each in convoy.tasks if each.state != "dropped"]

@@ -70,13 +70,14 @@ def waits_for(convoy: Convoy, task: Task, at: Moment | None = None) -> str:
 
 
 def plan_waits(convoy: Convoy) -> str:
-    """Return why an engine does not make the plan now; empty: it does, or no longer."""
+    """Return what keeps an engine from making the plan now; empty: nothing does."""
     mayor = convoy.mayor
     if convoy.state != "planning" or convoy.tasks or mayor is None:
         return ""
     if mayor.state != "queued" or mayor.attempt is not None:
         return ""
-    return convoy.kept_by or mayor.why
+    kept = convoy.kept_by
+    return f"waiting for {kept}" if kept else mayor.why and f"waiting: {mayor.why}"
 
 
 def _turn(convoy: Convoy, task: Task) -> str:
@@ -199,7 +200,7 @@ def convoy_reasons(convoy: Convoy, at: Moment | None = None) -> Iterator[str]:
     yield f"it is {convoy.shown_state}, {merged} of {len(convoy.tasks)} tasks merged"
     yield from filter(None, (convoy.why, approval(convoy)))
     if waits := plan_waits(convoy):
-        yield f"its plan is waiting: {waits}"
+        yield f"its plan is {waits}"
     if convoy.held:
         yield f"it is held by the label {convoy.held}"
     if convoy.landed:

@@ -203,7 +203,7 @@ def test_a_plan_waits_for_the_next_days_money_and_says_so() -> None:
     assert refused is not None
     assert "today's budget of $1.00 is used up" in refused.why
     rules.do(DeferTask(convoy=NAME, task=0, until=midnight, why=refused.why))
-    assert plan_waits(rules.convoy) == refused.why
+    assert plan_waits(rules.convoy) == f"waiting: {refused.why}"
     assert f"its plan is waiting: {refused.why}" in convoy_reasons(rules.convoy)
     assert not owed(rules)
 

@@ -68,7 +68,7 @@ def test_a_bad_entry_is_named_and_the_rest_is_read(
         ([], "does not have version 1"),
         (meta_for(GOOD, actor_id="10"), "does not name an actor"),
         (meta_for(GOOD, actor_id="someone"), "non-hexadecimal"),
-        (meta_for(GOOD, chunk_hash="00"), "lists one chunk"),
+        (meta_for(GOOD, chunk_hash="00"), "the commit's chunks differ: it has"),
         (meta_for(GOOD, prev_wal="1" * 40), "a previous entry other than"),
     ],
 )

@@ -156,13 +156,17 @@ def test_a_script_of_ci_that_is_not_committed_is_said(tmp_path: Path) -> None:
 def test_a_script_that_is_no_program_yet_is_said_with_what_makes_it_one(
     tmp_path: Path,
 ) -> None:
-    for program, mend in (
+    mode = "run `chmod +x ./agent.sh && git add ./agent.sh` and commit it"
+    for program, lack in (
+        ("./agent.sh", f"is not executable: {mode}"),
         (
-            "./agent.sh",
-            "run `chmod +x ./agent.sh && git add ./agent.sh` and commit it",
+            "~/agent.sh",
+            "was not found: write its full path, because no shell expands ~ here",
         ),
-        ("~/agent.sh", "write its full path, because no shell expands ~ here"),
-        ("source", "it is a bash builtin, so begin the command with `bash -c`"),
+        (
+            "source",
+            "was not found: it is a bash builtin, so begin the command with `bash -c`",
+        ),
     ):
         config = f'[engine.default]\ntype = "shell"\nargs = ["{program}"]\n'
         terminal = project(tmp_path / program[0], config)
@@ -172,8 +176,8 @@ def test_a_script_that_is_no_program_yet_is_said_with_what_makes_it_one(
 
         said = terminal.type(START)
 
-        lack = f"[engine.default] shell: the program {program} was not found: {mend}"
-        assert said.lines == [f"brat: {lack}"]
+        where = f"brat: [engine.default] shell: the program {program}"
+        assert said.lines == [f"{where} {lack}"]
 
 
 def test_a_script_with_windows_line_ends_is_said_before_it_is_started(

@@ -67,7 +67,10 @@ async def test_a_default_token_that_can_write_is_a_fault(
     settings(forge, on=True, default="write")
     assert await actions(rest, has_loop=False, fix=False) == [
         ("ok", "GitHub Actions is enabled"),
-        ("fault", "by default a job's token can write, and CI runs agents' code"),
+        (
+            "fault",
+            "jobs' tokens can write by default, and CI runs code that agents wrote",
+        ),
     ]
 
 
