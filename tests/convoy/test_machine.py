@@ -238,19 +238,24 @@ def test_many_more_mixes_keep_every_promise() -> None:
     warn_of_never_met()
 
 
+def of_one_request(
+    season: str, text: str = "- [ ] Task 1", sessions: int = 8, approvals: int = 0
+) -> Machine:
+    machine = Machine()
+    engines = {"default": EngineSpec(type="shell", max_sessions=sessions)}
+    settings = Settings(engines=engines, approvals=approvals)
+    machine.the_first_convoy_is_asked_for(
+        text=text, settings=settings, pattern="", season=season
+    )
+    return machine
+
+
 @given(st.none())
 @profile(max_examples=1, database=None, deadline=None)
 def test_two_branches_that_are_refused_together_are_not_tried_again_at_once(
     nothing: None,
 ) -> None:
-    machine = Machine()
-    engines = {"default": EngineSpec(type="shell", max_sessions=2)}
-    machine.the_first_convoy_is_asked_for(
-        text="- [ ] Task 1\n- [ ] Task 2",
-        settings=Settings(engines=engines),
-        pattern="",
-        season="commands",
-    )
+    machine = of_one_request("commands", text="- [ ] Task 1\n- [ ] Task 2", sessions=2)
     machine.the_forge_begins_to_refuse(
         named=True, number=0, what="/convoy/{convoy}/task-"
     )
@@ -264,13 +269,7 @@ def test_two_branches_that_are_refused_together_are_not_tried_again_at_once(
 @given(st.none())
 @profile(max_examples=1, database=None, deadline=None)
 def test_what_a_comment_tells_of_labels_is_tried_as_the_comment(nothing: None) -> None:
-    machine, none = Machine(), Mishap("none", 0)
-    machine.the_first_convoy_is_asked_for(
-        text="- [ ] Task 1",
-        settings=Settings(engines={"default": EngineSpec(type="shell")}),
-        pattern="",
-        season="commands",
-    )
+    machine, none = of_one_request("commands"), Mishap("none", 0)
     machine.work_is_to_be_reviewed(number=0)
     machine.the_forge_begins_to_refuse(named=True, number=0, what="label")
     machine.somebody_drops(number=0, state="needs-review")
@@ -290,13 +289,7 @@ def test_what_a_comment_tells_of_labels_is_tried_as_the_comment(nothing: None) -
 @given(st.none())
 @profile(max_examples=1, database=None, deadline=None)
 def test_work_done_anew_after_a_merge_by_hand_is_shown(nothing: None) -> None:
-    machine = Machine()
-    machine.the_first_convoy_is_asked_for(
-        text="- [ ] Task 1",
-        settings=Settings(engines={"default": EngineSpec(type="shell")}, approvals=1),
-        pattern="",
-        season="commands and deeds",
-    )
+    machine = of_one_request("commands and deeds", approvals=1)
     machine.all_sessions_end_alike(how="good", mishap=Mishap("dies", 3))
     assert "pull:convoy-1/1" in machine.forge.state.intents, "it knows what it opened"
     machine.merges_by_hand(number=0)
@@ -321,13 +314,7 @@ def test_work_done_anew_after_a_merge_by_hand_is_shown(nothing: None) -> None:
 def test_more_lands_of_work_whose_pull_request_was_merged_before_it_was_noted(
     nothing: None,
 ) -> None:
-    machine, none = Machine(), Mishap("none", 0)
-    machine.the_first_convoy_is_asked_for(
-        text="- [ ] Task 1",
-        settings=Settings(engines={"default": EngineSpec(type="shell")}),
-        pattern="",
-        season="deeds",
-    )
+    machine, none = of_one_request("deeds"), Mishap("none", 0)
     machine.the_bot_ticks(mishap=none)
     machine.all_sessions_end_alike(how="good", mishap=Mishap("dies", 3))
     (pull,) = machine.forge.pulls
@@ -348,13 +335,7 @@ def test_more_lands_of_work_whose_pull_request_was_merged_before_it_was_noted(
 def test_a_comment_refused_with_the_labels_is_not_tried_again_at_once(
     nothing: None,
 ) -> None:
-    machine, none = Machine(), Mishap("none", 0)
-    machine.the_first_convoy_is_asked_for(
-        text="- [ ] Task 1",
-        settings=Settings(engines={"default": EngineSpec(type="shell")}),
-        pattern="",
-        season="commands",
-    )
+    machine, none = of_one_request("commands"), Mishap("none", 0)
     machine.all_sessions_end_alike(how="good", mishap=none)
     for _ in range(3):
         machine.the_bot_ticks(mishap=none)
@@ -374,13 +355,7 @@ def test_a_comment_refused_with_the_labels_is_not_tried_again_at_once(
 @given(st.none())
 @profile(max_examples=1, database=None, deadline=None)
 def test_a_pull_request_closed_before_it_was_noted_does_not_land(nothing: None) -> None:
-    machine, none = Machine(), Mishap("none", 0)
-    machine.the_first_convoy_is_asked_for(
-        text="- [ ] Task 1",
-        settings=Settings(engines={"default": EngineSpec(type="shell")}),
-        pattern="",
-        season="commands and deeds",
-    )
+    machine, none = of_one_request("commands and deeds"), Mishap("none", 0)
     machine.all_sessions_end_alike(how="good", mishap=none)
     machine.all_checks_tell_the_truth(mishap=Mishap("dies", 3))
     machine.closes_a_pull(number=0)
