@@ -133,6 +133,7 @@ class People(Story):
         convoy = chosen(self.failed(), number)
         retry = RetryConvoy(convoy=convoy.name, by="ann")
         if self.bot.ask(retry) is None:
+            self.forge.tries.pop(f"label {convoy.issue}", None)  # another convoy's
             self.saw("failed convoy taken up")
 
     def failed(self) -> list[Convoy]:
