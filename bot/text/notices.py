@@ -155,7 +155,7 @@ def about_issue(action: HearIssue, issue: int, label: str) -> str:
         case "unlabelled":
             return (
                 f"@{action.by} The convoy has been cancelled because you removed its "
-                "label. Finished work is kept. To start a new convoy, set the label "
+                "label. Finished work is kept. To start a new convoy, add the label "
                 f"{code_span(label)} again."
             )
         case "deleted" | "transferred":

@@ -352,7 +352,7 @@ def _ci(checkout: Checkout, there: Collection[str]) -> Iterator[Finding]:
     line = workflow_files.awaited(checkout)
     for ci in workflow_files.ci_names(checkout):
         if line is not None and ci not in line:
-            said = f"brat.yml does not respond to the workflow {ci}"
+            said = f"brat.yml is not triggered by the workflow {ci}"
             yield Finding("note", said, f'if that is your CI, add "{ci}" to brat.yml')
     config = _valid(checkout)
     if config is None or not config.refinery.require_ci:

@@ -128,7 +128,7 @@ def words(text: str) -> str:
 _HOW: Final = """\
 `summary` answers the question in a few sentences. Each finding is one thing that you
 saw, with the `paths` that show it: existing files or folders, relative to the top of
-the repository. Put what you could not find out into `open`.
+the repository. List what you could not find out in `open`.
 """
 FIND_OUT: Final = """\
 Find out what the task asks for, and report it; change nothing. Look around in this

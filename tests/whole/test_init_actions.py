@@ -118,7 +118,7 @@ def test_the_doctor_looks_at_them(terminal: Terminal) -> None:
     said = terminal.type("brat doctor")
 
     assert "note  the log has no signing key" in said.err
-    assert "brat.yml does not respond to the workflow nightly" in said.err
+    assert "brat.yml is not triggered by the workflow nightly" in said.err
 
 
 def test_the_doctor_says_when_nothing_can_judge(terminal: Terminal) -> None:

@@ -251,7 +251,7 @@ class Storage:
         if artifact is None or not hmac.compare_digest(
             _ticket(artifact), request.query.get("sig", "")
         ):
-            raise web.HTTPForbidden(text="This address is unsigned or has expired.\n")
+            raise web.HTTPForbidden(text="This link is unsigned or has expired.\n")
         if hdrs.AUTHORIZATION in request.headers:
             raise web.HTTPBadRequest(text="Do not send a token to a signed address.\n")
         run = found(store.runs.get(artifact.run))

@@ -129,7 +129,7 @@ async def test_taking_the_label_off_ends_the_convoy_and_says_how_to_ask_again(
         await here.swept()
 
         assert here.convoy.why == "cancelled: you removed the label"
-        assert called(here, "To start a new convoy, set the label `brat` again") == 1
+        assert called(here, "To start a new convoy, add the label `brat` again") == 1
         assert here.labels() == {"brat:failed"}
         await here.person.relabel(here.issue, {"brat"}, set())
         await here.swept()
