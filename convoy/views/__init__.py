@@ -216,8 +216,8 @@ def left_words(convoy: Convoy, now: int) -> str:
     if not blocked:
         return f"done in about {rough(left_ms / 1000)}"
     held, tasks = len(stuck) - blocked, counted(blocked, "blocked task")
-    holds = f" hold{'s' if blocked == 1 else ''} up {held} more" if held else ""
-    return f"stops in about {rough(left_ms / 1000)}: {tasks}{holds}"
+    waits = f", {held} more waiting for {'it' if blocked == 1 else 'them'}"
+    return f"stops in about {rough(left_ms / 1000)}: {tasks}{waits if held else ''}"
 
 
 def saved_s(convoy: Convoy) -> float:

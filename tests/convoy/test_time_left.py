@@ -54,4 +54,4 @@ def test_it_is_said_only_where_something_tells_it() -> None:
     assert left_words(waiting, 5) == "stops in about 10 min: 1 blocked task"
     assert left_words(replace(waiting, state="complete"), 5) == ""
     held_up = convoy("merged", "blocked", "queued", "queued", after=(2,))
-    assert left_words(held_up, 5).endswith("min: 1 blocked task holds up 1 more")
+    assert left_words(held_up, 5).endswith("min: 1 blocked task, 1 more waiting for it")
