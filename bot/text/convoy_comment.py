@@ -100,8 +100,7 @@ def diff_block(changes: Sequence[str], room: int, name: str) -> list[str]:
         return []
     more = f"{{}}: brat convoy show {name}"
     told = [" ".join(clean(each).split()).replace("`", "'") for each in changes]
-    lines = fitting(told, more, max(0, room))
-    return ["```diff", *lines, "```"]
+    return ["```diff", *fitting(told, more, max(0, room)), "```"]
 
 
 def _summary(found: PlanDocument) -> str:

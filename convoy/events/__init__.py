@@ -125,8 +125,7 @@ def _shared(form: type[Struct], source: type[Struct]) -> frozenset[str]:
 
 def clause(text: str) -> str:
     """Return the first line of `text`, short, without a full stop."""
-    first = text.strip().split("\n", 1)[0]
-    return first[:200].rstrip(". ")
+    return text.strip().split("\n", 1)[0][:200].rstrip(". ")
 
 
 def subject(task: int) -> str:

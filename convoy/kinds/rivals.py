@@ -29,6 +29,12 @@ def choice_of(convoy: Convoy, number: int) -> Task | None:
     return next(found, None)
 
 
+def chosen_among(convoy: Convoy, rival: int) -> int:
+    """Return which task the choice took, even if it was dropped later; 0: none."""
+    choice = choice_of(convoy, rival)
+    return choice.chosen if choice else 0
+
+
 def is_choice(task: Task) -> bool:
     return task.spec.kind == "choice"
 
@@ -167,11 +173,6 @@ CHOICE = TaskKind(
 )
 
 
-def _is_chosen(convoy: Convoy, task: Task) -> bool:
-    choice = choice_of(convoy, task.number)
-    return choice is not None and choice.chosen == task.number
-
-
 def _rival_fault(
     _settings: Settings, task: TaskSpec, tasks: tuple[TaskSpec, ...]
 ) -> str:
@@ -181,7 +182,7 @@ def _rival_fault(
 
 
 def _rival_kept_back(convoy: Convoy, task: Task) -> str:
-    if _is_chosen(convoy, task):
+    if chosen_among(convoy, task.number) == task.number:
         return ""
     choice = choice_of(convoy, task.number)
     chosen = f"task {choice.number if choice else 0} to choose it"
@@ -218,7 +219,7 @@ RIVAL = TaskKind(
     may_be_needed=False,
     fault=_rival_fault,
     must_change=lambda _task: "is a rival, so it must change something",
-    trial=lambda convoy, task: None if _is_chosen(convoy, task) else "green",
+    trial=lambda convoy, task: "green" if _rival_kept_back(convoy, task) else None,
     kept_back=_rival_kept_back,
     being_judged=_rival_being_judged,
     settles_with=_rival_settles_with,

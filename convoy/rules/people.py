@@ -43,6 +43,7 @@ from convoy.events.task_events import (
 )
 from convoy.gate import unallowed, wants
 from convoy.kinds import is_done, is_stopped, kind_of, needed
+from convoy.kinds.rivals import chosen_among
 from convoy.kinds.task_kinds import Stop
 from convoy.model import ids
 from convoy.model.ids import SetAside, show_item
@@ -313,12 +314,13 @@ def tasks_taken_up(convoy: Convoy) -> tuple[Task, ...]:
     """Return the dropped tasks that are taken up again with a convoy that failed.
 
     These were dropped when it failed; where it failed because each had been dropped,
-    all of them. What needs a task that stays dropped stays so, too.
+    all but lost rivals. What needs a task that stays dropped stays so, too.
     """
     dropped = [task for task in convoy.tasks if task.state == "dropped"]
     found = {task.number: task for task in dropped if task.why == convoy.why}
     if not found and not any(task.landed for task in convoy.tasks):
-        found = {t.number: t for t in dropped if not is_done(convoy, t)}
+        own = {t.number: t for t in dropped if not is_done(convoy, t)}
+        found = {n: t for n, t in own.items() if chosen_among(convoy, n) in (0, n)}
     gone = {task.number for task in dropped} - found.keys()
     needs = {n: {*task.spec.after, *needed(task.spec)} for n, task in found.items()}
     while lost := {n for n in found if gone & needs[n]}:

@@ -30,9 +30,7 @@ _GET_FLAGS, _SET_FLAGS, _UP = 0x8913, 0x8914, 0x1
 
 def listening(port: int = 0) -> tuple[int, int]:
     """Listen on loopback; return the socket's descriptor and its port."""
-    made = socket.socket()
-    made.bind((LOOPBACK, port))
-    made.listen(_BACKLOG)
+    made = socket.create_server((LOOPBACK, port), backlog=_BACKLOG)
     number = int(made.getsockname()[1])
     return made.detach(), number
 

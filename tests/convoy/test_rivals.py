@@ -27,6 +27,7 @@ from convoy.rules.people import (
     BlockTask,
     DropTask,
     RebaseWork,
+    RetryConvoy,
     RetryTask,
     ReviseTask,
     uncalled,
@@ -288,6 +289,12 @@ def test_a_choice_goes_with_its_rivals_and_the_chosen_with_its_choice() -> None:
     rules.do(DropTask(convoy=NAME, task=2, why="by ann"))
     assert rules.task(4).why == "it chose task 2, which was dropped"
     assert rules.task(5).state == "blocked"
+
+    rules.do(DropTask(convoy=NAME, task=5, why="by ann"))
+    assert rules.convoy.state == "failed"
+    rules.do(RetryConvoy(convoy=NAME, by="ann"))
+    losers = [task.number for task in rules.convoy.tasks if task.state == "dropped"]
+    assert losers == [1, 3], "nothing would choose one of them"
 
 
 def test_a_verdict_that_comes_when_the_choice_is_dropped_chooses_nothing() -> None:
