@@ -323,7 +323,9 @@ def _resume(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002
         context.submit(ConvoyResumed(convoy=context.convoy.name, by=context.by))
         return "The convoy continues."
     convoys = _submit_to_all(context, RepositoryResumed(by=context.by))
-    return f"Everything has been resumed{convoys}."
+    kept = [f"#{c.issue}" for c in context.draft.state.live() if c.state == "paused"]
+    waits = f" Still paused, because closed: {', '.join(kept)}." if kept else ""
+    return f"Everything has been resumed{convoys}.{waits}"
 
 
 def _submit_to_all(

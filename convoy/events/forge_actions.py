@@ -270,7 +270,7 @@ class ItemSetAside(Event, frozen=True, kw_only=True, tag="item.set-aside"):
 
 
 class ItemTakenUp(Event, frozen=True, kw_only=True, tag="item.taken-up"):
-    """An item that was set aside is tried again, or works again."""
+    """An item that was set aside is being retried, or has been found to work again."""
 
     item: str
     """The item, such as `task/fix/3`."""
