@@ -134,7 +134,7 @@ class MirrorWatch:
             return
         self._looked_at = self._ticking()
         if has_grown(self._mirror):
-            raise Outgrown("its mirror has grown, so brat removes unused objects")
+            raise Outgrown("its mirror has grown, so brat is removing unused objects")
 
 
 class Mirror(Clone):

@@ -453,7 +453,7 @@ def _too_large(sizes: Mapping[str, int], all_bytes: int) -> str:
     if max(sizes.values(), default=0) > FILE_BYTES:
         return f"The work contains {_largest(sizes)}; the limit is {FILE_BYTES} bytes."
     if all_bytes > FILES_BYTES:
-        has = f"The work has {all_bytes} bytes, with {_largest(sizes)} as the largest"
+        has = f"The work is {all_bytes} bytes, with {_largest(sizes)} as the largest"
         return f"{has} file; the limit is {FILES_BYTES} bytes."
     return ""
 

@@ -142,7 +142,7 @@ def mayor_start(
         str | None,
         Option(help="With --headless: a time limit, such as 30m; default: 2h."),
     ] = None,
-    plan_only: Annotated[bool, Option(help="Wait until you approve the plan.")] = False,
+    plan_only: Annotated[bool, Option(help="Wait for your approval.")] = False,
     as_json: Json = False,
     repo: Repo = HERE,
 ) -> None:

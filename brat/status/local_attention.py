@@ -85,5 +85,5 @@ def _beside_landed(path: Path, folder: Path) -> Iterator[Intervention]:
     except BratError:
         return  # no branch, or no forge: other commands say what to do
     if found.own and found.landed:
-        why = f"your commits on {known.branch} wait because other work has landed"
+        why = f"your commits on {known.branch} are waiting: other work has landed"
         yield Intervention(kind="commits_beside", why=why, commands=(line,))

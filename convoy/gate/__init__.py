@@ -252,7 +252,7 @@ def oversized(
 
     `largest` is its largest file in words, where it is known.
     """
-    told = f", most of them in {largest}" if largest else ""
+    told = f", and its largest file is {largest}" if largest else ""
     found = []
     if files > limits.patch_files:
         found.append(
@@ -260,7 +260,7 @@ def oversized(
         )
     if patch_bytes > limits.patch_bytes:
         allowed = f"the limit is {limits.patch_bytes}"
-        found.append(f"The patch has {patch_bytes} bytes{told}; {allowed}.")
+        found.append(f"The patch is {patch_bytes} bytes; {allowed}{told}.")
     return tuple(found)
 
 

@@ -227,7 +227,7 @@ class AttemptCommits:
         size = bundle.stat().st_size
         if size > BUNDLE_LIMIT:
             lighter = self._lighter(message, sizes, bundle)
-            said = f"The work has {size} bytes, most of them in {work.largest}."
+            said = f"The work is {size} bytes; the largest file is {work.largest}."
             return replace(
                 work,
                 commit=lighter.commit,

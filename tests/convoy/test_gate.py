@@ -50,7 +50,7 @@ def test_too_many_files_and_too_many_bytes_are_two_reasons() -> None:
 
     assert why(*changes, size=2_000_001) == (
         "The patch changes 301 files; the limit is 300.",
-        "The patch has 2000001 bytes; the limit is 2000000.",
+        "The patch is 2000001 bytes; the limit is 2000000.",
     )
     assert why(*changes[1:], size=2_000_000) == ()
 

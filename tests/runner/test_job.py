@@ -377,7 +377,7 @@ def test_the_gate_speaks_early_and_the_work_is_still_kept(forge: Forge) -> None:
 
     reasons = left.result["refusals"]
     assert reasons[0] == "The patch changes 2 files; the limit is 1."
-    assert reasons[1].startswith("The patch has ")
+    assert reasons[1].startswith("The patch is ")
     assert reasons[2:] == [
         "The patch changes a protected path: .github/ci.yml.",
     ]
