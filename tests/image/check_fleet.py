@@ -15,7 +15,7 @@ from brat.demo.demo_run import BotProcess
 from brat.forge.resources.forge_records import Ci
 from brat.local import forge_process, local_mode
 from brat.repository import registration as registrations
-from brat.repository.log_reader import Reader
+from brat.repository.log_reader import Reader, newest_lines, shown_line
 from brat.repository.registration import FORGE_FOLDER, Registration, Source
 from convoy.model.state import Convoy
 from tests.image.containers import docker, tried
@@ -88,7 +88,9 @@ def test_all_is_merged_when_one_is_killed_and_one_is_cut_off(tmp_path: Path) -> 
         for name in left:
             docker("rm", "--force", name)
 
-    assert convoy.state == "complete", convoy
+    lines = newest_lines(registrations.bare_path(folder, known), 200)
+    log = "\n".join(map(shown_line, lines))
+    assert convoy.state == "complete", log
     assert [task.state for task in convoy.tasks] == ["merged"] * 4
-    assert sorted(task.started for task in convoy.tasks) == [1, 1, 2, 2]
+    assert sorted(task.started for task in convoy.tasks) == [1, 1, 2, 2], log
     assert left == []
