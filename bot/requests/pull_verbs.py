@@ -252,9 +252,9 @@ LAND: Final = (
         name="fix",
         place="pull",
         text="may",
-        help="Lets an agent add commits to any pull request. It follows your text; "
-        "without text, it resolves conflicts with the target, or else fixes red "
-        "CI. Authors who are not listed in `[fix] authors` are asked first.",
+        help="Lets an agent add commits to any pull request. The agent does what you "
+        "write, or else resolves conflicts with the target, or else fixes red CI. "
+        "Authors who are not listed in `[fix] authors` are asked first.",
         rule=_fix,
     ),
 )

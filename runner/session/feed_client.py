@@ -174,7 +174,7 @@ def why_exposed(token: str, path: str) -> str:
         if _content(process / "comm").strip().startswith(_RUNNER):
             return "the job runs beside the forge's runner; run it in a container"
         if token.encode() in _content(process / "environ"):
-            return f"the process {process.name} exposes the job's token to its user"
+            return f"any process of this user can read the job's token in {process}"
     sudo = shutil.which("sudo", path=path)
     if sudo is not None and _succeeds([sudo, "-n", "true"]):
         return "the job's user can become root with sudo, and so can its agent"

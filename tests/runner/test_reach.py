@@ -65,7 +65,7 @@ def test_nor_a_shell_that_waits_with_the_token(path: str) -> None:
 
     said = asked((*ALONE, *shell, *WITNESS), path, ASKS=TOKEN)
 
-    assert said == "the process 1 exposes the job's token to its user"
+    assert said == "any process of this user can read the job's token in /proc/1"
 
 
 def test_nor_the_forges_own_process(path: str, tmp_path: Path) -> None:
