@@ -242,7 +242,7 @@ class ReadyStep:
         count = 0
         async for each in self._rest.each(Announced, f"{self._url}?state=all"):
             if each.is_ours:
-                return wanted(f'the issue "{READY}" exists and waits for the merge')
+                return wanted(f'the issue "{READY}" exists and awaits the merge')
             if (count := count + 1) >= _NEWEST:
                 break
         return owed(f'open the issue "{READY}": one small task, as a smoke test')

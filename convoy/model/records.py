@@ -344,7 +344,7 @@ class Usage(Struct, frozen=True, kw_only=True):
 
 
 class Estimate(Struct, frozen=True, kw_only=True):
-    """What a plan is likely to take: the median of earlier tasks by its engines."""
+    """What a plan will probably use: the median of what earlier tasks used."""
 
     usd: float | None = None
     """The cost in US dollars; null: no price is known."""

@@ -374,7 +374,7 @@ BEHIND = (
     "pull requests: its author must merge {0} into the branch"
 )
 BRANCH_GONE = "the branch {}, which was deleted or renamed: restore it"
-LEFT_QUEUE = "the forge's merge queue removed its pull request: see its checks there"
+LEFT_QUEUE = "the forge's merge queue removed the pull request: see its checks"
 
 
 def ways(convoy: Convoy, observed: Observed) -> Iterator[Action]:
