@@ -324,7 +324,7 @@ def _resume(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002
         return "The convoy continues."
     convoys = _submit_to_all(context, RepositoryResumed(by=context.by))
     kept = [f"#{c.issue}" for c in context.draft.state.live() if c.state == "paused"]
-    waits = f" Still paused, because closed: {', '.join(kept)}." if kept else ""
+    waits = f" Still paused for another reason: {', '.join(kept)}." if kept else ""
     return f"Everything has been resumed{convoys}.{waits}"
 
 

@@ -65,7 +65,7 @@ async def test_a_person_lets_the_convoy_of_a_closed_issue_go_on(
 
         await here.answer("/brat pause all")
         answer = await here.answer("/brat resume all")
-        assert f"Still paused, because closed: #{here.issue}." in answer
+        assert f"Still paused for another reason: #{here.issue}." in answer
         assert here.convoy_state() == "paused"
         await here.answer("/brat resume")
         await here.worked(1, FILES)
