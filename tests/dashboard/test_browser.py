@@ -1,11 +1,12 @@
 """The pages in a real browser: live, harmless, for every eye and for the keyboard."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from typing import get_args
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Route, expect
 
 from convoy.rules.people import BlockTask
 from tests.dashboard.conftest import Opens, Visit
@@ -132,6 +133,27 @@ async def test_a_task_is_steered_by_keyboard(opens: Opens, browser: Browser) -> 
     assert (first, content, state) == ("Skip to content", "page", "queued")
     assert visit.rules.task(5).withdrawn
     assert "mind the tabs" in visit.rules.task(5).notes[-1]
+
+
+async def test_a_button_pressed_before_the_scripts_are_there_counts(
+    opens: Opens, browser: Browser
+) -> None:
+    """They come after the first paint."""
+    pressed = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await pressed.wait()
+        await route.continue_()
+
+    async with opens(busy()) as visit, browsers.tab(browser) as tab:
+        await tab.page.route("**/htmx-2*", hold)
+        await signed_in(tab, visit)
+        await tab.page.get_by_role("button", name=f"retry task 5 of {NAME}").click()
+        pressed.set()
+        await expect(tab.page.get_by_role("status")).to_contain_text(
+            "Task 5 is queued again"
+        )
+        assert tab.page.url == f"{visit.url}/"
 
 
 async def test_another_page_of_this_machine_cannot_press_a_button(

@@ -1,4 +1,48 @@
-// What is open stays open while news renew the page; Escape closes it, and the toast.
+// What renews the page is read once the page is painted: before, it would hold that up.
+// A button that is pressed earlier is pressed again then.
+const { next } = document.currentScript.dataset;
+
+const read = (src) =>
+  new Promise((done) => {
+    const script = document.createElement("script");
+    Object.assign(script, { src, async: false, onload: done, onerror: done });
+    document.head.append(script);
+  });
+
+const begin = () => {
+  isLive = true;
+  colourChanges();
+  // What is open stays open while news renew the page.
+  Idiomorph.defaults.callbacks.beforeNodeMorphed = (old, fresh) =>
+    !(old.matches?.(".diff.coloured") && old.textContent === fresh.textContent);
+  Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, element) =>
+    !(name === "open" && element.localName === "details");
+  document.body.removeAttribute("hx-disable");
+  htmx.process(document.body);
+};
+
+// htmx would begin without its extensions, which need it.
+document.body.setAttribute("hx-disable", "");
+let isLive = false;
+const loaded = new Promise((done) => addEventListener("load", done));
+const painted = new Promise((done) =>
+  document.hidden ? done() : new PerformanceObserver(done).observe({ type: "paint", buffered: true }),
+);
+const live = Promise.all([loaded, painted])
+  .then(() => Promise.all(next.split(" ").map(read)))
+  .then(begin);
+
+addEventListener(
+  "submit",
+  (event) => {
+    if (isLive || !event.target.matches("[hx-post]")) return;
+    event.preventDefault();
+    live.finally(() => event.target.requestSubmit(event.submitter));
+  },
+  true,
+);
+
+// Escape closes what is open, and the toast.
 const toast = () => document.querySelector("#toast .toast");
 
 // A change gets its colours in the browser: there, a text that takes for ever to colour
@@ -36,14 +80,7 @@ const colourChanges = () => {
   }
 };
 
-colourChanges();
 addEventListener("htmx:afterSettle", colourChanges);
-
-Idiomorph.defaults.callbacks.beforeNodeMorphed = (old, fresh) =>
-  !(old.matches?.(".diff.coloured") && old.textContent === fresh.textContent);
-
-Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, element) =>
-  !(name === "open" && element.localName === "details");
 
 addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
