@@ -214,7 +214,7 @@ def _lacks(
 
 def _unseen(said: str, mend: str, words: Iterable[str]) -> Iterator[Lack]:
     """Yield the files among a command's words that its box does not show."""
-    files = [word for word in words if word[:1] == "/" and Path(word).is_file()]
+    files = [word for word in words if word[:1] == "/" and os.path.isfile(word)]  # noqa: PTH113  a text may be longer than any path
     if not files:
         return
     home = os.path.expanduser("~")  # noqa: PTH111  also where there is none
@@ -238,7 +238,7 @@ def _uncommitted(where: str, top: Path, words: Iterable[str]) -> Iterator[Lack]:
         return
     committed = repo.head.peel(pygit2.Tree)
     for word in map(os.path.normpath, words):
-        if word[:1] != "/" and (top / word).is_file() and word not in committed:
+        if word[:1] != "/" and os.path.isfile(top / word) and word not in committed:  # noqa: PTH113  as above
             said = f"{where}: agents get only committed files, not {word}"
             mend = f"run `git add {shlex.quote(word)}` and commit it"
             if repo.path_is_ignored(word):

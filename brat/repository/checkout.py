@@ -115,7 +115,7 @@ def find(path: Path) -> Checkout:
             f"{common} uses {ids} object IDs, but brat, like GitHub, supports only "
             f"{_IDS}"
         )
-    repo = _whoever_owns_it(found)
+    repo = _whoever_owns_it(str(path))  # not by its git folder, which may lie elsewhere
     if repo.workdir is None:
         raise BratError(f"{path} is a bare repository: choose one with a working tree")
     top = Path(repo.workdir)

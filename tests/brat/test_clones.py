@@ -219,6 +219,26 @@ def test_a_linked_worktree_shares_what_brat_knows(origin: Path) -> None:
     assert git(origin, "rev-parse", "HEAD") == landed
 
 
+def test_a_git_folder_elsewhere_and_a_long_argument_are_no_hindrance(
+    origin: Path,
+) -> None:
+    """A text of more bytes than a file's name may have is asked for as a file."""
+    script, prompt = "echo b >> a.txt; " * 30, "/bin/" + "y" * 300
+    (origin / ".brat").mkdir()
+    (origin / ".brat/config.toml").write_text(
+        "[engine.default]\ntype = 'shell'\n"
+        f"args = ['sh', '-c', '{script}', '{prompt}']\n[ci]\ncommand = 'true'\n"
+    )
+    git(origin, "add", "--all")
+    git(origin, "commit", "--quiet", "--message", "three")
+    where = cloned(origin, f"--separate-git-dir={origin.parent / 'elsewhere.git'}")
+    (where / "sub").mkdir()
+
+    assert find(where / "sub").top == where
+    done = ran((BRAT, "init"), cwd=where)
+    assert "CI: true" in done.stderr
+
+
 def test_what_a_clone_has_that_others_lack_is_named(
     origin: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
