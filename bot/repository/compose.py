@@ -296,7 +296,7 @@ class Composer:
         """Return the files of `work` as one commit on `base`; deterministic."""
         made = self._commit(work)
         said = text.inert(message_of(self._repo, made))
-        return self._write(*_people(self._repo, made), said, made.tree_id, [base])
+        return self._write(*_as_brat(made), said, made.tree_id, [base])
 
     def target_of(self, merge: str) -> str:
         return str(self._commit(merge).parent_ids[1])
@@ -315,23 +315,26 @@ class Composer:
         parents = [piece.onto, taken]
         return self._write(author, _bot(piece.at), piece.message, tree, parents)
 
-    def inert(self, base: str, work: str) -> str:
-        """Return `work` with messages that no forge acts on; deterministic.
+    def inert(self, base: str, work: str, target: str | None = None) -> str:
+        """Return `work` as brat's, with messages that no forge acts on; deterministic.
 
-        The result is `work` itself if the messages of `base..work` are inert already,
-        and everybody reads them alike. A rewritten commit loses its signature.
+        An agent could write any name into a commit. Those that `target` holds are not
+        its own and stay. The result is `work` itself if all of `base..work` is brat's
+        and inert already, and everybody reads it alike.
         """
         made: dict[str, str] = {}
-        for commit in self._commits(base, work):
+        landed = [target] if target and target in self._repo else []
+        for commit in self._commits(base, work, *landed):
             old = [str(parent) for parent in commit.parent_ids]
             parents = [made.get(parent, parent) for parent in old]
             said = message_of(self._repo, commit)
             message = text.inert(said)
+            own = _as_brat(commit)
             is_kept = message == said and parents == old
+            is_kept &= own == (commit.author, commit.committer)
             if not (is_kept and is_plain(self._repo, commit)):
-                author, committer = _people(self._repo, commit)
                 made[str(commit.id)] = self._write(
-                    author, committer, message, commit.tree_id, parents
+                    *own, message, commit.tree_id, parents
                 )
         return made.get(work, work)
 
@@ -391,11 +394,12 @@ class Composer:
             onto = self._write(author, bot, said, tree, [onto])
         return onto
 
-    def _commits(self, base: str, work: str) -> list[pygit2.Commit]:
-        """Return the commits of `base..work`, oldest first."""
+    def _commits(self, base: str, work: str, *others: str) -> list[pygit2.Commit]:
+        """Return the commits of `base..work` that no other holds, oldest first."""
         order = pygit2.enums.SortMode.TOPOLOGICAL | pygit2.enums.SortMode.REVERSE
         walk = self._repo.walk(work, order)
-        walk.hide(base)
+        for commit in (base, *others):
+            walk.hide(commit)
         return list(walk)
 
     def _merged_tree(
@@ -438,12 +442,13 @@ class Composer:
         return str(made)
 
 
-def _people(
-    repo: pygit2.Repository, commit: pygit2.Commit
+def _as_brat(
+    commit: pygit2.Commit,
 ) -> tuple[pygit2.Signature, pygit2.Signature]:
-    """Return the author and the committer, as they can be written again."""
-    committer = _person(commit.committer, _claimed(repo, commit))
-    return author_of(repo, commit), committer
+    """Return brat as the author and as the committer, at the same times."""
+    at = ((each.time, each.offset) for each in (commit.author, commit.committer))
+    author, committer = (pygit2.Signature(*BOT, *when) for when in at)
+    return author, committer
 
 
 def _bot(at: int) -> pygit2.Signature:

@@ -212,11 +212,13 @@ def _accept_merge(ended: EndedAttempt, result: Result) -> None:
 
 def _settle(ended: EndedAttempt, result: Result) -> None:
     """Accept the agent's word that there is nothing to do, if the command agrees."""
+    reason = f" ({said})" if (said := fit_text(result.summary).rstrip(".")) else ""
+    found = f"the agent found nothing to do{reason}"
     if not (ended.task.spec.acceptance and result.accepted):
         why = "no acceptance command confirms this"
-        ended.turn_down(result, f"the agent found nothing to do, but {why}")
+        ended.turn_down(result, f"{found}, but {why}")
         return
-    ended.note(result)
+    ended.note(result, found if reason else "")
     refused = ended.draft.submit(
         AcceptNothing(
             convoy=ended.convoy.name,
@@ -250,7 +252,8 @@ def _pass_gate(ended: EndedAttempt, result: Result, handed_in: str) -> None:
         ended.turn_down(result, why)
     else:
         ended.note(result)
-        inert = ended.context.composer.inert(ended.root, commit)
+        target = ended.draft.refs.get(ids.HEADS + ended.convoy.target)
+        inert = ended.context.composer.inert(ended.root, commit, target)
         _accept(ended, result, inert, patch.files)
 
 

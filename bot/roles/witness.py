@@ -219,7 +219,8 @@ class EndedAttempt:
             )
         )
 
-    def note(self, result: Result) -> None:
+    def note(self, result: Result, own: str = "") -> None:
+        """Put down what a session noted, after a note of one's own."""
         if self.task.number == 0:
             return
         self.draft.submit(
@@ -227,7 +228,7 @@ class EndedAttempt:
                 convoy=self.convoy.name,
                 task=self.task.number,
                 attempt=self.attempt.number,
-                notes=result.left.notes,
+                notes=(own, *result.left.notes),
                 shared=result.left.shared,
             )
         )

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pygit2
 
+from convoy.text import AUTHOR
 from grite import git
 from tests.bot.history import History
 
-WHO = "Ann <ann@example.org> 1700000000 +0000"
+WHO = "{} <{}> 1700000000 +0000".format(*AUTHOR)
 LEVELS = 10
 DEEP = 3_000
 BOMB_BYTES = 8_000_000_000

@@ -268,9 +268,10 @@ async def test_a_task_whose_command_passes_is_settled(tmp_path: Path) -> None:
         assert here.task(1).spec.acceptance == "test -e a"
         await here.started(1, run=77)
 
-        task = await handed_in(here, **NOOP, accepted=True)
+        task = await handed_in(here, **NOOP, accepted=True, summary="It is there.")
 
         assert (task.state, task.landed) == ("merged", None)
+        assert task.learned == ("the agent found nothing to do (It is there)",)
 
 
 @pytest.mark.parametrize("text", [CHECKED, "- [ ] Add a\n"])
@@ -279,11 +280,11 @@ async def test_without_it_the_attempt_failed(tmp_path: Path, text: str) -> None:
     async with room(tmp_path, CONFIG, text=text) as here:
         await here.started(1, run=77)
 
-        task = await handed_in(here, **NOOP, accepted=accepted)
+        task = await handed_in(here, **NOOP, accepted=accepted, summary="It is there.")
 
         assert task.state == "queued"
-        assert "the agent found nothing to do" in task.why
-        assert "no acceptance command confirms this" in task.why
+        said = "found nothing to do (It is there), but no acceptance command confirms"
+        assert said in task.why
 
 
 @pytest.mark.layer("landing")
