@@ -36,7 +36,7 @@ import pygit2
 from msgspec import Struct
 
 from convoy import gate
-from convoy.gate import GONE, PathChange, ci_files, path_change, printable
+from convoy.gate import FILE_BYTES, GONE, PathChange, ci_files, path_change, printable
 from convoy.gate.leaks import leaks
 from convoy.model.records import Settings
 from grite import git
@@ -216,7 +216,6 @@ def _mode(entry: pygit2.Object | None) -> str:
     return f"{entry.filemode:06o}" if entry is not None and _is_file(entry) else GONE
 
 
-FILE_BYTES: Final = 50_000_000
 _WORKFLOWS: Final = (".github/workflows/**",)
 FILES_BYTES: Final = 200_000_000
 """The limit for all changed files together, as each commit leaves them."""

@@ -24,6 +24,8 @@ from convoy.model.records import Gate, Limits
 from convoy.model.state import Task
 
 SYMLINK, SUBMODULE, GONE = "120000", "160000", "000000"
+FILE_BYTES: Final = 50_000_000
+"""The limit for each changed file."""
 SHOWN_PATHS = 3
 """How many paths a sentence names before it counts the rest."""
 

@@ -20,6 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from convoy.gate import (
+    FILE_BYTES,
     GONE,
     PathChange,
     file_and_size,
@@ -50,8 +51,6 @@ from runner.workspace.workspace import (
 
 BUNDLE_LIMIT = 80_000_000
 """Bytes; a result over 100 MB is refused unread."""
-LIGHT_BYTES = 40_000_000
-"""How much of work over that limit is kept: its smallest files, as they are."""
 AGENT_FETCH_S = 20.0
 """For fetching the agent's own commits, from a repository that may be a trap."""
 ASIDE_MOST = 20
@@ -63,7 +62,10 @@ TEXT_BYTES = 1_000_000
 MEMORY_BYTES = 1_000_000_000
 """The limit for each git process: a tree of a few bytes can stand for 10^10 files."""
 PATCH_BYTES = 10_000_000
-"""How much of a patch is searched for secrets; no gate lets a longer patch pass."""
+"""How much of a patch is searched for secrets; no gate lets a longer patch pass.
+
+As much is kept of work over a limit: its smallest files.
+"""
 PATCH = "patch"
 """The file in the store that holds the whole change, as `git apply` takes it."""
 _TEXT_PATCH = "patch.text"
@@ -222,10 +224,14 @@ class AttemptCommits:
             left_out=stray.sentences(left_out),
         )
         bundle = workspace.store / "work.bundle"
-        ends = "HEAD", f"^{workspace.base}"
-        self._git("bundle", "create", "--quiet", str(bundle), *ends)
-        size = bundle.stat().st_size
-        if size > BUNDLE_LIMIT:
+        size, most = sizes[0][1] if sizes else 0, FILE_BYTES
+        if size <= most:
+            ends = "HEAD", f"^{workspace.base}"
+            self._git("bundle", "create", "--quiet", str(bundle), *ends)
+            size, most = bundle.stat().st_size, BUNDLE_LIMIT
+        if size <= most:
+            size, most = self._patch_bytes(), PATCH_BYTES
+        if size > most:
             lighter = self._lighter(message, sizes, bundle)
             said = f"The work is {size} bytes; the largest file is {work.largest}."
             return replace(
@@ -233,7 +239,7 @@ class AttemptCommits:
                 commit=lighter.commit,
                 bundle=lighter.bundle,
                 patch_bytes=size,
-                oversized=f"{said} The limit is {BUNDLE_LIMIT}.{lighter.oversized}",
+                oversized=f"{said} The limit is {most}.{lighter.oversized}",
             )
         lasting = {(each.path, each.mode_after) for each in changes}
         steps = () if own == workspace.base else self._steps("HEAD")
@@ -243,14 +249,14 @@ class AttemptCommits:
             commit=head,
             bundle=bundle,
             between=tuple(undone),
-            patch_bytes=self._patch_bytes(),
+            patch_bytes=size,
         )
 
     def _lighter(
         self, message: CommitMessage, sizes: Sequence[tuple[str, int]], bundle: Path
     ) -> Work:
         """Bundle the work again, as one commit without its largest files."""
-        room = LIGHT_BYTES
+        room = PATCH_BYTES
         gone = [path for path, size in reversed(sizes) if (room := room - size) < 0]
         base = self._workspace.base
         self._git("read-tree", "HEAD")
@@ -267,7 +273,7 @@ class AttemptCommits:
         if bundle.stat().st_size > BUNDLE_LIMIT:
             return Work(oversized=" brat kept none of it.")
         self._patch_bytes()  # which is then searched for secrets
-        said = f" brat kept everything except {path_list(gone[::-1])}."
+        said = f" brat kept everything except {path_list(gone[::-1])}." if gone else ""
         return Work(head, bundle=bundle, oversized=said)
 
     def _agents_commit(self) -> str | None:
@@ -295,6 +301,8 @@ class AttemptCommits:
             return None
         # Keeps the stat data of what did not change, and asks nothing of the files.
         self._git("read-tree", "-i", "-m", commit)
+        # A repository that it added as a submodule is searched like any folder.
+        self._undo(e for e in stray.staged_in(self._staged()) if e.is_new_link)
         return commit
 
     def _theirs(self) -> Path | None:
@@ -362,6 +370,11 @@ class AttemptCommits:
         others = [each[2:] for each in listed if each.startswith("? ")]
         known = {each[2:] for each in listed if not each.startswith("? ")}
         strays = stray.untracked(workspace.folder, others)
+        if begun := [each for each in strays if stray.is_begun(workspace.folder, each)]:
+            left_out[stray.BEGUN] = begun
+            for path in begun:
+                shutil.rmtree(workspace.folder / path / ".git", ignore_errors=True)
+            strays = stray.untracked(workspace.folder, others)
         for path, reason in strays.items():
             left_out.setdefault(reason, []).append(path)
         ignored = (*self._litter, *map(stray.pattern, strays))
@@ -597,7 +610,7 @@ def _listed(paths: Iterable[str]) -> bytes:
 def _is_same(folder: Path, other: Path, path: str) -> bool:
     """Whether two folders hold the same small file at a path."""
     file = other / path
-    most = min(file.stat().st_size, LIGHT_BYTES) if file.is_file() else 0
-    return most < LIGHT_BYTES and read_hostile(folder / path, most + 1) == (
+    most = min(file.stat().st_size, FILE_BYTES) if file.is_file() else 0
+    return most < FILE_BYTES and read_hostile(folder / path, most + 1) == (
         read_hostile(file, most + 1)
     )

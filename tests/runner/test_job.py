@@ -324,7 +324,7 @@ def test_folders_in_one_another_without_end_are_gone_with_the_session(
 
 
 def test_what_is_no_work_is_said_and_the_rest_lands(forge: Forge) -> None:
-    sub = "git init -q sub; echo 1 > sub/a"
+    sub = "git clone -q . sub; echo 1 > sub/a"
     left = forge.sh(f"echo hi > greeting.txt; {sub}; echo 'BRAT: note Look.'")
 
     said = "Left out (nested repository): sub."
