@@ -143,6 +143,8 @@ def _found(local: Local) -> dict[str, list[_Wait]]:
     found: dict[str, list[_Wait]] = {convoy.name: [] for convoy in live}
     for convoy in live:
         found[convoy.name] += _of_convoy(convoy, named=len(live) > 1)
+        if convoy.state == "paused" and not state.paused_by:
+            found[convoy.name].append(_paused(convoy))
     for item, aside in asides(state):
         name = convoy_of_item(state, item)
         found.setdefault(name, []).append(_aside(item, aside.why, name))
@@ -180,6 +182,12 @@ def _of_convoy(convoy: Convoy, *, named: bool) -> Iterator[_Wait]:
     if convoy.settled and convoy.landing_waits:
         said = f"{name}: {convoy.offer} is waiting for {convoy.landing_waits}"
         yield _Wait(name, _LANDING, 0, (said,))
+
+
+def _paused(convoy: Convoy) -> _Wait:
+    said = f"{convoy.name} is paused{f': {convoy.why}' if convoy.why else ''}"
+    mend = f"  to go on: brat convoy resume {convoy.name}"
+    return _Wait(convoy.name, "paused", 0, (said, mend))
 
 
 def _aside(item: str, why: str, convoy: str) -> _Wait:

@@ -108,9 +108,12 @@ def test_what_is_not_there_is_said(terminal: Terminal, line: str, said: str) -> 
 def test_a_convoy_is_paused_and_resumed(terminal: Terminal) -> None:
     terminal.done("brat convoy pause say-words-1")
     paused = terminal.done("brat why 1")
+    advice = terminal.type("brat witness run --once")
     terminal.done("brat convoy resume say-words-1")
 
     assert "- it is waiting for a person: the convoy is paused" in paused
+    assert "to go on: brat convoy resume say-words-1" in advice.err
+    assert advice.status == 1
     assert "paused" not in terminal.done("brat why 1")
 
 
