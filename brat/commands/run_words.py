@@ -134,7 +134,9 @@ def uninstall(
 
 @mayor.command("start")
 def mayor_start(
-    task: Annotated[str, Option(help="What to do, or a task list.")],
+    task: Annotated[
+        list[str], Option(help="What to do, or a task list. Repeat it for more tasks.")
+    ],
     *,
     title: Title = None,
     headless: Annotated[bool, Option(help="Run until the convoy has ended.")] = False,
@@ -156,7 +158,7 @@ def mayor_start(
         plan_only=plan_only,
         as_json=as_json,
     )
-    sys.exit(start_convoy.mayor_start(repo, start_convoy.text_of(task), how))
+    sys.exit(start_convoy.mayor_start(repo, start_convoy.text_of(*task), how))
 
 
 _ROLES: Final = (

@@ -77,8 +77,14 @@ class Start:
     """On a terminal, show the tasks as a table that stays until the end."""
 
 
-def text_of(said: str) -> str:
-    """Return what to do: as said, what @FILE holds, or for - standard input."""
+def text_of(said: str, *more: str) -> str:
+    """Return what to do: as said, what @FILE holds, or for - standard input.
+
+    Of several texts it makes a list.
+    """
+    if more:
+        tasks = (text_of(each).strip().replace("\n", "\n  ") for each in (said, *more))
+        return "\n".join(f"- [ ] {each.removeprefix('- [ ] ')}" for each in tasks)
     try:
         if said == "-":
             return sys.stdin.read()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from brat.commands.start_convoy import text_of
 from tests.world.terminal import left_running
 from tests.world.words import engine, project
 
@@ -87,6 +88,14 @@ def test_what_alone_waits_needs_no_name(tmp_path: Path) -> None:
         "brat: 'none-such' is no"
     )
     terminal.done("brat drop 1")
+
+
+def test_a_text_given_again_is_one_more_task(tmp_path: Path) -> None:
+    (tmp_path / "plan").write_text("Two\nneeds more words\n")
+
+    assert text_of("- [ ] One", f"@{tmp_path / 'plan'}", "Three") == (
+        "- [ ] One\n- [ ] Two\n  needs more words\n- [ ] Three"
+    )
 
 
 def test_help_and_version_are_words_too(tmp_path: Path) -> None:
