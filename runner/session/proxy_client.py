@@ -120,7 +120,8 @@ def unreached(refused: Sequence[str], key: str) -> str:
     Programs quote no more of a refusal than its status, if that.
     """
     told = "; ".join(refused[:_TOLD])
-    return f"\nbrat: cannot reach {told}; allow hosts in `{key}`\n" if told else ""
+    said = f"cannot reach {told}; `{key}` lists what is allowed"
+    return f"\nbrat: {said}\n" if told else ""
 
 
 class ProxyClient:

@@ -199,7 +199,7 @@ async def test_a_host_that_ci_may_not_reach_is_what_it_says_last(here: Town) -> 
 
     output = (await judged(here, commit))["output"]
 
-    listed = "which is not listed; allow hosts in `[ci] egress`"
+    listed = "which is not listed; `[ci] egress` lists what is allowed"
     told = f"cannot reach a.b:80, {listed}"
     assert headline(output["text"]) == f"brat: {told}"
 

@@ -89,7 +89,7 @@ def test_a_host_that_it_may_not_reach_is_the_reason(forge: Forge) -> None:
 
     assert forge.sh("true", setup_hosts=()).result["why"] == (
         ".brat/setup.sh exited with status 1: brat: cannot reach a.b:80, which is not "
-        "listed; allow hosts in `[runner] setup_hosts`."
+        "listed; `[runner] setup_hosts` lists what is allowed."
     )
 
 
