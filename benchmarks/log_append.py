@@ -13,6 +13,7 @@ from grite import chunk
 from grite.event import CommentAdded, Event
 from grite.remote import ensure_mirror
 from grite.wal import WAL_REF, Log
+from tests.world.local_log import appended
 from tests.world.log_keys import LOG_KEY
 
 ROUND, ROUNDS = 100, 8
@@ -40,7 +41,7 @@ def one_writer(folder: Path, repeats: int) -> dict[str, object]:
     def by_us(number: int) -> None:
         nonlocal head
         one = event(number)
-        head = log.append([one], after=head, actor=ACTOR, at_ms=one.ts)
+        head = appended(log, [one], after=head, actor=ACTOR, at_ms=one.ts)
 
     def by_grite(number: int) -> None:
         grite_protocol.append(repo, event(number))

@@ -26,6 +26,7 @@ from grite.event import Event, kind_of, payload_of
 from grite.objects import WAL_MAIL
 from grite.remote import ensure_mirror
 from grite.wal import WAL_REF, Log
+from tests.world.local_log import set_head
 from tests.world.log_keys import LOG_KEY
 
 DEADLINE_S: Final = 600.0
@@ -103,7 +104,7 @@ def write_signed(path: Path, pushes: Iterable[Push]) -> None:
     for push in pushes:
         at_ms = push[-1].ts
         head = log.write(push, parent=head, actor=actor, at_ms=at_ms)
-    log.set_head(str(head), None)
+    set_head(log, str(head), None)
     git.run(["repack", "-adq"], cwd=path, deadline_s=DEADLINE_S)
     git.run(["prune-packed", "-q"], cwd=path, deadline_s=DEADLINE_S)
 

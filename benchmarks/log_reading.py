@@ -25,6 +25,7 @@ from convoy.log import record as states
 from convoy.log.record import NOTHING_READ, Reading, follow
 from grite import checkpoint, git
 from grite.wal import WAL_REF, Log
+from tests.world.local_log import appended
 from tests.world.log_keys import LOG_KEY
 
 DEADLINE_S: Final = 600.0
@@ -86,7 +87,7 @@ def reading(folder: Path, repeats: int) -> dict[str, object]:
 
 def _append(log: Log, news: log_history.Push) -> None:
     actor = log_history.demo().actor
-    log.append(news, after=log.head(), actor=actor, at_ms=news[-1].ts)
+    appended(log, news, after=log.head(), actor=actor, at_ms=news[-1].ts)
 
 
 def _seconds(runs: list[Run]) -> list[float]:

@@ -22,6 +22,7 @@ from grite import git
 from grite.event import CommentAdded, Event
 from grite.signatures import Writer
 from grite.wal import Log
+from tests.world.local_log import appended
 
 BOT: Final = b"b" * 16
 CONVOY: Final = "measured-1"
@@ -124,7 +125,7 @@ def make(folder: Path, project: Path, count: int) -> Place:
     for number in range(1, count + 1):
         start = _start(number, base, begun_ms + number)
         logs.append(
-            log.append([start], after=log.head(), actor=BOT, at_ms=begun_ms + number)
+            appended(log, [start], after=log.head(), actor=BOT, at_ms=begun_ms + number)
         )
     place = Place(folder, tuple(logs), key.line)
     event = '{"repository": {"default_branch": "main"}}'

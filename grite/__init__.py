@@ -1,1 +1,1 @@
-"""The event log in git refs: wire format, append, read, leases. Knows no convoys."""
+"""The event log in git refs: wire format, write, read, leases. Knows no convoys."""

@@ -12,7 +12,6 @@ with the id, actor and time that it has.
 """
 
 import contextlib
-import re
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -21,17 +20,9 @@ from typing import Final
 import pygit2
 from msgspec import Struct
 
-from grite import entry, git, objects
+from grite import entry, objects
 from grite.entry import Entry
-from grite.errors import (
-    BratError,
-    Conflict,
-    Corrupt,
-    GitFailed,
-    Missing,
-    Rewritten,
-    Unavailable,
-)
+from grite.errors import BratError, Corrupt, Missing, Rewritten
 from grite.event import Event
 from grite.objects import Note, commit_bytes
 from grite.signatures import ENTRY, Authority, Writer, foreign_in, foreign_lines
@@ -128,10 +119,6 @@ def _parent(data: bytes) -> str | None:
 
 
 WAL_REF: Final = "refs/grite/wal"
-_LOST_RACE: Final = re.compile(
-    r"does not match|lock(ed)? file(?!.*(denied|Read-only|No space))"
-)
-_NOWHERE: Final = "0" * 40
 
 
 class Log:
@@ -158,7 +145,10 @@ class Log:
 
     def head(self, ref: str = WAL_REF) -> str | None:
         """Return the newest commit of the log, None when there is no log yet."""
-        return _target(self._ref(ref))
+        try:
+            return str(self._repo.lookup_reference(ref).target)
+        except KeyError:
+            return None
 
     def kind(self, target: str) -> str:
         """Return what a ref's target is: commit, tree, blob or tag; empty: not here."""
@@ -166,12 +156,6 @@ class Log:
             return self._repo[target].type_str
         except objects.UNREADABLE:
             return ""
-
-    def _ref(self, name: str = WAL_REF) -> pygit2.Reference | None:
-        try:
-            return self._repo.lookup_reference(name)
-        except KeyError:
-            return None
 
     def write(
         self,
@@ -207,57 +191,6 @@ class Log:
         new = objects.write(self._repo, entry.files(events, parent, actor), note)
         self._newest = (new, date)
         return new
-
-    def append(
-        self, events: Sequence[Event], *, after: str | None, actor: bytes, at_ms: int
-    ) -> str:
-        """Write `events` after the head `after`, move the ref, return the new head.
-
-        Raises as `write`, and Conflict when the head is no longer `after`: read and
-        decide again.
-        """
-        ref = self._ref()
-        if _target(ref) != after:
-            raise Conflict(f"the log is at {_target(ref)}, not at {after}")
-        new = self.write(events, parent=after, actor=actor, at_ms=at_ms)
-        self._move(ref, new)
-        return new
-
-    def set_head(self, new: str, old: str | None) -> None:
-        """Move the log's ref from `old` to `new`; None: it must not exist.
-
-        Raises:
-            Conflict: it does not stand at `old`, or somebody is moving it right now.
-            Corrupt: `new` is no commit here.
-            Unavailable: the folder cannot be written.
-        """
-        objects.commit_in(self._repo, new)
-        ref = None if old is None else self._ref()
-        if old is not None and ref is None:
-            raise Conflict(f"there is no log; it should be at {old}")
-        if _target(ref) != old:
-            raise Conflict(f"the log is at {_target(ref)}, not at {old}")
-        self._move(ref, new)
-
-    def _move(self, ref: pygit2.Reference | None, new: str) -> None:
-        """Move the log's ref from where it was read to stand, or create it."""
-        if ref is None:
-            # libgit2 can lose one of two refs created at once; git itself cannot.
-            try:
-                git.run(["update-ref", WAL_REF, new, _NOWHERE], cwd=self._path)
-            except GitFailed as error:
-                if re.search("already exists|File exists", error.stderr) is None:
-                    raise Unavailable(f"cannot move the log's ref: {error}") from error
-                raise Conflict(
-                    f"another process started the log: {error.stderr}"
-                ) from error
-            return
-        try:
-            ref.set_target(new)  # compares with what `ref` was read as, under a lock
-        except (pygit2.GitError, OSError, KeyError) as error:
-            if _LOST_RACE.search(str(error)) is None:
-                raise Unavailable(f"cannot move the log's ref: {error}") from error
-            raise Conflict(f"another process moved the log: {error}") from error
 
     def entries(self, head: str, *, since: str | None = None) -> list[Entry]:
         """Return the entries after `since` (None: all) up to `head`, oldest first.
@@ -381,10 +314,6 @@ class Log:
         except Corrupt as error:  # not all of it is here, or it ends in another object
             why = why or str(error)
         return TrustedHead(None, tuple(above), why)
-
-
-def _target(ref: pygit2.Reference | None) -> str | None:
-    return None if ref is None else str(ref.target)
 
 
 def log_union(

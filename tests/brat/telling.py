@@ -12,6 +12,7 @@ from grite.remote import ensure_mirror
 from grite.signatures import Writer
 from grite.wal import Log
 from tests.grite.commits import said
+from tests.world.local_log import appended
 from tests.world.rules import ACTOR, Rules, spec
 
 NOW = 1_700_000_000_000
@@ -36,8 +37,8 @@ class Telling:
             Event(bytes(16), bytes(16), 7 + k, CommentAdded(f"{k}"))
             for k in range(words)
         ]
-        return self.log.append(
-            events, after=self.log.head(), actor=ACTOR, at_ms=self.rules.now
+        return appended(
+            self.log, events, after=self.log.head(), actor=ACTOR, at_ms=self.rules.now
         )
 
     def mark(self, at: int = NOW) -> str:

@@ -16,6 +16,7 @@ from grite.remote import Remote, ensure_mirror
 from grite.wal import WAL_REF, Log
 from tests.brat.telling import NOW, Telling
 from tests.grite.commits import commit, said
+from tests.world.local_log import appended, set_head
 from tests.world.rules import ACTOR, NAME
 
 
@@ -114,7 +115,7 @@ def test_a_folder_of_ones_own_can_be_given(told: Telling, tmp_path: Path) -> Non
 
 def test_faults_are_kept_with_it(told: Telling) -> None:
     head = told.log.head()
-    told.log.set_head(commit(told.path, {"a": b"1"}, head), head)
+    set_head(told.log, commit(told.path, {"a": b"1"}, head), head)
     first = Reader(told.path)
     first.read()
     assert len(first.faults) == 1
@@ -259,7 +260,7 @@ def test_a_checkpoint_of_another_log_is_found(told: Telling) -> None:
     told.mark()
     said(told.path, "update-ref", "-d", WAL_REF)
     assert "the log is gone" in verify(told.path)[0]
-    told.log.append(told.rules.written[:1], after=None, actor=ACTOR, at_ms=1)
+    appended(told.log, told.rules.written[:1], after=None, actor=ACTOR, at_ms=1)
 
     assert "does not descend" in verify(told.path)[0]
 

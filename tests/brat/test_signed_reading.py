@@ -15,6 +15,7 @@ from grite.errors import BratError
 from grite.wal import Log
 from tests.brat.telling import NOW, Telling
 from tests.grite.commits import commit, said
+from tests.world.local_log import appended
 from tests.world.log_keys import LOG_KEY, OTHER_KEY
 from tests.world.rules import ACTOR, NAME
 
@@ -42,7 +43,7 @@ def forged(told: Telling) -> str:
     reader = Reader(told.path)
     fact = ConvoyPaused(convoy=NAME, by="mallory")
     events = record(reader.read(), [fact], actor=ACTOR, at=NOW)[1]
-    return log.append(events, after=log.head(), actor=ACTOR, at_ms=NOW)
+    return appended(log, events, after=log.head(), actor=ACTOR, at_ms=NOW)
 
 
 def test_a_forged_event_changes_nothing_and_is_named(told: Telling) -> None:

@@ -17,7 +17,6 @@ class Died(BaseException):
 STEPS: tuple[tuple[object, str], ...] = (
     (git, "run"),
     (Log, "write"),
-    (Log, "set_head"),
 )
 
 

@@ -14,6 +14,7 @@ from grite.remote import RefUpdate, Remote, ensure_mirror
 from grite.wal import WAL_REF, Log, log_union
 from tests.grite.commits import commit, said
 from tests.grite.vectors import ISSUE, T0
+from tests.world.local_log import appended, set_head
 
 
 @dataclass
@@ -40,7 +41,7 @@ class Replica:
             Event(ISSUE, self.actor, T0 + start + k, CommentAdded(f"{start + k}"))
             for k in range(many)
         ]
-        log.append(new, after=log.head(), actor=self.actor, at_ms=T0 + start)
+        appended(log, new, after=log.head(), actor=self.actor, at_ms=T0 + start)
         self.promised += new
 
     def meet(self) -> str | None:
@@ -55,7 +56,7 @@ class Replica:
         if head is not None and head != theirs:
             remote.push([RefUpdate(WAL_REF, head, theirs)])
         if head is not None and head != ours:
-            log.set_head(head, ours)
+            set_head(log, head, ours)
         return head
 
     def events(self) -> list[Event]:
@@ -155,7 +156,7 @@ def test_an_event_that_both_have_is_there_once(two: list[Replica]) -> None:
     one.append()
     log = other.log
     shared = [*one.promised, *one.promised]
-    log.append(shared, after=None, actor=other.actor, at_ms=T0)
+    appended(log, shared, after=None, actor=other.actor, at_ms=T0)
     one.meet()
 
     other.meet()

@@ -14,6 +14,7 @@ from grite.remote import RefUpdate, Remote, ensure_mirror
 from grite.wal import WAL_REF, Log
 from tests.grite.commits import commit, lose, said
 from tests.grite.vectors import ACTOR, ISSUE, T0, vector
+from tests.world.local_log import appended
 
 ROOT = Path(__file__).resolve().parents[2]
 SOME = [vector(number)[0] for number in range(1, 15)]
@@ -21,8 +22,8 @@ SOME = [vector(number)[0] for number in range(1, 15)]
 
 def test_it_reads_what_the_log_wrote(mirror: Path) -> None:
     log = Log(mirror)
-    first = log.append(SOME[:1], after=None, actor=ACTOR, at_ms=T0)
-    head = log.append(SOME, after=first, actor=ACTOR, at_ms=T0)
+    first = appended(log, SOME[:1], after=None, actor=ACTOR, at_ms=T0)
+    head = appended(log, SOME, after=first, actor=ACTOR, at_ms=T0)
 
     assert read_commit(mirror, first) == (SOME[0],)
     assert read_commit(mirror, head) == tuple(SOME)
@@ -32,8 +33,8 @@ def test_a_single_commit_without_its_history_is_enough(
     remote: Remote, mirror: Path, tmp_path: Path
 ) -> None:
     log = Log(mirror)
-    first = log.append(SOME[:1], after=None, actor=ACTOR, at_ms=T0)
-    head = log.append(SOME, after=first, actor=ACTOR, at_ms=T0)
+    first = appended(log, SOME[:1], after=None, actor=ACTOR, at_ms=T0)
+    head = appended(log, SOME, after=first, actor=ACTOR, at_ms=T0)
     remote.push([RefUpdate(WAL_REF, head, None)])
     box = tmp_path / "box.git"
     ensure_mirror(box)

@@ -13,6 +13,7 @@ from grite.wal import Log
 from tests.grite.commits import commit, lose, said
 from tests.grite.vectors import ACTOR
 from tests.grite.writing import append, comment
+from tests.world.local_log import set_head
 
 
 def by_hand(meta: object, data: bytes, name: str | None = None) -> dict[str, bytes]:
@@ -49,7 +50,7 @@ def test_a_bad_entry_is_named_and_the_rest_is_read(
 ) -> None:
     first = append(log, comment("before"))
     bad = commit(mirror, files, first)
-    log.set_head(bad, first)
+    set_head(log, bad, first)
     head = append(log, comment("after"))
 
     before, quarantined, after = log.entries(head)

@@ -17,6 +17,7 @@ from tests.grite.plain import plain_chunk
 from tests.grite.test_quarantine import by_hand, meta_for
 from tests.grite.vectors import ACTOR, T0, VECTORS, vector
 from tests.grite.writing import append
+from tests.world.local_log import appended, set_head
 from tests.world.log_keys import LOG_KEY
 
 EVERY = [vector(number)[0] for number in range(1, len(VECTORS) + 1)]
@@ -79,8 +80,8 @@ def test_both_read_on_in_a_log_that_both_wrote(tmp_path: Path) -> None:
     ours = append(log, EVERY[0])
     data = plain_chunk([EVERY[1]])
     theirs = commit(path, by_hand(meta_for(data, prev_wal=ours), data), ours)
-    log.set_head(theirs, ours)
-    head = log.append([EVERY[2]], after=theirs, actor=ACTOR, at_ms=T0)
+    set_head(log, theirs, ours)
+    head = appended(log, [EVERY[2]], after=theirs, actor=ACTOR, at_ms=T0)
 
     assert [entry.events for entry in log.entries(head)] == [(e,) for e in EVERY[:3]]
     assert grite_reader.read(path, head) == [row(event) for event in EVERY[:3]]

@@ -1,27 +1,19 @@
-"""The log: grite's own objects, compare-and-swap, and what is wrong is named."""
+"""The log: grite's own objects, and what is wrong is named."""
 
 import json
-import os
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from grite import chunk
 from grite.entry import Entry
-from grite.errors import BratError, Conflict, Corrupt
-from grite.event import CommentAdded
+from grite.errors import BratError, Corrupt
 from grite.remote import ensure_mirror
 from grite.wal import WAL_REF, Log
 from tests.grite.commits import said
 from tests.grite.vectors import ACTOR, T0, vector
 from tests.grite.writing import append, comment
-from tests.world.patience import patient
-
-ROOT = Path(__file__).resolve().parents[2]
-
+from tests.world.local_log import set_head
 
 # --- the bytes ------------------------------------------------------------------------
 
@@ -91,7 +83,7 @@ def test_writing_moves_no_ref_and_gives_the_same_commit_again(log: Log) -> None:
 
     assert one == again
     assert log.head() is None
-    log.set_head(one, None)
+    set_head(log, one, None)
     assert log.head() == one
 
 
@@ -137,92 +129,6 @@ def test_objects_that_git_brings_are_seen_at_once(
 
     assert log.head() == head
     assert [entry.events for entry in log.entries(head)] == [(comment("a"),)]
-
-
-# --- moving the ref -------------------------------------------------------------------
-
-
-def test_of_two_appends_after_one_reading_the_second_conflicts(log: Log) -> None:
-    head = append(log, comment("a"))
-    moved = log.append([comment("b")], after=head, actor=ACTOR, at_ms=T0)
-
-    with pytest.raises(Conflict, match=f"is at {moved}, not at {head}"):
-        log.append([comment("c")], after=head, actor=ACTOR, at_ms=T0)
-
-    assert log.head() == moved
-
-
-def test_a_ref_moves_only_from_where_it_stands(log: Log) -> None:
-    head = append(log, comment("a"))
-    other = log.write([comment("b")], parent=None, actor=ACTOR, at_ms=T0)
-
-    with pytest.raises(Conflict, match="another process started the log"):
-        log.set_head(other, None)
-    with pytest.raises(Conflict, match=f"is at {head}, not at {other}"):
-        log.set_head(head, other)
-
-    assert log.head() == head
-
-
-def test_a_log_that_is_gone_is_a_conflict(mirror: Path, log: Log) -> None:
-    head = append(log, comment("a"))
-    said(mirror, "update-ref", "-d", WAL_REF)
-
-    with pytest.raises(Conflict, match=f"there is no log; it should be at {head}"):
-        log.set_head(head, head)
-
-
-def test_while_somebody_holds_the_refs_lock_it_is_a_conflict(
-    mirror: Path, log: Log
-) -> None:
-    head = append(log, comment("a"))
-    new = log.write([comment("b")], parent=head, actor=ACTOR, at_ms=T0)
-    (mirror / f"{WAL_REF}.lock").touch()
-
-    with pytest.raises(Conflict, match="another process moved the log"):
-        log.set_head(new, head)
-
-
-def test_a_ref_moves_only_to_a_commit_that_is_there(log: Log) -> None:
-    with pytest.raises(Corrupt, match="is not in"):
-        log.set_head("1" * 40, None)
-
-
-def test_of_many_who_begin_the_log_one_does(mirror: Path) -> None:
-    def begin(number: int) -> str | None:
-        log = Log(mirror)
-        event = comment(str(number))
-        try:
-            return log.append([event], after=None, actor=ACTOR, at_ms=T0)
-        except Conflict:
-            return None
-
-    with ThreadPoolExecutor(8) as pool:
-        begun = [head for head in pool.map(begin, range(8)) if head]
-
-    assert begun == [Log(mirror).head()]
-
-
-def test_processes_that_append_at_once_lose_nothing(mirror: Path, log: Log) -> None:
-    program = [sys.executable, "-W", "error", "-m", "tests.grite.appender"]
-
-    def run(number: int) -> int:
-        argv = [*program, str(mirror), str(number), "25"]
-        env = {"PATH": os.environ["PATH"]}
-        return subprocess.run(
-            argv, cwd=ROOT, env=env, timeout=patient(50), check=True
-        ).returncode
-
-    with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(run, range(4))) == [0] * 4
-
-    head = log.head()
-    assert head is not None
-    read = log.entries(head)
-    assert [entry.faults for entry in read] == [()] * 100
-    for number in range(4):
-        mine = [e for entry in read for e in entry.events if e.actor[0] == number]
-        assert [e.kind for e in mine] == [CommentAdded(str(k)) for k in range(25)]
 
 
 # --- bad input ------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from grite.event import CommentAdded, Event
 from grite.wal import Log
 from tests.grite.vectors import ACTOR, ISSUE, T0
+from tests.world.local_log import appended
 
 
 def comment(text: str, ts: int = T0) -> Event:
@@ -10,4 +11,4 @@ def comment(text: str, ts: int = T0) -> Event:
 
 
 def append(log: Log, *some: Event, at_ms: int = T0) -> str:
-    return log.append(some, after=log.head(), actor=ACTOR, at_ms=at_ms)
+    return appended(log, some, after=log.head(), actor=ACTOR, at_ms=at_ms)

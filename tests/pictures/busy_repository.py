@@ -39,6 +39,7 @@ from tests.pictures.passkeys_plan import (
     spec,
 )
 from tests.pictures.timed_story import TimedStory
+from tests.world.local_log import set_head
 
 BEGIN: Final = 1_783_933_200_000
 """A Monday in 2026, 9:00 UTC, unix ms."""
@@ -297,7 +298,7 @@ def idle_repository(path: Path) -> Busy:
 def finished_repository(path: Path) -> Busy:
     """Tell of one small convoy, which landed."""
     told = _finished(path)
-    told.log.set_head(str(told.head), None)
+    set_head(told.log, str(told.head), None)
     return told
 
 
@@ -337,5 +338,5 @@ def busy_repository(path: Path, tasks: int, others: int = 0, merged: int = 0) ->
         return done >= wanted and stopped and judged > min(2, tasks // 15)
 
     told.work(min(50, max(3, tasks // 5)), enough)
-    told.log.set_head(str(told.head), None)
+    set_head(told.log, str(told.head), None)
     return told

@@ -24,6 +24,7 @@ from grite.event import CommentAdded, Event
 from grite.signatures import Writer, signer_line
 from grite.wal import Log
 from tests.world.given_secrets import given, given_in, written
+from tests.world.local_log import appended
 from tests.world.log_keys import LOG_KEY
 from tests.world.patience import patient
 from tests.world.program import ran
@@ -175,8 +176,8 @@ class Forge:
 
     def log(self, events: Sequence[Event]) -> str:
         log = Log(self.bare, self.writer)
-        return log.append(
-            events, after=log.head(), actor=b"b" * 16, at_ms=1_700_000_000_000
+        return appended(
+            log, events, after=log.head(), actor=b"b" * 16, at_ms=1_700_000_000_000
         )
 
     def environment(self, log: str, **changes: str | None) -> dict[str, str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pygit2
 
 from grite.wal import Log
+from tests.world.local_log import appended
 from tests.world.rules import ACTOR, Rules
 
 
@@ -27,5 +28,5 @@ class Kept:
         log, news = Log(self.path), self.rules.written[self.told :]
         if not news:
             return
-        log.append(news, after=log.head(), actor=ACTOR, at_ms=news[-1].ts)
+        appended(log, news, after=log.head(), actor=ACTOR, at_ms=news[-1].ts)
         self.told += len(news)

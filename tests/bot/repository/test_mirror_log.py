@@ -12,6 +12,7 @@ from grite.wal import WAL_REF, Log
 from tests.bot.history import History
 from tests.bot.logs import Open, paused, read, resumed, story, write
 from tests.bot.there import there
+from tests.world.local_log import appended
 from tests.world.log_keys import LOG_KEY, signed_commit
 from tests.world.rules import ACTOR, NAME
 
@@ -157,8 +158,8 @@ def test_commits_of_somebody_else_are_kept_and_change_nothing(
     log = Log(origin.path)
     words = Event(bytes(16), bytes(16), 9_000_000_000, CommentAdded("hello"))
     copied = log.entries(head or "")[-1].events  # as a rebase of the log would do
-    theirs = log.append([words], after=head, actor=bytes(16), at_ms=words.ts)
-    newest = log.append(copied, after=theirs, actor=ACTOR, at_ms=words.ts)
+    theirs = appended(log, [words], after=head, actor=bytes(16), at_ms=words.ts)
+    newest = appended(log, copied, after=theirs, actor=ACTOR, at_ms=words.ts)
 
     read_twice.look()
 

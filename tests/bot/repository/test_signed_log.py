@@ -23,6 +23,7 @@ from tests.bot.history import History
 from tests.bot.logs import Open, paused, resumed, story, write
 from tests.bot.there import there
 from tests.grite.commits import said
+from tests.world.local_log import appended, set_head
 from tests.world.log_keys import LOG_KEY, OTHER_KEY, REPOSITORY
 from tests.world.rules import ACTOR, NAME, Rules, made, sha, spec
 
@@ -56,7 +57,7 @@ def approvals(state: State, actor: bytes = MALLORY) -> tuple[Event, ...]:
 
 def push_on(origin: History, events: tuple[Event, ...], actor: bytes) -> str:
     log = Log(origin.path)
-    return log.append(events, after=log.head(), actor=actor, at_ms=NOW)
+    return appended(log, events, after=log.head(), actor=actor, at_ms=NOW)
 
 
 def all_read(origin: History) -> State:
@@ -76,7 +77,7 @@ def test_pushed_approvals_count_for_nothing(
     before = bot.state
     log = Log(origin.path, NOT_OURS[whose])
     events = approvals(bot.state, actor)
-    theirs = log.append(events, after=bot.head, actor=actor, at_ms=NOW)
+    theirs = appended(log, events, after=bot.head, actor=actor, at_ms=NOW)
     won = all_read(origin).convoys[NAME].tasks[0]
     assert [each.by for each in won.approvals] == ["alice", "carol"]
 
@@ -117,7 +118,8 @@ def test_trailers_of_foreign_commits_say_nothing(
     log = Log(origin.path, OTHER_KEY.writer())
     listed = [first, str(bot.head)]
     words = approvals(bot.state)
-    log.set_head(
+    set_head(
+        log,
         log.write(words, parent=bot.head, actor=MALLORY, at_ms=NOW, foreign=listed),
         bot.head,
     )
@@ -156,7 +158,7 @@ def test_a_fork_of_the_log_is_put_back_and_its_events_do_not_count(
     write(bot, *paused(bot))
     head, before = bot.head, bot.state
     log = Log(origin.path)
-    log.set_head(str(fork), head)
+    set_head(log, str(fork), head)
     push_on(origin, approvals(bot.state), MALLORY)
 
     bot.look()
@@ -177,7 +179,7 @@ def test_a_fork_by_the_actor_of_what_is_put_back_does_not_count(
     fork = bot.head
     write(bot, *paused(bot))
     before = bot.state
-    Log(origin.path).set_head(str(fork), bot.head)
+    set_head(Log(origin.path), str(fork), bot.head)
     push_on(origin, approvals(bot.state, UNION), UNION)
 
     bot.look()
@@ -287,7 +289,7 @@ def test_a_forged_checkpoint_is_not_begun_at(
 def unsigned(origin: History) -> tuple[str, str]:
     """Write a log from before signatures, with a commit of an attacker's on it."""
     log = Log(origin.path)
-    head = log.append(story(), after=None, actor=ACTOR, at_ms=NOW)
+    head = appended(log, story(), after=None, actor=ACTOR, at_ms=NOW)
     state = follow(log, head).state
     return head, push_on(origin, approvals(state), MALLORY)
 
@@ -342,7 +344,7 @@ def test_a_mirror_that_knew_more_follows_a_log_taken_over_below(
     words = approvals(State())[:1]
     above = [str(bot.head)]
     new = log.write(words, parent=bot.head, actor=MALLORY, at_ms=NOW, foreign=above)
-    log.set_head(new, bot.head)
+    set_head(log, new, bot.head)
 
     for each in (bot, other):
         each.look()
