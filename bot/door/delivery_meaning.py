@@ -123,9 +123,19 @@ def _kept(event: str, delivery: Envelope, label: str, login: str) -> Kept | None
 
 def _asked(delivery: Delivery, label: str, login: str) -> StartRequest | None:
     issue, sender = delivery.issue, delivery.sender
-    trigger = _trigger(delivery, label, login)
-    if trigger is None or issue is None or sender is None:
+    named, assignee = delivery.label, delivery.assignee
+    if issue is None or issue.pull_request is not None or sender is None:
         return None
+    trigger: Trigger
+    match delivery.action:
+        case "labeled" if named is not None and named.name == label:
+            trigger = "label"
+        case "opened" if may_mention(issue.body or "", login):
+            trigger = "mention"
+        case "assigned" if assignee is not None and assignee.login == login:
+            trigger = "assignee"
+        case _:
+            return None
     return StartRequest(
         issue=issue.number,
         title=issue.title,
@@ -134,21 +144,6 @@ def _asked(delivery: Delivery, label: str, login: str) -> StartRequest | None:
         bot=sender.id if sender.type == "Bot" else 0,
         trigger=trigger,
     )
-
-
-def _trigger(delivery: Delivery, label: str, login: str) -> Trigger | None:
-    issue, named, assignee = delivery.issue, delivery.label, delivery.assignee
-    if issue is None or issue.pull_request is not None:
-        return None
-    match delivery.action:
-        case "labeled" if named is not None and named.name == label:
-            return "label"
-        case "opened" if may_mention(issue.body or "", login):
-            return "mention"
-        case "assigned" if assignee is not None and assignee.login == login:
-            return "assignee"
-        case _:
-            return None
 
 
 def _commented(delivery: Delivery, login: str) -> Remark | None:

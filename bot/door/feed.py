@@ -37,12 +37,12 @@ def feed_key(folder: Path) -> bytes:
     return kept_key(folder / "feed.key")
 
 
-def kept_key(file: Path) -> bytes:
+def kept_key(file: Path, size: int = _KEY_BYTES) -> bytes:
     """Return the key in a file, which is made the first time, for its owner alone."""
     if not file.exists():
         beside = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
         beside.touch(mode=0o600)
-        beside.write_text(secrets.token_hex(_KEY_BYTES))
+        beside.write_text(secrets.token_hex(size))
         try:
             os.link(beside, file)  # the first process wins
         except FileExistsError:

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from aiohttp import web
@@ -77,7 +77,7 @@ class FeedEndpoint:
             ) from None
         tape = visitor.feed.tape(visitor.session)
         await tape.add(max(0, output.first), output.pieces)
-        return json_answer(next=tape.next, wait_s=PACE_S)
+        return web.json_response({"next": tape.next, "wait_s": PACE_S})
 
     async def _checkpoint(self, request: web.Request) -> web.Response:
         """Keep a session's work so far; it is checked only when it is needed."""
@@ -91,7 +91,7 @@ class FeedEndpoint:
         except OSError as error:
             why = f"the checkpoint cannot be saved: {error.strerror}"
             raise refusal_with(HTTPStatus.SERVICE_UNAVAILABLE, why) from None
-        return json_answer()
+        return web.json_response({})
 
     async def _read(self, request: web.Request) -> web.Response:
         feed, session = self._named(request)
@@ -109,7 +109,8 @@ class FeedEndpoint:
         tape = feed.tape(session)
         found = await tape.after(number, wait_s if running else 0.0)
         pieces = [piece._asdict() for piece in found]
-        return json_answer(pieces=pieces, next=tape.next, running=running)
+        told = {"pieces": pieces, "next": tape.next, "running": running}
+        return web.json_response(told)
 
     async def _messages(self, request: web.Request) -> web.Response:
         visitor = self._visitor(request)
@@ -123,7 +124,7 @@ class FeedEndpoint:
             {"number": number, "by": each.by, "text": each.text}
             for number, each in enumerate(new, after + 1)
         ]
-        return json_answer(messages=told)
+        return web.json_response({"messages": told})
 
     async def _token(self, request: web.Request) -> web.Response:
         """Hand a job its session's token, once the forge proves its identity."""
@@ -146,7 +147,7 @@ class FeedEndpoint:
             raise refusal_with(HTTPStatus.UNAUTHORIZED, str(error)) from None
         except Unavailable as error:
             raise refusal_with(HTTPStatus.SERVICE_UNAVAILABLE, str(error)) from None
-        return json_answer(token=feed.token(session))
+        return web.json_response({"token": feed.token(session)})
 
     def _named(self, request: web.Request) -> tuple[Feed | None, str]:
         at = request.match_info
@@ -178,7 +179,3 @@ def asked_range(request: web.Request) -> tuple[int, float]:
         why = "after and wait_s must be numbers"
         raise refusal_with(HTTPStatus.BAD_REQUEST, why) from None
     return number, min(wait_s, WAIT_MOST_S) if wait_s > 0 else 0.0
-
-
-def json_answer(**told: Any) -> web.Response:  # noqa: ANN401  what JSON holds
-    return web.json_response(told)

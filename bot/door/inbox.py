@@ -27,7 +27,6 @@ from typing import Final, Literal, get_args
 
 import msgspec
 
-_DELIVERY_ID = re.compile(r"[0-9A-Za-z-]{1,64}")
 _numbers = count()
 _STALE_NS: Final = 3_600 * 10**9
 """An unfinished file this old was left by a process that died."""
@@ -152,7 +151,7 @@ class Inbox:
         Safe to call from many threads at once, even with the same id.
         """
         for delivery in requests:
-            check_delivery_id(delivery)
+            _check_delivery_id(delivery)
         name = f"{time_ns():020}-{os.getpid()}-{next(_numbers)}"
         beside = f"{self.folder}/.{name}"
         try:
@@ -211,13 +210,13 @@ class Inbox:
                 del self._left[file]
 
 
-def check_delivery_id(delivery: str) -> None:
-    """Check a delivery's id.
+def is_delivery_id(text: str) -> bool:
+    """Whether a text has the form of the ids that GitHub gives deliveries."""
+    return re.fullmatch(r"[0-9A-Za-z-]{1,64}", text) is not None
 
-    Raises:
-        ValueError: the id is not of GitHub's form.
-    """
-    if not _DELIVERY_ID.fullmatch(delivery):
+
+def _check_delivery_id(delivery: str) -> None:
+    if not is_delivery_id(delivery):
         raise ValueError(f"{delivery[:80]!r} is not a delivery id")
 
 
@@ -266,7 +265,7 @@ class InboxWriter:
 
     async def keep(self, inbox: Inbox, delivery: str, kept: Kept) -> None:
         """Return once the inbox holds the request and it would survive a crash."""
-        check_delivery_id(delivery)
+        _check_delivery_id(delivery)
         loop = asyncio.get_running_loop()
         done = loop.create_future()
         self._waiting.append(_Waiting(inbox, delivery, kept, done))

@@ -129,7 +129,9 @@ class _Used:
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._until = dict(_read(file))
+        lines = file.read_text().splitlines() if file.exists() else []
+        known = (line.partition(" ") for line in lines)
+        self._until = {n: int(at) for at, _, n in known if at.isdigit() and n}
         self._drop()
         text = "".join(f"{until} {name}\n" for name, until in self._until.items())
         beside = file.with_suffix(".new")
@@ -152,9 +154,3 @@ class _Used:
         now = time.time_ns() // 10**9
         for name in [name for name, until in self._until.items() if until < now]:
             del self._until[name]
-
-
-def _read(file: Path) -> list[tuple[str, int]]:
-    lines = file.read_text().splitlines() if file.exists() else []
-    found = (line.partition(" ") for line in lines)
-    return [(name, int(until)) for until, _, name in found if until.isdigit() and name]

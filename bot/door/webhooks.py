@@ -7,7 +7,6 @@ look at again. A stranger's request is always answered with 2xx or 4xx.
 import hmac
 import json
 import logging
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -17,7 +16,7 @@ from aiohttp import web
 from pydantic import ValidationError
 
 from bot.door.delivery_meaning import LOOK_AT, ROSTER, meaning, read_delivery
-from bot.door.inbox import Inbox, InboxWriter, Wake
+from bot.door.inbox import Inbox, InboxWriter, Wake, is_delivery_id
 from bot.door.listening import READ_S, BytesInFlight, receive_body, refusal_with
 from bot.forge.payloads import Repository
 from bot.settings.hosts import Origins
@@ -28,7 +27,6 @@ BODY_BYTES: Final = 25_000_000
 KNOWN_EVENTS: Final = frozenset(LOOK_AT) | ROSTER | {"ping", "unsigned"}
 
 _JSON: Final = {"Content-Type": "application/json"}
-_NAME: Final = re.compile(r"[0-9A-Za-z-]{1,64}")
 _log: Final = logging.getLogger(__name__)
 
 
@@ -137,7 +135,7 @@ class Door:
             why = "set the webhook's content type to application/json"
             raise refusal_with(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, why)
         guid, event = request.headers.get("X-GitHub-Delivery", ""), _event(request)
-        if not _NAME.fullmatch(guid):
+        if not is_delivery_id(guid):
             why = "X-GitHub-Delivery is missing or is not a valid id"
             raise refusal_with(HTTPStatus.BAD_REQUEST, f"the header {why}")
         try:

@@ -92,20 +92,6 @@ def _and(found: TargetRules, rule: Rule) -> TargetRules:
             return found
 
 
-def with_protection(found: TargetRules, own: Protection) -> TargetRules:
-    names = (*found.checks, *(own.contexts or ()))
-    return replace(
-        found,
-        pull_request=found.pull_request or own.reviews is not None or not own.pushes,
-        reviews=max(found.reviews, own.reviews or 0),
-        owners=found.owners or own.owners,
-        resolved=found.resolved or own.resolved,
-        checks=tuple(dict.fromkeys(names)),
-        linear=found.linear or own.linear,
-        signed=found.signed or own.signed,
-    )
-
-
 MAY_PASS: Final = frozenset({"always", "exempt"})
 _CLASSIC: Final = """\
 query ($owner: String!, $name: String!, $ref: String!) {
@@ -146,21 +132,32 @@ class _Classic(Payload):
 
 
 class BranchRules(Part):
-    async def of(self, branch: str, *, bypass: bool = True) -> TargetRules:
+    async def of(self, branch: str) -> TargetRules:
         """Return what a branch asks for, as far as the bot may read it.
 
-        The branch need not exist. With `bypass`, also whether the bot may pass by.
+        The branch need not exist.
         """
         listed = await self.listed(branch)
         found = TargetRules(methods=await self._methods())
         found = reduce(_and, listed or (), found)
         classic, is_known = await self._classic(branch)
         if classic is not None:
-            found = with_protection(found, classic)
+            checks = (*found.checks, *(classic.contexts or ()))
+            needs_pull = classic.reviews is not None or not classic.pushes
+            found = replace(
+                found,
+                pull_request=found.pull_request or needs_pull,
+                reviews=max(found.reviews, classic.reviews or 0),
+                owners=found.owners or classic.owners,
+                resolved=found.resolved or classic.resolved,
+                checks=tuple(dict.fromkeys(checks)),
+                linear=found.linear or classic.linear,
+                signed=found.signed or classic.signed,
+            )
         unknown = [f"the rules of {branch}"] if listed is None else []
         if not is_known and not listed and await self._is_protected(branch):
             unknown.append(f"the protection of {branch}")
-        passes = bool(listed) and bypass and await self.passes(listed or ())
+        passes = bool(listed) and await self.passes(listed or ())
         bound = classic is not None and not classic.pushes
         return replace(found, passes=passes and not bound, unknown=tuple(unknown))
 

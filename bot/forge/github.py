@@ -302,12 +302,10 @@ class GitHub(Part):
 
     async def latest_issues(self) -> dict[int, payloads.Issue]:
         """Return the issues that were changed last, by number: one request."""
-        found: dict[int, payloads.Issue] = {}
-        async for issue in self._issues("state=all&sort=updated&direction=desc"):
-            found[issue.number] = issue
-            if len(found) == LATEST:
-                break
-        return found
+        asked = f"state=all&sort=updated&direction=desc&per_page={LATEST}"
+        url = f"{self._repo}/issues?{asked}"
+        found = await self._rest.first(payloads.Issue, url, LATEST)
+        return {issue.number: issue for issue in found}
 
     async def last_labellings(
         self, number: int, labels: set[str]

@@ -30,6 +30,7 @@ from itertools import count
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bot.forge.transport import Ask, HttpReply, Precedence
 from grite.errors import Unavailable
@@ -151,9 +152,7 @@ class RequestBudget(Struct, frozen=True, kw_only=True):
     """When all of `limit` is there again, in steady seconds."""
 
     def spent(self) -> "RequestBudget":
-        return RequestBudget(
-            limit=self.limit, left=max(self.left - 1, 0), resets_at=self.resets_at
-        )
+        return replace(self, left=max(self.left - 1, 0))
 
     def is_kept(self, now: float) -> bool:
         return self.left <= self.limit * KEPT_FOR_PEOPLE and now < self.resets_at
@@ -473,7 +472,11 @@ class Pace:
             side.worked(visit.number)
             return False
         side.met(visit.number, self._sent)
-        self._hold(visit.ask, reply, self.time.steady() + wait)
+        # Writes are held back; reads if a read met a limit, or no call is left.
+        spent = reply.headers.get("x-ratelimit-remaining") == "0"
+        both, until = (self._reading, self._writing), self.time.steady() + wait
+        for one in both if spent or visit.ask.reads else (self._writing,):
+            one.quiet_until = max(one.quiet_until, until)
         if visit.tries >= self._how.tries:
             raise self._limited(visit, *self._free_at(visit))
         return True
@@ -509,13 +512,6 @@ class Pace:
         if visit.writes_content:
             for spent in self._spent:
                 spent.moments.append(now)
-
-    def _hold(self, ask: Ask, reply: HttpReply, until: float) -> None:
-        """Hold back writes; also reads if a read met a limit or no call is left."""
-        spent = reply.headers.get("x-ratelimit-remaining") == "0"
-        both = (self._reading, self._writing)
-        for side in both if spent or ask.reads else (self._writing,):
-            side.quiet_until = max(side.quiet_until, until)
 
     def _check_share(self, visit: Visit) -> None:
         """Check that the repository's share is not used up; nobody waits for that."""

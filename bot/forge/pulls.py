@@ -62,15 +62,10 @@ class PullRequests(Part):
 
     async def latest(self) -> dict[int, payloads.Pull]:
         """Return the pull requests that were changed last, by number: one request."""
-        listed = f"state=all&sort=updated&direction=desc&per_page={LATEST}"
-        found: dict[int, payloads.Pull] = {}
-        async for pull in self._rest.each(
-            payloads.Pull, f"{self._repo}/pulls?{listed}"
-        ):
-            found[pull.number] = pull
-            if len(found) == LATEST:
-                break
-        return found
+        asked = f"state=all&sort=updated&direction=desc&per_page={LATEST}"
+        url = f"{self._repo}/pulls?{asked}"
+        found = await self._rest.first(payloads.Pull, url, LATEST)
+        return {pull.number: pull for pull in found}
 
     async def one(self, number: int) -> payloads.Pull:
         return await self._rest.read(payloads.Pull, f"{self._repo}/pulls/{number}")
@@ -248,8 +243,7 @@ class PullMerging(Part):
     async def enqueue(self, number: int, head: str) -> None:
         """Put a pull request into the forge's queue if it still stands at `head`."""
         pull = await self._pull(number)
-        named = {"pull": pull.id, "head": head}
-        await self._rest.change(_ENQUEUE, named)
+        await self._rest.change(_ENQUEUE, {"pull": pull.id, "head": head})
 
     async def _pull(self, number: int) -> _Pull:
         named = {**self._named, "number": number}

@@ -22,7 +22,6 @@ class RefusalRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     rule: str = ""
     says: tuple[str, ...] = ()
-    whose: str
     helps: str
     passing: bool = False
     pushes: bool = True
@@ -37,11 +36,7 @@ ROWS: Final = tuple(
     replace(row, rule=rule)
     for rule, row in toml.decode(_TABLE, type=dict[str, RefusalRow]).items()
 )
-UNKNOWN: Final = RefusalRow(
-    rule="unknown",
-    whose="an unknown rule",
-    helps="See the message from the forge.",
-)
+UNKNOWN: Final = RefusalRow(rule="unknown", helps="See the message from the forge.")
 
 
 SAID_CHARS: Final = 300
@@ -71,8 +66,6 @@ class ForgeRefusal(Struct, frozen=True):
     """A stable name, such as `protected-branch`; `ROWS` has all."""
     passing: bool
     """Whether it may go away by itself."""
-    whose: str
-    """The rule or the right that stands against it."""
     helps: str
     """What a person can do: one sentence."""
     why: str
@@ -111,7 +104,7 @@ def _row(rows: Sequence[RefusalRow], said: str, status: int) -> RefusalRow:
 
 def _refusal(row: RefusalRow, what: str, said: str) -> ForgeRefusal:
     why = f"{what}: {shortened(' '.join(clean(said).split()), SAID_CHARS)}"
-    return ForgeRefusal(row.rule, row.passing, row.whose, row.helps, why)
+    return ForgeRefusal(row.rule, row.passing, row.helps, why)
 
 
 def _needing(row: RefusalRow, needs: str) -> RefusalRow:
@@ -131,7 +124,6 @@ def _needing(row: RefusalRow, needs: str) -> RefusalRow:
     return replace(
         row,
         rule="missing-permission",
-        whose=f"the App's missing permission ({asked})",
         helps=f"Grant the App {asked}, and approve the change in the installation.",
     )
 

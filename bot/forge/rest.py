@@ -174,6 +174,15 @@ class Rest:
                 yield checked(model, item, f"GET {url}")
         raise Unavailable(f"GET {url}: invalid GitHub response: {LIST_PAGES} pages")
 
+    async def first(self, model: type[Model], url: str, most: int) -> list[Model]:
+        """Return the first items of a list, asking for no page beyond them."""
+        found: list[Model] = []
+        async for item in self.each(model, url):
+            found.append(item)
+            if len(found) == most:
+                break
+        return found
+
     async def all(
         self, model: type[Model], url: str, key: str | None = None
     ) -> list[Model]:
@@ -247,7 +256,21 @@ class Rest:
         return await self._asked(ask)
 
     async def _asked(self, ask: Ask) -> tuple[Json, str | None]:
-        return _deciphered(ask, await self._reply(ask))
+        reply = await self._reply(ask)
+        code = reply.status
+        status = code if code in _KNOWN else code // 100 * 100
+        try:
+            data, _, more = sansio.decipher_response(status, reply.headers, reply.body)
+        except gidgethub.GitHubBroken as error:
+            raise Unavailable(f"{ask}: {error!r}") from error
+        except gidgethub.HTTPException as error:
+            raise _refused(ask, reply, str(error)) from error
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            # no JSON, or errors not in GitHub's format
+            if HTTPStatus.BAD_REQUEST <= code < HTTPStatus.INTERNAL_SERVER_ERROR:
+                raise Refused(str(ask), code, _text(reply)) from error
+            raise Unavailable(f"{ask}: invalid GitHub response") from error
+        return data, more
 
     async def _reply(self, ask: Ask) -> HttpReply:
         visit = self.pace.visit(ask)
@@ -265,22 +288,6 @@ class Rest:
             if not unknown or renewed or not self.tokens.spoiled(token):
                 return reply
             renewed = True
-
-
-def _deciphered(ask: Ask, reply: HttpReply) -> tuple[Json, str | None]:
-    status = reply.status if reply.status in _KNOWN else reply.status // 100 * 100
-    try:
-        data, _, more = sansio.decipher_response(status, reply.headers, reply.body)
-    except gidgethub.GitHubBroken as error:
-        raise Unavailable(f"{ask}: {error!r}") from error
-    except gidgethub.HTTPException as error:
-        raise _refused(ask, reply, str(error)) from error
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
-        # no JSON, or errors not in GitHub's format
-        if HTTPStatus.BAD_REQUEST <= reply.status < HTTPStatus.INTERNAL_SERVER_ERROR:
-            raise Refused(str(ask), reply.status, _text(reply)) from error
-        raise Unavailable(f"{ask}: invalid GitHub response") from error
-    return data, more
 
 
 def _refused(ask: Ask, reply: HttpReply, said: str) -> Refused:

@@ -277,17 +277,14 @@ def candidate_branches(target: str) -> tuple[str, ...]:
     return tuple(ids.queue_branch(base, "0") for base in bases)
 
 
-def ways_to_start(text: str, target: str = "main") -> frozenset[StartWay]:
-    """Return how a workflow file can be started on a candidate; empty: it cannot.
-
-    `target` is the branch that convoys land on.
-    """
+def ways_to_start(text: str) -> frozenset[StartWay]:
+    """Return how a workflow file can be started on a candidate; empty: it cannot."""
     file = parsed_workflow(text)
     if file is None or not file.jobs:
         return frozenset()
     can: dict[StartWay, bool] = {
         "dispatch": "workflow_dispatch" in file.on and not _needs_input(file),
-        "push": file.starts_on("push", candidate_branches(target)),
+        "push": file.starts_on("push", candidate_branches("main")),
     }
     return frozenset(way for way, is_so in can.items() if is_so)
 

@@ -124,7 +124,17 @@ class Clone:
         """
         kept = {ref: commit for ref, commit in refs.items() if _is_kept(ref)}
         new = {ref: at for ref, at in kept.items() if at not in self._whole}
-        self._forget(refs)
+        # A new ref may need the path of a deleted one's copy as a folder.
+        stale = [
+            name
+            for name in self.objects.references
+            if name.startswith(SEEN)
+            and name != KNOWN
+            and "refs/" + name.removeprefix(SEEN) not in refs
+        ]
+        with writing(self.path):
+            for name in stale:
+                self.objects.references.delete(name)
         self.remote.fetch([_spec(ref) for ref in sorted(new)])
         for ref, commit in new.items():
             if commit not in self.objects:
@@ -166,19 +176,6 @@ class Clone:
             self.remote.fetch([f"+{ref}:{_seen(ref)}"], depth)
             self._whole.add(commit)
         return states.load_checkpoint(self.objects, commit, self.authority)
-
-    def _forget(self, refs: Mapping[str, str]) -> None:
-        """Delete copies of deleted refs: a new ref may need the path as a folder."""
-        stale = [
-            name
-            for name in self.objects.references
-            if name.startswith(SEEN)
-            and name != KNOWN
-            and "refs/" + name.removeprefix(SEEN) not in refs
-        ]
-        with writing(self.path):
-            for name in stale:
-                self.objects.references.delete(name)
 
 
 def _is_kept(ref: str) -> bool:

@@ -5,7 +5,8 @@ some of the files are read. All of it blocks.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from posixpath import splitext
@@ -71,20 +72,18 @@ def _tree_at(path: Path, commit: str) -> pygit2.Tree:
 
 
 def files_at(path: Path, commit: str) -> tuple[str, ...]:
-    return tuple(name for name, _ in _blobs(_tree_at(path, commit)))
+    return tuple(_files(_tree_at(path, commit)))
 
 
 def reader_at(path: Path, commit: str) -> Callable[[str], str]:
     """Return a reader of files' texts at a commit; too large files read as empty."""
-    tree = _tree_at(path, commit)
-    return lambda name: _text_in(tree, name, _SOURCE_BYTES) or ""
+    return partial(_source, _tree_at(path, commit))
 
 
 def survey_at(path: Path, commit: str) -> Survey:
     """Return a survey of a repository at a commit; blocking."""
-    repo = pygit2.Repository(str(path))
-    tree = repo[commit].peel(pygit2.Tree)
-    files = dict(_blobs(tree))
+    tree = _tree_at(path, commit)
+    files = dict.fromkeys(_files(tree))
     found = propose_all(files, lambda name: _text_in(tree, name))
     endings = Counter(filter(None, (splitext(name)[1] for name in files)))
     places = Counter(name[: name.rfind("/") + 1] for name in files)
@@ -93,7 +92,13 @@ def survey_at(path: Path, commit: str) -> Survey:
         folders.update(dict.fromkeys(_folders(place), count))
     past = changed_lately(path, commit)
     busy = [name for name, _ in Counter(chain(*past)).most_common() if name in files]
-    links = _links(repo, files, busy)
+    links = _links(tree, files, busy)
+    ties = Counter(
+        (one, other)
+        for name, imported in links.items()
+        for one, other in {(_folder(name), _folder(each)) for each in imported}
+        if one != other
+    )
     return Survey(
         files=len(files),
         folders=tuple(sorted(folders.items())),
@@ -105,53 +110,37 @@ def survey_at(path: Path, commit: str) -> Survey:
         busy=tuple(busy[:BUSY]),
         together=changed_together(past, files)[:LINKS],
         used=tuple(Counter(chain.from_iterable(links.values())).most_common(LINKS)),
-        uses=_between_folders(links),
+        uses=tuple((*pair, count) for pair, count in ties.most_common(LINKS)),
     )
 
 
-def _blobs(tree: pygit2.Tree, above: str = "") -> Iterator[tuple[str, pygit2.Oid]]:
-    """Give every file's path, in git's order, with the id of its content."""
+def _files(tree: pygit2.Tree, above: str = "") -> Iterator[str]:
+    """Give every file's path, in git's order."""
     for item in tree:
         name = f"{above}{item.name}"
         if isinstance(item, pygit2.Tree):
-            yield from _blobs(item, f"{name}/")
+            yield from _files(item, f"{name}/")
         elif isinstance(item, pygit2.Blob):
-            yield name, item.id
+            yield name
 
 
 def _links(
-    repo: pygit2.Repository, files: dict[str, pygit2.Oid], busy: Sequence[str]
+    tree: pygit2.Tree, files: Collection[str], busy: Sequence[str]
 ) -> dict[str, frozenset[str]]:
     """Return the imports of a sample of the files; all files if there are few."""
     sources = [name for name in files if is_read(name)]
     step = -(-len(sources) // SOURCES_READ) or 1
     chosen = dict.fromkeys((*filter(is_read, busy), *sources[::step]))
-    ground = Ground(files=tuple(files), text=lambda name: _source(repo, files[name]))
+    read = partial(_source, tree)
+    ground = Ground(files=tuple(files), text=read)
     found = {
-        name: ground.imported(name, _source(repo, files[name]))
-        for name in [*chosen][:SOURCES_READ]
+        name: ground.imported(name, read(name)) for name in [*chosen][:SOURCES_READ]
     }
     return {name: names for name, names in found.items() if names}
 
 
-def _source(repo: pygit2.Repository, oid: pygit2.Oid) -> str:
-    blob = repo[oid]
-    if not isinstance(blob, pygit2.Blob) or blob.size > _SOURCE_BYTES:
-        return ""
-    return blob.data.decode(errors="replace")
-
-
-def _between_folders(
-    links: dict[str, frozenset[str]],
-) -> tuple[tuple[str, str, int], ...]:
-    """Return which folders import from which, the strongest ties first."""
-    counted = Counter(
-        (one, other)
-        for name, found in links.items()
-        for one, other in {(_folder(name), _folder(each)) for each in found}
-        if one != other
-    )
-    return tuple((*pair, count) for pair, count in counted.most_common(LINKS))
+def _source(tree: pygit2.Tree, name: str) -> str:
+    return _text_in(tree, name, _SOURCE_BYTES) or ""
 
 
 def _folder(name: str) -> str:

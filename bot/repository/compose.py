@@ -133,22 +133,6 @@ def blob_in(tree: pygit2.Tree, path: str, most: float = math.inf) -> pygit2.Blob
     return found if isinstance(found, pygit2.Blob) and found.size <= most else None
 
 
-def files_with_markers(repository: Path, merge: str, work: str) -> tuple[str, ...]:
-    """Return the files of `work` in which markers of the merge below it are left."""
-    repo = pygit2.Repository(str(repository))
-    made, kept = (repo[each].peel(pygit2.Commit) for each in (merge, work))
-    sides = [repo[parent].peel(pygit2.Commit).tree for parent in made.parent_ids]
-    marked = {
-        delta.new_file.path
-        for delta in sides[0].diff_to_tree(made.tree).deltas
-        if _marks(kept.tree, delta.new_file.path)
-        & _marks(made.tree, delta.new_file.path).difference(
-            *(_marks(side, delta.new_file.path) for side in sides)
-        )
-    }
-    return tuple(sorted(marked))
-
-
 def _marks(tree: pygit2.Tree, path: str) -> set[bytes]:
     """Return the lines of a file that look like a conflict's first or last."""
     blob = blob_in(tree, path)
@@ -289,8 +273,18 @@ class Composer:
         return self._write(bot, bot, piece.message, pygit2.Oid(hex=made.tree), parents)
 
     def left_over(self, merge: str, work: str) -> tuple[str, ...]:
-        """Return the files of `work` in which conflict markers of a merge are left."""
-        return files_with_markers(self._path, merge, work)
+        """Return the files of `work` in which markers of a merge below it are left."""
+        made, kept = self._commit(merge), self._commit(work)
+        sides = [self._commit(str(parent)).tree for parent in made.parent_ids]
+        marked = {
+            delta.new_file.path
+            for delta in sides[0].diff_to_tree(made.tree).deltas
+            if _marks(kept.tree, delta.new_file.path)
+            & _marks(made.tree, delta.new_file.path).difference(
+                *(_marks(side, delta.new_file.path) for side in sides)
+            )
+        }
+        return tuple(sorted(marked))
 
     def flattened(self, base: str, work: str) -> str:
         """Return the files of `work` as one commit on `base`; deterministic."""
@@ -436,9 +430,7 @@ class Composer:
         tree: pygit2.Oid,
         parents: list[str],
     ) -> str:
-        made = self._repo.create_commit(
-            None, author, committer, message, tree, list(parents)
-        )
+        made = self._repo.create_commit(None, author, committer, message, tree, parents)
         return str(made)
 
 

@@ -155,20 +155,13 @@ class Draft:
     def keep(self, convoy: str, task: int, attempt: int, commit: str) -> str:
         """Keep a commit of an attempt for good, beside any other; return its ref."""
         ref, beside = ids.attempt_refs(convoy, task, attempt, commit)
-        kept = self.refs.get(ref)
-        another = kept is not None and kept != commit
-        found = beside if another else ref
+        found = ref if self.refs.get(ref) in (None, commit) else beside
         self.move(found, commit)
         return found
 
     def push(self, *also: RefUpdate) -> None:
         """Push the draft with other ref updates, such as the lease: `Mirror.push`."""
-        self._move_locks()
-        updates = {**self._updates, **{update.ref: update for update in also}}
-        self._mirror.push(self._events, updates, actor=self.actor)
-
-    def _move_locks(self) -> None:
-        """Write each changed lease to its lock ref, where grite looks for it."""
+        # Each changed lease is written to its lock ref, where grite looks for it.
         before, after = self._mirror.state.leases, self.state.leases
         for resource in before.keys() - after.keys():
             self.move(locks.ref_of(resource), None)
@@ -183,3 +176,5 @@ class Draft:
                     writer=self._mirror.writer,
                 )
                 self.move(locks.ref_of(resource), commit)
+        updates = {**self._updates, **{update.ref: update for update in also}}
+        self._mirror.push(self._events, updates, actor=self.actor)

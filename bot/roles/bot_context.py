@@ -14,7 +14,6 @@ and was not found.
 """
 
 import logging
-import secrets
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -27,7 +26,7 @@ from typing import Final, Literal, TypeVar
 import pygit2
 
 from bot import Clock, wall_clock
-from bot.door.feed import Feed
+from bot.door.feed import Feed, kept_key
 from bot.door.inbox import Inbox
 from bot.forge.github import GitHub
 from bot.forge.pace import Limited, OverShare
@@ -48,6 +47,7 @@ from convoy.model.work import GivenAnswers
 from convoy.rules.verdict import Observed
 from convoy.views.interventions import LabelledIssue
 from grite.errors import BratError, Conflict, Rejected, Unavailable
+from grite.event import ID_BYTES
 
 
 class NotHolder(BratError):
@@ -371,13 +371,8 @@ class BotContext:
 
 
 def actor_of(folder: Path) -> bytes:
-    """Return the installation's actor id, 16 bytes, drawn at random the first time."""
-    file = folder / "actor"
-    if not file.exists():
-        beside = folder / ".actor"
-        beside.write_text(secrets.token_hex(16))
-        beside.rename(file)
-    return bytes.fromhex(file.read_text().strip())
+    """Return the installation's actor id, drawn at random the first time."""
+    return kept_key(folder / "actor", ID_BYTES)
 
 
 CONFIG_PATH: Final = ".brat/config.toml"

@@ -153,11 +153,8 @@ class _Sent(Payload):
 
 
 async def _deliveries(roster: Installations) -> Finding:
-    listed: list[_Sent] = []  # newest first
-    async for sent in roster.app.each(_Sent, f"/app/hook/deliveries?per_page={LATEST}"):
-        listed.append(sent)
-        if len(listed) == LATEST:
-            break
+    url = f"/app/hook/deliveries?per_page={LATEST}"
+    listed = await roster.app.first(_Sent, url, LATEST)  # newest first
     failed = [sent for sent in listed if not sent.arrived]
     if not listed:
         return Finding(

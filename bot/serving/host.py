@@ -34,7 +34,8 @@ from bot.serving import bot_service
 from bot.serving.bot_service import Standstill, Tell
 from bot.serving.github_app import Covered, Installations
 from bot.serving.service_metrics import RepositoryStanding, ServiceMetrics
-from bot.settings.bot_settings import HOUR_MS, ServiceSettings, Settings
+from bot.settings.bot_settings import ServiceSettings, Settings
+from convoy.model.ids import HOUR_MS
 from convoy.text import cut
 from grite.errors import BratError
 

@@ -92,18 +92,13 @@ def held_folder(folder: Path, nonce: str) -> Iterator[frozenset[str]]:
         yield frozenset()
         return
     try:
-        yield _note_process(folder, nonce)
+        file, here = folder / PROCESSES_FILE, _this_place(folder)
+        place, *known = (file.read_text() if file.exists() else "").splitlines() or [""]
+        dead = known if here and place == here else []
+        file.write_text("\n".join((here, *dead[1 - PROCESSES_KEPT :], nonce)))
+        yield frozenset(dead)
     finally:
         lock.release()
-
-
-def _note_process(folder: Path, nonce: str) -> frozenset[str]:
-    """Note a process; return those that were noted before it, here."""
-    file, here = folder / PROCESSES_FILE, _this_place(folder)
-    place, *known = (file.read_text() if file.exists() else "").splitlines() or [""]
-    dead = known if here and place == here else []
-    file.write_text("\n".join((here, *dead[1 - PROCESSES_KEPT :], nonce)))
-    return frozenset(dead)
 
 
 def _this_place(folder: Path) -> str:

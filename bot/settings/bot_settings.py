@@ -7,7 +7,7 @@ restart forgets nothing.
 
 import os
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
@@ -25,6 +25,7 @@ from pydantic import (
 
 from bot.settings.hosts import GITHUB, Origins, api_url_of, is_clouds
 from convoy.config import Config, ConfigError, load
+from convoy.model.ids import HOUR_MS
 from convoy.model.state import State
 from convoy.owed import Patience, Role
 from convoy.text import LABEL_CHARS, counted
@@ -48,9 +49,6 @@ def config_in(file: Path, *, source: str = "") -> Config:
         said = f"{source} cannot be read: {error.strerror}"
         raise ConfigError(said) from error
     return load(text, source=source)
-
-
-HOUR_MS: Final = 3_600_000
 
 
 class Quota(BaseModel):
@@ -91,25 +89,19 @@ def quota_refusal(
         ("This repository has", here, quota.repository_hour),
         ("This installation has", [*here, *elsewhere], quota.installation_hour),
     ):
-        free = _in_words_when_free(moments, most, now)
-        if free is not None:
-            return (
-                f"{whose} reached the limit of {counted(most, 'new convoy')} an hour: "
-                f"add the label again {free}."
-            )
+        recent = sorted(at for at in moments if at > now - HOUR_MS)
+        if len(recent) < most:
+            continue
+        free = "once the bot's operator raises the limit"
+        if most:
+            free_ms = recent[-most] + HOUR_MS
+            moment = datetime.fromtimestamp(-(-free_ms // 60_000) * 60, UTC)
+            free = f"at {moment:%H:%M} UTC"
+        return (
+            f"{whose} reached the limit of {counted(most, 'new convoy')} an hour: "
+            f"add the label again {free}."
+        )
     return None
-
-
-def _in_words_when_free(moments: Sequence[int], most: int, now: int) -> str | None:
-    """Return in words when one more convoy is allowed; None: now."""
-    recent = sorted(at for at in moments if at > now - HOUR_MS)
-    if len(recent) < most:
-        return None
-    if not most:
-        return "once the bot's operator raises the limit"
-    free_ms = recent[-most] + HOUR_MS
-    moment = datetime.fromtimestamp(-(-free_ms // 60_000) * 60, UTC)
-    return f"at {moment:%H:%M} UTC"
 
 
 GITHUB_GAP_S: Final = 1.0

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from bot.settings.bot_folder import open_log_key
-from bot.settings.bot_settings import Settings
+from bot.settings.bot_settings import GITHUB_GAP_S, Settings
 from grite.errors import BratError
 from grite.outbound import is_local
 
@@ -25,7 +25,6 @@ APP_KEY_FILE: Final = "app.pem"
 SCHEDULE_WINDOW_S: Final = 26 * 3600
 """Without work the loop is woken once a day, which GitHub may do late."""
 GITHUB_PUSH_GAP_S: Final = 20.0
-GITHUB_WRITE_GAP_S: Final = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +73,7 @@ def read_inputs(env: Mapping[str, str]) -> OneshotInputs:
         "adopt_log": env.get("BRAT_ADOPT_LOG", "").strip(),
         "allowed_signers": env.get("BRAT_ALLOWED_SIGNERS", ""),
         "push_gap_s": 0 if is_near else GITHUB_PUSH_GAP_S,
-        "write_gap_s": 0 if is_near else GITHUB_WRITE_GAP_S,
+        "write_gap_s": 0 if is_near else GITHUB_GAP_S,
         **_way_in(env, key, folder),
     }
     try:

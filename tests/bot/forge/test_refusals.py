@@ -79,7 +79,6 @@ def test_a_forges_sentence_is_read_as_its_rule(sentence: Sentence) -> None:
     assert refusal.rule == sentence.rule
     assert refusal.passing == (sentence.rule in PASSING)
     assert refusal.helps.endswith(".")
-    assert refusal.whose
 
 
 def test_each_rule_has_a_sentence() -> None:
@@ -92,8 +91,6 @@ def test_the_permission_that_the_forge_names_is_told() -> None:
     assert OF_REQUESTS[0].read == ForgeRefusal(
         rule="missing-permission",
         passing=False,
-        whose="the App's missing permission (issues: write or pull_requests: write and "
-        "contents: read)",
         helps="Grant the App issues: write or pull_requests: write and contents: read, "
         "and approve the change in the installation.",
         why="the forge refused a comment on issue 1: "

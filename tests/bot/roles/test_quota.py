@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
-from bot.settings.bot_settings import HOUR_MS, Quota, quota_refusal
+from bot.settings.bot_settings import Quota, quota_refusal
+from convoy.model.ids import HOUR_MS
 from convoy.model.records import EngineSpec, Settings
 from convoy.model.state import Convoy, State
 from convoy.model.work import Convoys
