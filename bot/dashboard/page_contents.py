@@ -50,10 +50,6 @@ FILE_AT: Final = {address: (name, _FILES[name]) for name, address in _ADDRESSES.
 """Each file's name and content by its address, which changes with the content."""
 
 
-def address(name: str) -> str:
-    return _ADDRESSES[name]
-
-
 def static_text(name: str) -> str:
     return (_FOLDER / name).read_text(encoding="utf-8")
 
@@ -97,7 +93,7 @@ _pages.filters |= {
     one.__name__: one for one in (clock, iso, ago, rough, dollars, tokens, zip)
 }
 _pages.filters["usage"] = usage_in_words
-_pages.globals["static"] = address
+_pages.globals["static"] = _ADDRESSES.__getitem__
 _pages.globals["task_buttons"] = verb_table.task_buttons
 _pages.globals["state_parts"] = drawings.state_parts
 _pages.globals["progress_words"] = progress_words

@@ -32,12 +32,11 @@ from bot.roles.bot_context import (
     Delay,
     NotYet,
     Try,
-    Unsettled,
     another_try,
-    failed_try,
     note_failure,
     quiet_try,
     tried,
+    trying,
     usable_configuration,
 )
 from bot.roles.issue_intake import close_named, open_named
@@ -99,12 +98,8 @@ async def _do(context: BotContext, intent: Intent) -> int:
     """Do an announced action; 0: its issue is gone, and nothing else comes of it."""
     now = another_try(context, intent.key)
     try:
-        number = await _try(context, intent, now)
-    except Unsettled:
-        raise
-    except Unavailable:
-        failed_try(context, intent.key)
-        raise
+        with trying(context, intent.key):
+            number = await _try(context, intent, now)
     except Refused:
         convoy = context.state.convoys.get(intent.convoy)
         is_last = intent.kind == "answer" or (convoy is not None and convoy.ended)
@@ -288,23 +283,19 @@ def is_shown(context: BotContext, effect: Effect) -> bool:
         case "checks":
             return not owed_checks(context, convoy)
         case "comment":
-            return _is_said(context, convoy)
+            if convoy.comment is None:
+                return True
+            key = ids.comment_key(convoy.name, convoy.deleted_comments)
+            seen = context.memory.shown.get(key, "")
+            if not isinstance(seen, str) or convoy.comment in context.memory.unticked:
+                return seen is None
+            return unticked(seen) == comment_body(context, convoy)
 
 
 def _is_off_limits(convoy: Convoy, part: Shown) -> bool:
     """Whether nothing may be shown there, or the issue to show it on is gone."""
     gone = convoy.issue_is == "gone" and part != "checks"
     return convoy.held == NO_LABEL or gone
-
-
-def _is_said(context: BotContext, convoy: Convoy) -> bool:
-    if convoy.comment is None:
-        return True
-    key = ids.comment_key(convoy.name, convoy.deleted_comments)
-    seen = context.memory.shown.get(key, "")
-    if not isinstance(seen, str) or convoy.comment in context.memory.unticked:
-        return seen is None
-    return unticked(seen) == comment_body(context, convoy)
 
 
 async def show_part(
@@ -341,7 +332,13 @@ async def _show_comment(
         return  # a person deleted it: the next look notes that
     stands = await context.github.comment(number)
     if stands is not None:
-        unheard = _unheard(context, number, stands)
+        # A delivery names the person who ticked; it has yet to arrive.
+        now, heard = context.clock(), context.memory.unticked.get(number, set())
+        unheard = frozenset(
+            box
+            for box in ticked_in(stands) - heard
+            if now - context.memory.ticks.setdefault((number, box), now) < TICK_MS
+        )
         body = comment_body(context, convoy, unheard, works)
         if stands != body:
             await context.github.edit_comment(number, body)
@@ -349,16 +346,6 @@ async def _show_comment(
     context.memory.shown[key] = stands
     for box in context.memory.unticked.pop(number, set()):
         context.memory.ticks.pop((number, box), None)
-
-
-def _unheard(context: BotContext, number: int, text: str) -> frozenset[str]:
-    """Return the ticks whose delivery, which names the person, has yet to arrive."""
-    now, heard = context.clock(), context.memory.unticked.get(number, set())
-    return frozenset(
-        box
-        for box in ticked_in(text) - heard
-        if now - context.memory.ticks.setdefault((number, box), now) < TICK_MS
-    )
 
 
 async def _show_labels(context: BotContext, convoy: Convoy) -> None:
@@ -432,11 +419,8 @@ async def show_checks(context: BotContext, convoy: Convoy) -> None:
             found = await runs.found(view)
             if found is None:
                 now.repeat()
-            try:
+            with trying(context, view.key):
                 await runs.show(view, found)
-            except Unavailable:
-                failed_try(context, view.key)
-                raise
         except Refused as refused:
             refusals.append(refused)
         else:

@@ -45,6 +45,7 @@ PUSHES: Final = "pushes"
 TOO_MANY_REFUSED: Final = (
     "the remote refused 6 pushes in a minute, so brat pushes only the log for now"
 )
+EFFECTS_AT_ONCE: Final = 8
 ASK_TRIES: Final = 5
 """How often a request is put to the rules while others write to the log."""
 
@@ -79,12 +80,6 @@ class Loop:
         self.pacing = PushPacing(context=self.context, wake=self.wake, lease=self.lease)
         self._refused = RefusedParts()
         self._leased = LeasedPush(context=self.context, lease=self.lease)
-        self._effects = EffectRound(
-            context=self.context,
-            leased=self._leased,
-            troubles=self.troubles,
-            pacing=self.pacing,
-        )
         self.context.hold = self._leased.hold
 
     # --- a tick ---------------------------------------------------------------------
@@ -216,7 +211,7 @@ class Loop:
                 context.memory.noted = draft.commands
             for delivery in accepted:
                 context.inbox.done(delivery)
-            acted = await self._effects.carry_out(shows=not (polls and wanted))
+            acted = await self._act(shows=not (polls and wanted))
             if polls:
                 again = wanted or acted or self._refused.goes_on(draft.now)
                 self.soon_s = 0.0 if again else left_s or inf
@@ -278,6 +273,54 @@ class Loop:
             if isinstance(told, ItemSetAside):
                 self.tell(f"{item} is set aside: {told.why}")
         return True
+
+    async def _act(self, *, shows: bool) -> bool:
+        """Carry out the effects owed; return whether there is more to do or to note.
+
+        A job that stays shows one part a time, and none without `shows`: each write
+        takes a second, in which it sees nothing.
+        """
+        context, known = self.context, len(self.context.memory.noted)
+        wanted = []
+        for action in owed(context):
+            await asyncio.sleep(0)  # the door answers between two long comments
+            if isinstance(action, Effect) and not is_shown(context, action):
+                wanted.append(action)
+        wanted.sort(key=precedence_of)  # what somebody waits for is not held up
+        shown = [effect for effect in wanted if isinstance(effect, Show)]
+        polls = self.pacing.wake.polls
+        if polls and shown:
+            shown.sort(key=lambda show: show.part != "comment")  # people read that
+            wanted = [effect for effect in wanted if not isinstance(effect, Show)]
+            wanted += shown[:1] if shows else ()
+        self.troubles.keep_only({item_of_effect(effect) for effect in wanted})
+        slots = asyncio.Semaphore(EFFECTS_AT_ONCE)
+        context.github.guard(self._leased.lease.check)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for effect in wanted:
+                    group.create_task(self._effect(effect, slots))
+        except* (Conflict, Unavailable, NotHolder, GitFailed) as lost:
+            raise lost.exceptions[0] from lost  # all concern the same lease
+        finally:
+            context.github.guard(lambda: None)
+        noted = len(context.memory.noted) > known or context.memory.failures.owed
+        more = polls and shown[1:] and item_of_effect(shown[0]) not in context.troubles
+        return bool(noted or more or (wanted and self.pacing.interrupted))
+
+    async def _effect(self, effect: Effect, slots: asyncio.Semaphore) -> None:
+        item, precedence = item_of_effect(effect), precedence_of(effect)
+        async with slots:
+            if precedence.can_wait and self.pacing.interrupted:
+                return  # somebody waits for the next round, which does this, too
+            await self._leased.hold()
+            try:
+                with alone(self.context, item), going(precedence):
+                    noted = await effects.carry_out_effect(self.context, effect)
+                    if noted is not None:
+                        self.context.memory.noted.append(noted)
+            except (Limited, NotYet, LeaseTooOld) as error:
+                self.troubles.note(item, error, of_effect=True)
 
     def _refuse_unknown(self) -> None:
         unknown = self.context.mirror.state.unknown
@@ -360,67 +403,6 @@ class Troubles:
         refused_until = (max if cut else min)(waits, default=0)
         left_s = (max(self.resume_at, refused_until) - context.clock()) / 1000
         return max(RETRY_S, left_s if cut else min(left_s, context.settings.sweep_s))
-
-
-EFFECTS_AT_ONCE: Final = 8
-
-
-@dataclass(kw_only=True)
-class EffectRound:
-    """One round of effects after another; for one event loop."""
-
-    context: BotContext
-    leased: LeasedPush
-    troubles: Troubles
-    pacing: PushPacing
-
-    async def carry_out(self, *, shows: bool = True) -> bool:
-        """Carry out the effects owed; return whether there is more to do or to note.
-
-        A job that stays shows one part a time, and none without `shows`: each write
-        takes a second, in which it sees nothing.
-        """
-        context, known = self.context, len(self.context.memory.noted)
-        wanted = []
-        for action in owed(context):
-            await asyncio.sleep(0)  # the door answers between two long comments
-            if isinstance(action, Effect) and not is_shown(context, action):
-                wanted.append(action)
-        wanted.sort(key=precedence_of)  # what somebody waits for is not held up
-        shown = [effect for effect in wanted if isinstance(effect, Show)]
-        polls = self.pacing.wake.polls
-        if polls and shown:
-            shown.sort(key=lambda show: show.part != "comment")  # people read that
-            wanted = [effect for effect in wanted if not isinstance(effect, Show)]
-            wanted += shown[:1] if shows else ()
-        self.troubles.keep_only({item_of_effect(effect) for effect in wanted})
-        slots = asyncio.Semaphore(EFFECTS_AT_ONCE)
-        context.github.guard(self.leased.lease.check)
-        try:
-            async with asyncio.TaskGroup() as group:
-                for effect in wanted:
-                    group.create_task(self._effect(effect, slots))
-        except* (Conflict, Unavailable, NotHolder, GitFailed) as lost:
-            raise lost.exceptions[0] from lost  # all concern the same lease
-        finally:
-            context.github.guard(lambda: None)
-        noted = len(context.memory.noted) > known or context.memory.failures.owed
-        more = polls and shown[1:] and item_of_effect(shown[0]) not in context.troubles
-        return bool(noted or more or (wanted and self.pacing.interrupted))
-
-    async def _effect(self, effect: Effect, slots: asyncio.Semaphore) -> None:
-        item, precedence = item_of_effect(effect), precedence_of(effect)
-        async with slots:
-            if precedence.can_wait and self.pacing.interrupted:
-                return  # somebody waits for the next round, which does this, too
-            await self.leased.hold()
-            try:
-                with alone(self.context, item), going(precedence):
-                    noted = await effects.carry_out_effect(self.context, effect)
-                    if noted is not None:
-                        self.context.memory.noted.append(noted)
-            except (Limited, NotYet, LeaseTooOld) as error:
-                self.troubles.note(item, error, of_effect=True)
 
 
 def precedence_of(effect: Effect) -> Precedence:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from bot.roles import by_hand
 from bot.roles.bot_context import BotContext, tried, usable_configuration
-from bot.roles.issue_intake import sub_issues_of
+from bot.roles.issue_intake import Listing, read_list
 from convoy.model.ids import check_item, look_item, run_item
 from convoy.model.records import SubIssue
 from convoy.model.state import Convoy
@@ -89,15 +89,20 @@ async def _lists(context: BotContext) -> dict[str, tuple[SubIssue, ...]]:
     for convoy in state.live():
         if not convoy.listed:
             continue
-        config = usable_configuration(context)
-        outsiders = config is not None and config.trust.outsiders
-        read = partial(sub_issues_of, context, state, convoy, outsiders)
+        read = partial(_listed, context, convoy)
         listing = await tried(context, look_item(convoy.name, "list"), read)
         if listing is not None and not listing.fault:
             found[convoy.name] = listing.listed
         elif convoy.name in known:
             found[convoy.name] = known[convoy.name]
     return found
+
+
+async def _listed(context: BotContext, convoy: Convoy) -> Listing:
+    config = usable_configuration(context)
+    outsiders = config is not None and config.trust.outsiders
+    top = await context.github.issue(convoy.issue)
+    return await read_list(context, context.state, convoy, top, outsiders)
 
 
 async def _runs(context: BotContext, asked: frozenset[int]) -> dict[int, Run]:

@@ -22,7 +22,7 @@ from msgspec import structs
 
 from bot.door import delivery_meaning
 from bot.door.inbox import Remark, Review, Wake
-from bot.forge.payloads import Reviewed, Thread
+from bot.forge.payloads import Thread
 from bot.forge.rest import Refused
 from bot.forge.transport import Precedence, going
 from bot.repository.draft import Draft
@@ -227,21 +227,15 @@ async def keep_missed_reviews(context: BotContext, state: State) -> None:
             elif (handed := part.handed_in) is not None:
                 heads |= {handed.commit, handed.before}
                 heads |= {part.work.commit} if part.work else set()
-            for review in await context.github.pulls.reviews(part.pull):
-                if ids.sign_key("review", str(review.id)) not in state.heard:
-                    _keep_review(context, part.pull, heads, review)
-
-
-def _keep_review(
-    context: BotContext, pull: int, heads: set[str], found: Reviewed
-) -> None:
-    is_own = found.user is not None and found.user.login == context.login
-    if is_own or found.commit_id not in heads:
-        return
-    review = delivery_meaning.reviewed(pull, found, found.user)
-    if review is not None:
-        kept = structs.replace(review, late=True)
-        context.inbox.put(f"sweep-review-{found.id}", kept)
+            for found in await context.github.pulls.reviews(part.pull):
+                is_heard = ids.sign_key("review", str(found.id)) in state.heard
+                is_own = found.user is not None and found.user.login == context.login
+                if is_heard or is_own or found.commit_id not in heads:
+                    continue
+                review = delivery_meaning.reviewed(part.pull, found, found.user)
+                if review is not None:
+                    kept = structs.replace(review, late=True)
+                    context.inbox.put(f"sweep-review-{found.id}", kept)
 
 
 async def _carry_out_commands(

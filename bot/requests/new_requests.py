@@ -40,9 +40,9 @@ from bot.roles.bot_context import (
     BotContext,
     Looks,
     alone,
-    failed_try,
     quiet_try,
     tried,
+    trying,
     usable_configuration,
 )
 from bot.roles.issue_intake import edited_since
@@ -58,7 +58,6 @@ from convoy.model.state import Convoy, State, asides, may_try, set_aside
 from convoy.model.work import LOOK_BACK_MS, SKEW_MS
 from convoy.text import clean, shortened
 from convoy.views.interventions import LabelledIssue
-from grite.errors import Unavailable
 
 GIVEN_UP: Final = 6
 """A delivery that fails this often is not tried again; what it was stays in the log."""
@@ -217,13 +216,25 @@ async def _labelled_request(context: BotContext, issue: Issue) -> StartRequest |
     labelling = await context.github.labelling(issue.number, context.settings.label)
     if labelling is None or labelling.actor is None:
         return None
+    by, at = labelling.actor, labelling.created_at
+    return await _start_request(context, issue, "label", by, at)
+
+
+async def _start_request(
+    context: BotContext,
+    issue: Issue,
+    trigger: Trigger,
+    by: Account,
+    at: datetime | None,
+) -> StartRequest:
     return StartRequest(
         issue=issue.number,
         title=issue.title,
         text=issue.body or "",
-        by=labelling.actor.login,
-        bot=labelling.actor.id if labelling.actor.type == "Bot" else 0,
-        edited=await edited_since(context, issue, labelling.created_at),
+        by=by.login,
+        bot=by.id if by.type == "Bot" else 0,
+        trigger=trigger,
+        edited=await edited_since(context, issue, at),
     )
 
 
@@ -333,16 +344,7 @@ async def keep_missed_issues(context: BotContext, state: State) -> None:
         if request is None and triggers.assignee:
             request = await _assignment(context, issue, looks)
         if request is not None:
-            trigger, by, at = request
-            kept = StartRequest(
-                issue=issue.number,
-                title=issue.title,
-                text=issue.body or "",
-                by=by.login,
-                bot=by.id if by.type == "Bot" else 0,
-                trigger=trigger,
-                edited=await edited_since(context, issue, at),
-            )
+            kept = await _start_request(context, issue, *request)
             context.inbox.put(f"sweep-issue-{issue.number}", kept)
     looks.note({issue.number: issue.updated_at for issue in found if issue.updated_at})
     assigned = context.memory.assigned
@@ -425,11 +427,8 @@ async def _opened(context: BotContext, each: Due, table: ScheduleTable) -> int:
     now.repeat()
     await context.hold()
     said = table.text, _MADE.format(name=each.name), ids.marker(key)
-    try:
+    with trying(context, key):
         return await context.github.open_issue(table.title, "\n\n".join(said))
-    except Unavailable:
-        failed_try(context, key)
-        raise
 
 
 async def observe_comment(context: BotContext, draft: Draft, convoy: Convoy) -> None:

@@ -505,9 +505,16 @@ def quiet_try(context: BotContext, key: str) -> Try:
     return Try(key, look=True, settled=settled)
 
 
-def failed_try(context: BotContext, key: str) -> None:
-    """Note that a try got no answer: its result may show from now on."""
-    context.memory.tried[key] = context.clock()
+@contextmanager
+def trying(context: BotContext, key: str) -> Iterator[None]:
+    """Note it if the block's write got no answer: its result may show from now on."""
+    try:
+        yield
+    except Unsettled:
+        raise
+    except Unavailable:
+        context.memory.tried[key] = context.clock()
+        raise
 
 
 Allowance = Literal["answered", "told", "ignored"]

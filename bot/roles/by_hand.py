@@ -119,16 +119,12 @@ def hear_issue(context: BotContext, draft: Draft, action: HearIssue) -> None:
     if draft.submit(_command(action, convoy)) is not None or convoy.held == NO_LABEL:
         return
     text = notices.about_issue(action, convoy.issue, context.settings.label)
-    gone = action.gesture in ("deleted", "transferred")
-    number = _open_pull(convoy) if gone else convoy.issue
+    number: int | None = convoy.issue
+    if action.gesture in ("deleted", "transferred"):  # else a pull request that is open
+        own = (task.pull for task in convoy.tasks if task.pull and not task.settled)
+        number = convoy.pull or next(own, None)
     if text and number is not None:
         say(draft, number, f"{convoy.name}/{action.gesture}", text)
-
-
-def _open_pull(convoy: Convoy) -> int | None:
-    """Return the convoy's own pull request, or else one of its tasks that is open."""
-    own = (task.pull for task in convoy.tasks if task.pull and not task.settled)
-    return convoy.pull or next(own, None)
 
 
 def _command(action: HearIssue, convoy: Convoy) -> Command:

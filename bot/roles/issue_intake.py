@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from bot.door.inbox import StartRequest
 from bot.forge.payloads import Issue
 from bot.forge.rest import ABSENT, Refused
-from bot.roles.bot_context import BotContext, Try, allowance, failed_try, quiet_try
+from bot.roles.bot_context import BotContext, Try, allowance, quiet_try, trying
 from bot.text import replies
 from bot.text.replies import NO_PLAN, OUTSIDER
 from bot.text.visible_text import clean_markdown
@@ -65,7 +65,14 @@ async def admitted(
     public repository by people who may not.
     """
     title, text = request.title, request.text
-    if not outsiders and not await _is_trusted(context, request, author):
+    # Trusted is what the requester or a writer wrote, or what no public can see.
+    is_trusted = (
+        outsiders
+        or author == request.by
+        or not await context.github.is_public()
+        or (bool(author) and await context.github.may_write(author))
+    )
+    if not is_trusted:
         if not request.added:
             return OUTSIDER
         title, text = f"Issue #{request.issue}", ""
@@ -73,13 +80,6 @@ async def admitted(
     return await asyncio.to_thread(
         fit_words, title, whole
     )  # hostile text takes seconds
-
-
-async def _is_trusted(context: BotContext, request: StartRequest, author: str) -> bool:
-    """Whether the requester or a writer wrote the issue, or no public can see it."""
-    if author == request.by or not await context.github.is_public():
-        return True
-    return bool(author) and await context.github.may_write(author)
 
 
 def fit_words(title: str, text: str) -> Words:
@@ -148,7 +148,12 @@ async def with_named_issues(
     for item in named:
         try:
             number = _issue_number(context, item, read.values())
-            read[item.at] = await _frozen(context, state, wanted, number, outsiders)
+            if number == wanted.issue:
+                raise _NoTask(f"#{number} is this issue itself")  # noqa: TRY301
+            told = await _open_issue(context, number)
+            read[item.at] = await _admitted_text(
+                context, state, wanted.by, told, outsiders
+            )
         except _NoTask as why:
             read[item.at] = str(why)
     if not named:
@@ -219,9 +224,17 @@ async def read_list(
                 raise _NoTask(f"{_address(issue)} is in another repository")  # noqa: TRY301
             own = number in written and issue.is_by(context.login)
             by = context.login if own else wanted.by
-            sub = known.get(number) or await _sub_issue(
-                context, state, by, issue, outsiders
-            )
+            sub = known.get(number)
+            if sub is None:
+                text = await _admitted_text(context, state, by, issue, outsiders)
+                names = sorted(issue.label_names)
+                labels = [inline(one) for one in names if not one.startswith("brat")]
+                sub = SubIssue(
+                    issue=number,
+                    title=text.title,
+                    text=text.body,
+                    labels=tuple(labels[:_LABELS_TOLD]),
+                )
         except _NoTask as why:
             remarks.append(str(why))
             continue
@@ -248,40 +261,12 @@ async def read_list(
     return Listing(tuple(found.values()), tuple(remarks), fault)
 
 
-async def sub_issues_of(
-    context: BotContext,
-    state: State,
-    convoy: Convoy,
-    outsiders: bool,  # noqa: FBT001
-) -> Listing:
-    """Return what the sub-issues of a convoy that is planned by them are now."""
-    top = await context.github.issue(convoy.issue)
-    return await read_list(context, state, convoy, top, outsiders)
-
-
 _NOT_DONE: Final = ("not_planned", "duplicate")
 
 
 def _address(issue: Issue) -> str:
     home = issue.repository_url.partition("/repos/")[2]
     return f"{cut(home, _SHOWN)}#{issue.number}"
-
-
-async def _sub_issue(
-    context: BotContext,
-    state: State,
-    by: str,
-    issue: Issue,
-    outsiders: bool,  # noqa: FBT001
-) -> SubIssue:
-    text = await _admitted_text(context, state, by, issue, outsiders)
-    labels = [each for each in sorted(issue.label_names) if not each.startswith("brat")]
-    return SubIssue(
-        issue=issue.number,
-        title=text.title,
-        text=text.body,
-        labels=tuple(inline(each) for each in labels[:_LABELS_TOLD]),
-    )
 
 
 _LABELS_TOLD: Final = 20
@@ -359,19 +344,6 @@ def _issue_number(
     return number
 
 
-async def _frozen(
-    context: BotContext,
-    state: State,
-    wanted: ConvoyRequested,
-    number: int,
-    outsiders: bool,  # noqa: FBT001
-) -> ReferredIssue:
-    if number == wanted.issue:
-        raise _NoTask(f"#{number} is this issue itself")
-    issue = await _open_issue(context, number)
-    return await _admitted_text(context, state, wanted.by, issue, outsiders)
-
-
 async def _admitted_text(
     context: BotContext,
     state: State,
@@ -427,20 +399,12 @@ async def tell_requester(
     said = await context.github.said(request.issue, key, context.login)
     body = posted(f"{ids.marker(key)}\n{why}", replies.MORE_FAULTS)
     if said is None:
-        await _say(context, request.issue, now, body)
+        now.repeat()  # only once the previous comment would be visible
+        await context.hold()
+        with trying(context, key):
+            await context.github.say(request.issue, body)
     elif said.body != body:
         await context.github.edit_comment(said.id, body)
-
-
-async def _say(context: BotContext, issue: int, now: Try, body: str) -> None:
-    """Comment; repeat a try only once the previous comment would be visible."""
-    now.repeat()
-    await context.hold()
-    try:
-        await context.github.say(issue, body)
-    except Unavailable:
-        failed_try(context, now.key)
-        raise
 
 
 async def asked_back(

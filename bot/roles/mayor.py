@@ -47,7 +47,7 @@ from convoy.config import ConfigError
 from convoy.events.hold_events import NO_LABEL
 from convoy.events.plan_events import ConvoyRequested, SettingsTaken
 from convoy.model import ids
-from convoy.model.records import Settings, TaskSpec
+from convoy.model.records import Settings
 from convoy.model.state import Convoy, State
 from convoy.model.task_graph import renumbered
 from convoy.owed import MakePlan
@@ -260,8 +260,9 @@ def make_plan(context: BotContext, draft: Draft, action: MakePlan) -> None:
             planner, tasks = f"pattern {convoy.pattern}", plan.tasks
             scopes, warnings = commits.scopes(convoy.base, tasks), plan.warnings
         else:
-            planner, (tasks, remarks) = TASK_LIST, planned_by_text(context, convoy)
-            planner = SUB_ISSUES if convoy.listed else planner
+            planner = SUB_ISSUES if convoy.listed else TASK_LIST
+            tasks = renumbered(_planned(context, convoy), convoy.numbered)
+            remarks = () if convoy.listed else _remarks(context, convoy)
             scopes = commits.scopes(convoy.base, tasks)
             warnings = (*remarks, *commits.absent(convoy.base, scopes))
     except (PatternError, tasklist.PlanError) as error:
@@ -316,20 +317,9 @@ async def planning_fault(context: BotContext, wanted: ConvoyRequested) -> str | 
     return None
 
 
-def planned_by_text(
-    context: BotContext, convoy: Convoy
-) -> tuple[tuple[TaskSpec, ...], tuple[str, ...]]:
-    """Return the tasks that a convoy's issue lists, and what readers are told.
-
-    Raises:
-        PlanError: the text has a fault.
-    """
-    tasks = renumbered(_planned(context, convoy), convoy.numbered)
-    labels = context.commits.box_labels(convoy.base)
-    settings = convoy.settings
-    if convoy.listed:
-        return tasks, ()
-    return tasks, plan_remarks(convoy.text, labels, settings.tasks, settings.workers)
+def _remarks(context: BotContext, convoy: Convoy) -> tuple[str, ...]:
+    labels, settings = context.commits.box_labels(convoy.base), convoy.settings
+    return plan_remarks(convoy.text, labels, settings.tasks, settings.workers)
 
 
 def _planned(context: BotContext, of: ConvoyRequested | Convoy) -> tasklist.Plan:

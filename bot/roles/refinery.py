@@ -71,14 +71,19 @@ def _made(
     is_again = convoy.sync.judged > 0
     if not is_again and context.composer.is_ancestor(tip, target):
         return target
-    piece = Piece(
+    piece = _taking_in(convoy, convoy.target, target, tip)
+    return context.composer.build("merge", piece)
+
+
+def _taking_in(convoy: Convoy, branch: str, target: str, tip: str) -> Piece:
+    """Return the merge of a branch, which stands at `target`, into the convoy's own."""
+    return Piece(
         base=convoy.base,
         work=target,
         onto=tip,
-        message=inert(merge_texts.target_merge(convoy, convoy.target)),
+        message=inert(merge_texts.target_merge(convoy, branch)),
         at=_at(convoy),
     )
-    return context.composer.build("merge", piece)
 
 
 def land_sync(context: BotContext, draft: Draft, action: owed.LandSync) -> None:
@@ -138,13 +143,6 @@ def fail_sync(
     )
 
 
-def taken_by(context: BotContext, task: Task) -> str:
-    """Return the commit of the target that a task's work takes in; empty: none."""
-    if task.work is None or not kind_of(task.spec).takes_target_in:
-        return ""
-    return context.composer.target_of(task.work.base)
-
-
 def unresolved_merge(
     context: BotContext, draft: Draft, convoy: Convoy, branch: str
 ) -> str:
@@ -152,14 +150,7 @@ def unresolved_merge(
     tip = draft.refs[_base(convoy)]
     target = draft.refs[ids.HEADS + branch]
     context.mirror.ensure([target, tip])
-    piece = Piece(
-        base=convoy.base,
-        work=target,
-        onto=tip,
-        message=inert(merge_texts.target_merge(convoy, branch)),
-        at=_at(convoy),
-    )
-    return context.composer.unresolved(piece)
+    return context.composer.unresolved(_taking_in(convoy, branch, target, tip))
 
 
 def _base(convoy: Convoy) -> str:
@@ -234,13 +225,18 @@ def build(context: BotContext, draft: Draft, action: owed.Build) -> None:
         with alone(context, item, draft), draft.part(item):
             context.mirror.ensure([task.work.commit, task.work.base])
             piece = piece_of(convoy, task, task.work, onto)
-            piece = replace(piece, target=taken_by(context, task))
-            made = (
-                context.composer.integrated(piece)
-                if kind_of(task.spec).takes_target_in
-                else context.composer.build(convoy.settings.strategy, piece)
-            )
-            if _is_empty(context, task, made, onto):
+            made: str | Conflicted
+            is_empty = False
+            if kind_of(task.spec).takes_target_in:
+                target = context.composer.target_of(task.work.base)
+                piece = replace(piece, target=target)
+                made = context.composer.integrated(piece)
+            else:
+                made = context.composer.build(convoy.settings.strategy, piece)
+                is_empty = isinstance(made, str) and context.composer.same_tree(
+                    made, onto
+                )
+            if is_empty:
                 if onto != draft.refs.get(ids.HEADS + branch):
                     return  # what it stands on may still turn red
                 _settle_empty(draft, convoy, task, onto)
@@ -251,14 +247,6 @@ def build(context: BotContext, draft: Draft, action: owed.Build) -> None:
                 conflicting(draft, convoy, task.number, made)
             else:
                 waiting.add(number)
-
-
-def _is_empty(
-    context: BotContext, task: Task, made: str | Conflicted, onto: str
-) -> bool:
-    if isinstance(made, Conflicted) or kind_of(task.spec).takes_target_in:
-        return False
-    return context.composer.same_tree(made, onto)
 
 
 def _settle_empty(draft: Draft, convoy: Convoy, task: Task, tip: str) -> None:
@@ -404,12 +392,11 @@ def _land(
     context: BotContext, draft: Draft, convoy: Convoy, task: int, candidate: Candidate
 ) -> bool:
     checks = context.observed.checks.get(candidate.commit)
-    judged = landing.judged_by(convoy.settings, checks)
     command = landing.LandMerge(
         convoy=convoy.name,
         task=task,
         candidate=candidate.commit,
-        judged=judged,
+        judged=landing.judged_by(convoy.settings, checks),
         reporters=checks.reporters if checks else {},
         missing=checks.missing if checks else (),
     )
@@ -470,7 +457,6 @@ LISTED_CONFLICTS: Final = 100
 
 def conflicting(draft: Draft, convoy: Convoy, task: int, made: Conflicted) -> None:
     """Send a task back whose work conflicts with what has landed."""
-    what = "newly landed work"
     send_back(
         draft,
         landing.FailMerge(
@@ -478,7 +464,7 @@ def conflicting(draft: Draft, convoy: Convoy, task: int, made: Conflicted) -> No
             task=task,
             candidate=None,
             cause="conflict",
-            why=merge_texts.conflicts(what, made.paths),
+            why=merge_texts.conflicts("newly landed work", made.paths),
             paths=made.paths[:LISTED_CONFLICTS],
         ),
     )
@@ -499,22 +485,13 @@ def try_out(context: BotContext, draft: Draft, action: owed.Try) -> None:
     if task is None or task.work is None:
         return
     work, branch = task.work, ids.base_branch(convoy.name)
+    piece = piece_of(convoy, task, work, work.base)
     made: str | Conflicted = work.commit
     if task.doubted is not None:
         context.mirror.ensure([work.commit, work.base])
-        piece = piece_of(convoy, task, work, work.base)
         made = context.composer.build("squash", piece)
-    if isinstance(made, Conflicted):
-        return  # nothing conflicts with what it stands on
-    attempted = landing.AttemptMerge(
-        convoy=convoy.name,
-        task=task.number,
-        candidate=made,
-        base=work.base,
-        work=work.commit,
-    )
-    if draft.submit(attempted) is None:
-        draft.move(ids.HEADS + ids.queue_branch(branch, made), made)
+    if not isinstance(made, Conflicted):  # nothing conflicts with what it stands on
+        _attempt(draft, convoy, task.number, branch, piece, made)
 
 
 def prove(context: BotContext, draft: Draft, action: owed.Prove) -> None:

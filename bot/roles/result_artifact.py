@@ -216,7 +216,11 @@ def opened(
             left = (files[name] for name in (_BUNDLE, _CHECKPOINT) if name in files)
             small = (each for each in left if each.stat().st_size <= BUNDLE_BYTES)
             bundles = tuple(each.read_bytes() for each in small)
-            raise Unfinished(claims, _start_of(files.get(_USAGE)), bundles)
+            used = b""
+            if _USAGE in files:
+                with files[_USAGE].open("rb") as source:
+                    used = source.read(_SMALL_BYTES)
+            raise Unfinished(claims, used, bundles)
         result = _checked(Result, files[_RESULT])
         if (result.session, result.nonce) != (session, nonce):
             raise Unacceptable(f"the result is another run's: {result.session[:80]!r}")
@@ -271,13 +275,6 @@ def _checked(model: type[_Model], file: Path) -> _Model:
         fault = error.errors()[0]
         where = ".".join(map(str, fault["loc"])) or "the file"
         raise Unacceptable(f"{file.name}: {where}: {fault['msg']}") from error
-
-
-def _start_of(file: Path | None) -> bytes:
-    if file is None:
-        return b""
-    with file.open("rb") as source:
-        return source.read(_SMALL_BYTES)
 
 
 def _claims(file: Path | None, session: str, actor: str) -> tuple[Event, ...]:

@@ -28,7 +28,7 @@ from convoy.kinds import half_done, kind_of, unmerged
 from convoy.model import ids
 from convoy.model.records import Cause, Usage
 from convoy.model.session_result import FOR_A_PERSON, OUTAGES
-from convoy.model.state import Convoy, State, Task
+from convoy.model.state import Convoy, Task
 from convoy.model.work import Attempt, Resolution, Unmerged
 from convoy.owed import Begin, Collect, Pause
 from convoy.rules.ending import RefuseWork
@@ -58,6 +58,16 @@ def begin(context: BotContext, draft: Draft, action: Begin) -> None:
         resolves = resolution(context, convoy, task, base)
         if resolves is not None and base == resolves.tip:
             base = merge = resolves.merge
+    brief = ""
+    if task and (answering := ANSWERS.get(kind_of(task.spec).name)):
+        question = Question(
+            state=draft.state,
+            convoy=convoy,
+            task=task,
+            session=session,
+            repository=context.commits,
+        )
+        brief = answering.told(question)
     refused = draft.submit(
         StartTask(
             convoy=action.convoy,
@@ -66,7 +76,7 @@ def begin(context: BotContext, draft: Draft, action: Begin) -> None:
             session=session,
             nonce=secrets.token_hex(8),
             now=draft.now,
-            brief=_brief(context, draft.state, convoy, task, session) if task else "",
+            brief=brief,
             resolves=resolves,
         )
     )
@@ -86,23 +96,6 @@ def _merges_tips(convoy: Convoy, task: Task, base: str) -> bool:
     """
     own = {work.commit for work in (task.earlier, half_done(convoy, task)) if work}
     return kind_of(task.spec).takes_target_in and base not in own
-
-
-def _brief(
-    context: BotContext, state: State, convoy: Convoy, task: Task, session: str
-) -> str:
-    """Return the brief of an answering session; empty if the task's kind has none."""
-    answering = ANSWERS.get(kind_of(task.spec).name)
-    if answering is None:
-        return ""
-    question = Question(
-        state=state,
-        convoy=convoy,
-        task=task,
-        session=session,
-        repository=context.commits,
-    )
-    return answering.told(question)
 
 
 def pause(context: BotContext, draft: Draft, action: Pause) -> None:

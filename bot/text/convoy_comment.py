@@ -24,7 +24,7 @@ from convoy.text import (
 )
 from convoy.views import STATE_ORDER, strip
 from convoy.views.interventions import stopped
-from convoy.views.plan import PlanDocument, PlanTask, approval, plan_document
+from convoy.views.plan import PlanTask, approval, plan_document
 from convoy.views.reasons import (
     landed_as,
     plan_waits,
@@ -82,8 +82,13 @@ def plan_section(convoy: Convoy, room: int) -> list[str]:
         room,
     )
     is_open = " open" if convoy.state == "planning" else ""
+    told = f"The plan: {counted(len(found.tasks), 'task')}"
+    if found.changes:
+        told += f", {counted(len(found.changes), 'change')}"
+    if found.protected:
+        told += f", {counted(len(found.protected), 'task')} with protected paths"
     return [
-        f"<details{is_open}><summary>{_summary(found)}</summary>",
+        f"<details{is_open}><summary>{told}</summary>",
         "",
         *graph,
         *changed,
@@ -101,15 +106,6 @@ def diff_block(changes: Sequence[str], room: int, name: str) -> list[str]:
     more = f"{{}}: brat convoy show {name}"
     told = [" ".join(clean(each).split()).replace("`", "'") for each in changes]
     return ["```diff", *fitting(told, more, max(0, room)), "```"]
-
-
-def _summary(found: PlanDocument) -> str:
-    told = f"The plan: {counted(len(found.tasks), 'task')}"
-    if found.changes:
-        told += f", {counted(len(found.changes), 'change')}"
-    if found.protected:
-        told += f", {counted(len(found.protected), 'task')} with protected paths"
-    return told
 
 
 def _task(task: PlanTask) -> Iterator[str]:

@@ -8,7 +8,6 @@ from bot.settings.bot_settings import Settings
 from bot.text.visible_text import code_span
 from convoy.gate import unallowed
 from convoy.kinds import may_be_too_much
-from convoy.model.ids import SetAside
 from convoy.model.state import Convoy, Task
 from convoy.model.work import Intent, Push, TakenOut
 from convoy.owed import HearIssue
@@ -282,7 +281,11 @@ def _need_said(convoy: Convoy, need: Need) -> Iterator[str]:
             yield f"{convoy.offer}{green} is waiting for "
             yield f"{inline(convoy.landing_waits)}."
         case "refused":
-            yield from _refused(need.aside, task)
+            if need.aside is not None:
+                yield f"{full_stop(inline(need.aside.why))} "
+                yield f"{inline(need.aside.helps)} " if need.aside.helps else ""
+                again = f"/brat retry task-{task.number}" if task else "/brat retry"
+                yield f"brat will retry later. To retry now, say `{again}`."
         case "unblock":
             yield _unblocking(convoy, task)
 
@@ -298,16 +301,6 @@ def _unblocking(convoy: Convoy, task: Task | None) -> str:
         parts = f" To split it into parts, say `/brat split {task.number} -- LIST`."
     retry, drop = f"`/brat retry {task.number}`", f"`/brat drop {task.number}`"
     return f"{why} Say {retry} or {drop}.{parts}"
-
-
-def _refused(aside: SetAside | None, task: Task | None) -> Iterator[str]:
-    if aside is None:
-        return
-    yield f"{full_stop(inline(aside.why))} "
-    if aside.helps:
-        yield f"{inline(aside.helps)} "
-    again = f"/brat retry task-{task.number}" if task else "/brat retry"
-    yield f"brat will retry later. To retry now, say `{again}`."
 
 
 NOTIFICATION_CHARS: Final = 3000

@@ -4,7 +4,6 @@ The plan is an answer: an engine, or a plugin, is asked for a convoy's tasks. Re
 reviews and choices are in `convoy.answers.answering`.
 """
 
-import json
 from collections.abc import Iterable
 from typing import Final
 
@@ -78,12 +77,7 @@ _PLAN_BRIEF: Final = """\
 Plan the work that the issue asks for; do not do it. Look around in this folder, a
 checkout of the repository, and change nothing in it.
 
-Write the plan to `{file}` in the root of this folder: a single JSON object that matches
-this schema, and nothing else. If you cannot write files, put the object at the end of
-your last message, in a ```json block.
-
-{schema}
-
+{asked_for}
 What makes a plan good:
 
 - Each task is for one agent that sees only its own instructions and the repository.
@@ -110,8 +104,8 @@ def plan_brief(survey: Survey, engines: Iterable[str], limit: int, fence: str) -
     The survey's names are data, and fenced; `engines` has a line for each.
     """
     named = "\n".join(f"  - {line}" for line in engines)
-    schema = json.dumps(PlanAnswer.model_json_schema(), separators=(",", ":"))
-    told = _PLAN_BRIEF.format(file=FILE, schema=schema, limit=limit, engines=named)
+    form = answering.answer_asked_for("the plan", PlanAnswer, FILE)
+    told = _PLAN_BRIEF.format(asked_for=form, limit=limit, engines=named)
     known = fenced(clean(repository_map(survey)), fence)
     return f"{told}\n## The repository\n\n{known}\n"
 

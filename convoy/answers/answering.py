@@ -116,9 +116,9 @@ your last message, in a ```json block.
 """
 
 
-def answer_asked_for(what: str, form: type[AnswerForm]) -> str:
+def answer_asked_for(what: str, form: type[AnswerForm], file: str = REPLY) -> str:
     schema = json.dumps(form.model_json_schema(), separators=(",", ":"))
-    return _ASKED.format(what=what, file=REPLY, schema=schema)
+    return _ASKED.format(what=what, file=file, schema=schema)
 
 
 def words(text: str) -> str:

@@ -93,11 +93,6 @@ def _turn(convoy: Convoy, task: Task) -> str:
     return next((turn.words() for turn in first), "")
 
 
-def _blocked(convoy: Convoy, task: Task) -> Iterator[str]:
-    _, found = relief(convoy, task) or (None, None)
-    yield found.why if found is not None else "it is waiting for a person"
-
-
 def reasons(state: State, convoy: Convoy, task: Task, now: int) -> tuple[str, ...]:
     """Return why a task is where it is: what is so, then what it waits for."""
     waits: Iterator[str] = iter(())
@@ -109,7 +104,8 @@ def reasons(state: State, convoy: Convoy, task: Task, now: int) -> tuple[str, ..
         case "needs-review":
             waits = _review(convoy, task)
         case "blocked":
-            waits = _blocked(convoy, task)
+            _, found = relief(convoy, task) or (None, None)
+            waits = iter((found.why if found else "it is waiting for a person",))
         case _:
             pass
     return (

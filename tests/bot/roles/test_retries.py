@@ -6,9 +6,10 @@ from bot.roles.bot_context import (
     BotContext,
     Unsettled,
     another_try,
-    failed_try,
     quiet_try,
+    trying,
 )
+from grite.errors import Unavailable
 from tests.bot.lobby import Lobby
 
 KEY = "comment:fix-7"
@@ -46,7 +47,8 @@ async def test_after_a_lost_answer_it_is_looked_for_until_it_would_show(
     context = hall.context
     hands = patient(context)
     for begin in (another_try, quiet_try):
-        failed_try(context, KEY)
+        with pytest.raises(Unavailable), trying(context, KEY):
+            raise Unavailable("no answer")
         hands.now += 9_999
         with pytest.raises(Unsettled, match="may already be done"):
             begin(context, KEY).repeat()
