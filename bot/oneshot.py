@@ -15,7 +15,6 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Iterator
 from math import inf
 from time import monotonic
 from typing import Final
@@ -61,28 +60,24 @@ async def start_ci(context: BotContext, asked: set[str]) -> None:
     """
     if context.settings.ci_workflow is None:
         return
-    for target, branch, commit in _awaited_candidates(context.mirror.state):
-        seen = context.observed.checks.get(commit)
-        is_new = seen is not None and seen.verdict == "none"
-        is_there = context.mirror.refs.get(ids.HEADS + branch) == commit
-        if not (is_new and is_there) or commit in asked:
-            continue
-        asked.add(commit)
-        if await context.github.ci.has_runs(commit):
-            continue
-        how = await asyncio.to_thread(how_ci_starts, context, target, commit)
-        if file := context.settings.workflow if how.command else how.file:
-            inputs = {"ci": how.command} if how.command else {}
-            await context.github.ci.start(file, branch, inputs)
-
-
-def _awaited_candidates(state: State) -> Iterator[tuple[str, str, str]]:
-    """Give each open candidate that CI must judge: its target, branch and commit."""
-    for convoy in state.live():
+    for convoy in context.mirror.state.live():
+        target = convoy.target
         for candidate in open_candidates(convoy) if convoy.settings.require_ci else ():
             is_own, commit = candidate is convoy.candidate, candidate.commit
-            onto = convoy.target if is_own else ids.base_branch(convoy.name)
-            yield convoy.target, ids.queue_branch(onto, commit), commit
+            onto = target if is_own else ids.base_branch(convoy.name)
+            branch = ids.queue_branch(onto, commit)
+            seen = context.observed.checks.get(commit)
+            is_new = seen is not None and seen.verdict == "none"
+            is_there = context.mirror.refs.get(ids.HEADS + branch) == commit
+            if not (is_new and is_there) or commit in asked:
+                continue
+            asked.add(commit)
+            if await context.github.ci.has_runs(commit):
+                continue
+            how = await asyncio.to_thread(how_ci_starts, context, target, commit)
+            if file := context.settings.workflow if how.command else how.file:
+                inputs = {"ci": how.command} if how.command else {}
+                await context.github.ci.start(file, branch, inputs)
 
 
 LIMIT_S: Final = 25 * 60.0

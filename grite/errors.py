@@ -37,17 +37,8 @@ class Corrupt(BratError):
 class Rewritten(Corrupt):
     """The log does not descend from what was read before: it is not believed."""
 
-    known: str
-    """The newest commit that was read before."""
-    found: str | None
-    """Where the log stands instead; None: it is gone."""
-    mend: str
-    """What to do; may be empty."""
-
     def __init__(self, known: str, found: str | None, mend: str = "") -> None:
-        self.known = known
-        self.found = found
-        self.mend = mend
+        """Tell the newest commit read before, where the log is now, and what to do."""
         said = (
             f"the log's head {found} does not descend from {known}, which was read "
             "before"
@@ -60,14 +51,8 @@ class Rewritten(Corrupt):
 class Unsigned(Corrupt):
     """No commit of the log is signed by an allowed key, so none of it counts."""
 
-    head: str
-    """The newest commit."""
-    why: str
-    """Why that one does not count."""
-
     def __init__(self, head: str, why: str) -> None:
-        self.head = head
-        self.why = why
+        """Tell the log's newest commit, and why that one does not count."""
         super().__init__(
             f"refs/grite/wal: no commit of the log is trusted; {head[:10]}: {why}. If "
             "the log predates signatures, or its key was replaced, inspect it, then "

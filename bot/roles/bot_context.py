@@ -38,7 +38,7 @@ from bot.repository.draft import Draft, NotAdmitted
 from bot.repository.mirror import Mirror
 from bot.settings.bot_settings import Settings, config_in
 from convoy.config import Config, ConfigError, load
-from convoy.events import Command
+from convoy.events import Command, copied
 from convoy.events.forge_actions import ItemSetAside, ItemTakenUp
 from convoy.model import ids
 from convoy.model.ids import HOUR_MS
@@ -163,13 +163,7 @@ class Failures:
 
 def for_refusal(item: str, found: ForgeRefusal) -> ItemSetAside:
     """Return the command that sets an item aside for a refusal that was understood."""
-    return ItemSetAside(
-        item=item,
-        why=found.why,
-        rule=found.rule,
-        helps=found.helps,
-        passing=found.passing,
-    )
+    return copied(ItemSetAside, found, item=item)
 
 
 OVERLAP: Final = timedelta(minutes=5)

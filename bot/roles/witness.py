@@ -18,7 +18,7 @@ from bot.roles import refinery, result_artifact
 from bot.roles.bot_context import BotContext
 from bot.roles.result_artifact import NEEDS_A_PERSON, Result
 from bot.text import merge_texts, notices
-from bot.text.merge_texts import DIFF_CHARS, Sides
+from bot.text.merge_texts import DIFF_CHARS
 from convoy.answers import ANSWERS
 from convoy.answers.answering import Question
 from convoy.events.people_events import ConvoyPaused
@@ -265,11 +265,11 @@ def resolution(
         attempt=found.attempt,
         merge=merge,
         tip=tip,
-        told=merge_texts.conflict_text(_sides(context, convoy, found, tip)),
+        told=_told(context, convoy, found, tip),
     )
 
 
-def _sides(context: BotContext, convoy: Convoy, found: Unmerged, tip: str) -> Sides:
+def _told(context: BotContext, convoy: Convoy, found: Unmerged, tip: str) -> str:
     commits, paths = context.commits, found.paths
     fork = context.composer.base_of(found.base, tip) or found.base
     landed = commits.landed(fork, tip, paths)
@@ -280,10 +280,10 @@ def _sides(context: BotContext, convoy: Convoy, found: Unmerged, tip: str) -> Si
         or (task.work is not None and {*task.work.files} & {*paths} and task.landed)
     )
     newest = sorted(others, key=lambda task: task.ended_at, reverse=True)
-    return Sides(
+    return merge_texts.conflict_text(
         paths=paths,
-        commits=tuple(commits.subject(each) for each in landed),
-        others=tuple(newest),
+        commits=[commits.subject(each) for each in landed],
+        others=newest,
         landed=commits.diff(fork, tip, DIFF_CHARS, paths),
         own=commits.diff(found.base, found.commit, DIFF_CHARS, paths),
     )

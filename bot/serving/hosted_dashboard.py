@@ -31,11 +31,9 @@ from bot.door.feed import BRIEF_BYTES, LAST_BYTES, kept_key, last_output
 from bot.door.listening import listener_at, serving_on
 from bot.forge.github import AnotherRepository, Right
 from bot.loop.loop import Loop
-from bot.requests.verb import Asker, Request
 from bot.roles.bot_context import configuration
 from bot.serving import bot_service
 from bot.serving.host import Host, Served
-from bot.text.replies import Reply
 from convoy.config import ConfigError
 from convoy.log.record import Reading
 from convoy.rules.verdict import Checks
@@ -260,9 +258,6 @@ def source_of(one: Served, served: Mapping[str, Served]) -> DashboardSource:
         open_loop = now().loop
         return open_loop.context.observed.checks if open_loop else {}
 
-    async def carry_out(asker: Asker, request: Request) -> Reply:
-        return await loop().carry_out(asker, request)
-
     return DashboardSource(
         repository=settings.repository,
         read=read,
@@ -277,7 +272,7 @@ def source_of(one: Served, served: Mapping[str, Served]) -> DashboardSource:
         checks=checks,
         changes=changes_in(mirror),
         web=f"{settings.git_url}/{settings.repository}",
-        carry_out=carry_out,
+        carry_out=lambda asker, request: loop().carry_out(asker, request),
         base=f"/{settings.repository}",
     )
 

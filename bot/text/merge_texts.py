@@ -7,8 +7,6 @@ others, and is data.
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from msgspec import Struct
-
 from convoy.model import ids
 from convoy.model.records import Strategy
 from convoy.model.state import Convoy, Task
@@ -113,35 +111,32 @@ _TOLD: Final = """\
 _TASK: Final = "\nTask {number} had these instructions:\n\n{title}\n\n{instructions}\n"
 
 
-class Sides(Struct, frozen=True, kw_only=True):
-    """Both sides of a conflict, in the files that conflict."""
+def conflict_text(
+    paths: Sequence[str],
+    commits: Sequence[str],
+    others: Sequence[Task],
+    landed: str,
+    own: str,
+) -> str:
+    """Return both sides of a conflict, in the files that conflict.
 
-    paths: tuple[str, ...]
-    commits: tuple[str, ...]
-    """What landed: commits and their subjects, the newest first."""
-    others: tuple[Task, ...]
-    """The tasks that landed it, the newest first; not all of it is a task's."""
-    landed: str
-    """What landed, as a patch."""
-    own: str
-    """What the task's own work changed, as a patch."""
-
-
-def conflict_text(sides: Sides) -> str:
+    `commits` that landed and the tasks of some of them, `others`, are the newest first;
+    `landed` and the task's `own` change are patches.
+    """
     tasks = (
         _TASK.format(
             number=task.number,
             title=task.spec.title,
             instructions=cut(task.spec.instructions.strip(), _INTENT_CHARS),
         )
-        for task in sides.others[:_TASKS]
+        for task in others[:_TASKS]
     )
     text = _TOLD.format(
-        paths=_listed(sides.paths[:_PATHS]),
-        commits=_listed(sides.commits),
+        paths=_listed(paths[:_PATHS]),
+        commits=_listed(commits),
         others="".join(tasks),
-        landed=cut(sides.landed.strip(), DIFF_CHARS),
-        own=cut(sides.own.strip(), DIFF_CHARS),
+        landed=cut(landed.strip(), DIFF_CHARS),
+        own=cut(own.strip(), DIFF_CHARS),
     )
     return clean(text)
 
