@@ -15,5 +15,4 @@ Clock = Callable[[], int]
 
 
 def wall_clock() -> int:
-    """Return the current time, unix ms."""
     return time.time_ns() // 1_000_000

@@ -33,7 +33,6 @@ async def _serve(file: Path, port: int) -> None:
 
 
 def _end_with_stdin(running: asyncio.Task[None]) -> None:
-    """Cancel a task at the end of standard input."""
     events = asyncio.get_running_loop()
 
     def readable() -> None:

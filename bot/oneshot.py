@@ -126,7 +126,6 @@ class _Waiting:
 
     @property
     def over(self) -> bool:
-        """Whether the run's time is over, whatever is left."""
         return monotonic() - self._began >= LIMIT_S
 
     def worth_while(self, state: State, *, stays: bool) -> bool:
@@ -310,7 +309,6 @@ def _tell(line: str) -> None:
 
 
 def main() -> int:
-    """Run the loop once and return the exit status."""
     try:
         left = asyncio.run(_job(read_inputs(environment())))
     except (asyncio.CancelledError, KeyboardInterrupt):

@@ -29,7 +29,6 @@ _NAME: Final = re.compile(re.escape(CHECKPOINTS) + "[0-9]{1,19}")
 
 
 def ref_of(at_ms: int) -> str:
-    """Return the ref of the checkpoint made at this time."""
     return f"{CHECKPOINTS}{at_ms}"
 
 

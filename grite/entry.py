@@ -28,8 +28,6 @@ _UNREADABLE: Final = (Corrupt, KeyError, ValueError, OSError, pygit2.GitError)
 
 
 class Entry(Struct, frozen=True):
-    """What one commit of the log holds."""
-
     commit: str
     actor: bytes | None
     """Who wrote it; None where that cannot be read."""

@@ -119,8 +119,6 @@ class LabelRemoved(Struct, frozen=True):
 
 
 class StateChanged(Struct, frozen=True):
-    """The issue was closed or opened again."""
-
     tag: ClassVar[int] = 6
     state: Literal["open", "closed"]
 

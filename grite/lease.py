@@ -26,8 +26,6 @@ _MAIL: Final = "grit@localhost"  # grit: so it is written in grite's source.
 
 
 class Lock(Struct, frozen=True):
-    """Who has a resource, and until when."""
-
     owner: bytes
     """An actor's 16 bytes."""
     nonce: str
@@ -40,7 +38,6 @@ class Lock(Struct, frozen=True):
 
 
 def ref_of(resource: str) -> str:
-    """Return the ref that stands for `resource`."""
     return LOCKS + sha256(resource.encode()).hexdigest()[:16]
 
 

@@ -64,8 +64,6 @@ _WHOLE: Final = re.compile(
 
 
 class RefAnswer(Struct, frozen=True):
-    """What a push came to for one ref."""
-
     ref: str
     """Full name."""
     verdict: Verdict
@@ -230,7 +228,6 @@ def _shares(refused: Sequence[str], lines: Sequence[str]) -> dict[str, list[str]
 
 
 def _worth(lines: Sequence[str]) -> list[str]:
-    """Return the lines that say something."""
     return [line for line in lines if not _EMPTY_TALK.fullmatch(line)]
 
 

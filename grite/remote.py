@@ -78,8 +78,6 @@ class RefUpdate(Struct, frozen=True):
 
 
 class Advertised(Struct, frozen=True):
-    """What one look at the remote showed."""
-
     refs: dict[str, str]
     """Commit ids by full ref name."""
     head: str | None

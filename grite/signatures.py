@@ -160,8 +160,6 @@ _KEY_PREFIX: Final = key_blob(bytes(KEY_BYTES))[:-KEY_BYTES]
 
 
 class Signer(Struct, frozen=True):
-    """One key that may sign, and when."""
-
     public: bytes
     """The raw Ed25519 key, 32 bytes."""
     after: int | None = None
@@ -173,8 +171,6 @@ class Signer(Struct, frozen=True):
 
 
 class AllowedSigners(Struct, frozen=True):
-    """The keys whose signatures count."""
-
     signers: tuple[Signer, ...] = ()
 
     def allows(self, public: bytes, date: int) -> bool:
@@ -192,7 +188,6 @@ class AllowedSigners(Struct, frozen=True):
         )
 
     def __or__(self, other: "AllowedSigners") -> "AllowedSigners":
-        """Return the keys of both."""
         return AllowedSigners((*self.signers, *other.signers))
 
 

@@ -34,8 +34,6 @@ _PARENT: Final = b"\nparent "
 
 
 class Chain(Struct, frozen=True):
-    """A stretch of the log."""
-
     commits: list[str]
     """Newest first."""
     foreign: set[str]

@@ -45,8 +45,6 @@ def wall() -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Time:
-    """The machine's clocks, its randomness, and a way to wait."""
-
     wall: Callable[[], float] = wall
     """Unix seconds; a person may set this clock."""
     steady: Callable[[], float] = time.monotonic
@@ -376,7 +374,6 @@ class Visit:
 
     @property
     def prompt(self) -> bool:
-        """Whether the call waits for no other write."""
         return not self.ask.reads and self.ask.precedence is Precedence.AT_ONCE
 
     @property
@@ -410,7 +407,6 @@ class _Side:
         return self.streak if number > self.judged else max(self.streak - 1, 0)
 
     def worked(self, number: int) -> None:
-        """Note that the call `number` met no limit."""
         if number > self.judged:
             self.streak = 0
 

@@ -119,8 +119,6 @@ class IssueEvent(Payload):
 
 
 class Edited(Payload):
-    """GraphQL's data with the time of the last edit of an issue's text."""
-
     last_edited_at: Moment | None = Field(
         validation_alias=AliasPath("repository", "issue", "lastEditedAt")
     )
@@ -335,8 +333,6 @@ class Actor(Payload):
 
 
 class ThreadComment(Payload):
-    """A comment on a line, as GraphQL shows it."""
-
     id: int = Field(alias="databaseId")
     body: str = ""
     author: Actor | None = None

@@ -56,7 +56,6 @@ class StaticToken:
         return self._token
 
     def spoiled(self, token: str) -> bool:  # noqa: ARG002  there is only one
-        """Return False: there is no other token."""
         return False
 
 
@@ -115,12 +114,6 @@ HIDDEN: Final = Unless(HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
 
 
 class Rest:
-    """The REST calls.
-
-    Each raises `Unavailable` (no answer; a later try may help), its subclass `Limited`
-    (nothing was changed; try again at `retry_at`), or `Refused`.
-    """
-
     def __init__(
         self,
         client: httpx.AsyncClient,

@@ -424,8 +424,6 @@ DefaultRight = Literal["read", "write", ""]
 
 
 class Exposure(Struct, frozen=True):
-    """One thing that an agent's code can reach."""
-
     said: str
     """A sentence without its end; file and job are named in it."""
     mend: str

@@ -269,7 +269,6 @@ TICK_MS: Final = 600_000
 
 
 def is_shown(context: BotContext, effect: Effect) -> bool:
-    """Whether the forge already shows what the effect would show."""
     if not isinstance(effect, Show):
         return False
     convoy = context.state.convoys[effect.convoy]

@@ -97,12 +97,10 @@ class BotLease:
 
     @property
     def fresh(self) -> bool:
-        """Whether the lease is ours and was pushed less than FRESH_S ago."""
         return self.held and self.age_s < FRESH_S
 
     @property
     def age_s(self) -> float:
-        """How long ago this process last pushed the lease."""
         return self.ticking() - self._pushed[1]
 
     def check(self) -> None:

@@ -81,7 +81,6 @@ def reader_at(path: Path, commit: str) -> Callable[[str], str]:
 
 
 def survey_at(path: Path, commit: str) -> Survey:
-    """Return a survey of a repository at a commit; blocking."""
     tree = _tree_at(path, commit)
     files = dict.fromkeys(_files(tree))
     found = propose_all(files, lambda name: _text_in(tree, name))
@@ -194,7 +193,6 @@ class MirroredCommits:
         return files_at(self.mirror.path, commit)
 
     def text(self, commit: str) -> Callable[[str], str]:
-        """Return a reader of files' texts at a commit; large files read as empty."""
         return reader_at(self.mirror.path, commit)
 
     def diff(

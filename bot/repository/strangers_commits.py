@@ -231,8 +231,6 @@ _TOO_DEAR: Final = 3
 
 
 class Patch(Struct, frozen=True, kw_only=True):
-    """What the attempt changes, and the gate's judgement."""
-
     files: tuple[str, ...]
     """The changed paths, in printable form."""
     refusals: tuple[str, ...]

@@ -210,7 +210,6 @@ class RecentComments:
         return True
 
     def discard(self, comment: int) -> None:
-        """Forget a comment. Safe to call twice."""
         self._ids.pop(comment, None)
 
 

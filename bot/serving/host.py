@@ -82,7 +82,6 @@ class Served:
         return settings
 
     async def identified(self) -> Settings:
-        """Return the settings for the repository that the name stands for."""
         number = self.number
         if not number:
             async with transport.async_client(DEADLINE_S) as client:
@@ -257,7 +256,6 @@ class Host:
         self.unserved = unserved
 
     async def _stop(self, gone: Iterable[str]) -> None:
-        """End the loops of repositories, and wait until they have ended."""
         ended = []
         for key in [*gone]:
             self.tell(f"{key}: no longer served")

@@ -54,7 +54,6 @@ class HostedDashboard:
     """The service's dashboard and its access rules; for one event loop."""
 
     def __init__(self, host: Host, oauth: OAuth, group: asyncio.TaskGroup) -> None:
-        """Show the host's repositories; `group` runs the watchers of their logs."""
         self._host = host
         self._group = group
         self._own = urlsplit(oauth.own_url).netloc

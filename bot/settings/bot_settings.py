@@ -346,7 +346,6 @@ class ServiceSettings(Common):
 
     @property
     def origins(self) -> Origins:
-        """The networks from which deliveries may come, and the trusted proxies."""
         return Origins(networks=self.allowed_networks, proxies=self.trusted_proxies)
 
     def allows(self, owner: str) -> bool:

@@ -169,7 +169,6 @@ def labels_key(convoy: Convoy) -> str:
 
 
 def comment_url(convoy: Convoy, web: str) -> str:
-    """Return the address of a convoy's comment, or of its issue before there is one."""
     said = f"#issuecomment-{convoy.comment}" if convoy.comment else ""
     return f"{web}/issues/{convoy.issue}{said}"
 

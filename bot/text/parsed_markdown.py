@@ -44,8 +44,6 @@ Span = tuple[int, int]
 
 
 class Edit(NamedTuple):
-    """The replacement of a piece of the text."""
-
     start: int
     end: int
     text: str = ""
@@ -112,7 +110,6 @@ def whole_html(construct: str) -> re.Match[str] | None:
 
 
 def is_lone_tag(line: str) -> bool:
-    """Whether a line is a single tag, which can begin an HTML block."""
     return _ALONE.fullmatch(line) is not None
 
 
@@ -169,12 +166,10 @@ def _end(block: str, start: int) -> int | None:
 
 
 def _opens(found: re.Match[str]) -> str:
-    """Return the name of the element that a tag opens, in lower case."""
     return (found["open"] or "").lower()
 
 
 def _closes(found: re.Match[str]) -> str:
-    """Return the name of the element that a tag closes, in lower case."""
     return (found["close"] or "").lower()
 
 

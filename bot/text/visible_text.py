@@ -196,7 +196,6 @@ _UNWANTED: Final = re.compile(r"(?:data|javascript|vbscript):", re.IGNORECASE)
 
 
 def taken_spans(tokens: Sequence[Token]) -> list[Span]:
-    """Return the places of code, HTML and images."""
     kinds = ("code_inline", "html_inline", "image")
     return [token.meta["span"] for token in tokens if token.type in kinds]
 

@@ -353,8 +353,6 @@ class Change(Struct, kw_only=True):
 
 
 class AnsweredQuestion(Struct, frozen=True):
-    """Something that a person was asked, and answered."""
-
     what: str
     since: int
     """Unix ms."""
@@ -456,8 +454,6 @@ right to write."""
 
 
 class PersonDecision(Struct, frozen=True):
-    """One decision by a person."""
-
     at: int
     """Unix ms."""
     by: str

@@ -68,8 +68,6 @@ SLACK_S: Final = 300
 
 
 class Intervention(Struct, frozen=True, kw_only=True):
-    """One thing that waits for a person."""
-
     kind: InterventionKind
     convoy: str = ""
     task: int = 0

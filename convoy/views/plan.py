@@ -20,15 +20,11 @@ DOES_CHARS: Final = 400
 
 
 class PlanWait(Struct, frozen=True, kw_only=True):
-    """One task that a task waits for, and why."""
-
     on: int
     why: str
 
 
 class PlanTask(Struct, frozen=True, kw_only=True):
-    """One task of a plan, as people judge it."""
-
     number: int
     title: str
     does: str
@@ -62,7 +58,6 @@ class PlanDocument(Struct, frozen=True, kw_only=True):
 
     @property
     def protected(self) -> tuple[PlanTask, ...]:
-        """The tasks that need protected paths."""
         return tuple(task for task in self.tasks if task.protected)
 
 
