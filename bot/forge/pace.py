@@ -509,22 +509,17 @@ class Pace:
             for spent in self._spent:
                 spent.moments.append(now)
 
-    def _check_share(self, visit: Visit) -> None:
-        """Check that the repository's share is not used up; nobody waits for that."""
+    async def _wait(self, visit: Visit) -> None:
         now, ask = self.time.steady(), visit.ask
         is_kept = self._how.of_a_job and self.budget and self.budget.is_kept(now)
         if self.budget and is_kept and ask.precedence is Precedence.REST:
             said = "this hour's remaining requests are reserved for answering people"
             raise OverShare(str(ask), said, self._unix_ms(self.budget.resets_at))
-        if self.shares is None:
-            return
-        at = self.shares.free_at(ask.about, now, ask.precedence)
-        if at > now:
-            why = "this repository has used its share of the hourly requests"
-            raise OverShare(str(ask), why, self._unix_ms(at))
-
-    async def _wait(self, visit: Visit) -> None:
-        self._check_share(visit)
+        if self.shares is not None:  # nobody waits for a share that is used up
+            at = self.shares.free_at(ask.about, now, ask.precedence)
+            if at > now:
+                why = "this repository has used its share of the hourly requests"
+                raise OverShare(str(ask), why, self._unix_ms(at))
         while True:
             at, why = self._free_at(visit)
             now = self.time.steady()

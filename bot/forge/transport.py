@@ -61,6 +61,7 @@ def current_precedence() -> Precedence:
 NO_TLS: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """For connections without TLS: it trusts nobody, and loads nothing."""
 _UNTRUSTED: Final = "CERTIFICATE_VERIFY_FAILED"
+_TRUST: Final = "install the server's CA certificate or set SSL_CERT_FILE to its path"
 POOL_LIMITS: Final = httpx.Limits(max_connections=16)
 
 
@@ -103,21 +104,18 @@ class _Ways(httpx.AsyncBaseTransport):
         try:
             return await self._known[taken].handle_async_request(request)
         except (httpx.ConnectError, httpx.ProxyError) as error:
-            raise type(error)(_why_unconnected(error, taken[0])) from error
+            said = str(error)
+            if _UNTRUSTED in said:
+                said += f": {_TRUST}"
+            if taken[0]:
+                above = urlsplit(taken[0])
+                where = f"{above.hostname}:{above.port or above.scheme}"
+                said += f" (through the proxy {where})"
+            raise type(error)(said) from error
 
     async def aclose(self) -> None:
         for each in self._known.values():
             await each.aclose()
-
-
-def _why_unconnected(error: httpx.TransportError, proxy: str) -> str:
-    said = str(error)
-    if _UNTRUSTED in said:
-        said += ": install the server's CA certificate or set SSL_CERT_FILE to its path"
-    if proxy:
-        above = urlsplit(proxy)
-        said += f" (through the proxy {above.hostname}:{above.port or above.scheme})"
-    return said
 
 
 def _tls_context(way: outbound.Outbound, url: str) -> ssl.SSLContext:

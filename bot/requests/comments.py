@@ -88,8 +88,12 @@ async def commands_in(
         return ()
     # Hostile text takes seconds.
     said = await asyncio.to_thread(slash_commands, remark.text)
-    if not said:
-        said = await _mention(context, state, remark)
+    if not said and not remark.on_pull and convoy_of(state, remark.issue) is None:
+        # A mention of the bot is read as `/brat start`.
+        text = await asyncio.to_thread(mentioned, remark.text, context.login)
+        config = usable_configuration(context)
+        if text is not None and config is not None and config.triggers.mention:
+            said = (SlashCommand(verb="start", text=text),)
     if not said or await answers.is_off_limits(context, remark.issue):
         return ()
     return said
@@ -106,19 +110,6 @@ async def acknowledge(context: BotContext, comment: int) -> None:
     except BaseException:
         acknowledged.discard(comment)
         raise
-
-
-async def _mention(
-    context: BotContext, state: State, remark: Remark
-) -> tuple[FoundCommand, ...]:
-    """Read a mention of the bot as `/brat start`, on an issue without a convoy."""
-    if remark.on_pull or convoy_of(state, remark.issue) is not None:
-        return ()
-    text = await asyncio.to_thread(mentioned, remark.text, context.login)
-    config = usable_configuration(context)
-    if text is None or config is None or not config.triggers.mention:
-        return ()
-    return (SlashCommand(verb="start", text=text),)
 
 
 async def carry_out_command(

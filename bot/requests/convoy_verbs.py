@@ -192,15 +192,7 @@ START: Final = (
     Verb(
         name="start",
         place="issue",
-        words=(
-            Argument(
-                name="plan_only",
-                read=verb.reader_of("plan-only"),
-                form="plan-only",
-                needed=False,
-                write=lambda _: "plan-only",
-            ),
-        ),
+        words=(verb.fixed_word("plan-only", needed=False),),
         options=(
             Argument(
                 name="pattern",

@@ -124,17 +124,6 @@ def read_ttl(word: str) -> int:
     return length_s
 
 
-def reader_of(expected: str) -> Reader:
-    """Return a reader that accepts only the expected word; its value is True."""
-
-    def read(word: str) -> bool:
-        if word.lower() != expected:
-            raise ValueError(f"is not `{expected}`")
-        return True
-
-    return read
-
-
 TASK: Final = Argument(
     name="task", read=read_task, form="<task>", write="task-{}".format
 )
@@ -142,8 +131,16 @@ ANY_TASK: Final = structs.replace(TASK, needed=False)
 
 
 def fixed_word(word: str, *, needed: bool = True) -> Argument:
+    """Return an argument that only this word fills; its value is True."""
+
+    def read(given: str) -> bool:
+        if given.lower() != word:
+            raise ValueError(f"is not `{word}`")
+        return True
+
+    name = word.replace("-", "_")
     return Argument(
-        name=word, read=reader_of(word), form=word, needed=needed, write=lambda _: word
+        name=name, read=read, form=word, needed=needed, write=lambda _: word
     )
 
 

@@ -48,7 +48,11 @@ def begin(context: BotContext, draft: Draft, action: Begin) -> None:
     session = secrets.token_hex(16)
     base, merge = action.base, ""
     resolves = None
-    if task is not None and _merges_tips(convoy, task, base):
+    earlier = (task.earlier, half_done(convoy, task)) if task is not None else ()
+    # An attempt may start from the merge of both tips, not from earlier work. The tips
+    # are the draft's own: one of them may move in this very push.
+    is_fresh = base not in {work.commit for work in earlier if work}
+    if task is not None and is_fresh and kind_of(task.spec).takes_target_in:
         logged = context.mirror.state.convoys.get(convoy.name)
         if logged is None or logged.task(task.number) is None:
             return  # a refused ref of its could not be noted: the next push starts it
@@ -87,15 +91,6 @@ def begin(context: BotContext, draft: Draft, action: Begin) -> None:
         context.mirror.ensure([kept])
     if task is not None and kept and refused is None:  # so that the runner gets it
         draft.keep(convoy.name, task.number, task.started + 1, kept)
-
-
-def _merges_tips(convoy: Convoy, task: Task, base: str) -> bool:
-    """Whether an attempt starts from the merge of both tips, not from earlier work.
-
-    The tips are the draft's own: one of them may move in this very push.
-    """
-    own = {work.commit for work in (task.earlier, half_done(convoy, task)) if work}
-    return kind_of(task.spec).takes_target_in and base not in own
 
 
 def pause(context: BotContext, draft: Draft, action: Pause) -> None:

@@ -324,7 +324,9 @@ class Host:
                 watch = MirrorWatch(loop.context.mirror.path)
 
                 def seen(cut: bool) -> None:  # noqa: FBT001  a callback
-                    self._count(name, cut)
+                    self.metrics.ticked(name, cut_short=cut)
+                    one.standstill.seen(loop)
+                    self.metrics.follow(name, loop.context.mirror)
                     watch.look()
 
                 await bot_service.forever(loop, seen=seen)
@@ -333,13 +335,6 @@ class Host:
                 with suppress(BratError, TimeoutError):
                     async with asyncio.timeout(RELEASE_S):
                         await loop.release()
-
-    def _count(self, name: str, cut_short: bool) -> None:  # noqa: FBT001  a callback
-        self.metrics.ticked(name, cut_short=cut_short)
-        one = self.served.get(name.casefold())
-        if one is not None and one.loop is not None:
-            one.standstill.seen(one.loop)
-            self.metrics.follow(name, one.loop.context.mirror)
 
     def _standing(self) -> dict[str, RepositoryStanding]:
         return {

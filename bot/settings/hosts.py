@@ -6,7 +6,7 @@ https://docs.github.com/rest/meta/meta#get-github-meta-information (hooks)
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Network, IPv6Network, ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -43,8 +43,12 @@ class Origins:
     def allow(self, peer: str | None, forwarded: Sequence[str]) -> bool:
         if not self.networks:
             return True
-        address = _address(self.sender(peer, forwarded))
-        return address is not None and any(address in each for each in self.networks)
+        try:
+            found = ip_address(self.sender(peer, forwarded))
+        except ValueError:
+            return False
+        address = getattr(found, "ipv4_mapped", None) or found
+        return any(address in each for each in self.networks)
 
     def sender(self, peer: str | None, forwarded: Sequence[str]) -> str:
         """Return the sender's address as our outermost proxy saw it; empty: unknown."""
@@ -52,11 +56,3 @@ class Origins:
             return peer or ""
         heard = [each.strip() for line in forwarded for each in line.split(",")]
         return heard[-self.proxies] if len(heard) >= self.proxies else ""
-
-
-def _address(text: str) -> IPv4Address | IPv6Address | None:
-    try:
-        found = ip_address(text)
-    except ValueError:
-        return None
-    return getattr(found, "ipv4_mapped", None) or found

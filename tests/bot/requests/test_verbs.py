@@ -203,7 +203,7 @@ def test_a_verb_may_have_its_place() -> None:
     (verb.read_engine, "../x"),
     (verb.read_priority, "p3"),
     (verb.read_priority, "1"),
-    (verb.reader_of("on"), "of"),
+    (verb.fixed_word("on").read, "of"),
     (verb.read_task, "task-1000000000"),
     (verb.read_task, "\u0663"),
 )
