@@ -199,7 +199,7 @@ def request_by_word(word: str, task: int = 0, text: str = "") -> Request:
     if word not in words:
         raise NoSuchWord(f"unknown command {word}; use one of: {', '.join(words)}")
     verb = words[word]
-    said = clean_request(text) if verb.text != "none" else ""
+    said = clean_request(text.strip("\n")) if verb.text != "none" else ""
     if verb.text == "must" and not said.strip():
         raise NotPossible(f"{word} needs text")
     return Request(verb.name, {"task": task} if task else {}, said)

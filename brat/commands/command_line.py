@@ -5,6 +5,7 @@ that people type most stand at the top of the tree, too, and need no name where 
 thing waits for them.
 """
 
+import re
 import sys
 from collections.abc import Callable
 from enum import StrEnum
@@ -129,6 +130,11 @@ _PANEL_OF: Final = {word: name for name, words in PANELS.items() for word in wor
 class _Group(TyperGroup):
     """All words; where what is typed is of no use, it says what is allowed."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
+        # A text may be a list. Behind a line break its dash begins no option.
+        typed = [each if _NO_TEXT.match(each) else f"\n{each}" for each in args]
+        return super().parse_args(ctx, typed)
+
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  as typer has it
         try:
             return super().invoke(ctx)
@@ -146,6 +152,7 @@ class _Group(TyperGroup):
             raise
 
 
+_NO_TEXT: Final = re.compile(r"[^-]|-{0,2}(?:\w[\w-]*(?:=.*)?)?\Z", re.DOTALL)
 _NO_NUMBER: Final = ("int_parsing", "greater_than_equal", "less_than_equal")
 """https://docs.pydantic.dev/latest/errors/validation_errors/"""
 _app: Final = typer.Typer(

@@ -1,6 +1,5 @@
 """The words that run convoys: init, the roles, task, config, demo, up, the daemon."""
 
-import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -39,16 +38,8 @@ def add_run_words(app: typer.Typer) -> None:
         app.add_typer(words, name=name)
     for role, words, text in _ROLES:
         words.command("run", help=text)(_role_run(role))
-    # a text may be a list, and begin with a dash
-    app.command(context_settings={"ignore_unknown_options": True})(run)
-    for command in (init, setup, up, demo, uninstall):
+    for command in (run, init, setup, up, demo, uninstall):
         app.command()(command)
-
-
-def _no_option(text: str) -> str:
-    if re.fullmatch(r"--?[A-Za-z][\w-]*(?:=.*)?", text):
-        raise typer.BadParameter(f"{text!r} is not an option: see brat run --help")
-    return text
 
 
 def run(
@@ -56,7 +47,6 @@ def run(
         str,
         Argument(
             metavar="TEXT",
-            callback=_no_option,
             help="What to do, or a task list. @FILE reads a file, - reads standard "
             "input.",
         ),

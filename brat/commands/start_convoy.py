@@ -102,6 +102,7 @@ def text_of(said: str, *more: str) -> str:
 
 def mayor_start(path: Path, text: str, how: Start) -> int:
     """Open the issue, then plan or run its convoy; return the exit status."""
+    text = text.removeprefix("\n")
     if any("\ud800" <= each <= "\udfff" for each in text):
         _refuse("the task is not valid UTF-8: convert it first")
     if not text.strip():

@@ -95,6 +95,8 @@ async def test_a_text_that_is_too_long_for_a_command_is_said(tmp_path: Path) -> 
     ("up --port 70000", "'--port': '70000' is not a whole number from 0 to 65535."),
     ("log show -n -1", "'-n': '-1' is not a whole number from 0 upwards."),
     ("log export --format x", "'--format': 'x' is not one of 'json', 'md'."),
+    ("task split 1 a --convo x", "No such option: --convo (Possible options: --convoy"),
+    ("run --timout=5m x", "No such option: --timout (Possible options: --timeout"),
 )
 def test_a_bad_value_is_told_with_where_it_stands_and_what_is_allowed(
     typed: str, said: str
@@ -105,3 +107,16 @@ def test_a_bad_value_is_told_with_where_it_stands_and_what_is_allowed(
 
     assert done.exit_code == 2
     assert said in " ".join(done.output.replace("│", "").split())
+
+
+@looped(
+    *("run", "task split 1", "task tell 1", "task add", "task retry 1"),
+    *("retry 1", "convoy revise", "mayor start --task", "run x --title"),
+)
+def test_a_text_may_begin_with_a_dash(typed: str, tmp_path: Path) -> None:
+    words = typed.split()
+    for text in ("- [ ] a -n", "--force is missing", "— [ ] a", "-5 °C"):
+        argv = [*words, text, "--repo", str(tmp_path)]
+        done = CliRunner().invoke(command_line(words[0]), argv)
+
+        assert "not in a git repository" in f"{done.exception}", done.output

@@ -87,6 +87,7 @@ def test_the_interface_and_the_command_line_ask_for_it(
     request = request_by_word(end.word, 3 if of_task else 0, TEXT)
 
     assert endpoint_of(request) is end
+    assert request_by_word(end.word, 3 * of_task, f"\n{TEXT}\n") == request
     assert end.word in offered("decideTask" if of_task else "decideConvoy")
     if end.typed:
         assert typed(end.typed) == end.help
