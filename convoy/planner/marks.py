@@ -55,13 +55,16 @@ _AFTER_TAIL = re.compile(
 )
 _KEYS = "paths|needs|engine|accept"
 _KEY = rf"{_OPEN}?\*{{0,2}}(?P<key>{_KEYS})\*{{0,2}}{_COLON}\*{{0,2}}"
+_QUOTES = '"\u201c\u201d\u201e\u00ab\u00bb'
+_BOTH = f"`{_QUOTES}"
 _VALUE = (
-    rf"(?:`[^`\n]+`|\"[^\"\n]+\"(?=[\s,\uff0c\u3001.;)\uff09]|\Z)"
+    rf"(?:`[^`\n]+`|(?:\"[^\"\n]+\"|[{_QUOTES[1:]}][^{_QUOTES}\n]+[{_QUOTES[1:]}])"
+    rf"(?=[\s,\uff0c\u3001.;)\uff09]|\Z)"
     rf"|(?!\*{{0,2}}(?:{_KEYS})\*{{0,2}}{_COLON})[^\s,\uff0c\u3001`]+)"
 )
 _KEYED = re.compile(
-    rf"(?:^|(?<=\s)|(?=\uff08)){_KEY}[ \t]*"
-    rf"(?P<values>{_VALUE}(?:\s*{_COMMA}\s*{_VALUE})*)(?:(?<=[`\"]){_CLOSE})?",
+    rf"(?:^|(?<=\s)|(?=\uff08)){_KEY}[^\S\n]*"
+    rf"(?P<values>{_VALUE}(?:\s*{_COMMA}\s*{_VALUE})*)(?:(?<=[{_BOTH}]){_CLOSE})?",
     re.IGNORECASE,
 )
 _TAIL = re.compile(rf"(?P<rest>.*?)(?:,?(?=\s{_KEY})|$)", re.IGNORECASE | re.MULTILINE)
@@ -71,7 +74,8 @@ _RANGE = re.compile(rf"({_DIGITS}+){_TO}({_DIGITS}+)", re.IGNORECASE)
 _RANGE_MOST = 1000
 _LIKE_A_NEED = re.compile(r"`?(?:port|service):", re.IGNORECASE)
 _BETWEEN = re.compile(r"[\s.;,)\uff09\u3002\-\u2013\u2014]*")
-_LIKE_A_PATH = re.compile(r"[`\"]|[\w)\]][./][\w]|[/\\~]|:\d")
+_LIKE_A_PATH = re.compile(rf"[{_BOTH}]|[\w)\]][./][\w]|[/\\~]|:\d")
+_ELSEWHERE = re.compile(r"[/~]|[A-Za-z]:[/\\]")
 _ONE_VALUE = re.compile(_VALUE, re.IGNORECASE)
 
 _BULLET = re.compile(r"^\s*(?:(?:[-*+]|[0-9]{1,9}[.)])\s+)?")
@@ -114,7 +118,8 @@ class Known:
             case "accept":
                 return all(value.startswith("`") for value in values)
             case _:
-                return any(map(_LIKE_A_PATH.search, values))
+                outside = any(_ELSEWHERE.match(_bare(path)) for path in values)
+                return not outside and any(map(_LIKE_A_PATH.search, values))
 
 
 ANYTHING = Known()
@@ -170,7 +175,7 @@ def _taken_out(text: str, known: Known | None = None) -> tuple[str, list[Mark]]:
     begins with a mark.
     """
     orders = (*_orders(text, known), *_orders(text, known, _AFTER_TAIL))
-    keyed = tuple(_keyed(_blank(text, orders), known))
+    keyed = tuple(_keyed(text, orders, known))
     return _without(text, (*orders, *keyed), is_flow=known is not None)
 
 
@@ -183,7 +188,11 @@ def _orders(
         yield _Span(found.start(), found.end(), numbers, can_be)
 
 
-def _keyed(text: str, known: Known | None) -> Iterator[_Span]:
+def _keyed(
+    text: str, orders: Collection[_Span], known: Known | None
+) -> Iterator[_Span]:
+    """Yield the marks with a key; `orders` are those without."""
+    text, ends = _blank(text, orders), {order.end for order in orders}
     for found in _KEYED.finditer(text):
         key, values = found["key"].lower(), _ONE_VALUE.findall(found["values"])
         marks = tuple((key, _bare(value)) for value in values)
@@ -193,10 +202,21 @@ def _keyed(text: str, known: Known | None) -> Iterator[_Span]:
         if tail and tail["rest"].strip(" \t.;)\uff09-\u2013\u2014"):
             more = [word for word in tail["rest"].split() if word not in ("and", "&")]
             end = tail.end("rest")
-            can_be = known is None or all(map(_LIKE_A_PATH.search, more))
+            can_be = known is None or (can_be and all(map(_LIKE_A_PATH.search, more)))
             if can_be:
                 marks = (("unread", f"{found[0]}{tail['rest']}".strip()),)
+        if known is not None and found["key"][0].isupper():
+            can_be = can_be and _begins(text, found.start(), ends)
+        if can_be and tail:
+            ends.add(tail.end())
         yield _Span(found.start(), end, marks, can_be)
+
+
+def _begins(text: str, at: int, ends: Collection[int]) -> bool:
+    """Whether a sentence could begin here; `ends` are those of the marks before."""
+    while at and at not in ends and text[at - 1] in " \t\u00a0\u3000":
+        at -= 1
+    return not at or at in ends or text[at - 1] in "\n.!?;\u3002"
 
 
 def _without(
@@ -257,9 +277,8 @@ def _spread(found: re.Match[str]) -> str:
 
 def _bare(value: str) -> str:
     """Remove back quotes, a full stop, and a bracket that was opened outside."""
-    for quote in ("`", '"'):
-        if value.startswith(quote) and value.endswith(quote):
-            return value.strip(quote).strip()
+    if len(value) > 1 and value[0] in _BOTH and value[-1] in _BOTH:
+        return value[1:-1].strip()
     value = _STOP.sub("", value)
     for opened, closed in ("()", "\uff08\uff09"):
         if value.count(closed) > value.count(opened):

@@ -256,6 +256,8 @@ def _engine(written: tuple[str, ...], engines: Collection[str]) -> str:
         raise ValueError(f"it names more than one engine: {', '.join(written)}")
     name = written[0] if written else "default"
     if name not in engines:
+        name = next((it for it in engines if it.casefold() == name.casefold()), name)
+    if name not in engines:
         known = ", ".join(sorted(engines))
         raise ValueError(
             f'there is no engine "{cut(name, SHOWN_CHARS)}"; configured: {known}'

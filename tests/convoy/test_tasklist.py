@@ -174,6 +174,8 @@ paths: x.py
     "Do it\n  - paths: a.py, b/.\n  - needs: `port:1`\n  * Engine: tests\n  - after 1, 2",
     "Do it\n\n  Paths: ./a.py, b//, a.py\n\n  needs: port:1 engine: tests (after 1, 2)",
     "Do it (after 1, 2) paths: a.py,\n  b/\n  - (after 1)\n  - engine: tests; needs: port:1",
+    "Do it (after 1, 2) Paths: a.py, b/, Needs: port:1 Engine: Tests",
+    "Do it\n  paths:\u00a0\u201ca.py\u201d, \u00abb/\u00bb\n  needs:\u3000port:1\n  engine: tests (after 1, 2)",
 )
 def test_marks_are_read_wherever_they_stand_and_taken_out(text: str) -> None:
     *_, task = planned(f"- [ ] x\n- [ ] x\n- [ ] {text}\n")
@@ -209,6 +211,8 @@ def test_a_list_without_words_is_no_task(title: str, text: str) -> None:
     *("Retry the call (after 1) more time", "Write the engine: tests come later"),
     "Say why the paths: a.py and b.py are read first",
     *("Mend all the import paths: utils", "Say that it needs: port:80 and a database"),
+    *("Send the header Accept: `application/json`", "Add the API paths: `/health`"),
+    *("Serve the paths: /a and /b", "Take Windows paths: C:\\x", "Read paths: ~/x"),
 )
 def test_what_only_looks_like_a_mark_stays(title: str) -> None:
     assert only(f"- [ ] {title}\n  it fails").title == title.rstrip(":")
@@ -224,6 +228,10 @@ def test_a_mark_within_another_takes_no_words_along() -> None:
 
 @looped(
     ("`a b.py`", "a b.py"),
+    *(
+        (f"{quoted} ", "a b.py")
+        for quoted in ("\u201ca b.py\u201d", "\u201ea b.py\u201c")
+    ),
     ("app/(group)/[id].tsx", "app/(group)/[id].tsx"),
     ("./a//b/./c/", "a/b/c/"),
     (".github/x.yml", ".github/x.yml"),
@@ -248,9 +256,9 @@ def test_paths_have_one_form(written: str, path: str) -> None:
         "- [ ] a engine: tests, docs": "task 1: it names more than one engine: tests, docs",
         "- [ ] a\n  needs: 5432": 'task 1: the resource "5432" must be port:NUMBER (1 to 65535) or service:NAME',
         "- [ ] a needs: port:70000": 'task 1: the resource "port:70000" must be port:NUMBER (1 to 65535) or service:NAME',
-        "- [ ] a paths: /etc/passwd": 'task 1: the path "/etc/passwd" must be relative to the repository\'s top',
-        "- [ ] a paths: C:\\x": 'task 1: the path "C:\\x" must be relative to the repository\'s top',
-        "- [ ] a paths: ~/x": 'task 1: the path "~/x" must be relative to the repository\'s top',
+        "- [ ] a\n  paths: /etc/passwd": 'task 1: the path "/etc/passwd" must be relative to the repository\'s top',
+        "- [ ] a\n  paths: C:\\x": 'task 1: the path "C:\\x" must be relative to the repository\'s top',
+        "- [ ] a\n  paths: ~/x": 'task 1: the path "~/x" must be relative to the repository\'s top',
         "- [ ] a paths: b/../../c": 'task 1: the path "b/../../c" must not contain ".."',
         "- [ ] a paths: a/..": 'task 1: the path "a/.." must not contain ".."',
         "- [ ] a paths: src/*.py": 'task 1: the path "src/*.py" must name one file or folder, without *, ? or \\',
