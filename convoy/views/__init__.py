@@ -195,7 +195,7 @@ def left_words(convoy: Convoy, now: int) -> str:
     for a person, and what needs that, is only counted.
     """
     took = [t.ended_at - t.begun_at for t in convoy.tasks if t.landed and t.begun_at]
-    stuck = {task.number for task in convoy.tasks if task.state == "blocked"}
+    stuck = {t.number for t in convoy.tasks if t.state == "blocked" or t.waits_aside}
     blocked = len(stuck)
     left = {task.number: task for task in convoy.tasks if not task.settled}
     for number in order(task.spec for task in left.values()) if stuck else ():

@@ -111,7 +111,7 @@ def reasons(state: State, convoy: Convoy, task: Task, now: int) -> tuple[str, ..
     return (
         *_standing(task),
         *waits,
-        *edge_words(task.spec),
+        *(() if task.settled else edge_words(task.spec)),
         *(f"an attempt left this note: {note}" for note in task.learned),
     )
 

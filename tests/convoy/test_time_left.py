@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from convoy.model.ids import SetAside
 from convoy.model.state import Convoy
 from convoy.views import left_words
 from tests.world.rules import Rules, sha, spec
@@ -53,5 +54,10 @@ def test_it_is_said_only_where_something_tells_it() -> None:
     assert left_words(convoy("merged", "blocked"), 5) == ""
     assert left_words(waiting, 5) == "stops in about 10 min: 1 blocked task"
     assert left_words(replace(waiting, state="complete"), 5) == ""
+    aside = replace(waiting.tasks[1], state="running", set_aside=SetAside(why="", at=1))
+    tasks = (waiting.tasks[0], aside, waiting.tasks[2])
+    assert left_words(replace(waiting, tasks=tasks), 9 * 10 * MINUTE) == (
+        "stops in about 10 min: 1 blocked task"
+    )
     held_up = convoy("merged", "blocked", "queued", "queued", after=(2,))
     assert left_words(held_up, 5).endswith("min: 1 blocked task, 1 more waiting for it")
