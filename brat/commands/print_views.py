@@ -20,7 +20,7 @@ from brat.repository import checkout as checkouts
 from brat.repository.log_reader import Reader, log_entries, log_repository
 from brat.status import status_screen
 from brat.status.find_task import convoy_named, live_or_named, task_in
-from brat.status.local_attention import here
+from brat.status.local_attention import here, stands_still
 from brat.status.status_screen import (
     cost_document,
     cost_table,
@@ -77,6 +77,8 @@ def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int
             out.print(screen)
         if not shown and not any(each.issue for each in local):
             say(NOTHING_YET)
+        if stands_still(path, state):
+            say("brat is not running here, so nothing moves; to continue: brat up")
     found = (*local, *interventions(state, wall_clock(), reader.faults))
     return BLOCKED if needs_a_person(found, convoy) else OK
 

@@ -199,11 +199,13 @@ def _aside(item: str, why: str, convoy: str) -> _Wait:
 
 def _locked(local: Local) -> Iterator[_Wait]:
     """Yield each task that locks alone keep from starting."""
-    context = local.loop.context
+    context, person = local.loop.context, local.checkout.person()
     for convoy, task, leases in kept_by_leases(context.mirror.state, context.clock()):
         lines = tuple(
             f"{convoy.name}: task {task.number} waits for {holding(lease)}; to start "
             f"it sooner: brat lock release {shlex.quote(lease.resource)}"
+            + f" (only by {lease.holder})"
+            * (lease.holder != person)
             for lease in leases
         )
         yield _Wait(convoy.name, "locked", task.number, lines)

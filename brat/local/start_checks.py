@@ -27,6 +27,7 @@ from brat.forge.service.local_ci import NAME as LOCAL_CI
 from brat.forge.service.programs import plain_environment
 from brat.forge.service.run_start import HIDDEN, SHOWN
 from brat.repository.checkout import Checkout, worktree_on
+from brat.repository.forge_files import forge_in_use
 from brat.repository.registration import CONFIG, Registration
 from convoy.config import Config
 from convoy.gate import path_list
@@ -135,11 +136,12 @@ def branch_lacks(checkout: Checkout, known: Registration | None) -> Iterator[Lac
     if known and known.branch != checkout.branch:
         home = worktree_on(checkout.top, known.branch)
         words = ("cd", str(home)) if home else ("git", "switch", known.branch)
+        stop = "stop brat and run " * forge_in_use(checkout.folder)
         yield Lack(
             f"{checkout.top} is on the branch {checkout.branch}, but agents start from "
             f"{known.branch}",
-            f"run `{shlex.join(words)}`, or `brat init` to make agents start from "
-            f"{checkout.branch}",
+            f"run `{shlex.join(words)}`, or {stop}`brat init` to make agents start "
+            f"from {checkout.branch}",
         )
 
 

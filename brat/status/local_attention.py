@@ -35,6 +35,17 @@ def here(path: Path, state: State, *, runs: bool = False) -> tuple[Intervention,
     )
 
 
+def stands_still(path: Path, state: State) -> bool:
+    """Whether work could go on here, but no process of brat is there to do it."""
+    found = pygit2.discover_repository(str(path))
+    active = (each for each in state.live() if each.state == "active")
+    left = (task for each in active for task in each.tasks if not task.settled)
+    if not found or all(task.state == "blocked" or task.waits_aside for task in left):
+        return False
+    folder = common_folder(found).resolve() / STATE_FOLDER
+    return (folder / REGISTRATION).exists() and not forge_in_use(folder)
+
+
 def _configuration(file: Path) -> Iterator[Intervention]:
     if not file.exists():
         return
@@ -76,14 +87,17 @@ def _beside_landed(path: Path, folder: Path) -> Iterator[Intervention]:
     if not (folder / REGISTRATION).exists():
         return
     from brat.repository import checkout as checkouts, registration
-    from brat.repository.checkout import branches_apart, landed_line  # slow to load
+    from brat.repository.checkout import branches_apart  # slow to load
 
     try:
         checkout, known = checkouts.find(path), registration.read(folder)
         found = branches_apart(checkout, known)
-        line = landed_line(checkout, known)
+        line = checkouts.landed_line(checkout, known)
+        is_beside = found.own and found.landed
+        changed = checkouts.in_its_way(checkout, known) if is_beside else ()
     except BratError:
         return  # no branch, or no forge: other commands say what to do
-    if found.own and found.landed:
+    if is_beside:
         why = f"your commits on {known.branch} are waiting: other work has landed"
+        why += f"; first {checkouts.mending(checkout, changed)}" * bool(changed)
         yield Intervention(kind="commits_beside", why=why, commands=(line,))

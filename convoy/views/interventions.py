@@ -309,7 +309,7 @@ def _locked(state: State, now: int) -> Iterator[Intervention]:
                     kind="lock_conflict",
                     convoy=convoy.name,
                     task=task.number,
-                    why=holding(lease),
+                    why=f"{holding(lease)}; only {lease.holder} can release it sooner",
                     commands=(f"brat lock release {shlex.quote(lease.resource)}",),
                     comments=(f"/brat unlock {lease.resource}",),
                 )

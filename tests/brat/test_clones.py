@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from brat.commands.init_repository import init
 from brat.doctor.checkup import check_up
@@ -13,9 +14,12 @@ from brat.local.checkout_sync import CheckoutSync
 from brat.local.start_checks import branch_lacks, clone_lacks
 from brat.repository import registration as registrations
 from brat.repository.checkout import Checkout, find, landed_line
+from brat.status.local_attention import here, stands_still
+from convoy.model.state import State
 from grite.errors import BratError
 from tests.runner.job import CLEAN
 from tests.world.program import ran
+from tests.world.rules import Rules, spec
 from tests.world.terminal import BRAT
 
 LEGAL = (
@@ -151,6 +155,10 @@ def test_agents_start_from_the_branch_of_the_last_init_and_the_printed_line_work
         if known := registrations.known(before.folder):
             (said,) = map(str, branch_lacks(before, known))
             assert f"on the branch {name}, but agents start from {known.branch}" in said
+            assert "or `brat init` to make" in said
+            with FileLock(before.folder / registrations.FORGE_FOLDER / "lock"):
+                (said,) = map(str, branch_lacks(before, known))
+            assert "or stop brat and run `brat init` to make" in said
 
         checkout, known = registered(origin)
 
@@ -169,6 +177,31 @@ def test_agents_start_from_the_branch_of_the_last_init_and_the_printed_line_work
                 ("sh", "-c", line), cwd=origin, env=CLEAN, check=True, timeout=60
             )
             assert git(origin, "rev-parse", f"refs/heads/{name}") == landed
+
+
+def test_what_waits_here_is_told_with_what_helps(origin: Path) -> None:
+    checkout, known = registered(origin)
+    bare, state = (
+        registrations.bare_path(checkout.folder, known),
+        Rules().planned(spec(1)).state,
+    )
+    tip = git(bare, "rev-parse", "HEAD")
+    landed = git(bare, "commit-tree", "-p", tip, "-m", "landed", f"{tip}^{{tree}}")
+    git(bare, "update-ref", "HEAD", landed)
+    commit(origin, "own\n")
+    (origin / "a.txt").write_text("half done\n")
+
+    assert stands_still(origin, state)
+    assert not stands_still(origin, State())
+    with FileLock(checkout.folder / registrations.FORGE_FOLDER / "lock"):
+        assert not stands_still(origin, state)
+    (beside,) = here(origin, State())
+    git(origin, "stash", "--quiet")
+    (clean,) = here(origin, State())
+
+    assert beside.why == f"{clean.why}; first commit or stash your changes"
+    assert beside.commands == clean.commands
+    assert clean.commands[0].startswith("git pull --rebase ")
 
 
 def test_a_tag_with_the_branchs_name_is_not_what_is_brought(origin: Path) -> None:

@@ -83,6 +83,7 @@ def test_a_persons_lease_that_keeps_a_task_waiting_is_shown() -> None:
 
     assert found.kind == "lock_conflict"
     assert found.comments == ("/brat unlock path:src/",)
+    assert found.why.endswith(" UTC; only ann can release it sooner")
     assert kinds(rules, rules.now + 60_000) == []
 
 
