@@ -14,6 +14,7 @@ from typing import Final, Literal
 import msgspec
 from rich import box
 from rich.table import Table
+from typer import BadParameter
 
 from bot import wall_clock
 from bot.requests import verb
@@ -31,7 +32,7 @@ from grite.errors import BratError
 def adopt_log(path: Path, head: str) -> None:
     """Take the log over at a commit."""
     if re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", head) is None:
-        raise BratError(f"{head[:80]} is not a full commit ID: see brat log show")
+        raise BadParameter(f"{head[:80]} is not a full commit ID: see brat log show")
 
     async def adopt() -> None:
         top = checkouts.find(path)
@@ -104,7 +105,7 @@ def _request(word: Word, resource: str, ttl_s: int | None) -> Request:
         try:
             arguments[name] = read[name](typed)
         except ValueError as error:
-            raise BratError(f"{typed} {error}") from error
+            raise BadParameter(f"{typed} {error}.") from error
     return Request(_VERBS[word], arguments)
 
 

@@ -350,8 +350,8 @@ def _inputs(values: Sequence[str]) -> dict[str, str]:
     for each in values:
         key, sign, value = each.partition("=")
         if not sign or not key.strip():
-            raise BratError(f'"{each}" is not an input: use -v name=value')
+            _refuse(f'"{each}" is not an input: use -v name=value')
         if "\n" in value:
-            raise BratError(f"{key} has more than one line: move it to --task")
+            _refuse(f"{key} has more than one line: move it to --task")
         inputs[key.strip()] = value
     return inputs

@@ -124,3 +124,15 @@ def test_what_cannot_be_run_is_told(tmp_path: Path, typed: str, said: str) -> No
 
     assert refused.status
     assert said in refused.err
+
+
+def test_wrong_usage_has_a_status_of_its_own(tmp_path: Path) -> None:
+    terminal = project(tmp_path, None)
+    for typed, told in (
+        ("log adopt 1234567", "1234567 is not a full commit ID"),
+        ("lock acquire banana", "banana is not a resource"),
+        ("workflow run spec --task x -v file", '"file" is not an input'),
+    ):
+        said = terminal.type(f"brat {typed}")
+
+        assert (said.status, told in said.err) == (2, True), said.err
