@@ -139,7 +139,9 @@ def prompt(
 
 
 def _wanted(started: TaskStarted, fence: str) -> Iterator[str]:
-    text = f"{started.title}\n\n{started.instructions.strip()}"
+    text = started.instructions.strip()
+    if not text.startswith(started.title.removesuffix("\u2026")):
+        text = f"{started.title}\n\n{text}"
     if started.paths:
         text += f"\n\nIt is expected to touch: {', '.join(started.paths)}"
     yield fenced(clean(text), fence) + "\n"

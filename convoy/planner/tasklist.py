@@ -91,7 +91,10 @@ def plan(
         first = title or " ".join(text.strip().partition("\n")[0].split())
         if not first:
             raise PlanError("the issue has neither a title nor any text")
-        told = cut(f"{title}\n\n{text.strip()}".strip(), INSTRUCTIONS_CHARS)
+        told = text.strip()
+        if not told.startswith(title.removesuffix("\u2026")):
+            told = f"{title}\n\n{told}".strip()
+        told = cut(told, INSTRUCTIONS_CHARS)
         return (TaskSpec(number=1, title=cut(first, TITLE_MOST), instructions=told),)
     todo = [item for item in found.items if not item.done]
     if not todo:

@@ -102,6 +102,9 @@ def test_an_issue_without_a_list_is_one_task() -> None:
         ),
     )
     assert plan("Fix it", "", ENGINES, 1)[0].instructions == "Fix it"
+    assert (
+        plan("Fix it\u2026", "Fix it soon", ENGINES, 1)[0].instructions == "Fix it soon"
+    )
     assert plan("", "\n Fix  it\nnow", ENGINES, 1)[0].title == "Fix it"
 
 

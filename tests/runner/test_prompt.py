@@ -76,6 +76,9 @@ def test_an_agent_is_told_its_paths_and_the_whole_plan() -> None:
     assert "## All tasks of this convoy" in told
     assert "1. Add a (merged)\n2. Greet the world (queued)" in told
     assert "All tasks" not in prompt(replace(started("Do it."), plan=plan[:1]))
+    once = prompt(started("Greet the world\nin French."))
+    assert once.count("Greet the world") == 1
+    assert "\nGreet the world\n\nDo it." in told
 
 
 def test_an_agent_is_told_what_would_keep_its_work_from_landing() -> None:
