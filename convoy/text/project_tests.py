@@ -6,9 +6,9 @@ no test ran, the errors of compilers and linters are read instead. Only paths in
 repository count as places: an absolute path is the machine's own.
 
 Of the commands that its files propose the first of this order wins: `make test`,
-pytest, `npm test`, `cargo test`, `go test`. A Makefile with a `test` target is the
+pytest, `npm test`, cargo, go, Maven, Gradle. A Makefile with a `test` target is the
 project's own word on how all of its tests are run. pytest stands before npm because a
-`package.json` beside a Python project mostly builds its pages; cargo and go come last
+`package.json` beside a Python project mostly builds its pages; the others come last
 because they are conventions, and nobody had to write them down.
 """
 
@@ -192,6 +192,12 @@ TextOf = Callable[[str], str | None]
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _TARGETS = re.compile(r"(?P<names>[^\s#:=][^#:=]*?)\s*:(?![:=]*=)")
 _TEST_FILE = re.compile(r"(?:(?:.*/)?tests?/(?:.*/)?)?(?:test_[^/]*|[^/]*_test)\.py")
+_BY_FILE = (
+    *(("Cargo.toml", "cargo test"), ("go.mod", "go test ./...")),
+    *(("mvnw", "./mvnw -q verify"), ("pom.xml", "mvn -q verify")),
+    *(("gradlew", "./gradlew check"), ("build.gradle", "gradle check")),
+    ("build.gradle.kts", "gradle check"),
+)
 # What `npm init` writes: https://docs.npmjs.com/cli/commands/npm-init
 _NO_TEST = "no test specified"
 
@@ -217,10 +223,7 @@ def propose_ci(files: Collection[str], read: TextOf) -> Proposal | None:
 def propose_all(files: Collection[str], read: TextOf) -> tuple[Proposal, ...]:
     """Return every command that may run the project's tests, the most likely first."""
     found = [finder(files, read) for finder in (_make, _pytest, _npm)]
-    if "Cargo.toml" in files:
-        found.append(Proposal("cargo test", "Cargo.toml exists"))
-    if "go.mod" in files:
-        found.append(Proposal("go test ./...", "go.mod exists"))
+    found += [Proposal(run, f"{at} exists") for at, run in _BY_FILE if at in files]
     return tuple(filter(None, found))
 
 

@@ -19,6 +19,7 @@ EVERYTHING = {
     "package.json": '{"scripts": {"test": "node --test"}}',
     "Cargo.toml": "[package]\n",
     "go.mod": "module x\n",
+    **dict.fromkeys(("mvnw", "pom.xml", "gradlew", "build.gradle.kts"), ""),
 }
 
 
@@ -48,6 +49,10 @@ def test_the_order_is_the_one_that_is_written_down() -> None:
             "npm test: package.json has a script named test",
             "cargo test: Cargo.toml exists",
             "go test ./...: go.mod exists",
+            "./mvnw -q verify: mvnw exists",
+            "mvn -q verify: pom.xml exists",
+            "./gradlew check: gradlew exists",
+            "gradle check: build.gradle.kts exists",
         ]
     )
     assert proposed(files) is None
