@@ -68,6 +68,8 @@ _PYTHON_MODULE: Final = re.compile(r"(python[\d.]*) -m (\w+)")
 _INTERPRETER: Final = re.compile(r"(?:ba|da|z)?sh|python[\d.]*|node|ruby|perl")
 _OF_BASH: Final = frozenset(("source", "pushd", "popd", "shopt", "declare"))
 _OWN_FILE: Final = re.compile(r"\.env(?:rc|\..+)?|.+\.local(?:\..+)?|local\..+")
+_MISNAMED: Final = ("brat.toml", ".brat.toml", ".brat/config.yml", ".brat/Config.toml")
+_OF_ENV: Final = re.compile(r"/usr/bin/env|-.*|\w+=.*")
 _LINE_BYTES: Final = 1000
 _FOUND_S: Final = 10.0
 _LISTED_S: Final = 600.0
@@ -114,6 +116,13 @@ def clone_lacks(checkout: Checkout, known: Registration | None) -> Iterator[Lack
     if own := ids.clashing(branch):
         said = f"the branch {branch} conflicts with brat's own refs, {own}"
         yield Lack(said, "run `git branch -m NAME` to rename it, then `brat init`")
+    for name in () if checkout.config.exists() else _MISNAMED:
+        if (top / name).is_file():
+            yield Lack(f"brat does not read {name}", f"move its settings to {CONFIG}")
+    yield from _first_line("the setup script", top, ".brat/setup.sh")
+    for each in os.environ.get(SHOWN, "").split(os.pathsep):  # noqa: TID251  as above
+        if each and not os.path.exists(each):  # noqa: PTH110  as long as anybody types
+            yield Lack(f"{SHOWN} names {each}, which does not exist", "correct it")
 
 
 def _is_partial(top: Path) -> bool:
@@ -252,9 +261,16 @@ def _first_line(said: str, top: Path, word: str) -> Iterator[Lack]:
     """Yield why a script of the repository cannot start, by its first line."""
     with suppress(OSError), (top / word).open("rb") as script:
         line = script.readline(_LINE_BYTES)
-        if "/" in word and line.startswith(b"#!") and line.endswith(b"\r\n"):
+        words = os.fsdecode(line[2:]).split() if line[:2] == b"#!" else []
+        if "/" not in word or not (words or word.endswith(".sh")):
+            return
+        program = next((each for each in words if not _OF_ENV.fullmatch(each)), "sh")
+        if line.endswith(b"\r\n"):
             mend = f"run `sed -i 's/\\r$//' {shlex.quote(word)}` and commit it"
             yield Lack(f"{said}: {word} has Windows line endings", mend)
+        elif os.access(top / word, os.X_OK) and not is_found(top, program):
+            fault = f"{said}: {word} starts with {program}, which was not found"
+            yield Lack(fault, "install it, or change the first line")
 
 
 def _unstarted(top: Path, word: str) -> tuple[str, str]:

@@ -117,6 +117,36 @@ def test_a_configuration_that_a_sparse_checkout_hides_is_no_default(
     assert lacks(where) == []
 
 
+def test_what_an_agent_would_start_without_is_said_first(
+    origin: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (origin / ".brat").mkdir()
+    script, other = origin / ".brat/setup.sh", origin / ".brat/config.yml"
+    other.touch()
+    monkeypatch.setenv("BRAT_SHOWN", f"{origin}:~/no-such-folder")
+    misnamed, unseen = lacks(origin)
+    monkeypatch.delenv("BRAT_SHOWN")
+    other.rename(origin / ".brat/config.toml")
+    said = []
+    for text in (
+        "set -e\r\n",
+        "#!/no/sh\n",
+        "#!/usr/bin/env no-sh\n",
+        "#!/bin/sh -e\n",
+    ):
+        script.write_text(text, newline="")
+        script.chmod(0o755)
+        said += lacks(origin)
+
+    assert misnamed.startswith("brat does not read .brat/config.yml: move its settings")
+    assert unseen.startswith("BRAT_SHOWN names ~/no-such-folder, which does not exist")
+    assert [each.partition(":")[2].partition(":")[0] for each in said] == [
+        " .brat/setup.sh has Windows line endings",
+        " .brat/setup.sh starts with /no/sh, which was not found",
+        " .brat/setup.sh starts with no-sh, which was not found",
+    ]
+
+
 def test_names_of_objects_that_no_library_reads_are_said(tmp_path: Path) -> None:
     git(tmp_path, "init", "--quiet", "--object-format=sha256")
     commit(tmp_path, "one\n")
