@@ -52,7 +52,6 @@ def register(checkout: Checkout, config: Config) -> None:
             branch=checkout.branch,
             name=checkout.name,
             person=checkout.person(),
-            ci_command=proposal.command if proposal else None,
         ),
     )
     say(f"registered {checkout.top} as {known.repository}, branch {known.branch}")

@@ -53,9 +53,9 @@ def configuration(checkout: Checkout) -> Config:
     return config_in(checkout.config)
 
 
-def ci_of(checkout: Checkout, config: Config, known: Registration | None) -> Ci:
-    """Return the CI settings: as configured, as `brat init` found, or as found now."""
-    command = config.ci.typed or (known.ci_command if known else None)
+def ci_of(checkout: Checkout, config: Config) -> Ci:
+    """Return the CI settings: as configured, or as the files suggest now."""
+    command = config.ci.typed
     if command is None and (proposal := checkout.propose_ci()):
         command = proposal.command
     return Ci(
@@ -141,7 +141,7 @@ async def serving(
     known = registrations.read(folder)
     config = configuration(checkout)
     Reader(registrations.bare_path(folder, known)).read()  # else it raises
-    ci, keys = ci_of(checkout, config, known), model_keys(config)
+    ci, keys = ci_of(checkout, config), model_keys(config)
     options = ServeOptions(ci, keys)
     async with AsyncExitStack() as stack:
         elsewhere = stack.enter_context(carried_out(folder, roles))
@@ -158,7 +158,7 @@ async def serving(
             file = CheckoutConfig(
                 file=checkout.config,
                 bare=sync.bare,
-                ci_now=lambda: ci_of(checkout, configuration(checkout), known),
+                ci_now=lambda: ci_of(checkout, configuration(checkout)),
                 ci=ci,
                 tell_forge=partial(judge_by, url, known, options),
                 tell=tell,

@@ -11,10 +11,12 @@ from filelock import FileLock
 from brat.commands.init_repository import init
 from brat.doctor.checkup import check_up
 from brat.local.checkout_sync import CheckoutSync
+from brat.local.local_mode import ci_of
 from brat.local.start_checks import branch_lacks, clone_lacks
 from brat.repository import registration as registrations
 from brat.repository.checkout import Checkout, find, landed_line
 from brat.status.local_attention import here, stands_still
+from convoy.config import Config
 from convoy.model.state import State
 from grite.errors import BratError
 from tests.runner.job import CLEAN
@@ -153,6 +155,17 @@ def test_names_of_objects_that_no_library_reads_are_said(tmp_path: Path) -> None
 
     with pytest.raises(BratError, match="uses sha256 object IDs"):
         find(tmp_path)
+
+
+def test_ci_does_not_stay_with_a_file_that_is_gone(origin: Path) -> None:
+    (origin / "Makefile").write_text("test:\n\ttrue\n")
+    git(origin, "add", "Makefile")
+    git(origin, "commit", "--quiet", "--message", "Test")
+    checkout, _ = registered(origin)
+    before = ci_of(checkout, Config()).command
+    git(origin, "rm", "--quiet", "Makefile")
+
+    assert (before, ci_of(checkout, Config()).command) == ("make test", None)
 
 
 def test_a_branch_in_the_place_of_ours_is_refused_and_no_other_is(origin: Path) -> None:
