@@ -56,6 +56,8 @@ def main() -> None:
     match words:
         case ["version"]:
             words = ["--version"]
+        case ["--repo", where, first, *rest]:
+            words = [first, *rest, "--repo", where]
         case ["help", *about] | [*about, "-h"] if all(map(str.isalpha, about)):
             words = [*about, "--help"]
     try:

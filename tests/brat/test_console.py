@@ -46,6 +46,7 @@ def test_one_line_of_a_reason_is_its_first_paragraph() -> None:
     ("line", "status", "told"),
     [
         ("{brat} config check", 0, b""),
+        ("mkdir x; cd x; {brat} --repo .. config check", 0, b""),
         ("{brat} config check | true", 0, b""),
         ("{brat} config check 2>&-", 0, b""),
         ("{brat} mayor --help >&-", 0, b""),
