@@ -177,7 +177,7 @@ def _aside(state: State, now: int, item: str, aside: SetAside) -> Intervention:
     what = "" if task_of_item(item) else f"{item}: "
     tried = "once" if aside.tries == 1 else f"{aside.tries} times"
     again = f"at {clock(aside.due)}" if aside.due > now else "as soon as brat runs"
-    why = f"{what}{aside.why} (tried {tried}; next try {again})"
+    why = f"{what}{aside.why.rstrip('.')} (tried {tried}; next try {again})"
     why = f"{full_stop(why)} {aside.helps}" if aside.helps else why
     return _asking("set_aside", name, why, *(("retry",) if name else ()), task=task)
 

@@ -185,7 +185,7 @@ def test_work_that_is_kept_back_says_what_it_waits_for() -> None:
 
 def test_work_that_is_set_aside_is_told_once_and_when_it_is_tried_again() -> None:
     rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
-    aside = ItemSetAside(item=task_item(NAME, 1), why="CI is broken", helps="Fix it.")
+    aside = ItemSetAside(item=task_item(NAME, 1), why="CI is broken.", helps="Fix it.")
     rules.do(aside)
     for later, again in ((0, "at 1970-01-01 "), (LATELY_MS, "as soon as brat runs")):
         [found] = interventions(rules.state, rules.now + later)
