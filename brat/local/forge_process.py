@@ -210,60 +210,63 @@ def judge_by(url: str, known: Registration, options: ServeOptions, ci: Ci) -> No
 
 
 @asynccontextmanager
-async def served(
-    folder: Path, known: Registration, options: ServeOptions
-) -> AsyncIterator[Served]:
+async def served(folder: Path, options: ServeOptions) -> AsyncIterator[Served]:
     """Yield the forge in brat's folder; start it if no process serves it.
 
     The options count for nothing while another process serves it.
     """
-    if forge_in_use(folder) and known.port:
-        async with _attached(folder, known, options):
-            yield Served(f"http://127.0.0.1:{known.port}", lambda: True)
-        return
     with contextlib.ExitStack() as stack:
-        yield _start(stack, folder, known, options)
+        if forge := _started(stack, folder, options):
+            yield forge
+            return
+        port = registrations.read(folder).port
+        async with _attached(stack, folder, options):
+            yield Served(f"http://127.0.0.1:{port}", lambda: True)
 
 
 @asynccontextmanager
 async def _attached(
-    folder: Path, known: Registration, options: ServeOptions
+    stack: contextlib.ExitStack, folder: Path, options: ServeOptions
 ) -> AsyncIterator[None]:
     """Watch another process's forge, and serve the forge when that process ends."""
-    with contextlib.ExitStack() as stack:
 
-        async def take_over() -> None:
-            while True:
-                await asyncio.sleep(LOOK_S)
-                if forge_in_use(folder):
-                    continue
-                # Another terminal may be quicker; then this one goes on watching.
-                with contextlib.suppress(Unavailable):
-                    await asyncio.to_thread(_start, stack, folder, known, options)
+    async def take_over() -> None:
+        while True:
+            await asyncio.sleep(LOOK_S)
+            if forge_in_use(folder):
+                continue
+            # Another terminal may be quicker; then this one goes on watching.
+            with contextlib.suppress(Unavailable):
+                if await asyncio.to_thread(_started, stack, folder, options):
                     return
 
-        async with asyncio.TaskGroup() as group:
-            watch = group.create_task(take_over(), name="take over the forge")
-            try:
-                yield
-            finally:
-                watch.cancel()
+    async with asyncio.TaskGroup() as group:
+        watch = group.create_task(take_over(), name="take over the forge")
+        try:
+            yield
+        finally:
+            watch.cancel()
 
 
-def _start(
-    stack: contextlib.ExitStack,
-    folder: Path,
-    known: Registration,
-    options: ServeOptions,
-) -> Served:
-    registrations.set_ci(folder, known, options.ci)
-    forge = forge_and_process(
-        folder / FORGE_FOLDER,
-        known.port,
-        *("--feed", str(folder / BOT_FOLDER)),
-        log=folder / _LOG,
-        secrets=options.secrets,
-    )
-    url, process = stack.enter_context(forge)
-    registrations.write(folder, replace(known, port=urlsplit(url).port or 0))
+def _started(
+    stack: contextlib.ExitStack, folder: Path, options: ServeOptions
+) -> Served | None:
+    """Start the forge; None: another process serves it, at the registered port.
+
+    If several processes begin at once, the others wait until the first serves it.
+    """
+    with registrations.turn(folder):
+        known = registrations.read(folder)
+        if forge_in_use(folder) and known.port:
+            return None
+        registrations.set_ci(folder, known, options.ci)
+        forge = forge_and_process(
+            folder / FORGE_FOLDER,
+            known.port,
+            *("--feed", str(folder / BOT_FOLDER)),
+            log=folder / _LOG,
+            secrets=options.secrets,
+        )
+        url, process = stack.enter_context(forge)
+        registrations.write(folder, replace(known, port=urlsplit(url).port or 0))
     return Served(url, lambda: process.running)

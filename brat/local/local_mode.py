@@ -145,7 +145,7 @@ async def serving(
     options = ServeOptions(ci, keys)
     async with AsyncExitStack() as stack:
         elsewhere = stack.enter_context(carried_out(folder, roles))
-        forge = await stack.enter_async_context(served(folder, known, options))
+        forge = await stack.enter_async_context(served(folder, options))
         url, known = forge.url, registrations.read(folder)
         settings = bot_settings(folder, known, url, roles)
         settings = settings.model_copy(update={"adopt_log": adopt_log})

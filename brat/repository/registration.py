@@ -100,13 +100,18 @@ def write(folder: Path, registration: Registration) -> None:
     beside.rename(folder / REGISTRATION)
 
 
+def turn(folder: Path) -> FileLock:
+    """Return the lock under which a forge is registered, and begins to be served."""
+    return FileLock(folder / "register.lock")
+
+
 def register(folder: Path, source: Source) -> Registration:
     """Put a repository on the forge in `folder`; safe to call again.
 
     A second call changes the branch that agents start from, if the source's is another.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with FileLock(folder / "register.lock"):  # two first commands may begin at once
+    with turn(folder):  # two first commands may begin at once
         found = known(folder)
         if found is None or found.branch != source.branch:
             from brat.forge.storage.forge_state import Forge

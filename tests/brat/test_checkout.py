@@ -1,5 +1,6 @@
 """Looking at a person's checkout changes nothing in it."""
 
+import asyncio
 import os
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -8,10 +9,13 @@ from threading import Barrier
 
 import pytest
 
+from brat.forge.resources.forge_records import Ci
+from brat.local.forge_process import ServeOptions, served
 from brat.repository.checkout import Checkout, find, landed_commands, require_clean
 from brat.repository.registration import Registration, Source, register
 from grite.errors import BratError
 from tests.runner.job import CLEAN
+from tests.world.patience import patient
 
 
 @pytest.fixture
@@ -80,6 +84,28 @@ def test_of_two_first_commands_at_once_the_second_waits(checkout: Checkout) -> N
     with ThreadPoolExecutor(2) as threads:
         one, other = threads.map(first, range(2))
 
+    assert one == other
+
+
+@pytest.mark.layer("landing")
+def test_of_two_starts_at_once_the_second_uses_the_first_s_forge(
+    checkout: Checkout,
+) -> None:
+    subprocess.run(("git", "branch", "-m", "main"), cwd=checkout.top, check=True)
+    source = Source(path=checkout.top, branch="main", name="app", person="ann")
+    register(checkout.folder, source)
+    each_in_turn = Barrier(2, timeout=patient(20))
+
+    async def start() -> str:
+        each_in_turn.wait()
+        async with served(checkout.folder, ServeOptions(Ci(), {})) as forge:
+            each_in_turn.wait()
+            return forge.url
+
+    with ThreadPoolExecutor(2) as threads:
+        starts = [threads.submit(asyncio.run, start()) for _ in range(2)]
+
+    one, other = (each.result() for each in starts)
     assert one == other
 
 
