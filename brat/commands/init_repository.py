@@ -54,6 +54,7 @@ def register(checkout: Checkout, config: Config) -> None:
             person=checkout.person(),
         ),
     )
+    checkouts.note_taken(checkout, known)
     say(f"registered {checkout.top} as {known.repository}, branch {known.branch}")
     if command:
         say(f"CI: {command} (from {CONFIG})")

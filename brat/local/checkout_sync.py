@@ -24,6 +24,7 @@ from brat.repository.checkout import (
     in_its_way,
     landed_line,
     mending,
+    note_taken,
     tip_of,
 )
 from brat.repository.registration import CONFIG, Registration
@@ -95,7 +96,7 @@ class CheckoutConfig:
             self.tell(f"[ci] has changed: work that lands from now on is {how}")
 
 
-_APART: Final = re.compile("non-fast-forward|fetch first")
+_APART: Final = re.compile("non-fast-forward|fetch first|stale info")
 _UNREACHED: Final = re.compile("unable to access|early EOF|hung up")
 _SHOWN: Final = 3
 _LOOKS: Final = 3
@@ -128,8 +129,9 @@ class CheckoutSync:
     def take_up(self) -> None:
         """Bring the person's newest commits to the forge, as the branch's next move.
 
-        Only forward: commits beside landed work wait until the person has put them on
-        top of it. Each obstacle is told once. Cheap while there is nothing new.
+        Commits beside landed work wait until the person has put them on top of it. A
+        branch that the person has rewritten is taken as it is if nothing has landed
+        since. Each obstacle is told once. Cheap while there is nothing new.
         """
         tip = tip_of(self.checkout.top, self.branch)
         top, name = self.checkout.top, self.known.branch
@@ -142,6 +144,7 @@ class CheckoutSync:
             self._take_tags(tip)
             taken = not branches_apart(self.checkout, self.known).own
             self._seen = tip if taken or self._pushed(tip) else None
+            note_taken(self.checkout, self.known)
 
     def _take_tags(self, tip: str) -> None:
         """Bring the tags that lie on the branch: versions are told by them."""
@@ -162,13 +165,15 @@ class CheckoutSync:
     def _pushed(self, tip: str) -> bool:
         """Push a commit; return whether the forge has answered, be it with a no."""
         before = tip_of(self.bare, self.branch)
+        is_taken = before == registrations.taken(self.checkout.folder)
+        lease = (f"--force-with-lease={self.branch}:{before}",) if is_taken else ()
         # The longest match counts: no rewriting of the person's leads elsewhere.
         as_it_is = f"url.{self.url}/.{{}}={self.url}/"
         done = git.run(
             [
                 *("-c", as_it_is.format("insteadOf")),
                 *("-c", as_it_is.format("pushInsteadOf")),
-                *("push", "--quiet", "--no-verify"),
+                *("push", "--quiet", "--no-verify", *lease),
                 f"{self.url}/{self.known.repository}.git",
                 f"{tip}:{self.branch}",
             ],
@@ -177,9 +182,12 @@ class CheckoutSync:
             check=False,
         )
         if done.status == 0:
-            count = ["rev-list", "--count", tip, *(["--not", before] if before else ())]
-            number = int(git.run(count, cwd=self.checkout.top).stdout)
-            self.tell(f"picked up {counted(number, 'new commit')} from you: {tip[:10]}")
+            between = f"{before}...{tip}" if before else tip
+            count = ["rev-list", "--count", "--left-right", between]
+            old, new = map(int, git.run(count, cwd=self.bare).stdout.split())
+            instead = f" instead of {counted(old, 'commit')}" if old else ""
+            what = counted(new, "new commit")
+            self.tell(f"picked up {what} from you{instead}: {tip[:10]}")
         elif _UNREACHED.search(done.stderr):
             self._unreached += 1
             if self._unreached == _LOOKS:

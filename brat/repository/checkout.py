@@ -212,14 +212,25 @@ class Apart:
 
 
 def branches_apart(checkout: Checkout, known: Registration) -> Apart:
+    """Compare the branches; what the person had and has rewritten is their own."""
     bare = registrations.bare_path(checkout.folder, known)
     branch = f"refs/heads/{known.branch}"
     own, landed = tip_of(checkout.top, branch), tip_of(bare, branch)
     if own is None or landed is None or own == landed:
         return Apart(landed=landed is not None and own != landed, own=False)
+    if landed == registrations.taken(checkout.folder):
+        return Apart(landed=False, own=True)
     return Apart(
         landed=not _holds(checkout.top, own, landed), own=not _holds(bare, landed, own)
     )
+
+
+def note_taken(checkout: Checkout, known: Registration) -> None:
+    """Remember the tip if both branches have it: it can be rewritten from then on."""
+    branch = f"refs/heads/{known.branch}"
+    tip = tip_of(registrations.bare_path(checkout.folder, known), branch)
+    if tip is not None and tip == tip_of(checkout.top, branch):
+        registrations.set_taken(checkout.folder, tip)
 
 
 def landed_line(checkout: Checkout, known: Registration) -> str:

@@ -95,3 +95,33 @@ def test_commits_beside_landed_work_go_on_top_of_it(tmp_path: Path) -> None:
     assert (terminal.cwd / "NOTES.md").read_text() == "Meanwhile.\n"
     assert (terminal.cwd / "words/task_1.py").exists()
     assert merges(terminal) == ""
+
+
+@pytest.mark.layer("landing")
+def test_what_a_person_rewrites_is_taken_until_work_has_landed(tmp_path: Path) -> None:
+    terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT"))
+    terminal.done("brat init")
+    amend = "git commit --quiet --amend --message"
+    start = "brat mayor start --headless --task"
+    terminal.done(f"{amend} 'Count all words'")
+    assert "other work has landed" not in terminal.type("brat status").out
+
+    run = terminal.type(f"{start} 'Spell words'")
+
+    assert run.status == 0, run.err
+    tip = terminal.done("git rev-parse HEAD")
+    said = f"picked up 1 new commit from you instead of 1 commit: {tip[:10]}"
+    assert said in run.lines
+    assert "other work has landed" not in run.err
+    assert holds(terminal, tip)
+
+    terminal.done(f"{amend} 'Count most words'")
+    refused = terminal.type(f"{start} 'Sort words'")
+
+    assert refused.status == 1
+    assert "opened issue" not in refused.err
+    line = f"git pull --rebase {BARE} main"
+    mend = f"agents would start without your new commits: first run `{line}`"
+    assert refused.lines[-1].endswith(mend)
+    terminal.done(line)
+    assert (terminal.cwd / "words/task_1.py").exists()
