@@ -187,6 +187,9 @@ def _as_agent(box: _Box, here: str, program: list[str], readying: int) -> int:
         os.write(readying, f"cannot limit program rights: {error.strerror}".encode())
         return 1
     os.close(readying)
+    if "/tmp" in box.places[2::3]:  # noqa: S108  the session's own
+        # By its own, maybe long path, a socket in it could not be named: unix(7).
+        os.environ["TMPDIR"] = "/tmp"  # noqa: S108, TID251  as above; nothing is asked
     return kernel.become_program(program)
 
 
