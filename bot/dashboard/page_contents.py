@@ -42,11 +42,11 @@ _FOLDER: Final = Path(__file__).with_name("static")
 
 
 _FILES: Final = {each.name: each.read_bytes() for each in _FOLDER.iterdir()}
-_ADDRESSES: Final = {
+ADDRESSES: Final = {
     name: f"/static/{blake2b(content, digest_size=6).hexdigest()}/{name}"
     for name, content in _FILES.items()
 }
-FILE_AT: Final = {address: (name, _FILES[name]) for name, address in _ADDRESSES.items()}
+FILE_AT: Final = {address: (name, _FILES[name]) for name, address in ADDRESSES.items()}
 """Each file's name and content by its address, which changes with the content."""
 
 
@@ -93,7 +93,7 @@ _pages.filters |= {
     one.__name__: one for one in (clock, iso, ago, rough, dollars, tokens, zip)
 }
 _pages.filters["usage"] = usage_in_words
-_pages.globals["static"] = _ADDRESSES.__getitem__
+_pages.globals["static"] = ADDRESSES.__getitem__
 _pages.globals["task_buttons"] = verb_table.task_buttons
 _pages.globals["state_parts"] = drawings.state_parts
 _pages.globals["progress_words"] = progress_words

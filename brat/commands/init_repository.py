@@ -52,6 +52,7 @@ def register(checkout: Checkout, config: Config) -> None:
             branch=checkout.branch,
             name=checkout.name,
             person=checkout.person(),
+            ci_command=proposal.command if proposal else None,
         ),
     )
     checkouts.note_taken(checkout, known)

@@ -129,7 +129,7 @@ def mayor_start(path: Path, text: str, how: Start) -> int:
         require(*branch_lacks(checkout, known))  # agents would start elsewhere
     if known is None:
         register(checkout, config)
-    elif local_mode.ci_of(checkout, config).command is None:
+    elif local_mode.ci_of(checkout, config, known).command is None:
         say(without_ci(config))
     limit = float(limit_s) if how.headless else None
     return run_to_end(_start(checkout, text, how, limit))

@@ -26,7 +26,6 @@ from bot.text import notices
 from brat.doctor import Finding
 from brat.forge.service.programs import plain_environment
 from brat.local import local_mode, start_checks
-from brat.local.local_mode import ci_of
 from brat.local.start_checks import MODEL_URL, model_keys
 from brat.repository import (
     checkout as checkouts,
@@ -318,7 +317,8 @@ def _configuration(checkout: Checkout) -> Iterator[Finding]:
             yield Finding("fault", fault)
         return
     yield Finding("ok", "the configuration is valid")
-    for lack in start_checks.ci_lacks(checkout, config, ci_of(checkout, config)):
+    ci = local_mode.ci_of(checkout, config, registrations.read(checkout.folder))
+    for lack in start_checks.ci_lacks(checkout, config, ci):
         yield Finding("fault", lack.said, lack.mend)
     for lack in start_checks.awaited_checks(config):
         yield Finding("note", lack.said, lack.mend)

@@ -53,10 +53,13 @@ def configuration(checkout: Checkout) -> Config:
     return config_in(checkout.config)
 
 
-def ci_of(checkout: Checkout, config: Config) -> Ci:
-    """Return the CI settings: as configured, or as the files suggest now."""
-    command = config.ci.typed
-    if command is None and (proposal := checkout.propose_ci()):
+def ci_of(checkout: Checkout, config: Config, known: Registration | None) -> Ci:
+    """Return the CI settings: as configured, or else as the files suggest.
+
+    What `brat init` found stays while its file is there: what lands chooses no judge.
+    """
+    command, kept = config.ci.typed, known.ci_command if known else None
+    if command is None and (proposal := checkout.propose_ci(kept)):
         command = proposal.command
     return Ci(
         command=command,
@@ -141,7 +144,7 @@ async def serving(
     known = registrations.read(folder)
     config = configuration(checkout)
     Reader(registrations.bare_path(folder, known)).read()  # else it raises
-    ci, keys = ci_of(checkout, config), model_keys(config)
+    ci, keys = ci_of(checkout, config, known), model_keys(config)
     options = ServeOptions(ci, keys)
     async with AsyncExitStack() as stack:
         elsewhere = stack.enter_context(carried_out(folder, roles))
@@ -158,7 +161,7 @@ async def serving(
             file = CheckoutConfig(
                 file=checkout.config,
                 bare=sync.bare,
-                ci_now=lambda: ci_of(checkout, configuration(checkout)),
+                ci_now=lambda: ci_of(checkout, configuration(checkout), known),
                 ci=ci,
                 tell_forge=partial(judge_by, url, known, options),
                 tell=tell,

@@ -383,7 +383,8 @@ def checked(checkout: Checkout, roles: Collection[Role] = ROLES) -> Config:
     if {"mayor", "witness"} & {*roles}:
         lacks += engine_lacks(checkout, config, keys="witness" in roles)
     if {"mayor", "refinery"} & {*roles}:
-        lacks += ci_lacks(checkout, config, ci_of(checkout, config))
+        ci = ci_of(checkout, config, known)
+        lacks += ci_lacks(checkout, config, ci)
     require(*lacks)
     for lack in awaited_checks(config) if "refinery" in roles else ():
         write(f"note: {lack.said}: {lack.mend}")

@@ -26,7 +26,7 @@ from brat.repository.registration import (
     STATE_FOLDER,
     Registration,
 )
-from convoy.text.project_tests import Proposal, propose_ci
+from convoy.text.project_tests import Proposal, propose_all
 from grite import git, objects
 from grite.errors import BratError, GitFailed, Unavailable
 
@@ -82,8 +82,8 @@ class Checkout:
         kept = "".join(c if c.isascii() and c.isalnum() else "-" for c in name.lower())
         return "-".join(filter(None, kept.split("-")))[:39] or "you"
 
-    def propose_ci(self) -> Proposal | None:
-        """Return the CI command that the repository's files suggest."""
+    def propose_ci(self, kept: str | None = None) -> Proposal | None:
+        """Return the CI command that the files suggest; `kept` if they still do."""
         listed = git.run(["ls-files", "-z"], cwd=self.top).stdout
         files = tuple(filter(None, listed.decode(errors="replace").split("\0")))
 
@@ -91,7 +91,8 @@ class Checkout:
             file = self.top / name
             return file.read_text(errors="replace") if file.is_file() else None
 
-        return propose_ci(files, read)
+        found = propose_all(files, read)
+        return next((e for e in found if e.command == kept), next(iter(found), None))
 
 
 _UNDER_WAY: Final = {

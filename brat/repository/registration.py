@@ -54,6 +54,8 @@ class Registration(msgspec.Struct, frozen=True, kw_only=True):
     hook: int
     port: int = 0
     """The forge's last port; the forge takes it again if it can."""
+    ci_command: str | None = None
+    """Proposed by init; `[ci] command` in the configuration wins."""
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,6 +65,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     branch: str
     name: str
     person: str
+    ci_command: str | None = None
 
 
 def read(folder: Path) -> Registration:
@@ -121,7 +124,7 @@ def register(folder: Path, source: Source) -> Registration:
                 found = found or _made(forge, source)
                 if found.branch != source.branch:
                     forge.turn_to(found.repository, source.path, source.branch)
-        found = replace(found, branch=source.branch)
+        found = replace(found, ci_command=source.ci_command, branch=source.branch)
         write(folder, found)
     return found
 
@@ -173,4 +176,5 @@ def _made(forge: "Forge", source: Source) -> Registration:
         bot_token=forge.add_token(BOT),
         secret=secret,
         hook=hook.id,
+        ci_command=source.ci_command,
     )

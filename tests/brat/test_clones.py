@@ -157,15 +157,18 @@ def test_names_of_objects_that_no_library_reads_are_said(tmp_path: Path) -> None
         find(tmp_path)
 
 
-def test_ci_does_not_stay_with_a_file_that_is_gone(origin: Path) -> None:
+def test_ci_stays_as_long_as_the_file_that_it_was_found_by(origin: Path) -> None:
+    (origin / "go.mod").touch()
+    git(origin, "add", "go.mod")
+    git(origin, "commit", "--quiet", "--message", "Test")
+    checkout, known = registered(origin)
     (origin / "Makefile").write_text("test:\n\ttrue\n")
     git(origin, "add", "Makefile")
-    git(origin, "commit", "--quiet", "--message", "Test")
-    checkout, _ = registered(origin)
-    before = ci_of(checkout, Config()).command
-    git(origin, "rm", "--quiet", "Makefile")
+    before = ci_of(checkout, Config(), known).command
+    git(origin, "rm", "--quiet", "--cached", "go.mod")
 
-    assert (before, ci_of(checkout, Config()).command) == ("make test", None)
+    after = ci_of(checkout, Config(), known).command
+    assert (before, after) == ("go test ./...", "make test")
 
 
 def test_a_branch_in_the_place_of_ours_is_refused_and_no_other_is(origin: Path) -> None:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from bot.dashboard.page_contents import URGENT, address
+from bot.dashboard.page_contents import URGENT
 from bot.dashboard.views import PAGE_ROWS, list_part
 from convoy.events.forge_actions import ItemSetAside
 from convoy.model.ids import task_item
@@ -99,7 +99,7 @@ async def test_an_empty_list_says_so(opens: Opens, path: str, shown: str) -> Non
 async def test_pages_and_files_are_packed_for_who_can_read_that(opens: Opens) -> None:
     plain = {"Accept-Encoding": "identity"}
     async with opens(many()) as visit:
-        for path in ("/", "/log", f"/convoys/{NAME}/tasks/1", address("brat.css")):
+        for path in ("/", "/log", f"/convoys/{NAME}/tasks/1", ADDRESSES["brat.css"]):
             packed = await visit.http.get(path)
             whole = await visit.http.get(path, headers=plain)
             refused = await visit.http.get(

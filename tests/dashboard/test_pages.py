@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.dashboard.page_contents import address, printed
+from bot.dashboard.page_contents import ADDRESSES, printed
 from convoy.model.records import Usage
 from convoy.rules.ending import LoseSession
 from convoy.rules.people import BlockTask
@@ -154,7 +154,7 @@ async def test_every_answer_forbids_what_pages_do_not_need(opens: Opens) -> None
     async with opens(house_of_all()) as visit:
         answers = [
             await visit.http.get(path)
-            for path in ("/", "/nope", "/static/nope/brat.css", address("brat.css"))
+            for path in ("/", "/nope", "/static/nope/brat.css", ADDRESSES["brat.css"])
         ]
 
     for answer in answers:
