@@ -4,6 +4,7 @@ Commits go by git's ordinary push, which reads the checkout and never writes to 
 configuration that lies in the checkout counts as it is edited.
 """
 
+import os
 import re
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,10 +21,10 @@ from brat.repository.checkout import (
     branch_of,
     branches_apart,
     committed_file,
-    has_tags,
     in_its_way,
     landed_line,
     mending,
+    named_refs,
     note_taken,
     tip_of,
 )
@@ -98,6 +99,7 @@ class CheckoutConfig:
 
 _APART: Final = re.compile("non-fast-forward|fetch first|stale info")
 _UNREACHED: Final = re.compile("unable to access|early EOF|hung up")
+_TAGS: Final = "refs/tags/"
 _SHOWN: Final = 3
 _LOOKS: Final = 3
 """How many looks in a row may fail to reach the forge before the person is told."""
@@ -114,6 +116,8 @@ class CheckoutSync:
     _told: set[str] = field(default_factory=set)
     _seen: str | None = None
     """The person's tip that needs no further look; None: look again."""
+    _named: tuple[str, dict[str, str]] | None = None
+    """The tip and the other names at the last look."""
     _unreached: int = 0
 
     @property
@@ -140,27 +144,40 @@ class CheckoutSync:
                 self._tell_once(str(lack))
         if tip is None:
             self._tell_once(f"{top} has no branch {name}, so brat picks up no commits")
-        elif tip != self._seen:
-            self._take_tags(tip)
+            return
+        self._take_names(tip)
+        if tip != self._seen:
             taken = not branches_apart(self.checkout, self.known).own
             self._seen = tip if taken or self._pushed(tip) else None
             note_taken(self.checkout, self.known)
 
-    def _take_tags(self, tip: str) -> None:
-        """Bring the tags that lie on the branch: versions are told by them."""
-        if not has_tags(self.checkout.top):
+    def _take_names(self, tip: str) -> None:
+        """Bring origin's default branch, and the tags on it and on the person's.
+
+        Versions are told by them, and what has changed. Those deleted here go.
+        """
+        top = self.checkout.top
+        named = named_refs(top, self.known.branch)
+        if (tip, named) == self._named:
             return
-        here, there = _tags(self.checkout.top, "--merged", tip), _tags(self.bare)
-        if missing := here - there:
-            refs = {line.partition(" ")[2] for line in missing}
-            specs = "".join(f"+{ref}:{ref}\n" for ref in sorted(refs))
-            top = str(self.checkout.top)
-            asked = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"]
-            told = specs.encode(errors="surrogateescape")
-            fetch = [*asked, "--stdin", top]
-            done = git.run(fetch, cwd=self.bare, stdin=told, check=False)
-            if done.status:
-                self._tell_once(f"could not pick up some tags: {done.stderr.strip()}")
+        self._named = tip, named
+        origins = [each for each in named if not each.startswith(_TAGS)]
+        on = (f"--merged={each}" for each in (tip, *origins))
+        here = _listed(top, *on, _TAGS) | {each: named[each] for each in origins}
+        there = _listed(self.bare, _TAGS, "refs/remotes/")
+        gone = [f"delete {ref}\n" for ref in there if ref not in here]
+        new = [f"+{ref}:{ref}\n" for ref in here if there.get(ref) != here[ref]]
+        asked = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--stdin"]
+        for what, lines in (
+            (["update-ref", "--stdin"], gone),
+            ([*asked, str(top)], new),
+        ):
+            if lines:
+                told = os.fsencode("".join(lines))
+                done = git.run(what, cwd=self.bare, stdin=told, check=False)
+                if done.status:
+                    said = f"could not pick up some tags: {done.stderr.strip()}"
+                    self._tell_once(said)
 
     def _pushed(self, tip: str) -> bool:
         """Push a commit; return whether the forge has answered, be it with a no."""
@@ -230,8 +247,8 @@ class CheckoutSync:
             self.tell(line)
 
 
-def _tags(where: Path, *which: str) -> frozenset[str]:
-    """Return a line for each tag of a repository: what it names, and its full name."""
-    asked = ["for-each-ref", "--format=%(objectname) %(refname)", *which, "refs/tags/"]
-    listed = git.run(asked, cwd=where).stdout.decode(errors="surrogateescape")
-    return frozenset(listed.splitlines())
+def _listed(where: Path, *which: str) -> dict[str, str]:
+    """Return what each ref of a repository names, by its full name."""
+    asked = ["for-each-ref", "--format=%(refname) %(objectname)", *which]
+    listed = os.fsdecode(git.run(asked, cwd=where).stdout)
+    return dict(line.split(" ") for line in listed.splitlines())

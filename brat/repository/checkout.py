@@ -299,9 +299,24 @@ def _holds(where: Path, tip: str, commit: str) -> bool:
     )
 
 
-def has_tags(where: Path) -> bool:
-    names = _opened(where).raw_listall_references()
-    return any(name.startswith(b"refs/tags/") for name in names)
+_ORIGIN: Final = "refs/remotes/origin/"
+
+
+def named_refs(where: Path, branch: str) -> dict[str, str]:
+    """Return what each tag names, and origin's default branch unless it is `branch`.
+
+    Git notes which one that is only in a clone; elsewhere it is what most call it.
+    """
+    references = _opened(where).references
+    head = references.get(f"{_ORIGIN}HEAD")
+    noted = head.target if head is not None else ""
+    defaults = {noted, f"{_ORIGIN}main", f"{_ORIGIN}master"} - {_ORIGIN + branch}
+    named = ((os.fsdecode(ref.raw_name), ref) for ref in references.iterator())
+    return {
+        name: str(ref.target)
+        for name, ref in named
+        if name in defaults or name.startswith("refs/tags/")
+    }
 
 
 def committed_file(where: Path, path: str) -> bytes:

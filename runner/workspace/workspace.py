@@ -267,10 +267,13 @@ def prepare_workspace(
     return workspace
 
 
-def _fetch_base(inputs: Inputs, workspace: Workspace, started: TaskStarted) -> None:
-    """Fetch the base, and name it as a clone does: by its tags, and origin's branch.
+_ORIGIN: Final = "refs/remotes/origin/"
 
-    That branch is where the work began, so that a diff shows all of it. What cannot be
+
+def _fetch_base(inputs: Inputs, workspace: Workspace, started: TaskStarted) -> None:
+    """Fetch the base, and name it as a clone does: by its tags, and origin's branches.
+
+    These are where the work began, so that a diff shows all of it. What cannot be
     named does not matter. One call of git brings everything, and tags only because it
     also sets a ref: https://git-scm.com/docs/git-fetch (automatic tag following)
     """
@@ -279,8 +282,10 @@ def _fetch_base(inputs: Inputs, workspace: Workspace, started: TaskStarted) -> N
     is_here = _copied(inputs, store, {base, root})
     try:
         branch = default_branch(inputs) or remote.default_branch() or "HEAD"
-        named = f"{root}:refs/remotes/origin/{branch}"
-        remote.fetch((base, named), None if is_here else 1, tags=True)
+        named = f"{root}:{_ORIGIN}{branch}"
+        # A local forge has the default branch of the person's origin, too.
+        others = () if is_here else (f"{_ORIGIN}*:{_ORIGIN}*",)
+        remote.fetch((base, named, *others), None if is_here else 1, tags=True)
     except (GitFailed, Unavailable) as error:
         if is_here:
             return
@@ -288,6 +293,8 @@ def _fetch_base(inputs: Inputs, workspace: Workspace, started: TaskStarted) -> N
             raise
         goes_on = started.salvaged or started.resolves is not None
         fetch(inputs, store, base, *((root,) if goes_on else ()))
+    for each in filter(Path.is_file, (store / _ORIGIN).rglob("*")):
+        point_ref(store, str(each.relative_to(store)), root)
 
 
 SUBMODULES: Final = (

@@ -361,14 +361,43 @@ def test_the_tags_of_the_branch_are_brought_and_no_others(origin: Path) -> None:
     git(origin, "tag", "private")
     git(origin, "switch", "--quiet", "main")
     bare = registrations.bare_path(checkout.folder, known)
+    sync = CheckoutSync(checkout=checkout, known=known, url="", tell=print)
 
     for _ in range(2):
-        CheckoutSync(checkout=checkout, known=known, url="", tell=print).take_up()
+        sync.take_up()
 
         assert git(bare, "tag").split() == ["moves", "v1"]
         for tag in ("moves", "v1"):
             assert git(bare, "rev-parse", tag) == git(origin, "rev-parse", tag)
         git(origin, "tag", "--force", "moves", "HEAD")
+    git(origin, "tag", "--delete", "v1")
+    git(origin, "tag", "v1/new")
+    sync.take_up()
+    assert git(bare, "tag").split() == ["moves", "v1/new"]
+
+
+@pytest.mark.parametrize("noted", ["HEAD", ""])
+def test_from_another_branch_the_default_one_of_the_origin_is_brought(
+    origin: Path, noted: str
+) -> None:
+    where = cloned(origin)
+    git(where, "switch", "--quiet", "--create", "feature", "HEAD^")
+    git(where, "tag", "released", "main")
+    if not noted:
+        git(where, "remote", "set-head", "origin", "--delete")
+    for branch, names in (
+        ("feature", ["refs/remotes/origin/main", "refs/tags/released"]),
+        ("main", ["refs/tags/released"]),
+    ):
+        git(where, "switch", "--quiet", branch)
+        checkout, known = registered(where)
+        CheckoutSync(checkout=checkout, known=known, url="", tell=print).take_up()
+
+        bare = registrations.bare_path(checkout.folder, known)
+        listed = ("for-each-ref", "--format=%(refname)", "refs/tags", "refs/remotes")
+        assert git(bare, *listed).split() == names
+        main = git(where, "rev-parse", "origin/main")
+        assert {git(bare, "rev-parse", each) for each in names} == {main}
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")

@@ -121,11 +121,13 @@ async def test_tags_and_the_default_branch_are_known_as_in_a_clone(here: Town) -
     checkout, _ = await push(here)
     await checkout.git("tag", "old", "HEAD^")
     await checkout.git("tag", "--annotate", "--message=1.0", "v1.0", "HEAD^")
-    await checkout.git("push", "--quiet", "origin", "old", "v1.0")
+    trunk = "HEAD^:refs/remotes/origin/trunk"
+    await checkout.git("push", "--quiet", "origin", "old", "v1.0", trunk)
     here.judge(
         'test "$(git describe)" = "v1.0-1-g$(git rev-parse --short HEAD)" &&'
         'test "$(git merge-base HEAD origin/main)" = "$(git rev-parse old)" &&'
         "git diff --quiet origin/main main &&"
+        "git diff --quiet origin/trunk... -- nothing &&"
         "git rev-parse v1.0^{commit} origin/HEAD && git fsck --connectivity-only"
     )
     for number in range(2):  # the second job has the first one's files

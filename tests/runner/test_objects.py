@@ -95,7 +95,9 @@ def test_without_a_mirror_of_use_the_forge_is_asked(
     assert left.result["files"] == ["a"]
 
 
-@pytest.mark.parametrize("told", ["nothing", "main", "no: branch", "a mirror"])
+@pytest.mark.parametrize(
+    "told", ["nothing", "main", "no: branch", "a mirror", "its origin"]
+)
 def test_an_agent_knows_tags_and_the_branch_it_builds_on_as_in_a_clone(
     forge: Forge, mirrors: Path, told: str
 ) -> None:
@@ -110,6 +112,10 @@ def test_an_agent_knows_tags_and_the_branch_it_builds_on_as_in_a_clone(
     changes = {}
     if told == "a mirror":
         changes["BRAT_OBJECTS"] = str(mirrors)
+    elif told == "its origin":
+        script = f"git diff --exit-code origin/trunk...HEAD && {script}"
+        other = git("commit-tree", "-m", "x", f"{forge.base}^{{tree}}", cwd=forge.bare)
+        git("update-ref", "refs/remotes/origin/trunk", other, cwd=forge.bare)
     elif told != "nothing":
         event = changes["GITHUB_EVENT_PATH"] = str(forge.root / "event.json")
         named = {"repository": {"default_branch": told}}

@@ -161,7 +161,7 @@ def _remove(path: Path) -> None:
 def _prepare(bare: Bare, work: Path) -> None:
     """Make the repository of a checkout, which borrows the objects of `bare`.
 
-    It knows the tags, and the default branch as a clone does.
+    It knows the tags, the default branch and that of the person's origin, as a clone.
     """
     try:
         pygit2.init_repository(str(work))
@@ -173,7 +173,8 @@ def _prepare(bare: Bare, work: Path) -> None:
     borrowed.write_text(f"{bare.path / 'objects'}\n")
     head = (bare.path / "HEAD").read_text(encoding="utf-8").strip()
     name = head.removeprefix(f"ref: {_HEADS}")
-    known = {ref: target for ref, target in refs.items() if ref.startswith(_TAGS)}
+    named = _TAGS, _ORIGIN
+    known = {ref: target for ref, target in refs.items() if ref.startswith(named)}
     if tip := refs.get(_HEADS + name):
         known[_ORIGIN + name] = known[_HEADS + name] = tip
     lines = "".join(f"{target} {ref}\n" for ref, target in known.items())
