@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from bot.dashboard.page_contents import URGENT
+from bot.dashboard.page_contents import ADDRESSES, URGENT
 from bot.dashboard.views import PAGE_ROWS, list_part
 from convoy.events.forge_actions import ItemSetAside
 from convoy.model.ids import task_item
