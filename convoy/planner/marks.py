@@ -12,8 +12,9 @@ misses its work is told. Pure.
 """
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -73,7 +74,7 @@ _ONE_NUMBER = re.compile(rf"[#\uff03]?{_DIGITS}+")
 _RANGE = re.compile(rf"({_DIGITS}+){_TO}({_DIGITS}+)", re.IGNORECASE)
 _RANGE_MOST = 1000
 _LIKE_A_NEED = re.compile(r"`?(?:port|service):", re.IGNORECASE)
-_BETWEEN = re.compile(r"[\s.;,)\uff09\u3002\-\u2013\u2014]*")
+_IN_WORD = re.compile(r"[^\s.;,)\uff09\u3002\-\u2013\u2014]")
 _LIKE_A_PATH = re.compile(rf"[{_BOTH}]|[\w)\]][./][\w]|[/\\~]|:\d")
 _ELSEWHERE = re.compile(r"[/~]|[A-Za-z]:[/\\]")
 _ONE_VALUE = re.compile(_VALUE, re.IGNORECASE)
@@ -230,7 +231,8 @@ def _without(
     taken = [span for span in spans if span.can_be]
     while is_flow:
         bare = _blank(text, taken)
-        kept = [span for span in taken if _stands_apart(bare, span)]
+        words = [found.start() for found in _IN_WORD.finditer(bare)]
+        kept = [span for span in taken if _stands_apart(bare, words, span)]
         if kept == taken:
             break
         taken = kept
@@ -243,13 +245,17 @@ def _without(
     return "".join((*pieces, text[at:])), marks
 
 
-def _stands_apart(bare: str, span: _Span) -> bool:
-    """Whether no words stand behind a span in its line, or none before it."""
+def _stands_apart(bare: str, words: Sequence[int], span: _Span) -> bool:
+    """Whether no words stand behind a span in its line, or none before it.
+
+    `words` has the place of each letter: to look at the line for each mark again would
+    take seconds for one of thousands.
+    """
     begin = bare.rfind("\n", 0, span.start) + 1
     stop = bare.find("\n", span.end)
-    after = bare[span.end : stop if stop >= 0 else len(bare)]
-    before = bare[begin : span.start]
-    return bool(_BETWEEN.fullmatch(after) or _BETWEEN.fullmatch(before))
+    ends = begin, span.start, span.end, stop if stop >= 0 else len(bare)
+    first, here, behind, last = (bisect_left(words, each) for each in ends)
+    return first == here or behind == last
 
 
 def _blank(text: str, spans: Iterable[_Span]) -> str:
