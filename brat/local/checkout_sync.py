@@ -14,9 +14,11 @@ from typing import Final
 
 from bot.roles.bot_context import BotContext
 from brat.forge.resources.forge_records import Ci
+from brat.forge.storage.git_storage import Bare
 from brat.local.start_checks import branch_lacks
 from brat.repository import registration as registrations
 from brat.repository.checkout import (
+    TAKEN,
     Checkout,
     branch_of,
     branches_apart,
@@ -156,33 +158,33 @@ class CheckoutSync:
 
         Versions are told by them, and what has changed. Those deleted here go.
         """
-        top = self.checkout.top
+        top, bare = self.checkout.top, Bare(self.bare)
         named = named_refs(top, self.known.branch)
         if (tip, named) == self._named:
             return
         self._named = tip, named
         origins = [each for each in named if not each.startswith(_TAGS)]
         on = (f"--merged={each}" for each in (tip, *origins))
-        here = _listed(top, *on, _TAGS) | {each: named[each] for each in origins}
-        there = _listed(self.bare, _TAGS, "refs/remotes/")
-        gone = [f"delete {ref}\n" for ref in there if ref not in here]
-        new = [f"+{ref}:{ref}\n" for ref in here if there.get(ref) != here[ref]]
-        asked = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--stdin"]
-        for what, lines in (
-            (["update-ref", "--stdin"], gone),
-            ([*asked, str(top)], new),
-        ):
-            if lines:
-                told = os.fsencode("".join(lines))
-                done = git.run(what, cwd=self.bare, stdin=told, check=False)
-                if done.status:
-                    said = f"could not pick up some tags: {done.stderr.strip()}"
-                    self._tell_once(said)
+        asked = ["for-each-ref", "--format=%(refname)", *on, _TAGS]
+        tags = os.fsdecode(git.run(asked, cwd=top).stdout).split()
+        here = {each: named[each] for each in (*origins, *tags) if each in named}
+        there = bare.refs(_TAGS) | bare.refs("refs/remotes/")
+        for ref in there.keys() - here.keys():
+            with suppress(KeyError):  # another terminal may be quicker
+                bare.move(ref, None)
+        if new := here.items() - there.items():
+            specs = "".join(f"+{ref}:{ref}\n" for ref, _ in sorted(new))
+            fetch = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"]
+            told = [*fetch, "--stdin", str(top)]
+            stdin = os.fsencode(specs)
+            done = git.run(told, cwd=self.bare, stdin=stdin, check=False)
+            if done.status:
+                self._tell_once(f"could not pick up some tags: {done.stderr.strip()}")
 
     def _pushed(self, tip: str) -> bool:
         """Push a commit; return whether the forge has answered, be it with a no."""
         before = tip_of(self.bare, self.branch)
-        is_taken = before == registrations.taken(self.checkout.folder)
+        is_taken = before is not None and before == tip_of(self.bare, TAKEN)
         lease = (f"--force-with-lease={self.branch}:{before}",) if is_taken else ()
         # The longest match counts: no rewriting of the person's leads elsewhere.
         as_it_is = f"url.{self.url}/.{{}}={self.url}/"
@@ -245,10 +247,3 @@ class CheckoutSync:
         if line not in self._told:
             self._told.add(line)
             self.tell(line)
-
-
-def _listed(where: Path, *which: str) -> dict[str, str]:
-    """Return what each ref of a repository names, by its full name."""
-    asked = ["for-each-ref", "--format=%(refname) %(objectname)", *which]
-    listed = os.fsdecode(git.run(asked, cwd=where).stdout)
-    return dict(line.split(" ") for line in listed.splitlines())

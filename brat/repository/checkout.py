@@ -219,19 +219,23 @@ def branches_apart(checkout: Checkout, known: Registration) -> Apart:
     own, landed = tip_of(checkout.top, branch), tip_of(bare, branch)
     if own is None or landed is None or own == landed:
         return Apart(landed=landed is not None and own != landed, own=False)
-    if landed == registrations.taken(checkout.folder):
+    if landed == tip_of(bare, TAKEN):
         return Apart(landed=False, own=True)
     return Apart(
         landed=not _holds(checkout.top, own, landed), own=not _holds(bare, landed, own)
     )
 
 
+TAKEN: Final = "refs/brat/taken"
+"""The last tip that both branches had, in the forge's repository."""
+
+
 def note_taken(checkout: Checkout, known: Registration) -> None:
-    """Remember the tip if both branches have it: it can be rewritten from then on."""
+    bare = registrations.bare_path(checkout.folder, known)
     branch = f"refs/heads/{known.branch}"
-    tip = tip_of(registrations.bare_path(checkout.folder, known), branch)
+    tip = tip_of(bare, branch)
     if tip is not None and tip == tip_of(checkout.top, branch):
-        registrations.set_taken(checkout.folder, tip)
+        _opened(bare).references.create(TAKEN, tip, force=True)
 
 
 def landed_line(checkout: Checkout, known: Registration) -> str:
@@ -246,7 +250,7 @@ def landed_commands(checkout: Checkout, known: Registration) -> tuple[list[str],
     worktree that has it: git refuses to from any other.
     """
     bare = registrations.bare_path(checkout.folder, known)
-    is_on, name = _is_on(checkout.top, known.branch), known.branch
+    is_on, name = branch_of(checkout.top) == known.branch, known.branch
     home = None if is_on else worktree_on(checkout.top, name)
     inside = home is None and bare.is_relative_to(checkout.top)
     where = str(bare.relative_to(checkout.top) if inside else bare)
@@ -273,7 +277,7 @@ def worktree_on(top: Path, branch: str) -> Path | None:
 
 def in_its_way(checkout: Checkout, known: Registration) -> tuple[str, ...]:
     """Return the changed files that git's part of the command would refuse to touch."""
-    on = _is_on(checkout.top, known.branch)
+    on = branch_of(checkout.top) == known.branch
     own = branches_apart(checkout, known).own
     changed = checkout.changed_files() if on or own else ()
     if own or not changed:
@@ -339,7 +343,3 @@ def branch_of(top: Path) -> str:
     """Return the branch that is checked out; empty: none is."""
     head = _opened(top).lookup_reference("HEAD").target
     return head.removeprefix("refs/heads/") if isinstance(head, str) else ""
-
-
-def _is_on(top: Path, name: str) -> bool:
-    return branch_of(top) == name

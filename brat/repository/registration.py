@@ -37,7 +37,6 @@ NO_REPOSITORY: Final = (
 BOT: Final = "brat[bot]"
 FORGE_FOLDER: Final = "forge"
 BOT_FOLDER: Final = "bot"
-_TAKEN: Final = "taken"
 
 
 class Registration(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,16 +126,6 @@ def register(folder: Path, source: Source) -> Registration:
         found = replace(found, ci_command=source.ci_command, branch=source.branch)
         write(folder, found)
     return found
-
-
-def taken(folder: Path) -> str:
-    """Return the last commit that checkout and forge had as their tip; empty: none."""
-    file = folder / _TAKEN
-    return file.read_text(encoding="ascii") if file.exists() else ""
-
-
-def set_taken(folder: Path, commit: str) -> None:
-    (folder / _TAKEN).write_text(commit, encoding="ascii")
 
 
 def set_ci(folder: Path, registration: Registration, ci: "Ci") -> None:

@@ -39,6 +39,7 @@ from runner.box.surroundings import STORE, left_in, read_hostile
 from runner.inputs.job_inputs import BadInput, Inputs, default_branch
 
 _NAME, _EMAIL = AUTHOR
+_ORIGIN: Final = "refs/remotes/origin/"
 
 EVERY_OWNER = "every-owner.config"
 """A file in the witness's repository: it makes git read a repository that another user
@@ -265,9 +266,6 @@ def prepare_workspace(
     shutil.copytree(workspace.store, folder / ".git")
     (folder / ".git/config").write_text(_CONFIG)  # which only says who commits
     return workspace
-
-
-_ORIGIN: Final = "refs/remotes/origin/"
 
 
 def _fetch_base(inputs: Inputs, workspace: Workspace, started: TaskStarted) -> None:
