@@ -41,6 +41,7 @@ START_S: Final = 20.0
 STOP_S: Final = 5.0
 NONE: Final[Mapping[str, str]] = {}
 FORGE: Final = "brat.forge"
+_GIT_FILES: Final = ("GIT_CONFIG_GLOBAL", "XDG_CONFIG_HOME")
 
 
 def _environment(secrets: Mapping[str, str]) -> dict[str, str]:
@@ -48,6 +49,8 @@ def _environment(secrets: Mapping[str, str]) -> dict[str, str]:
     path = os.pathsep.join(os.get_exec_path())
     own = {"PATH": path, "HOME": str(Path.home()), "LANG": "C.UTF-8"}
     own |= surroundings.own_tool_variables() | outbound.here().variables
+    have = os.environ  # noqa: TID251  where the person's own git is configured
+    own |= {name: have[name] for name in _GIT_FILES if have.get(name)}
     return own | {SECRET + name: value for name, value in secrets.items()}
 
 

@@ -31,6 +31,7 @@ from runner import engines
 from runner.box import agent_box
 from runner.box.processes import guarded, harden
 from runner.box.supervisor import Cancelled, Ending, Stop
+from runner.box.surroundings import fill_home
 from runner.engines.output_reader import Report
 from runner.inputs import job_inputs
 from runner.inputs.job_inputs import BadInput, Inputs
@@ -44,6 +45,7 @@ from runner.workspace.attempt_commits import AttemptCommits, Work
 from runner.workspace.handoff import NobodySigned, handed_off
 from runner.workspace.work_saver import WorkSaver
 from runner.workspace.workspace import (
+    WHO_COMMITS,
     Folders,
     Workspace,
     fresh_folders,
@@ -143,6 +145,7 @@ class _Session:
         self._folder.claim(copied(facts.SessionReady, self._started))
         for name in ("home", "tmp"):
             (scratch / name).mkdir()
+        fill_home(scratch / "home", {".gitconfig": WHO_COMMITS})
         self._absent = missing_content(workspace)
         ready = self._set_up(workspace)
         if ready.cancelled or ready.why:

@@ -46,15 +46,14 @@ EVERY_OWNER = "every-owner.config"
 owns. Git asks for this in the user's own configuration, nowhere else.
 https://git-scm.com/docs/git-config#Documentation/git-config.txt-safedirectory
 """
+WHO_COMMITS: Final = f"[user]\n\tname = {_NAME}\n\temail = {_EMAIL}\n"
 _CONFIG = f"""\
+{WHO_COMMITS}\
 [core]
 \trepositoryFormatVersion = 0
 \tbare = false
 \tlogAllRefUpdates = false
 \tsafecrlf = false
-[user]
-\tname = {_NAME}
-\temail = {_EMAIL}
 [gc]
 \tauto = 0
 [maintenance]

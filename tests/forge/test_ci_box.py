@@ -135,7 +135,8 @@ async def test_ci_finds_the_tools_of_the_persons_terminal_and_nothing_else(
             (home / file).chmod(0o755)
         for name, value in variables.items():
             monkeypatch.setenv(name, str(home / value))
-    (home / ".gitconfig").write_text(
+    (home / ".config/git").mkdir(parents=True)
+    (home / ".config/git/config").write_text(
         '[user]\n\tname = "P \\\\ \\"at\\" x"\n\temail = p@x\n'
         "[init]\n\tdefaultBranch = trunk\n[credential]\n\thelper = mine\n"
     )

@@ -14,7 +14,10 @@ def tried(forge: Forge, agent: str, command: str) -> Left:
 
 
 def test_work_that_passes_is_a_success(forge: Forge) -> None:
-    left = tried(forge, DONE, "test -e one && echo it is there")
+    commits = (
+        "git init -q $TMPDIR/new && git -C $TMPDIR/new commit -q --allow-empty -m x"
+    )
+    left = tried(forge, DONE, f"test -e one && {commits} && echo it is there")
 
     assert (left.result["conclusion"], left.result["accepted"]) == ("success", True)
     assert "it is there" in left.said

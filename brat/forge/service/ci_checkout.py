@@ -11,8 +11,9 @@ import os
 import shlex
 import shutil
 import stat
+import subprocess
 import threading
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, Self
 
@@ -314,7 +315,7 @@ def _read(folder: Path, *args: str) -> str:
     return git.run(args, cwd=folder, check=False).stdout.decode().strip()
 
 
-_OF_GIT: Final = ("user.name", "user.email", "init.defaultbranch")
+_OF_GIT: Final = r"^(user\.name|user\.email|init\.defaultbranch)$"
 """What tests that use git take for granted where a person has configured it."""
 
 
@@ -361,7 +362,8 @@ class CiBox:
     def _open(self) -> None:
         for each in (self._room.home, self._room.temporary):
             each.mkdir()
-        (self._room.home / ".gitconfig").write_text(_identity(), encoding="utf-8")
+        identity = _identity(self._settings.checkout).encode(errors="surrogateescape")
+        (self._room.home / ".gitconfig").write_bytes(identity)
         hosts = reachable_hosts(self._settings.egress, by_default=False)
         if self._settings.egress is None:
             hosts = REGISTRIES
@@ -389,13 +391,15 @@ class CiBox:
                 agent_box.give_folders(self._room.owned(), os.getuid())
 
 
-def _identity() -> str:
-    """Return the person's name and address as they have told git, for its own file."""
+def _identity(checkout: str) -> str:
+    """Return the person's name and address as git knows them in their checkout."""
+    asked = ["git", "config", "--null", "--get-regexp", _OF_GIT]
+    where = checkout if os.path.isdir(checkout) else "/"  # noqa: PTH112  "" is none
+    told = subprocess.run(asked, cwd=where, capture_output=True, check=False)
     found = []
-    with suppress(pygit2.GitError):  # git itself would refuse such a file
-        own = pygit2.Config(os.path.expanduser("~/.gitconfig"))  # noqa: PTH111
-        for key in (each for each in _OF_GIT if each in own):
-            quoted = (own[key] or "").replace("\\", "\\\\").replace('"', '\\"')
-            section, _, name = key.partition(".")
-            found.append(f'[{section}]\n\t{name} = "{quoted}"\n' if quoted else "")
+    for each in told.stdout.decode(errors="surrogateescape").split("\0"):
+        key, _, value = each.partition("\n")
+        quoted = value.replace("\\", "\\\\").replace('"', '\\"')
+        section, _, name = key.partition(".")
+        found.append(f'[{section}]\n\t{name} = "{quoted}"\n' if quoted else "")
     return "".join(found)
