@@ -85,7 +85,7 @@ def run(folder: Path, source: Path, load: Load) -> Outcome:
 
 async def _run(folder: Path, known: Registration, load: Load) -> Outcome:
     log = folder / "forge.log"
-    with forge_process.forge(folder / FORGE_FOLDER, 0, log=log) as url:
+    with forge_process.forge(folder / FORGE_FOLDER, 0, log=log) as (url, _):
         bot = BotProcess(folder, known, url)
         bot.start()
         try:

@@ -70,7 +70,8 @@ def results(folder: Path, repeats: int) -> dict[str, object]:
 def _measured(folder: Path, how: Callable[[Place, str], float]) -> tuple[int, float]:
     """Return how many results arrived, whole, and how long it took."""
     place = log_place.make(folder)
-    with forge_process.forge(folder / FORGE_FOLDER, 0, log=folder / "forge.log") as url:
+    served = forge_process.forge(folder / FORGE_FOLDER, 0, log=folder / "forge.log")
+    with served as (url, _):
         wall_s = how(place, place.url(url))
     repo, log = pygit2.Repository(str(place.bare)), Log(place.bare)
     arrived = [result for result in place.results if result.branch in repo.references]

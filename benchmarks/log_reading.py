@@ -170,7 +170,7 @@ def _place(log: Path, size: int, head: str, kept: Reading) -> _Place:
 def _started(place: _Place, repeats: int) -> Run:
     with forge_process.forge(
         place.folder / FORGE_FOLDER, 0, log=place.folder / "forge.log"
-    ) as url:
+    ) as (url, _):
         remote = f"{url}/{place.known.repository}.git"
 
         def start(name: str) -> Run:

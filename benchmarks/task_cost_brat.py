@@ -26,13 +26,11 @@ def counted(file: Path) -> None:
         ticks += 1
         return await TICK(loop)
 
-    serve = partial(
-        forge_process.forge_and_process, program=task_cost_forge.__spec__.name
-    )
+    serve = partial(forge_process.forge, program=task_cost_forge.__spec__.name)
     try:
         with (
             patch.object(Loop, "tick", tick),
-            patch.object(forge_process, "forge_and_process", serve),
+            patch.object(forge_process, "forge", serve),
         ):
             main()
     finally:

@@ -81,9 +81,7 @@ def _project(folder: Path) -> Path:
 @contextmanager
 def forge(place: Place) -> Iterator[tuple[str, int]]:
     """Serve the forge; give its address and process id."""
-    served = forge_process.forge_and_process(
-        place.folder / FORGE_FOLDER, 0, log=place.log
-    )
+    served = forge_process.forge(place.folder / FORGE_FOLDER, 0, log=place.log)
     with served as (url, process):
         yield url, process.pid
 

@@ -268,7 +268,7 @@ async def _play(stage: Stage, drawn: random.Random | None, *, live: bool) -> int
     secrets = model_keys(Config()) if stage.engine else {}
     with forge_process.forge(
         folder / FORGE_FOLDER, 0, *options, log=log, secrets=secrets
-    ) as url:
+    ) as (url, _):
         bot = BotProcess(folder, stage.known, url)
         bot.start()
         try:

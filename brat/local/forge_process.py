@@ -126,23 +126,6 @@ def forge(
     log: Path,
     secrets: Mapping[str, str] = NONE,
     program: str = FORGE,
-) -> Iterator[str]:
-    """Serve the forge in `folder` and give its address; see `forge_process`."""
-    served = forge_and_process(
-        folder, port, *options, log=log, secrets=secrets, program=program
-    )
-    with served as (url, _):
-        yield url
-
-
-@contextmanager
-def forge_and_process(
-    folder: Path,
-    port: int,
-    *options: str,
-    log: Path,
-    secrets: Mapping[str, str] = NONE,
-    program: str = FORGE,
 ) -> Iterator[tuple[str, Process]]:
     """Serve the forge in `folder` and give its address and process.
 
@@ -219,8 +202,8 @@ async def served(folder: Path, options: ServeOptions) -> AsyncIterator[Served]:
     The options count for nothing while another process serves it.
     """
     with contextlib.ExitStack() as stack:
-        if forge := _started(stack, folder, options):
-            yield forge
+        if own := _started(stack, folder, options):
+            yield own
             return
         port = registrations.read(folder).port
         async with _attached(stack, folder, options):
@@ -263,13 +246,13 @@ def _started(
         if forge_in_use(folder) and known.port:
             return None
         registrations.set_ci(folder, known, options.ci)
-        forge = forge_and_process(
+        serving = forge(
             folder / FORGE_FOLDER,
             known.port,
             *("--feed", str(folder / BOT_FOLDER)),
             log=folder / _LOG,
             secrets=options.secrets,
         )
-        url, process = stack.enter_context(forge)
+        url, process = stack.enter_context(serving)
         registrations.write(folder, replace(known, port=urlsplit(url).port or 0))
     return Served(url, lambda: process.running)

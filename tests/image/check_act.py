@@ -52,7 +52,7 @@ def test_a_session_runs_in_the_jobs_container(tmp_path: Path) -> None:
     (upload / "action.yml").write_text(UPLOAD)
     git("clone", "-q", str(job.bare), str(checkout), cwd=tmp_path)
 
-    with forge_process.forge(folder, 0, log=tmp_path / "forge.log") as url:
+    with forge_process.forge(folder, 0, log=tmp_path / "forge.log") as (url, _):
         done = run(url, log, token, checkout, upload)
 
     assert done.returncode == 0, done.stdout + done.stderr

@@ -58,7 +58,7 @@ async def worked_off(folder: Path, known: Registration, label: str) -> Convoy:
     log = folder / "forge.log"
     with forge_process.forge(
         folder / FORGE_FOLDER, 0, *options, log=log, program="tests.world.github_forge"
-    ) as url:
+    ) as (url, _):
         bot = BotProcess(folder, known, url)
         bot.start()
         try:

@@ -123,7 +123,7 @@ async def served_by(image: str, folder: Path, known: Registration) -> Convoy:
     log, home = folder / "forge.log", folder / "bot-home"
     home.mkdir()
     forge = forge_process.forge(folder / FORGE_FOLDER, 0, log=log)
-    with forge as url, held_port() as port:
+    with forge as (url, _), held_port() as port:
         settings = {
             "folder": "/var/lib/brat",
             "repositories": [known.repository],

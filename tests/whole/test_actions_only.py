@@ -12,6 +12,7 @@ from msgspec import json
 from bot.settings import bot_folder
 from brat.forge import Forge
 from brat.local import forge_process, local_mode
+from brat.local.forge_process import Process
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration, Source
@@ -65,7 +66,7 @@ def adopted(
     return terminal, known
 
 
-def served(folder: Path, **secrets: str) -> AbstractContextManager[str]:
+def served(folder: Path, **secrets: str) -> AbstractContextManager[tuple[str, Process]]:
     """Serve the forge, whose runs act starts."""
     return forge_process.forge(
         folder / FORGE_FOLDER,
@@ -93,7 +94,7 @@ async def worked_off(
     """Label an issue, disturb; return its convoy at its end, and all runs' titles."""
     bot_folder.log_key_in(folder / BOT_FOLDER)  # its readers believe that one
     key = (folder / BOT_FOLDER / bot_folder.LOG_KEY_FILE).read_text()
-    with served(folder, **({"BRAT_LOG_KEY": key} if signed else {})) as url:
+    with served(folder, **({"BRAT_LOG_KEY": key} if signed else {})) as (url, _):
         async with local_mode.person(url, known) as github:
             issue = await github.open_issue(TITLE, TASKS)
             await github.relabel(issue, {"brat"}, set())
@@ -155,7 +156,7 @@ def test_an_issue_is_merged_by_one_file_alone(
 
 async def set_up(folder: Path, terminal: Terminal, known: Registration) -> Convoy:
     """Type the one command, merge what it proposes; return the convoy at its end."""
-    with served(folder) as url:
+    with served(folder) as (url, _):
         terminal.done(f"git remote add origin {url}/{known.repository}.git")
         token = f"GH_ENTERPRISE_TOKEN={known.person_token}"
         said = await asyncio.to_thread(terminal.type, f"env {token} brat setup --yes")

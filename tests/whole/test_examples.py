@@ -114,7 +114,7 @@ def opened_by_the_example(folder: Path, url: str, known: Registration) -> None:
 async def night(folder: Path, known: Registration) -> Convoy:
     """Let a bot serve a forge, run the example, and return what became of it."""
     log = folder / "forge.log"
-    with forge_process.forge(folder / FORGE_FOLDER, 0, log=log) as url:
+    with forge_process.forge(folder / FORGE_FOLDER, 0, log=log) as (url, _):
         bot = BotProcess(folder, known, url)
         bot.start()
         try:

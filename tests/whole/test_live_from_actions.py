@@ -99,7 +99,7 @@ async def served(
             *options,
             log=log,
             program="tests.world.github_forge",
-        ) as url:
+        ) as (url, _):
             told = ServiceSettings(
                 folder=folder / "bot",
                 repositories=(known.repository,),

@@ -68,7 +68,8 @@ async def accepted(
     folder: Path, known: Registration, terminal: Terminal, serve: list[str]
 ) -> bool:
     """Serve a forge's repository, label an issue there; whether it became a convoy."""
-    with forge_process.forge(folder / FORGE_FOLDER, 0, log=folder / "forge.log") as url:
+    log = folder / "forge.log"
+    with forge_process.forge(folder / FORGE_FOLDER, 0, log=log) as (url, _):
         keep(terminal.cwd / serve[-1], known, url)
         with staying(terminal, *serve) as serving:
             at = serving.says("deliveries: http://")

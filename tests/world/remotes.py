@@ -51,5 +51,5 @@ def by_http(folder: Path) -> Iterator[Address]:
         repo = forge.repository(REPO)
         assert repo is not None
         bare = forge.bare(repo).path
-    with forge_process.forge(folder / "forge", 0, log=folder / "log") as url:
+    with forge_process.forge(folder / "forge", 0, log=folder / "log") as (url, _):
         yield Address(f"{url}/{REPO}.git", tokens["bot"], bare, tokens["reader"])

@@ -71,7 +71,7 @@ def look(folder: Path) -> Seen:
             *options,
             log=log,
             program="tests.world.github_forge",
-        ) as url,
+        ) as (url, _),
         httpx.Client(
             base_url=f"{url}/api/v3/repos/{known.repository}",
             headers={"Authorization": f"Bearer {known.person_token}"},

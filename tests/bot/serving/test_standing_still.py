@@ -77,7 +77,7 @@ async def test_the_bot_of_one_repository_is_unready(tmp_path: Path) -> None:
     hook = ("update", REFUSING.partition("\n")[2])
     put_hook(registrations.bare_path(tmp_path, known), *hook)
     folder, log = tmp_path / FORGE_FOLDER, tmp_path / "forge.log"
-    with forge_process.forge(folder, 0, log=log) as url:
+    with forge_process.forge(folder, 0, log=log) as (url, _):
         bot = BotProcess(tmp_path, known, url)
         bot.start()
         try:
