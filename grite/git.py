@@ -123,9 +123,14 @@ def trust(folder: Path) -> None:
         os.close(handle)
         atexit.register(os.unlink, name)
         _GLOBAL["GIT_CONFIG_GLOBAL"] = name
-    quoted = str(folder).replace("\\", "\\\\").replace('"', '\\"')
     with Path(_GLOBAL["GIT_CONFIG_GLOBAL"]).open("a", errors="surrogateescape") as file:
-        file.write(f'[safe]\n\tdirectory = "{quoted}"\n')
+        file.write(f"[safe]\n\tdirectory = {quoted(str(folder))}\n")
+
+
+def quoted(text: str) -> str:
+    """Return a text as git reads it whole in a configuration or a list of paths."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def version() -> tuple[int, int, int]:

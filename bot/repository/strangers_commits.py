@@ -86,7 +86,7 @@ def take_in_bundle(bundle: Path, repository: Path) -> str:
     with tempfile.TemporaryDirectory(prefix="brat-bundle-") as aside:
         there = {
             "GIT_OBJECT_DIRECTORY": aside,
-            "GIT_ALTERNATE_OBJECT_DIRECTORIES": objects,
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": git.quoted(objects),  # it may hold ":"
         }
         try:
             _unpack(pack, repository, there)

@@ -164,11 +164,10 @@ def _copied(inputs: Inputs, into: Path, commits: Iterable[str]) -> bool:
     if inputs.objects is None:
         return False
     mirror = str(inputs.objects.joinpath(*inputs.url.split("/")[-2:]).resolve())
-    quoted = mirror.replace("\\", "\\\\").replace('"', '\\"')
     allowed = into.with_suffix(".config")
     options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1")
     try:
-        text = f'[safe]\n\tdirectory = "{quoted}"\n'
+        text = f"[safe]\n\tdirectory = {git.quoted(mirror)}\n"
         allowed.write_text(text, errors="surrogateescape")
         git.run(
             ("fetch", *options, "--", f"file://{mirror}", *commits),

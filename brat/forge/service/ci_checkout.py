@@ -401,7 +401,6 @@ def _identity(checkout: str) -> str:
     found = []
     for each in told.stdout.decode(errors="surrogateescape").split("\0"):
         key, _, value = each.partition("\n")
-        quoted = value.replace("\\", "\\\\").replace('"', '\\"')
         section, _, name = key.partition(".")
-        found.append(f'[{section}]\n\t{name} = "{quoted}"\n' if quoted else "")
+        found.append(f"[{section}]\n\t{name} = {git.quoted(value)}\n" if value else "")
     return "".join(found)

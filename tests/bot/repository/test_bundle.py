@@ -52,7 +52,9 @@ class Box:
 
 @pytest.fixture
 def box(tmp_path: Path) -> Box:
-    return Box(tmp_path)
+    folder = tmp_path / 'git\'s "lists": of paths'
+    folder.mkdir()
+    return Box(folder)
 
 
 def test_many_small_works_leave_no_packs_to_keep_open(box: Box) -> None:
