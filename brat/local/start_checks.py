@@ -127,7 +127,7 @@ def clone_lacks(checkout: Checkout, known: Registration | None) -> Iterator[Lack
 
 def _is_partial(top: Path) -> bool:
     """Whether objects are missing that a remote has promised."""
-    promised = ["config", "--get-regexp", r"^remote\..*\.promisor$"]
+    promised = ["config", "--get-regexp", r"^remote\..*\.promisor$|partialclone$"]
     if git.run(promised, cwd=top, check=False).status != 0:
         return False
     listed = ["rev-list", "--objects", "--no-object-names", "--missing=print", "HEAD"]

@@ -105,6 +105,7 @@ _UNDER_WAY: Final = {
 
 def find(path: Path) -> Checkout:
     git.require_version()
+    pygit2.settings.set_extensions(["partialclone"])  # it only asks for what is missing
     found = pygit2.discover_repository(str(path))
     if found is None:
         raise BratError(NO_REPOSITORY.format(path.resolve()))

@@ -86,6 +86,8 @@ def test_a_clone_that_is_not_whole_is_named_with_the_command_that_makes_it_whole
     origin: Path, options: Sequence[str], mend: Sequence[str]
 ) -> None:
     where = cloned(origin, *options)
+    if "--filter=tree:0" in options:
+        git(where, "config", "extensions.partialClone", "origin")  # as by old git
     before = lacks(where)
 
     if mend:
