@@ -26,7 +26,7 @@ from brat.forge.resources.forge_records import Ci
 from brat.forge.service.local_ci import NAME as LOCAL_CI
 from brat.forge.service.programs import plain_environment
 from brat.forge.service.run_start import HIDDEN, SHOWN
-from brat.repository.checkout import Checkout, worktree_on
+from brat.repository.checkout import Checkout, tip_of, worktree_on
 from brat.repository.forge_files import forge_in_use
 from brat.repository.registration import CONFIG, Registration
 from convoy.config import Config
@@ -146,11 +146,12 @@ def branch_lacks(checkout: Checkout, known: Registration | None) -> Iterator[Lac
         home = worktree_on(checkout.top, known.branch)
         words = ("cd", str(home)) if home else ("git", "switch", known.branch)
         stop = "stop brat and run " * forge_in_use(checkout.folder)
+        if tip_of(checkout.top, f"refs/heads/{known.branch}") is not None:
+            stop = f"run `{shlex.join(words)}`, or {stop}"
         yield Lack(
             f"{checkout.top} is on the branch {checkout.branch}, but agents start from "
             f"{known.branch}",
-            f"run `{shlex.join(words)}`, or {stop}`brat init` to make agents start "
-            f"from {checkout.branch}",
+            f"{stop or 'run '}`brat init` to make agents start from {checkout.branch}",
         )
 
 

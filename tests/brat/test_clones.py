@@ -298,6 +298,11 @@ def test_a_linked_worktree_shares_what_brat_knows(origin: Path) -> None:
     line = landed_line(linked, known)
     subprocess.run(("sh", "-c", line), cwd=linked.top, env=CLEAN, check=True)
     assert git(origin, "rev-parse", "HEAD") == landed
+    git(origin, "branch", "--quiet", "--move", "main", "new")
+    (said,) = map(str, branch_lacks(linked, known))
+    assert said.endswith(
+        "start from main: run `brat init` to make agents start from side"
+    )
 
 
 def test_a_git_folder_elsewhere_and_a_long_argument_are_no_hindrance(
