@@ -395,9 +395,12 @@ def _identity(checkout: str) -> str:
     """Return the person's name and address as git knows them in their checkout."""
     asked = ["git", "config", "--null", "--get-regexp", _OF_GIT]
     where = checkout if os.path.isdir(checkout) else "/"  # noqa: PTH112  "" is none
-    told = subprocess.run(
-        asked, cwd=where, capture_output=True, check=False, timeout=CHECKOUT_S
-    )
+    try:
+        told = subprocess.run(
+            asked, cwd=where, capture_output=True, check=False, timeout=CHECKOUT_S
+        )
+    except subprocess.TimeoutExpired:
+        return ""
     found = []
     for each in told.stdout.decode(errors="surrogateescape").split("\0"):
         key, _, value = each.partition("\n")
