@@ -78,7 +78,7 @@ def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int
         if not shown and not any(each.issue for each in local):
             say(NOTHING_YET)
         if stands_still(path, state):
-            say("brat is not running here, so nothing moves; to continue: brat up")
+            say("nothing moves here until you run: brat up")
     found = (*local, *interventions(state, wall_clock(), reader.faults))
     return BLOCKED if needs_a_person(found, convoy) else OK
 
