@@ -163,11 +163,12 @@ class CheckoutSync:
         if (tip, named) == self._named:
             return
         self._named = tip, named
-        origins = [each for each in named if not each.startswith(_TAGS)]
-        on = (f"--merged={each}" for each in (tip, *origins))
-        asked = ["for-each-ref", "--format=%(refname)", *on, _TAGS]
-        tags = os.fsdecode(git.run(asked, cwd=top).stdout).split()
-        here = {each: named[each] for each in (*origins, *tags) if each in named}
+        here = {ref: at for ref, at in named.items() if not ref.startswith(_TAGS)}
+        if len(here) < len(named):
+            on = (f"--merged={each}" for each in (tip, *here))
+            asked = ["for-each-ref", "--format=%(refname)", *on, _TAGS]
+            tags = os.fsdecode(git.run(asked, cwd=top).stdout).split()
+            here |= {each: named[each] for each in tags if each in named}
         there = bare.refs(_TAGS) | bare.refs("refs/remotes/")
         for ref in there.keys() - here.keys():
             with suppress(KeyError):  # another terminal may be quicker

@@ -126,10 +126,11 @@ def because(task: TaskSpec, on: int) -> str:
     return next(why, "the plan says so")
 
 
-def edge_words(task: TaskSpec) -> tuple[str, ...]:
-    """Return for each task that this one comes after why it does."""
+def edge_words(task: TaskSpec, *, settled: bool = False) -> tuple[str, ...]:
+    """Return for each task that this one comes, or came, after why it does."""
+    waits = "waited" if settled else "waits"
     return tuple(
-        f"it waits for task {number}: {because(task, number)}" for number in task.after
+        f"it {waits} for task {each}: {because(task, each)}" for each in task.after
     )
 
 

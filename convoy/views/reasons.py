@@ -111,7 +111,7 @@ def reasons(state: State, convoy: Convoy, task: Task, now: int) -> tuple[str, ..
     return (
         *_standing(task),
         *waits,
-        *(() if task.settled else edge_words(task.spec)),
+        *edge_words(task.spec, settled=task.settled),
         *(f"an attempt left this note: {note}" for note in task.learned),
     )
 

@@ -17,7 +17,7 @@ GIT_CALLS = {
     "cat-file": 1,
     "checkout": 1,
     "commit": 1,
-    "config": 1,
+    "config": 2,
     "diff-index": 1,
     "diff-tree": 3,
     "init": 2,

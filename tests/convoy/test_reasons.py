@@ -24,7 +24,11 @@ def test_each_state_says_what_it_waits_for() -> None:
     assert before == ["a free slot", "task 1", "its session", "the merge queue", ""]
     assert "it waits for task 1: the plan says so" in why(rules, 2)
     rules.do(DropTask(convoy=NAME, task=2, why="not wanted"))
-    assert why(rules, 2) == ("it is dropped, not tried yet", "not wanted")
+    assert why(rules, 2) == (
+        "it is dropped, not tried yet",
+        "not wanted",
+        "it waited for task 1: the plan says so",
+    )
     assert waits_for(rules.convoy, rules.task(4)) == "CI"
 
 

@@ -66,7 +66,7 @@ def test_prose_becomes_tasks_that_wait_for_what_they_share(tmp_path: Path) -> No
     [convoy] = status["convoys"]
     assert [task["after"] for task in convoy["tasks"]] == [[], [], [1, 2]]
     assert [task["state"] for task in convoy["tasks"]] == ["merged"] * 3
-    assert "it waits for task 1: task 1 creates one.txt" in terminal.done(
+    assert "it waited for task 1: task 1 creates one.txt" in terminal.done(
         "brat why task-3"
     )
     assert "Planned 3 tasks (engine planner)." in terminal.done("brat log show -n 200")
