@@ -155,15 +155,8 @@ def read_commit(
 
 
 def _contents(answer: bytes, *kinds: str) -> Iterator[bytes]:
-    """Give the content of each object in the answer of `cat-file --batch`.
-
-    https://git-scm.com/docs/git-cat-file#_batch_output
-    """
-    at = 0
-    for wanted in kinds:
-        end = answer.index(b"\n", at)
-        oid, kind, *size = answer[at:end].decode().split(" ")
+    for wanted, (head, data) in zip(kinds, git.batched(answer), strict=True):
+        oid, kind, *_ = head.split(" ")
         if kind != wanted:
             raise Corrupt(f"the {wanted} {oid} is {kind}")
-        start, at = end + 1, end + 1 + int(size[0]) + 1
-        yield answer[start : at - 1]
+        yield data

@@ -17,7 +17,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -125,6 +125,20 @@ def trust(folder: Path) -> None:
         _GLOBAL["GIT_CONFIG_GLOBAL"] = name
     with Path(_GLOBAL["GIT_CONFIG_GLOBAL"]).open("a", errors="surrogateescape") as file:
         file.write(f"[safe]\n\tdirectory = {quoted(str(folder))}\n")
+
+
+def batched(answer: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield the head of each object in the answer of `git cat-file --batch`, and it.
+
+    https://git-scm.com/docs/git-cat-file#_batch_output
+    """
+    at = 0
+    while (end := answer.find(b"\n", at)) >= 0:
+        head, at = answer[at:end].decode(), end + 1
+        size = head.rpartition(" ")[2]
+        if size.isdecimal():  # else it says that the object is missing
+            at += int(size) + 1
+        yield head, answer[end + 1 : at - 1]
 
 
 def quoted(text: str) -> str:

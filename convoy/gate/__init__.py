@@ -167,6 +167,18 @@ def is_safe(path: str) -> bool:
     )
 
 
+NOT_ON_WINDOWS: Final = re.compile(
+    r'[<>:"|?*\\]|[ .](?:/|$)|(?:^|/)(?:con|prn|aux|nul|com\d|lpt\d)(?:[./]|$)',
+    re.IGNORECASE,
+)
+"""https://learn.microsoft.com/windows/win32/fileio/naming-a-file"""
+
+
+def pattern(path: str) -> str:
+    """Return the line of a .gitignore that means this path alone, or nearly so."""
+    return "/" + re.sub(r"[\x00-\x1f]", "?", re.sub(r"([\\*?\[ ])", r"\\\1", path))
+
+
 def is_matched(path: str, patterns: Iterable[str], *, any_case: bool = False) -> bool:
     """Say whether .gitignore lines would ignore the file `path`.
 
@@ -314,7 +326,6 @@ def ci_files(paths: Iterable[str]) -> tuple[str, ...]:
 
 NEVER_ALLOWED: Final = (".brat/**", ".git/**", ".gitmodules")
 """Whoever may change these has the next agent, or the bot, do what they want."""
-_GLOB: Final = re.compile(r"([\\*?\[ ])")
 
 
 def protected(paths: Iterable[str], gate: Gate) -> tuple[str, ...]:
@@ -365,6 +376,4 @@ def wants(number: int, paths: tuple[str, ...]) -> str:
 
 def gate_of(gate: Gate, task: Task) -> Gate:
     """Return the gate for one task's work: without what people allowed it."""
-    # Each line of a .gitignore that means exactly one path.
-    lines = ("/" + _GLOB.sub(r"\\\1", path) for path in task.allowed)
-    return replace(gate, spared=tuple(lines))
+    return replace(gate, spared=tuple(map(pattern, task.allowed)))

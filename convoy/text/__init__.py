@@ -62,6 +62,18 @@ def cut(text: str, room: int) -> str:
     return text if len(text) <= room else f"{text[: room - 1].rstrip()}…"
 
 
+def with_line_ends_of(before: bytes, after: bytes) -> bytes | None:
+    """Return a text with the line ends that all of it had, or None if it has them."""
+    had, lines = before.count(b"\r\n"), before.count(b"\n")
+    has, news = after.count(b"\r\n"), after.count(b"\n")
+    if not lines or b"\0" in before or b"\0" in after:
+        return None
+    plain = after.replace(b"\r\n", b"\n")
+    if had == lines and has < news:
+        return plain.replace(b"\n", b"\r\n")
+    return plain if b"\r" not in before and has == news else None
+
+
 def full_stop(text: str) -> str:
     """Return `text` as a sentence that ends once."""
     return text if text.endswith(("?", "!", "…")) else f"{text.rstrip('. ')}."

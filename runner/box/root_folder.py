@@ -140,7 +140,6 @@ def _hide(where: str) -> str:
 
 
 def _make_place(where: str, *, is_folder: bool) -> None:
-    """Make a file or folder to mount on, unless it is there."""
     if os.path.exists(where):  # noqa: PTH110  as above
         return
     if is_folder:

@@ -79,7 +79,6 @@ def _refused(told: int, before: str, why: str) -> int:
 def _inside(
     box: _Box, line: socket.socket, told: tuple[int, str], program: list[str]
 ) -> int:
-    """Enter the box, report its walls, and become the program."""
     number, before = told
     kernel.prctl(kernel.DIE_WITH_PARENT, signal.SIGKILL)
     os.setsid()
@@ -116,7 +115,6 @@ def _enter(box: _Box, line: socket.socket) -> str:
 
 
 def _serve(box: _Box, line: socket.socket, watch: int) -> None:
-    """Answer the program's calls until it has ended."""
     handing, ports = box.exits[:1], box.exits[1:]
     try:
         asking = _received(line)

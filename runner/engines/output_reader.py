@@ -62,7 +62,6 @@ class Report(Struct, frozen=True):
 
 class OutputReader:
     def __init__(self, row: Row, note: Callable[[Said], None]) -> None:
-        """Call `note` with each event as it comes."""
         self._row = row
         self._note = note
         self._unfinished: dict[Stream, str] = {"out": "", "err": ""}

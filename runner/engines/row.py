@@ -262,7 +262,6 @@ def missing_key(row: Row, call: Call) -> str:
 
 
 def _names(row: Row, call: Call) -> tuple[str, ...]:
-    """Return the variables that may hold the key."""
     if call.spec.secret:
         return (call.spec.secret,)
     vendor = vendor_of(row, call)

@@ -209,7 +209,6 @@ class Gate:
     def _checked(
         self, request: web.BaseRequest, asked: request_rules.Route, body: bytes
     ) -> bytes:
-        """Return the body that the vendor gets."""
         if "Content-Encoding" in request.headers:
             raise request_rules.unreadable("compressed")
         for name in request_rules.refused_trials(

@@ -352,7 +352,6 @@ def _object(
 
 
 def _type(text: str, known: dict[str, Any]) -> Any:  # noqa: ANN401  types of all kinds
-    """Return the type that a text names, less its spaces."""
     depth, parts = 0, [""]
     for letter in text:
         depth += (letter in "[{") - (letter in "]}")

@@ -25,6 +25,7 @@ from typing import Final
 from msgspec import Struct
 
 from convoy.events.session_events import TaskStarted
+from convoy.gate import pattern
 from convoy.text import Redaction, clean, shortened
 from runner.box import surroundings
 from runner.box.agent_box import Box, NetworkExit, Room, boxed, session_room
@@ -35,7 +36,6 @@ from runner.inputs.job_inputs import Inputs
 from runner.proxy.proxy_protocol import ProxyOrder
 from runner.session.proxy_client import ProxyClient, unreached
 from runner.session.result_folder import TRANSCRIPT, Folder, Reader, Transcript
-from runner.workspace.stray_content import pattern
 from runner.workspace.workspace import Workspace, ignore_files
 
 OUTPUT_BYTES: Final = 1_000_000

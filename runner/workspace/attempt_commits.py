@@ -22,21 +22,23 @@ from msgspec.structs import replace
 from convoy.gate import (
     FILE_BYTES,
     GONE,
+    NOT_ON_WINDOWS,
     PathChange,
     file_and_size,
     is_matched,
     is_safe,
     parse_raw,
     path_list,
+    pattern,
 )
 from convoy.gate.leaks import leaks
 from convoy.model.records import Gate
-from convoy.text import NO_SECRETS, SIGNED_OFF, Redaction
+from convoy.text import NO_SECRETS, SIGNED_OFF, Redaction, with_line_ends_of
 from grite import errors, git
 from grite.errors import BratError, GitFailed, Unavailable
 from runner.box.surroundings import left_in, read_hostile
 from runner.workspace import stray_content as stray
-from runner.workspace.stray_content import Staged, batched
+from runner.workspace.stray_content import Staged
 from runner.workspace.workspace import (
     ATTRIBUTES,
     IGNORES,
@@ -377,7 +379,7 @@ class AttemptCommits:
             strays = stray.untracked(workspace.folder, others)
         for path, reason in strays.items():
             left_out.setdefault(reason, []).append(path)
-        ignored = (*self._litter, *map(stray.pattern, strays))
+        ignored = (*self._litter, *map(pattern, strays))
         ignore_files(workspace.store, ignored)
         added = self._git("add", "--all", "--ignore-errors", check=False)
         return () if added.status == 0 else self._stage_each(left_out), known
@@ -489,7 +491,7 @@ class AttemptCommits:
         held = self._contents(chain.from_iterable(pairs))
         found = []
         for each, before, after in zip(texts, held[::2], held[1::2], strict=False):
-            meant = stray.with_line_ends_of(before, after)
+            meant = with_line_ends_of(before, after)
             if meant == before:
                 return []
             if meant is not None:
@@ -529,7 +531,6 @@ class AttemptCommits:
     def _unfiltered(
         self, files: Sequence[str], *, landing: bool
     ) -> dict[str, set[str]]:
-        """Return those that a filter should have written; see `stray.unfiltered`."""
         is_asked = self._has_attributes(files)
         told = self._attributes(files, "filter") if is_asked else b""
         return stray.unfiltered(self._workspace.folder, told, landing=landing)
@@ -550,12 +551,11 @@ class AttemptCommits:
             names = (base or set()).difference(gone).union(news)
         counted = Counter(map(str.casefold, names)) if news else Counter()
         twins = [path for path in news if counted[path.casefold()] > 1]
-        odd = [path for path in news if stray.NOT_ON_WINDOWS.search(path)]
+        odd = [path for path in news if NOT_ON_WINDOWS.search(path)]
         found = {stray.UNPORTABLE: odd, stray.TWIN: twins}
         return {why: paths for why, paths in found.items() if paths}
 
     def _steps(self, head: str) -> tuple[PathChange, ...]:
-        """Return what each commit after the base changes."""
         new = self._git("rev-list", f"^{self._workspace.base}", head).stdout
         form = ("--stdin", "-m", "--no-commit-id")
         return parse_raw(self._git(*_TREES, *form, stdin=new).stdout)
@@ -574,10 +574,10 @@ class AttemptCommits:
     def _contents(self, blobs: Iterable[str]) -> list[bytes]:
         asked = "".join(f"{each}\n" for each in blobs).encode()
         cat = ("cat-file", "--batch")
-        return [*batched(self._git(*cat, stdin=asked).stdout)] if asked else []
+        said = self._git(*cat, stdin=asked).stdout if asked else b""
+        return [content for _, content in git.batched(said)]
 
     def _has_attributes(self, paths: Iterable[str]) -> bool:
-        """Whether any file may give these paths attributes."""
         above = {each for path in paths for each in PurePosixPath(path).parents}
         files = (self._workspace.folder / each / ATTRIBUTES for each in above)
         is_listed = self._workspace.mentions(ATTRIBUTES.encode())
@@ -608,7 +608,6 @@ def _listed(paths: Iterable[str]) -> bytes:
 
 
 def _is_same(folder: Path, other: Path, path: str) -> bool:
-    """Whether two folders hold the same small file at a path."""
     file = other / path
     most = min(file.stat().st_size, FILE_BYTES) if file.is_file() else 0
     return most < FILE_BYTES and read_hostile(folder / path, most + 1) == (

@@ -83,12 +83,6 @@ _PROGRAM: Final = re.compile(
 https://man7.org/linux/man-pages/man5/elf.5.html
 """
 _HEAD_BYTES: Final = 8
-_CONFIG_BYTES: Final = 100_000
-NOT_ON_WINDOWS: Final = re.compile(
-    r'[<>:"|?*\\]|[ .](?:/|$)|(?:^|/)(?:con|prn|aux|nul|com\d|lpt\d)(?:[./]|$)',
-    re.IGNORECASE,
-)
-"""https://learn.microsoft.com/windows/win32/fileio/naming-a-file"""
 POINTER: Final = b"version https://git-lfs.github.com/spec/"
 """How a file begins that Git LFS has written.
 https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md
@@ -179,7 +173,7 @@ def is_begun(top: Path, path: str) -> bool:
     git, parts = top / path / ".git", path.split("/")
     if git.is_symlink() or not (git / "config").is_file():
         return False
-    fetched = b"[remote" in read_hostile(git / "config", _CONFIG_BYTES)
+    fetched = b"[remote" in read_hostile(git / "config", 100_000)
     return not fetched and not any(map(_OUTPUT.fullmatch, parts))
 
 
@@ -242,27 +236,6 @@ def made_folders(folder: Path, added: Iterable[Staged]) -> dict[str, list[Staged
         ):
             found.setdefault(each.path, []).append(each)
     return found
-
-
-def batched(said: bytes) -> Iterator[bytes]:
-    """Yield what `git cat-file --batch` wrote of each object."""
-    at = 0
-    while (end := said.find(b"\n", at)) >= 0:
-        size = int(said[at:end].rpartition(b" ")[2])
-        yield said[end + 1 : end + 1 + size]
-        at = end + size + 2
-
-
-def with_line_ends_of(before: bytes, after: bytes) -> bytes | None:
-    """Return a text with the line ends that all of it had, or None if it has them."""
-    had, lines = before.count(b"\r\n"), before.count(b"\n")
-    has, news = after.count(b"\r\n"), after.count(b"\n")
-    if not lines or b"\0" in before or b"\0" in after:
-        return None
-    plain = after.replace(b"\r\n", b"\n")
-    if had == lines and has < news:
-        return plain.replace(b"\n", b"\r\n")
-    return plain if b"\r" not in before and has == news else None
 
 
 def unfit(changes: Sequence[Staged]) -> Iterator[tuple[Staged, str]]:
@@ -339,8 +312,3 @@ def unfiltered(
 
 def sentences(found: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     return tuple(f"{why}: {path_list(sorted({*at}))}." for why, at in found.items())
-
-
-def pattern(path: str) -> str:
-    """Return the line of a .gitignore that means this path alone, or nearly so."""
-    return "/" + re.sub(r"[\x00-\x1f]", "?", re.sub(r"([\\*?\[ ])", r"\\\1", path))
