@@ -3,6 +3,7 @@
 `make first-five-minutes` prints the sessions.
 """
 
+import re
 import shlex
 import sys
 import tempfile
@@ -16,6 +17,7 @@ from msgspec import Struct
 from tests.world.terminal import Said, Terminal
 
 PULL: Final = "work landed; bring it into your checkout with: "
+ADVICE: Final = re.compile("`(.*?)`")
 CONFIG: Final = """\
 [engine.default]
 type = "shell"
@@ -119,10 +121,13 @@ class Beginning(Struct, frozen=True):
     ci: str
     shown: str
     """What ends with 0 when the work is in the checkout."""
-    before: str = "true"
+    before: str = ""
     """What is typed before the first commit."""
-    is_cloned: bool = False
-    """Whether the person works in a clone of it."""
+    begun: str = ""
+    """What is typed after it."""
+    clone: str = ""
+    """What makes the folder `.` in which the person works, if that is another."""
+    task: str = "Say hello"
 
 
 POINTER: Final = (
@@ -137,7 +142,7 @@ BEGINNINGS: Final = {
             f"git init -q lib && git -C lib {WHO} commit -q --allow-empty -m L &&"
             "git -c advice.addEmbeddedRepo=false add lib"
         ),
-        is_cloned=True,
+        clone="git clone --quiet ../project .",
         agent="git submodule update --init; git rm -q lib; echo b >> a.txt",
         ci="test -d lib && grep b a.txt",
         shown="git ls-files --stage lib | grep ^160000 && grep lib .gitmodules",
@@ -161,6 +166,75 @@ BEGINNINGS: Final = {
         ),
         shown="git log --format=%s -1 | grep '^docs: say hello$'",
     ),
+    "a shallow clone": Beginning(
+        files={"a.txt": "a\n"},
+        begun=f"git {WHO} commit --quiet --allow-empty -m 'docs: more'",
+        clone='git clone --quiet --depth 1 "file://$PWD/../project" .',
+        agent="echo b >> a.txt; git commit -qam 'Write b'",
+        ci="grep b a.txt",
+        shown="git log --format=%s | grep 'docs: more' && grep b a.txt",
+    ),
+    "a worktree, and a person's own way with git": Beginning(
+        files={"hooks/pre-commit": "#!/bin/sh\nexit 1\n", "a.txt": "a\n"},
+        begun=(
+            "chmod +x hooks/pre-commit; git config core.hooksPath hooks;"
+            "git config commit.gpgSign true; git config gpg.program false;"
+            "git config push.default nothing; git config submodule.recurse true;"
+            "git config diff.external false; git config core.fsmonitor false"
+        ),
+        clone="git -C ../project worktree add --quiet -b work/hello ../clone",
+        agent="echo b >> a.txt",
+        ci="grep b a.txt",
+        shown='test "$(git branch --show-current)" = work/hello && grep b a.txt',
+    ),
+    "line ends of Windows, and all that an agent leaves": Beginning(
+        files={
+            ".gitattributes": "* text=auto\n*.bat eol=crlf\n",
+            ".gitignore": "*.log\n",
+            "build.bat": "echo a\r\n",
+            "dos.txt": "a\n",
+        },
+        begun=(
+            "printf 'a\\r\\n' > dos.txt;"
+            "DOS=$(git hash-object -w --no-filters dos.txt);"
+            "git update-index --cacheinfo 100644,$DOS,dos.txt;"
+            f"git {WHO} commit --quiet -m 'docs: dos'"
+        ),
+        agent=(
+            "printf 'echo b\\r\\n' >> build.bat; echo noise > out.log\n"
+            "mkdir -p .venv node_modules/a __pycache__ café\n"
+            "touch .venv/pyvenv.cfg node_modules/a/b.js __pycache__/a.pyc café/b\n"
+            "git clone -q . cloned"
+        ),
+        ci="grep b build.bat && test -f café/b",
+        shown=(
+            "git ls-files --eol build.bat | grep w/crlf &&"
+            'test "$(git log --format=%H -1 -- dos.txt)" != "$(git rev-parse HEAD)" &&'
+            "! git ls-files | grep -E 'cloned|venv|node_modules|pycache|log$'"
+        ),
+    ),
+    "a program and a version of the project's own": Beginning(
+        files={"version.sh": "git describe --tags --match 'v*'\n"},
+        before=(
+            'cd "$HOME/bin" && echo "#!/bin/sh" > pytest && chmod +x pytest &&'
+            'echo "test -f hello.txt" >> pytest'
+        ),
+        begun=f"git {WHO} tag -a v1.2 -m one",
+        clone="git clone --quiet ../project .",
+        agent="sh version.sh > version.txt; git diff --quiet origin/main",
+        ci="pytest && sh version.sh | grep ^v1.2 && git merge-base HEAD origin/main",
+        shown="grep ^v1.2 version.txt",
+    ),
+    "a text from a phone": Beginning(
+        files={"a.txt": "a\n"},
+        task=(
+            "\u201cSay hello\u201d \u2014 with Accept: application/json\u00a0and "
+            "engine: elasticsearch\n\n-\u00a0[ ]\u00a0Say hello (after nothing)"
+        ),
+        agent='echo "$BRAT_TITLE" > title.txt',
+        ci="test -f hello.txt",
+        shown="grep '^Say hello (after nothing)$' title.txt",
+    ),
 }
 
 
@@ -178,14 +252,34 @@ def from_a_project(folder: Path, name: str) -> Session:
         (".brat/config.toml", config),
     ):
         here.write(path, text)
-    here.type(one.before)
-    here.type(f"git add --all && git {WHO} commit --quiet -m 'docs: begin'")
-    if one.is_cloned:
+    commit = f"git add --all && git {WHO} commit --quiet -m 'docs: begin'"
+    for line in filter(None, (one.before, commit, one.begun)):
+        here.type(line)
+    if one.clone:
         here = Session(folder, "clone")
-        here.type("git clone --quiet ../project .")
+        here.type(one.clone)
     here.type("brat init")
-    here.pull(here.type(START))
+    start = START.replace("Say hello", one.task)
+    said = here.type(start)
+    if said.status != 0:
+        here.type(ADVICE.findall(said.err)[0])
+        said = here.type(start)
+    here.pull(said)
     here.type(one.shown)
+    return here
+
+
+def with_a_mistake(folder: Path) -> Session:
+    """Begin with a command that is not there as CI, and put it right."""
+    here = Session(folder, "mistaken")
+    here.type("git init --quiet --initial-branch=main")
+    here.type(f"git {WHO} commit --quiet --allow-empty -m Begin")
+    here.write(".brat/config.toml", CONFIG.replace("test -f", "no-such-program"))
+    here.type("brat init")
+    here.type(START)
+    here.write(".brat/config.toml", CONFIG)
+    here.pull(here.type(START))
+    here.type("cat hello.txt")
     return here
 
 
@@ -193,6 +287,7 @@ SESSIONS: Final[dict[str, Callable[[Path], Session]]] = {
     "an empty folder": from_nothing,
     "a clone": from_a_clone,
     "no tests": without_tests,
+    "a mistake": with_a_mistake,
     **{name: partial(from_a_project, name=name) for name in BEGINNINGS},
 }
 

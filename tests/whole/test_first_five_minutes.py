@@ -8,6 +8,7 @@ from tests.whole.first_five_minutes import SESSIONS, START, Session
 from tests.world.terminal import left_running
 
 pytestmark = pytest.mark.timeout(300)
+SHALLOW = "agents need the whole history: run `git fetch --unshallow`, or set "
 NO_CI = "no CI command was found, so nothing can land: set [ci] command in "
 REFUSED = {
     "an empty folder": [
@@ -20,6 +21,8 @@ REFUSED = {
         (START, NO_CI),
     ],
     "no tests": [(START, NO_CI)],
+    "a mistake": [(START, "but the program no-such-program was not found: install")],
+    "a shallow clone": [("brat init", SHALLOW), (START, SHALLOW)],
 }
 """What is refused on the way, and what is said to do about it."""
 
