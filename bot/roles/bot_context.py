@@ -146,9 +146,12 @@ class Failures:
         return isinstance(self.owed.get(item), ItemSetAside)
 
     def worked(self, item: str, state: State) -> None:
-        """Note that an item works; what was set aside is taken up."""
+        """Note that an item works; what was set aside is taken up.
+
+        Another step of the item that was refused just now keeps it aside.
+        """
         self._counts.pop(item, None)
-        if set_aside(state, item) is not None:
+        if set_aside(state, item) is not None and not self.keep_back(item):
             self.owed[item] = ItemTakenUp(item=item, works=True)
 
     def passed(self, item: str) -> None:

@@ -11,11 +11,14 @@ from stat import S_IRWXU
 import pytest
 
 from bot.door.inbox import StartRequest
+from bot.forge.rest import Refused
 from bot.loop.loop import RETRY_S, Loop
 from bot.repository.draft import Draft
+from bot.roles.bot_context import Failures
 from bot.serving import bot_service
 from convoy.events.hold_events import WorkHeld, WorkReleased
-from convoy.model.state import asides
+from convoy.model.ids import SetAside
+from convoy.model.state import State, asides
 from tests.bot.hosted import at_home, settings
 from tests.bot.room import NAME, room
 from tests.world.faults import BadDay, bad_day
@@ -106,6 +109,17 @@ async def test_what_is_not_refused_goes_on_beside_it(tmp_path: Path) -> None:
 
         assert len(await here.get(f"issues/{issue}/comments")) == 1
         assert await here.get("issues/1/comments") == []
+
+
+def test_what_is_refused_stays_aside_though_another_step_of_it_works() -> None:
+    item, aside = "run/1", SetAside(why="not now", at=0, again=True)
+    state = State(set_aside={"run/1": aside})
+    failures = Failures()
+
+    failures.note(item, Refused("pull", 403, "not now"), answers=1, now=1)
+    failures.worked(item, state)
+
+    assert failures.keep_back(item)
 
 
 def asked() -> StartRequest:
