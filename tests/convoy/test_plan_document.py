@@ -4,8 +4,9 @@ from msgspec.structs import replace
 
 from convoy.model.records import Scope, Wait
 from convoy.planner.ground import Ground, absent_paths, scopes
-from convoy.views.plan import plan_document
-from tests.world.rules import Rules, spec
+from convoy.rules.plan_changes import LinkTask
+from convoy.views.plan import edge_words, plan_document
+from tests.world.rules import NAME, Rules, spec
 
 
 def test_a_task_says_what_it_makes_and_what_is_protected() -> None:
@@ -48,3 +49,15 @@ def test_approval_is_said_before_there_is_a_plan_and_not_after_it() -> None:
     assert "`/brat approve` here" in plan_document(convoy).approval
     assert "/brat approve" in plan_document(replace(convoy, tasks=())).approval
     assert plan_document(replace(convoy, state="active")).approval == ""
+
+
+def test_every_edge_has_its_reason() -> None:
+    rules = Rules().planned(spec(1), spec(2), spec(3))
+    rules.do(LinkTask(convoy=NAME, task=3, on=2, by="bea"))
+    both = spec(4, after=(1, 2), waits=(Wait(2, "both touch a.py"),))
+
+    assert edge_words(rules.task(3).spec) == ("it waits for task 2: bea requested it",)
+    assert edge_words(both) == (
+        "it waits for task 1: the plan says so",
+        "it waits for task 2: both touch a.py",
+    )

@@ -1,11 +1,8 @@
 """Who may start, and the chain of candidates that wait to land."""
 
-from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 
-from convoy.events.people_events import ConvoyPaused
-from convoy.model.state import Convoy, Task
-from convoy.model.work import Candidate, Work
+from convoy.model.state import Convoy
 from convoy.rules.landing import (
     AttemptMerge,
     LandMerge,
@@ -35,28 +32,11 @@ def order(convoy: Convoy) -> list[int]:
 # --- starting -------------------------------------------------------------------------
 
 
-def test_only_queued_tasks_of_active_convoys_start() -> None:
-    rules = Rules().planned(spec(1), spec(2))
-
-    assert startable(rules.convoy, rules.task(1))
-    rules.started(1)
-    assert not startable(rules.convoy, rules.task(1))
-    rules.do(ConvoyPaused(convoy=NAME, by="ann"))
-    assert not startable(rules.convoy, rules.task(2))
-
-
 def test_what_is_needed_must_be_merged_not_only_settled() -> None:
     rules = Rules().planned(spec(1), spec(2), spec(3, after=(1, 2))).landed(1, sha("a"))
     rules.do(BlockTask(convoy=NAME, task=2, why="no"))
 
     assert not startable(rules.convoy, rules.task(3))
-
-
-def test_a_need_that_is_not_in_the_plan_is_never_met() -> None:
-    task = Task(spec=spec(2, after=(1,)))
-    convoy = replace(Rules().planned(spec(1)).convoy, tasks=(task,))
-
-    assert not startable(convoy, task)
 
 
 def test_leases_on_a_folder_keep_out_what_is_in_it() -> None:
@@ -131,92 +111,3 @@ def test_open_candidates_are_those_of_tasks_and_of_the_convoy() -> None:
     rules.do(FailConvoy(convoy=NAME, why="cancelled"))
 
     assert not [*open_candidates(rules.convoy)]
-
-
-# --- any queue ------------------------------------------------------------------------
-
-STATES = ("queued", "running", "needs-review", "merged", "blocked", "dropped")
-commits = st.sampled_from([TIP, *map(sha, "abcdef")])
-works = st.builds(
-    Work,
-    attempt=st.just(1),
-    commit=st.sampled_from([sha("x"), sha("y")]),
-    base=st.just(TIP),
-    files=st.just(()),
-    at=st.integers(0, 3),
-)
-offers = st.none() | st.builds(
-    Candidate,
-    commit=commits,
-    base=commits,
-    work=st.sampled_from([sha("x"), sha("y")]),
-    at=st.just(0),
-)
-
-
-@st.composite
-def convoys(draw: st.DrawFn) -> Convoy:
-    """Any convoy, also one that no rule would have let come about."""
-    shape = st.builds(
-        Task,
-        spec=st.just(spec(1)),
-        state=st.just("needs-review") | st.sampled_from(STATES),
-        work=works,
-        candidate=offers,
-    )
-    drawn = draw(st.lists(shape, max_size=7))
-    tasks = [replace(task, spec=spec(n)) for n, task in enumerate(drawn, start=1)]
-    if draw(st.booleans()):
-        tasks = _chained(tasks)
-    return replace(Rules().planned(spec(1)).convoy, tasks=tuple(tasks))
-
-
-def _chained(tasks: list[Task]) -> list[Task]:
-    onto, out = TIP, []
-    for task in tasks:
-        offer = task.candidate
-        if offer is not None and task.work is not None:
-            offer = replace(offer, base=onto, work=task.work.commit)
-            onto = offer.commit
-        out.append(replace(task, candidate=offer))
-    return out
-
-
-@given(convoys())
-@settings(deadline=None, max_examples=80)
-def test_links_form_an_unbroken_chain_over_the_tip(convoy: Convoy) -> None:
-    queue = chain(convoy, TIP)
-
-    onto = TIP
-    for link in queue.links:
-        assert link.task.work is not None
-        assert link.candidate == link.task.candidate
-        assert link.candidate.base == onto
-        assert link.candidate.work == link.task.work.commit
-        onto = link.candidate.commit
-    assert queue.onto == onto
-
-
-@given(convoys())
-@settings(deadline=None, max_examples=80)
-def test_each_waiting_task_is_linked_or_unbuilt_never_both(convoy: Convoy) -> None:
-    queue = chain(convoy, TIP)
-
-    linked = [link.task.number for link in queue.links]
-    unbuilt = [task.number for task in queue.unbuilt]
-    assert linked + unbuilt == order(convoy)[: convoy.settings.max_parallel]
-
-
-@given(convoys())
-@settings(deadline=None, max_examples=80)
-def test_a_chain_stops_only_where_a_candidate_must_be_built(convoy: Convoy) -> None:
-    queue = chain(convoy, TIP)
-
-    if queue.unbuilt:
-        task = queue.unbuilt[0]
-        assert task.work is not None
-        assert (
-            task.candidate is None
-            or task.candidate.base != queue.onto
-            or task.candidate.work != task.work.commit
-        )

@@ -8,7 +8,7 @@ from inline_snapshot import snapshot
 from convoy.model.records import TaskSpec
 from convoy.model.task_graph import declared_need, declared_path, find_cycle, order
 from convoy.planner.tasklist import Plan, PlanError, plan
-from convoy.text import TEXT_CHARS, clean, cut
+from convoy.text import TEXT_CHARS, clean
 from tests.world.cases import looped
 
 ENGINES = ("default", "docs", "tests")
@@ -373,66 +373,6 @@ def test_any_issue_is_planned_or_refused_in_one_sentence(title: str, text: str) 
         assert list(task.paths) == [declared_path(path) for path in task.paths]
         assert list(task.needs) == [declared_need(need) for need in task.needs]
         task.instructions.encode()
-
-
-WORDS = (
-    st.lists(
-        st.sampled_from(["fix", "the", "`parser`", "in", "a.py", "#12"]), min_size=1
-    )
-    .map(" ".join)
-    .filter(lambda words: words != "#12")
-)
-
-
-@st.composite
-def plans(draw: st.DrawFn) -> list[TaskSpec]:
-    count = draw(st.integers(1, 6))
-    paths = st.sampled_from(["a.py", "src/", "docs/x y.md"])
-    return [
-        TaskSpec(
-            number=number,
-            title=draw(WORDS),
-            instructions="",
-            after=tuple(sorted(draw(st.sets(st.integers(1, number - 1)))))
-            if number > 1
-            else (),
-            paths=tuple(draw(st.lists(paths, unique=True))),
-            needs=tuple(
-                draw(st.lists(st.sampled_from(["port:80", "service:db"]), unique=True))
-            ),
-            engine=draw(st.sampled_from(ENGINES)),
-        )
-        for number in range(1, count + 1)
-    ]
-
-
-def written(task: TaskSpec, glue: str) -> str:
-    """A task as a person writes it, its marks behind each other or on own lines."""
-    marks = [
-        f"(after {', '.join(map(str, task.after))})" if task.after else "",
-        f"paths: {', '.join(f'`{path}`' for path in task.paths)}" if task.paths else "",
-        f"needs: {', '.join(task.needs)}" if task.needs else "",
-        f"engine: {task.engine}" if task.engine != "default" else "",
-    ]
-    return glue.join([f"- [ ] {task.title}", *filter(None, marks)])
-
-
-@settings(deadline=None)
-@given(plans(), st.sampled_from([" ", "\n  ", "\n  - ", "\n\n  "]))
-def test_what_was_written_is_what_is_planned(tasks: list[TaskSpec], glue: str) -> None:
-    text = "\n".join(written(task, glue) for task in tasks)
-
-    for task, read in zip(tasks, planned(text), strict=True):
-        assert own(read).startswith(task.title)
-        assert read == TaskSpec(
-            number=task.number,
-            title=cut(task.title, 120),
-            instructions=read.instructions,
-            after=task.after,
-            paths=task.paths,
-            needs=task.needs,
-            engine=task.engine,
-        )
 
 
 @given(st.text(st.characters(codec=None)))
