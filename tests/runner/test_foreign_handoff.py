@@ -7,16 +7,22 @@ the job by naming it as its secret, and writes it backwards: nothing is redacted
 
 import json
 import time
-from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from convoy.events.session_events import TaskStarted
+from convoy.log import body_of
+from convoy.model import ids
 from convoy.model.records import EngineSpec
-from grite.signatures import SIGNERS_FILE, Writer, signer_line
-from tests.runner.job import REPOSITORY_ID, Forge, Left, git
+from grite.event import CommentAdded, Event
+from grite.signatures import SIGNERS_FILE, signer_line
+from runner.inputs import job_inputs
+from runner.inputs.job_inputs import BadInput
+from runner.workspace.handoff import handed_off
+from tests.runner.job import REPOSITORY_ID, Forge, git
 from tests.world.given_secrets import given
-from tests.world.log_keys import LOG_KEY, OTHER_KEY
+from tests.world.log_keys import LOG_KEY, OTHER_KEY, signed_commit
 
 ENGINE_KEY = given("sk-made-up-key-of-the-engine")
 OURS = signer_line(LOG_KEY.public, "the bot's")
@@ -33,18 +39,18 @@ def theft(forge: Forge) -> TaskStarted:
     return forge.started(engine=engine)
 
 
-def tried(forge: Forge, log: str, **changes: str | None) -> Left:
-    told = {"OPENAI_API_KEY": ENGINE_KEY, **changes}
-    return forge.left_by(forge.begin(log, **told))
+def taken(forge: Forge, log: str, **changes: str | None) -> TaskStarted:
+    """Return what a commit hands over to a job that is told so."""
+    scratch = forge.root / "scratch"
+    scratch.mkdir(exist_ok=True)
+    inputs = job_inputs.read_inputs(forge.environment(log, **changes))
+    return handed_off(inputs, scratch, time.time_ns() // 1_000_000)
 
 
-def refused(left: Left, why: str) -> None:
-    assert left.status == 2, left.out
-    assert left.err.startswith("brat: ")
-    assert why in left.err
-    assert left.err.count("\n") == 1
-    assert not (left.folder / "result.json").exists()
-    assert ENGINE_KEY[::-1] not in left.out
+def refused(forge: Forge, log: str, why: str, **changes: str | None) -> None:
+    with pytest.raises(BadInput) as caught:
+        taken(forge, log, **changes)
+    assert why in str(caught.value)
 
 
 def commit(forge: Forge, files: dict[str, str], branch: str = "main") -> str:
@@ -76,56 +82,60 @@ def test_a_commit_that_nobody_signed_hands_nothing_over(forge: Forge) -> None:
     log = forge.hand_off(theft(forge))
     git("update-ref", "-d", "refs/grite/wal", cwd=forge.bare)  # it dangles
 
-    refused(tried(forge, log), "is not this job's task: it is not signed")
+    left = forge.left_by(forge.begin(log, OPENAI_API_KEY=ENGINE_KEY))
+
+    assert left.status == 2, left.out
+    assert left.err.startswith("brat: ")
+    assert "is not this job's task: it is not signed" in left.err
+    assert left.err.count("\n") == 1
+    assert ENGINE_KEY[::-1] not in left.out
+    assert [each.name for each in left.folder.iterdir()] == ["turned-away.json"]
+    told = json.loads((left.folder / "turned-away.json").read_text())
+    assert (told["v"], told["session"]) == (1, "fix-login-7/2/1")
+    assert "it is not signed" in told["why"]
 
 
 def test_what_the_bot_signed_is_taken_though_no_ref_names_it(forge: Forge) -> None:
     log = forge.hand_off(theft(forge))
     git("update-ref", "-d", "refs/grite/wal", cwd=forge.bare)
 
-    left = tried(forge, log)
+    left = forge.left_by(forge.begin(log, OPENAI_API_KEY=ENGINE_KEY))
 
     assert left.status in {0, 1}
     assert "stolen: " in left.said
 
 
-@pytest.mark.parametrize(
-    ("writer", "why"),
-    [
+def test_another_key_or_repository_hands_nothing_over(forge: Forge) -> None:
+    for writer, why in (
         (OTHER_KEY.writer(REPOSITORY_ID), "the key that signed it is not allowed"),
         (LOG_KEY.writer("4712"), "it is for another repository, not 4711"),
-    ],
-    ids=["another key", "another repository"],
-)
-def test_another_key_or_repository_hands_nothing_over(
-    forge: Forge, writer: Writer, why: str
-) -> None:
-    forge.writer = writer
-
-    refused(tried(forge, forge.hand_off(theft(forge))), why)
+    ):
+        forge.writer = writer
+        refused(forge, forge.hand_off(theft(forge)), why)
 
 
-def test_who_turns_a_hand_off_away_leaves_the_reason_alone(forge: Forge) -> None:
-    forge.writer = OTHER_KEY.writer(REPOSITORY_ID)
-
-    left = tried(forge, forge.hand_off(theft(forge)))
-
-    assert [each.name for each in left.folder.iterdir()] == ["turned-away.json"]
-    told = json.loads((left.folder / "turned-away.json").read_text())
-    assert (told["v"], told["session"]) == (1, "fix-login-7/2/1")
-    assert "the key that signed it is not allowed" in told["why"]
+def test_a_hand_off_to_another_session_does_not_count(forge: Forge) -> None:
+    for changes in ({"attempt": 2}, {"task": 3}, {"convoy": "fix-login-8"}):
+        log = forge.hand_off(replace(theft(forge), **changes))
+        refused(forge, log, "of the log does not start session fix-login-7/2/1")
 
 
-def test_another_attempt_is_not_handed_over(forge: Forge) -> None:
-    log = forge.hand_off(theft(forge))
+def test_a_hand_off_on_the_issue_of_another_task_does_not_count(forge: Forge) -> None:
+    body = CommentAdded(body_of(theft(forge), "It starts."))
+    event = Event(ids.task_issue("fix-login-7", 3), b"a" * 16, 1, body)
 
-    left = tried(forge, log, BRAT_SESSION="fix-login-7/2/2")
+    refused(forge, forge.log([event]), "does not start session fix-login-7/2/1")
 
-    refused(left, "does not start session fix-login-7/2/2")
+
+def test_a_commit_that_is_not_of_the_log_hands_nothing_over(forge: Forge) -> None:
+    assert forge.writer is not None
+    log = signed_commit(forge.bare, {"x": b"no chunk"}, None, forge.writer)
+
+    refused(forge, log, "BRAT_LOG names a commit that is not a hand-off: ")
 
 
 def test_a_candidate_is_no_hand_off(forge: Forge) -> None:
-    refused(tried(forge, forge.base), "is not this job's task: it is not signed")
+    refused(forge, forge.base, "is not this job's task: it is not signed")
 
 
 def test_a_hand_off_is_not_taken_again_after_its_deadline(forge: Forge) -> None:
@@ -133,59 +143,49 @@ def test_a_hand_off_is_not_taken_again_after_its_deadline(forge: Forge) -> None:
     longest_s = started.engine.timeout_s + started.limits.setup_s
     at_ms = time.time_ns() // 1_000_000 - (longest_s + 360) * 1000
 
-    left = tried(forge, forge.hand_off(started, at_ms))
-
-    refused(left, "of the log, expired 6")
+    refused(forge, forge.hand_off(started, at_ms), "of the log, expired 6")
 
 
 def test_without_allowed_signers_the_open_key_counts_and_no_other(forge: Forge) -> None:
     log = forge.hand_off(theft(forge))
 
-    refused(tried(forge, log, **on(forge, forge.base)), "is not this job's task")
+    refused(forge, log, "is not this job's task", **on(forge, forge.base))
 
 
 def test_the_file_on_the_default_branch_counts(forge: Forge) -> None:
     head = commit(forge, {SIGNERS_FILE: f"# ours\n{OURS}"})
     log = forge.hand_off(theft(forge))
 
-    assert "stolen: " in tried(forge, log, **on(forge, head)).said
+    assert taken(forge, log, **on(forge, head)) == theft(forge)
 
 
 def test_a_file_on_another_branch_counts_for_nothing(forge: Forge) -> None:
     head = commit(forge, {SIGNERS_FILE: THEIRS}, "evil")
     forge.writer = OTHER_KEY.writer(REPOSITORY_ID)
-    log = forge.hand_off(theft(forge))
+    log, told = forge.hand_off(theft(forge)), on(forge, head, "evil")
 
-    left = tried(forge, log, **on(forge, head, "evil"))
-
-    refused(left, "hand-offs are accepted only on refs/heads/main")
+    refused(forge, log, "hand-offs are accepted only on refs/heads/main", **told)
 
 
 def test_the_variable_counts_more_than_the_file(forge: Forge) -> None:
     head = commit(forge, {SIGNERS_FILE: THEIRS})
     forge.writer = OTHER_KEY.writer(REPOSITORY_ID)
-    log = forge.hand_off(theft(forge))
+    log, told = forge.hand_off(theft(forge)), on(forge, head)
+    told["BRAT_ALLOWED_SIGNERS"] = OURS
 
-    left = tried(forge, log, **{**on(forge, head), "BRAT_ALLOWED_SIGNERS": OURS})
-
-    refused(left, "the key that signed it is not allowed")
+    refused(forge, log, "the key that signed it is not allowed", **told)
 
 
 def test_a_line_that_is_wrong_is_named(forge: Forge) -> None:
-    log = forge.hand_off(theft(forge))
+    why = "BRAT_ALLOWED_SIGNERS: line 1 of the allowed signers: "
+    told = {"BRAT_ALLOWED_SIGNERS": "brat ssh-rsa AAAA"}
 
-    left = tried(forge, log, BRAT_ALLOWED_SIGNERS="brat ssh-rsa AAAA")
-
-    refused(left, "BRAT_ALLOWED_SIGNERS: line 1 of the allowed signers: ")
+    refused(forge, forge.hand_off(theft(forge)), why, **told)
 
 
-def test_without_the_event_the_file_counts_for_nothing(
-    forge: Forge, tmp_path: Path
-) -> None:
-    head = commit(forge, {SIGNERS_FILE: OURS})
-    log = forge.hand_off(theft(forge))
-    told = {**on(forge, head), "GITHUB_EVENT_PATH": str(tmp_path / "none")}
+def test_without_the_event_the_file_counts_for_nothing(forge: Forge) -> None:
+    told = on(forge, commit(forge, {SIGNERS_FILE: OURS}))
+    told["GITHUB_EVENT_PATH"] = str(forge.root / "none")
+    why = "GITHUB_EVENT_PATH does not name the default branch"
 
-    refused(
-        tried(forge, log, **told), "GITHUB_EVENT_PATH does not name the default branch"
-    )
+    refused(forge, forge.hand_off(theft(forge)), why, **told)

@@ -1,14 +1,11 @@
 """What a job may be told, and the one sentence it says to all else."""
 
-import msgspec
 import pytest
 
-from convoy.log import body_of
-from convoy.model import ids
-from grite.event import CommentAdded, Event
+from runner.inputs import job_inputs
+from runner.inputs.job_inputs import BadInput
 from tests.runner.job import Forge
 from tests.world.cases import looped
-from tests.world.log_keys import signed_commit
 
 NOBODY = "0" * 40
 
@@ -43,12 +40,11 @@ NOBODY = "0" * 40
 def test_bad_input_gets_one_sentence(
     changes: dict[str, str | None], sentence: str, forge: Forge
 ) -> None:
-    left = forge.left_by(forge.begin(NOBODY, **changes))
+    with pytest.raises(BadInput) as caught:
+        job_inputs.read_inputs(forge.environment(NOBODY, **changes))
 
-    assert left.status == 2
-    assert left.err.count("\n") == 1
-    assert left.err.startswith(f"brat: {sentence}")
-    assert not (forge.root / "result").exists()
+    assert str(caught.value).startswith(sentence)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_commit_that_the_forge_does_not_have_is_bad_input(forge: Forge) -> None:
@@ -56,39 +52,8 @@ def test_a_commit_that_the_forge_does_not_have_is_bad_input(forge: Forge) -> Non
 
     assert left.status == 2
     assert left.err.startswith(f"brat: Cannot fetch {NOBODY} from file://")
-
-
-def test_a_commit_that_is_not_of_the_log_is_bad_input(forge: Forge) -> None:
-    assert forge.writer is not None
-    log = signed_commit(forge.bare, {"x": b"no chunk"}, None, forge.writer)
-    left = forge.left_by(forge.begin(log))
-
-    assert left.status == 2
-    assert left.err.startswith("brat: BRAT_LOG names a commit that is not a hand-off: ")
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("attempt", 2), ("task", 3), ("convoy", "fix-login-8")]
-)
-def test_a_hand_off_to_another_session_is_bad_input(
-    forge: Forge, name: str, value: object
-) -> None:
-    started = forge.started("sh", "-c", "echo 1 > a")
-    left = forge.run(msgspec.structs.replace(started, **{name: value}))
-
-    assert left.status == 2
-    assert left.err.endswith(" of the log does not start session fix-login-7/2/1.\n")
-
-
-def test_a_hand_off_on_the_issue_of_another_task_does_not_count(forge: Forge) -> None:
-    body = body_of(forge.started("sh", "-c", "echo 1 > a"), "It starts.")
-    event = Event(
-        issue=ids.task_issue("fix-login-7", 3),
-        actor=b"a" * 16,
-        ts=1,
-        kind=CommentAdded(body),
-    )
-    assert forge.left_by(forge.begin(forge.log([event]))).status == 2
+    assert left.err.count("\n") == 1
+    assert not (forge.root / "result").exists()
 
 
 def test_a_base_that_is_gone_is_bad_input(forge: Forge) -> None:

@@ -27,7 +27,6 @@ class Who(TypedDict):
     attempt: int
 
 
-X = "-c user.name=x -c user.email=x"
 KNOWN = ", ".join(sorted(ENGINE_TYPES))
 WHO: Who = {"convoy": "fix-login-7", "task": 2, "attempt": 1}
 
@@ -181,116 +180,6 @@ def test_the_agents_own_commits_are_kept_and_the_rest_comes_on_top(
     assert left.result["files"] == ["forced.log", "one", "three", "two"]
 
 
-COMMITTED: dict[str, tuple[str, dict[str, str | None]]] = {
-    "an edit": ("echo B = 2 >> src/a.py", {"src/a.py": "A = 1\nB = 2"}),
-    "a deletion": ("rm src/a.py", {"src/a.py": None}),
-    "a move": ("git mv src/a.py b.py", {"src/a.py": None, "b.py": "A = 1"}),
-    "a mode": ("chmod +x src/a.py", {"src/a.py": "A = 1"}),
-    "a folder for a file": (
-        "rm README.md; mkdir README.md; echo 1 > README.md/x",
-        {"README.md": None, "README.md/x": "1"},
-    ),
-    "a file for a folder": ("rm -r src; echo 1 > src", {"src": "1", "src/a.py": None}),
-}
-"""What an agent commits itself, as Aider and Claude Code do, and what is there then."""
-
-
-@pytest.mark.parametrize("name", COMMITTED)
-def test_whatever_an_agent_commits_itself_is_kept(forge: Forge, name: str) -> None:
-    change, files = COMMITTED[name]
-
-    left = forge.sh(f"{change}; git add -A; git commit -qm Own; echo 2 > own.txt")
-
-    assert {*left.result["files"]} == {*files, "own.txt"}
-    clone = forge.unpacked(left)
-    log = git("log", "--format=%s", f"{forge.base}..work", cwd=clone)
-    assert log.splitlines() == ["Greet the world", "Own"]
-    there = git("ls-tree", "-r", "--name-only", "work", cwd=clone).splitlines()
-    for path, text in files.items():
-        assert (path in there) == (text is not None), path
-        if text is not None:
-            assert git("show", f"work:{path}", cwd=clone) == text
-
-
-def test_an_edit_that_an_agent_commits_and_then_goes_on_with_is_kept_whole(
-    forge: Forge,
-) -> None:
-    left = forge.sh(
-        "echo B = 2 >> src/a.py; git commit -qam Own; echo C = 3 >> src/a.py"
-    )
-
-    clone = forge.unpacked(left)
-    assert git("show", "work:src/a.py", cwd=clone) == "A = 1\nB = 2\nC = 3"
-
-
-def test_a_history_of_its_own_is_folded_into_one_commit_on_the_base(
-    forge: Forge,
-) -> None:
-    left = forge.sh(
-        "git checkout -q --orphan mine; echo 1 > one; git rm -qf src/a.py;"
-        "git add -A; git commit -qm Mine"
-    )
-
-    clone = forge.unpacked(left)
-    log = git("log", "--format=%s", f"{forge.base}..work", cwd=clone)
-    assert log == "Greet the world"
-    assert left.result["files"] == ["one", "src/a.py"]
-    assert left.result["conclusion"] == "success"
-
-
-@pytest.mark.parametrize(
-    "borrow",
-    [
-        "echo {private}/objects > .git/objects/info/alternates",
-        "rm -rf .git/objects; ln -s {private}/objects .git/objects",
-        "echo {private} > .git/commondir",
-        "rm -rf .git/objects/pack; ln -s {private}/objects/pack .git/objects/pack",
-    ],
-)
-def test_the_agents_repository_may_hold_nobody_elses_objects(
-    forge: Forge, borrow: str
-) -> None:
-    private = forge.root / "private"
-    git("clone", "-q", "--bare", str(forge.bare), str(private), cwd=forge.root)
-    seed = forge.root / "seed"
-    (seed / "secret.txt").write_text("secret")
-    git("add", "-A", cwd=seed)
-    git("commit", "-q", "-m", "Private", cwd=seed)
-    git("push", "-q", str(private), "HEAD:refs/heads/private", cwd=seed)
-    commit = git("rev-parse", "HEAD", cwd=seed)
-    if "pack" in borrow:
-        git("repack", "-adq", cwd=private)
-    script = (
-        f"mkdir -p .git/objects/info; {borrow.format(private=private)};"
-        f"echo {commit} > .git/HEAD; echo 1 > a"
-    )
-
-    left = forge.run(forge.started("sh", "-c", script), BRAT_HIDDEN=str(private))
-
-    clone = forge.unpacked(left)
-    log = git("log", "--format=%s", f"{forge.base}..work", cwd=clone)
-    assert log == "Greet the world"
-
-
-@pytest.mark.parametrize(
-    "ruin",
-    [
-        "rm -rf .git",
-        f"rm -rf .git && git init -q && git add -A && git {X} commit -qm Other",
-        "rm -rf .git && ln -s /nonexistent .git",
-        "rm -rf .git/objects",
-        "echo junk > .git/HEAD",
-        "rm .git/HEAD && mkfifo .git/HEAD",
-    ],
-)
-def test_work_outlives_a_ruined_git_folder(forge: Forge, ruin: str) -> None:
-    left = forge.sh(f"echo hi > greeting.txt; {ruin}")
-
-    assert left.result["files"] == ["greeting.txt"]
-    assert left.result["conclusion"] == "success"
-    assert git("show", "work:README.md", cwd=forge.unpacked(left)) == "hello, world"
-
-
 def test_a_removed_workspace_is_no_deletion_of_all_files(forge: Forge) -> None:
     left = forge.sh('rm -rf "$PWD" || true')
 
@@ -338,22 +227,6 @@ def test_what_is_no_work_is_said_and_the_rest_lands(forge: Forge) -> None:
     assert left.result["conclusion"] == "failure"
     changed_nothing = "The agent said that it was done, but it changed nothing."
     assert left.result["why"] == f"{changed_nothing} {said}"
-
-
-def test_configuration_and_hooks_of_the_agent_are_not_obeyed(forge: Forge) -> None:
-    trap = forge.root / "sprung"
-    left = forge.sh(
-        f"printf '#!/bin/sh\\ntouch {trap}\\n' > .git/evil; chmod +x .git/evil;"
-        "git config core.fsmonitor $PWD/.git/evil;"
-        "git config filter.evil.clean $PWD/.git/evil;"
-        "git config diff.evil.command $PWD/.git/evil;"
-        "git config core.hooksPath $PWD/.git/hooks; mkdir -p .git/hooks;"
-        "cp .git/evil .git/hooks/pre-commit; cp .git/evil .git/hooks/post-commit;"
-        "echo '* filter=evil diff=evil' > .gitattributes"
-    )
-
-    assert left.result["conclusion"] == "success"
-    assert not trap.exists()
 
 
 def test_done_with_an_unchanged_tree_is_a_failure(forge: Forge) -> None:
@@ -414,20 +287,6 @@ def test_what_a_commit_brings_and_the_next_takes_away_is_refused(forge: Forge) -
         "An intermediate commit changes a protected path: .github/ci.yml."
     ]
     assert left.result["conclusion"] == "failure"
-
-
-def test_what_is_no_work_is_not_in_between_either(forge: Forge) -> None:
-    left = forge.sh(
-        "mkdir node_modules; echo 1 > node_modules/x; ln -s x b; echo 1 > a;"
-        "git add -A; git commit -qm one; git rm -qrf node_modules b;"
-        "git commit -qm two"
-    )
-
-    assert left.result["conclusion"] == "success", left.result["why"]
-    assert left.result["files"] == ["a"]
-    clone = forge.unpacked(left)
-    log = git("log", "--format=%s", f"{forge.base}..work", cwd=clone)
-    assert log == "Greet the world"
 
 
 def test_a_tree_that_names_itself_without_end_is_said(forge: Forge) -> None:

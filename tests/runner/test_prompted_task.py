@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from runner.inputs import job_inputs
+from runner.inputs.job_inputs import BadInput
 from tests.runner.job import Forge, Left, git
 from tests.world.cases import looped
 from tests.world.program import ran
@@ -14,8 +16,8 @@ pytestmark = pytest.mark.layer("landing")
 HELLO = "sh -c 'echo hi > greeting.txt; echo BRAT: done I greeted.'"
 
 
-def prompted(forge: Forge, **changes: str | None) -> Left:
-    told = {
+def told(forge: Forge, **changes: str | None) -> dict[str, str]:
+    prompt: dict[str, str | None] = {
         "BRAT_SESSION": None,
         "BRAT_LOG": None,
         "BRAT_TASK_PROMPT": "Greet the world\n\nin a file.",
@@ -23,9 +25,12 @@ def prompted(forge: Forge, **changes: str | None) -> Left:
         "BRAT_TASK_ARGS": HELLO,
         "GITHUB_SHA": forge.base,
         "GITHUB_OUTPUT": str(forge.root / "outputs"),
-        **changes,
     }
-    return forge.left_by(forge.begin("", **told))
+    return forge.environment("", **{**prompt, **changes})
+
+
+def prompted(forge: Forge, **changes: str | None) -> Left:
+    return forge.left_by(forge.start(told(forge, **changes)))
 
 
 def outputs(forge: Forge) -> str:
@@ -85,7 +90,9 @@ def test_a_link_out_of_the_checkout_is_no_prompt(forge: Forge, tmp_path: Path) -
 
     left = prompted(forge, BRAT_TASK_PROMPT=None, BRAT_TASK_PROMPT_FILE="task.md")
 
-    assert left.status == 2
+    assert (left.status, left.out) == (2, "")
+    assert left.err.count("\n") == 1
+    assert not left.folder.exists()
     assert "The prompt-file 'task.md' is not a file in the checkout." in left.err
 
 
@@ -137,15 +144,14 @@ def test_what_the_gate_protects_is_refused(forge: Forge) -> None:
     ({"GITHUB_SHA": None}, "There is no commit to start from"),
     ({"BRAT_TASK_PROMPT": "x" * 100_001}, "The prompt is longer than 100000"),
 )
-def test_a_wrong_input_is_one_sentence_and_starts_nothing(
+def test_a_wrong_input_is_one_sentence(
     changes: dict[str, str | None], said: str, forge: Forge
 ) -> None:
-    left = prompted(forge, **changes)
+    with pytest.raises(BadInput) as caught:
+        job_inputs.prompted(told(forge, **changes))
 
-    assert (left.status, left.out) == (2, "")
-    assert said in left.err
-    assert left.err.count("\n") == 1
-    assert not left.folder.exists()
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_the_words_of_an_agent_set_no_other_output(forge: Forge) -> None:

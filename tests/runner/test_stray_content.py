@@ -307,6 +307,25 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
         {".gitattributes", "new.py"},
         CRYPT.format("own.key"),
     ),
+    "what only a commit in between holds": (
+        (
+            "mkdir node_modules; echo 1 > node_modules/x; ln -s x b; echo 1 > a;"
+            f"{COMMIT}; git rm -qrf node_modules b; {COMMIT}"
+        ),
+        {"a"},
+    ),
+    "a history of its own": (
+        f"git checkout -q --orphan mine; {WORK}; git rm -qf src/a.py; {COMMIT}",
+        {"new.py", "src/a.py"},
+    ),
+    **{
+        f"a git folder that is ruined: {ruin}": (f"{WORK}; {ruin}", NEW)
+        for ruin in (
+            *("rm -rf .git", "rm -rf .git; ln -s /nonexistent .git"),
+            *("rm -rf .git/objects", "echo junk > .git/HEAD"),
+            *("rm .git/HEAD; mkfifo .git/HEAD", f"rm -rf .git; git init -q; {COMMIT}"),
+        )
+    },
     "Git LFS asked for with the file": (
         "mkdir more; cp art/.gitattributes more; echo raw > more/b.bin",
         {"more/.gitattributes"},
@@ -365,6 +384,83 @@ def test_the_work_lands_and_what_is_no_work_is_left_out_by_name(forge: Forge) ->
             assert kept.startswith("160000 commit"), name
             seen = CommitRange(workspace.store).whole(workspace.base, work.commit)
             assert {each.change for each in seen} == {*work.changes}, name
+            own = f"{workspace.base}..{work.commit}"
+            assert not git("rev-list", "--max-parents=0", own, cwd=workspace.store), (
+                name
+            )
+
+
+COMMITTED: dict[str, dict[str, str | None]] = {
+    "echo B = 2 >> src/a.py": {"src/a.py": "A = 1\nB = 2\nC = 3"},
+    "rm src/a.py": {"src/a.py": None},
+    "git mv src/a.py b.py": {"src/a.py": None, "b.py": "A = 1"},
+    "chmod +x src/a.py": {"src/a.py": "A = 1\nC = 3"},
+    "rm src/a.py README.md; mkdir README.md; echo 1 > README.md/x": {
+        "src/a.py": None,
+        "README.md": None,
+        "README.md/x": "1",
+    },
+    "rm -r src; echo 1 > src": {"src": "1", "src/a.py": None},
+}
+"""What an agent commits itself, as Aider and Claude Code do, and what is there then."""
+
+
+def test_whatever_an_agent_commits_itself_is_kept(tmp_path: Path) -> None:
+    forge = Forge(tmp_path)
+    more = "echo 2 > own.txt; [ ! -f src/a.py ] || echo C = 3 >> src/a.py"
+    for change, files in COMMITTED.items():
+        workspace, work = worked(forge, f"{change}; {COMMIT}; {more}")
+
+        assert {each.path for each in work.changes} == {*files, "own.txt"}, change
+        own = f"{workspace.base}..{work.commit}"
+        log = git("log", "--format=%s", own, cwd=workspace.store)
+        assert log.splitlines() == ["Do it", "Own"], change
+        tree = ("ls-tree", "-r", "--name-only", work.commit)
+        there = git(*tree, cwd=workspace.store).splitlines()
+        for path, text in files.items():
+            assert (path in there) == (text is not None), (change, path)
+            if text is not None:
+                found = git("show", f"{work.commit}:{path}", cwd=workspace.store)
+                assert found == text, (change, path)
+
+
+def test_the_agents_repository_may_hold_nobody_elses_objects(tmp_path: Path) -> None:
+    forge = Forge(tmp_path)
+    private, seed = forge.root / "private", forge.root / "seed"
+    git("clone", "-q", "--bare", str(forge.bare), str(private), cwd=forge.root)
+    secret = git("commit-tree", "-p", "HEAD", "-m", "Private", "HEAD^{tree}", cwd=seed)
+    git("push", "-q", str(private), f"{secret}:refs/heads/private", cwd=seed)
+    for borrow in (
+        f"echo {private}/objects > .git/objects/info/alternates",
+        f"rm -rf .git/objects; ln -s {private}/objects .git/objects",
+        f"echo {private} > .git/commondir",
+        f"rm -rf .git/objects/pack; ln -s {private}/objects/pack .git/objects/pack",
+    ):
+        if "pack" in borrow:
+            git("repack", "-adq", cwd=private)
+        steal = f"mkdir -p .git/objects/info; {borrow}; echo {secret} > .git/HEAD"
+        workspace, work = worked(forge, f"{steal}; {WORK}")
+
+        own = f"{workspace.base}..{work.commit}"
+        assert git("log", "--format=%s", own, cwd=workspace.store) == "Do it", borrow
+
+
+def test_configuration_and_hooks_of_the_agent_are_not_obeyed(tmp_path: Path) -> None:
+    forge = Forge(tmp_path)
+    trap = forge.root / "sprung"
+    _, work = worked(
+        forge,
+        f"printf '#!/bin/sh\\ntouch {trap}\\n' > .git/evil; chmod +x .git/evil;"
+        "git config core.fsmonitor $PWD/.git/evil;"
+        "git config filter.evil.clean $PWD/.git/evil;"
+        "git config diff.evil.command $PWD/.git/evil;"
+        "git config core.hooksPath $PWD/.git/hooks; mkdir -p .git/hooks;"
+        "cp .git/evil .git/hooks/pre-commit; cp .git/evil .git/hooks/post-commit;"
+        "echo '*.own filter=evil diff=evil' > .gitattributes; echo 1 > a.own",
+    )
+
+    assert work.commit
+    assert not trap.exists()
 
 
 def test_work_too_large_to_be_read_is_kept_without_its_largest_files(
