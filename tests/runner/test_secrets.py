@@ -7,65 +7,20 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.runner.job import TOKEN, Forge, git
+from tests.runner.thief import baited
 from tests.world.patience import patient
 
 PAIR = base64.b64encode(f"x-access-token:{TOKEN}".encode()).decode()
 
-# What it finds is told by name only: the transcript would hide the value.
-THIEF = """
-import os, subprocess
-from pathlib import Path
-needles = [bytes.fromhex(each) for each in {needles!r}]
-found = set()
-def look(where, text):
-    if any(needle in text for needle in needles):
-        found.add(where)
-def read(path):
-    try:
-        return path.read_bytes() if path.is_file() else b""
-    except OSError:
-        return b""
-look("environment", repr(os.environ).encode())
-for each in Path("/proc").glob("[0-9]*/*"):
-    if each.name in ("environ", "cmdline"):
-        try:
-            look(each.name + " of another", each.read_bytes())
-        except OSError:
-            pass
-for fd in os.listdir("/proc/self/fd"):
-    if int(fd) > 2 and os.path.exists("/proc/self/fd/" + fd):
-        found.add("descriptor " + fd)
-listing = ["git", "config", "--list", "--show-origin"]
-look("git's configuration", subprocess.run(listing, capture_output=True).stdout)
-for root in {roots!r}:
-    for path in Path(root).rglob("*"):
-        look(str(path), read(path))
-Path("found.txt").write_text(chr(10).join(sorted(found)))
-print("environment:", *sorted(os.environ))
-"""
 
-
-@pytest.fixture
-def thief(forge: Forge) -> str:
-    roots = [str(forge.root / name) for name in ("temp", "work", "result", "open")]
-    bait = forge.root / "open/bait"
-    bait.parent.mkdir()
-    bait.write_text(TOKEN)
-    needles = [TOKEN.encode().hex(), PAIR.encode().hex()]
-    return THIEF.format(needles=needles, roots=roots)
-
-
-def test_a_token_in_the_environment_is_not_found_by_the_agent(
-    forge: Forge, thief: str
-) -> None:
+def test_a_token_in_the_environment_is_not_found_by_the_agent(forge: Forge) -> None:
+    thief, bait = baited(forge, (TOKEN, PAIR))
     started = forge.started(sys.executable, "-I", "-c", thief)
     left = forge.run(started, ACTIONS_RUNTIME_TOKEN=TOKEN, GH_TOKEN=TOKEN)
 
     found = git("show", "work:found.txt", cwd=forge.unpacked(left))
-    assert found == str(forge.root / "open/bait")
+    assert found == bait
     assert left.said.partition("environment: ")[2].split() == [
         *("BRAT_ATTEMPT", "BRAT_CONVOY", "BRAT_MODEL", "BRAT_PROMPT", "BRAT_TASK"),
         *("BRAT_TITLE", "CI", "GIT_CEILING_DIRECTORIES", "GIT_CONFIG_NOSYSTEM"),
@@ -73,9 +28,8 @@ def test_a_token_in_the_environment_is_not_found_by_the_agent(
     ]
 
 
-def test_a_token_in_a_descriptor_is_read_once_and_gone(
-    forge: Forge, thief: str
-) -> None:
+def test_a_token_in_a_descriptor_is_read_once_and_gone(forge: Forge) -> None:
+    thief, bait = baited(forge, (TOKEN, PAIR))
     reader, writer = os.pipe()
     os.write(writer, TOKEN.encode())
     started = forge.started(sys.executable, "-I", "-c", thief)
@@ -89,7 +43,7 @@ def test_a_token_in_a_descriptor_is_read_once_and_gone(
 
     assert (left.status, left.err) == (0, "")
     found = git("show", "work:found.txt", cwd=forge.unpacked(left))
-    assert found == str(forge.root / "open/bait")
+    assert found == bait
 
 
 def test_the_token_reaches_the_forge_as_a_header(forge: Forge) -> None:

@@ -60,6 +60,9 @@ def judged(
             report=Report("done", trouble=SPENT)
         ),
         "failure: The agent exited with status 1.": judged(ending=Ending(exit_code=1)),
+        "failure: The agent exited with status 143.": judged(
+            ending=Ending(exit_code=143)
+        ),
         "failure: The agent was killed by SIGKILL.": judged(ending=Ending(signal=9)),
         "failure: The agent was killed by signal 35.": judged(ending=Ending(signal=35)),
         "timed_out: The agent was stopped after 5 s.": judged(

@@ -11,59 +11,11 @@ import pytest
 
 from brat.local.forge_process import Process
 from convoy.model.records import EngineSpec, Limits
-from runner.box.agent_box import cannot_box
 from tests.runner.job import Forge, Left, git
 from tests.runner.proxy.vendor import KEY
+from tests.runner.thief import baited
 from tests.world.patience import patient
 from tests.world.vendor.script import Case, Script, dump
-
-# As root it could read the proxy's memory; docs/engines.md says so.
-THIEF = """\
-#!{python} -I
-import os, urllib.error, urllib.request
-from pathlib import Path
-key = bytes.fromhex({key!r})
-found = set()
-def look(where, text):
-    if key in text:
-        found.add(str(where))
-def read(path):
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""
-def parent(pid):
-    return int(Path(f"/proc/{{pid}}/stat").read_text().rpartition(")")[2].split()[1])
-look("own environment", repr(os.environ).encode())
-witness = os.getppid()
-family = [witness]
-for entry in Path("/proc").iterdir():
-    try:
-        if entry.name.isdigit() and parent(entry.name) == witness:
-            family.append(int(entry.name))
-    except OSError:
-        pass
-for pid in family:
-    for name in ("environ", "cmdline"):
-        look(f"{{name}} of {{pid}}", read(Path(f"/proc/{{pid}}/{{name}}")))
-for fd in os.listdir("/proc/self/fd"):
-    if int(fd) > 2 and os.path.exists("/proc/self/fd/" + fd):
-        found.add("descriptor " + fd)
-for root in {roots!r}:
-    for path in Path(root).rglob("*"):
-        if path.is_file():
-            look(path, read(path))
-url = os.environ["ANTHROPIC_BASE_URL"]
-for path in ("/", "/v1/models", "/v1/messages"):
-    try:
-        asked = urllib.request.Request(url + path, headers={{"x-api-key": "guess"}})
-        with urllib.request.urlopen(asked) as answer:
-            look(path, repr(answer.headers.items()).encode() + answer.read())
-    except urllib.error.HTTPError as error:
-        look(path, error.read())
-Path("found.txt").write_text(chr(10).join(sorted(found)))
-Path("family.txt").write_text(str(len(family)))
-"""
 
 
 def run(forge: Forge, text: str, limits: Limits | None = None, **env: str) -> Left:
@@ -91,17 +43,12 @@ def run_unboxed(forge: Forge, text: str) -> Left:
 
 @pytest.mark.parametrize("secret", ["ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"])
 def test_the_agent_finds_no_key(forge: Forge, secret: str) -> None:
-    roots = [str(forge.root / name) for name in ("temp", "work", "result", "open")]
-    bait = forge.root / "open/bait"
-    bait.parent.mkdir()
-    bait.write_text(KEY)
-    thief = THIEF.format(python=sys.executable, key=KEY.encode().hex(), roots=roots)
-    left = run(forge, thief, None, **{"ANTHROPIC_API_KEY": "", secret: KEY})
+    thief, bait = baited(forge, (KEY,))
+    program = f"#!{sys.executable} -I\n{thief}"
+    left = run(forge, program, None, **{"ANTHROPIC_API_KEY": "", secret: KEY})
 
-    clone = forge.unpacked(left)
-    assert git("show", "work:found.txt", cwd=clone) == str(bait), left.said
-    family = int(git("show", "work:family.txt", cwd=clone))
-    assert family == (3 if cannot_box() else 2), "it sees no witness and no proxy"
+    found = git("show", "work:found.txt", cwd=forge.unpacked(left))
+    assert found == bait, left.said
 
 
 FINDING = """\
