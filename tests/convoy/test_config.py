@@ -160,19 +160,6 @@ def test_a_command_may_be_a_list_of_words() -> None:
     assert config.ci.command == ("python", "-m", "pytest")
 
 
-@looped(
-    ("3.0", "price: 3.0 is not allowed; allowed: a table such as"),
-    ("{ input = 3 }", "price.output: missing; allowed: a number of US dollars"),
-    ("{ input = -1, output = 1 }", "price.input: -1 is not allowed; allowed: a"),
-    ("{ input = nan, output = 1 }", "price.input: nan is not allowed; allowed: a"),
-    ("{ input = true, output = 1 }", "price.input: true is not allowed"),
-)
-def test_a_price_that_is_none_is_told(price: str, told: str) -> None:
-    text = f'[engine.default]\ntype = "codex"\nprice = {price}'
-
-    assert f": engine.default.{told}" in faults(text)
-
-
 def test_a_file_from_windows_is_read() -> None:
     text = "\ufeff" + KNOWN.replace("\n", "\r\n")
 
@@ -340,16 +327,54 @@ def test_many_faults_are_told_a_page_at_a_time() -> None:
     assert found[-1] == last
 
 
-def test_a_long_value_is_cut_and_stays_on_one_line() -> None:
-    assert faults(f'refinery.strategy = "a\\n{"b" * 500}"') == snapshot(
-        '.brat/config.toml: refinery.strategy: "a\\nbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\\u2026" is not allowed; allowed: rebase, squash, merge'
-    )
+CODEX = "[engine.default]\ntype = 'codex'\n"
 
 
-def test_a_program_is_never_given_a_zero_byte() -> None:
-    assert faults('[ci]\ncommand = "a\\u0000b"') == snapshot(
-        '.brat/config.toml: ci.command[2]: "a\\u0000b" is not allowed; allowed: a command line such as "make test", or a list of its words'
-    )
+@looped(
+    ("price = 3.0", "price: 3.0 is not allowed; allowed: a table such as"),
+    ("price = { input = 3 }", "price.output: missing; allowed: a number of US dollars"),
+    ("price = { input = -1, output = 1 }", "price.input: -1 is not allowed"),
+    ("price = { input = nan, output = 1 }", "price.input: nan is not allowed"),
+    ("price = { input = true, output = 1 }", "price.input: true is not allowed"),
+    ("tools = ['Write']", "tools: not allowed; codex cannot limit its tools"),
+    # no variable of the job itself is a secret
+    *(
+        (f"secret = '{name}'", f'secret: "{name}" is not allowed')
+        for name in (
+            *("GITHUB_TOKEN", "ACTIONS_ID_TOKEN", "BRAT_TOKEN", "GIT_ASKPASS"),
+            *("x", "A=B"),
+        )
+    ),
+    # a server is a name with https
+    *(
+        (f"url = '{url}'", "is not allowed; allowed: an https URL such as")
+        for url in (
+            *("http://models.example.com/v1", "https://localhost/v1", "example.com"),
+            *("https://10.0.0.5/v1", "https://[::1]/v1", "https://a:b@example.com"),
+            *("https://example.com?a=b", "https://example.com/../x"),
+            *(
+                "https://example.com/#x",
+                "https://2130706433",
+                "https://example.com/v1 ",
+            ),
+            *("https://example.com\\@evil.example", "https://example.com:65536"),
+        )
+    ),
+    *(
+        (f"[runner]\negress = [{host!r}]", 'a host such as "pypi.org", "*.npmjs.org"')
+        for host in ("**", "*:443", "https://pypi.org", "PyPI.org", "a b", "*.", "")
+    ),
+    ('[ci]\ncommand = "a\\u0000b"', 'ci.command[2]: "a\\u0000b" is not allowed'),
+    # a long value is cut and stays on one line
+    (
+        f'[refinery]\nstrategy = "a\\n{"b" * 500}"',
+        f'refinery.strategy: "a\\n{"b" * 58}\\u2026" is not allowed; allowed: rebase',
+    ),
+)
+def test_one_wrong_value_is_told(text: str, told: str) -> None:
+    (said,) = faults(CODEX + text).split("\n")
+
+    assert told in said
 
 
 def said(text: str) -> tuple[str, ...]:
@@ -481,31 +506,6 @@ def test_the_nearest_name_is_found(name: str, meant: str | None) -> None:
     assert nearest(name, ["engine", "strategy", "checks"]) == meant
 
 
-@looped("GITHUB_TOKEN", "ACTIONS_ID_TOKEN", "BRAT_TOKEN", "GIT_ASKPASS", "x", "A=B")
-def test_no_secret_may_be_a_variable_of_the_job_itself(name: str) -> None:
-    said = faults(f'[engine.default]\ntype = "codex"\nsecret = "{name}"')
-
-    assert said.startswith(f'.brat/config.toml: engine.default.secret: "{name}" is not')
-
-
-@looped(
-    *("http://models.example.com/v1", "https://localhost/v1", "https://10.0.0.5/v1"),
-    *("https://[::1]/v1", "https://a:b@example.com", "https://example.com?a=b"),
-    *("https://example.com/../x", "https://example.com/#x", "https://2130706433"),
-    *(
-        "https://example.com\\@evil.example",
-        "https://example.com/v1 ",
-        "example.com",
-        "https://example.com:65536",
-    ),
-)
-def test_a_server_is_a_name_with_https(url: str) -> None:
-    said = faults(f"[engine.default]\ntype = 'codex'\nurl = '{url}'")
-
-    assert "engine.default.url: " in said
-    assert "is not allowed; allowed: an https URL such as" in said
-
-
 def test_a_provider_whose_address_differs_by_account_needs_it() -> None:
     named = "[engine.default]\ntype = 'claude-code'\nmodel = 'bedrock/x'\n"
 
@@ -518,23 +518,11 @@ def test_a_provider_whose_address_differs_by_account_needs_it() -> None:
 
 
 def test_tools_are_for_engines_that_can_be_told_them() -> None:
-    text = '[engine.default]\ntype = "{}"\ntools = ["Write", "Bash(git *)"]'
+    text = '[engine.default]\ntype = "claude-code"\ntools = ["Write", "Bash(git *)"]'
 
-    engine = load(text.format("claude-code"), source="x").settings().engines["default"]
+    engine = load(text, source="x").settings().engines["default"]
 
     assert engine.tools == ("Write", "Bash(git *)")
-    assert faults(text.format("codex")) == snapshot(
-        ".brat/config.toml: engine.default.tools: not allowed; codex cannot limit "
-        "its tools"
-    )
-
-
-@looped("**", "*:443", "https://pypi.org", "PyPI.org", "a b", "*.", "")
-def test_what_is_no_host_is_told(host: str) -> None:
-    told = faults(f"[runner]\negress = [{host!r}]")
-
-    assert "runner.egress[0]: " in told
-    assert 'allowed: a host such as "pypi.org", "*.npmjs.org"' in told
 
 
 def test_a_plugin_that_plans_does_no_tasks() -> None:

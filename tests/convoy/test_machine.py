@@ -6,6 +6,7 @@ the loop in miniature. What must hold is in `tests/world/model/promises.py`.
 
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Final
 
 import pytest
@@ -251,11 +252,19 @@ def of_one_request(
     return machine
 
 
-@given(st.none())
-@profile(max_examples=1, database=None, deadline=None)
-def test_two_branches_that_are_refused_together_are_not_tried_again_at_once(
-    nothing: None,
-) -> None:
+def played(story: Callable[[], None]) -> Callable[[], None]:
+    """Let Hypothesis run a story of the machine, whose steps draw from it."""
+
+    @profile(max_examples=1, database=None, deadline=None)
+    @given(st.none())
+    def once(_: None) -> None:
+        story()
+
+    return once
+
+
+@played
+def test_two_branches_that_are_refused_together_are_not_tried_again_at_once() -> None:
     machine = of_one_request("commands", text="- [ ] Task 1\n- [ ] Task 2", sessions=2)
     machine.the_forge_begins_to_refuse(
         named=True, number=0, what="/convoy/{convoy}/task-"
@@ -267,9 +276,8 @@ def test_two_branches_that_are_refused_together_are_not_tried_again_at_once(
     machine.teardown()
 
 
-@given(st.none())
-@profile(max_examples=1, database=None, deadline=None)
-def test_what_a_comment_tells_of_labels_is_tried_as_the_comment(nothing: None) -> None:
+@played
+def test_what_a_comment_tells_of_labels_is_tried_as_the_comment() -> None:
     machine, none = of_one_request("commands"), Mishap("none", 0)
     machine.work_is_to_be_reviewed(number=0)
     machine.the_forge_begins_to_refuse(named=True, number=0, what="label")
@@ -287,9 +295,8 @@ def test_what_a_comment_tells_of_labels_is_tried_as_the_comment(nothing: None) -
     machine.teardown()
 
 
-@given(st.none())
-@profile(max_examples=1, database=None, deadline=None)
-def test_work_done_anew_after_a_merge_by_hand_is_shown(nothing: None) -> None:
+@played
+def test_work_done_anew_after_a_merge_by_hand_is_shown() -> None:
     machine = of_one_request("commands and deeds", approvals=1)
     machine.all_sessions_end_alike(how="good", mishap=Mishap("dies", 3))
     assert "pull:convoy-1/1" in machine.forge.state.intents, "it knows what it opened"
@@ -310,11 +317,8 @@ def test_work_done_anew_after_a_merge_by_hand_is_shown(nothing: None) -> None:
     machine.every_promise_holds()
 
 
-@given(st.none())
-@profile(max_examples=1, database=None, deadline=None)
-def test_more_lands_of_work_whose_pull_request_was_merged_before_it_was_noted(
-    nothing: None,
-) -> None:
+@played
+def test_more_lands_of_work_whose_pull_request_was_merged_before_it_was_noted() -> None:
     machine, none = of_one_request("deeds"), Mishap("none", 0)
     machine.the_bot_ticks(mishap=none)
     machine.all_sessions_end_alike(how="good", mishap=Mishap("dies", 3))
@@ -331,11 +335,8 @@ def test_more_lands_of_work_whose_pull_request_was_merged_before_it_was_noted(
     machine.teardown()
 
 
-@given(st.none())
-@profile(max_examples=1, database=None, deadline=None)
-def test_a_comment_refused_with_the_labels_is_not_tried_again_at_once(
-    nothing: None,
-) -> None:
+@played
+def test_a_comment_refused_with_the_labels_is_not_tried_again_at_once() -> None:
     machine, none = of_one_request("commands"), Mishap("none", 0)
     machine.all_sessions_end_alike(how="good", mishap=none)
     for _ in range(3):
@@ -353,9 +354,8 @@ def test_a_comment_refused_with_the_labels_is_not_tried_again_at_once(
     machine.teardown()
 
 
-@given(st.none())
-@profile(max_examples=1, database=None, deadline=None)
-def test_a_pull_request_closed_before_it_was_noted_does_not_land(nothing: None) -> None:
+@played
+def test_a_pull_request_closed_before_it_was_noted_does_not_land() -> None:
     machine, none = of_one_request("commands and deeds"), Mishap("none", 0)
     machine.all_sessions_end_alike(how="good", mishap=none)
     machine.all_checks_tell_the_truth(mishap=Mishap("dies", 3))

@@ -10,9 +10,9 @@ from convoy.rules.landing import (
     open_candidates,
     waiting_to_merge,
 )
-from convoy.rules.people import BlockTask, DropTask, FailConvoy
+from convoy.rules.people import DropTask, FailConvoy
 from convoy.rules.starting import blocking_leases, moment
-from tests.world.rules import NAME, Rules, made, sha, spec, startable
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 TIP = sha("0")
 
@@ -30,13 +30,6 @@ def order(convoy: Convoy) -> list[int]:
 
 
 # --- starting -------------------------------------------------------------------------
-
-
-def test_what_is_needed_must_be_merged_not_only_settled() -> None:
-    rules = Rules().planned(spec(1), spec(2), spec(3, after=(1, 2))).landed(1, sha("a"))
-    rules.do(BlockTask(convoy=NAME, task=2, why="no"))
-
-    assert not startable(rules.convoy, rules.task(3))
 
 
 def test_leases_on_a_folder_keep_out_what_is_in_it() -> None:

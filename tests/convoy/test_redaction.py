@@ -34,6 +34,7 @@ def test_what_looks_like_a_secret_is_hidden(text: str, shown: str) -> None:
     *('token = request.headers["x"]', 'password=os.environ["DB_PASSWORD"]'),
     *("password: ${{ secrets.PASSWORD }}", "api_key = get_key_from_vault1(name)"),
     *("the token count is 4096, tokens = 100000", "max_tokens: int = 40960000000"),
+    *("short task-list risk-assessment-of-the-whole-thing", "0123456789abcdef" * 3),
     *("task-1 sk-learn AKIA eyJ https://example.org:8080/a@b", 'secret: "not one"'),
 )
 def test_code_that_only_fetches_a_secret_stays(text: str) -> None:
@@ -57,3 +58,4 @@ def test_known_secrets_are_hidden_beside_those_that_look_like_one() -> None:
     assert hide("short very/secret+value== AKIAABCDEFGHIJKLMNOP") == "short *** ***"
     assert hide(hide("very/secret+value==")) == "***"
     assert Redaction([])("nothing is known") == "nothing is known"
+    assert Redaction(["12345678", "1234567890"])("1234567890") == "***"

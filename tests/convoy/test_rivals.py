@@ -9,7 +9,7 @@ from convoy.answers.answering import DIFFS_CHARS, choice_brief, read_choice
 from convoy.events import Refusal
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.session_events import ChoiceMade, TaskStarted
-from convoy.kinds import awaited, kept_by_tasks
+from convoy.kinds import kept_by_tasks
 from convoy.kinds.rivals import NONE_LEFT, RIVALS_MOST, smallest
 from convoy.model.records import TaskSpec
 from convoy.model.work import LOST_MOST
@@ -40,7 +40,6 @@ from convoy.views.interventions import interventions
 from convoy.views.reasons import waits_for
 from tests.convoy.room import due
 from tests.world.cases import looped
-from tests.world.model.counts import hanging, named_in
 from tests.world.rules import NAME, Rules, commands, made, sha, spec, startable
 
 RIVALS = tuple(spec(number, kind="rival") for number in (1, 2, 3))
@@ -185,16 +184,6 @@ def test_the_only_one_left_is_taken_and_nobody_judges() -> None:
     made = [fact for fact in rules.facts if isinstance(fact, ChoiceMade)]
     assert [(each.attempt, each.on, each.commit) for each in made] == [(0, 2, WORK[2])]
     assert isinstance(rules.ask(MakeChoice(convoy=NAME, task=4)), Refusal)
-
-
-def test_the_model_reads_which_rivals_a_choice_waits_for() -> None:
-    rules = red(begun(), 1)
-    assert named_in(awaited(rules.convoy, rules.task(4))) == {2, 3}
-    red(rules, 3)
-    assert named_in(awaited(rules.convoy, rules.task(4))) == {2}
-    green(rules, 2)
-    assert named_in(awaited(rules.convoy, rules.task(4))) == set()
-    assert [*hanging(rules.state)] == []
 
 
 def test_a_choice_is_not_made_unseen_while_there_are_others() -> None:
