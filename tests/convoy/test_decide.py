@@ -163,15 +163,6 @@ def test_a_convoy_whose_tasks_are_all_dropped_has_failed() -> None:
     )
 
 
-def test_what_needs_a_dropped_task_waits_for_a_person() -> None:
-    rules = Rules().planned(spec(1), spec(2, after=(1,)))
-
-    rules.do(DropTask(convoy=NAME, task=1, why="no"))
-
-    assert rules.task(2).state == "blocked"
-    assert rules.task(2).why == "it needs task 1, which was dropped"
-
-
 def test_a_convoy_that_landed_is_complete() -> None:
     rules = Rules().planned(spec(1)).landed(1, sha("a"))
     rules.do(

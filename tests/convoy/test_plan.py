@@ -1,13 +1,16 @@
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from convoy.events import Refusal, decided
 from convoy.events.forge_actions import ActionDone, ItemSetAside, ItemTakenUp
 from convoy.log.record import record
-from convoy.model.ids import task_branch, task_item
+from convoy.model.ids import convoy_item, task_branch, task_item
 from convoy.model.records import EngineSpec
+from convoy.model.state import State
+from convoy.model.work import Convoys
 from convoy.owed import (
     Action,
     Align,
@@ -316,3 +319,49 @@ def test_queue_branches_of_closed_candidates_are_swept() -> None:
     refs = {**ROOTS, QUEUE + sha("a"): sha("a"), QUEUE + sha("b"): sha("b")}
 
     assert owed(rules, refs=refs) == [Sweep(((QUEUE + sha("b"), sha("b")),))]
+
+
+# --- a convoy that a rule fails for ---------------------------------------------------
+
+NOW = 2_000_000
+
+
+def beside_a_broken_one() -> tuple[State, State]:
+    """Return a state with one sound convoy, and the same with a broken one beside."""
+    sound = Rules().planned(spec(1), spec(2, after=(1,))).state
+    convoy = sound.convoys[NAME]
+    odd = replace(convoy.tasks[0].spec, kind="none that is known")
+    task = replace(convoy.tasks[0], spec=odd)
+    broken = replace(convoy, name="broken", issue=99, tasks=(task,))
+    return sound, replace(sound, convoys=Convoys({"broken": broken, **sound.convoys}))
+
+
+def test_all_others_are_served_as_without_it() -> None:
+    sound, both = beside_a_broken_one()
+
+    alone = owed_actions(sound, Observed(), Patience(), NOW)
+    found = owed_actions(both, Observed(), Patience(), NOW)
+
+    aside = [each.item for each in commands(found, ItemSetAside)]
+    assert aside == [convoy_item("broken")]
+    assert set(alone) <= set(found)
+
+
+def test_it_says_that_the_fault_is_brats_own() -> None:
+    _, both = beside_a_broken_one()
+
+    found = owed_actions(both, Observed(), Patience(), NOW)
+
+    (first,) = commands(found[:1], ItemSetAside)
+    assert first.why.startswith("a bug in brat: KeyError")
+
+
+def test_a_fault_that_is_no_convoys_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise LookupError("nobody's")
+
+    monkeypatch.setattr("convoy.owed.owed._effects", fails)
+    sound, _ = beside_a_broken_one()
+
+    with pytest.raises(LookupError, match="nobody's"):
+        owed_actions(sound, Observed(), Patience(), NOW)

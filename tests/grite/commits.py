@@ -36,3 +36,10 @@ def lose(repo: Path, oid: str) -> None:
 def two(mirror: Path) -> tuple[str, str]:
     first = commit(mirror, {"a": b"1"})
     return first, commit(mirror, {"a": b"2"}, first)
+
+
+def hook(repo: Path, name: str, text: str) -> None:
+    path = repo / "hooks" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)

@@ -7,8 +7,7 @@ import pytest
 
 from grite.errors import Conflict, GitFailed, Unavailable
 from grite.remote import RefUpdate, Remote, ensure_mirror
-from tests.grite.commits import commit, said, two
-from tests.grite.hooks import hook
+from tests.grite.commits import commit, hook, said, two
 from tests.world.cases import looped
 
 MAIN = "refs/heads/main"

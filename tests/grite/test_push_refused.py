@@ -6,8 +6,7 @@ import pytest
 
 from grite.errors import Conflict, Rejected, Unavailable
 from grite.remote import RefUpdate, Remote
-from tests.grite.commits import commit, said, two
-from tests.grite.hooks import hook
+from tests.grite.commits import commit, hook, said, two
 
 MAIN = "refs/heads/main"
 TASK = "refs/heads/convoy/g/task-1"

@@ -1,7 +1,14 @@
 """What a planning engine is told of a repository."""
 
 from convoy.answers import MAP_CHARS, plan_brief, repository_map
+from convoy.model.records import EngineSpec, Usage
+from convoy.model.state import State
 from convoy.planner import Survey
+from convoy.planner.plan_reader import area_of_task, engine_records, strengths
+from convoy.rules.ending import AcceptWork, LoseSession
+from convoy.rules.landing import LandMerge
+from tests.world.cases import looped
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 FENCE = "data-0123456789abcdef"
 ENGINES = ("`default` (claude-code): good at design.", "`tests` (aider, gpt-4o).")
@@ -55,3 +62,63 @@ def test_a_large_repository_is_told_in_short() -> None:
     assert "50000 files." in told
     assert "`make test`" in told
     assert told.endswith("- and more")
+
+
+# --- its engines ----------------------------------------------------------------------
+
+SHELL = EngineSpec(type="shell", args=("true",))
+
+
+def test_what_is_configured_goes_before_what_is_known() -> None:
+    engines = {
+        "default": EngineSpec(type="claude-code"),
+        "mine": SHELL,
+        "tests": EngineSpec(type="aider", model="gpt-4o", good_at="Tests."),
+    }
+
+    assert [*strengths(State(), engines)] == [
+        "`default` (claude-code): good at architecture, complex refactoring.",
+        "`mine` (shell).",
+        "`tests` (aider, gpt-4o): good at Tests.",
+    ]
+
+
+@looped(
+    ((), "code"),
+    (("src/api.py",), "code"),
+    (("src/api.py", "tests/test_api.py"), "code"),
+    (("tests/", "src/api_test.go", "web/a.test.ts", "test_x.py"), "tests"),
+    (("docs/", "README.md"), "docs"),
+)
+def test_a_task_is_about_what_its_paths_are(paths: tuple[str, ...], area: str) -> None:
+    assert area_of_task(spec(1, paths=paths)) == area
+
+
+def test_the_log_tells_how_an_engine_did() -> None:
+    rules = Rules().planned(
+        spec(1, paths=("a.py",)),
+        spec(2, paths=("b.py",)),
+        spec(3, paths=("docs/",)),
+        spec(4, paths=("docs/more.md",)),
+    )
+    lost = LoseSession(convoy=NAME, task=2, attempt=1, cause="lost", why="it died")
+    rules.landed(1, sha("a")).started(2).do(lost)
+    rules.started(2).accepted(2, sha("b"))
+    rules.offered(2, sha("c"), sha("0")).landed_as(2, sha("c"))
+    rules.started(3).do(
+        made(
+            AcceptWork,
+            task=3,
+            commit=sha("d"),
+            files=("docs/a.md",),
+            usage=Usage(input_tokens=10, usd=0.5),
+        )
+    )
+    rules.offered(3, sha("e"), sha("0"))
+    rules.do(LandMerge(convoy=NAME, task=3, candidate=sha("e"), judged=("ci",)))
+
+    assert engine_records(rules.state, SHELL) == {
+        "code": "1 of 2 merged on the first attempt, 0.0 min per task",
+        "docs": "1 of 1 merged on the first attempt, 0.0 min, $0.50 per task",
+    }
+    assert engine_records(rules.state, EngineSpec(type="codex")) == {}
