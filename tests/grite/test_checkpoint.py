@@ -12,6 +12,7 @@ from grite.wal import Log
 from tests.grite.commits import commit, said
 from tests.grite.vectors import T0
 from tests.grite.writing import append, comment
+from tests.world.cases import looped
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def test_what_was_written_is_read(
     assert checkpoint.write(repo, b"{}", head, T0) == made
 
 
-@pytest.mark.parametrize("rest", [b"", b"\0\n\xff"])
+@looped(b"", b"\0\n\xff")
 def test_what_follows_the_first_line_is_a_file_of_its_own(
     rest: bytes, mirror: Path, repo: pygit2.Repository, log: Log
 ) -> None:
@@ -54,14 +55,11 @@ def test_it_belongs_to_a_commit_that_is_there(repo: pygit2.Repository) -> None:
         checkpoint.write(repo, b"{}", "1" * 40, T0)
 
 
-@pytest.mark.parametrize(
-    ("files", "fault"),
-    [
-        ({"a": b""}, "contains no state.json"),
-        ({"state.json": b"{}"}, "contains no wal_head"),
-        ({"state.json/a": b"{}", "wal_head": b""}, "is not a file"),
-        ({"state.json": b"{}", "wal_head": b"\xff"}, "is not a commit ID"),
-    ],
+@looped(
+    ({"a": b""}, "contains no state.json"),
+    ({"state.json": b"{}"}, "contains no wal_head"),
+    ({"state.json/a": b"{}", "wal_head": b""}, "is not a file"),
+    ({"state.json": b"{}", "wal_head": b"\xff"}, "is not a commit ID"),
 )
 def test_what_is_none_is_corrupt(
     files: dict[str, bytes], fault: str, mirror: Path, repo: pygit2.Repository

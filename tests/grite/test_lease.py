@@ -64,20 +64,12 @@ def test_a_renewed_lease_stands_on_the_old_one(
     )
 
 
-@pytest.mark.parametrize(
-    "files",
-    [
-        {"README.md": b"hello"},
-        {"lock.json/x": b"{}"},
-        {"lock.json": b"{"},
-        {"lock.json": b"\xff"},
-        {"lock.json": b"[]"},
-        {"lock.json": b'{"owner": "10"}'},
-        {
-            "lock.json": b'{"owner": "10", "nonce": "n", "expires_unix_ms": 1, '
-            b'"resource": "repo:bot"}'
-        },
-    ],
+SHORT = b'{"owner": "10", "nonce": "n", "expires_unix_ms": 1, "resource": "repo:bot"}'
+
+
+@looped(
+    *({"README.md": b"hello"}, {"lock.json/x": b"{}"}, {"lock.json": b"{"}),
+    *({"lock.json": each} for each in (b"\xff", b"[]", b'{"owner": "10"}', SHORT)),
 )
 def test_what_is_no_lease_is_corrupt(
     files: dict[str, bytes], mirror: Path, repo: pygit2.Repository

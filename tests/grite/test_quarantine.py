@@ -13,6 +13,7 @@ from grite.wal import Log
 from tests.grite.commits import commit, lose, said
 from tests.grite.vectors import ACTOR
 from tests.grite.writing import append, comment
+from tests.world.cases import looped
 from tests.world.local_log import set_head
 
 
@@ -62,16 +63,13 @@ def test_a_bad_entry_is_named_and_the_rest_is_read(
     assert after == Entry(head, ACTOR, after.at_ms, (comment("after"),), ())
 
 
-@pytest.mark.parametrize(
-    ("meta", "fault"),
-    [
-        (meta_for(GOOD, schema_version=2), "does not have version 1"),
-        ([], "does not have version 1"),
-        (meta_for(GOOD, actor_id="10"), "does not name an actor"),
-        (meta_for(GOOD, actor_id="someone"), "non-hexadecimal"),
-        (meta_for(GOOD, chunk_hash="00"), "the commit's chunks differ: it has"),
-        (meta_for(GOOD, prev_wal="1" * 40), "a previous entry other than"),
-    ],
+@looped(
+    (meta_for(GOOD, schema_version=2), "does not have version 1"),
+    ([], "does not have version 1"),
+    (meta_for(GOOD, actor_id="10"), "does not name an actor"),
+    (meta_for(GOOD, actor_id="someone"), "non-hexadecimal"),
+    (meta_for(GOOD, chunk_hash="00"), "the commit's chunks differ: it has"),
+    (meta_for(GOOD, prev_wal="1" * 40), "a previous entry other than"),
 )
 def test_events_that_verify_are_read_even_if_what_is_said_of_them_is_wrong(
     meta: object, fault: str, mirror: Path, log: Log

@@ -4,6 +4,8 @@ V1 to V10: https://github.com/neul-labs/grite/blob/main/docs/hash-vectors.md
 D11 to D14 are derived from grite's source, as it publishes none for these kinds.
 """
 
+from typing import Final
+
 from grite.event import (
     CommentAdded,
     Event,
@@ -35,78 +37,40 @@ CONTEXT = other(
     b"\xaa" * 32,
 )
 
-VECTORS: list[tuple[int, Kind, str]] = [
-    (
-        0,
-        IssueCreated("Test", "Body", ("p0", "bug")),
-        "9c2aee7924bf7482dd3842c6ec32fd5103883b9d2354f63df2075ac61fe3d827",
-    ),
-    (
-        0,
-        other(2, "Title 2", None),
-        "5227efec6ae3d41725827edb3e62d00a595784d7adec58fb4e1b787c44c4b333",
-    ),
-    (
-        1000,
-        CommentAdded("Looks good"),
-        "fca597420160df9f7230b28384a27dc86656b206520e5c8085e78cbb02a46e27",
-    ),
-    (
-        2000,
-        LabelAdded("bug"),
-        "d742a0d9c83f17176e30511d62045686b491ddf55f8d1dfe7a74921787bdd436",
-    ),
-    (
-        3000,
-        LabelRemoved("wip"),
-        "f23e9c69c3fa4cd2889e57fe1c547630afa132052197a5fe449e6d5acf22c40c",
-    ),
-    (
-        4000,
-        StateChanged("closed"),
-        "839ae6d0898f48efcc7a41fdbb9631e64ba1f05a6c1725fc196971bfd1645b2b",
-    ),
-    (
-        5000,
-        other(7, "https://example.com", "ref"),
-        "b8af76be8b7a40244bb8e731130ed52969a77b87532dadf9a00a352eeb00e3b5",
-    ),
-    (
-        6000,
-        other(8, "alice"),
-        "42f329d826d34d425dd67080d91f6c909bc56411c9add54389fbec5d457b14e4",
-    ),
-    (
-        7000,
-        other(9, "alice"),
-        "bfb0fdfed0f0ee36f31107963317dd904143f37d9ef8792f64272cf2f07f6a1e",
-    ),
-    (
-        8000,
-        other(10, "log.txt", bytes(range(32)), "text/plain"),
-        "dc83946d33437f0b73d8b04c63f7b0b85b9e9a24e790fee3ca129d3d8b870749",
-    ),
-    (
-        9000,
-        other(11, OTHER, "blocks"),
-        "9bbb4104ef846b99bd62441c108717ee005b12e0befb0505b0aba3b0fc986f84",
-    ),
-    (
-        10000,
-        other(12, OTHER, "blocks"),
-        "3347b394f3062836accad7a565cb3a47d640935aa7695f4c058d2367def5f880",
-    ),
-    (
-        11000,
-        CONTEXT,
-        "498fe2431a7fe7a958e376c919aece8a3a2b4c3922c4e6a2d10cacff530369af",
-    ),
-    (
-        12000,
-        other(14, "framework", "actix-web"),
-        "5fd49124b0b7c3eca89db319723eb0f4d84ece945d71c6f2e1ea8a408fafc145",
-    ),
+KINDS: Final[tuple[tuple[int, Kind], ...]] = (
+    (0, IssueCreated("Test", "Body", ("p0", "bug"))),
+    (0, other(2, "Title 2", None)),
+    (1000, CommentAdded("Looks good")),
+    (2000, LabelAdded("bug")),
+    (3000, LabelRemoved("wip")),
+    (4000, StateChanged("closed")),
+    (5000, other(7, "https://example.com", "ref")),
+    (6000, other(8, "alice")),
+    (7000, other(9, "alice")),
+    (8000, other(10, "log.txt", bytes(range(32)), "text/plain")),
+    (9000, other(11, OTHER, "blocks")),
+    (10000, other(12, OTHER, "blocks")),
+    (11000, CONTEXT),
+    (12000, other(14, "framework", "actix-web")),
+)
+"""What each vector's event says, and how many ms after `T0`."""
+IDS: Final = [
+    "9c2aee7924bf7482dd3842c6ec32fd5103883b9d2354f63df2075ac61fe3d827",
+    "5227efec6ae3d41725827edb3e62d00a595784d7adec58fb4e1b787c44c4b333",
+    "fca597420160df9f7230b28384a27dc86656b206520e5c8085e78cbb02a46e27",
+    "d742a0d9c83f17176e30511d62045686b491ddf55f8d1dfe7a74921787bdd436",
+    "f23e9c69c3fa4cd2889e57fe1c547630afa132052197a5fe449e6d5acf22c40c",
+    "839ae6d0898f48efcc7a41fdbb9631e64ba1f05a6c1725fc196971bfd1645b2b",
+    "b8af76be8b7a40244bb8e731130ed52969a77b87532dadf9a00a352eeb00e3b5",
+    "42f329d826d34d425dd67080d91f6c909bc56411c9add54389fbec5d457b14e4",
+    "bfb0fdfed0f0ee36f31107963317dd904143f37d9ef8792f64272cf2f07f6a1e",
+    "dc83946d33437f0b73d8b04c63f7b0b85b9e9a24e790fee3ca129d3d8b870749",
+    "9bbb4104ef846b99bd62441c108717ee005b12e0befb0505b0aba3b0fc986f84",
+    "3347b394f3062836accad7a565cb3a47d640935aa7695f4c058d2367def5f880",
+    "498fe2431a7fe7a958e376c919aece8a3a2b4c3922c4e6a2d10cacff530369af",
+    "5fd49124b0b7c3eca89db319723eb0f4d84ece945d71c6f2e1ea8a408fafc145",
 ]
+VECTORS: Final = [(*kind, name) for kind, name in zip(KINDS, IDS, strict=True)]
 
 
 def vector(number: int) -> tuple[Event, str]:
