@@ -83,24 +83,23 @@ def test_a_listed_name_may_lead_to_an_address_that_is_listed_too() -> None:
             assert tunnelled(way, "127.1", there.port) == b"hi"
 
 
-@looped("a" * 64, "a..b", "\xad", "a\0b", "xn--\x80")
-def test_a_name_that_is_none_ends_its_own_connection_alone(name: str) -> None:
+def test_a_name_that_is_none_ends_its_own_connection_alone() -> None:
     with proxy("*.example") as (gateway, way):
-        assert b" 200 " not in said(way, f"CONNECT {name}.example:443 HTTP/1.1")
-        assert said(way, "CONNECT other:443 HTTP/1.1").startswith(b"HTTP/1.1 403 ")
+        for name in ("a" * 64, "a..b", "\xad", "a\0b", "xn--\x80"):
+            assert b" 200 " not in said(way, f"CONNECT {name}.example:443 HTTP/1.1")
+            assert said(way, "CONNECT other:443 HTTP/1.1").startswith(b"HTTP/1.1 403 ")
         assert not gateway.over
 
 
-@looped(
-    "GET / HTTP/1.1\r\nHost: pypi.org",
-    "CONNECT pypi.org:port HTTP/1.1",
-    "GET ftp://pypi.org/ HTTP/1.1",
-    "\x16\x03\x01\x02",
-    "GET http://[:80/ HTTP/1.1",
-)
-def test_what_is_no_request_to_a_proxy_is_told_so(text: str) -> None:
+def test_what_is_no_request_to_a_proxy_is_told_so() -> None:
     with proxy("pypi.org") as (gateway, way):
-        assert said(way, text).startswith(b"HTTP/1.1 400 Bad Request\r\n")
+        for text in (
+            *("GET / HTTP/1.1\r\nHost: pypi.org", "CONNECT pypi.org:port HTTP/1.1"),
+            *("GET ftp://pypi.org/ HTTP/1.1", "\x16\x03\x01\x02"),
+            "GET http://[:80/ HTTP/1.1",
+        ):
+            found = said(way, text)
+            assert found.startswith(b"HTTP/1.1 400 Bad Request\r\n"), text
         assert not gateway.over
 
 
