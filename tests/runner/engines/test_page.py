@@ -1,11 +1,13 @@
 """The plugin that docs/engines.md shows is one."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from convoy.model.records import EngineSpec
 from tests.runner.job import Forge, git
+from tests.world.cases import looped
 from tests.world.plugin import installed, length
 
 ROOT = Path(__file__).parents[3]
@@ -20,12 +22,9 @@ def test_the_plugin_is_short() -> None:
     assert length("docs/engines.md") <= 30
 
 
-@pytest.mark.parametrize(
-    ("kind", "file", "summary"),
-    [("notes", "NOTES.md", "kept the prompt"), ("greeter", "GREETING.md", "")],
-)
+@looped(("notes", "NOTES.md", "kept the prompt"), ("greeter", "GREETING.md", ""))
 def test_the_pages_plugin_does_a_task(
-    forge: Forge, python: Path, kind: str, file: str, summary: str
+    kind: str, file: str, summary: str, forge: Forge, python: Path
 ) -> None:
     spec = EngineSpec(type=f"plugin:{kind}", timeout_s=600)
     log = forge.hand_off(forge.started(engine=spec))
@@ -33,4 +32,7 @@ def test_the_pages_plugin_does_a_task(
 
     assert (left.status, left.err) == (0, "")
     assert (left.result["status"], left.result["summary"]) == ("done", summary)
-    assert "Greet the world" in git("show", f"work:{file}", cwd=forge.unpacked(left))
+    clone = forge.unpacked(left)
+    assert "Greet the world" in git("show", f"work:{file}", cwd=clone)
+    for each in (clone, left.folder):
+        shutil.rmtree(each)

@@ -10,7 +10,7 @@ from convoy.events.session_events import TaskStarted
 from convoy.model.records import EngineSpec
 from convoy.planner import Asked, Survey
 from tests.runner.job import TOKEN, Forge, Left
-from tests.world.plugin import installed, length
+from tests.world.plugin import blocks, installed, length
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -43,7 +43,15 @@ def planning(forge: Forge, name: str = "by-folder") -> TaskStarted:
     )
 
 
-def left(forge: Forge, python: Path, **keys: str) -> Left:
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return installed(tmp_path_factory.mktemp("plugin"), PAGE)
+
+
+def left(forge: Forge, python: Path, code: str = "", **keys: str) -> Left:
+    """Run the page's planner, with this code after its own."""
+    (module,) = python.parents[1].glob("lib/*/site-packages/brat_by_folder.py")
+    module.write_text(blocks(PAGE)["brat_by_folder.py"] + code)
     log = forge.hand_off(planning(forge))
     return forge.run_on((), forge.environment(log, **keys), python)
 
@@ -52,8 +60,8 @@ def test_the_plugin_is_short() -> None:
     assert length(PAGE) <= 30
 
 
-def test_the_pages_planner_answers_with_a_plan(forge: Forge, tmp_path: Path) -> None:
-    found = left(forge, installed(tmp_path, PAGE))
+def test_the_pages_planner_answers_with_a_plan(forge: Forge, python: Path) -> None:
+    found = left(forge, python)
 
     assert (found.status, found.result["outcome"]) == (0, "exited")
     [task] = json.loads(found.result["report"])["tasks"]
@@ -70,9 +78,9 @@ def test_the_pages_planner_answers_with_a_plan(forge: Forge, tmp_path: Path) -> 
     ],
 )
 def test_what_a_planner_does_wrong_is_told_in_a_sentence(
-    forge: Forge, tmp_path: Path, code: str, said: str
+    forge: Forge, python: Path, code: str, said: str
 ) -> None:
-    found = left(forge, installed(tmp_path, PAGE, brat_by_folder=code))
+    found = left(forge, python, code)
 
     assert found.result["outcome"] == "failed"
     assert said in found.result["why"]
@@ -80,10 +88,9 @@ def test_what_a_planner_does_wrong_is_told_in_a_sentence(
 
 
 def test_a_planner_has_neither_token_nor_key_and_knows_its_faults(
-    forge: Forge, tmp_path: Path
+    forge: Forge, python: Path
 ) -> None:
-    python = installed(tmp_path, PAGE, brat_by_folder=PRIES)
-    found = left(forge, python, OPENAI_API_KEY="sk-made-up-key-9876543210")
+    found = left(forge, python, PRIES, OPENAI_API_KEY="sk-made-up-key-9876543210")
 
     answer = json.loads(found.result["report"])
     assert answer["faults"] == ["It was no plan."]
