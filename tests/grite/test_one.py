@@ -1,7 +1,5 @@
 """One entry read with the git program alone."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,9 +12,9 @@ from grite.remote import RefUpdate, Remote, ensure_mirror
 from grite.wal import WAL_REF, Log
 from tests.grite.commits import commit, lose, said
 from tests.grite.vectors import ACTOR, ISSUE, T0, vector
+from tests.world.cases import looped
 from tests.world.local_log import appended
 
-ROOT = Path(__file__).resolve().parents[2]
 SOME = [vector(number)[0] for number in range(1, 15)]
 
 
@@ -57,14 +55,11 @@ GOOD = chunk.encode(SOME[:1])
 WRONG_ID = GOOD.replace(SOME[0].id, bytes(32))
 
 
-@pytest.mark.parametrize(
-    ("files", "why"),
-    [
-        ({"README.md": b"hello"}, "contains no chunk"),
-        ({"events/x/00.bin": GOOD}, "should be named"),
-        ({f"events/{chunk.file_name(WRONG_ID)}": WRONG_ID}, "does not verify"),
-        ({f"events/{chunk.file_name(b'')}": b""}, "GRITECNK"),
-    ],
+@looped(
+    ({"README.md": b"hello"}, "contains no chunk"),
+    ({"events/x/00.bin": GOOD}, "should be named"),
+    ({f"events/{chunk.file_name(WRONG_ID)}": WRONG_ID}, "does not verify"),
+    ({f"events/{chunk.file_name(b'')}": b""}, "GRITECNK"),
 )
 def test_half_an_entry_is_none(files: dict[str, bytes], why: str, mirror: Path) -> None:
     with pytest.raises(Corrupt, match=why):
@@ -80,20 +75,7 @@ def test_a_lost_chunk_is_corrupt(mirror: Path) -> None:
         read_commit(mirror, written)
 
 
-@pytest.mark.parametrize("name", ["HEAD", "--help", "1" * 39, ""])
+@looped("HEAD", "--help", "1" * 39, "")
 def test_only_a_full_id_names_a_commit(name: str, mirror: Path) -> None:
     with pytest.raises(ValueError, match="full ID"):
         read_commit(mirror, name)
-
-
-def test_a_runner_loads_no_library_that_it_does_not_need() -> None:
-    code = (
-        "import sys, grite.chunk, grite.remote, grite.resource\n"
-        "print([n for n in ('pygit2', 'tenacity', 'dataclasses') if n in sys.modules])"
-    )
-
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env={}, capture_output=True, check=True
-    )
-
-    assert done.stdout == b"[]\n"

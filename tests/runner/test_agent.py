@@ -20,6 +20,7 @@ from tests.world.program import ran
 
 HEAVY = {
     *("pydantic", "pygit2", "git", "aiohttp", "rich", "httpx", "psutil", "asyncio"),
+    "tenacity",
     *("dataclasses", "difflib", "traceback", "http.client"),
 }
 
