@@ -149,7 +149,7 @@ def test_a_flood_is_cut_in_the_middle(forge: Forge) -> None:
     left = forge.python(
         "import sys\n"
         "print('first')\n"
-        "for n in range(200_000): print('x' * 100)\n"
+        "for n in range(20_000): print('x' * 100)\n"
         "print('last', flush=True)\n"
         "open('a', 'w').close()",
         limits=Limits(output_bytes=400_000),

@@ -94,7 +94,7 @@ def test_a_host_that_it_may_not_reach_is_the_reason(forge: Forge) -> None:
 
 
 def test_its_output_is_capped(forge: Forge) -> None:
-    with_script(forge, "head -c 5000000 /dev/zero | tr '\\0' x; exit 1")
+    with_script(forge, "head -c 3000000 /dev/zero | tr '\\0' x; exit 1")
 
     left = forge.sh("true")
 

@@ -415,7 +415,7 @@ def test_whatever_an_agent_commits_itself_is_kept(tmp_path: Path) -> None:
         own = f"{workspace.base}..{work.commit}"
         log = git("log", "--format=%s", own, cwd=workspace.store)
         assert log.splitlines() == ["Do it", "Own"], change
-        tree = ("ls-tree", "-r", "--name-only", work.commit)
+        tree = ("ls-tree", "-r", "--name-only", f"{work.commit}")
         there = git(*tree, cwd=workspace.store).splitlines()
         for path, text in files.items():
             assert (path in there) == (text is not None), (change, path)
