@@ -5,7 +5,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from convoy.events.forge_actions import ActionDone
-from convoy.rules.landing import AttemptMerge, LandMerge
+from convoy.rules.landing import AttemptMerge, FailMerge, LandMerge
 from convoy.rules.target import FailSync
 from tests.convoy.room import why
 from tests.world.cases import looped
@@ -16,8 +16,11 @@ def test_only_the_current_candidate_lands() -> None:
     rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
     rules.offered(1, sha("c"), sha("0")).offered(1, sha("d"), sha("1"))
     stale = LandMerge(convoy=NAME, task=1, candidate=sha("c"), judged=("ci",))
+    red = made(FailMerge, candidate=sha("c"), cause="red")
 
-    assert "no longer the candidate" in why(rules.ask(stale))
+    for command in (stale, red):
+        assert "no longer the candidate" in why(rules.ask(command))
+    assert rules.ask(replace(red, candidate=sha("d"))) is None
 
 
 def test_only_the_current_candidate_is_blamed() -> None:
