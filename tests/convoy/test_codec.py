@@ -22,7 +22,7 @@ def marked(text: str) -> str:
 
 @pytest.mark.parametrize("kind", FACTS)
 @given(data=st.data())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_every_event_reads_as_it_was_written(
     kind: type[Event | Claim], data: st.DataObject
 ) -> None:
