@@ -1,4 +1,4 @@
-"""What lies in a work tree and is no part of the work: left out by name, nothing else.
+"""What an agent leaves is kept as work; what is no part of it is left out by name.
 
 The agent is a shell script; the work is kept as a session keeps it, in this process.
 """
