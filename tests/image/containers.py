@@ -7,12 +7,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.world.patience import patient
 from tests.world.program import ran
 
 USER = 1001
 """Whom the images' programs run as."""
-WAIT_S = patient(120)
 BUILT = tuple(os.environ.get("BRAT_IMAGES", "").split())
 """The targets that `make image` has built."""
 

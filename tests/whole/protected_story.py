@@ -8,7 +8,7 @@ import contextlib
 import json
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -46,6 +46,20 @@ args = ["sh", "-c", "test $BRAT_TASK = 1 && echo done > done.txt || echo > mende
 PASSES_BY = "[refinery]\nbypass = true\n"
 SLUG = "helper"
 STORY_S = patient(120)
+
+
+def installed(forge: Forge, repository: str, permissions: Mapping[str, str]) -> int:
+    """Install an App that may do no more than this; return its id."""
+    new = NewApp(
+        slug=SLUG,
+        owner=repository.partition("/")[0],
+        public_key=pair()[1],
+        permissions=permissions,
+        events=EVENTS,
+    )
+    app = Apps(forge).add(new)
+    Apps(forge).install(SLUG, repository)
+    return app.id
 
 
 @dataclass
@@ -138,44 +152,33 @@ async def protected(
     folder: Path,
     profile: ProtectionProfile,
     at_start: AtStart | None = None,
-    *,
-    config: str = CONFIG,
-    plan: str = "- [ ] one\n",
 ) -> AsyncIterator[tuple[Protected, str]]:
     """Serve a repository with a convoy and its bot; give what the doctor says, too."""
-    known = set_up(folder, config + PASSES_BY * profile.passes_by)
+    known = set_up(folder, CONFIG + PASSES_BY * profile.passes_by)
     key = folder / "app.pem"
     key.write_text(pair()[0])
     with trusting_jobs(folder), Forge(folder / FORGE_FOLDER) as forge:
-        new = NewApp(
-            slug=SLUG,
-            owner=known.repository.partition("/")[0],
-            public_key=pair()[1],
-            permissions=PERMISSIONS,
-            events=EVENTS,
-        )
-        app = Apps(forge).add(new)
-        Apps(forge).install(SLUG, known.repository)
-        profile.put(forge, known.repository, app.id)
+        app = installed(forge, known.repository, PERMISSIONS)
+        profile.put(forge, known.repository, app)
         here = Protected(known, forge, at_start)
         async with serving(forge, extend=here.extension) as here.url:
             settings = local_mode.bot_settings(folder, known, here.url).model_copy(
-                update={"token": "", "app_id": str(app.id), "private_key_file": key}
+                update={"token": "", "app_id": str(app), "private_key_file": key}
             )
             bot_json = folder / "bot.json"
             served = {
                 "api_url": settings.api_url,
                 "git_url": settings.git_url,
-                "app_id": str(app.id),
+                "app_id": str(app),
                 "private_key_file": str(key),
                 "app": SLUG,
-                "allowed_owners": [new.owner],
+                "allowed_owners": [known.repository.partition("/")[0]],
                 "folder": str(folder / "hosted"),
             }
             bot_json.write_text(json.dumps(served))
             doctor = await typed("doctor", "--github", str(bot_json))
             async with local_mode.person(here.url, known) as person:
-                issue = await person.open_issue("Do it", plan)
+                issue = await person.open_issue("Do it", "- [ ] one\n")
                 await person.relabel(issue, {"brat"}, set())
             async with (
                 bot_service.opened(settings, lambda _: None) as loop,

@@ -4,38 +4,22 @@ from pathlib import Path
 
 import pytest
 
-from bot.serving.github_app import EVENTS, AppRequest
+from bot.serving.github_app import AppRequest
 from brat.forge.http_server import serving
 from brat.forge.storage.forge_state import Forge
 from brat.local import local_mode
 from brat.repository.registration import FORGE_FOLDER
 from tests.whole.crash import LIST, bot, losing_machines, seen, set_up
+from tests.whole.protected_story import SLUG, installed
 from tests.world.app_key import pair
 from tests.world.github_forge import profiles
-from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.github_forge.extension import github
 from tests.world.traffic import Exchange, observed
 from tests.world.trusting_jobs import trusting_jobs
 
 pytestmark = pytest.mark.timeout(300)
-SLUG = "helper"
 DETAILS = '"return_run_details" is not a permitted key'
 """What an Enterprise Server says; the bot asks anew without it."""
-
-
-def installed(forge: Forge, repository: str, permissions: dict[str, str]) -> int:
-    repo = forge.known(repository)
-    forge.update(repo, private=True)
-    new = NewApp(
-        slug=SLUG,
-        owner=repository.partition("/")[0],
-        public_key=pair()[1],
-        permissions=permissions,
-        events=EVENTS,
-    )
-    app = Apps(forge).add(new)
-    Apps(forge).install(SLUG, repository)
-    return app.id
 
 
 SERVERS = (name for name in profiles.names() if name.startswith("ghes-"))
@@ -61,6 +45,7 @@ async def test_the_manifests_permissions_are_enough_for_a_convoy(
             asked_anew.append(DETAILS in str(one.response))
 
     with trusting_jobs(tmp_path), Forge(tmp_path / FORGE_FOLDER) as forge:
+        forge.update(forge.known(known.repository), private=True)
         app = installed(forge, known.repository, told)
         async with (
             serving(forge, extend=observed(watch, github)) as url,

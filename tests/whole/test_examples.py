@@ -33,7 +33,6 @@ NIGHTLY = EXAMPLES / "nightly-convoy.yml"
 CI = "python -m pytest -q -p no:cacheprovider"
 AGENT = 'echo "said = $BRAT_TASK" > "words/said_$BRAT_TASK.py"'
 DEADLINE_S = patient(60)
-LOOK_S = 0.1
 ACT = Path(sys.executable).with_name("act")
 
 

@@ -37,14 +37,14 @@ def pull_request(approvals: int = 0, **more: Any) -> Json:  # noqa: ANN401  JSON
     return {"type": "pull_request", "parameters": asked | more}
 
 
-def merge_queue(method: str = "MERGE", **more: Json) -> Json:
+def merge_queue(**more: Json) -> Json:
     """Return the rule that asks for a merge queue, which waits for nobody."""
     asked = {
         "check_response_timeout_minutes": 60,
         "grouping_strategy": "ALLGREEN",
         "max_entries_to_build": 5,
         "max_entries_to_merge": 5,
-        "merge_method": method,
+        "merge_method": "MERGE",
         "min_entries_to_merge": 1,
         "min_entries_to_merge_wait_minutes": 5,
     }
@@ -72,15 +72,6 @@ async def rule(here: Town, *rules: Json, **more: Json) -> int:
     """Let alice put a ruleset on her repository; return its number."""
     made = await here.post("rulesets", ruleset(*rules, **more), by="alice")
     return int(made["id"])
-
-
-async def protect(
-    here: Town, *contexts: str, branch: str = "main", **more: Json
-) -> None:
-    body = protection(*contexts, **more)
-    path = f"branches/{branch}/protection"
-    answer = await here.ask("PUT", path, body, by="alice")
-    assert answer.status_code == 200, answer.text
 
 
 def put_ruleset(forge: Forge, *rules: Json, repo: str = REPO, **more: Json) -> Ruleset:

@@ -30,21 +30,14 @@ def at_rest(terminal: Terminal) -> Iterator[Forge]:
         yield forge
 
 
-def ask(
-    terminal: Terminal, method: str, path: str, body: Json = None, token: str = ""
-) -> Json:
-    """Ask the forge that is being served, as the repository's owner or by `token`."""
-    known = registered(terminal)
-    return _ask(terminal, method, f"v3/repos/{known.repository}/{path}", body, token)
-
-
-def _ask(terminal: Terminal, method: str, path: str, body: Json, token: str) -> Json:
+def ask(terminal: Terminal, method: str, path: str, body: Json = None) -> Json:
+    """Ask the forge that is being served, as the repository's owner."""
     known = registered(terminal)
     answer = httpx.request(
         method,
-        f"http://127.0.0.1:{known.port}/api/{path}",
+        f"http://127.0.0.1:{known.port}/api/v3/repos/{known.repository}/{path}",
         json=body,
-        headers={"Authorization": f"Bearer {token or known.person_token}"},
+        headers={"Authorization": f"Bearer {known.person_token}"},
         timeout=DEADLINE_S,
         trust_env=False,
     )

@@ -7,7 +7,6 @@ from typing import Final
 from bot.repository.draft import Draft
 from bot.requests.answers import carry_out
 from bot.requests.verb import Asker, Request
-from bot.roles.bot_context import BotContext
 from bot.text.replies import Reply
 from convoy.events import Command, Refusal
 from tests.world.model.bot import Bot
@@ -32,12 +31,8 @@ class RulesDraft(Draft):
         return refused
 
 
-def bot_context(configuration: Path = NO_CONFIGURATION) -> BotContext:
-    context = Bot(Forge(), ACTOR, []).context
-    update = {"config_file": configuration}
-    context.settings = context.settings.model_copy(update=update)
-    return context
-
-
 async def carried_out(rules: Rules, asker: Asker, request: Request) -> Reply:
-    return await carry_out(bot_context(), RulesDraft(rules), asker, request)
+    context = Bot(Forge(), ACTOR, []).context
+    update = {"config_file": NO_CONFIGURATION}
+    context.settings = context.settings.model_copy(update=update)
+    return await carry_out(context, RulesDraft(rules), asker, request)

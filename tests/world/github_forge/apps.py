@@ -282,15 +282,10 @@ class Apps:
             self._forge.app_ids[bot.id] = app.id
             return self.known.put(app)
 
-    def install(
-        self, slug: str, full_name: str, permissions: Mapping[str, str] | None = None
-    ) -> Installation:
+    def install(self, slug: str, full_name: str) -> Installation:
         """Install an App in one more repository of its owner; safe to call twice.
 
-        Args:
-            slug: the App's.
-            full_name: the repository's, `owner/name`.
-            permissions: None: all that the App asks for.
+        It may do all that it asks for.
 
         Raises:
             BratError: there is no such App or repository.
@@ -300,7 +295,6 @@ class Apps:
         owner = self._forge.user(repo.owner)
         if app is None or owner is None:
             raise BratError(f"there is no App {slug}: add it first")
-        granted = app.permissions if permissions is None else _sorted(permissions)
         self._forge.grant(full_name, f"{slug}[bot]", "write")
         now = self._forge.now()
         known = [one for one in self.installations.of(app.id) if one.owner == owner.id]
@@ -312,7 +306,7 @@ class Apps:
                     app=app.id,
                     owner=owner.id,
                     repos=tuple(sorted({*(old.repos if old else ()), repo.id})),
-                    permissions=granted,
+                    permissions=app.permissions,
                     created_at=old.created_at if old else now,
                     updated_at=now,
                 )

@@ -31,10 +31,6 @@ class Rule(Struct, frozen=True, kw_only=True):
     said: str
     times: int | None
     """How many are refused; None: all, until lifted."""
-    first: int
-    """The first that is refused, from 1."""
-    body: str
-    """A regular expression for any part of the request's content."""
     by: str
     """The account that is refused; empty: all."""
 
@@ -72,9 +68,6 @@ class Faults:
         status: int,
         said: str,
         times: int | None = None,
-        *,
-        first: int = 1,
-        body: str = "",
     ) -> Rule:
         """Answer calls so from now on; of two rules that fit the older one counts.
 
@@ -86,8 +79,6 @@ class Faults:
             said: the answer's `message`.
             times: how many calls are refused; None: all, until lifted; 0: none, they
                 are only met.
-            first: which fitting call is the first to be refused, from 1.
-            body: a regular expression for any part of the request's content.
         """
         known = self.rules()
         rule = Rule(
@@ -97,8 +88,6 @@ class Faults:
             status=status,
             said=said,
             times=times,
-            first=first,
-            body=body,
             by=self._by,
         )
         self._write([*known, rule])
@@ -142,12 +131,9 @@ class Faults:
         for rule in self.rules():
             is_meant = rule.by in {"", call.user.login}
             fits = is_meant and re.fullmatch(rule.method, method)
-            text = call.body_bytes.decode("utf-8", "replace")
-            fits = fits and re.search(rule.body, text)
             if fits and re.fullmatch(rule.path, path):
                 earlier = sum(one.rule == rule.number for one in self.met())
-                number = earlier + 1 - rule.first
-                refuses = number >= 0 and (rule.times is None or number < rule.times)
+                refuses = rule.times is None or earlier < rule.times
                 self._note(rule, method, path, rule.status if refuses else 0)
                 if refuses:
                     raise Refused(rule.status, rule.said)
