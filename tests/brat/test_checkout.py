@@ -18,17 +18,22 @@ from tests.runner.job import CLEAN
 from tests.world.patience import patient
 
 
+def git(where: Path, *words: str) -> None:
+    subprocess.run(("git", *words), cwd=where, env=CLEAN, check=True)
+
+
 @pytest.fixture
 def checkout(tmp_path: Path) -> Checkout:
-    def git(*words: str) -> None:
-        subprocess.run(("git", *words), cwd=tmp_path, env=CLEAN, check=True)
-
-    git("init", "--quiet")
+    git(tmp_path, "init", "--quiet", "--initial-branch=main")
     for name in ("a.txt", "b c.txt", "ü.txt"):
         (tmp_path / name).write_text("one\n")
-    git("add", ".")
-    git("commit", "--quiet", "--message", "Begin")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "--quiet", "--message", "Begin")
     return find(tmp_path)
+
+
+def source_of(checkout: Checkout) -> Source:
+    return Source(path=checkout.top, branch="main", name="app", person="ann")
 
 
 def test_a_file_that_was_only_touched_is_not_changed_nor_noted(
@@ -48,22 +53,20 @@ def test_what_differs_from_the_commit_is_named(checkout: Checkout) -> None:
     (checkout.top / "ü.txt").write_text("two\n")
     (checkout.top / "a.txt").rename(checkout.top / "d.txt")
     (checkout.top / "b c.txt").write_text("two\n")
-    subprocess.run(("git", "add", "b c.txt"), cwd=checkout.top, env=CLEAN, check=True)
+    git(checkout.top, "add", "b c.txt")
 
     assert checkout.changed_files() == ("a.txt", "b c.txt", "ü.txt")
 
 
 def test_what_a_submodule_s_folder_holds_is_no_change(checkout: Checkout) -> None:
-    def git(*words: str) -> None:
-        subprocess.run(("git", *words), cwd=checkout.top, env=CLEAN, check=True)
-
-    git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "./", "sub")
-    git("commit", "--quiet", "--message", "Add a submodule")
+    allowed = ("-c", "protocol.file.allow=always")
+    git(checkout.top, *allowed, "submodule", "--quiet", "add", "./", "sub")
+    git(checkout.top, "commit", "--quiet", "--message", "Add a submodule")
     (checkout.top / "sub/a.txt").write_text("two\n")
 
     assert checkout.changed_files() == ()
 
-    git("-C", "sub", "commit", "--quiet", "--all", "--message", "Another")
+    git(checkout.top / "sub", "commit", "--quiet", "--all", "--message", "Another")
     with pytest.raises(BratError) as told:
         require_clean(checkout)
     assert str(told.value).endswith(
@@ -73,14 +76,12 @@ def test_what_a_submodule_s_folder_holds_is_no_change(checkout: Checkout) -> Non
 
 
 def test_of_two_first_commands_at_once_the_second_waits(checkout: Checkout) -> None:
-    source = Source(path=checkout.top, branch="main", name="app", person="ann")
     begin = Barrier(2)
 
     def first(_number: int) -> Registration:
         begin.wait()
-        return register(checkout.folder, source)
+        return register(checkout.folder, source_of(checkout))
 
-    subprocess.run(("git", "branch", "-m", "main"), cwd=checkout.top, check=True)
     with ThreadPoolExecutor(2) as threads:
         one, other = threads.map(first, range(2))
 
@@ -91,9 +92,7 @@ def test_of_two_first_commands_at_once_the_second_waits(checkout: Checkout) -> N
 def test_of_two_starts_at_once_the_second_uses_the_first_s_forge(
     checkout: Checkout,
 ) -> None:
-    subprocess.run(("git", "branch", "-m", "main"), cwd=checkout.top, check=True)
-    source = Source(path=checkout.top, branch="main", name="app", person="ann")
-    register(checkout.folder, source)
+    register(checkout.folder, source_of(checkout))
     each_in_turn = Barrier(2, timeout=patient(20))
 
     async def start() -> str:
@@ -112,16 +111,9 @@ def test_of_two_starts_at_once_the_second_uses_the_first_s_forge(
 def test_what_landed_is_taken_by_the_worktree_that_has_the_branch(
     checkout: Checkout,
 ) -> None:
-    def git(*words: str) -> None:
-        subprocess.run(("git", *words), cwd=checkout.top, env=CLEAN, check=True)
-
-    git("branch", "-m", "main")
-    known = register(
-        checkout.folder,
-        Source(path=checkout.top, branch="main", name="app", person="ann"),
-    )
-    git("checkout", "--quiet", "-b", "mine")
-    git("worktree", "add", "--quiet", ".home", "main")
+    known = register(checkout.folder, source_of(checkout))
+    git(checkout.top, "checkout", "--quiet", "-b", "mine")
+    git(checkout.top, "worktree", "add", "--quiet", ".home", "main")
 
     for command in landed_commands(checkout, known):
         subprocess.run(command, cwd=checkout.top, env=CLEAN, check=True)
