@@ -11,11 +11,11 @@ import pytest
 
 from brat.forge import Forge
 from tests.world.forge import REPO, make_source, settle_in, town, until
+from tests.world.layers import sampled
 from tests.world.patience import patient
 from tests.world.program import ran
 
 BRAT = Path(sys.executable).with_name("brat")
-SECRET = "made-up-secret-of-the-webhook"
 pytestmark = [pytest.mark.timeout(120), pytest.mark.layer("landing")]
 
 
@@ -23,9 +23,10 @@ def typed(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return ran([BRAT, "bot", *args], cwd=cwd)
 
 
-@pytest.mark.parametrize(
-    ("signal_number", "form"), [(signal.SIGTERM, "text"), (signal.SIGINT, "json")]
-)
+STOPPED = [(signal.SIGTERM, "text"), (signal.SIGINT, "json")]
+
+
+@pytest.mark.parametrize(("signal_number", "form"), sampled(STOPPED, STOPPED[1:]))
 async def test_it_polls_until_it_is_stopped(
     tmp_path: Path, signal_number: signal.Signals, form: str
 ) -> None:
