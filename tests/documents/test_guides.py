@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ def prepared(folder: Path) -> Terminal:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.layer("landing")
+@pytest.mark.layer("deep")
 def test_the_patterns_lines_are_typed(tmp_path: Path) -> None:
     terminal = prepared(tmp_path)
     page = ROOT / "docs/workflows.md"
@@ -130,9 +131,14 @@ def test_each_other_file_that_is_shown_can_be_read() -> None:
     assert unknown(" ".join((served["command"], *served["args"]))) == []
 
 
+@cache
+def whole_command_line() -> Any:  # noqa: ANN401  click's
+    return typer.main.get_command(command_line("completion"))
+
+
 def unknown(line: str) -> list[str]:
     """Return the words of a command line that no command or option has."""
-    at: Any = typer.main.get_command(command_line("completion"))
+    at = whole_command_line()
     _, *words = line.replace("\\|", "|").split()
     while words and (below := getattr(at, "commands", {})):
         if words[0] not in below:
