@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -13,12 +14,13 @@ from brat.forge import Forge
 from brat.local import forge_process
 from tests.image.containers import BUILT, USER
 from tests.runner.job import ALLOWED, REPOSITORY_ID, Forge as JobForge, git
-from tests.whole.test_act import ended
 from tests.world.act.extension import with_act
+from tests.world.patience import patient
 from tests.world.program import ran
 from tests.world.seen import look
 from tests.world.staying import typed
-from tests.world.words import engine, project
+from tests.world.terminal import Terminal
+from tests.world.words import convoy_of, engine, project
 
 ROOT = Path(__file__).parents[2]
 WORKFLOW = ROOT / "workflows/brat-task.yml"
@@ -36,6 +38,19 @@ runs:
 NODE = "runner-gemini"
 """An image with Node.js, in which act runs JavaScript actions."""
 AGENT = "id -u > uid.txt; ls /opt/brat > place.txt"
+DEADLINE_S = patient(90)
+LOOK_S = 0.2
+
+
+def ended(terminal: Terminal) -> str:
+    """Wait until the one convoy has ended or needs somebody; return its state."""
+    until = time.monotonic() + DEADLINE_S
+    while time.monotonic() < until:
+        convoy = convoy_of(terminal)
+        if convoy["state"] != "active" or convoy["tasks"][0]["state"] == "blocked":
+            return str(convoy["state"])
+        time.sleep(LOOK_S)
+    raise AssertionError("it took too long")
 
 
 @pytest.mark.timeout(240)

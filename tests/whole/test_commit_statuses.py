@@ -5,15 +5,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-import pytest
-
 from tests.world.extended import extended
 from tests.world.local_rules import ask, at_rest, registered
 from tests.world.receiver import Receiver, receiving
 from tests.world.terminal import Terminal
-from tests.world.words import engine, project
-
-pytestmark = pytest.mark.layer("landing")
+from tests.world.words import engine, project, taken
 
 AGENT = 'sed -n "s/.*2 of 9 tests failed.*/told/p" $BRAT_PROMPT > said; echo >> said'
 CONFIG = engine(AGENT, '[refinery]\nchecks = ["ci/jenkins"]')
@@ -80,9 +76,7 @@ async def test_statuses_send_work_back_and_let_it_land(tmp_path: Path) -> None:
         start = "brat mayor start --task 'Say so' --headless"
         said = await asyncio.to_thread(terminal.type, start)
 
-    assert said.status == 0, said.err
-    (pull,) = said.after("work landed; bring it into your checkout with: ")
-    terminal.done(pull)
+    taken(terminal, said)
     assert (terminal.cwd / "said").read_text().splitlines()[0] == "told"
     assert len(set(jenkins.judged)) == RED + 1, "each is a commit of its own"
     assert "ci/jenkins" in terminal.done("brat log tail -n 200")

@@ -19,7 +19,7 @@ from brat.local import other_processes
 from brat.repository import registration as registrations
 from tests.world.patience import patient
 from tests.world.terminal import Terminal, left_running
-from tests.world.words import engine, project
+from tests.world.words import cloned, engine, project, status
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -100,7 +100,6 @@ def test_it_is_stopped_where_nobody_reaps_it(terminal: Terminal) -> None:
     assert said.lines[-1].startswith("stopped; ")
 
 
-@pytest.mark.layer("landing")
 def test_one_that_was_killed_is_told_of_and_begun_again(
     terminal: Terminal, daemon: psutil.Process
 ) -> None:
@@ -110,7 +109,7 @@ def test_one_that_was_killed_is_told_of_and_begun_again(
     assert select.select([handle], [], [], ENDS_S)[0]
     os.close(handle)
     dead = terminal.type("brat daemon status")
-    waits = json.loads(terminal.type("brat status --json").out)["interventions"]
+    waits = status(terminal)["interventions"]
     found = terminal.type("brat doctor")
     again = terminal.type("brat daemon start --port 0")
     alive = terminal.type("brat daemon status")
@@ -144,7 +143,7 @@ def test_why_it_did_not_start_is_said(terminal: Terminal) -> None:
     before = config.read_text(encoding="utf-8")
     config.write_text("[refinery]\nstrategy = 'magic'\n", encoding="utf-8")
     said = terminal.type("brat daemon start")
-    waits = json.loads(terminal.type("brat status --json").out)["interventions"]
+    waits = status(terminal)["interventions"]
     config.write_text(before, encoding="utf-8")
 
     assert said.status == 1
@@ -153,7 +152,6 @@ def test_why_it_did_not_start_is_said(terminal: Terminal) -> None:
     assert ".brat/config.toml: refinery.strategy" in kinds["config_error"]
 
 
-@pytest.mark.layer("landing")
 def test_a_session_is_stopped_and_its_task_waits(
     terminal: Terminal, daemon: psutil.Process
 ) -> None:
@@ -182,10 +180,8 @@ def test_in_a_clone_of_another_machine_a_decision_is_a_comment(
     terminal: Terminal, daemon: psutil.Process
 ) -> None:
     known = registrations.read(folder(terminal))
-    bare = registrations.bare_path(folder(terminal), known)
     terminal.type("brat mayor start --task 'Say no more'")  # 1: another is blocked
-    clone = Terminal(terminal.cwd.parent / "clone", terminal.home)
-    terminal.done(f"git clone -q {bare} {clone.cwd}")
+    clone = cloned(terminal)
     clone.done("git fetch -q origin refs/grite/*:refs/grite/*")
     forge = f"http://127.0.0.1:{known.port}"
     clone.done(f"git remote set-url origin {forge}/{known.repository}.git")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.world.patience import patient
 from tests.world.staying import typed
-from tests.world.words import engine, project
+from tests.world.words import BARE, engine, project
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -21,7 +21,7 @@ echo hi > hi.txt
 """
 """It says the next line when somebody has seen the last one."""
 LIST = "Say words\n\n- [ ] Say hi (paths: hi.txt)\n"
-HEAD = "git -C .git/brat/forge/repos/pat-person/project.git rev-parse refs/grite/wal"
+HEAD = f"git -C {BARE} rev-parse refs/grite/wal"
 
 
 def line_with(process: subprocess.Popen[str], words: str) -> str:

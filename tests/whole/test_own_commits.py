@@ -1,6 +1,5 @@
 """What a person commits, locks and pulls while a convoy is under way."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -8,12 +7,10 @@ import pytest
 from tests.world.local_rules import ask
 from tests.world.staying import staying, until
 from tests.world.terminal import Terminal, left_running
-from tests.world.words import engine, project
+from tests.world.words import BARE, PULL, engine, project, status
 
 pytestmark = pytest.mark.timeout(300)
 
-BARE = ".git/brat/forge/repos/pat-person/project.git"
-PULL = "work landed; bring it into your checkout with: "
 HELD = "path:words/, which pat-person holds until 2"
 ELSEWHERE = (
     "sh -c 'git config url.https://.insteadOf http:// && "
@@ -41,7 +38,7 @@ def test_a_lock_and_a_commit_during_a_headless_run(tmp_path: Path) -> None:
     start = ("mayor", "start", "--headless", "--task", TASK)
     with staying(terminal, *start) as run:
         waits = run.says("task 1 waits for ")
-        status = json.loads(terminal.type("brat status --json").out)
+        shown = status(terminal)
         why = terminal.done("brat why 1")
         screen = terminal.type("brat status").out
         until(lambda: HELD in ask(terminal, "GET", "issues/1/comments")[0]["body"])
@@ -54,7 +51,7 @@ def test_a_lock_and_a_commit_during_a_headless_run(tmp_path: Path) -> None:
     assert "task 1 waits for path:words/, which pat-person holds until 2" in waits
     assert waits.endswith("brat lock release path:words/")
     assert len([one for one in run.lines if "task 1 waits for " in one]) == 1
-    told = status["convoys"][0]["tasks"][0]["waits_for"]
+    told = shown["convoys"][0]["tasks"][0]["waits_for"]
     assert told.startswith("path:words/, which pat-person holds until 2")
     assert "path:words/, which pat-person holds until 2" in why
     assert "path:words/, which" in screen
@@ -66,7 +63,6 @@ def test_a_lock_and_a_commit_during_a_headless_run(tmp_path: Path) -> None:
     assert left_running(tmp_path) == []
 
 
-@pytest.mark.layer("landing")
 def test_commits_beside_landed_work_go_on_top_of_it(tmp_path: Path) -> None:
     terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT"))
     terminal.done("brat init")
@@ -81,7 +77,7 @@ def test_commits_beside_landed_work_go_on_top_of_it(tmp_path: Path) -> None:
         beside = up.says("because other work has landed; rebase")
         first = up.says("first commit or stash your changes: words/count.py")
         assert not holds(terminal, own)
-        status = json.loads(terminal.type("brat status --json").out)
+        shown = status(terminal)
         terminal.done("git checkout -q -- words/count.py")
         _, _, line = beside.partition("with: ")
         terminal.done(line)
@@ -89,7 +85,7 @@ def test_commits_beside_landed_work_go_on_top_of_it(tmp_path: Path) -> None:
         until(lambda: holds(terminal, top))
 
     assert line == f"git pull --rebase {BARE} main"
-    (found,) = status["interventions"]
+    (found,) = shown["interventions"]
     assert (found["kind"], found["commands"]) == ("commits_beside", [line])
     assert up.lines.index(first) < up.lines.index(beside)
     assert (terminal.cwd / "NOTES.md").read_text() == "Meanwhile.\n"

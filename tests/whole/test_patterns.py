@@ -7,13 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.world.second_reader import rows
-from tests.world.terminal import Said, Terminal, left_running
-from tests.world.words import project
+from tests.world.terminal import Terminal, left_running
+from tests.world.words import BARE, PULL, convoy_of, engine, facts, project, taken
 
 pytestmark = pytest.mark.timeout(600)
 
-BARE = ".git/brat/forge/repos/pat-person/project.git"
 CONFIG = """\
 [ci]
 command = "sh ci.sh"
@@ -39,36 +37,19 @@ def played(folder: Path, default: str = WRITES, other: str = WRITES) -> Terminal
     return terminal
 
 
-def ended(terminal: Terminal, command: str, state: str = "complete") -> dict[str, Any]:
+def ended(terminal: Terminal, command: str) -> dict[str, Any]:
     """Type a command that runs a convoy; return it, with what landed checked out."""
     said = terminal.type(f"{command} --headless")
     assert left_running(terminal.cwd) == []
-    [convoy] = json.loads(terminal.type("brat status --json").out)["convoys"]
-    assert convoy["state"] == state, said.err
-    assert said.status == 0, said.err
-    for pull in said.after("work landed; bring it into your checkout with: "):
+    convoy = convoy_of(terminal)
+    assert (convoy["state"], said.status) == ("complete", 0), said.err
+    for pull in said.after(PULL):
         terminal.done(pull)
-    return dict(convoy)
+    return convoy
 
 
 def titles(convoy: dict[str, Any]) -> list[str]:
     return [task["title"] for task in convoy["tasks"]]
-
-
-def test_maintenance_does_the_same_in_several_places_at_once(tmp_path: Path) -> None:
-    terminal = played(tmp_path)
-    convoy = ended(
-        terminal,
-        'brat workflow run maintenance --task "Tidy up" -v "places=words/, tests/"',
-    )
-
-    assert titles(convoy) == ["Tidy up: words/", "Tidy up: tests/"]
-    assert [task["after"] for task in convoy["tasks"]] == [[], []]
-    assert (terminal.cwd / "step-1.txt").exists()
-    assert (terminal.cwd / "step-2.txt").exists()
-    assert "Planned 2 tasks (pattern maintenance)." in terminal.done(
-        "brat log show -n 200"
-    )
 
 
 @pytest.mark.layer("landing")
@@ -78,7 +59,6 @@ def test_patterns_are_listed_shown_and_checked(tmp_path: Path) -> None:
     by_name = {each["name"]: each for each in listed}
     assert by_name["spec"]["file"] is None
     assert "Spec-driven" in by_name["spec"]["description"]
-    assert "spec" in terminal.done("brat workflow list")
 
     mine = terminal.done("brat workflow show spec").replace("Specify:", "Write down:")
     file = ".brat/workflows/mine.yml"
@@ -94,25 +74,47 @@ def test_patterns_are_listed_shown_and_checked(tmp_path: Path) -> None:
 
 
 @pytest.mark.layer("landing")
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
+def test_what_cannot_be_run_is_told_before_anything_begins(tmp_path: Path) -> None:
+    terminal = played(tmp_path)
+    for line, told in (
         ("run sepc --task x", "did you mean spec?"),
         ("run spec --task x", "the pattern spec needs file=…"),
-        ("run spec --task x -v file", '"file" is not an input: use -v name=value'),
         ("run spec --task x -v file=a -v tester=x", 'there is no engine "x"'),
-        ("show sepc", "did you mean spec?"),
-    ],
-)
-def test_what_cannot_be_run_is_told_before_anything_begins(
-    tmp_path: Path, line: str, told: str
-) -> None:
-    terminal = played(tmp_path)
-    said: Said = terminal.type(f"brat workflow {line}")
+    ):
+        said = terminal.type(f"brat workflow {line}")
 
-    assert said.status == (2 if "-v file" in line and "=" not in line else 1)
-    assert told in said.err
+        assert (said.status, told in said.err) == (1, True), said.err
     assert not (terminal.cwd / ".git/brat").exists()
+
+
+def test_a_specification_comes_first_then_the_code_then_its_tests(
+    tmp_path: Path,
+) -> None:
+    default = (
+        'asked=$(cat); case "$asked" in\n'
+        "*'Do not write code.'*) mkdir docs; echo '1. It says hi.' > docs/hi.md;;\n"
+        "*'is in docs/hi.md. Write the code'*)\n"
+        "    grep -q '1. It says hi' docs/hi.md; echo 'echo hi' > hi.sh;;\n"
+        "esac\necho 'BRAT: done'\n"
+    )
+    tester = (
+        'asked=$(cat); case "$asked" in\n'
+        "*'check every numbered rule'*)\n"
+        "    grep -q '^1' docs/hi.md; echo 'test $(sh hi.sh) = hi' > check.sh;;\n"
+        "esac\necho 'BRAT: done'\n"
+    )
+    terminal = played(tmp_path, default, tester)
+    terminal.commit("Judge by tests", {"ci.sh": "! test -e check.sh || sh check.sh\n"})
+    convoy = ended(
+        terminal, 'brat workflow run spec --task "Say hi" -v file=docs/hi.md'
+    )
+
+    assert [task["after"] for task in convoy["tasks"]] == [[], [1], [2]]
+    assert [task["engine"] for task in convoy["tasks"]] == ["default"] * 2 + ["other"]
+    assert titles(convoy)[0] == "Specify: Say hi"
+    for name in ("docs/hi.md", "hi.sh", "check.sh"):
+        assert (terminal.cwd / name).exists()
+    assert terminal.done("sh check.sh") == ""
 
 
 def report(summary: str) -> str:
@@ -121,8 +123,7 @@ def report(summary: str) -> str:
 
 
 def said_on(terminal: Terminal) -> list[str]:
-    facts = (row.fact for row in rows(terminal.cwd / BARE) if row.fact)
-    said = (str(fact.get("text", "")) for fact in facts)
+    said = (str(fact.get("text", "")) for fact in facts(terminal))
     return [text for text in said if text.startswith("### Report")]
 
 
@@ -165,7 +166,6 @@ def test_what_a_scout_tries_never_lands_and_is_handed_on(tmp_path: Path) -> None
     assert "tried" in terminal.done(kept).splitlines()
 
 
-@pytest.mark.layer("landing")
 def test_research_ends_in_one_report_on_the_issue(tmp_path: Path) -> None:
     agent = (
         'asked=$(cat); case "$asked" in\n'
@@ -190,7 +190,6 @@ def verdict(verdict: str, text: str = "") -> str:
     return f"echo '{answer}' > answer.json; echo 'BRAT: done'\n"
 
 
-@pytest.mark.layer("landing")
 def test_a_reviewer_sends_work_back_until_it_approves(tmp_path: Path) -> None:
     writer = (
         'asked=$(cat); case "$asked" in\n'
@@ -297,3 +296,32 @@ def test_of_three_that_try_the_judges_choice_lands_and_none_is_lost(
     commit = r" \([0-9a-f]+\)"
     assert re.search(rf"on task 1{commit}, which can now be chosen\.", log)
     assert re.search(rf"chose task 1{commit}: It says the most\.", log)
+
+
+# --- notes ----------------------------------------------------------------------------
+
+NOTING = """
+my-agent < $BRAT_PROMPT
+cp $BRAT_PROMPT prompt_$BRAT_TASK.md
+if [ $BRAT_TASK = 1 ]; then
+    echo "BRAT: note the words are in ASKED"
+    echo "BRAT: share tests need no network"
+fi
+echo "BRAT: done It is spelt."
+"""
+NOTED = "Add two modules\n\n- [ ] Spell words\n- [ ] Spell them backwards (after 1)\n"
+
+
+def test_notes_go_from_agent_to_agent(tmp_path: Path) -> None:
+    terminal = project(tmp_path, engine(NOTING))
+
+    taken(terminal, terminal.type(f'brat mayor start --task "{NOTED}" --headless'))
+
+    first, second = ((terminal.cwd / f"prompt_{n}.md").read_text() for n in (1, 2))
+    assert "ASKED" not in first
+    assert "1. task 1 (Spell words) changed " in second
+    assert "2. task 1 (Spell words): the words are in ASKED\n" in second
+    assert "1. task 1: tests need no network\n" in second
+    log = terminal.done("brat log show")
+    assert "left notes: 1 for the tasks that build on it, 1 for the scratchpad." in log
+    assert left_running(tmp_path) == []

@@ -1,12 +1,14 @@
-"""An issue in prose, planned by an engine, on a real forge with real processes."""
+"""Plans from the terminal to what lands: made by an engine, waiting, side by side."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from tests.world.terminal import Terminal, left_running
-from tests.world.words import project
+from tests.world.patience import patient
+from tests.world.second_reader import rows
+from tests.world.terminal import Terminal, left_running, new_terminal
+from tests.world.words import BARE, NO_BOX, convoy_of, engine, project
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -60,10 +62,9 @@ def test_prose_becomes_tasks_that_wait_for_what_they_share(tmp_path: Path) -> No
         tmp_path, 'grep -q "then both" "$BRAT_PROMPT" && my-planner > plan.json'
     )
     said = terminal.type(ASK)
-    status = json.loads(terminal.type("brat status --json").out)
 
     assert said.status == 0, said.err
-    [convoy] = status["convoys"]
+    convoy = convoy_of(terminal)
     assert [task["after"] for task in convoy["tasks"]] == [[], [], [1, 2]]
     assert [task["state"] for task in convoy["tasks"]] == ["merged"] * 3
     assert "it waited for task 1: task 1 creates one.txt" in terminal.done(
@@ -73,26 +74,12 @@ def test_prose_becomes_tasks_that_wait_for_what_they_share(tmp_path: Path) -> No
     assert left_running(terminal.cwd) == []
 
 
-@pytest.mark.layer("landing")
-def test_a_faulty_plan_is_mended_by_the_next_attempt(tmp_path: Path) -> None:
-    terminal = planned_by(
-        tmp_path,
-        'test $BRAT_ATTEMPT = 1 && echo "no idea" && exit\n'
-        'grep -q "contains no JSON object" "$BRAT_PROMPT" && my-planner > plan.json',
-    )
-    said = terminal.type(ASK)
-
-    assert said.status == 0, said.err
-    assert "The answer contains no JSON object" in terminal.done("brat log show -n 200")
-
-
 def test_where_no_plan_comes_the_issue_is_one_task(tmp_path: Path) -> None:
     terminal = planned_by(tmp_path, "echo nothing")
     said = terminal.type(ASK)
-    [convoy] = json.loads(terminal.type("brat status --json").out)["convoys"]
 
     assert said.status == 0, said.err
-    assert len(convoy["tasks"]) == 1
+    assert len(convoy_of(terminal)["tasks"]) == 1
     assert "the engine planner did not make a plan" in terminal.done(
         "brat log show -n 200"
     )
@@ -116,3 +103,92 @@ def test_a_plan_alone_waits_for_a_person(tmp_path: Path) -> None:
     refused = terminal.type("brat mayor start --task x --plan-only --headless")
     assert refused.status == 2
     assert "use only one" in refused.err
+
+
+# --- protected paths ------------------------------------------------------------------
+
+
+PROTECTED = """Tell agents how to work
+
+- [ ] Write the guide paths: CLAUDE.md
+- [ ] Write the other guide paths: GEMINI.md
+- [ ] Write the page paths: page.md
+"""
+GUIDE = "echo Be brief. > CLAUDE.md; [ $BRAT_TASK = 1 ] || echo a > page.md"
+
+
+def test_no_session_is_spent_before_somebody_allows_them(tmp_path: Path) -> None:
+    more = "[mayor]\n[refinery]\nrequire_ci = false\n[witness]\nattempts = 1\n"
+    terminal = project(tmp_path, engine(GUIDE, more))
+    terminal.done("brat init")
+    shown = terminal.type(f"brat mayor start --task '{PROTECTED}' --plan-only").out
+    assert "needs protected paths: CLAUDE.md; someone with write access" in shown
+    name = convoy_of(terminal)["name"]
+    terminal.type(f"brat convoy approve {name}")
+    said = terminal.type("brat mayor run")
+    assert "to allow it: brat task allow 1" in said.err
+    terminal.type("brat witness run")
+
+    assert [task["attempts"] for task in convoy_of(terminal)["tasks"]] == [0, 0, 1]
+    seen = terminal.type("brat status").out
+    assert f"brat task allow 1 --convoy {name}" in seen
+    refused = terminal.type("brat task retry 1")
+    assert refused.status == 1
+    assert "/brat allow 1" in refused.err
+
+    terminal.done("brat task allow 1")
+    terminal.type("brat witness run")
+    first, second, third = convoy_of(terminal)["tasks"]
+    assert first["state"] == "needs-review"
+    assert second["attempts"] == 0
+    assert "protected path" in third["why"]
+
+
+# --- the notification system ----------------------------------------------------------
+
+NOTIFY = """\
+Add notifications.
+
+- [ ] Build the notification API endpoints paths: src/routes/, src/validators/
+- [ ] Build the notification UI components paths: src/components/, src/hooks/
+- [ ] Create the database layer paths: prisma/, src/repositories/
+"""
+MEETING = """
+# Does its task only when all three are at work: so they really run at the same time.
+mkdir -p "{meeting}"
+: > "{meeting}/$BRAT_TASK"
+tries=0
+until [ "$(ls "{meeting}" | wc -l)" = 3 ]; do
+    tries=$((tries + 1)); [ $tries -lt 3000 ] || exit 1
+    sleep 0.1
+done
+case $BRAT_TASK in
+1) file=src/routes/notifications.ts;; 2) file=src/components/Bell.tsx;;
+3) file=prisma/notifications.sql;;
+esac
+mkdir -p "$(dirname "$file")"; echo done > "$file"
+"""
+
+
+def test_the_notification_system_is_built_by_three_at_the_same_time(
+    tmp_path: Path,
+) -> None:
+    terminal = new_terminal(tmp_path)
+    ci = f'[ci]\ncommand = "true"\n{NO_BOX}'
+    config = engine(MEETING.format(meeting=tmp_path / "meeting"), ci)
+    files = {"README.md": "# App\n", ".brat/config.toml": config, "issue.md": NOTIFY}
+    terminal.commit("Begin", files)
+    terminal.install("ask", 'brat mayor start --headless --task "$(cat issue.md)"\n')
+
+    said = terminal.type("ask", deadline_s=patient(400))
+
+    assert said.status == 0, said.err
+    assert [each["state"] for each in convoy_of(terminal)["tasks"]] == ["merged"] * 3
+    begun, ended = dict[int, int](), dict[int, int]()
+    for row in rows(terminal.cwd / BARE):
+        if row.fact and row.fact["type"] == "session.running":
+            begun.setdefault(row.fact["task"], row.at_ms)
+        elif row.fact and row.fact["type"] == "session.exited":
+            ended[row.fact["task"]] = row.at_ms
+    assert begun.keys() == ended.keys() == {1, 2, 3}
+    assert max(begun.values()) < min(ended.values()), "they did not run at one time"

@@ -12,9 +12,9 @@ from tests.world.extended import extended, faults
 from tests.world.forge_rules import put_hook
 from tests.world.local_rules import bare_of
 from tests.world.terminal import Terminal
-from tests.world.words import engine, project
+from tests.world.words import engine, project, status
 
-pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("landing")]
+pytestmark = pytest.mark.timeout(600)
 
 OWN_FILE = """name=$(head -n 1 "$BRAT_PROMPT" | tr -cd a-zA-Z)
 echo "ASKED = 1" > "words/$name.py"
@@ -35,7 +35,7 @@ def test_one_convoy_waits_for_the_remote_and_the_other_lands(tmp_path: Path) -> 
     refusing = put_hook(bare_of(terminal), "update", script)
     terminal.type("brat mayor start --task 'Spell words'")
     said = terminal.type("brat mayor start --task 'Count lines' --headless")
-    waits = json.loads(terminal.type("brat status --json").out)["interventions"]
+    waits = status(terminal)["interventions"]
     doctor = terminal.type("brat doctor")
     first = terminal.type("brat deacon run")
     (aside,) = [each for each in waits if each["kind"] == "set_aside"]

@@ -1,12 +1,10 @@
 """A start that is cut off once its issue is open goes on with that issue."""
 
-import json
 import shlex
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -15,7 +13,7 @@ from filelock import FileLock
 from brat.repository.forge_files import forge_in_use
 from tests.world.staying import Staying, staying, until
 from tests.world.terminal import Terminal, left_running
-from tests.world.words import engine, project
+from tests.world.words import BARE, PULL, convoy_of, engine, project, status
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -40,11 +38,6 @@ def begun(terminal: Terminal, *more: str) -> Iterator[Staying]:
         yield start
         held.release()
         start.ended()
-
-
-def status(terminal: Terminal) -> Any:  # noqa: ANN401  JSON
-    said = terminal.type("brat status --json")
-    return json.loads(said.out)
 
 
 def waiting(terminal: Terminal) -> list[tuple[str, int, list[str]]]:
@@ -101,7 +94,6 @@ def test_an_issue_that_a_running_loop_takes_up_next_waits_for_nobody(
     assert found == [("issue_next", 1, [])]
 
 
-@pytest.mark.layer("landing")
 def test_the_loop_goes_on_with_what_an_interrupted_start_left(
     terminal: Terminal,
 ) -> None:
@@ -113,7 +105,7 @@ def test_the_loop_goes_on_with_what_an_interrupted_start_left(
     assert waiting(terminal) == [("unread_issue", 1, ["brat up"])]
 
     with staying(terminal, "up", "--no-dashboard") as up:
-        up.says("work landed; bring it into your checkout")
+        up.says(PULL)
 
     until(lambda: left_running(terminal.cwd.parent) == [])
     assert convoys(terminal) == [(1, "complete")]
@@ -150,13 +142,12 @@ def test_a_signal_ends_the_agents_keeps_their_work_and_costs_no_attempt(
             start.says("stopping 1 agent; finished work is kept")
             assert start.ended() == 128 + number
         assert left_running(tmp_path) == []
-        (convoy,) = status(terminal)["convoys"]
-        assert [task["state"] for task in convoy["tasks"]] == ["queued"]
+        states = [task["state"] for task in convoy_of(terminal)["tasks"]]
+        assert states == ["queued"]
 
     terminal.done(shlex.join(("brat", *headless)))
 
-    landed = terminal.cwd / ".git/brat/forge/repos/pat-person/project.git"
-    turns = terminal.done(f"git --git-dir {landed} show main:words/turns.txt")
+    turns = terminal.done(f"git -C {BARE} show main:words/turns.txt")
     assert turns.split() == ["once"] * 4
 
 
@@ -169,6 +160,6 @@ def test_one_round_of_the_witness_waits_for_its_sessions(tmp_path: Path) -> None
 
     terminal.done("brat witness run --once")
 
-    (convoy,) = status(terminal)["convoys"]
-    assert [task["state"] for task in convoy["tasks"]] == ["needs-review"]
+    states = [task["state"] for task in convoy_of(terminal)["tasks"]]
+    assert states == ["needs-review"]
     assert left_running(tmp_path) == []

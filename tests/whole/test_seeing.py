@@ -7,17 +7,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from convoy.rules.people import BlockTask
 from convoy.views.interventions import Intervention
 from convoy.views.plan import PlanDocument
 from tests.world.kept import Kept
 from tests.world.rules import NAME, Rules, spec
 from tests.world.terminal import Terminal, new_terminal
-from tests.world.words import engine, project
+from tests.world.words import cloned, engine, project
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("landing")]
 
-BARE = ".git/brat/forge/repos/pat-person/project.git"
 LIST = (
     "Say words\n\n![](https://a.b/c)\n\n"
     "- [ ] Say hi (paths: hi.txt)\n- [ ] Say ho (after: 1)\n"
@@ -82,27 +80,22 @@ def test_why_gives_the_reasons_in_order(terminal: Terminal) -> None:
 
 
 def test_a_clone_that_has_the_refs_sees_the_same(terminal: Terminal) -> None:
-    clone = Terminal(terminal.cwd.parent / "clone", terminal.home)
-    terminal.done(f"git clone -q {terminal.cwd / BARE} {clone.cwd}")
+    clone = cloned(terminal)
     clone.done("git fetch -q origin refs/grite/*:refs/grite/*")
 
     assert clone.done("brat status --json") == terminal.done("brat status --json")
     assert clone.done("brat task show 1") == terminal.done("brat task show 1")
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("brat convoy show say-word-1", "no convoy say-word-1; did you mean say-words"),
-        ("brat why 9", "say-words-1 has no task 9; its tasks: 1, 2"),
-        ("brat task show 1 --convoy nope", "there is no convoy nope"),
-    ],
-)
-def test_what_is_not_there_is_said(terminal: Terminal, line: str, said: str) -> None:
-    answer = terminal.type(line)
+def test_what_is_not_there_is_said(terminal: Terminal) -> None:
+    for line, told in (
+        ("convoy show say-word-1", "no convoy say-word-1; did you mean say-words"),
+        ("why 9", "say-words-1 has no task 9; its tasks: 1, 2"),
+        ("task show 1 --convoy nope", "there is no convoy nope"),
+    ):
+        said = terminal.type(f"brat {line}")
 
-    assert answer.status == 1
-    assert said in answer.err
+        assert (said.status, told in said.err) == (1, True), said.err
 
 
 def test_a_convoy_is_paused_and_resumed(terminal: Terminal) -> None:
@@ -122,10 +115,9 @@ def test_what_a_session_prints_is_shown(terminal: Terminal) -> None:
     terminal.done("brat witness run")
 
     assert "task 1 has had no session yet" in early.err
-    assert "task 1 says hi" in terminal.done("brat session tail 1")
-    assert terminal.done("brat session tail -f 1") == terminal.done(
-        "brat session tail 1"
-    )
+    printed = terminal.done("brat session tail 1")
+    assert "task 1 says hi" in printed
+    assert terminal.done("brat session tail -f 1") == printed
 
 
 def test_a_report_is_written_where_it_is_said(terminal: Terminal) -> None:
@@ -166,36 +158,25 @@ LINES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("words", "begin", "indent"),
-    [
+def test_a_red_ci_is_told_line_by_line_and_in_a_list_by_its_first(
+    tmp_path: Path,
+) -> None:
+    rules = Rules().planned(spec(1), spec(2)).blocked(1, RED)
+    kept = Kept(tmp_path / "log.git", rules)
+    terminal = new_terminal(tmp_path / "person")
+
+    def shown(words: str) -> list[str]:
+        return terminal.type(f"brat {words} --repo {kept.path}").out.splitlines()
+
+    for words, begin, indent in (
         ("why 1", "- CI is red on baf3c4c43e", "    "),
         ("task show 1", "why            CI is red on baf3c4c43e", "    "),
         (f"convoy show {NAME}", f"  {NAME} task 1: CI is red on ", "      "),
-    ],
-)
-def test_a_red_ci_is_told_line_by_line(
-    tmp_path: Path, words: str, begin: str, indent: str
-) -> None:
-    rules = Rules().planned(spec(1), spec(2))
-    rules.do(BlockTask(convoy=NAME, task=1, why=RED))
-    kept = Kept(tmp_path / "log.git", rules)
-    terminal = new_terminal(tmp_path / "person")
+    ):
+        said = shown(words)
+        [first] = [number for number, line in enumerate(said) if line.startswith(begin)]
+        told = [line and indent + line for line in LINES]
+        assert said[first + 1 : first + 1 + len(told)] == told, words
 
-    said = terminal.type(f"brat {words} --repo {kept.path}").out.splitlines()
-
-    [first] = [number for number, line in enumerate(said) if line.startswith(begin)]
-    told = [line and indent + line for line in LINES]
-    assert said[first + 1 : first + 1 + len(told)] == told
-
-
-def test_a_list_tells_its_first_line_alone(tmp_path: Path) -> None:
-    rules = Rules().planned(spec(1), spec(2))
-    rules.do(BlockTask(convoy=NAME, task=1, why=RED))
-    kept = Kept(tmp_path / "log.git", rules)
-    terminal = new_terminal(tmp_path / "person")
-
-    said = terminal.type(f"brat status --repo {kept.path}").out.splitlines()
-
-    [line] = [line for line in said if line.startswith(f"  {NAME} task 1: ")]
+    [line] = [one for one in shown("status") if one.startswith(f"  {NAME} task 1: ")]
     assert line.endswith("tests/test_a.py::test_x failed")

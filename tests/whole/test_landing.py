@@ -1,0 +1,169 @@
+"""What lands was judged and holds all that came meanwhile, conflicts and all."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.world.layers import sampled
+from tests.world.seen import Seen, look
+from tests.world.terminal import Terminal, left_running
+from tests.world.words import NO_BOX, convoy_of, engine, facts, project
+
+pytestmark = pytest.mark.timeout(600)
+TWO = "Two\n\n- [ ] Spell words\n- [ ] Sort words (after 1)\n"
+
+
+def seen_of(terminal: Terminal) -> Seen:
+    return look(terminal.cwd / ".git/brat")
+
+
+# --- rebase, squash and merge ---------------------------------------------------------
+
+
+LIST = (
+    "Add modules\n\n- [ ] Spell words\n- [ ] Spell more (after 1)\n- [ ] Sort words\n"
+)
+HALF = "half-$BRAT_TASK.txt"
+AGENT = (
+    f"date > {HALF} && git add {HALF} && git commit -qm Half && my-agent < $BRAT_PROMPT"
+)
+CONFIG = """
+[refinery]
+strategy = "{}"
+
+[ci]
+command = "test -f words/count.py"
+"""
+COMMITS = {"rebase": 6, "squash": 3, "merge": 9}
+"""Of three tasks with two commits each."""
+
+
+@pytest.mark.parametrize("strategy", sorted(COMMITS))
+def test_all_that_lands_was_judged_and_every_pull_request_is_merged(
+    tmp_path: Path, strategy: str
+) -> None:
+    terminal = project(tmp_path, engine(AGENT, CONFIG.format(strategy)))
+
+    said = terminal.type(f'brat mayor start --headless --task "{LIST}"')
+
+    assert said.status == 0, said.err
+    convoy, seen = convoy_of(terminal), seen_of(terminal)
+    landed = [task["landed_commit"] for task in convoy["tasks"]]
+    assert [pull["merged"] for pull in seen.pulls] == [True] * 4
+    assert set(landed) <= seen.ancestors()
+    for commit in {*landed, convoy["landed_commit"]}:
+        assert [one["conclusion"] for one in seen.checks[commit]] == ["success"]
+    (begun,) = seen.git("rev-list", "--max-parents=0", "main").split()
+    assert len(seen.ancestors() - {begun}) == COMMITS[strategy]
+    tried = facts(terminal, "merge.attempted")
+    assert {fact["strategy"] for fact in tried if fact["task"]} == {strategy}
+    assert seen.refs("refs/heads/brat/") == []
+    assert seen.faults == []
+    assert left_running(tmp_path) == []
+
+
+# --- the target moves -----------------------------------------------------------------
+
+
+def planned(terminal: Terminal, task: str) -> None:
+    terminal.done("brat init")
+    terminal.done(f"brat mayor start --task {shlex.quote(task)}")
+
+
+def taking_turns(terminal: Terminal, times: int = 1) -> None:
+    """Let agents and the refinery take turns, until the convoy has ended at most."""
+    for _ in range(times):
+        terminal.done("brat witness run")
+        terminal.done("brat refinery run")
+        if convoy_of(terminal)["state"] == "complete":
+            return
+    assert times == 1, terminal.type("brat status").out
+
+
+def test_a_target_that_merges_is_taken_in_and_judged_before_the_convoy_lands(
+    tmp_path: Path,
+) -> None:
+    terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT"))
+    planned(terminal, TWO)
+    taking_turns(terminal)
+    moved = terminal.commit("Say more", {"README.md": "Words.\n"})
+
+    taking_turns(terminal)
+
+    convoy, seen = convoy_of(terminal), seen_of(terminal)
+    assert convoy["state"] == "complete"
+    assert moved in seen.ancestors()
+    assert len(facts(terminal, "sync.landed")) == 1
+    assert [one["conclusion"] for one in seen.checks[convoy["landed_commit"]]] == [
+        "success"
+    ]
+
+
+BOTH = "sed -i '/^<<<<<<< /d; /^=======$/d; /^>>>>>>> /d' LIST"
+ADDING = f"""
+cp "$BRAT_PROMPT" "{{kept}}/$BRAT_TASK-$BRAT_ATTEMPT"
+if grep -q '^<<<<<<<' LIST; then
+    {BOTH}
+else
+    echo "line of task $BRAT_TASK" >> LIST
+fi
+"""
+"""Keeps both sides of a conflict; else adds its line to the list."""
+
+
+def listing(folder: Path, more: str, task: str) -> Terminal:
+    """Make a project whose agents each add to one list, and plan a convoy in it."""
+    kept = folder / "prompts"
+    kept.mkdir()
+    terminal = project(folder, engine("adder", more + NO_BOX))
+    terminal.install("adder", ADDING.format(kept=kept))
+    terminal.commit("Begin", {"LIST": "begun\n"})
+    planned(terminal, task)
+    return terminal
+
+
+def lines_of(seen: Seen) -> list[str]:
+    return sorted(seen.git("show", "main:LIST").splitlines())
+
+
+@pytest.mark.parametrize("sync", sampled([("true",), ("false",)], {("true",)}))
+def test_an_agent_resolves_what_conflicts_with_the_target(
+    tmp_path: Path, sync: str
+) -> None:
+    terminal = listing(tmp_path, f"[refinery]\nsync = {sync}\n", TWO)
+    taking_turns(terminal)
+    moved = terminal.commit("Go on with it", {"LIST": "begun\nby hand\n"})
+
+    taking_turns(terminal, 4)
+
+    convoy, seen = convoy_of(terminal), seen_of(terminal)
+    kinds = [(task["kind"], task["state"]) for task in convoy["tasks"]]
+    assert kinds == [("work", "merged")] * 2 + [("sync", "merged")]
+    assert moved in seen.ancestors()
+    landed = convoy["tasks"][2]["landed_commit"]
+    assert moved in seen.git("rev-list", "--parents", "-1", landed).split()[1:]
+    assert lines_of(seen) == ["begun", "by hand", "line of task 1", "line of task 2"]
+    assert [pull["merged"] for pull in seen.pulls] == [True] * 4
+    assert seen.faults == []
+
+
+def test_an_agent_makes_its_own_work_fit_what_landed_and_is_told_both_sides(
+    tmp_path: Path,
+) -> None:
+    task = "Lines\n\n- [ ] Add line 1\n- [ ] Add line 2\n"
+    terminal = listing(tmp_path, "[witness]\nattempts = 6\n", task)
+
+    taking_turns(terminal, 6)
+
+    convoy, seen = convoy_of(terminal), seen_of(terminal)
+    assert lines_of(seen) == ["begun", "line of task 1", "line of task 2"]
+    assert sorted(task["attempts"] for task in convoy["tasks"]) == [1, 2]
+    (again,) = (tmp_path / "prompts").glob("*-2")
+    told = again.read_text()
+    other = 3 - int(again.name[0])
+    assert "conflicts with what has landed" in told
+    assert f"Task {other} had these instructions:\n\nAdd line {other}" in told
+    assert f"+line of task {other}\n" in told
+    assert f"+line of task {again.name[0]}\n" in told
+    assert "<<<<<<<" not in seen.git("log", "-p", "main")
