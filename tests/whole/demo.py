@@ -1,13 +1,23 @@
-"""The demo as people run it, and all that can be seen of it afterwards."""
+"""The demo as people run it, and all that can be seen of it then and afterwards."""
 
+import re
+import shlex
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import httpx
+import pytest
 from msgspec import Struct, json
 
 from tests.world.extended import extended
 from tests.world.github_forge.extension import EXCHANGES
+from tests.world.given_secrets import written
+from tests.world.patience import patient
 from tests.world.second_reader import Row, rows
 from tests.world.seen import Seen, contract_faults, exchanges, look
 from tests.world.terminal import Said, Terminal, left_running
@@ -25,6 +35,8 @@ class Story(Struct, frozen=True, kw_only=True, dict=True):
     """Method and path of everything that was asked of the forge by REST."""
     contract_faults: list[str]
     seen: Seen
+    watched: list[str]
+    """How its tasks ended in the dashboard that it was watched in, if it was."""
 
     @property
     def told(self) -> dict[str, Any]:
@@ -50,13 +62,14 @@ class Story(Struct, frozen=True, kw_only=True, dict=True):
 
 
 def play(folder: Path, *, chaos: int | None = None) -> Story:
-    """Run the demo in `folder`; with `chaos` the bot is killed, this is the seed."""
-    where = folder / "demo"
-    more = f" --chaos --seed {chaos}" if chaos is not None else ""
+    """Run the demo in `folder`, and watch it, or kill its bot with the seed `chaos`."""
+    where, watched = folder / "demo", list[str]()
+    more = f" --chaos --seed {chaos}" if chaos is not None else " --with-ui"
     terminal = Terminal(folder, folder)
     terminal.programs.mkdir(parents=True)
     extended(terminal, "recorded")
-    said = terminal.type(f"brat demo --json --dir {where}{more}")
+    line = f"brat demo --json --dir {where}{more}"
+    said = _watched(terminal, line, watched) if chaos is None else terminal.type(line)
     left = left_running(where)
     assert said.status == 0, said.err
     record = where / EXCHANGES
@@ -66,4 +79,57 @@ def play(folder: Path, *, chaos: int | None = None) -> Story:
         calls=[(one.method, one.path) for one in exchanges(record)],
         contract_faults=list(contract_faults(record)),
         seen=look(where),
+        watched=watched,
     )
+
+
+def _watched(terminal: Terminal, line: str, watched: list[str]) -> Said:
+    """Type a line; look at the dashboard that it serves, and press Enter at its end."""
+    words, told = shlex.split(line), list[str]()
+    with subprocess.Popen(
+        [str(terminal.programs / words[0]), *words[1:]],
+        cwd=terminal.cwd,
+        env=terminal.environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as demo:
+        assert demo.stdin is not None
+        assert demo.stdout is not None
+        assert demo.stderr is not None
+        for said in demo.stderr:
+            told.append(said)
+            if found := re.search(r"dashboard: (\S+)", said):
+                watched += _states_once_complete(found[1])
+            if "press Enter" in said:
+                demo.stdin.write("\n")
+                demo.stdin.flush()
+        out = demo.stdout.read()
+    return Said(demo.returncode, out, written("".join(told)))
+
+
+def _states_once_complete(url: str) -> list[str]:
+    """Follow the convoy over the dashboard's API; return how its tasks ended."""
+    convoys: list[dict[str, Any]] = []
+    with let_in(url) as browser:
+        deadline = time.monotonic() + patient(240)
+        while time.monotonic() < deadline:
+            convoys = browser.get("/api/v1/status").json()["convoys"]
+            if [convoy["state"] for convoy in convoys] == ["complete"]:
+                return [task["state"] for task in convoys[0]["tasks"]]
+            time.sleep(0.5)
+    pytest.fail(f"the convoy did not end: {convoys}")
+
+
+@contextmanager
+def let_in(url: str) -> Iterator[httpx.Client]:
+    """Open the printed address as a browser does; give who has its cookie now."""
+    with httpx.Client(
+        base_url=url.partition("?")[0],
+        trust_env=False,
+        timeout=patient(20),
+        follow_redirects=True,
+    ) as client:
+        assert client.get(url).status_code == 200
+        yield client

@@ -1,18 +1,14 @@
 """The dashboard in a real browser, beside the real thing, from the label to the end."""
 
-import asyncio
-import re
-import signal
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import expect
 
+from tests.whole.test_dashboard import running
 from tests.world import browser as browsers
 from tests.world.browser import PROGRAM
-from tests.world.terminal import BRAT, Terminal, left_running
+from tests.world.terminal import left_running
 from tests.world.words import NO_BOX, engine, project
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.needs(PROGRAM)]
@@ -34,70 +30,32 @@ command = "until [ -e {{gates}}/ci ]; do sleep 0.1; done"
 {NO_BOX}"""
 
 
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
-    async with browsers.launched() as launched:
-        yield launched
-
-
-@asynccontextmanager
-async def running(terminal: Terminal, *words: str) -> AsyncIterator[str]:
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(
-        BRAT,
-        *words,
-        cwd=terminal.cwd,
-        env=terminal.environment(),
-        stdin=pipe,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=pipe,
-    )
-    assert process.stderr is not None
-    said = ""
-    try:
-        async for line in process.stderr:
-            said += line.decode()
-            if found := re.search(r"dashboard: (\S+)", said):
-                yield found[1]
-                break
-        else:
-            pytest.fail(said)
-    finally:
-        process.send_signal(signal.SIGINT)
-        await process.communicate(b"\n")  # the demo stays until Enter is pressed
-
-
-@pytest.mark.layer("landing")
-async def test_a_session_is_watched_and_its_task_retried(
-    tmp_path: Path, browser: Browser
-) -> None:
+async def test_a_session_is_watched_and_its_task_retried(tmp_path: Path) -> None:
     agent = AGENT.format(gates=tmp_path)
     terminal = project(tmp_path, engine(agent, CONFIG.format(gates=tmp_path)))
     terminal.done("brat init")
     terminal.done("brat mayor start --task 'Say hi'")
-    async with (
-        running(terminal, "up", "--port", "0") as url,
-        browsers.tab(browser) as tab,
-    ):
-        await tab.page.goto(url)
-        agents = tab.page.get_by_role("region", name="Working agents")
-        await agents.get_by_role("link").click()
-        printed = tab.page.locator("#printed")
-        await expect(printed).to_contain_text(f"line 9 {SCRIPT}")
-        await tab.picture("session-tail")
-        (tmp_path / "agent-1").touch()
-        await expect(printed).to_contain_text("the last line")
-        heading = tab.page.get_by_role("heading", level=1)
-        await expect(heading).to_contain_text("blocked")
-        title = await tab.page.title()
-        await tab.page.get_by_role("button", name="retry task 1").click()
-        await expect(heading).to_contain_text("running")
-        await tab.page.goto(url)
-        for state, gate in (("running", "agent-2"), ("needs-review", "ci")):
-            bar = tab.page.get_by_role("link", name=f"1 {state}")
-            await expect(bar).to_be_visible()
-            (tmp_path / gate).touch()
-        await expect(tab.page.get_by_text("1 of 1 merged")).to_be_visible()
+    with running(terminal, "up", "--port", "0") as url:
+        async with browsers.launched() as browser, browsers.tab(browser) as tab:
+            await tab.page.goto(url)
+            agents = tab.page.get_by_role("region", name="Working agents")
+            await agents.get_by_role("link").click()
+            printed = tab.page.locator("#printed")
+            await expect(printed).to_contain_text(f"line 9 {SCRIPT}")
+            await tab.picture("session-tail")
+            (tmp_path / "agent-1").touch()
+            await expect(printed).to_contain_text("the last line")
+            heading = tab.page.get_by_role("heading", level=1)
+            await expect(heading).to_contain_text("blocked")
+            title = await tab.page.title()
+            await tab.page.get_by_role("button", name="retry task 1").click()
+            await expect(heading).to_contain_text("running")
+            await tab.page.goto(url)
+            for state, gate in (("running", "agent-2"), ("needs-review", "ci")):
+                bar = tab.page.get_by_role("link", name=f"1 {state}")
+                await expect(bar).to_be_visible()
+                (tmp_path / gate).touch()
+            await expect(tab.page.get_by_text("1 of 1 merged")).to_be_visible()
 
     assert "owned" not in title
     assert tab.complaints == []

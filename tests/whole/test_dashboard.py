@@ -3,22 +3,18 @@
 import re
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 
+from tests.whole.demo import let_in
 from tests.world.patience import patient
-from tests.world.terminal import BRAT, Terminal, left_running, new_terminal
-from tests.world.words import engine, project
+from tests.world.terminal import BRAT, Terminal, left_running
+from tests.world.words import cloned, engine, project
 
 pytestmark = pytest.mark.timeout(600)
-
-BARE = ".git/brat/forge/repos/pat-person/project.git"
 
 
 @pytest.fixture(scope="module")
@@ -55,19 +51,6 @@ def running(terminal: Terminal, *words: str) -> Iterator[str]:
         process.communicate(timeout=patient(60))
 
 
-@contextmanager
-def let_in(url: str) -> Iterator[httpx.Client]:
-    """Open the printed address as a browser does; give who has its cookie now."""
-    with httpx.Client(
-        base_url=url.partition("?")[0],
-        trust_env=False,
-        timeout=patient(20),
-        follow_redirects=True,
-    ) as client:
-        assert client.get(url).status_code == 200
-        yield client
-
-
 @pytest.mark.layer("landing")
 def test_up_shows_what_waits_and_a_button_retries_it(terminal: Terminal) -> None:
     with running(terminal, "up", "--port", "0") as url, let_in(url) as browser:
@@ -82,8 +65,7 @@ def test_up_shows_what_waits_and_a_button_retries_it(terminal: Terminal) -> None
 
 
 def test_a_clone_has_one_that_only_shows(terminal: Terminal) -> None:
-    clone = Terminal(terminal.cwd.parent / "clone", terminal.home)
-    terminal.done(f"git clone -q {terminal.cwd / BARE} {clone.cwd}")
+    clone = cloned(terminal)
     clone.done("git fetch -q origin refs/grite/*:refs/grite/*")
     with running(clone, "dashboard", "--port", "0") as url, let_in(url) as browser:
         page = browser.get("/").text
@@ -93,41 +75,3 @@ def test_a_clone_has_one_that_only_shows(terminal: Terminal) -> None:
     assert "say-hi-1" in page
     assert refused.text == "This dashboard is read-only.\n"
     assert stranger.status_code == 403
-
-
-@pytest.mark.layer("landing")
-def test_the_demo_is_watched_to_its_end(tmp_path: Path) -> None:
-    terminal = new_terminal(tmp_path)
-    with subprocess.Popen(
-        [BRAT, "demo", "--with-ui", "--json"],
-        cwd=terminal.cwd,
-        env=terminal.environment(),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as demo:
-        assert demo.stdin is not None
-        assert demo.stderr is not None
-        states: set[str] = set()
-        for line in demo.stderr:
-            if found := re.search(r"dashboard: (\S+)", line):
-                with let_in(found[1]) as browser:
-                    states = _states_once_complete(browser)
-            if "press Enter" in line:
-                demo.stdin.write("\n")
-                demo.stdin.flush()
-    assert demo.returncode == 0
-    assert states == {"merged"}
-
-
-def _states_once_complete(browser: httpx.Client) -> set[str]:
-    """Follow the convoy over the dashboard's API; return how its tasks ended."""
-    convoys: list[dict[str, Any]] = []
-    deadline = time.monotonic() + patient(240)
-    while time.monotonic() < deadline:
-        convoys = browser.get("/api/v1/status").json()["convoys"]
-        if [convoy["state"] for convoy in convoys] == ["complete"]:
-            return {task["state"] for task in convoys[0]["tasks"]}
-        time.sleep(0.2)
-    pytest.fail(f"the convoy did not end: {convoys}")

@@ -193,6 +193,10 @@ def test_tasks_that_can_run_side_by_side_do(demo: Story) -> None:
         assert order.index(("task.merged", first)) < order.index(("task.started", then))
 
 
+def test_it_is_watched_to_its_end(demo: Story) -> None:
+    assert demo.watched == ["merged"] * len(TASKS)
+
+
 def test_everything_asked_and_answered_is_as_github_describes_it(demo: Story) -> None:
     assert len(demo.calls) > 50
     assert demo.contract_faults == []
