@@ -18,6 +18,7 @@ from brat.repository.log_reader import Reader
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration, Source
 from convoy.model.state import Convoy
 from tests.world.act.extension import PROGRAM
+from tests.world.layers import sampled
 from tests.world.patience import patient
 from tests.world.seen import Seen, look
 from tests.world.terminal import Terminal, left_running
@@ -43,7 +44,9 @@ LOOK_S = 0.1
 AGENT = 'sleep 1; echo "said = $BRAT_TASK" > "words/said_$BRAT_TASK.py"'
 TRACE = Path("/tmp", f"brat-{uuid4().hex}")  # noqa: S108  see TITLE
 TITLE = f"Say $(touch {TRACE}) `touch {TRACE}` ${{{{ github.token }}}}"
-TASKS = "- [ ] Say one paths: words/said_1.py\n- [ ] Say two paths: words/said_2.py\n"
+TASKS = ("- [ ] Say one paths: words/said_1.py", "- [ ] Say two paths: words/said_2.py")
+WITH, WITHOUT = (CI, TASKS, "ci"), ("", TASKS[:1], "brat ci")
+"""On each change the second alone: the last test here has CI and a key, too."""
 
 
 def adopted(
@@ -89,17 +92,20 @@ def calling(url: str, known: Registration, below: str = "") -> httpx.AsyncClient
 
 
 async def worked_off(
-    folder: Path, known: Registration, *, signed: bool
+    folder: Path, known: Registration, tasks: tuple[str, ...], *, signed: bool
 ) -> tuple[Convoy, list[str]]:
-    """Label an issue, disturb; return its convoy at its end, and all runs' titles."""
+    """Label an issue; return its convoy at its end, and all runs' titles.
+
+    With several tasks, three loops at once disturb each other.
+    """
     bot_folder.log_key_in(folder / BOT_FOLDER)  # its readers believe that one
     key = (folder / BOT_FOLDER / bot_folder.LOG_KEY_FILE).read_text()
     with served(folder, **({"BRAT_LOG_KEY": key} if signed else {})) as (url, _):
         async with local_mode.person(url, known) as github:
-            issue = await github.open_issue(TITLE, TASKS)
+            issue = await github.open_issue(TITLE, "\n".join(tasks))
             await github.relabel(issue, {"brat"}, set())
         async with calling(url, known, "actions") as client:
-            for _ in range(2):  # with the one of the label, three loops at once
+            for _ in range(2 * (len(tasks) - 1)):  # beside the one of the label
                 again = await client.post(
                     "workflows/brat.yml/dispatches", json={"ref": "main"}
                 )
@@ -122,35 +128,36 @@ async def titles(client: httpx.AsyncClient) -> list[str]:
 @pytest.mark.needs("act", "node")
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize(
-    ("ci", "signed", "job"),
-    [(CI, True, "ci"), ("", False, "brat ci")],
+    ("ci", "tasks", "job"),
+    sampled([WITH, WITHOUT], {WITHOUT}),
     ids=["their CI, a key of its own", "no CI, no key"],
 )
 def test_an_issue_is_merged_by_one_file_alone(
-    ci: str, job: str, tmp_path: Path, *, signed: bool
+    ci: str, tasks: tuple[str, ...], job: str, tmp_path: Path
 ) -> None:
     _, known = adopted(tmp_path, ci=ci)
     folder = tmp_path / "brat"
-    if not signed:
+    if not ci:
         with Forge(folder / FORGE_FOLDER) as forge:
             number = forge.known(known.repository).id
         (folder / BOT_FOLDER).mkdir()
         open_key = bot_folder.open_log_key(number).private
         (folder / BOT_FOLDER / bot_folder.LOG_KEY_FILE).write_text(open_key)
 
-    convoy, runs = asyncio.run(worked_off(folder, known, signed=signed))
+    convoy, runs = asyncio.run(worked_off(folder, known, tasks, signed=bool(ci)))
 
     logs = sorted(folder.glob("forge/runs/*/log.txt"), key=lambda f: int(f.parent.name))
     said = "\n".join(log.read_text() for log in logs)
     assert convoy.state == "complete", said
-    assert [(task.state, task.started) for task in convoy.tasks] == [("merged", 1)] * 2
+    ends = [(task.state, task.started) for task in convoy.tasks]
+    assert ends == [("merged", 1)] * len(tasks)
     sessions = [run for run in runs if run.startswith("brat say-")]
-    assert len(sessions) == 2
-    assert runs.count("brat") >= 3 + len(sessions)
+    assert len(sessions) == len(tasks)
+    assert runs.count("brat") >= 2 * len(tasks) - 1 + len(sessions)
     landed = {task.landed for task in convoy.tasks}
     assert len(landed) <= runs.count(job) <= len(landed) + 2  # built again, convoy's
     assert left_running(tmp_path) == []
-    nothing_twice(look(folder))
+    nothing_twice(look(folder), len(tasks))
     assert not TRACE.exists()
 
 
@@ -197,9 +204,9 @@ def test_one_command_and_one_merge_lead_to_a_landed_convoy(tmp_path: Path) -> No
     assert left_running(tmp_path) == []
 
 
-def nothing_twice(seen: Seen) -> None:
+def nothing_twice(seen: Seen, tasks: int) -> None:
     """Hold that loops which ran at once did not do the same thing."""
-    assert [pull["merged"] for pull in seen.pulls] == [True] * 3
+    assert [pull["merged"] for pull in seen.pulls] == [True] * (tasks + 1)
     (comment,) = seen.comments[str(seen.issue["number"])]
     assert comment["user"]["login"] == "github-actions[bot]"
     assert seen.issue["state"] == "closed"

@@ -105,6 +105,7 @@ def test_a_ref_that_is_no_log_is_said(terminal: Terminal, kind: str) -> None:
     assert "no convoy yet" in terminal.type("brat status").err
 
 
+@pytest.mark.layer("deep")
 def test_brackets_are_not_read_as_markup(tmp_path: Path) -> None:
     terminal = Terminal(tmp_path / "a[" / "x] [bold] ü", tmp_path / "home")
     terminal.cwd.mkdir(parents=True)

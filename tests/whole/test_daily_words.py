@@ -1,11 +1,15 @@
 """The words of every day: run, diff, pull, and deciding without a name."""
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from brat.commands.command_line import command_line
 from brat.commands.start_convoy import text_of
+from grite.errors import BratError
 from tests.world.terminal import left_running
 from tests.world.words import engine, project
 
@@ -57,8 +61,7 @@ def _patch(folder: Path, text: str) -> str:
 
 
 def test_what_alone_waits_needs_no_name(tmp_path: Path) -> None:
-    failing = engine("exit 3", "[witness]\nattempts = 1\n")
-    terminal = project(tmp_path, failing)
+    terminal = project(tmp_path, engine("true"))
     for title in ("Spell words", "Count words"):
         terminal.done(f"brat mayor start --plan-only --task '{title}'")
 
@@ -71,11 +74,17 @@ def test_what_alone_waits_needs_no_name(tmp_path: Path) -> None:
     terminal.done("brat approve")
     none = terminal.type("brat approve")
     assert "there is nothing to approve; see: brat" in none.err
+
+
+@pytest.mark.layer("deep")
+def test_what_alone_is_blocked_needs_no_name_either(tmp_path: Path) -> None:
+    failing = engine("exit 3", "[witness]\nattempts = 1\n")
+    terminal = project(tmp_path, failing)
+    terminal.done("brat mayor start --task 'Spell words'")
     assert terminal.type("brat diff 1").err.startswith(
         "brat: task 1 of spell-words-1 is queued and has no work yet"
     )
 
-    terminal.type("brat mayor run")
     assert terminal.type("brat witness run").status == 1
     there = f"brat status --repo {terminal.cwd}"
     away = replace(terminal, cwd=tmp_path).type(there)
@@ -106,33 +115,37 @@ def test_help_and_version_are_words_too(tmp_path: Path) -> None:
     assert terminal.done("brat version") == terminal.done("brat --version")
 
 
-@pytest.mark.parametrize(
-    ("typed", "said"),
-    [
-        ("brat run ''", "brat: the task is empty"),
-        ("brat run @none", "none cannot be read: No such file or directory"),
-        ("brat mayor start --task @none", "none cannot be read"),
-        ("brat run '@types/node is old' --timeout soon", "soon"),
-        (f"brat run '@ann {'please ' * 99}' --timeout soon", "soon"),
-        (f"brat run @ann,{'please,' * 99} --timeout soon", "soon"),
-        ("brat run - --timeout soon", "empty"),
-        ("brat run '- [ ] '", "the task list is empty"),
-    ],
-)
-def test_what_cannot_be_run_is_told(tmp_path: Path, typed: str, said: str) -> None:
-    refused = project(tmp_path, engine("my-agent")).type(typed)
-
-    assert refused.status
-    assert said in refused.err
+def test_a_file_that_is_named_is_read_and_no_other_text_is_taken_for_one() -> None:
+    for text in (
+        *("@types/node is old", f"@ann {'please ' * 99}", f"@ann,{'please,' * 99}"),
+    ):
+        assert text_of(text) == text
+    with pytest.raises(BratError, match="none cannot be read: No such file"):
+        text_of("@none")
 
 
-def test_wrong_usage_has_a_status_of_its_own(tmp_path: Path) -> None:
-    terminal = project(tmp_path, None)
+def read_here(line: str) -> tuple[int, str]:
+    """Let this process read what is typed; return its exit status and what it says."""
+    words = shlex.split(line)
+    done = CliRunner().invoke(command_line(words[0]), words)
+    return done.exit_code, f"{done.output}{done.exception}".replace("│", "")
+
+
+def test_what_cannot_be_run_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = project(tmp_path, engine("my-agent"))
+    empty = terminal.type("brat run '- [ ] '")
+    assert (empty.status, "the task list is empty" in empty.err) == (1, True), empty.err
+    monkeypatch.chdir(terminal.cwd)
     for typed, told in (
+        ("run ''", "brat: the task is empty"),
+        ("run - --timeout soon", "empty"),
         ("log adopt 1234567", "1234567 is not a full commit ID"),
         ("lock acquire banana", "banana is not a resource"),
+        ("lock acquire repo:bot", "repo:bot"),
         ("workflow run spec --task x -v file", '"file" is not an input'),
     ):
-        said = terminal.type(f"brat {typed}")
+        status, said = read_here(typed)
 
-        assert (said.status, told in said.err) == (2, True), said.err
+        assert (status, told in said) == (2, True), (typed, said)

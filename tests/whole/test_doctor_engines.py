@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from runner.session.proxy_client import cannot_close
-from tests.world.terminal import Terminal
 from tests.world.words import project
 
 CONFIG = """\
@@ -29,8 +28,7 @@ args = ["no-such-program"]
 DOCTOR = "brat doctor --engines"
 
 
-def said(terminal: Terminal, line: str, engine: str) -> list[str]:
-    lines = terminal.type(line).lines
+def of(engine: str, lines: list[str]) -> list[str]:
     return [one for one in lines if f"[engine.{engine}]" in one]
 
 
@@ -39,24 +37,24 @@ def test_each_engine_is_looked_at(tmp_path: Path) -> None:
     terminal = project(tmp_path, CONFIG)
     terminal.install("claude", "echo 2.1.0 '(a stand-in)'")
 
-    program, key = said(terminal, DOCTOR, "default")
+    lines = terminal.type(DOCTOR).lines
 
+    program, key = of("default", lines)
     assert program.endswith(
         "ok    [engine.default] claude-code: claude 2.1.0 (a stand-in)"
     )
     assert "FAULT [engine.default] claude-code: The engine claude-code needs" in key
     assert "in the variable TEAM_KEY, which is not set" in key
-    (tests,) = said(terminal, DOCTOR, "tests")
+    (tests,) = of("tests", lines)
     assert "FAULT [engine.tests] continue: The engine continue needs a model" in tests
-    (docs,) = said(terminal, DOCTOR, "docs")
+    (docs,) = of("docs", lines)
     assert "There is no engine 'plugin:abacus'; available: " in docs
-    lines = terminal.type(DOCTOR).lines
     (mayor,) = [line for line in lines if "[mayor] planner" in line]
     assert "planner = by-foldr: There is no planner 'by-foldr'; available: " in mayor
     checked = terminal.type("brat config check").lines
     note = "note: the planner by-foldr is not installed here ([mayor] planner)"
     assert any(line.endswith(note) for line in checked)
-    (own,) = said(terminal, DOCTOR, "own")
+    (own,) = of("own", lines)
     assert "the program no-such-program was not found -> install it" in own
 
 
@@ -82,9 +80,8 @@ def test_a_key_that_is_there_is_not_shown(tmp_path: Path) -> None:
     terminal = project(tmp_path, CONFIG)
     terminal.install("claude", "env")
 
-    program, key = said(
-        terminal, f"env TEAM_KEY=made-up-0123456789 {DOCTOR}", "default"
-    )
+    said = terminal.type(f"env TEAM_KEY=made-up-0123456789 {DOCTOR}").lines
+    program, key = of("default", said)
 
     assert key.endswith("[engine.default] claude-code: the key is set")
     assert "made-up" not in program + key

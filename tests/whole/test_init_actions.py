@@ -121,6 +121,7 @@ def test_the_doctor_looks_at_them(terminal: Terminal) -> None:
     assert "brat.yml is not triggered by the workflow nightly" in said.err
 
 
+@pytest.mark.layer("deep")
 def test_the_doctor_says_when_nothing_can_judge(terminal: Terminal) -> None:
     said = "no workflow here can test brat's candidates, but CI is required"
     ci = "name: CI\n# no workflow_dispatch yet\non: {}\njobs: {{test: {{steps: []}}}}\n"

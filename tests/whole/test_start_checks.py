@@ -1,12 +1,16 @@
 """What has to be here is asked for before an issue is opened, not after attempts."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from brat.local.run_roles import checked
+from brat.repository.checkout import find
+from grite.errors import BratError
 from tests.world.layers import sampled
-from tests.world.terminal import contents
+from tests.world.terminal import Terminal, contents
 from tests.world.words import engine, project
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.layer("landing")]
@@ -32,7 +36,6 @@ NO_MODULE = (
     f"{ACTIVATED}, or set another [ci] command in .brat/config.toml",
 )
 MOVE = "move it into the repository and give its path relative to the repository root"
-OUT = "out of the list in .brat/config.toml"
 BY_MODULE = f'[ci]\ncommand = "python -m {MODULE} -q"\n'
 CI = f'[ci]\ncommand = "FAST=1 {TESTER} -q"\n'
 
@@ -65,96 +68,96 @@ def test_what_is_not_here_is_one_sentence_and_nothing_begins(
     assert f"  FAULT {' -> '.join(lack)}" in terminal.type("brat doctor").lines
 
 
-def test_an_agent_that_its_box_hides_is_said_before_it_is_paid(tmp_path: Path) -> None:
+Lacks = Callable[..., str]
+
+
+@pytest.fixture
+def lacks(monkeypatch: pytest.MonkeyPatch) -> Lacks:
+    """Return what keeps a convoy from its start, as the person's shell is."""
+
+    def told(terminal: Terminal, **more: str) -> str:
+        for name, value in (terminal.environment() | more).items():
+            monkeypatch.setenv(name, value)
+        with pytest.raises(BratError) as caught:
+            checked(find(terminal.cwd))
+        return str(caught.value)
+
+    return told
+
+
+def shell(*args: str) -> str:
+    quoted = ", ".join(f'"{each}"' for each in args)
+    return f'[engine.default]\ntype = "shell"\nargs = [{quoted}]\n'
+
+
+def ci(command: str) -> str:
+    return engine("true", f'[ci]\ncommand = "{command}"\n')
+
+
+def test_an_agent_that_its_box_hides_is_said_before_it_is_paid(
+    tmp_path: Path, lacks: Lacks
+) -> None:
     script = tmp_path / "agent.sh"
     script.write_text("true\n")
-    args = f'args = ["sh", "{script}"]'
-    terminal = project(tmp_path, f'[engine.default]\ntype = "shell"\n{args}\n')
+    terminal = project(tmp_path, shell("sh", str(script)))
+
+    said = f"agents cannot see {script}"
+    assert f"[engine.default] shell: {said}: move it" in lacks(terminal)
     terminal.done("brat init")
-
-    said = terminal.type(START)
-
-    assert said.status == 1
-    assert f"[engine.default] shell: agents cannot see {script}: move it" in said.err
-    assert f"agents cannot see {script} -> move it" in terminal.type("brat doctor").err
+    assert f"{said} -> move it" in terminal.type("brat doctor").err
     listed = f"env BRAT_SHOWN={script.parent} brat doctor"
     assert "agents cannot see" not in terminal.type(listed).err
 
 
 def test_an_agent_that_is_not_committed_is_said_before_it_is_paid(
-    tmp_path: Path,
+    tmp_path: Path, lacks: Lacks
 ) -> None:
-    args = 'args = ["sh", "./tools/agent.sh"]'
-    terminal = project(tmp_path, f'[engine.default]\ntype = "shell"\n{args}\n')
-    (terminal.cwd / "tools").mkdir()
-    (terminal.cwd / "tools/agent.sh").write_text("true\n")
-    terminal.done("brat init")
+    terminal = project(tmp_path, shell("sh", "./tools/agent.sh"))
+    terminal.write({"tools/agent.sh": "true\n"})
 
-    said = terminal.type(START)
-
-    assert said.status == 1
-    assert "get only committed files, not tools/agent.sh: run" in said.err
+    assert "get only committed files, not tools/agent.sh: run" in lacks(terminal)
 
 
 def test_a_program_of_ci_that_its_box_hides_is_said_with_what_shows_it(
-    tmp_path: Path,
+    tmp_path: Path, lacks: Lacks
 ) -> None:
-    program = tmp_path / "venv/bin/tester"
-    program.parent.mkdir(parents=True)
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
-    ci = f'[ci]\ncommand = "FAST=1 {program} -q"\n'
-    terminal = project(tmp_path, engine("my-agent", ci))
-    terminal.done("brat init")
-
-    said = terminal.type(START)
-
-    lack = f"the sandbox of the CI command does not contain {program}"
-    assert said.lines == [f"brat: {lack}: put its folder on the PATH or {MOVE}"]
-
-
-def test_a_program_of_ci_that_a_link_leads_to_is_said_too(tmp_path: Path) -> None:
     program, link = tmp_path / "src/tester", tmp_path / "bin/tester"
     for each in (program, link):
         each.parent.mkdir()
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
     link.symlink_to(program)
-    terminal = project(tmp_path, engine("true", '[ci]\ncommand = "tester -q"\n'))
-    terminal.done("brat init")
+    hidden = f"the sandbox of the CI command does not contain {program}"
+    mend = f"put its folder on the PATH or {MOVE}"
 
+    named = project(tmp_path / "named", ci(f"FAST=1 {program} -q"))
+    assert lacks(named) == f"{hidden}: {mend}"
+    linked = project(tmp_path / "linked", ci("tester -q"))
     path = f"{link.parent}:{Path(sys.executable).parent}:/usr/bin:/bin"
-    said = terminal.type(f"env PATH={path} {START}")
-
-    lack = f"the sandbox of the CI command does not contain {program}"
-    assert said.lines == [f"brat: {lack}: put its folder on the PATH or {MOVE}"]
+    assert lacks(linked, PATH=path) == f"{hidden}: {mend}"
 
 
-def test_a_script_of_ci_that_is_not_committed_is_said(tmp_path: Path) -> None:
+def test_a_script_of_ci_that_is_not_committed_is_said(
+    tmp_path: Path, lacks: Lacks
+) -> None:
     for command in ("./ci.sh -q", "FAST=1 sh ci.sh", "./made/ci.sh"):
-        config = engine("true", f'[ci]\ncommand = "{command}"\n')
-        terminal = project(tmp_path / str(len(command)), config)
-        file = terminal.cwd / ("made/ci.sh" if "made" in command else "ci.sh")
-        file.parent.mkdir(exist_ok=True)
-        file.write_text("#!/bin/sh\n")
-        file.chmod(0o755)
+        terminal = project(tmp_path / str(len(command)), ci(command))
+        name = "made/ci.sh" if "made" in command else "ci.sh"
+        terminal.write({name: "#!/bin/sh\n"})
+        (terminal.cwd / name).chmod(0o755)
         (terminal.cwd / ".git/info/exclude").write_text("made/\n")
-        terminal.done("brat init")
 
-        said = terminal.type(START)
-
-        name = file.relative_to(terminal.cwd)
-        lack = f"the CI command: agents get only committed files, not {name}"
         mend = (
             "git ignores it, so put its folder on the PATH and use its name"
             if "made" in command
             else f"run `git add {name}` and commit it"
         )
-        assert said.lines == [f"brat: {lack}: {mend}"]
+        lack = f"the CI command: agents get only committed files, not {name}"
+        assert lacks(terminal) == f"{lack}: {mend}"
 
 
 def test_a_script_that_is_no_program_yet_is_said_with_what_makes_it_one(
-    tmp_path: Path,
+    tmp_path: Path, lacks: Lacks
 ) -> None:
     mode = "run `chmod +x ./agent.sh && git add ./agent.sh` and commit it"
     for program, lack in (
@@ -168,44 +171,34 @@ def test_a_script_that_is_no_program_yet_is_said_with_what_makes_it_one(
             "was not found: it is a bash builtin, so begin the command with `bash -c`",
         ),
     ):
-        config = f'[engine.default]\ntype = "shell"\nargs = ["{program}"]\n'
-        terminal = project(tmp_path / program[0], config)
-        (terminal.cwd / "agent.sh").write_text("true\n")
-        for line in ("git add agent.sh", "git commit -qm Agent", "brat init"):
-            terminal.done(line)
+        terminal = project(tmp_path / program[0], shell(program))
+        terminal.commit("Agent", {"agent.sh": "true\n"})
 
-        said = terminal.type(START)
-
-        where = f"brat: [engine.default] shell: the program {program}"
-        assert said.lines == [f"{where} {lack}"]
+        where = f"[engine.default] shell: the program {program}"
+        assert lacks(terminal) == f"{where} {lack}"
 
 
 def test_a_script_with_windows_line_ends_is_said_before_it_is_started(
-    tmp_path: Path,
+    tmp_path: Path, lacks: Lacks
 ) -> None:
-    terminal = project(tmp_path, engine("true", '[ci]\ncommand = "./ci.sh -q"\n'))
+    terminal = project(tmp_path, ci("./ci.sh -q"))
     (terminal.cwd / "ci.sh").write_bytes(b"#!/bin/sh\r\ntrue\r\n")
-    for line in ("chmod +x ci.sh", "git add ci.sh", "git commit -qm CI", "brat init"):
+    for line in ("chmod +x ci.sh", "git add ci.sh", "git commit -qm CI"):
         terminal.done(line)
 
     lack = "the CI command: ./ci.sh has Windows line endings"
     mend = r"run `sed -i 's/\r$//' ./ci.sh` and commit it"
-    assert terminal.type(START).lines == [f"brat: {lack}: {mend}"]
+    assert lacks(terminal) == f"{lack}: {mend}"
 
 
-def test_what_to_change_is_a_sentence_of_its_own(tmp_path: Path) -> None:
+def test_what_to_change_is_a_sentence_of_its_own(tmp_path: Path, lacks: Lacks) -> None:
     terminal = project(tmp_path, '[engine.default]\ntype = "plugin:aidr"\n')
-    terminal.done("brat init")
 
-    said = terminal.type(START)
-
-    assert said.status == 1
-    assert "opencode, shell. Change it in .brat/config.toml." in said.err
+    assert "opencode, shell. Change it in .brat/config.toml." in lacks(terminal)
 
 
 def test_a_list_with_a_fault_is_told_where_it_was_typed(tmp_path: Path) -> None:
     terminal = project(tmp_path, engine("my-agent", "[refinery]\nrequire_ci = false\n"))
-    terminal.done("brat init")
     start = "brat mayor start --task '- [ ] Spell words paths: a, words/my count.py'"
 
     for line in (start, f"{start} --plan-only"):

@@ -40,6 +40,7 @@ from tests.bot.requests.test_review_threads import (
 from tests.bot.roles.test_sub_issues import blocked, opened
 from tests.bot.room import HEADS, REPO, Room, room
 from tests.contract.openapi import github as contract
+from tests.whole.crash import Died
 from tests.world.forge_rules import merge_queue, pull_request, put_ruleset
 from tests.world.github_forge.extension import github
 from tests.world.layers import sampled
@@ -82,19 +83,12 @@ SAID: Final = "The story does not want it"
 TICKS: Final = 60
 MINUTE_MS: Final = 61_000
 LANDING: Final = {
-    ("POST pulls/N/comments/N/replies", "after"),
     ("PUT pulls/N/merge", "after"),
-    ("CHANGE enqueuePullRequest", "after"),
-    ("GET issues/N/sub_issues", 404),
     ("CHANGE resolveReviewThread", 403),
 }
 """What CI looks at on each change."""
 
 pytestmark = [pytest.mark.timeout(240)]
-
-
-class Died(BaseException):
-    """The bot is dead: nothing may catch this."""
 
 
 @dataclass

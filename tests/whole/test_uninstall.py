@@ -1,37 +1,27 @@
 """`brat uninstall`: nothing goes without a yes, and then all of it, and only that."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.world.terminal import Terminal
-from tests.world.words import engine, project
+from tests.world.words import BARE, engine, project
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("landing")]
 
-BARE = ".git/brat/forge/repos/pat-person/project.git"
 
-
-@pytest.fixture
-def terminal(tmp_path: Path) -> Terminal:
-    terminal = project(tmp_path, engine("true"))
+@pytest.fixture(scope="module")
+def terminal(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
+    terminal = project(tmp_path_factory.mktemp("uninstall"), engine("true"))
     terminal.done("brat init")
     terminal.done("brat mayor start --task 'Say hi'")
     return terminal
 
 
-def test_a_local_forge_goes_only_with_a_yes(terminal: Terminal) -> None:
-    asked = terminal.type("brat uninstall")
-    assert asked.status == 1
-    assert asked.lines[0] == "this will be permanently removed:"
-    assert "nothing was removed" in asked.err
+def test_a_remote_that_does_not_answer_changes_nothing(terminal: Terminal) -> None:
+    said = terminal.type("brat uninstall --remote nowhere --yes")
+
+    assert said.status == 1
+    assert "nowhere" in said.err
     assert terminal.type("brat status").status == 0
-
-    terminal.done("brat uninstall --yes")
-
-    assert not (terminal.cwd / ".git/brat").exists()
-    assert "there is nothing to remove" in terminal.type("brat uninstall").err
-    assert terminal.done("git status --short") == ""
 
 
 def test_a_remote_loses_the_log_and_keeps_the_work(terminal: Terminal) -> None:
@@ -51,9 +41,15 @@ def test_a_remote_loses_the_log_and_keeps_the_work(terminal: Terminal) -> None:
     assert clone.done("git ls-remote --refs origin refs/heads/*") == before
 
 
-def test_a_remote_that_does_not_answer_changes_nothing(terminal: Terminal) -> None:
-    said = terminal.type("brat uninstall --remote nowhere --yes")
-
-    assert said.status == 1
-    assert "nowhere" in said.err
+def test_a_local_forge_goes_only_with_a_yes(terminal: Terminal) -> None:
+    asked = terminal.type("brat uninstall")
+    assert asked.status == 1
+    assert asked.lines[0] == "this will be permanently removed:"
+    assert "nothing was removed" in asked.err
     assert terminal.type("brat status").status == 0
+
+    terminal.done("brat uninstall --yes")
+
+    assert not (terminal.cwd / ".git/brat").exists()
+    assert "there is nothing to remove" in terminal.type("brat uninstall").err
+    assert terminal.done("git status --short") == ""
