@@ -1,5 +1,7 @@
 """`brat uninstall`: nothing goes without a yes, and then all of it, and only that."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.world.terminal import Terminal
@@ -8,12 +10,17 @@ from tests.world.words import BARE, engine, project
 pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("landing")]
 
 
-@pytest.fixture(scope="module")
-def terminal(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
-    terminal = project(tmp_path_factory.mktemp("uninstall"), engine("true"))
+def planned(folder: Path) -> Terminal:
+    terminal = project(folder, engine("true"))
     terminal.done("brat init")
     terminal.done("brat mayor start --task 'Say hi'")
     return terminal
+
+
+@pytest.fixture(scope="module")
+def terminal(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
+    """A project whose own brat stays."""
+    return planned(tmp_path_factory.mktemp("uninstall"))
 
 
 def test_a_remote_that_does_not_answer_changes_nothing(terminal: Terminal) -> None:
@@ -41,7 +48,8 @@ def test_a_remote_loses_the_log_and_keeps_the_work(terminal: Terminal) -> None:
     assert clone.done("git ls-remote --refs origin refs/heads/*") == before
 
 
-def test_a_local_forge_goes_only_with_a_yes(terminal: Terminal) -> None:
+def test_a_local_forge_goes_only_with_a_yes(tmp_path: Path) -> None:
+    terminal = planned(tmp_path)
     asked = terminal.type("brat uninstall")
     assert asked.status == 1
     assert asked.lines[0] == "this will be permanently removed:"
