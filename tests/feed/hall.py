@@ -38,8 +38,6 @@ JOB = {
 
 @dataclass
 class Hall:
-    """What a session finds when it comes to the feed."""
-
     folder: Path
     rules: Rules
     feed: Feed
@@ -49,7 +47,6 @@ class Hall:
 
     @property
     def news(self) -> int:
-        """How often the loop was woken."""
         return len(self.bells)
 
     def place(self, session: str = SESSION) -> FeedAddress:

@@ -6,8 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from bot.door.feed import Feed, checkpoint_file
 from bot.door.feed_endpoint import CHECKPOINT_BYTES
 from convoy.model.state import State
@@ -67,17 +65,13 @@ async def test_what_does_not_arrive_is_tried_again_and_holds_up_nobody(
             await asyncio.to_thread(courier.close)
 
 
-@pytest.mark.parametrize(
-    ("body", "status"), [(b"", 400), (b"1" * (CHECKPOINT_BYTES + 1), 413)]
-)
-async def test_what_makes_no_sense_takes_no_earlier_ones_place(
-    tmp_path: Path, body: bytes, status: int
-) -> None:
+async def test_what_makes_no_sense_takes_no_earlier_ones_place(tmp_path: Path) -> None:
     async with hall(tmp_path, running()) as here:
         taken = await here.send("POST", "checkpoint", content=b"one")
-        refused = await here.send("POST", "checkpoint", content=body)
-
-        assert (taken.status_code, refused.status_code) == (200, status)
+        assert taken.status_code == 200
+        for body, status in ((b"", 400), (b"1" * (CHECKPOINT_BYTES + 1), 413)):
+            refused = await here.send("POST", "checkpoint", content=body)
+            assert refused.status_code == status
         assert here.feed.kept(SESSION) == b"one"
 
 

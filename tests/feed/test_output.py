@@ -71,58 +71,40 @@ async def test_what_is_missing_is_said(tmp_path: Path) -> None:
     assert said == "[brat omitted 3 chunks of output here]\nd"
 
 
-@pytest.mark.parametrize(
-    ("session", "headers", "status"),
-    [
-        (SESSION, {}, 401),
-        (SESSION, {"Authorization": "Bearer " + "0" * 64}, 401),
-        (SESSION, {"Authorization": b"Bearer \xe9"}, 401),
-        (f"{NAME}/2/1", None, 409),
-        (f"{NAME}/1/2", None, 409),
-        ("nobody/1/1", None, 409),
-        ("NO/1/1", None, 409),
-    ],
-)
-async def test_only_a_running_session_with_its_token_is_heard(
-    tmp_path: Path, session: str, headers: dict[str, str | bytes] | None, status: int
-) -> None:
-    given = {} if headers is None else {"headers": headers}
-    body = {"first": 0, "pieces": ["a"]}
-    async with hall(tmp_path, running()) as here:
-        answer = await here.send("POST", "output", session, json=body, **given)
+async def test_only_a_running_session_with_its_token_is_heard(tmp_path: Path) -> None:
+    rules, body = running(), {"first": 0, "pieces": ["a"]}
+    wrong: tuple[tuple[str, dict[str, dict[str, str | bytes]], int], ...] = (
+        (SESSION, {"headers": {}}, 401),
+        (SESSION, {"headers": {"Authorization": "Bearer " + "0" * 64}}, 401),
+        (SESSION, {"headers": {"Authorization": b"Bearer \xe9"}}, 401),
+        (f"{NAME}/2/1", {}, 409),
+        (f"{NAME}/1/2", {}, 409),
+        ("nobody/1/1", {}, 409),
+        ("NO/1/1", {}, 409),
+    )
+    async with hall(tmp_path, rules) as here:
+        for session, given, status in wrong:
+            answer = await here.send("POST", "output", session, json=body, **given)
+            assert answer.status_code == status, (session, given)
+        rules.do(LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="gone"))
+        late = await here.send("POST", "output", json=body)
 
-    assert answer.status_code == status
+    assert late.status_code == 409
     assert not (tmp_path / "feed").exists()
 
 
-async def test_a_session_that_has_ended_is_not_heard(tmp_path: Path) -> None:
-    rules = running()
-    async with hall(tmp_path, rules) as here:
-        rules.do(LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="gone"))
-        body = {"first": 0, "pieces": ["a"]}
-        answer = await here.send("POST", "output", json=body)
-
-    assert answer.status_code == 409
-
-
-@pytest.mark.parametrize(
-    ("body", "status"),
-    [
-        (b"", 400),
-        (b"[]", 400),
-        (b'{"first": 0, "pieces": [1]}', 400),
-        (b'{"first": "a", "pieces": []}', 400),
-        (b"[" * 100_000, 400),
-        (b'{"first": 0, "pieces": ["' + b"a" * 1_000_000 + b'"]}', 413),
-    ],
-)
-async def test_what_is_no_output_is_refused(
-    tmp_path: Path, body: bytes, status: int
-) -> None:
+async def test_what_is_no_output_is_refused(tmp_path: Path) -> None:
     async with hall(tmp_path, running()) as here:
-        answer = await here.send("POST", "output", content=body)
-
-    assert answer.status_code == status
+        for body, status in (
+            (b"", 400),
+            (b"[]", 400),
+            (b'{"first": 0, "pieces": [1]}', 400),
+            (b'{"first": "a", "pieces": []}', 400),
+            (b"[" * 100_000, 400),
+            (b'{"first": 0, "pieces": ["' + b"a" * 1_000_000 + b'"]}', 413),
+        ):
+            answer = await here.send("POST", "output", content=body)
+            assert answer.status_code == status, body[:40]
 
 
 async def test_a_feed_that_comes_late_gets_the_newest(
