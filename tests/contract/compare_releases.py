@@ -22,7 +22,6 @@ Json = Any
 
 
 def keys(components: Json, schema: Json) -> set[str]:
-    """Return the keys that a body may have."""
     if "$ref" in schema:
         _, _, kind, name = schema["$ref"].split("/")
         return keys(components, components[kind][name])
@@ -33,7 +32,6 @@ def keys(components: Json, schema: Json) -> set[str]:
 
 
 def bodies(spec: Json) -> dict[str, set[str]]:
-    """Return each served operation with the keys of its body."""
     found, wanted = {}, served()
     for path, item in spec["paths"].items():
         for method, operation in item.items():
@@ -47,7 +45,6 @@ def bodies(spec: Json) -> dict[str, set[str]]:
 
 
 def main() -> int:
-    """Write what each release lacks."""
     folder = Path(sys.argv[1])
     full = bodies(json.loads((folder / "api.github.com.json").read_text()))
     lacking = {}

@@ -90,8 +90,6 @@ def partial(node: Json) -> Json:
 
 
 class Contract:
-    """A description that exchanges are held against."""
-
     def __init__(self, spec: Schema, *, whole: bool = True) -> None:
         """Hold answers against it; if not `whole`, they may leave properties out."""
         self._components = spec["components"]
@@ -109,7 +107,6 @@ class Contract:
         )
 
     def described(self) -> list[tuple[str, str]]:
-        """Return method and path of every operation."""
         return [(one.method, one.path) for one in self._operations]
 
     def endpoint(self, method: str, path: str) -> str | None:

@@ -27,7 +27,6 @@ Json = Any
 
 
 def served() -> set[tuple[str, str]]:
-    """Return method and shape of all routes of the forge."""
     routes = (*ROUTES, *MORE_ROUTES)
     return {
         (route.method.lower(), shape(described_path(route.method, route.path)))
@@ -62,7 +61,6 @@ def named(node: Json) -> set[str]:
 
 
 def pruned(full: dict[str, Any]) -> dict[str, Any]:
-    """Return the part of a description that the forge serves."""
     wanted, paths = served(), {}
     for path, item in full["paths"].items():
         kept = {

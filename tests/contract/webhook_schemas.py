@@ -19,8 +19,6 @@ SPECS = "@octokit/openapi-webhooks/generated"
 
 
 class Schemas:
-    """The schemas that payloads are held against."""
-
     def __init__(self, spec: dict[str, Any]) -> None:
         self._schemas = {
             item["post"]["operationId"]: item["post"]["requestBody"]["content"][
@@ -33,7 +31,6 @@ class Schemas:
         self._judges: dict[str, Any] = {}
 
     def faults(self, event: str, payload: dict[str, Any]) -> list[str]:
-        """Return what is wrong with a payload, each with its place."""
         action = payload.get("action")
         name = f"{event}/{action}" if action else event
         if name.replace("_", "-") not in self._schemas:
