@@ -4,7 +4,6 @@
 import re
 from typing import Any
 
-import pytest
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 from markdown_it import MarkdownIt
@@ -23,6 +22,7 @@ from convoy.rules.people import BlockTask, FailConvoy
 from convoy.text import clean, harmless, inline
 from tests.convoy.anything import hostile
 from tests.convoy.stories import landed_whole, went_wrong
+from tests.world.cases import looped
 from tests.world.requests import carried_out
 from tests.world.rules import NAME, Rules, sha, spec
 
@@ -44,15 +44,10 @@ def hurt(title: str = HOSTILE, why: str = HOSTILE) -> Convoy:
 
 def test_a_convoy_that_is_planned_says_little() -> None:
     convoy = replace(Rules().planned(spec(1)).convoy, tasks=(), state="planning")
+    text = convoy_comment(convoy)
 
-    assert convoy_comment(convoy) == snapshot("""\
-<!-- brat:key=comment:fix-7 -->
-### Convoy `fix-7`: planning
-
-<sub>Requested by ann. Branch `convoy/fix-7/base`. brat keeps this comment up to date. The log in `refs/grite/wal` has every detail.</sub>
-
-- [ ] Cancel the convoy <!-- brat:box=cancel -->\
-""")
+    assert "\n### Convoy `fix-7`: planning\n" in text
+    assert not {"|", "details"} & {*text.split()}
 
 
 async def test_a_convoy_says_what_its_sessions_used() -> None:
@@ -78,8 +73,11 @@ def test_a_convoy_at_work_shows_where_each_task_stands() -> None:
     rules.landed(1, sha("a")).started(3).started(4).accepted(4, sha("b"))
     rules.offered(4, sha("c"), sha("a"))
     rules.do(BlockTask(convoy=NAME, task=5, why="no check has reported"))
+    text = convoy_comment(rules.convoy)
+    boxes = "retry/5 -->\n- [ ] Cancel the convoy <!-- brat:box=cancel -->"
 
-    assert convoy_comment(rules.convoy) == snapshot("""\
+    assert text.endswith(f"- [ ] Try task 5 again <!-- brat:box={boxes}")
+    assert text.partition("<details>")[0] == snapshot("""\
 <!-- brat:key=comment:fix-7 -->
 ### Convoy `fix-7`: active · 1 of 6 merged · 1 needs-review · 1 running · 2 queued · 1 blocked
 
@@ -98,77 +96,22 @@ def test_a_convoy_at_work_shows_where_each_task_stands() -> None:
 | 5 | Task 5 | blocked | shell | 0 |  |  |  | a person: no check has reported |
 | 6 | Task 6 | queued | shell | 0 |  |  |  | a free slot |
 
-<details><summary>The plan: 6 tasks</summary>
-
-```mermaid
-graph LR
-  t1["1. Task 1"]
-  t2["2. Task 2"]
-  t3["3. Task 3"]
-  t4["4. Task 4"]
-  t5["5. Task 5"]
-  t6["6. Task 6"]
-  t1 --> t2
-  t3 --> t2
-```
-
-- **1. Task 1**
-  - does: Do it
-  - declares no paths
-  - engine `default`
-- **2. Task 2**
-  - does: Do it
-  - declares no paths
-  - engine `default`
-  - waits for task 1: the plan says so
-  - waits for task 3: the plan says so
-- **3. Task 3**
-  - does: Do it
-  - declares no paths
-  - engine `default`
-- **4. Task 4**
-  - does: Do it
-  - declares no paths
-  - engine `default`
-- **5. Task 5**
-  - does: Do it
-  - declares no paths
-  - engine `default`
-- **6. Task 6**
-  - does: Do it
-  - declares no paths
-  - engine `default`
-
-</details>
-
-<sub>Requested by ann. Branch `convoy/fix-7/base`. brat keeps this comment up to date. The log in `refs/grite/wal` has every detail.</sub>
-
-- [ ] Try task 5 again <!-- brat:box=retry/5 -->
-- [ ] Cancel the convoy <!-- brat:box=cancel -->\
 """)
 
 
 def test_a_convoy_that_landed_says_so() -> None:
-    assert convoy_comment(landed_whole().convoy) == snapshot("""\
-<!-- brat:key=comment:fix-7/2 -->
-### Convoy `fix-7`: complete · 2 of 3 merged · 1 dropped
+    text = convoy_comment(landed_whole().convoy)
 
-🟩🟩⬛
-
-| # | Task | State | Engine | Attempts | Worked | Pull request | Landed as | Waiting for |
-|---|---|---|---|---|---|---|---|---|
-| 1 | Task 1 | merged | shell | 1 | 1s | #11 | `aaaaaaaaaa` |  |
-| 2 | Task 2 | dropped | shell | 0 |  |  |  |  |
-| 3 | Task 3 | merged | shell | 1 | 1s |  | no change |  |
-
-The convoy's own pull request: #20.
-
-**Answers**, newest first:
-
-- ann: Task 2 is dropped.
-
-<sub>Requested by ann. Branch `convoy/fix-7/base`. brat keeps this comment up to date. The log in `refs/grite/wal` has every detail.</sub>\
-""")
+    for line in (
+        "### Convoy `fix-7`: complete · 2 of 3 merged · 1 dropped",
+        "🟩🟩⬛",
+        "| 2 | Task 2 | dropped | shell | 0 |  |  |  |  |",
+        "| 3 | Task 3 | merged | shell | 1 | 1s |  | no change |  |",
+        "The convoy's own pull request: #20.",
+        "**Answers**, newest first:\n\n- ann: Task 2 is dropped.",
+    ):
+        assert f"\n{line}\n" in text
+    assert "- [ ]" not in text
 
 
 def test_a_convoy_that_failed_says_why() -> None:
@@ -270,7 +213,7 @@ def test_a_title_is_read_as_it_was_written(title: str) -> None:
     assert shown == " ".join(clean(title).split())[:160]
 
 
-@pytest.mark.parametrize("count", [1, 500])
+@looped(1, 500)
 def test_a_comment_fits_into_what_a_forge_takes(count: int) -> None:
     tasks = (spec(number, title="&" * 160) for number in range(1, count + 1))
     rules = Rules().planned(*tasks)

@@ -1,7 +1,6 @@
 """The convoy's own pull request is what a reviewer needs."""
 # ruff: noqa: E501  snapshots are as people read them
 
-import pytest
 from inline_snapshot import snapshot
 
 from bot.text.merge_texts import TEXT_CHARS, ci_is_red, end_of
@@ -11,6 +10,7 @@ from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession
 from convoy.rules.landing import LandMerge
 from convoy.rules.people import DropTask
 from tests.bot.text.test_convoy_comment import HOSTILE
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
 
 WEB = "https://github.com/pat/project"
@@ -100,7 +100,7 @@ def test_what_no_ci_judged_is_said() -> None:
     assert f"not tested: `{'a' * 10}`" in text
 
 
-@pytest.mark.parametrize("count", [1, 300])
+@looped(1, 300)
 def test_it_fits_into_what_a_forge_takes(count: int) -> None:
     tasks = (spec(number, title="&" * 160) for number in range(1, count + 1))
     rules = Rules().planned(*tasks)

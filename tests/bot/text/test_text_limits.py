@@ -3,7 +3,6 @@
 import re
 from dataclasses import dataclass
 
-import pytest
 from hypothesis import given, settings as profile, strategies as st
 from msgspec.structs import replace
 
@@ -20,6 +19,7 @@ from bot.text.replies import ANSWER_CUT, Reply
 from convoy.model.state import Convoy, ConvoyState, Task, TaskState
 from convoy.model.work import Approval, HandedIn
 from convoy.text import POST_CHARS, SUMMARY_CHARS, TITLE_CHARS, posted
+from tests.world.cases import looped
 from tests.world.rules import Rules, sha, spec
 
 TITLES = st.sampled_from(["&" * 300, "<b>" * 100, "A title. " * 40, "Fix", "|" * 256])
@@ -39,7 +39,6 @@ class Worst:
 
 
 def convoy(worst: Worst) -> Convoy:
-    """Return a convoy of as many tasks as there may be."""
     plan = Rules().planned(*(spec(n + 1) for n in range(MANY)), tasks=MANY).convoy
     return replace(
         plan,
@@ -86,7 +85,7 @@ def test_no_text_about_a_convoy_is_too_long(worst: Worst, state: str) -> None:
     assert not any(re.search(r"[^.]\.\.(?!\.)", each) for each in texts)
 
 
-@pytest.mark.parametrize("state", ["planning", "active"])
+@looped("planning", "active")
 def test_the_plan_of_a_hundred_tasks_fits_and_says_where_the_rest_is(
     state: ConvoyState,
 ) -> None:
