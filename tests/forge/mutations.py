@@ -4,7 +4,6 @@ from tests.world.forge import Town
 
 
 async def mutate(here: Town, name: str, given: dict[str, str]) -> None:
-    """Let alice do it."""
     kind = f"{name[0].upper()}{name[1:]}Input"
     does = f"{name}(input: $in) {{ clientMutationId }}"
     document = f"mutation($in: {kind}!) {{ {does} }}"

@@ -21,12 +21,10 @@ async def push(checkout: Checkout, *words: str) -> dict[str, str]:
 
 
 def tips(here: Town) -> dict[str, str]:
-    """Return all refs of the repository."""
     return here.forge.bare(here.forge.known("alice/app")).refs()
 
 
 async def green(here: Town, sha: str, *names: str, by: str = "bot") -> None:
-    """Let checks be green on a commit."""
     for name in names:
         body = {"name": name, "head_sha": sha, "conclusion": "success"}
         await here.post("check-runs", body, by=by)

@@ -21,15 +21,12 @@ def hasty(deed: str) -> How:
 
 
 async def dispatch(here: Town, **inputs: str) -> int:
-    """Dispatch a run and return its id."""
     asked = {"ref": "main", "inputs": INPUTS | inputs, "return_run_details": True}
     made = await here.post(DISPATCH, asked)
     return int(made["workflow_run_id"])
 
 
 async def ended(here: Town, run: int) -> Json:
-    """Wait until a run is completed."""
-
     async def completed() -> Json:
         found = await here.get(f"actions/runs/{run}")
         return found if found["status"] == "completed" else None
@@ -38,14 +35,11 @@ async def ended(here: Town, run: int) -> Json:
 
 
 def log(here: Town, run: int) -> str:
-    """Return what a run said so far."""
     path = here.forge.folder / "runs" / str(run) / "log.txt"
     return path.read_text() if path.exists() else ""
 
 
 async def said(here: Town, run: int, word: str) -> str:
-    """Wait until a run says something, and return its log."""
-
     async def heard() -> str:
         found = log(here, run)
         return found if word in found and found.endswith("\n") else ""

@@ -8,16 +8,16 @@ import pytest
 
 from brat.forge import Forge
 from brat.forge.resources.forge_records import Ci
-from brat.forge.service.local_ci import verdict
+from brat.forge.service.local_ci import cores, verdict
 from grite.outbound import PROXIES, TRUST
 from runner.box import surroundings
+from tests.world.cases import looped
 from tests.world.forge import REPO, Checkout, Json, Town, settle_in, town, until
 
 
 async def push(
     here: Town, text: str = "x", *, to: str = "brat/queue/main/x"
 ) -> tuple[Checkout, str]:
-    """Push a commit with work.txt to a branch."""
     checkout = await here.clone()
     commit = await checkout.commit("work.txt", text)
     await checkout.git("push", "--quiet", "--force", "origin", f"HEAD:refs/heads/{to}")
@@ -30,8 +30,6 @@ async def checks(here: Town, commit: str) -> Json:
 
 
 async def judged(here: Town, commit: str) -> Json:
-    """Wait until a commit is judged, and return its one check run."""
-
     async def completed() -> Json:
         found = await checks(here, commit)
         return found if found and found[0]["status"] == "completed" else None
@@ -169,12 +167,6 @@ async def test_only_the_queue_is_judged_unless_more_is_asked_for(here: Town) -> 
         assert (await judged(here, commit))["conclusion"] == "success"
     for commit in left:
         assert await checks(here, commit) == []
-
-
-async def test_without_a_command_nothing_is_judged(here: Town) -> None:
-    _, commit = await push(here)
-
-    assert await checks(here, commit) == []
 
 
 async def test_a_commit_that_passed_is_not_judged_again(here: Town) -> None:
@@ -357,35 +349,25 @@ async def test_a_push_that_was_not_judged_in_time_is_judged_at_the_start(
         assert (await judged(here, commit))["conclusion"] == "success"
 
 
-@pytest.mark.parametrize(
-    ("command", "why"),
-    [
+async def test_a_command_that_cannot_run_asks_for_a_person(here: Town) -> None:
+    """Unless the commit itself has changed that program: then it is red."""
+    for command, why in (
         ("tester-nobody-has -q", "exited with status 127 (a program was not found): "),
         (
             ": > no-program; ./no-program",
             "exited with status 126 (it cannot be executed): ",
         ),
-    ],
-)
-async def test_a_command_that_cannot_run_asks_for_a_person(
-    here: Town, command: str, why: str
-) -> None:
-    here.judge(command)
-    _, commit = await push(here)
+    ):
+        here.judge(command)
+        _, commit = await push(here, command)
+        check = await judged(here, commit)
+        assert check["conclusion"] == "action_required"
+        assert check["output"]["summary"].startswith(f"`{command}` {why}sh: ")
+        assert "or set another [ci] command." in check["output"]["summary"]
 
-    check = await judged(here, commit)
-
-    assert check["conclusion"] == "action_required"
-    assert check["output"]["summary"].startswith(f"`{command}` {why}sh: ")
-    assert "or set another [ci] command." in check["output"]["summary"]
-
-
-async def test_a_program_that_the_commit_itself_changed_is_red(here: Town) -> None:
     here.judge("./work.txt")
     _, commit = await push(here)
-
     check = await judged(here, commit)
-
     assert check["conclusion"] == "failure"
     assert check["output"]["summary"] == "`./work.txt` exited with status 126."
 
@@ -456,19 +438,6 @@ async def test_another_project_of_the_person_is_no_submodule(
     assert (check["conclusion"], check["output"][what]) == (ended, said)
 
 
-async def test_a_submodule_that_cannot_be_fetched_is_one_sentence(here: Town) -> None:
-    checkout = await with_submodule(here, "file:///nowhere/at/all")
-    here.judge("true")
-    commit = await checkout.commit("work.txt", "x")
-    await checkout.git("push", "--quiet", "origin", "HEAD:refs/heads/brat/queue/main/x")
-
-    check = await judged(here, commit)
-
-    assert check["conclusion"] == "action_required"
-    said = "the submodule vendor/my lib cannot be fetched: "
-    assert check["output"]["summary"].startswith(said)
-
-
 async def test_a_submodule_that_the_person_does_without_stops_no_ci(here: Town) -> None:
     checkout = await with_submodule(here, "file:///nowhere/at/all")
     commit = await checkout.commit("work.txt", "x")
@@ -485,7 +454,10 @@ async def test_a_submodule_that_the_person_does_without_stops_no_ci(here: Town) 
         check = await judged(here, commit)
 
         assert check["conclusion"] == conclusion
-        if not has_it:
+        said = "the submodule vendor/my lib cannot be fetched: "
+        if has_it:
+            assert check["output"]["summary"].startswith(said)
+        else:
             assert check["output"]["text"] == EMPTY
 
 
@@ -513,3 +485,22 @@ async def test_another_command_judges_what_is_pushed_from_now_on(here: Town) -> 
         return bool(check["conclusion"] == "success")
 
     await until(passed)
+
+
+# --- how many run at once, by the machine's cores and its quota -----------------------
+
+
+@looped(
+    ("max 100000", 64), ("250000 100000", 2), ("50000 100000", 1), ("", 64), (None, 64)
+)
+def test_a_containers_quota_counts(
+    held: str | None, seen: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        os, "sched_getaffinity", lambda _: set(range(64)), raising=False
+    )
+    (tmp_path / "cpu.max").unlink(missing_ok=True)
+    if held is not None:
+        (tmp_path / "cpu.max").write_text(held)
+
+    assert cores(tmp_path / "cpu.max") == seen

@@ -5,69 +5,8 @@ from pathlib import Path
 import pytest
 
 from grite.errors import GitFailed
+from tests.world.cases import looped
 from tests.world.forge import Checkout, Town, until
-
-
-async def test_a_clone_has_what_was_pushed(here: Town) -> None:
-    one, other = await here.clone(), await here.clone()
-    commit = await one.commit("src/a.txt", "a")
-    await one.git("push", "--quiet", "origin", "main")
-
-    await other.git("pull", "--quiet")
-
-    assert await other.git("rev-parse", "HEAD") == commit
-    assert (other.folder / "src/a.txt").read_text() == "a"
-
-
-async def test_refs_of_the_log_are_served(here: Town) -> None:
-    checkout = await here.clone()
-    await checkout.git("push", "--quiet", "origin", "HEAD:refs/grite/wal")
-
-    listed = await checkout.git("ls-remote", "origin", "refs/grite/*")
-
-    assert listed.endswith("refs/grite/wal")
-
-
-async def test_an_atomic_push_moves_all_refs_or_none(here: Town) -> None:
-    checkout = await here.clone()
-    await checkout.git("push", "--quiet", "origin", "HEAD:taken")
-    await checkout.commit("a.txt", "a")
-    nothing = "0" * 40
-
-    refused = await checkout.run(
-        "push",
-        "--atomic",
-        f"--force-with-lease=taken:{nothing}",
-        "origin",
-        "HEAD:taken",
-        "HEAD:refs/grite/wal",
-        check=False,
-    )
-    refs = await checkout.git("ls-remote", "origin")
-
-    assert refused.status == 1
-    assert "stale info" in refused.stderr
-    assert "refs/grite/wal" not in refs
-    await checkout.git("push", "--atomic", "origin", "HEAD:taken", "HEAD:other")
-    assert (await checkout.git("ls-remote", "origin")).count("\n") == 3
-
-
-async def test_a_lease_lets_through_who_knows_the_ref(here: Town) -> None:
-    checkout = await here.clone()
-    old = await checkout.git("rev-parse", "HEAD")
-    await checkout.commit("a.txt", "a")
-    await checkout.git("push", "--quiet", "origin", "HEAD:refs/grite/wal")
-    new = await checkout.git("rev-parse", "HEAD")
-
-    for known, status in ((old, 1), (new, 0)):
-        pushed = await checkout.run(
-            "push",
-            f"--force-with-lease=refs/grite/wal:{known}",
-            "origin",
-            f"{old}:refs/grite/wal",
-            check=False,
-        )
-        assert pushed.status == status
 
 
 async def test_of_two_racing_pushes_one_wins(here: Town) -> None:
@@ -95,8 +34,8 @@ async def test_a_large_push_arrives_in_pieces(here: Town) -> None:
     assert (other.folder / "large").stat().st_size == 3_000_000
 
 
-@pytest.mark.parametrize("by", ["carol", "mallory", "reader"])
-async def test_who_may_not_push_can_still_fetch(here: Town, by: str) -> None:
+@looped("carol", "mallory", "reader")
+async def test_who_may_not_push_can_still_fetch(by: str, here: Town) -> None:
     checkout = await here.clone(by)
     await checkout.commit("a.txt", "a")
 

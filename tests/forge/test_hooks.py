@@ -10,7 +10,6 @@ import pytest
 from msgspec.structs import replace
 
 from brat.forge import Forge
-from tests.forge.running import dispatch, ended, hasty
 from tests.world.forge import REPO, Json, Town, settle_in, town, until
 from tests.world.receiver import Receiver, receiving
 
@@ -45,90 +44,6 @@ async def test_a_delivery_is_signed_and_named(here: Town, heard: Receiver) -> No
     assert payload["issue"] == await here.get(f"issues/{number}")
     assert payload["sender"]["login"] == "alice"
     assert payload["repository"]["full_name"] == REPO
-
-
-async def test_what_is_done_to_an_issue_is_told(here: Town, heard: Receiver) -> None:
-    number = await here.issue()
-    path = f"issues/{number}"
-    await here.post(f"{path}/labels", ["brat"])
-    await here.ask("DELETE", f"{path}/labels/brat")
-    await here.ask("PATCH", path, {"title": "Other", "body": "More."})
-    comment = await here.post(f"{path}/comments", {"body": "/brat status"})
-    await here.ask("PATCH", f"issues/comments/{comment['id']}", {"body": "- [x] go"})
-    await here.ask("PATCH", path, {"state": "closed"})
-    await here.ask("PATCH", path, {"state": "open"})
-    await heard.got("issues.reopened")
-
-    assert sorted(heard.kinds) == sorted(
-        [
-            "issues.opened",
-            "issues.labeled",
-            "issues.unlabeled",
-            "issues.edited",
-            "issue_comment.created",
-            "issue_comment.edited",
-            "issues.closed",
-            "issues.reopened",
-        ]
-    )
-    labelled = (await heard.got("issues.labeled")).json
-    assert labelled["label"]["name"] == "brat"
-    assert [label["name"] for label in labelled["issue"]["labels"]] == ["brat"]
-    edited = (await heard.got("issues.edited")).json
-    assert edited["changes"] == {
-        "title": {"from": "Fix it"},
-        "body": {"from": "Please."},
-    }
-    ticked = (await heard.got("issue_comment.edited")).json
-    assert ticked["changes"] == {"body": {"from": "/brat status"}}
-    assert ticked["comment"]["body"] == "- [x] go"
-
-
-async def test_what_a_push_leads_to_is_told(here: Town, heard: Receiver) -> None:
-    here.judge("true", branches=("work",))
-    checkout = await here.clone()
-    pull = await here.pull(checkout)
-    old = pull["head"]["sha"]
-    new = await checkout.commit("more.txt", "more")
-    await checkout.git("push", "--quiet", "origin", "work")
-    await checkout.git("push", "--quiet", "origin", "work:main", "HEAD:refs/grite/wal")
-    closed = (await heard.got("pull_request.closed")).json
-    moved = (await heard.got("pull_request.synchronize")).json
-    opened = (await heard.got("pull_request.opened")).json
-    pushed = (await heard.got("push")).json
-    created = (await heard.got("check_run.created")).json
-    completed = (await heard.got("check_run.completed")).json
-
-    assert opened["pull_request"]["head"]["sha"] == old
-    assert (moved["before"], moved["after"]) == (old, new)
-    assert closed["pull_request"]["merged"] is True
-    assert closed["pull_request"]["merge_commit_sha"] == new
-    assert (pushed["ref"], pushed["created"]) == ("refs/heads/work", True)
-    assert created["check_run"]["status"] in {"queued", "in_progress", "completed"}
-    assert completed["check_run"]["conclusion"] == "success"
-    refs = [one.json["ref"] for one in heard.came if one.kind == "push"]
-    assert sorted(refs) == ["refs/heads/main", "refs/heads/work", "refs/heads/work"]
-
-
-async def test_the_steps_of_a_run_are_told(
-    forge: Forge, source: Path, tmp_path: Path, receiver: Receiver
-) -> None:
-    tokens = settle_in(forge, source)
-    forge.add_hook(REPO, receiver.url, SECRET)
-    async with town(forge, tokens, tmp_path, how=hasty("fail")) as here:
-        run = await dispatch(here)
-        await ended(here, run)
-        told = [
-            (await receiver.got(f"workflow_run.{action}")).json["workflow_run"]
-            for action in ("requested", "in_progress", "completed")
-        ]
-
-    assert [(one["id"], one["status"]) for one in told] == [
-        (run, "queued"),
-        (run, "in_progress"),
-        (run, "completed"),
-    ]
-    assert told[-1]["conclusion"] == "failure"
 
 
 async def test_a_receiver_that_is_gone_is_noted_and_holds_up_nothing(

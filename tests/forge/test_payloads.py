@@ -38,7 +38,6 @@ QUEUEING = {"api.github.com", "ghec"}
 
 
 async def talk(here: Town) -> None:
-    """Do to an issue whatever is told of."""
     path = f"issues/{await here.issue()}"
     await here.post(f"{path}/labels", ["brat"])
     await here.ask("DELETE", f"{path}/labels/brat")
@@ -66,7 +65,6 @@ async def plan(here: Town) -> None:
 
 
 async def remove(here: Town) -> None:
-    """Delete an issue, and move one to another repository."""
     here.forge.add_repository("alice/other")
     target = (await here.ask("GET", "", repo="alice/other")).json()["node_id"]
     issues = [await here.get(f"issues/{await here.issue()}") for _ in range(2)]
@@ -123,7 +121,6 @@ PRESSED = {"check_run.rerequested", "check_run.requested_action"}
 
 
 async def queue(here: Town, heard: Receiver) -> None:
-    """Let a pull request through a merge queue."""
     number = await rule(here, merge_queue())
     pull = await here.pull(await here.clone(), "queued")
     given = {"pullRequestId": pull["node_id"]}

@@ -91,7 +91,6 @@ def rows(said: Mapping[str, Sequence[str]]) -> set[tuple[str, str]]:
 
 
 def asked_for(*jobs: str) -> dict[str, str]:
-    """Return the permissions that jobs of brat-jobs.yml have together."""
     told = YAML(typ="safe").load(WORKFLOW.read_text())["jobs"]
     return {
         name.replace("-", "_"): level

@@ -30,25 +30,15 @@ def run(*args: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(argv, capture_output=True, timeout=DEADLINE_S, check=False)
 
 
-def test_it_ends_when_its_parent_is_gone(tmp_path: Path) -> None:
-    with serving_program(tmp_path / "forge") as program:
-        assert program.url.startswith("http://127.0.0.1:")
-        assert program.close_input() == 0
-
-
-def test_it_ends_on_sigterm(tmp_path: Path) -> None:
-    with serving_program(tmp_path / "forge") as program:
-        program.process.send_signal(signal.SIGTERM)
-        assert program.process.wait(DEADLINE_S) == 0
-
-
-def test_it_listens_on_loopback_only(tmp_path: Path) -> None:
+def test_it_listens_on_loopback_only_and_ends_on_sigterm(tmp_path: Path) -> None:
     with serving_program(tmp_path / "forge") as program:
         sockets = psutil.Process(program.process.pid).net_connections("inet")
 
         assert {(one.laddr.ip, one.status) for one in sockets} == {
             ("127.0.0.1", "LISTEN")
         }
+        program.process.send_signal(signal.SIGTERM)
+        assert program.process.wait(DEADLINE_S) == 0
 
 
 def test_a_port_that_is_taken_is_said_so(tmp_path: Path) -> None:
@@ -76,7 +66,7 @@ def test_an_evil_folder_is_not_imported(tmp_path: Path) -> None:
     assert b'{"url": ' in ended.stdout
 
 
-def test_what_it_recorded_can_be_judged_afterwards(
+def test_it_ends_with_its_parent_and_what_it_recorded_can_be_judged(
     tmp_path: Path, source: Path
 ) -> None:
     with Forge(tmp_path / "forge") as forge:
@@ -91,7 +81,7 @@ def test_what_it_recorded_can_be_judged_afterwards(
         api = f"{program.url}/api/v3/repos/{REPO}"
         client.post(f"{api}/issues", json={"title": "x"})
         client.get(f"{api}/issues?state=all")
-        program.close_input()
+        assert program.close_input() == 0, "as when its parent is gone"
 
     lines = record.read_text().splitlines()
     exchanges = [convert(json.loads(line), Exchange) for line in lines]
@@ -145,7 +135,6 @@ def look(client: httpx.Client, address: str) -> dict[str, object]:
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    """Ask until the answer is yes; fail after a while."""
     last = monotonic() + DEADLINE_S
     while not condition():
         assert monotonic() < last

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from brat.forge import Forge, How
 from tests.forge.running import DISPATCH, INPUTS, dispatch, ended, hasty, log, said
+from tests.world.cases import looped
 from tests.world.forge import Json, Town, settle_in, town, until
 
 Serve = Callable[[How], AbstractAsyncContextManager[Town]]
@@ -26,7 +27,6 @@ def serve(forge: Forge, source: Path, tmp_path: Path) -> Serve:
 
 
 async def unpacked(here: Town, run: int) -> dict[str, bytes]:
-    """Download a run's artifact the way a client does."""
     listed = await here.get(f"actions/runs/{run}/artifacts")
     (artifact,) = listed["artifacts"]
     answer = await here.ask("GET", f"actions/artifacts/{artifact['id']}/zip")
@@ -84,34 +84,6 @@ async def test_the_token_of_a_run_reads_and_dies_with_it(serve: Serve) -> None:
         await ended(here, run)
 
         assert here.forge.store.tokens.get(token.id) is None
-
-
-async def test_a_run_is_found_by_its_name_and_its_filters(serve: Serve) -> None:
-    async with serve(hasty("fail")) as here:
-        run = await dispatch(here, nonce="x1")
-        other = await dispatch(here, nonce="x2")
-        await ended(here, run)
-        await ended(here, other)
-
-        async def ids(query: str, path: str = "actions/runs") -> list[int]:
-            found = await here.get(f"{path}?{query}")
-            assert found["total_count"] == len(found["workflow_runs"])
-            return [one["id"] for one in found["workflow_runs"]]
-
-        found = await here.get(f"actions/runs/{run}")
-        assert found["display_title"] == f"brat fix-1/2/1 x1 {INPUTS['log']}"
-        assert found["path"] == ".github/workflows/brat-task.yml"
-        assert (found["event"], found["head_branch"], found["run_attempt"]) == (
-            "workflow_dispatch",
-            "main",
-            1,
-        )
-        assert found["actor"]["login"] == "brat[bot]"
-        assert await ids("") == await ids("event=workflow_dispatch") == [other, run]
-        assert await ids("event=push") == await ids("head_sha=abc") == []
-        assert await ids("", "actions/workflows/brat-task.yml/runs") == [other, run]
-        jobs = await here.get(f"actions/runs/{run}/jobs")
-        assert [job["conclusion"] for job in jobs["jobs"]] == ["failure"]
 
 
 async def test_a_run_that_fails_is_a_failure_and_keeps_its_log(serve: Serve) -> None:
@@ -177,15 +149,6 @@ async def test_what_a_run_leaves_running_is_ended_with_it(serve: Serve) -> None:
         assert await until(lambda: gone(child))
 
 
-async def test_another_starter_hands_its_artifact_over_by_http(serve: Serve) -> None:
-    async with serve(hasty("upload")) as here:
-        run = await dispatch(here)
-        done = await ended(here, run)
-
-        assert done["conclusion"] == "success", log(here, run)
-        assert await unpacked(here, run) == {"result.json": b'{"v": 1}'}
-
-
 async def test_only_a_sound_zip_with_the_runs_token_is_taken(serve: Serve) -> None:
     async with serve(hasty("wait")) as here:
         run = await dispatch(here)
@@ -233,17 +196,14 @@ async def test_the_address_of_an_artifact_is_signed_and_takes_no_token(
         assert other["artifacts"] == []
 
 
-@pytest.mark.parametrize(
-    ("change", "said_so"),
-    [
-        ({"ref": "none"}, "No ref found for: none"),
-        ({"inputs": {"other": "x"}}, "Unexpected inputs provided: ['other']"),
-        ({"inputs": {"session": "x"}}, "Required input 'log' not provided"),
-        ({"inputs": INPUTS | {"log": "x" * 65536}}, "inputs are too large"),
-    ],
+@looped(
+    ({"ref": "none"}, "No ref found for: none"),
+    ({"inputs": {"other": "x"}}, "Unexpected inputs provided: ['other']"),
+    ({"inputs": {"session": "x"}}, "Required input 'log' not provided"),
+    ({"inputs": INPUTS | {"log": "x" * 65536}}, "inputs are too large"),
 )
 async def test_a_dispatch_that_cannot_be_is_refused(
-    here: Town, change: Json, said_so: str
+    change: Json, said_so: str, here: Town
 ) -> None:
     asked = {"ref": "main", "inputs": INPUTS} | change
 
@@ -284,22 +244,6 @@ async def test_the_task_workflow_is_always_there(here: Town) -> None:
 
 
 # --- across the death of the forge --------------------------------------------------
-
-
-async def test_a_run_goes_on_while_there_is_no_forge(serve: Serve) -> None:
-    async with serve(hasty("wait")) as here:
-        run = await dispatch(here)
-        await said(here, run, "waiting")
-        (record,) = here.forge.store.runs.all()
-
-    assert psutil.pid_exists(record.pid or 0)
-    async with serve(hasty("wait")) as here:
-        found = await here.get(f"actions/runs/{run}")
-        await here.post(f"actions/runs/{run}/cancel")
-
-        assert found["status"] == "in_progress"
-        assert (await ended(here, run))["conclusion"] == "cancelled"
-        assert await unpacked(here, run) == {"result.json": b'{"v": 1}'}
 
 
 async def test_a_run_that_ended_in_between_is_judged_by_what_it_left(

@@ -100,24 +100,19 @@ def test_a_repository_is_a_copy_of_one_branch(tmp_path: Path, forge: Forge) -> N
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
+def test_a_repository_that_cannot_be_is_refused(forge: Forge) -> None:
+    forge.add_user("alice")
+    forge.add_repository("alice/app")
+
+    for name, said in (
         ("bob/app", "there is no account bob"),
         ("alice/..", "is not a repository name"),
         ("alice/a b", "is not a repository name"),
         ("alice/app.git", "is not a repository name"),
         ("Alice/APP", "already exists"),
-    ],
-)
-def test_a_repository_that_cannot_be_is_refused(
-    forge: Forge, name: str, said: str
-) -> None:
-    forge.add_user("alice")
-    forge.add_repository("alice/app")
-
-    with pytest.raises(BratError, match=said):
-        forge.add_repository(name)
+    ):
+        with pytest.raises(BratError, match=said):
+            forge.add_repository(name)
 
 
 def test_a_branch_that_is_not_there_leaves_no_repository(
