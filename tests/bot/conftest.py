@@ -11,11 +11,12 @@ from bot.forge.github import GitHub
 from bot.forge.pace import Pace
 from bot.forge.rest import Rest
 from bot.repository.mirror import Mirror
-from brat.forge import Forge
 from tests.bot.history import History
+from tests.bot.hosted import at_home
 from tests.bot.lobby import Lobby, lobby
 from tests.bot.logs import Open
-from tests.world.forge import Town, make_source, settle_in, town
+from tests.bot.room import Room, room
+from tests.world.forge import Town
 from tests.world.given_secrets import given
 from tests.world.hand import HandTime
 from tests.world.log_keys import open_mirror
@@ -86,8 +87,30 @@ def mirror(opened: Open) -> Mirror:
 
 
 @pytest.fixture
-async def here(tmp_path: Path) -> AsyncIterator[Town]:
-    with Forge(tmp_path / "forge") as forge:
-        tokens = settle_in(forge, make_source(tmp_path / "source"))
-        async with town(forge, tokens, tmp_path) as served:
-            yield served
+async def town(tmp_path: Path) -> AsyncIterator[Town]:
+    async with at_home(tmp_path) as served:
+        yield served
+
+
+@pytest.fixture
+def delivered() -> bool:
+    return False
+
+
+@pytest.fixture
+async def here(
+    request: pytest.FixtureRequest, tmp_path: Path, *, delivered: bool
+) -> AsyncIterator[Room]:
+    """Give the room that the nearest mark `room` tells of; a mark of none: as it is."""
+    mark = request.node.get_closest_marker("room") or pytest.mark.room().mark
+    async with room(
+        tmp_path, *mark.args, **{"delivered": delivered, **mark.kwargs}
+    ) as opened:
+        yield opened
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    told = (
+        "room(config, **options): of the fixture `here`, as tests.bot.room.room takes"
+    )
+    config.addinivalue_line("markers", told)

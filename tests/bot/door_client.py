@@ -24,7 +24,6 @@ ASKED = StartRequest(issue=7, title="Fix it", text="All of it.", by="ann")
 
 
 def labelled(**given: object) -> dict[str, Any]:
-    """Return a delivery that asks for a convoy."""
     return {
         "action": "labeled",
         "issue": {
@@ -46,8 +45,6 @@ def signature(body: bytes, secret: str = SECRET) -> str:
 
 @dataclass(frozen=True)
 class DoorClient:
-    """A door, what is behind it, and somebody to knock."""
-
     client: httpx.AsyncClient
     inbox: Inbox
     wake: Wake
@@ -80,13 +77,11 @@ class DoorClient:
     async def deliver(
         self, delivery: Mapping[str, object], **headers: str
     ) -> httpx.Response:
-        """Deliver what GitHub would."""
         return await self.send(json.dumps(delivery).encode(), **headers)
 
 
 @asynccontextmanager
 async def built(folder: Path) -> AsyncIterator[DoorClient]:
-    """Give a sender whose inbox is in `folder`; nobody has knocked yet."""
     inbox, wake = Inbox(folder / "inbox"), Wake()
     wake.take()
     roster, trouble = list[str](), list[str]()

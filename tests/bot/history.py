@@ -13,8 +13,6 @@ T0 = 1_700_000_000
 
 
 class History:
-    """A bare repository to commit to."""
-
     def __init__(self, path: Path) -> None:
         ensure_mirror(path)
         self.path = path
@@ -42,7 +40,6 @@ class History:
         return str(made)
 
     def raw(self, kind: str, data: bytes) -> str:
-        """Write an object as it is, malformed or not."""
         args = ["hash-object", "--literally", "-t", kind, "-w", "--stdin"]
         return git.run(args, cwd=self.path, stdin=data).stdout.decode().strip()
 
@@ -50,7 +47,6 @@ class History:
         self.repo.references.create(ref, commit, force=True)
 
     def files(self, commit: str) -> dict[str, bytes]:
-        """Return the top folder's files."""
         tree = self.at(commit).tree
         return {
             str(item.name): item.data for item in tree if isinstance(item, pygit2.Blob)

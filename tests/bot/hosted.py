@@ -14,7 +14,6 @@ SECRET = given("made-up-secret-of-the-webhook")
 
 @asynccontextmanager
 async def at_home(folder: Path) -> AsyncIterator[Town]:
-    """Serve a forge in `folder`."""
     with Forge(folder / "forge") as forge:
         tokens = settle_in(forge, make_source(folder / "source"))
         async with town(forge, tokens, folder) as served:

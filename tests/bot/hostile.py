@@ -59,7 +59,6 @@ class Work:
         return self.history.raw("commit", text.encode())
 
     def tree(self, *entries: tuple[str, str, str]) -> str:
-        """Write a folder of mode, name and object."""
         data = b"".join(
             f"{mode} {name}\0".encode() + bytes.fromhex(held)
             for mode, name, held in entries
@@ -67,11 +66,9 @@ class Work:
         return str(self.history.repo.write(pygit2.enums.ObjectType.TREE, data))
 
     def blob(self, data: bytes = b"x\n") -> str:
-        """Write a file."""
         return str(self.blob_id(data))
 
     def blob_id(self, data: bytes) -> pygit2.Oid:
-        """Write a file."""
         return self.history.repo.create_blob(data)
 
     def tree_bomb(self) -> str:

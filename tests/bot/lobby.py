@@ -55,17 +55,12 @@ class Clock:
 
 
 class Person(GitHub):
-    """Somebody who also edits."""
-
     async def rewrite(self, number: int, **changed: str) -> None:
-        """Change an issue's title or body."""
         await self._rest.write("PATCH", f"{self._repo}/issues/{number}", changed)
 
 
 @dataclass
 class BotHere:
-    """A bot, as a test drives it."""
-
     loop: Loop
 
     @property
@@ -74,11 +69,9 @@ class BotHere:
 
     @property
     def state(self) -> State:
-        """What the log says."""
         return self.context.mirror.state
 
     def configure(self, **changes: object) -> None:
-        """Change settings of the bot."""
         self.context.settings = self.context.settings.model_copy(update=changes)
 
     async def swept(self, times: int = 1) -> None:
@@ -90,8 +83,6 @@ class BotHere:
 
 @dataclass
 class Lobby(BotHere):
-    """What a test can do and see."""
-
     forge: Forge
     people: dict[str, Person]
     clock: Clock
@@ -100,11 +91,9 @@ class Lobby(BotHere):
 
     @property
     def you(self) -> Person:
-        """The forge as the owner sees it."""
         return self.people["you"]
 
     async def write(self, title: str, text: str, by: str = "you") -> int:
-        """Open an issue."""
         return await self.people[by].open_issue(title, text)
 
     async def delivered(self, count: int = 1) -> None:
@@ -117,17 +106,14 @@ class Lobby(BotHere):
         await until(waiting)
 
     async def labelled(self, issue: int) -> None:
-        """Let the owner label an issue, and the bot hear it."""
         await self.you.relabel(issue, {"brat"}, set())
         await self.delivered()
         await self.loop.tick()
 
     def convoys(self) -> list[Convoy]:
-        """Return what was accepted."""
         return list(self.state.convoys.values())
 
     def labels(self, number: int) -> set[str]:
-        """Return the names of an issue's labels."""
         store = self.forge.store
         issue = next(each for each in store.issues.all() if each.number == number)
         return {label.name for label in store.labels.all() if label.id in issue.labels}
@@ -145,7 +131,6 @@ class Lobby(BotHere):
 
 
 def project(folder: Path, config: str = CONFIG) -> Path:
-    """Make a repository with a configuration."""
     source = make_source(folder)
     (source / ".brat").mkdir()
     (source / ".brat/config.toml").write_text(config)

@@ -21,18 +21,15 @@ def story() -> tuple[Event, ...]:
 
 
 def write(mirror: Mirror, *events: Event) -> None:
-    """Push events and no ref."""
     mirror.push(events, {}, actor=ACTOR)
 
 
 def paused(mirror: Mirror, by: str = "ann") -> tuple[Event, ...]:
-    """Return the next events, by whoever asks."""
     fact = ConvoyPaused(convoy=NAME, by=by)
     return record(mirror.state, [fact], actor=ACTOR, at=0)[1]
 
 
 def resumed(mirror: Mirror) -> tuple[Event, ...]:
-    """Return the next events, by whoever asks."""
     fact = ConvoyResumed(convoy=NAME, by="ann")
     return record(mirror.state, [fact], actor=ACTOR, at=0)[1]
 

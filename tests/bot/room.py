@@ -58,8 +58,6 @@ DEADLINE_S = patient(30)
 
 @dataclass
 class Room(BotHere):
-    """An issue with a convoy, a bot that listens, and the person who owns it all."""
-
     person: GitHub
     forge: Forge
     issue: int
@@ -131,7 +129,6 @@ class Room(BotHere):
         ]
 
     async def written(self, number: int, text: str, by: str) -> int:
-        """Let somebody write a comment; return its id."""
         async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
             person = GitHub(
                 client,
@@ -142,7 +139,6 @@ class Room(BotHere):
             return await person.say(number, text)
 
     async def answer(self, text: str, *, by: str = "you", on: int | None = None) -> str:
-        """Let a person comment; return what the bot replies."""
         return (await self.said(text, by=by, on=on))[0]
 
     async def until(
@@ -174,7 +170,6 @@ class Room(BotHere):
     async def asked(
         self, method: str, path: str, body: object, by: str = "you"
     ) -> None:
-        """Let somebody call the forge's API for this repository."""
         headers = {"Authorization": f"Bearer {self.forge.add_token(by)}"}
         async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
             url = f"{self.context.settings.api_url}/repos/{REPO}/{path}"
@@ -213,7 +208,6 @@ class Room(BotHere):
         return [each.body for each in self.forge.store.comments.all()]
 
     def let_in(self, login: str, role: Role = "write") -> str:
-        """Let somebody work here."""
         self.forge.add_user(login)
         self.forge.grant(REPO, login, role)
         return login
@@ -285,7 +279,6 @@ class Room(BotHere):
         return made
 
     async def configured(self, config: str) -> None:
-        """Let another configuration land on the default branch."""
         ref = HEADS + "main"
         files = {".brat/config.toml": config.encode()}
         made = self.history().commit(files, self.context.mirror.refs[ref])
@@ -299,14 +292,12 @@ class Room(BotHere):
         self.loop.lease.pushed(update)
 
     def history(self) -> History:
-        """Return the mirror, to commit in."""
         return History(self.context.mirror.path)
 
     # --- looking --------------------------------------------------------------------
 
     @property
     def convoy(self) -> Convoy:
-        """The issue's convoy."""
         return self.state.convoys[NAME]
 
     def convoy_state(self) -> str:
@@ -319,7 +310,6 @@ class Room(BotHere):
         return there(self.task(number).pull)
 
     def tip(self, branch: str) -> str:
-        """Return where a branch of the forge stands."""
         repo = there(self.forge.repository(REPO))
         path = self.forge.bare(repo).path
         return str(pygit2.Repository(str(path)).references[HEADS + branch].target)

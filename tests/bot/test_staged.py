@@ -2,17 +2,19 @@
 
 from pathlib import Path
 
+import pytest
+
 from convoy.owed import Role
 from tests.bot.room import NAME, Room, room
 from tests.world.traffic import Exchange
 
 STAGED = 'staged = true\n[engine.default]\ntype = "shell"\nargs = ["true"]\n'
+pytestmark = pytest.mark.room(STAGED)
 PLANNED_BY_ENGINE = STAGED + '[mayor]\nengine = "default"\n'
 EVERYBODY: tuple[Role, ...] = ("mayor", "witness", "refinery", "deacon")
 
 
 def written(exchanges: list[Exchange]) -> list[str]:
-    """Return what the bot wrote by REST, in order."""
     return [f"{each.method} {each.path}" for each in exchanges if each.method != "GET"]
 
 
@@ -42,25 +44,23 @@ async def test_a_staged_convoy_writes_one_comment_and_nothing_else(
         assert here.convoy_state() == "planning"
 
 
-async def test_it_goes_on_once_staged_is_taken_out(tmp_path: Path) -> None:
-    async with room(tmp_path, STAGED) as here:
-        said = await here.answer("/brat approve")
-        assert "remove `staged = true` from `.brat/config.toml`" in said
-        assert here.convoy_state() == "planning"
+async def test_it_goes_on_once_staged_is_taken_out(here: Room) -> None:
+    said = await here.answer("/brat approve")
+    assert "remove `staged = true` from `.brat/config.toml`" in said
+    assert here.convoy_state() == "planning"
 
-        await here.configured(STAGED.replace("true\n", "false\n", 1))
-        said = await here.answer("/brat approve")
+    await here.configured(STAGED.replace("true\n", "false\n", 1))
+    said = await here.answer("/brat approve")
 
-        assert "The plan is approved" in said
-        assert here.convoy_state() == "active"
-        assert here.labels() == {"brat:active"}
-        assert f"refs/heads/convoy/{NAME}/base" in branches(here)
-        assert "Staged" not in here.spoken()[0]
+    assert "The plan is approved" in said
+    assert here.convoy_state() == "active"
+    assert here.labels() == {"brat:active"}
+    assert f"refs/heads/convoy/{NAME}/base" in branches(here)
+    assert "Staged" not in here.spoken()[0]
 
 
-async def test_a_staged_convoy_can_be_cancelled(tmp_path: Path) -> None:
-    async with room(tmp_path, STAGED) as here:
-        await here.answer("/brat cancel")
+async def test_a_staged_convoy_can_be_cancelled(here: Room) -> None:
+    await here.answer("/brat cancel")
 
-        assert here.convoy_state() == "failed"
-        assert here.labels() == {"brat:failed"}
+    assert here.convoy_state() == "failed"
+    assert here.labels() == {"brat:failed"}

@@ -1,7 +1,6 @@
 """What an agent's code could reach by CI is found in the workflow files."""
 
 import httpx
-import pytest
 
 from bot.forge.github_actions import open_environments
 from bot.forge.rest import Rest
@@ -83,13 +82,10 @@ def test_each_thing_that_is_handed_over_is_a_fault(
     assert found.startswith(fault)
 
 
-@pytest.mark.parametrize(
-    ("default", "fault"),
-    [
-        ("read", []),
-        ("write", ["agents' code gets a token that can write"]),
-        ("", ["it names no permissions, so its token may be able to write"]),
-    ],
+@looped(
+    ("read", []),
+    ("write", ["agents' code gets a token that can write"]),
+    ("", ["it names no permissions, so its token may be able to write"]),
 )
 def test_without_permissions_the_repositorys_default_counts(
     default: DefaultRight, fault: list[str]
@@ -212,40 +208,38 @@ CUSTOM = {"protected_branches": False, "custom_branch_policies": True}
 PROTECTED = {"protected_branches": True, "custom_branch_policies": False}
 
 
-async def made(here: Town, name: str, policy: object, *patterns: str) -> None:
-    """Let an admin make an environment."""
+async def made(town: Town, name: str, policy: object, *patterns: str) -> None:
     asked = {"deployment_branch_policy": policy}
-    answer = await here.ask("PUT", f"environments/{name}", asked, by="alice")
+    answer = await town.ask("PUT", f"environments/{name}", asked, by="alice")
     assert answer.status_code == 200, answer.text
     for pattern in patterns:
         where = f"environments/{name}/deployment-branch-policies"
-        answer = await here.ask("POST", where, {"name": pattern}, by="alice")
+        answer = await town.ask("POST", where, {"name": pattern}, by="alice")
         assert answer.status_code == 200, answer.text
 
 
-async def seen(here: Town, *named: str, by: str = "bot") -> frozenset[str] | None:
-    """Return which of these the bot finds open."""
+async def seen(town: Town, *named: str, by: str = "bot") -> frozenset[str] | None:
     async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
-        rest = Rest(client, api_url=f"{here.url}/api/v3", token=here.tokens[by])
+        rest = Rest(client, api_url=f"{town.url}/api/v3", token=town.tokens[by])
         return await open_environments(rest, REPO, named)
 
 
 async def test_an_environment_is_open_unless_its_policy_keeps_our_branches_out(
-    here: Town,
+    town: Town,
 ) -> None:
-    await made(here, "free", None)
-    await made(here, "main-only", CUSTOM, "main", "release/*")
-    await made(here, "ours", CUSTOM, "main", "brat/*/**")
-    await made(here, "convoys", CUSTOM, "convoy/**")
-    await made(here, "protected", PROTECTED)
+    await made(town, "free", None)
+    await made(town, "main-only", CUSTOM, "main", "release/*")
+    await made(town, "ours", CUSTOM, "main", "brat/*/**")
+    await made(town, "convoys", CUSTOM, "convoy/**")
+    await made(town, "protected", PROTECTED)
 
     names = ("free", "main-only", "ours", "convoys", "protected", "new")
 
-    assert await seen(here, *names) == frozenset({"free", "ours", "convoys", "new"})
+    assert await seen(town, *names) == frozenset({"free", "ours", "convoys", "new"})
 
 
-async def test_what_the_forge_hides_is_not_known(here: Town) -> None:
+async def test_what_the_forge_hides_is_not_known(town: Town) -> None:
     async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
-        rest = Rest(client, api_url=f"{here.url}/api/v3", token=here.tokens["bot"])
+        rest = Rest(client, api_url=f"{town.url}/api/v3", token=town.tokens["bot"])
 
         assert await open_environments(rest, "alice/hidden", ["prod"]) is None

@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from time import monotonic
 
+import pytest
+
 from bot.roles.bot_context import MOST_COMMENTS, RecentComments
 from tests.bot.lobby import Lobby
 from tests.bot.room import DEADLINE_S, Room, room
@@ -14,6 +16,7 @@ from tests.world.github_forge.injected_faults import Faults
 from tests.world.traffic import Exchange
 
 EYES = "eyes"
+pytestmark = pytest.mark.room(roles=("mayor",), delivered=True)
 
 A_MINUTE_ON_S = 61.0
 """The pushes before this are no longer counted."""
@@ -70,16 +73,15 @@ async def test_eyes_need_no_tick_and_no_lease(tmp_path: Path) -> None:
         assert sent.sent == [str(comment)] * 2
 
 
-async def test_talk_and_what_is_off_limits_have_no_eyes(tmp_path: Path) -> None:
-    async with room(tmp_path, roles=("mayor",), delivered=True) as here:
-        off = await here.person.open_issue("Leave it", "")
-        await here.person.relabel(off, {"brat:no"}, set())
-        talk = await here.person.say(here.issue, "I like `/brat status` a lot.")
-        hidden = await here.person.say(off, "/brat ping")
-        last = await here.person.say(here.issue, "/brat ping")
-        await here.until(lambda: reacted(here, last) == [EYES, "rocket"])
+async def test_talk_and_what_is_off_limits_have_no_eyes(here: Room) -> None:
+    off = await here.person.open_issue("Leave it", "")
+    await here.person.relabel(off, {"brat:no"}, set())
+    talk = await here.person.say(here.issue, "I like `/brat status` a lot.")
+    hidden = await here.person.say(off, "/brat ping")
+    last = await here.person.say(here.issue, "/brat ping")
+    await here.until(lambda: reacted(here, last) == [EYES, "rocket"])
 
-        assert reacted(here, talk) == reacted(here, hidden) == []
+    assert reacted(here, talk) == reacted(here, hidden) == []
 
 
 async def test_a_failure_stops_nothing_and_the_tick_reacts_instead(hall: Lobby) -> None:
@@ -102,32 +104,29 @@ async def test_a_failure_stops_nothing_and_the_tick_reacts_instead(hall: Lobby) 
     ]
 
 
-async def test_what_people_wait_for_ends_the_wait_between_pushes(
-    tmp_path: Path,
-) -> None:
-    async with room(tmp_path, roles=("mayor",), delivered=True) as here:
-        await here.said("/brat ping")  # the lease is ours
-        here.loop.lease.ticking = lambda: monotonic() + A_MINUTE_ON_S
-        async with pushing_slowly(here):
-            comment = await here.person.say(here.issue, "/brat pause")
+async def test_what_people_wait_for_ends_the_wait_between_pushes(here: Room) -> None:
+    await here.said("/brat ping")  # the lease is ours
+    here.loop.lease.ticking = lambda: monotonic() + A_MINUTE_ON_S
+    async with pushing_slowly(here):
+        comment = await here.person.say(here.issue, "/brat pause")
 
-            async def answered() -> bool:
-                return reacted(here, comment) == [EYES, "rocket"]
+        async def answered() -> bool:
+            return reacted(here, comment) == [EYES, "rocket"]
 
-            await until(answered, deadline_s=DEADLINE_S)
-            assert here.convoy_state() == "paused"
+        await until(answered, deadline_s=DEADLINE_S)
+        assert here.convoy_state() == "paused"
 
 
-async def test_a_job_that_stays_hears_people_between_its_pushes(tmp_path: Path) -> None:
-    async with room(tmp_path, roles=("mayor",)) as here:
-        here.loop.stays = lambda _: True
-        async with pushing_slowly(here):
-            comment = await here.person.say(here.issue, "/brat pause")
+@pytest.mark.room(roles=("mayor",))
+async def test_a_job_that_stays_hears_people_between_its_pushes(here: Room) -> None:
+    here.loop.stays = lambda _: True
+    async with pushing_slowly(here):
+        comment = await here.person.say(here.issue, "/brat pause")
 
-            async def answered() -> bool:
-                return "rocket" in reacted(here, comment)
+        async def answered() -> bool:
+            return "rocket" in reacted(here, comment)
 
-            await until(answered)
+        await until(answered)
 
 
 def test_only_the_newest_comments_are_remembered() -> None:

@@ -10,7 +10,6 @@ from bot.repository.mirror import Mirror
 from bot.roles.bot_context import NotHolder
 from grite import lease
 from grite.errors import Conflict
-from grite.remote import RefUpdate
 from grite.resource import BOT as RESOURCE
 from grite.signatures import Writer
 from tests.bot.history import History
@@ -24,8 +23,6 @@ NOW = 1_700_000_000_000
 
 @dataclass
 class Hands:
-    """A clock that never goes back by itself."""
-
     at_s: float = 1_000.0
 
     def __call__(self) -> float:
@@ -34,8 +31,6 @@ class Hands:
 
 @dataclass
 class Bot:
-    """A process with a lease of its own on a mirror."""
-
     mirror: Mirror
     lease: BotLease
     clock: Hands
@@ -302,12 +297,3 @@ def test_a_process_of_one_tick_trusts_clocks_a_bit(
     else:
         with pytest.raises(NotHolder):
             hasty.push(NOW + later_ms)
-
-
-def test_the_move_expects_the_lease_that_was_seen(start: Start) -> None:
-    bot = start("one").push()
-    seen = bot.mirror.refs[bot.lease.ref]
-
-    update = bot.lease.renewed(NOW + 1)
-
-    assert update == RefUpdate(bot.lease.ref, update.new, seen)

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from bot.door.inbox import StartRequest
 from bot.forge.transport import Precedence
 from bot.loop.loop import precedence_of
@@ -14,7 +16,7 @@ from convoy.owed import Do, Effect, Role, Show
 from convoy.rules.people import DropTask
 from tests.bot.another_folder import elsewhere
 from tests.bot.lobby import lobby
-from tests.bot.room import NAME, Room, room
+from tests.bot.room import NAME, Room
 from tests.world.forge import until
 
 
@@ -68,28 +70,28 @@ args = ["sh", "-c", "echo done > work.txt"]
 """
 
 
+@pytest.mark.room(CONFIG, text="- [ ] one\n")
 async def test_a_run_that_ends_before_its_id_is_noted_is_taken_in_at_once(
-    tmp_path: Path,
+    here: Room,
 ) -> None:
-    async with room(tmp_path, CONFIG, text="- [ ] one\n") as here:
-        loop, runs = here.loop, here.forge.store.runs
-        told = {"roles": EVERYBODY, "push_gap_s": 1000.0}
-        loop.context.settings = loop.context.settings.model_copy(update=told)
+    loop, runs = here.loop, here.forge.store.runs
+    told = {"roles": EVERYBODY, "push_gap_s": 1000.0}
+    loop.context.settings = loop.context.settings.model_copy(update=told)
 
-        async def all_ended() -> bool:
-            return all(run.status == "completed" for run in runs.all())
+    async def all_ended() -> bool:
+        return all(run.status == "completed" for run in runs.all())
 
-        async def pause(_: float) -> None:
-            await until(all_ended)
-            if here.task(1).attempt is not None and not here.task(1).runs:
-                loop.wake.up("runs")  # as the delivery `workflow_run completed` does
+    async def pause(_: float) -> None:
+        await until(all_ended)
+        if here.task(1).attempt is not None and not here.task(1).runs:
+            loop.wake.up("runs")  # as the delivery `workflow_run completed` does
 
-        loop.pacing.pause = pause
-        await loop.tick()
+    loop.pacing.pause = pause
+    await loop.tick()
 
-        assert len(runs.all()) == 1
-        assert here.task(1).attempt is None
-        assert here.task(1).work is not None
+    assert len(runs.all()) == 1
+    assert here.task(1).attempt is None
+    assert here.task(1).work is not None
 
 
 def running(here: Room, branch: str, commit: str) -> int:
@@ -117,26 +119,24 @@ def running(here: Room, branch: str, commit: str) -> int:
     return run.id
 
 
-async def test_a_run_on_a_candidate_that_was_given_up_is_cancelled(
-    tmp_path: Path,
-) -> None:
-    async with room(tmp_path, text="- [ ] one\n- [ ] two\n") as here:
-        await here.worked(1, {"one.txt": b"1\n"})
-        candidate = here.task(1).candidate
-        assert candidate is not None
-        queue = ids.queue_branch(ids.base_branch(NAME), candidate.commit)
-        judging = running(here, queue, candidate.commit)
-        elsewhere = running(here, "main", candidate.commit)
-        here.loop.wake.up("checks")
-        await here.loop.tick()
-        needed = here.forge.store.runs.get(judging)
+@pytest.mark.room(text="- [ ] one\n- [ ] two\n")
+async def test_a_run_on_a_candidate_that_was_given_up_is_cancelled(here: Room) -> None:
+    await here.worked(1, {"one.txt": b"1\n"})
+    candidate = here.task(1).candidate
+    assert candidate is not None
+    queue = ids.queue_branch(ids.base_branch(NAME), candidate.commit)
+    judging = running(here, queue, candidate.commit)
+    elsewhere = running(here, "main", candidate.commit)
+    here.loop.wake.up("checks")
+    await here.loop.tick()
+    needed = here.forge.store.runs.get(judging)
 
-        await here.do(DropTask(convoy=NAME, task=1, why="no"))
-        here.loop.wake.up("checks")
-        await here.loop.tick()
+    await here.do(DropTask(convoy=NAME, task=1, why="no"))
+    here.loop.wake.up("checks")
+    await here.loop.tick()
 
-        runs = here.forge.store.runs
-        assert needed is not None
-        assert not needed.cancelling
-        assert {run.id for run in runs.all() if run.cancelling} == {judging}
-        assert elsewhere in {run.id for run in runs.all()}
+    runs = here.forge.store.runs
+    assert needed is not None
+    assert not needed.cancelling
+    assert {run.id for run in runs.all() if run.cancelling} == {judging}
+    assert elsewhere in {run.id for run in runs.all()}

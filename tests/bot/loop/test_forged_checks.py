@@ -15,21 +15,18 @@ from tests.world.forge_rules import checks, put_ruleset
 from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.github_forge.extension import github
 
-pytestmark = pytest.mark.layer("landing")
-
 CONFIG = '[refinery]\nchecks = ["ci"]\n'
+pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(CONFIG)]
 FILES = {"README.md": b"# app\n", "one.py": b"one\n"}
 
 
 async def candidate(here: Room) -> str:
-    """Let work be offered to CI; return its candidate."""
     await here.worked(1, FILES)
     found = there(here.task(1).candidate)
     return found.commit
 
 
 def judged(here: Room, commit: str, conclusion: str) -> None:
-    """Let a workflow's job end on a commit."""
     repo = there(here.forge.repository(REPO))
     lane = ids.base_branch(NAME)
     with here.forge.store.change():
@@ -68,35 +65,31 @@ async def stated(here: Room, commit: str, by: str, context: str = "ci") -> None:
 
 
 async def test_a_newer_check_run_of_a_jobs_token_does_not_turn_red_into_green(
-    tmp_path: Path,
+    here: Room,
 ) -> None:
-    async with room(tmp_path, CONFIG) as here:
-        commit = await candidate(here)
-        judged(here, commit, "failure")
-        await written(here, commit, "github-actions[bot]")
+    commit = await candidate(here)
+    judged(here, commit, "failure")
+    await written(here, commit, "github-actions[bot]")
 
-        await here.swept(3)
+    await here.swept(3)
 
-        assert here.task(1).state != "merged"
-        assert here.task(1).doubt is not None
+    assert here.task(1).state != "merged"
+    assert here.task(1).doubt is not None
 
 
-async def test_another_apps_check_of_the_same_name_does_not_pass(
-    tmp_path: Path,
-) -> None:
-    async with room(tmp_path, CONFIG) as here:
-        judged(here, await candidate(here), "success")
-        await here.swept(3)
-        assert here.task(1).state == "merged"
-        assert here.state.reporters == {"ci": "github-actions"}
+async def test_another_apps_check_of_the_same_name_does_not_pass(here: Room) -> None:
+    judged(here, await candidate(here), "success")
+    await here.swept(3)
+    assert here.task(1).state == "merged"
+    assert here.state.reporters == {"ci": "github-actions"}
 
-        await here.worked(2, FILES | {"two.py": b"two\n"})
-        found = there(here.task(2).candidate)
-        await written(here, found.commit, "evil[bot]")
-        await here.swept(3)
+    await here.worked(2, FILES | {"two.py": b"two\n"})
+    found = there(here.task(2).candidate)
+    await written(here, found.commit, "evil[bot]")
+    await here.swept(3)
 
-        assert here.task(2).state == "needs-review"
-        assert "evil is not allowed to report" in there(here.task(2).set_aside).why
+    assert here.task(2).state == "needs-review"
+    assert "evil is not allowed to report" in there(here.task(2).set_aside).why
 
 
 async def test_a_status_that_a_ruleset_wants_of_an_app_counts_from_it_alone(

@@ -1,7 +1,6 @@
 """The loop waits as long as the forge wants, and writes only while it may."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -22,8 +21,8 @@ from brat.repository import registration as registrations
 from brat.repository.registration import FORGE_FOLDER, Source
 from convoy.model.state import State
 from grite.errors import Unavailable
-from tests.bot.hosted import at_home, settings
-from tests.bot.room import room
+from tests.bot.hosted import settings
+from tests.bot.room import Room
 from tests.world.forge import Town, make_source
 from tests.world.trusting_jobs import trusting_jobs
 
@@ -31,25 +30,19 @@ SLOW_S = 15.0
 LABELLED = {"labels": ["brat"]}
 
 
-@pytest.fixture
-async def here(tmp_path: Path) -> AsyncIterator[Town]:
-    async with at_home(tmp_path) as served:
-        yield served
-
-
-def mayor_only(here: Town) -> Settings:
-    return settings(here, token=here.tokens["bot"], roles=("mayor",))
+def mayor_only(town: Town) -> Settings:
+    return settings(town, token=town.tokens["bot"], roles=("mayor",))
 
 
 async def test_a_paced_group_of_writes_never_outlasts_the_lease(
-    here: Town, monkeypatch: pytest.MonkeyPatch
+    town: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BRAT_SECRET_ANTHROPIC_API_KEY", "made-up")
     for number in range(4):
-        issue = await here.issue(f"Fix {number}")
-        await here.post(f"issues/{issue}/labels", LABELLED, by="alice")
+        issue = await town.issue(f"Fix {number}")
+        await town.post(f"issues/{issue}/labels", LABELLED, by="alice")
     now, ages = [1000.0], list[float]()
-    async with bot_service.opened(mayor_only(here), lambda _: None) as loop:
+    async with bot_service.opened(mayor_only(town), lambda _: None) as loop:
         loop.lease.ticking = lambda: now[0]
         send = Wire.send
 
@@ -69,7 +62,7 @@ async def test_a_paced_group_of_writes_never_outlasts_the_lease(
     assert len(ages) >= 12
     assert max(ages) < TTL_S - SPARE_S
     for number in range(1, 5):
-        said = await here.get(f"issues/{number}/comments")
+        said = await town.get(f"issues/{number}/comments")
         assert len(said) == 1
 
 
@@ -78,8 +71,8 @@ def _all_shown(state: State) -> bool:
     return len(convoys) == 4 and all(convoy.comment for convoy in convoys)
 
 
-async def test_a_write_on_an_old_lease_is_not_sent(here: Town) -> None:
-    async with bot_service.opened(mayor_only(here), lambda _: None) as loop:
+async def test_a_write_on_an_old_lease_is_not_sent(town: Town) -> None:
+    async with bot_service.opened(mayor_only(town), lambda _: None) as loop:
         await loop.tick()
         loop.context.github.guard(loop.lease.check)
         loop.lease.check()
@@ -88,13 +81,13 @@ async def test_a_write_on_an_old_lease_is_not_sent(here: Town) -> None:
         with pytest.raises(Unavailable, match="must be renewed"):
             await loop.context.github.open_issue("Never", "sent")
 
-    assert await here.get("issues?state=all") == []
+    assert await town.get("issues?state=all") == []
 
 
-async def limited(here: Town, monkeypatch: pytest.MonkeyPatch, *, reads: bool) -> Loop:
+async def limited(town: Town, monkeypatch: pytest.MonkeyPatch, *, reads: bool) -> Loop:
     """Return a loop that has just met a limit for half an hour."""
-    issue = await here.issue()
-    await here.post(f"issues/{issue}/labels", LABELLED, by="alice")
+    issue = await town.issue()
+    await town.post(f"issues/{issue}/labels", LABELLED, by="alice")
     send = Wire.send
 
     async def busy(wire: Wire, ask: Ask, token: str) -> HttpReply:
@@ -103,16 +96,16 @@ async def limited(here: Town, monkeypatch: pytest.MonkeyPatch, *, reads: bool) -
         return await send(wire, ask, token)
 
     monkeypatch.setattr(Wire, "send", busy)
-    async with bot_service.opened(mayor_only(here), lambda _: None) as loop:
+    async with bot_service.opened(mayor_only(town), lambda _: None) as loop:
         loop.context.clock = lambda: 1_000_000
         assert await loop.tick()
         return loop
 
 
 async def test_it_asks_again_when_the_forge_said_and_not_before(
-    here: Town, monkeypatch: pytest.MonkeyPatch
+    town: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loop = await limited(here, monkeypatch, reads=True)
+    loop = await limited(town, monkeypatch, reads=True)
 
     now_ms = loop.troubles.resume_at - 1_700_000
     loop.context.clock = lambda: now_ms
@@ -124,9 +117,9 @@ async def test_it_asks_again_when_the_forge_said_and_not_before(
 
 
 async def test_where_only_writes_are_limited_it_still_looks(
-    here: Town, monkeypatch: pytest.MonkeyPatch
+    town: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loop = await limited(here, monkeypatch, reads=False)
+    loop = await limited(town, monkeypatch, reads=False)
 
     now_ms = loop.troubles.resume_at - 1_700_000
     loop.context.clock = lambda: now_ms
@@ -171,41 +164,41 @@ async def test_two_pushes_are_apart_and_what_happens_meanwhile_shares_one(
     assert all(0 < seconds <= GAP_S for seconds in waited)
 
 
-async def test_nobody_can_make_the_bot_push_at_will(tmp_path: Path) -> None:
-    async with room(tmp_path, roles=("mayor",)) as here:
-        loop, lease, now = here.loop, here.loop.lease, [here.loop.lease.ticking()]
-        lease.ticking = lambda: now[0]
-        paced = {"push_gap_s": 20.0}
-        loop.context.settings = loop.context.settings.model_copy(update=paced)
-        await here.loop.release()
-        pushed_at: list[float] = []
+@pytest.mark.room(roles=("mayor",))
+async def test_nobody_can_make_the_bot_push_at_will(here: Room) -> None:
+    loop, lease, now = here.loop, here.loop.lease, [here.loop.lease.ticking()]
+    lease.ticking = lambda: now[0]
+    paced = {"push_gap_s": 20.0}
+    loop.context.settings = loop.context.settings.model_copy(update=paced)
+    await here.loop.release()
+    pushed_at: list[float] = []
 
-        async def pause(seconds: float) -> None:
-            pushed_at.append(now[0] - lease.age_s)
-            begun = now[0]
-            now[0] += min(seconds, 0.5)
-            if len(pushed_at) <= COMMENTS:
-                comment = await here.person.say(here.issue, "/brat ping")
-                remark = Remark(
-                    issue=here.issue,
-                    comment=comment,
-                    text="/brat ping",
-                    by="you",
-                    on_pull=False,
-                )
-                loop.context.inbox.put(f"delivery-{comment}", remark)
-                loop.wake.keep()
-            for _ in range(10):
-                await asyncio.sleep(0)  # what may be interrupted ends here
-            now[0] = begun + seconds
+    async def pause(seconds: float) -> None:
+        pushed_at.append(now[0] - lease.age_s)
+        begun = now[0]
+        now[0] += min(seconds, 0.5)
+        if len(pushed_at) <= COMMENTS:
+            comment = await here.person.say(here.issue, "/brat ping")
+            remark = Remark(
+                issue=here.issue,
+                comment=comment,
+                text="/brat ping",
+                by="you",
+                on_pull=False,
+            )
+            loop.context.inbox.put(f"delivery-{comment}", remark)
+            loop.wake.keep()
+        for _ in range(10):
+            await asyncio.sleep(0)  # what may be interrupted ends here
+        now[0] = begun + seconds
 
-        loop.pacing.pause = pause
-        await here.said("/brat ping")
+    loop.pacing.pause = pause
+    await here.said("/brat ping")
 
-        gaps = [later - earlier for earlier, later in pairwise(pushed_at)]
-        assert len(pushed_at) > COMMENTS
-        assert min(gap for gap in gaps if gap) < 20
-        assert all(gap >= ASKED_GAP_S - 0.001 for gap in gaps if gap)
-        pushes = sorted({*pushed_at})
-        for at in pushes:
-            assert sum(at <= one < at + MINUTE_S for one in pushes) <= MINUTE_PUSHES
+    gaps = [later - earlier for earlier, later in pairwise(pushed_at)]
+    assert len(pushed_at) > COMMENTS
+    assert min(gap for gap in gaps if gap) < 20
+    assert all(gap >= ASKED_GAP_S - 0.001 for gap in gaps if gap)
+    pushes = sorted({*pushed_at})
+    for at in pushes:
+        assert sum(at <= one < at + MINUTE_S for one in pushes) <= MINUTE_PUSHES

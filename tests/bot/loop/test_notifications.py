@@ -12,6 +12,8 @@ from bot.settings.bot_settings import Settings
 from convoy.model.work import Intent
 from convoy.rules.people import BlockTask, FailConvoy
 from tests.bot.room import NAME, Room, room
+from tests.world.cases import looped
+from tests.world.layers import sampled
 from tests.world.receiver import Receiver, receiving
 
 pytestmark = pytest.mark.layer("landing")
@@ -109,7 +111,10 @@ async def test_what_did_not_arrive_is_tried_again_later(
     assert "/hook" not in trouble  # its address is a secret
 
 
-@pytest.mark.parametrize(("status", "tries"), [(404, 1), (302, 1), (503, 5), (429, 5)])
+@pytest.mark.parametrize(
+    ("status", "tries"),
+    sampled([(404, 1), (302, 1), (503, 5), (429, 5)], [(302, 1), (503, 5)]),
+)
 async def test_what_never_arrives_is_given_up(
     tmp_path: Path,
     webhook: Receiver,
@@ -132,25 +137,22 @@ async def test_what_never_arrives_is_given_up(
     assert f"brat gave up, because the webhook returned {status}" in caplog.text
 
 
-@pytest.mark.parametrize(
-    ("url", "hosts", "why"),
-    [
-        ("http://hooks.example/x", (), "use an address that begins with https://"),
-        ("ftp://hooks.example/x", (), "use an address that begins with https://"),
-        ("https:///x", (), "use an address that begins with https://"),
-        (
-            "https://other.example/x",
-            ("hooks.slack.com",),
-            "its host must be one of notify_hosts",
-        ),
-    ],
+@looped(
+    ("http://hooks.example/x", (), "use an address that begins with https://"),
+    ("ftp://hooks.example/x", (), "use an address that begins with https://"),
+    ("https:///x", (), "use an address that begins with https://"),
+    (
+        "https://other.example/x",
+        ("hooks.slack.com",),
+        "its host must be one of notify_hosts",
+    ),
 )
 def test_an_address_that_may_not_be_is_refused_unsaid(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
     url: str,
     hosts: tuple[str, ...],
     why: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("BRAT_NOTIFY_URL", url)
     with pytest.raises(ValueError, match=why) as refused:

@@ -1,7 +1,5 @@
 """Pressing "Re-run" or a button on a check of the bot's is a command."""
 
-from pathlib import Path
-
 import pytest
 
 from bot.door.inbox import CheckAction
@@ -9,7 +7,7 @@ from bot.requests.answers import check_views
 from bot.requests.verb_table import VERBS
 from brat.forge.resources.forge_records import CheckRun
 from convoy.rules.people import BlockTask
-from tests.bot.room import NAME, REPO, Room, room
+from tests.bot.room import NAME, REPO, Room
 from tests.world.app_key import pair
 from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.github_forge.extension import github
@@ -63,61 +61,60 @@ async def shown_check(here: Room) -> CheckRun:
     return check
 
 
-async def test_re_run_on_the_forge_comes_by_the_apps_webhook(tmp_path: Path) -> None:
-    async with room(tmp_path, delivered=True, extend=github) as here:
-        check = await shown_check(here)
-        await here.asked("POST", f"check-runs/{check.id}/rerequest", None)
-        await here.until(lambda: here.task(1).state == "queued")
+@pytest.mark.room(delivered=True, extend=github)
+async def test_re_run_on_the_forge_comes_by_the_apps_webhook(here: Room) -> None:
+    check = await shown_check(here)
+    await here.asked("POST", f"check-runs/{check.id}/rerequest", None)
+    await here.until(lambda: here.task(1).state == "queued")
 
-        assert "Task 1 is queued again" in here.shown()[-1]
-
-
-async def test_the_buttons_of_a_check_are_commands(tmp_path: Path) -> None:
-    async with room(tmp_path, delivered=True, extend=github) as here:
-        check = await shown_check(here)
-        assert [each.label for each in check.actions] == ["Try again", "Give up"]
-        assert check.annotations == 1
-        assert "E   assert 1 == 2" in (check.output.summary or "")
-
-        here.forge.add_user("mallory")
-        await here.pressed(check.id, "drop", by="mallory")
-        await here.until(lambda: "requires write access" in here.spoken()[-1])
-        assert here.task(1).state == "blocked"
-
-        await here.pressed(check.id, "drop")
-        await here.until(lambda: here.task(1).state == "dropped")
-        checks = here.forge.store.check_runs
-        await here.until(lambda: not (checks.get(check.id) or check).actions)
-        assert (checks.get(check.id) or check).annotations == 1
+    assert "Task 1 is queued again" in here.shown()[-1]
 
 
-async def test_a_button_approves_the_commit_of_its_check(tmp_path: Path) -> None:
-    async with room(tmp_path, "[refinery]\napprovals = 1\n") as here:
-        here.let_in("bea")
-        head = await here.worked(1, {"a.py": b"a\n"})
+@pytest.mark.room(delivered=True, extend=github)
+async def test_the_buttons_of_a_check_are_commands(here: Room) -> None:
+    check = await shown_check(here)
+    assert [each.label for each in check.actions] == ["Try again", "Give up"]
+    assert check.annotations == 1
+    assert "E   assert 1 == 2" in (check.output.summary or "")
+
+    here.forge.add_user("mallory")
+    await here.pressed(check.id, "drop", by="mallory")
+    await here.until(lambda: "requires write access" in here.spoken()[-1])
+    assert here.task(1).state == "blocked"
+
+    await here.pressed(check.id, "drop")
+    await here.until(lambda: here.task(1).state == "dropped")
+    checks = here.forge.store.check_runs
+    await here.until(lambda: not (checks.get(check.id) or check).actions)
+    assert (checks.get(check.id) or check).annotations == 1
+
+
+@pytest.mark.room("[refinery]\napprovals = 1\n")
+async def test_a_button_approves_the_commit_of_its_check(here: Room) -> None:
+    here.let_in("bea")
+    head = await here.worked(1, {"a.py": b"a\n"})
+    await here.loop.tick()
+    (button,) = check_views(here.convoy, "")
+    assert [each.identifier for each in button.buttons] == ["approve"]
+
+    for number, commit in enumerate(("b" * 40, head)):
+        pressed = CheckAction(
+            convoy=NAME, task=1, by="bea", verb="approve", commit=commit
+        )
+        here.context.inbox.put(f"press-{number}", pressed)
         await here.loop.tick()
-        (button,) = check_views(here.convoy, "")
-        assert [each.identifier for each in button.buttons] == ["approve"]
-
-        for number, commit in enumerate(("b" * 40, head)):
-            pressed = CheckAction(
-                convoy=NAME, task=1, by="bea", verb="approve", commit=commit
-            )
-            here.context.inbox.put(f"press-{number}", pressed)
-            await here.loop.tick()
-            assert bool(here.task(1).approved_by) == (commit == head)
+        assert bool(here.task(1).approved_by) == (commit == head)
 
 
-async def test_no_other_verb_is_a_button(tmp_path: Path) -> None:
-    async with room(tmp_path) as here:
-        before = here.convoy
-        for verb in ("abort", "help", "Drop", ""):
-            pressed = CheckAction(convoy=NAME, task=1, by="you", verb=verb)
-            here.context.inbox.put("press", pressed)
-            await here.loop.tick()
+async def test_no_other_verb_is_a_button(here: Room) -> None:
+    before = here.convoy
+    for verb in ("abort", "help", "Drop", ""):
+        pressed = CheckAction(convoy=NAME, task=1, by="you", verb=verb)
+        here.context.inbox.put("press", pressed)
+        await here.loop.tick()
 
-            assert here.convoy == before
-            assert here.context.inbox.signs() == {}
+        assert here.convoy == before
+        assert here.context.inbox.signs() == {}
 
 
 def test_the_buttons_are_as_short_as_the_forge_takes() -> None:
@@ -128,18 +125,17 @@ def test_the_buttons_are_as_short_as_the_forge_takes() -> None:
             assert len(verb.name) <= ACTION_CHARS["identifier"]
 
 
-async def test_who_may_write_tries_again_what_is_blocked(tmp_path: Path) -> None:
-    async with room(tmp_path) as here:
-        await here.do(BlockTask(convoy=NAME, task=1, why="no CI"))
-        here.forge.add_user("mallory")
+async def test_who_may_write_tries_again_what_is_blocked(here: Room) -> None:
+    await here.do(BlockTask(convoy=NAME, task=1, why="no CI"))
+    here.forge.add_user("mallory")
 
-        said = await rerun(here, 1, by="mallory", delivery="first")
-        assert said.count("`retry` requires write access") == 1
-        assert here.task(1).state == "blocked"
-        said = await rerun(here, 1, delivery="second")
-        assert said.count("Task 1 is queued again") == 1
-        assert here.task(1).state == "queued"
-        assert "not blocked" in await rerun(here, 1, delivery="third")
+    said = await rerun(here, 1, by="mallory", delivery="first")
+    assert said.count("`retry` requires write access") == 1
+    assert here.task(1).state == "blocked"
+    said = await rerun(here, 1, delivery="second")
+    assert said.count("Task 1 is queued again") == 1
+    assert here.task(1).state == "queued"
+    assert "not blocked" in await rerun(here, 1, delivery="third")
 
-        await here.do(BlockTask(convoy=NAME, task=2, why="no CI"))
-        assert "Task 2 is queued again" in await rerun(here, 0, delivery="fourth")
+    await here.do(BlockTask(convoy=NAME, task=2, why="no CI"))
+    assert "Task 2 is queued again" in await rerun(here, 0, delivery="fourth")

@@ -24,7 +24,6 @@ ASKED = "reopen the issue or say `/brat resume`"
 
 
 async def turn(here: Room, state: str) -> None:
-    """Let a person close or reopen the issue."""
     await here.asked("PATCH", f"issues/{here.issue}", {"state": state})
 
 
@@ -55,95 +54,88 @@ async def test_nothing_lands_of_a_closed_issue_until_it_is_reopened(
         assert called(here, ASKED) == 1
 
 
-async def test_a_person_lets_the_convoy_of_a_closed_issue_go_on(
-    tmp_path: Path,
-) -> None:
-    async with room(tmp_path, "[refinery]\nrequire_ci = false\n") as here:
-        await turn(here, "closed")
-        await here.swept()
-        assert here.convoy_state() == "paused"
+@pytest.mark.room("[refinery]\nrequire_ci = false\n")
+async def test_a_person_lets_the_convoy_of_a_closed_issue_go_on(here: Room) -> None:
+    await turn(here, "closed")
+    await here.swept()
+    assert here.convoy_state() == "paused"
 
-        await here.answer("/brat pause all")
-        answer = await here.answer("/brat resume all")
-        assert f"Still paused for another reason: #{here.issue}." in answer
-        assert here.convoy_state() == "paused"
-        await here.answer("/brat resume")
-        await here.worked(1, FILES)
-        await here.swept()
+    await here.answer("/brat pause all")
+    answer = await here.answer("/brat resume all")
+    assert f"Still paused for another reason: #{here.issue}." in answer
+    assert here.convoy_state() == "paused"
+    await here.answer("/brat resume")
+    await here.worked(1, FILES)
+    await here.swept()
 
-        assert here.task(1).state == "merged"
-        assert called(here, ASKED) == 1
-        await turn(here, "open")
-        await turn(here, "closed")
-        await here.swept()
-        assert here.convoy.issue_is == "overruled"  # nobody saw it open
+    assert here.task(1).state == "merged"
+    assert called(here, ASKED) == 1
+    await turn(here, "open")
+    await turn(here, "closed")
+    await here.swept()
+    assert here.convoy.issue_is == "overruled"  # nobody saw it open
 
 
-async def test_reopening_resumes_only_what_the_closing_paused(tmp_path: Path) -> None:
-    async with room(tmp_path) as here:
-        await here.answer("/brat pause")
-        await turn(here, "closed")
-        await here.swept()
-        assert called(here, ASKED) == 1
-        await turn(here, "open")
-        await here.swept()
+async def test_reopening_resumes_only_what_the_closing_paused(here: Room) -> None:
+    await here.answer("/brat pause")
+    await turn(here, "closed")
+    await here.swept()
+    assert called(here, ASKED) == 1
+    await turn(here, "open")
+    await here.swept()
 
-        assert here.convoy_state() == "paused"
-        assert here.convoy.issue_is == "open"
+    assert here.convoy_state() == "paused"
+    assert here.convoy.issue_is == "open"
 
 
+@pytest.mark.room('[mayor]\napprove = "plan"\n')
 async def test_a_plan_approved_on_a_closed_issue_starts_when_a_person_says_so(
-    tmp_path: Path,
+    here: Room,
 ) -> None:
-    async with room(tmp_path, '[mayor]\napprove = "plan"\n') as here:
-        await turn(here, "closed")
-        await here.swept()
-        await here.answer("/brat approve")
-        assert here.convoy.kept_by
+    await turn(here, "closed")
+    await here.swept()
+    await here.answer("/brat approve")
+    assert here.convoy.kept_by
 
-        assert "The convoy continues" in await here.answer("/brat resume")
-        assert (here.convoy_state(), here.convoy.kept_by) == ("active", "")
-
-
-async def test_a_label_taken_off_just_before_the_landing_counts(
-    tmp_path: Path,
-) -> None:
-    async with room(tmp_path, APPROVED) as here:
-        head = await here.worked(1, FILES)
-        label = f"issues/{here.issue}/labels/brat:active"
-        await here.asked("DELETE", label, None)
-        await approve(here, head)
-        await here.swept()
-
-        assert here.convoy.why == "cancelled: you removed the label"
-        assert here.tip(BASE) == here.tip("main")
+    assert "The convoy continues" in await here.answer("/brat resume")
+    assert (here.convoy_state(), here.convoy.kept_by) == ("active", "")
 
 
+@pytest.mark.room(APPROVED)
+async def test_a_label_taken_off_just_before_the_landing_counts(here: Room) -> None:
+    head = await here.worked(1, FILES)
+    label = f"issues/{here.issue}/labels/brat:active"
+    await here.asked("DELETE", label, None)
+    await approve(here, head)
+    await here.swept()
+
+    assert here.convoy.why == "cancelled: you removed the label"
+    assert here.tip(BASE) == here.tip("main")
+
+
+@pytest.mark.room(delivered=True)
 async def test_taking_the_label_off_ends_the_convoy_and_says_how_to_ask_again(
-    tmp_path: Path,
+    here: Room,
 ) -> None:
-    async with room(tmp_path, delivered=True) as here:
-        await here.until(lambda: here.labels() == {"brat:active"})
-        label = f"issues/{here.issue}/labels/brat:active"
-        await here.asked("DELETE", label, None)
-        await here.until(lambda: here.convoy_state() == "failed")
-        await here.swept()
+    await here.until(lambda: here.labels() == {"brat:active"})
+    label = f"issues/{here.issue}/labels/brat:active"
+    await here.asked("DELETE", label, None)
+    await here.until(lambda: here.convoy_state() == "failed")
+    await here.swept()
 
-        assert here.convoy.why == "cancelled: you removed the label"
-        assert called(here, "To start a new convoy, add the label `brat` again") == 1
-        assert here.labels() == {"brat:failed"}
-        await here.person.relabel(here.issue, {"brat"}, set())
-        await here.swept()
-        assert len(here.state.convoys) == 2
+    assert here.convoy.why == "cancelled: you removed the label"
+    assert called(here, "To start a new convoy, add the label `brat` again") == 1
+    assert here.labels() == {"brat:failed"}
+    await here.person.relabel(here.issue, {"brat"}, set())
+    await here.swept()
+    assert len(here.state.convoys) == 2
 
 
-async def test_the_issue_that_brat_closes_asks_nobody(tmp_path: Path) -> None:
-    async with room(
-        tmp_path, "[refinery]\nrequire_ci = false\n", text="- [ ] one", delivered=True
-    ) as here:
-        await here.worked(1, FILES)
-        await here.until(lambda: here.convoy_state() == "complete")
-        await here.swept()
+@pytest.mark.room("[refinery]\nrequire_ci = false\n", text="- [ ] one", delivered=True)
+async def test_the_issue_that_brat_closes_asks_nobody(here: Room) -> None:
+    await here.worked(1, FILES)
+    await here.until(lambda: here.convoy_state() == "complete")
+    await here.swept()
 
-        assert called(here, ASKED) == 0
-        assert here.context.observed.issues == {}
+    assert called(here, ASKED) == 0
+    assert here.context.observed.issues == {}

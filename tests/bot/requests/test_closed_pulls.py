@@ -4,6 +4,7 @@ Told by a delivery, found by a sweep, or seen only by the look before a landing.
 """
 
 from collections.abc import Awaitable, Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from tests.bot.room import NAME, Room, room
 from tests.bot.there import there
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.shapes import node_id
+from tests.world.layers import sampled
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -52,7 +54,6 @@ async def change_base_back(here: Room, pull: int) -> None:
 
 
 async def drafted(here: Room, pull: int, *, is_draft: bool = True) -> None:
-    """Let a person make a pull request a draft, or mark it as ready."""
     (found,) = (each for each in here.forge.store.pulls.all() if each.number == pull)
     name = "convertPullRequestToDraft" if is_draft else "markPullRequestReadyForReview"
     await here.mutated(name, pullRequestId=node_id("PullRequest", found.id))
@@ -75,12 +76,16 @@ async def approve(here: Room, head: str) -> None:
 
 
 def called(here: Room, sentence: str) -> int:
-    """Return how often people were told something."""
     return sum(sentence in body for body in here.spoken())
 
 
-@pytest.mark.parametrize("gesture", GESTURES)
-@pytest.mark.parametrize("found_by", ["delivery", "sweep", "landing"])
+@pytest.mark.parametrize(
+    ("gesture", "found_by"),
+    sampled(
+        product(GESTURES, ("delivery", "sweep", "landing")),
+        {*product(GESTURES, ("delivery",)), ("closed", "sweep"), ("base", "landing")},
+    ),
+)
 async def test_what_a_person_takes_out_does_not_land_until_it_is_taken_back(
     tmp_path: Path, gesture: str, found_by: str
 ) -> None:
@@ -117,22 +122,22 @@ def kept_back(here: Room) -> list[str]:
     return [each["why"] for each in waits if each["kind"] == "kept_back"]
 
 
+@pytest.mark.room(APPROVED)
 async def test_another_pull_request_is_opened_where_a_person_wants_the_work_after_all(
-    tmp_path: Path,
+    here: Room,
 ) -> None:
-    async with room(tmp_path, APPROVED) as here:
-        head = await here.worked(1, FILES)
-        first = here.pull(1)
-        await close(here, first)
-        await here.swept()
-        said = await here.answer("/brat merge", on=first)
-        await here.swept()
+    head = await here.worked(1, FILES)
+    first = here.pull(1)
+    await close(here, first)
+    await here.swept()
+    said = await here.answer("/brat merge", on=first)
+    await here.swept()
 
-        assert f"to replace #{first}" in said
-        assert here.pull(1) > first
-        assert here.task(1).taken_out is None
-        await approve(here, head)
-        assert here.task(1).state == "merged"
+    assert f"to replace #{first}" in said
+    assert here.pull(1) > first
+    assert here.task(1).taken_out is None
+    await approve(here, head)
+    assert here.task(1).state == "merged"
 
 
 @pytest.mark.parametrize(
@@ -164,13 +169,13 @@ async def test_a_convoy_whose_own_pull_request_is_taken_back_does_not_land(
         assert here.convoy_state() == "complete"
 
 
+@pytest.mark.room(APPROVED, delivered=True)
 async def test_a_pull_request_that_closes_as_its_work_lands_is_nobodys_no(
-    tmp_path: Path,
+    here: Room,
 ) -> None:
-    async with room(tmp_path, APPROVED, delivered=True) as here:
-        await approve(here, await here.worked(1, FILES))
-        await here.until(lambda: here.task(1).state == "merged")
-        await here.swept()
+    await approve(here, await here.worked(1, FILES))
+    await here.until(lambda: here.task(1).state == "merged")
+    await here.swept()
 
-        assert here.task(1).taken_out is None
-        assert called(here, "removed from the merge queue") == 0
+    assert here.task(1).taken_out is None
+    assert called(here, "removed from the merge queue") == 0

@@ -11,58 +11,40 @@ from tests.bot.roles.test_standing_plans import starting
 from tests.bot.room import NAME, Room, room
 from tests.bot.there import there
 
-pytestmark = pytest.mark.layer("landing")
-
 CONFIG = f"""\
 {SHELL}[engine.docs]
 type = "shell"
 args = ["true"]
 """
+pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(CONFIG)]
 APPROVALS = CONFIG + "[refinery]\napprovals = 1\n"
 
 
 # --- the plan -------------------------------------------------------------------------
 
 
-async def test_a_plan_waits_for_approve(tmp_path: Path) -> None:
-    async with room(tmp_path, '[mayor]\napprove = "plan"\n') as here:
-        assert here.convoy_state() == "planning"
-        assert here.labels() == {"brat:planning"}
+async def test_a_plan_is_changed_with_words(here: Room) -> None:
+    said = await here.answer("/brat add -- Test the parser (after 1)")
+    assert "Added task 3: Test the parser. It will wait for task 1." in said
+    assert here.task(3).spec.after == (1,)
+    said = await here.answer("/brat add -- Go on (after 9)")
+    assert "task 4: it waits for task 9, but the last task is 3" in said
+    assert len(here.convoy.tasks) == 3
 
-        said = await here.answer("/brat approve 1234567")
-        assert "use this command on the pull request for that commit" in said
-        said = await here.answer("/brat approve")
+    assert "waits until task 3" in await here.answer("/brat depends 2 on 3")
+    assert "in a cycle" in await here.answer("/brat depends 1 on 2")
 
-        assert "The plan is approved" in said
-        assert here.convoy_state() == "active"
-        assert here.labels() == {"brat:active"}
-        assert here.tip(f"convoy/{NAME}/base") == here.tip("main")
-        assert "is active, not planning" in await here.answer("/brat approve")
+    assert "uses the engine `docs`" in await here.answer("/brat engine docs 2")
+    assert here.task(2).spec.engine == "docs"
+    assert "did you mean docs" in await here.answer("/brat engine dosc 2")
 
+    assert "will get the message" in await here.answer(
+        "/brat tell 1 -- Keep the names."
+    )
+    assert here.task(1).notes == ("you says: Keep the names.",)
 
-async def test_a_plan_is_changed_with_words(tmp_path: Path) -> None:
-    async with room(tmp_path, CONFIG) as here:
-        said = await here.answer("/brat add -- Test the parser (after 1)")
-        assert "Added task 3: Test the parser. It will wait for task 1." in said
-        assert here.task(3).spec.after == (1,)
-        said = await here.answer("/brat add -- Go on (after 9)")
-        assert "task 4: it waits for task 9, but the last task is 3" in said
-        assert len(here.convoy.tasks) == 3
-
-        assert "waits until task 3" in await here.answer("/brat depends 2 on 3")
-        assert "in a cycle" in await here.answer("/brat depends 1 on 2")
-
-        assert "uses the engine `docs`" in await here.answer("/brat engine docs 2")
-        assert here.task(2).spec.engine == "docs"
-        assert "did you mean docs" in await here.answer("/brat engine dosc 2")
-
-        assert "will get the message" in await here.answer(
-            "/brat tell 1 -- Keep the names."
-        )
-        assert here.task(1).notes == ("you says: Keep the names.",)
-
-        assert "priority `p0`" in await here.answer("/brat priority p0")
-        assert here.convoy.priority == 0
+    assert "priority `p0`" in await here.answer("/brat priority p0")
+    assert here.convoy.priority == 0
 
 
 async def test_add_to_a_convoy_whose_plan_was_refused_is_answered(
@@ -83,118 +65,114 @@ async def test_add_to_a_convoy_whose_plan_was_refused_is_answered(
         assert "is running, version" in await here.answer("/brat ping")
 
 
-async def test_some_verbs_take_more_than_write_access(tmp_path: Path) -> None:
-    async with room(tmp_path, CONFIG) as here:
-        bea, cleo = here.let_in("bea"), here.let_in("cleo", "maintain")
+async def test_some_verbs_take_more_than_write_access(here: Room) -> None:
+    bea, cleo = here.let_in("bea"), here.let_in("cleo", "maintain")
 
-        said, reactions = await here.said("/brat priority p0", by=bea)
-        assert "`priority` requires maintain access" in said
-        assert reactions == ["eyes", "-1"]
-        assert "`p0`" in await here.answer("/brat priority p0", by=cleo)
+    said, reactions = await here.said("/brat priority p0", by=bea)
+    assert "`priority` requires maintain access" in said
+    assert reactions == ["eyes", "-1"]
+    assert "`p0`" in await here.answer("/brat priority p0", by=cleo)
 
 
 # --- sessions -------------------------------------------------------------------------
 
 
-async def test_cancel_stops_a_task_and_drop_gives_it_up(tmp_path: Path) -> None:
-    async with room(tmp_path, CONFIG) as here:
-        await here.started(1)
+async def test_cancel_stops_a_task_and_drop_gives_it_up(here: Room) -> None:
+    await here.started(1)
 
-        assert "Task 1 has been stopped" in await here.answer("/brat cancel 1")
-        assert here.task(1).state == "blocked"
-        assert here.task(1).why == "cancelled by you"
-        again = await here.answer("/brat retry 1 -- not so\n\nbut with tabs")
-        assert "queued again, with fresh attempts and your message" in again
-        assert here.task(1).state == "queued"
-        assert here.task(1).notes[-1] == "you says: not so\n\nbut with tabs"
-        assert "nothing is blocked" in await here.answer("/brat retry -- do it")
+    assert "Task 1 has been stopped" in await here.answer("/brat cancel 1")
+    assert here.task(1).state == "blocked"
+    assert here.task(1).why == "cancelled by you"
+    again = await here.answer("/brat retry 1 -- not so\n\nbut with tabs")
+    assert "queued again, with fresh attempts and your message" in again
+    assert here.task(1).state == "queued"
+    assert here.task(1).notes[-1] == "you says: not so\n\nbut with tabs"
+    assert "nothing is blocked" in await here.answer("/brat retry -- do it")
 
-        assert "Task 1 is dropped" in await here.answer("/brat drop 1")
-        assert "is dropped, not blocked" in await here.answer("/brat retry 1")
-
-
-async def test_who_answers_for_a_start_is_asked_again(tmp_path: Path) -> None:
-    async with room(tmp_path, '[mayor]\napprove = "plan"\n') as here:
-        bea, cleo = here.let_in("bea"), here.let_in("cleo")
-        await here.answer("/brat approve", by=bea)
-        draft = await starting(here)
-        assert [task.number for _, task in draft.state.running()] == [1, 2]
-        here.let_in("bea", "read")
-
-        draft = await starting(here)
-
-        paused = draft.state.convoys[NAME]
-        assert (paused.state, [*draft.state.running()]) == ("paused", [])
-        assert paused.why == "bea no longer has write access to this repository"
-        [intent] = draft.state.intents.values()
-        assert "`/brat resume`" in intent.text
-
-        await here.answer("/brat pause", by=cleo)
-        await here.answer("/brat resume", by=cleo)
-        draft = await starting(here)
-        assert [task.number for _, task in draft.state.running()] == [1, 2]
+    assert "Task 1 is dropped" in await here.answer("/brat drop 1")
+    assert "is dropped, not blocked" in await here.answer("/brat retry 1")
 
 
-async def test_logs_and_cost_say_what_is_known(tmp_path: Path) -> None:
-    async with room(tmp_path, CONFIG) as here:
-        assert "had no session yet" in await here.answer("/brat logs 1")
-        await here.started(1, run=77)
+@pytest.mark.room('[mayor]\napprove = "plan"\n')
+async def test_who_answers_for_a_start_is_asked_again(here: Room) -> None:
+    bea, cleo = here.let_in("bea"), here.let_in("cleo")
+    await here.answer("/brat approve", by=bea)
+    draft = await starting(here)
+    assert [task.number for _, task in draft.state.running()] == [1, 2]
+    here.let_in("bea", "read")
 
-        said = await here.answer("/brat logs 1")
-        assert "/you/app/actions/runs/77)" in said
-        said = await here.answer("/brat cost")
-        assert "has used 1 attempt and" in said
-        assert "No engine has reported its usage yet." in said
-        assert "has no task 9" in await here.answer("/brat logs 9")
+    draft = await starting(here)
+
+    paused = draft.state.convoys[NAME]
+    assert (paused.state, [*draft.state.running()]) == ("paused", [])
+    assert paused.why == "bea no longer has write access to this repository"
+    [intent] = draft.state.intents.values()
+    assert "`/brat resume`" in intent.text
+
+    await here.answer("/brat pause", by=cleo)
+    await here.answer("/brat resume", by=cleo)
+    draft = await starting(here)
+    assert [task.number for _, task in draft.state.running()] == [1, 2]
+
+
+async def test_logs_and_cost_say_what_is_known(here: Room) -> None:
+    assert "had no session yet" in await here.answer("/brat logs 1")
+    await here.started(1, run=77)
+
+    said = await here.answer("/brat logs 1")
+    assert "/you/app/actions/runs/77)" in said
+    said = await here.answer("/brat cost")
+    assert "has used 1 attempt and" in said
+    assert "No engine has reported its usage yet." in said
+    assert "has no task 9" in await here.answer("/brat logs 9")
 
 
 # --- pull requests --------------------------------------------------------------------
 
 
 async def reviewed(here: Room) -> int:
-    """Let the first task's work wait on its pull request; return its number."""
     await here.worked(1, {"README.md": b"# app\n", "one.py": b"one\n"})
     return here.pull(1)
 
 
-async def test_work_is_approved_at_one_commit_by_another_person(tmp_path: Path) -> None:
-    async with room(tmp_path, APPROVALS) as here:
-        pull, bea = await reviewed(here), here.let_in("bea")
-        work = there(here.task(1).work)
-        head = work.commit
-        assert here.task(1).candidate is None
+@pytest.mark.room(APPROVALS)
+async def test_work_is_approved_at_one_commit_by_another_person(here: Room) -> None:
+    pull, bea = await reviewed(here), here.let_in("bea")
+    work = there(here.task(1).work)
+    head = work.commit
+    assert here.task(1).candidate is None
 
-        said = await here.answer("/brat approve", by=bea, on=pull)
-        assert f"`/brat approve {head[:10]}`" in said
-        said = await here.answer("/brat approve 1234567", by=bea, on=pull)
-        assert f"is at {head[:10]}, not at 1234567" in said
-        said = await here.answer(f"/brat approve {head}", on=pull)
-        assert "whoever requested the work cannot approve" in said
+    said = await here.answer("/brat approve", by=bea, on=pull)
+    assert f"`/brat approve {head[:10]}`" in said
+    said = await here.answer("/brat approve 1234567", by=bea, on=pull)
+    assert f"is at {head[:10]}, not at 1234567" in said
+    said = await here.answer(f"/brat approve {head}", on=pull)
+    assert "whoever requested the work cannot approve" in said
 
-        said = await here.answer(f"/brat approve {head[:8]}", by=bea, on=pull)
+    said = await here.answer(f"/brat approve {head[:8]}", by=bea, on=pull)
 
-        assert "Approved. The work will merge when CI is green" in said
-        assert here.task(1).candidate is not None
+    assert "Approved. The work will merge when CI is green" in said
+    assert here.task(1).candidate is not None
 
 
-async def test_a_push_voids_an_approval(tmp_path: Path) -> None:
-    async with room(tmp_path, APPROVALS) as here:
-        pull, bea = await reviewed(here), here.let_in("bea")
-        assert "nothing is blocked" in await here.answer("/brat retry", on=pull)
-        await here.answer("/brat unqueue", on=pull)
-        head = here.tip(f"convoy/{NAME}/task-1")
-        await here.answer(f"/brat approve {head}", by=bea, on=pull)
-        assert here.task(1).approved_by == ("bea",)
-        await here.landed_on_base({"README.md": b"# app\n", "two.py": b"two\n"})
+@pytest.mark.room(APPROVALS)
+async def test_a_push_voids_an_approval(here: Room) -> None:
+    pull, bea = await reviewed(here), here.let_in("bea")
+    assert "nothing is blocked" in await here.answer("/brat retry", on=pull)
+    await here.answer("/brat unqueue", on=pull)
+    head = here.tip(f"convoy/{NAME}/task-1")
+    await here.answer(f"/brat approve {head}", by=bea, on=pull)
+    assert here.task(1).approved_by == ("bea",)
+    await here.landed_on_base({"README.md": b"# app\n", "two.py": b"two\n"})
 
-        said = await here.answer("/brat rebase", on=pull)
+    said = await here.answer("/brat rebase", on=pull)
 
-        assert "It needs a new approval" in said
-        assert here.task(1).approved_by == ()
-        moved = here.tip(f"convoy/{NAME}/task-1")
-        assert moved != head
-        said = await here.answer(f"/brat approve {head}", by=bea, on=pull)
-        assert f"is at {moved[:10]}" in said
+    assert "It needs a new approval" in said
+    assert here.task(1).approved_by == ()
+    moved = here.tip(f"convoy/{NAME}/task-1")
+    assert moved != head
+    said = await here.answer(f"/brat approve {head}", by=bea, on=pull)
+    assert f"is at {moved[:10]}" in said
 
 
 async def test_an_approval_counts_only_while_its_giver_may_give_it(
@@ -217,24 +195,24 @@ async def test_an_approval_counts_only_while_its_giver_may_give_it(
         assert here.tip(f"convoy/{NAME}/base") == head
 
 
+@pytest.mark.room(APPROVALS + "require_ci = false\n")
 async def test_who_put_work_back_into_the_queue_is_asked_when_it_lands(
-    tmp_path: Path,
+    here: Room,
 ) -> None:
-    async with room(tmp_path, APPROVALS + "require_ci = false\n") as here:
-        pull, bea = await reviewed(here), here.let_in("bea")
-        cleo = here.let_in("cleo", "maintain")
-        head = here.tip(f"convoy/{NAME}/task-1")
-        await here.answer("/brat unqueue", on=pull)
-        await here.answer("/brat merge", by=cleo, on=pull)
-        here.let_in("cleo", "write")
+    pull, bea = await reviewed(here), here.let_in("bea")
+    cleo = here.let_in("cleo", "maintain")
+    head = here.tip(f"convoy/{NAME}/task-1")
+    await here.answer("/brat unqueue", on=pull)
+    await here.answer("/brat merge", by=cleo, on=pull)
+    here.let_in("cleo", "write")
 
-        await here.answer(f"/brat approve {head}", by=bea, on=pull)
-        await here.loop.tick()
-        assert here.task(1).state == "needs-review"
-        assert "@cleo no longer has permission to merge" in "\n".join(here.spoken())
+    await here.answer(f"/brat approve {head}", by=bea, on=pull)
+    await here.loop.tick()
+    assert here.task(1).state == "needs-review"
+    assert "@cleo no longer has permission to merge" in "\n".join(here.spoken())
 
-        await here.answer("/brat merge", on=pull)
-        assert here.task(1).state == "merged"
+    await here.answer("/brat merge", on=pull)
+    assert here.task(1).state == "merged"
 
 
 async def test_who_asked_for_a_convoy_is_asked_when_it_lands(tmp_path: Path) -> None:
@@ -258,51 +236,46 @@ async def test_who_asked_for_a_convoy_is_asked_when_it_lands(tmp_path: Path) -> 
         assert here.tip("main") != main
 
 
-async def test_a_revision_goes_on_from_the_work_on_the_same_branch(
-    tmp_path: Path,
-) -> None:
-    async with room(tmp_path, CONFIG) as here:
-        pull = await reviewed(here)
-        first, root = here.tip(f"convoy/{NAME}/task-1"), here.tip("main")
+async def test_a_revision_goes_on_from_the_work_on_the_same_branch(here: Room) -> None:
+    pull = await reviewed(here)
+    first, root = here.tip(f"convoy/{NAME}/task-1"), here.tip("main")
 
-        said = await here.answer("/brat revise -- Name it better.", on=pull)
-        assert "continues its work" in said
-        assert here.task(1).state == "queued"
-        files = {"README.md": b"# app\n", "one.py": b"better\n"}
-        second = await here.worked(1, files)
+    said = await here.answer("/brat revise -- Name it better.", on=pull)
+    assert "continues its work" in said
+    assert here.task(1).state == "queued"
+    files = {"README.md": b"# app\n", "one.py": b"better\n"}
+    second = await here.worked(1, files)
 
-        assert here.pull(1) == pull
-        assert here.tip(f"convoy/{NAME}/task-1") == second
-        repo = pygit2.Repository(str(here.context.mirror.path))
-        assert repo.descendant_of(second, first)
-        work = there(here.task(1).work)
-        assert work.base == root, "the whole work is measured, not what was added"
-        assert here.task(1).spent == 2
-        assert here.task(1).notes == ("you asks for changes: Name it better.",)
+    assert here.pull(1) == pull
+    assert here.tip(f"convoy/{NAME}/task-1") == second
+    repo = pygit2.Repository(str(here.context.mirror.path))
+    assert repo.descendant_of(second, first)
+    work = there(here.task(1).work)
+    assert work.base == root, "the whole work is measured, not what was added"
+    assert here.task(1).spent == 2
+    assert here.task(1).notes == ("you asks for changes: Name it better.",)
 
 
-async def test_what_is_unqueued_merges_only_when_it_is_told_to(tmp_path: Path) -> None:
-    async with room(tmp_path, CONFIG) as here:
-        pull = await reviewed(here)
-        assert here.task(1).candidate is not None
+async def test_what_is_unqueued_merges_only_when_it_is_told_to(here: Room) -> None:
+    pull = await reviewed(here)
+    assert here.task(1).candidate is not None
 
-        assert "leaves the merge queue" in await here.answer("/brat unqueue", on=pull)
-        assert here.task(1).candidate is None
-        assert "back in the merge queue" in await here.answer("/brat merge", on=pull)
-        assert here.task(1).candidate is not None
-        assert "will merge automatically" in await here.answer("/brat merge", on=pull)
+    assert "leaves the merge queue" in await here.answer("/brat unqueue", on=pull)
+    assert here.task(1).candidate is None
+    assert "back in the merge queue" in await here.answer("/brat merge", on=pull)
+    assert here.task(1).candidate is not None
+    assert "will merge automatically" in await here.answer("/brat merge", on=pull)
 
 
-async def test_work_that_does_not_apply_is_not_rebased(tmp_path: Path) -> None:
-    async with room(tmp_path, CONFIG) as here:
-        assert "Use `rebase` on a pull request" in await here.answer("/brat rebase")
-        pull = await reviewed(here)
-        assert "is already based on" in await here.answer("/brat rebase", on=pull)
-        await here.answer("/brat unqueue", on=pull)
-        before = here.tip(f"convoy/{NAME}/task-1")
-        await here.landed_on_base({"README.md": b"# app\n", "one.py": b"other\n"})
+async def test_work_that_does_not_apply_is_not_rebased(here: Room) -> None:
+    assert "Use `rebase` on a pull request" in await here.answer("/brat rebase")
+    pull = await reviewed(here)
+    assert "is already based on" in await here.answer("/brat rebase", on=pull)
+    await here.answer("/brat unqueue", on=pull)
+    before = here.tip(f"convoy/{NAME}/task-1")
+    await here.landed_on_base({"README.md": b"# app\n", "one.py": b"other\n"})
 
-        said = await here.answer("/brat rebase", on=pull)
+    said = await here.answer("/brat rebase", on=pull)
 
-        assert "the work conflicts with newly landed work in `one.py`" in said
-        assert here.tip(f"convoy/{NAME}/task-1") == before
+    assert "the work conflicts with newly landed work in `one.py`" in said
+    assert here.tip(f"convoy/{NAME}/task-1") == before

@@ -19,15 +19,6 @@ async def room(tmp_path: Path) -> AsyncIterator[Room]:
         yield room
 
 
-async def test_help_and_ping_are_answered(room: Room) -> None:
-    text, reactions = await room.said("/brat help")
-    assert "`/brat status`" in text
-    assert reactions == ["eyes", "rocket"]
-
-    text, _ = await room.said("/brat ping")
-    assert "brat[bot] is running" in text
-
-
 async def test_a_convoy_is_shown_paused_resumed_and_cancelled(room: Room) -> None:
     text, _ = await room.said("/brat status")
     assert "This comment shows the current state." in text
@@ -61,13 +52,6 @@ async def test_what_is_no_command_is_told_so_and_talk_is_left_alone(room: Room) 
 
     text, reactions = await room.said("I like `/brat status` a lot.")
     assert (text, reactions) == ("", [])
-
-
-async def test_what_the_rules_forbid_is_refused_with_the_reason(room: Room) -> None:
-    text, reactions = await room.said("/brat retry 1")
-
-    assert "task 1 of do-it-1 is queued, not blocked" in text
-    assert reactions == ["eyes", "confused"]
 
 
 async def test_a_stranger_is_told_that_it_takes_write_access(room: Room) -> None:

@@ -1,16 +1,13 @@
 """People delete the comment that shows a convoy: once by mistake, twice as a no."""
 
-from pathlib import Path
-
 import pytest
 
 from convoy.model import ids
 from convoy.rules.people import BlockTask
 from convoy.views import state_document
 from tests.bot.lobby import Lobby
-from tests.bot.room import NAME, Room, room
+from tests.bot.room import NAME, Room
 from tests.world.github_forge.injected_faults import Faults
-from tests.world.traffic import Exchange
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -23,63 +20,60 @@ async def delete_comment(here: Room) -> None:
     await here.asked("DELETE", f"issues/comments/{here.convoy.comment}", None)
 
 
-async def test_a_deleted_comment_is_written_again(tmp_path: Path) -> None:
-    async with room(tmp_path) as here:
-        first = here.convoy.comment
+async def test_a_deleted_comment_is_written_again(here: Room) -> None:
+    first = here.convoy.comment
 
-        await delete_comment(here)
-        assert tables(here) == []
-        here.loop.wake.up("shown")
-        await here.loop.tick()
+    await delete_comment(here)
+    assert tables(here) == []
+    here.loop.wake.up("shown")
+    await here.loop.tick()
 
-        (table,) = tables(here)
-        assert "| 1 | one | queued |" in table
-        assert here.convoy.comment not in (None, first)
-        assert ids.keys_in(table) == (f"comment:{NAME}/2",)
+    (table,) = tables(here)
+    assert "| 1 | one | queued |" in table
+    assert here.convoy.comment not in (None, first)
+    assert ids.keys_in(table) == (f"comment:{NAME}/2",)
 
-        await here.answer("/brat drop task-2")
-        (table,) = tables(here)
-        assert "| 2 | two | dropped |" in table
+    await here.answer("/brat drop task-2")
+    (table,) = tables(here)
+    assert "| 2 | two | dropped |" in table
 
 
 async def test_a_comment_deleted_twice_stays_away_and_status_says_so(
-    tmp_path: Path,
+    here: Room,
 ) -> None:
-    async with room(tmp_path) as here:
-        for _ in range(2):
-            await delete_comment(here)
-            await here.swept()
+    for _ in range(2):
+        await delete_comment(here)
         await here.swept()
+    await here.swept()
 
-        assert tables(here) == []
-        context = here.context
-        document = state_document(context.mirror.state, context.clock())
-        (found,) = document["interventions"]
-        assert found["kind"] == "comment_deleted"
-        assert found["convoy"] == NAME
-        assert found["why"] == (
-            f"its comment on issue #{here.issue} was deleted twice, so brat will not "
-            "post it again"
-        )
+    assert tables(here) == []
+    context = here.context
+    document = state_document(context.mirror.state, context.clock())
+    (found,) = document["interventions"]
+    assert found["kind"] == "comment_deleted"
+    assert found["convoy"] == NAME
+    assert found["why"] == (
+        f"its comment on issue #{here.issue} was deleted twice, so brat will not "
+        "post it again"
+    )
 
-        assert "### Convoy `" in await here.answer("/brat status")
-        await here.do(BlockTask(convoy=NAME, task=1, why="no CI"))
-        await here.swept()
-        assert "no CI" in here.spoken()[-1]  # what waits for people still reaches them
+    assert "### Convoy `" in await here.answer("/brat status")
+    await here.do(BlockTask(convoy=NAME, task=1, why="no CI"))
+    await here.swept()
+    assert "no CI" in here.spoken()[-1]  # what waits for people still reaches them
 
 
 async def test_a_deletion_that_a_change_of_the_convoy_finds_is_noted_too(
-    tmp_path: Path,
+    here: Room,
 ) -> None:
-    async with room(tmp_path) as here:
-        await delete_comment(here)
-        await here.answer("/brat drop task-2")
-        assert here.context.troubles == {}
+    await delete_comment(here)
+    await here.answer("/brat drop task-2")
+    assert here.context.troubles == {}
 
-        await here.swept()
+    await here.swept()
 
-        (table,) = tables(here)
-        assert "| 2 | two | dropped |" in table
+    (table,) = tables(here)
+    assert "| 2 | two | dropped |" in table
 
 
 async def test_a_bot_that_is_told_of_a_deletion_looks_at_what_it_shows(
@@ -105,21 +99,6 @@ async def test_a_bot_that_is_told_of_a_deletion_looks_at_what_it_shows(
 
 def account(login: str) -> dict[str, object]:
     return {"login": login, "id": 1, "type": "User"}
-
-
-async def test_a_look_that_finds_everything_costs_one_read_for_each_live_convoy(
-    tmp_path: Path,
-) -> None:
-    seen: list[Exchange] = []
-    async with room(tmp_path, observe=seen.append) as here:
-        await here.swept()
-        seen.clear()
-        await here.swept()
-
-        path = f"/issues/comments/{here.convoy.comment}"
-        reads = [each for each in seen if each.path.endswith(path)]
-        assert [each.status for each in reads] == [304]
-        assert {each.method for each in seen} == {"GET"}
 
 
 async def test_a_forge_that_hides_the_whole_issue_has_deleted_no_comment(

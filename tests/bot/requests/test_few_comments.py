@@ -23,13 +23,11 @@ comments = "{{comments}}"
 
 
 def count(here: Room) -> tuple[int, int]:
-    """Return how many comments and mentions the bot has written so far."""
     own = [text for text in here.spoken() if "brat:key=" in text]
     return len(own), sum(text.count("@you") + text.count("@bea") for text in own)
 
 
 async def blocked(here: Room) -> None:
-    """Let a task block, and a person try it again."""
     await here.do(BlockTask(convoy=NAME, task=1, why="no CI"))
     await here.loop.tick()
     await here.said("/brat retry 1")
@@ -37,7 +35,6 @@ async def blocked(here: Room) -> None:
 
 
 async def approval(here: Room) -> None:
-    """Let work wait for an approval, and a person give it."""
     head = await here.worked(2, {"two.py": b"two\n"})
     await here.loop.tick()
     await here.said(f"/brat approve {head}", by=here.let_in("bea"), on=here.pull(2))
@@ -45,7 +42,6 @@ async def approval(here: Room) -> None:
 
 
 async def red(here: Room) -> None:
-    """Let CI send the work back."""
     await here.loop.tick()
     candidate = here.task(2).candidate
     assert candidate is not None

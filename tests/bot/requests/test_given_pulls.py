@@ -15,13 +15,14 @@ from tests.bot.loop.test_refused import hooked
 from tests.bot.requests.test_closed_pulls import drafted
 from tests.bot.room import HEADS, REPO, TWO_WAYS, Room, room
 from tests.bot.there import there
+from tests.world.cases import looped
 from tests.world.forge_rules import pull_request, put_ruleset
 from tests.world.github_forge.extension import github, rules
 from tests.world.github_forge.forked_pulls import STRANGER, forks
-
-pytestmark = pytest.mark.layer("landing")
+from tests.world.layers import sampled
 
 CI = '[refinery]\nchecks = ["ci"]\n'
+pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(CI)]
 QUEUE = "brat/queue/main/"
 
 
@@ -51,7 +52,6 @@ async def pushed(
 
 
 def given(here: Room, number: int) -> Convoy:
-    """Return the newest convoy of a pull request."""
     state = here.state
     return [each for each in state.convoys.values() if each.issue == number][-1]
 
@@ -70,7 +70,6 @@ RESOLVE = "sed -i '/^<<<<<<< /d; /^=======$/d; /^>>>>>>> /d' list"
 
 
 async def said_red(here: Room, number: int) -> None:
-    """Let CI find the newest commit of a pull request red."""
     head = (await here.person.pulls.one(number)).head.sha
     said = {"context": "ci", "state": "failure", "description": "2 of 9 tests failed"}
     await here.asked("POST", f"statuses/{head}", said)
@@ -96,80 +95,78 @@ def is_merged(here: Room, number: int) -> bool:
     )
 
 
-async def test_a_green_pull_request_lands_as_ci_judged_it(tmp_path: Path) -> None:
-    async with room(tmp_path, CI) as here:
-        number = await opened(here, "more", {"more.py": b"more\n"})
-        said = await here.answer("/brat land", on=number)
-        await here.swept()
+async def test_a_green_pull_request_lands_as_ci_judged_it(here: Room) -> None:
+    number = await opened(here, "more", {"more.py": b"more\n"})
+    said = await here.answer("/brat land", on=number)
+    await here.swept()
 
-        assert "is in the merge queue of `main`" in said
-        candidate = there(given(here, number).candidate)
-        waits = f"CI on {candidate.commit[:10]} or on the changes ahead of it"
-        assert waits in await here.answer("/brat why 1", on=number)
-        assert "0 of 1 merged · 1 needs-review" in await here.answer(
-            "/brat status", on=number
-        )
-        assert "use /brat cancel instead" in await here.answer(
-            "/brat cancel 1", on=number
-        )
-        assert here.tip(QUEUE + candidate.commit) == candidate.commit
+    assert "is in the merge queue of `main`" in said
+    candidate = there(given(here, number).candidate)
+    waits = f"CI on {candidate.commit[:10]} or on the changes ahead of it"
+    assert waits in await here.answer("/brat why 1", on=number)
+    assert "0 of 1 merged · 1 needs-review" in await here.answer(
+        "/brat status", on=number
+    )
+    assert "use /brat cancel instead" in await here.answer("/brat cancel 1", on=number)
+    assert here.tip(QUEUE + candidate.commit) == candidate.commit
 
-        await judged(here)
-        assert given(here, number).state == "complete", given(here, number).why
-        assert here.tip("main") == candidate.commit
-        assert is_merged(here, number)
+    await judged(here)
+    assert given(here, number).state == "complete", given(here, number).why
+    assert here.tip("main") == candidate.commit
+    assert is_merged(here, number)
 
 
-async def test_green_pull_requests_land_together_each_judged_once(
-    tmp_path: Path,
-) -> None:
-    async with room(tmp_path, CI) as here:
-        names = ("first", "second", "third")
-        numbers = [await opened(here, each, {each: b"more\n"}) for each in names]
-        for number in numbers:
-            await here.answer("/brat land", on=number)
-        await here.swept()
-        candidates = [given(here, number).candidate for number in numbers]
-        bases = [one.base for one in candidates if one is not None]
-        shown = [one.commit for one in candidates if one is not None]
-        assert bases == [here.tip("main"), *shown[:-1]]
+async def test_green_pull_requests_land_together_each_judged_once(here: Room) -> None:
+    names = ("first", "second", "third")
+    numbers = [await opened(here, each, {each: b"more\n"}) for each in names]
+    for number in numbers:
+        await here.answer("/brat land", on=number)
+    await here.swept()
+    candidates = [given(here, number).candidate for number in numbers]
+    bases = [one.base for one in candidates if one is not None]
+    shown = [one.commit for one in candidates if one is not None]
+    assert bases == [here.tip("main"), *shown[:-1]]
 
-        await judged(here)
+    await judged(here)
 
-        assert [given(here, number).landed for number in numbers] == shown
-        assert all(is_merged(here, number) for number in numbers)
-        assert here.tip("main") == shown[-1]
+    assert [given(here, number).landed for number in numbers] == shown
+    assert all(is_merged(here, number) for number in numbers)
+    assert here.tip("main") == shown[-1]
 
 
 @TWO_WAYS
+@pytest.mark.room(CI)
 async def test_of_three_the_red_one_and_the_one_in_conflict_are_set_aside(
-    tmp_path: Path, *, delivered: bool
+    here: Room,
 ) -> None:
-    async with room(tmp_path, CI, delivered=delivered) as here:
-        first = await opened(here, "first", {"list": b"one\n"})
-        second = await opened(here, "second", {"bad": b"bad\n"})
-        third = await opened(here, "third", {"list": b"three\n"})
-        for number in (first, second, third):
-            await here.heard("/brat land", on=number)
-        for number in (first, second, third):
-            await here.until(lambda: given(here, number).ended, red=frozenset({"bad"}))  # noqa: B023
+    first = await opened(here, "first", {"list": b"one\n"})
+    second = await opened(here, "second", {"bad": b"bad\n"})
+    third = await opened(here, "third", {"list": b"three\n"})
+    for number in (first, second, third):
+        await here.heard("/brat land", on=number)
+    for number in (first, second, third):
+        await here.until(lambda: given(here, number).ended, red=frozenset({"bad"}))  # noqa: B023
 
-        assert [is_merged(here, each) for each in (first, second, third)] == [
-            *(True, False, False)
-        ]
-        red, conflicting = given(here, second), given(here, third)
-        assert "CI is red on" in red.why
-        assert f"conflicts with main in list, landed with #{first}" in conflicting.why
-        assert (red.state, conflicting.state) == ("failed", "failed")
-        told = [each for each in here.spoken() if "will not land on main" in each]
-        assert len(told) == 2
-        for each in told:
-            assert each.count("@you ") == 1
-            assert "To try its newest commit, say `/brat land`." in each
+    assert [is_merged(here, each) for each in (first, second, third)] == [
+        *(True, False, False)
+    ]
+    red, conflicting = given(here, second), given(here, third)
+    assert "CI is red on" in red.why
+    assert f"conflicts with main in list, landed with #{first}" in conflicting.why
+    assert (red.state, conflicting.state) == ("failed", "failed")
+    told = [each for each in here.spoken() if "will not land on main" in each]
+    assert len(told) == 2
+    for each in told:
+        assert each.count("@you ") == 1
+        assert "To try its newest commit, say `/brat land`." in each
 
 
 @pytest.mark.parametrize(
-    "hook", ["update main", "update brat/queue", "pre-receive main"]
+    "hook",
+    sampled(
+        [("update main",), ("update brat/queue",), ("pre-receive main",)],
+        [("update main",)],
+    ),
 )
 async def test_what_stands_on_a_refused_pull_request_lands_without_it(
     hook: str, tmp_path: Path
@@ -199,120 +196,106 @@ async def test_what_stands_on_a_refused_pull_request_lands_without_it(
 
 
 @TWO_WAYS
-async def test_an_agent_works_on_a_persons_red_pull_request(
-    tmp_path: Path, *, delivered: bool
-) -> None:
-    config = AGENT.format("echo mended > mended.py")
-    opened_room = room(
-        tmp_path, config, roles=EVERYONE, labelled=False, delivered=delivered
-    )
-    async with opened_room as here:
-        number = await opened(here, "work", {"bad": b"bad\n"})
-        before = here.tip("work")
-        await said_red(here, number)
-        said = await here.heard("/brat fix", on=number)
-        convoy = await finished(here, number)
+@pytest.mark.room(
+    AGENT.format("echo mended > mended.py"), roles=EVERYONE, labelled=False
+)
+async def test_an_agent_works_on_a_persons_red_pull_request(here: Room) -> None:
+    number = await opened(here, "work", {"bad": b"bad\n"})
+    before = here.tip("work")
+    await said_red(here, number)
+    said = await here.heard("/brat fix", on=number)
+    convoy = await finished(here, number)
 
-        assert "An agent will add commits to `work`." in said
-        assert convoy.state == "complete", convoy.why
-        path = here.context.mirror.path
-        line = git.run(["rev-list", "--first-parent", here.tip("work")], cwd=path)
-        assert before in line.stdout.decode().split()
-        assert "mended.py" in here.context.commits.files(here.tip("work"))
-        assert "2 of 9 tests failed" in convoy.tasks[0].spec.instructions
-        assert not is_merged(here, number)
-        assert (await here.person.pulls.one(number)).state == "open"
+    assert "An agent will add commits to `work`." in said
+    assert convoy.state == "complete", convoy.why
+    path = here.context.mirror.path
+    line = git.run(["rev-list", "--first-parent", here.tip("work")], cwd=path)
+    assert before in line.stdout.decode().split()
+    assert "mended.py" in here.context.commits.files(here.tip("work"))
+    assert "2 of 9 tests failed" in convoy.tasks[0].spec.instructions
+    assert not is_merged(here, number)
+    assert (await here.person.pulls.one(number)).state == "open"
 
 
 @TWO_WAYS
-async def test_an_agent_resolves_what_a_pull_request_conflicts_in(
-    tmp_path: Path, *, delivered: bool
-) -> None:
-    config = AGENT.format(RESOLVE)
-    opened_room = room(
-        tmp_path, config, roles=EVERYONE, labelled=False, delivered=delivered
-    )
-    async with opened_room as here:
-        number = await opened(here, "work", {"list": b"one\n"})
-        mine = here.tip("work")
-        await pushed(here, "main", {"list": b"other\n"}, here.tip("main"))
-        await here.heard("/brat fix", on=number)
-        convoy = await finished(here, number)
+@pytest.mark.room(AGENT.format(RESOLVE), roles=EVERYONE, labelled=False)
+async def test_an_agent_resolves_what_a_pull_request_conflicts_in(here: Room) -> None:
+    number = await opened(here, "work", {"list": b"one\n"})
+    mine = here.tip("work")
+    await pushed(here, "main", {"list": b"other\n"}, here.tip("main"))
+    await here.heard("/brat fix", on=number)
+    convoy = await finished(here, number)
 
-        assert convoy.state == "complete", convoy.why
-        contains = here.context.composer.is_ancestor
-        assert contains(mine, here.tip("work"))
-        assert contains(here.tip("main"), here.tip("work"))
-        path = here.context.mirror.path
-        made = git.run(["show", f"{here.tip('work')}:list"], cwd=path).stdout
-        assert sorted(made.split()) == [b"one", b"other"]
+    assert convoy.state == "complete", convoy.why
+    contains = here.context.composer.is_ancestor
+    assert contains(mine, here.tip("work"))
+    assert contains(here.tip("main"), here.tip("work"))
+    path = here.context.mirror.path
+    made = git.run(["show", f"{here.tip('work')}:list"], cwd=path).stdout
+    assert sorted(made.split()) == [b"one", b"other"]
 
 
 @TWO_WAYS
 @pytest.mark.parametrize("answer", ["/brat approve", "/brat cancel"])
+@pytest.mark.room(
+    AGENT.format("echo mended > mended.py"), roles=EVERYONE, labelled=False
+)
 async def test_an_author_is_asked_before_an_agent_works_on_their_branch(
-    tmp_path: Path, answer: str, *, delivered: bool
+    here: Room, answer: str
 ) -> None:
-    config = AGENT.format("echo mended > mended.py")
-    opened_room = room(
-        tmp_path, config, roles=EVERYONE, labelled=False, delivered=delivered
+    bea = here.let_in("bea")
+    number = await opened(here, "work", {"bad": b"bad\n"}, by=bea)
+    before = here.tip("work")
+    await here.heard("/brat fix -- mend it", on=number)
+
+    await here.until(
+        lambda: any("@bea: you wants an agent" in each for each in here.spoken())
     )
-    async with opened_room as here:
-        bea = here.let_in("bea")
-        number = await opened(here, "work", {"bad": b"bad\n"}, by=bea)
-        before = here.tip("work")
-        await here.heard("/brat fix -- mend it", on=number)
+    assert given(here, number).state == "planning"
+    refused = await here.heard("/brat approve", on=number)
+    assert "the branch belongs to bea, who must agree first" in refused
 
-        await here.until(
-            lambda: any("@bea: you wants an agent" in each for each in here.spoken())
-        )
-        assert given(here, number).state == "planning"
-        refused = await here.heard("/brat approve", on=number)
-        assert "the branch belongs to bea, who must agree first" in refused
-
-        await here.heard(answer, by=bea, on=number)
-        if answer == "/brat cancel":
-            convoy = given(here, number)
-            assert (convoy.state, convoy.why) == ("failed", "cancelled by bea")
-            assert here.tip("work") == before
-            return
-        convoy = await finished(here, number)
-        assert convoy.state == "complete", convoy.why
-        assert "mended.py" in here.context.commits.files(here.tip("work"))
+    await here.heard(answer, by=bea, on=number)
+    if answer == "/brat cancel":
+        convoy = given(here, number)
+        assert (convoy.state, convoy.why) == ("failed", "cancelled by bea")
+        assert here.tip("work") == before
+        return
+    convoy = await finished(here, number)
+    assert convoy.state == "complete", convoy.why
+    assert "mended.py" in here.context.commits.files(here.tip("work"))
 
 
 @TWO_WAYS
-async def test_what_may_not_be_done_to_a_pull_request_says_what_may(
-    tmp_path: Path, *, delivered: bool
-) -> None:
-    async with room(tmp_path, CI, extend=forks, delivered=delivered) as here:
-        mine = await opened(here, "mine", {"mine.py": b"mine\n"})
-        here.let_in(STRANGER)
-        theirs = await opened(here, "theirs", {"x.py": b"x\n"}, by=STRANGER)
-        here.forge.grant(REPO, STRANGER, "read")
-        head = here.tip("theirs")
+@pytest.mark.room(CI, extend=forks)
+async def test_what_may_not_be_done_to_a_pull_request_says_what_may(here: Room) -> None:
+    mine = await opened(here, "mine", {"mine.py": b"mine\n"})
+    here.let_in(STRANGER)
+    theirs = await opened(here, "theirs", {"x.py": b"x\n"}, by=STRANGER)
+    here.forge.grant(REPO, STRANGER, "read")
+    head = here.tip("theirs")
 
-        denied = await here.heard("/brat land", by=STRANGER, on=theirs)
-        unnamed = await here.heard("/brat land", on=theirs)
-        forked = await here.heard("/brat fix -- mend it", on=theirs)
-        nothing = await here.heard("/brat fix", on=mine)
-        reserved = await opened(here, "brat/queue/x", {"y.py": b"y\n"})
-        own = await here.heard("/brat land", on=reserved)
-        old = await here.heard("/brat land 1234567", on=mine)
-        assert len(here.state.convoys) == 1, "refused is refused"
-        named = await here.heard(f"/brat land {head[:10]}", on=theirs)
-        again = await here.heard(f"/brat land {head[:10]}", on=theirs)
+    denied = await here.heard("/brat land", by=STRANGER, on=theirs)
+    unnamed = await here.heard("/brat land", on=theirs)
+    forked = await here.heard("/brat fix -- mend it", on=theirs)
+    nothing = await here.heard("/brat fix", on=mine)
+    reserved = await opened(here, "brat/queue/x", {"y.py": b"y\n"})
+    own = await here.heard("/brat land", on=reserved)
+    old = await here.heard("/brat land 1234567", on=mine)
+    assert len(here.state.convoys) == 1, "refused is refused"
+    named = await here.heard(f"/brat land {head[:10]}", on=theirs)
+    again = await here.heard(f"/brat land {head[:10]}", on=theirs)
 
-        assert "write" in denied
-        assert f"reviewed: `/brat land {head[:10]}`" in unnamed
-        assert "the branch is in a fork" in forked
-        assert "write what to do after `--`" in nothing
-        assert "`brat/queue/*` is reserved for brat's branches" in own
-        assert f"the head is `{here.tip('mine')[:10]}`" in old
-        assert "is in the merge queue of `main`" in named
-        assert "is not finished" in again
-        await judged(here)
-        assert is_merged(here, theirs)
+    assert "write" in denied
+    assert f"reviewed: `/brat land {head[:10]}`" in unnamed
+    assert "the branch is in a fork" in forked
+    assert "write what to do after `--`" in nothing
+    assert "`brat/queue/*` is reserved for brat's branches" in own
+    assert f"the head is `{here.tip('mine')[:10]}`" in old
+    assert "is in the merge queue of `main`" in named
+    assert "is not finished" in again
+    await judged(here)
+    assert is_merged(here, theirs)
 
 
 @pytest.mark.parametrize("whose", ["current", "behind", "a fork's"])
@@ -351,49 +334,60 @@ async def test_where_only_pull_requests_land_the_forge_merges_what_ci_judged(
         assert same(convoy.landed, convoy.built)
 
 
-@pytest.mark.parametrize(
-    "gesture", ["push", "force", "close", "base", "gone", "draft", "label"]
+GONE, PUSHED = (
+    "the pull request was closed",
+    "has since been pushed to the pull request",
 )
-async def test_a_push_takes_a_pull_request_out_of_the_queue(
-    tmp_path: Path, gesture: str
-) -> None:
-    async with room(tmp_path, CI, delivered=True, extend=github) as here:
-        await here.push(f"{here.tip('main')}:{HEADS}next")
-        number = await opened(here, "more", {"more.py": b"more\n"})
-        await here.heard("/brat land", on=number)
-        await here.until(lambda: given(here, number).candidate)
-        before, evil = here.tip("main"), {"more.py": b"evil\n"}
-        match gesture:
-            case "push":
-                await pushed(here, "more", evil, here.tip("more"))
-            case "force":
-                made = here.history().commit(evil, before)
-                await here.push(f"+{made}:{HEADS}more")
-            case "gone":
-                await here.push(f":{HEADS}more")
-            case "draft":
-                await drafted(here, number)
-            case "label":
-                await here.until(lambda: here.labels(number) == {"brat:active"})
-                await here.asked("DELETE", f"issues/{number}/labels/brat:active", None)
-            case _:
-                change = {"state": "closed"} if gesture == "close" else {"base": "next"}
-                await here.asked("PATCH", f"pulls/{number}", change)
-        await here.until(lambda: given(here, number).ended)
+GESTURES = {
+    "push": PUSHED,
+    "force": PUSHED,
+    "close": GONE,
+    "gone": GONE,
+    "base": "next",
+    "draft": "the pull request was converted to a draft",
+    "label": "cancelled: you removed the label",
+}
 
-        why = {
-            "close": "the pull request was closed",
-            "gone": "the pull request was closed",
-            "base": "next",
-            "draft": "the pull request was converted to a draft",
-            "label": "cancelled: you removed the label",
-        }
-        pushed_why = "has since been pushed to the pull request"
-        assert why.get(gesture, pushed_why) in given(here, number).why
-        await judged(here)
-        assert here.tip("main") == before
-        said = sum("will not land on main" in each for each in here.spoken())
-        assert said == (gesture != "label")
+
+async def gestured(here: Room, gesture: str, number: int) -> None:
+    """Let a person do something to a pull request whose branch has this name."""
+    file = {"more.py": b"evil\n"}
+    match gesture:
+        case "push":
+            await pushed(here, gesture, file, here.tip(gesture))
+        case "force":
+            made = here.history().commit(file, here.tip("main"))
+            await here.push(f"+{made}:{HEADS}{gesture}")
+        case "gone":
+            await here.push(f":{HEADS}{gesture}")
+        case "draft":
+            await drafted(here, number)
+        case "label":
+            await here.until(lambda: here.labels(number) == {"brat:active"})
+            await here.asked("DELETE", f"issues/{number}/labels/brat:active", None)
+        case _:
+            change = {"state": "closed"} if gesture == "close" else {"base": "next"}
+            await here.asked("PATCH", f"pulls/{number}", change)
+
+
+@looped(*GESTURES.items())
+@pytest.mark.room(CI, delivered=True, extend=github)
+async def test_a_push_takes_a_pull_request_out_of_the_queue(
+    gesture: str, why: str, here: Room
+) -> None:
+    before, told = here.tip("main"), len(here.spoken())
+    await here.push(f"+{before}:{HEADS}next")
+    number = await opened(here, gesture, {"more.py": b"more\n"})
+    await here.heard("/brat land", on=number)
+    await here.until(lambda: given(here, number).candidate)
+    await gestured(here, gesture, number)
+    await here.until(lambda: given(here, number).ended)
+
+    assert why in given(here, number).why
+    await judged(here)
+    assert here.tip("main") == before
+    said = sum("will not land on main" in each for each in here.spoken()[told:])
+    assert said == (gesture != "label")
 
 
 @pytest.mark.parametrize("found_by", ["delivery", "look"])
@@ -417,13 +411,12 @@ async def test_the_label_says_it_too_by_a_delivery_or_found_by_a_look(
 
 
 async def test_a_comment_that_no_delivery_brought_is_found_and_lands_it(
-    tmp_path: Path,
+    here: Room,
 ) -> None:
-    async with room(tmp_path, CI) as here:
-        number = await opened(here, "more", {"more.py": b"more\n"})
-        await here.written(number, "/brat land", "you")
-        for _ in range(3):
-            await here.swept()
-            await judged(here)
+    number = await opened(here, "more", {"more.py": b"more\n"})
+    await here.written(number, "/brat land", "you")
+    for _ in range(3):
+        await here.swept()
+        await judged(here)
 
-        assert is_merged(here, number)
+    assert is_merged(here, number)

@@ -23,28 +23,26 @@ FEW = 30
 """Far fewer requests than a look a second would make in a minute."""
 
 
-async def convoys(here: Town) -> None:
-    """Ask for two convoys."""
-    for number in (await here.issue(), await here.issue("Fix that, too")):
-        await here.post(f"issues/{number}/labels", {"labels": ["brat"]}, by="alice")
+async def convoys(town: Town) -> None:
+    for number in (await town.issue(), await town.issue("Fix that, too")):
+        await town.post(f"issues/{number}/labels", {"labels": ["brat"]}, by="alice")
 
 
-async def delete(here: Town, number: int) -> None:
-    node = (await here.get(f"issues/{number}"))["node_id"]
-    await mutate(here, "deleteIssue", {"issueId": node})
+async def delete(town: Town, number: int) -> None:
+    node = (await town.get(f"issues/{number}"))["node_id"]
+    await mutate(town, "deleteIssue", {"issueId": node})
 
 
-async def transfer(here: Town, number: int, *, private: bool = False) -> None:
+async def transfer(town: Town, number: int, *, private: bool = False) -> None:
     """Move an issue to another repository, where it may get the same number."""
-    node = (await here.get(f"issues/{number}"))["node_id"]
-    here.forge.add_repository(OTHER, private=private)
-    target = (await here.ask("GET", "", repo=OTHER, by="alice")).json()["node_id"]
-    await mutate(here, "transferIssue", {"issueId": node, "repositoryId": target})
+    node = (await town.get(f"issues/{number}"))["node_id"]
+    town.forge.add_repository(OTHER, private=private)
+    target = (await town.ask("GET", "", repo=OTHER, by="alice")).json()["node_id"]
+    await mutate(town, "transferIssue", {"issueId": node, "repositoryId": target})
 
 
-async def transfer_out_of_sight(here: Town, number: int) -> None:
-    """Move an issue to where the bot may not look."""
-    await transfer(here, number, private=True)
+async def transfer_out_of_sight(town: Town, number: int) -> None:
+    await transfer(town, number, private=True)
 
 
 def ping(issue: int, number: int) -> Remark:
@@ -63,38 +61,38 @@ async def minute(loop: Loop) -> int:
 
 @pytest.mark.parametrize("goes", [delete, transfer])
 async def test_a_command_on_an_issue_that_is_gone_keeps_no_other_waiting(
-    here: Town, goes: Goes
+    town: Town, goes: Goes
 ) -> None:
-    await convoys(here)
-    third = await here.issue("Gone soon")
-    gone = await here.post(f"issues/{third}/comments", {"body": "/brat ping"})
-    await goes(here, third)
-    number = await comment(here, "/brat ping")
-    async with bot_service.opened(settings(here), lambda _: None) as loop:
+    await convoys(town)
+    third = await town.issue("Gone soon")
+    gone = await town.post(f"issues/{third}/comments", {"body": "/brat ping"})
+    await goes(town, third)
+    number = await comment(town, "/brat ping")
+    async with bot_service.opened(settings(town), lambda _: None) as loop:
         await loop.tick()
         loop.context.inbox.put("gone", ping(third, int(gone["id"])))
         loop.context.inbox.put("here", ping(1, number))
         asked = await minute(loop)
 
-        assert len(await answers(here, "brat[bot] is running")) == 1
+        assert len(await answers(town, "brat[bot] is running")) == 1
         assert asked < FEW
         await loop.release()
-    async with bot_service.opened(settings(here), lambda _: None) as again:
+    async with bot_service.opened(settings(town), lambda _: None) as again:
         await again.tick()
-        later = await comment(here, "/brat ping")
+        later = await comment(town, "/brat ping")
         again.context.inbox.put("later", ping(1, later))
         await again.tick()
         await again.tick()
 
-        assert len(await answers(here, "brat[bot] is running")) == 2
+        assert len(await answers(town, "brat[bot] is running")) == 2
         assert again.context.inbox.remarks() == {}
 
 
 async def test_a_command_on_a_pull_request_whose_comment_is_gone_is_let_go(
-    here: Town,
+    town: Town,
 ) -> None:
-    await convoys(here)
-    async with bot_service.opened(settings(here), lambda _: None) as loop:
+    await convoys(town)
+    async with bot_service.opened(settings(town), lambda _: None) as loop:
         await loop.tick()
         loop.context.inbox.put("gone", ping(1, 987_654))
 
@@ -111,22 +109,22 @@ async def test_a_command_on_a_pull_request_whose_comment_is_gone_is_let_go(
     ],
 )
 async def test_a_convoy_whose_issue_is_gone_is_cancelled_and_keeps_no_other_waiting(
-    here: Town, goes: Goes, how: str
+    town: Town, goes: Goes, how: str
 ) -> None:
-    await convoys(here)
-    async with bot_service.opened(settings(here), lambda _: None) as loop:
+    await convoys(town)
+    async with bot_service.opened(settings(town), lambda _: None) as loop:
         await loop.tick()
-        await goes(here, 1)
+        await goes(town, 1)
         late = loop.context.clock() + NEW_MS
         loop.context.clock = partial(int, late)
-        number = await here.post(
+        number = await town.post(
             "issues/2/comments", {"body": "/brat pause"}, by="alice"
         )
         loop.context.inbox.put("pause", ping(2, int(number["id"])))
         loop.wake.all()
         assert await minute(loop) < 2 * FEW
         state = loop.context.mirror.state
-        said = [one["body"] for one in await here.get("issues/2/comments")]
+        said = [one["body"] for one in await town.get("issues/2/comments")]
         assert any("brat[bot] is running" in body for body in said)
         gone = state.convoys["fix-it-1"]
         assert (gone.state, gone.why) == ("failed", f"cancelled: issue #1 was {how}")

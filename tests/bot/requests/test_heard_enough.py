@@ -12,7 +12,7 @@ from convoy.model.ids import HOUR_MS
 from grite.wal import WAL_REF
 from tests.bot.another_folder import elsewhere
 from tests.bot.lobby import Lobby, lobby
-from tests.bot.room import Room, room
+from tests.bot.room import Room
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -21,7 +21,6 @@ COMMENTS = 30
 
 
 async def says(here: Lobby, issue: int, text: str, times: int, by: str) -> None:
-    """Let somebody comment, and the bot hear of all of it."""
     for _ in range(times):
         await here.people[by].say(issue, text)
     await here.delivered(times)
@@ -85,72 +84,69 @@ async def test_what_was_ignored_stays_so_and_an_hour_later_all_is_new(
 
 
 async def test_a_command_of_a_person_with_write_access_is_heard_longer(
-    tmp_path: Path,
+    here: Room,
 ) -> None:
-    async with room(tmp_path) as here:
-        here.configure(answers_hour=2, writer_answers_hour=4)
+    here.configure(answers_hour=2, writer_answers_hour=4)
 
-        answers = [await here.answer("/brat ping") for _ in range(6)]
-        assert ["is running" in text for text in answers] == [True] * 4 + [False] * 2
-        assert TOO_MUCH in answers[4]
-        assert answers[5] == ""
+    answers = [await here.answer("/brat ping") for _ in range(6)]
+    assert ["is running" in text for text in answers] == [True] * 4 + [False] * 2
+    assert TOO_MUCH in answers[4]
+    assert answers[5] == ""
 
-        assert await here.answer("/brat cancel") == ""
-        assert here.convoy_state() == "active"
-        here.forge.add_user("mallory")
-        assert "is running" in await here.answer("/brat ping", by="mallory")
-
-
-async def test_jobs_without_a_server_count_together(tmp_path: Path) -> None:
-    async with room(tmp_path) as here:
-        few = {"answers_hour": 2, "writer_answers_hour": 2}
-        own, said = here.loop, list[str]()
-        settings = own.context.settings.model_copy(update=few)
-        await own.release()
-        for job in range(6):
-            later_job = elsewhere(settings, tmp_path / f"job-{job}")
-            async with bot_service.opened(later_job, lambda _: None) as here.loop:
-                late = HOUR_MS if job >= 4 else 0
-                later(here, late)
-                await here.loop.tick()
-                said.append(await here.answer("/brat ping"))
-                await here.loop.release()
-        here.loop = own
-
-        assert ["is running" in text for text in said] == [
-            *(True, True, False, False),
-            *(True, True),
-        ]
-        assert [TOO_MUCH in text for text in said[2:4]] == [True, False]
+    assert await here.answer("/brat cancel") == ""
+    assert here.convoy_state() == "active"
+    here.forge.add_user("mallory")
+    assert "is running" in await here.answer("/brat ping", by="mallory")
 
 
-async def test_reviews_and_ticks_are_counted_too(tmp_path: Path) -> None:
-    async with room(tmp_path) as here:
-        here.configure(answers_hour=1, writer_answers_hour=1)
-        await here.worked(1, {"a.py": b"a\n"})
-        await here.answer("/brat ping")
-        known = len(here.spoken())
-
-        review = Review(
-            pull=here.pull(1),
-            review=4711,
-            verdict="changes_requested",
-            commit="",
-            text="Not so.",
-            by="you",
-        )
-        assert here.convoy.comment is not None
-        tick = Ticked(
-            issue=here.issue, comment=here.convoy.comment, boxes=("cancel",), by="you"
-        )
-        for delivery, asked in (("a-review", review), ("a-tick", tick)):
-            here.context.inbox.put(delivery, asked)
+async def test_jobs_without_a_server_count_together(here: Room, tmp_path: Path) -> None:
+    few = {"answers_hour": 2, "writer_answers_hour": 2}
+    own, said = here.loop, list[str]()
+    settings = own.context.settings.model_copy(update=few)
+    await own.release()
+    for job in range(6):
+        later_job = elsewhere(settings, tmp_path / f"job-{job}")
+        async with bot_service.opened(later_job, lambda _: None) as here.loop:
+            late = HOUR_MS if job >= 4 else 0
+            later(here, late)
             await here.loop.tick()
+            said.append(await here.answer("/brat ping"))
+            await here.loop.release()
+    here.loop = own
 
-        assert [TOO_MUCH in text for text in here.spoken()[known:]] == [True]
-        assert here.convoy_state() == "active"
-        assert here.task(1).state == "needs-review"
-        assert here.context.inbox.signs() == {}
+    assert ["is running" in text for text in said] == [
+        *(True, True, False, False),
+        *(True, True),
+    ]
+    assert [TOO_MUCH in text for text in said[2:4]] == [True, False]
+
+
+async def test_reviews_and_ticks_are_counted_too(here: Room) -> None:
+    here.configure(answers_hour=1, writer_answers_hour=1)
+    await here.worked(1, {"a.py": b"a\n"})
+    await here.answer("/brat ping")
+    known = len(here.spoken())
+
+    review = Review(
+        pull=here.pull(1),
+        review=4711,
+        verdict="changes_requested",
+        commit="",
+        text="Not so.",
+        by="you",
+    )
+    assert here.convoy.comment is not None
+    tick = Ticked(
+        issue=here.issue, comment=here.convoy.comment, boxes=("cancel",), by="you"
+    )
+    for delivery, asked in (("a-review", review), ("a-tick", tick)):
+        here.context.inbox.put(delivery, asked)
+        await here.loop.tick()
+
+    assert [TOO_MUCH in text for text in here.spoken()[known:]] == [True]
+    assert here.convoy_state() == "active"
+    assert here.task(1).state == "needs-review"
+    assert here.context.inbox.signs() == {}
 
 
 async def test_a_stranger_who_opens_issues_is_told_up_to_the_budget(

@@ -1,50 +1,22 @@
 """What comes by mail commands nothing: its sender can be forged."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import replace
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from aiohttp import web
 
 from bot.door.inbox import Remark, Review
-from brat.forge.rest.rest_call import Extension
-from brat.forge.service.running_forge import Service
+from tests.bot.requests.test_review_threads import Outage
 from tests.bot.room import Room, room as opened
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.graphql_nodes import MailedTexts
 from tests.world.github_forge.shapes import said_in
-
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 @pytest.fixture
 async def room(tmp_path: Path) -> AsyncIterator[Room]:
     async with opened(tmp_path, roles=("mayor",), extend=github) as room:
         yield room
-
-
-class Outage:
-    """A forge whose GraphQL does not answer until the outage is over."""
-
-    over = True
-
-    def github(self, service: Service) -> Extension:
-        """Return what GitHub has, with the outage."""
-        whole = github(service)
-        pages = [*whole.pages]
-        for at, page in enumerate(pages):
-            if page.path == "/api/graphql":
-                pages[at] = web.post(page.path, self._answering(page.handler))
-        return replace(whole, pages=tuple(pages))
-
-    def _answering(self, answer: Handler) -> Handler:
-        async def handle(request: web.Request) -> web.StreamResponse:
-            if not self.over:
-                return web.Response(status=502)
-            return await answer(request)
-
-        return handle
 
 
 async def mailed(here: Room, text: str, by: str = "you") -> list[str]:
@@ -74,11 +46,11 @@ async def test_a_mail_without_a_command_is_left_alone(room: Room) -> None:
 
 async def test_a_command_waits_until_the_forge_tells(tmp_path: Path) -> None:
     outage = Outage()
-    async with opened(tmp_path, roles=("mayor",), extend=outage.github) as here:
-        outage.over = False
+    async with opened(tmp_path, roles=("mayor",), extend=outage) as here:
+        outage.is_over = False
         await here.said("/brat cancel")
         waiting = here.convoy_state()
-        outage.over = True
+        outage.is_over = True
         await here.until(lambda: here.convoy_state() == "failed")
 
     assert waiting == "active"

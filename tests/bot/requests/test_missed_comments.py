@@ -21,22 +21,22 @@ from tests.world.traffic import Exchange
 pytestmark = pytest.mark.layer("landing")
 
 
-def settings(here: Town) -> Settings:
-    return hosted.settings(here, token=here.tokens["bot"], roles=("mayor",))
+def settings(town: Town) -> Settings:
+    return hosted.settings(town, token=town.tokens["bot"], roles=("mayor",))
 
 
 @pytest.fixture
-async def loop(here: Town) -> AsyncIterator[Loop]:
+async def loop(town: Town) -> AsyncIterator[Loop]:
     """A bot that has accepted an issue already, and hears nothing from the forge."""
-    issue = await here.issue()
-    await here.post(f"issues/{issue}/labels", {"labels": ["brat"]}, by="alice")
-    async with bot_service.opened(settings(here), lambda _: None) as opened:
+    issue = await town.issue()
+    await town.post(f"issues/{issue}/labels", {"labels": ["brat"]}, by="alice")
+    async with bot_service.opened(settings(town), lambda _: None) as opened:
         await opened.tick()
         yield opened
 
 
-async def comment(here: Town, text: str, *, by: str = "alice") -> int:
-    made = await here.post("issues/1/comments", {"body": text}, by=by)
+async def comment(town: Town, text: str, *, by: str = "alice") -> int:
+    made = await town.post("issues/1/comments", {"body": text}, by=by)
     return int(made["id"])
 
 
@@ -45,114 +45,113 @@ async def look(loop: Loop) -> None:
     await loop.tick()
 
 
-async def answers(here: Town, about: str) -> list[str]:
-    said = await here.get("issues/1/comments")
+async def answers(town: Town, about: str) -> list[str]:
+    said = await town.get("issues/1/comments")
     lines = "\n".join(one["body"] for one in said).split("\n")
     return [line for line in lines if about in line]
 
 
-async def test_a_comment_is_found_and_answered_once(here: Town, loop: Loop) -> None:
-    await comment(here, "/brat ping")
+async def test_a_comment_is_found_and_answered_once(town: Town, loop: Loop) -> None:
+    await comment(town, "/brat ping")
     for _ in range(3):
         await look(loop)
 
-    assert len(await answers(here, "brat[bot] is running")) == 1
+    assert len(await answers(town, "brat[bot] is running")) == 1
     assert loop.context.inbox.remarks() == {}
 
 
 async def test_one_that_was_delivered_too_is_answered_once(
-    here: Town, loop: Loop
+    town: Town, loop: Loop
 ) -> None:
-    number = await comment(here, "/brat ping")
+    number = await comment(town, "/brat ping")
     told = Remark(issue=1, comment=number, text="/brat ping", by="alice", on_pull=False)
     loop.context.inbox.put("a-delivery", told)
     await look(loop)
     loop.context.inbox.put("a-delivery", told)
     await look(loop)
 
-    assert len(await answers(here, "brat[bot] is running")) == 1
+    assert len(await answers(town, "brat[bot] is running")) == 1
 
 
 async def test_a_new_process_finds_what_was_said_while_none_ran(
-    here: Town, loop: Loop
+    town: Town, loop: Loop
 ) -> None:
-    await comment(here, "/brat ping")
-    again = elsewhere(loop.context.settings, here.folder / "another")
+    await comment(town, "/brat ping")
+    again = elsewhere(loop.context.settings, town.folder / "another")
     async with bot_service.opened(again, lambda _: None) as other:
         await loop.release()
         await other.tick()
         await look(other)
 
-    assert len(await answers(here, "brat[bot] is running")) == 1
+    assert len(await answers(town, "brat[bot] is running")) == 1
 
 
-async def test_one_that_was_edited_is_asked_for_again(here: Town, loop: Loop) -> None:
+async def test_one_that_was_edited_is_asked_for_again(town: Town, loop: Loop) -> None:
     await look(loop)
-    number = await comment(here, "Please.")
+    number = await comment(town, "Please.")
     later = datetime.now(UTC) + timedelta(seconds=5)
-    here.forge.clock = lambda: later
+    town.forge.clock = lambda: later
     edit = {"body": "/brat cancel"}
-    await here.ask("PATCH", f"issues/comments/{number}", edit, by="alice")
+    await town.ask("PATCH", f"issues/comments/{number}", edit, by="alice")
     await look(loop)
 
-    (said,) = await answers(here, "edited before brat read it")
+    (said,) = await answers(town, "edited before brat read it")
     assert "@alice" in said
     (convoy,) = loop.context.mirror.state.convoys.values()
     assert convoy.state == "active"
 
 
-async def test_an_old_one_that_is_edited_is_left_alone(here: Town, loop: Loop) -> None:
-    number = await comment(here, "Please.")
+async def test_an_old_one_that_is_edited_is_left_alone(town: Town, loop: Loop) -> None:
+    number = await comment(town, "Please.")
     later = datetime.now(UTC) + timedelta(seconds=5)
-    here.forge.clock = lambda: later
-    await comment(here, "Thank you.")
+    town.forge.clock = lambda: later
+    await comment(town, "Thank you.")
     await look(loop)
     edit = {"body": "/brat cancel"}
-    await here.ask("PATCH", f"issues/comments/{number}", edit, by="alice")
+    await town.ask("PATCH", f"issues/comments/{number}", edit, by="alice")
     await look(loop)
 
-    assert await answers(here, "edited") == []
+    assert await answers(town, "edited") == []
 
 
-async def test_what_bots_say_is_no_command(here: Town, loop: Loop) -> None:
-    await comment(here, "/brat ping", by="bot")
+async def test_what_bots_say_is_no_command(town: Town, loop: Loop) -> None:
+    await comment(town, "/brat ping", by="bot")
     await look(loop)
 
-    assert await answers(here, "brat[bot] is running") == []
+    assert await answers(town, "brat[bot] is running") == []
 
 
 async def test_a_bot_that_is_new_leaves_what_was_said_before_alone(
-    here: Town,
+    town: Town,
 ) -> None:
-    await here.issue()
-    await comment(here, "/brat ping")
-    async with bot_service.opened(settings(here), lambda _: None) as loop:
+    await town.issue()
+    await comment(town, "/brat ping")
+    async with bot_service.opened(settings(town), lambda _: None) as loop:
         hour_ms = 3_600_000
         clock = loop.context.clock
         loop.context.clock = lambda: clock() + hour_ms
         await loop.tick()
         await look(loop)
 
-    assert await answers(here, "brat[bot] is running") == []
+    assert await answers(town, "brat[bot] is running") == []
 
 
 async def test_one_that_the_list_shows_late_behind_a_newer_one_is_answered(
-    here: Town, loop: Loop
+    town: Town, loop: Loop
 ) -> None:
     now = datetime.now(UTC)
-    here.forge.clock = lambda: now + timedelta(minutes=10)
-    await comment(here, "Thank you.")
+    town.forge.clock = lambda: now + timedelta(minutes=10)
+    await comment(town, "Thank you.")
     await look(loop)
-    here.forge.clock = lambda: now + timedelta(minutes=6)
-    await comment(here, "/brat ping")
+    town.forge.clock = lambda: now + timedelta(minutes=6)
+    await comment(town, "/brat ping")
     await look(loop)
 
-    assert len(await answers(here, "brat[bot] is running")) == 1
+    assert len(await answers(town, "brat[bot] is running")) == 1
 
 
-async def test_a_look_at_what_is_known_costs_one_request(
-    tmp_path: Path,
-) -> None:
+async def test_looks_at_what_is_known_are_answered_by_unchanged(tmp_path: Path) -> None:
+    """One for all comments, one for all issues, one for each live convoy's comment."""
     seen: list[Exchange] = []
     async with room(tmp_path, observe=seen.append) as here:
         await here.said("/brat ping")
@@ -160,15 +159,22 @@ async def test_a_look_at_what_is_known_costs_one_request(
         looks = here.context.memory.comments
         assert looks is not None
         known = dict(looks.seen)
+        await look(here.loop)
         seen.clear()
-        for _ in range(3):
+        for _ in range(2):
             await look(here.loop)
+        shown = f"/issues/comments/{here.convoy.comment}"
 
-        lists = [each for each in seen if each.path.endswith("/issues/comments")]
-        assert [each.status for each in lists] == [200, 304, 304]
-        assert len({each.query["since"] for each in lists}) == 1
-        assert looks.seen == known
-        assert len(known) == 2
+    lists = [each for each in seen if each.path.endswith("/issues/comments")]
+    issues = [each for each in seen if each.path.endswith("/issues")]
+    since = [each for each in issues if "since" in each.query]
+    shows = [each for each in seen if each.path.endswith(shown)]
+    for asked in (lists, since, shows):
+        assert [each.status for each in asked] == [304, 304]
+    assert len({each.query["since"] for each in lists}) == 1
+    assert {each.method for each in seen} == {"GET"}
+    assert looks.seen == known
+    assert len(known) == 2
 
 
 # --- however often a bot is made to look, it keeps its budget, and answers people -----
@@ -178,15 +184,15 @@ SPENT = 1_600
 
 
 async def test_people_are_answered_when_the_share_is_used_up(
-    here: Town, hand: HandTime
+    town: Town, hand: HandTime
 ) -> None:
-    await here.issue()
+    await town.issue()
     pace = Pace(pacing(1.0), hand.time)
     assert pace.shares is not None
     for _ in range(SPENT):
         pace.shares.spend(f"/repos/{REPO}/issues", hand.passed)
-    async with bot_service.opened(settings(here), lambda _: None, pace=pace) as loop:
-        number = await comment(here, "/brat ping")
+    async with bot_service.opened(settings(town), lambda _: None, pace=pace) as loop:
+        number = await comment(town, "/brat ping")
         said = Remark(
             issue=1, comment=number, text="/brat ping", by="alice", on_pull=False
         )
@@ -199,7 +205,7 @@ async def test_people_are_answered_when_the_share_is_used_up(
             "this repository has used its share of the hourly requests; "
             "requests resume at " in waits
         )
-        assert len(await answers(here, "brat[bot] is running")) == 1
+        assert len(await answers(town, "brat[bot] is running")) == 1
 
         hand.passed += HOUR_S
         loop.wake.all()

@@ -5,9 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.bot.lobby import CONFIG as SHELL
-from tests.bot.room import room
-
-pytestmark = pytest.mark.layer("landing")
+from tests.bot.room import Room, room
 
 CONFIG = '[mayor]\napprove = "plan"\n' + SHELL
 TEXT = """\
@@ -37,22 +35,20 @@ async def test_a_plan_is_shown_with_its_paths_and_its_approval(
     assert "Try task 1 again" not in comment
 
 
-async def test_who_may_write_lets_a_task_change_what_is_protected(
-    tmp_path: Path,
-) -> None:
-    async with room(tmp_path, CONFIG, text=TEXT) as here:
-        here.let_in("guest", "read")
-        assert "requires write access" in await here.answer("/brat allow 1", by="guest")
-        assert here.task(1).allowed == ()
-        assert "/brat allow 1" in await here.answer("/brat retry 1")
+@pytest.mark.room(CONFIG, text=TEXT)
+async def test_who_may_write_lets_a_task_change_what_is_protected(here: Room) -> None:
+    here.let_in("guest", "read")
+    assert "requires write access" in await here.answer("/brat allow 1", by="guest")
+    assert here.task(1).allowed == ()
+    assert "/brat allow 1" in await here.answer("/brat retry 1")
 
-        said = await here.answer("/brat allow 1")
-        assert "Task 1 may change `.github/workflows/ci.yml`" in said
-        assert here.task(1).state == "queued"
-        assert "already allowed" in await here.answer("/brat allow 1")
-        assert "a person must do it" in await here.answer("/brat allow 2 .brat/x")
-        assert "CLAUDE.md" in await here.answer("/brat allow 2 CLAUDE.md")
-        assert here.task(2).allowed == ("CLAUDE.md",)
+    said = await here.answer("/brat allow 1")
+    assert "Task 1 may change `.github/workflows/ci.yml`" in said
+    assert here.task(1).state == "queued"
+    assert "already allowed" in await here.answer("/brat allow 1")
+    assert "a person must do it" in await here.answer("/brat allow 2 .brat/x")
+    assert "CLAUDE.md" in await here.answer("/brat allow 2 CLAUDE.md")
+    assert here.task(2).allowed == ("CLAUDE.md",)
 
 
 STEPS = """\
@@ -60,27 +56,24 @@ STEPS = """\
 - [ ] Print paths: print.py
 - [ ] Tell (after 2) paths: guide.md
 """
+pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(CONFIG, text=STEPS)]
 
 
-async def test_a_task_is_split_and_the_difference_is_shown(
-    tmp_path: Path,
-) -> None:
-    async with room(tmp_path, CONFIG, text=STEPS) as here:
-        parts = "- Say how it parses paths: one.md\n- Say how it prints (after 4)"
-        said = await here.answer(f"/brat split 3 -- {parts}")
-        assert "- task 3: Tell" in said
-        assert "+ task 5: Say how it prints" in said
-        assert here.task(4).spec.after == (2,)
-        assert "part of the former task 3" in here.task(4).spec.instructions
+async def test_a_task_is_split_and_the_difference_is_shown(here: Room) -> None:
+    parts = "- Say how it parses paths: one.md\n- Say how it prints (after 4)"
+    said = await here.answer(f"/brat split 3 -- {parts}")
+    assert "- task 3: Tell" in said
+    assert "+ task 5: Say how it prints" in said
+    assert here.task(4).spec.after == (2,)
+    assert "part of the former task 3" in here.task(4).spec.instructions
 
-        (comment,) = [each for each in here.spoken() if "comment up to date" in each]
-        assert "**Changed** since the plan was made or last approved" in comment
-        assert "- task 3: Tell" in comment
+    (comment,) = [each for each in here.spoken() if "comment up to date" in each]
+    assert "**Changed** since the plan was made or last approved" in comment
+    assert "- task 3: Tell" in comment
 
-        assert "at least 2 parts" in await here.answer("/brat split 4 -- one")
+    assert "at least 2 parts" in await here.answer("/brat split 4 -- one")
 
 
-async def test_a_plan_that_no_engine_made_is_not_made_again(tmp_path: Path) -> None:
-    async with room(tmp_path, CONFIG, text=STEPS) as here:
-        said = await here.answer("/brat revise -- Smaller steps.")
-        assert "no engine made this plan" in said
+async def test_a_plan_that_no_engine_made_is_not_made_again(here: Room) -> None:
+    said = await here.answer("/brat revise -- Smaller steps.")
+    assert "no engine made this plan" in said

@@ -33,7 +33,6 @@ def on(line: int, says: str) -> dict[str, object]:
 async def review(
     here: Room, by: str, *lines: dict[str, object], text: str = ""
 ) -> None:
-    """Let somebody speak of lines of the first task's change."""
     body = {"event": "COMMENT", "body": text, "comments": lines}
     await here.asked("POST", f"pulls/{here.pull(1)}/reviews", body, by)
 
@@ -57,91 +56,90 @@ def answers(here: Room) -> list[str]:
 
 @TWO_WAYS
 @pytest.mark.parametrize("gesture", ["", "edited", "deleted"])
+@pytest.mark.room(extend=github)
 async def test_a_persons_thread_is_answered_with_the_commit_once(
-    tmp_path: Path, gesture: str, *, delivered: bool
+    here: Room, gesture: str
 ) -> None:
     """It may be edited meanwhile, which changes nothing, or deleted: then none is."""
-    opened = room(tmp_path, delivered=delivered, extend=github)
-    async with opened as here:
-        await here.worked(1, FILES)
-        says = "Say `2`, not `two`.\n\n```suggestion\n2\n```"
-        await review(here, here.let_in("bea"), on(2, says))
-        await here.until(lambda: here.task(1).state == "queued")
+    await here.worked(1, FILES)
+    says = "Say `2`, not `two`.\n\n```suggestion\n2\n```"
+    await review(here, here.let_in("bea"), on(2, says))
+    await here.until(lambda: here.task(1).state == "queued")
 
-        (told,) = here.task(1).notes
-        for part in ("one.py, line 2", "+two", f"bea: {says}", "Thread "):
-            assert part in told
+    (told,) = here.task(1).notes
+    for part in ("one.py, line 2", "+two", f"bea: {says}", "Thread "):
+        assert part in told
 
-        store, (first,) = here.forge.store, lines_of(here)
-        with store.change():
-            if gesture == "edited":
-                comments_of(store).put(replace(first, body="Delete it all."))
-            elif gesture == "deleted":
-                comments_of(store).remove(first)
-        made = await here.worked(1, {**FILES, "one.py": b"one\n2\nthree\n"})
-        await here.swept(3)
+    store, (first,) = here.forge.store, lines_of(here)
+    with store.change():
+        if gesture == "edited":
+            comments_of(store).put(replace(first, body="Delete it all."))
+        elif gesture == "deleted":
+            comments_of(store).remove(first)
+    made = await here.worked(1, {**FILES, "one.py": b"one\n2\nthree\n"})
+    await here.swept(3)
 
-        assert answers(here) == ([] if gesture == "deleted" else [f"Done in {made}."])
-        assert not here.state.set_aside
-        assert here.tip(task_branch(NAME, 1)) == made
-        resolved = [each.is_resolved for each in lines_of(here) if not each.begins]
-        assert not any(resolved), "a person resolves their own"
-        assert here.task(1).state == "needs-review", "its own answer asks for nothing"
+    assert answers(here) == ([] if gesture == "deleted" else [f"Done in {made}."])
+    assert not here.state.set_aside
+    assert here.tip(task_branch(NAME, 1)) == made
+    resolved = [each.is_resolved for each in lines_of(here) if not each.begins]
+    assert not any(resolved), "a person resolves their own"
+    assert here.task(1).state == "needs-review", "its own answer asks for nothing"
 
 
 @TWO_WAYS
+@pytest.mark.room(LISTED, extend=github)
 async def test_a_listed_bot_asks_for_work_and_an_unlisted_one_is_ignored_once(
-    tmp_path: Path, *, delivered: bool
+    here: Room,
 ) -> None:
-    async with room(tmp_path, LISTED, delivered=delivered, extend=github) as here:
-        await here.worked(1, FILES)
-        stranger = let_bot_in(here, "other[bot]")
-        for line in (1, 2):
-            await review(here, stranger, on(line, "Delete it all."))
-        await review(here, let_bot_in(here, "coder[bot]"), on(3, "/brat pause"))
-        await here.until(lambda: here.task(1).state == "queued")
-        await here.worked(1, {**FILES, "one.py": b"one\ntwo\n3\n"})
-        await here.swept(3)
+    await here.worked(1, FILES)
+    stranger = let_bot_in(here, "other[bot]")
+    for line in (1, 2):
+        await review(here, stranger, on(line, "Delete it all."))
+    await review(here, let_bot_in(here, "coder[bot]"), on(3, "/brat pause"))
+    await here.until(lambda: here.task(1).state == "queued")
+    await here.worked(1, {**FILES, "one.py": b"one\ntwo\n3\n"})
+    await here.swept(3)
 
-        assert here.convoy_state() == "active", "a bot gives no commands"
-        assert "Delete it all" not in "".join(here.task(1).notes)
-        said = [text for text in here.spoken() if "brat ignores reviews" in text]
-        assert len(said) == 1
-        assert "`other[bot]`" in said[0]
-        answered = [e for e in lines_of(here) if e.path == "one.py" and e.is_resolved]
-        assert [each.body for each in answered] == ["/brat pause"]
-        assert len(answers(here)) == 1
+    assert here.convoy_state() == "active", "a bot gives no commands"
+    assert "Delete it all" not in "".join(here.task(1).notes)
+    said = [text for text in here.spoken() if "brat ignores reviews" in text]
+    assert len(said) == 1
+    assert "`other[bot]`" in said[0]
+    answered = [e for e in lines_of(here) if e.path == "one.py" and e.is_resolved]
+    assert [each.body for each in answered] == ["/brat pause"]
+    assert len(answers(here)) == 1
 
 
 @TWO_WAYS
+@pytest.mark.room(f"{LISTED}[witness]\nattempts = 9\n", extend=github)
 async def test_two_reviewers_that_contradict_each_other_end_with_a_person_asked(
-    tmp_path: Path, *, delivered: bool
+    here: Room,
 ) -> None:
-    config = f"{LISTED}[witness]\nattempts = 9\n"
-    async with room(tmp_path, config, delivered=delivered, extend=github) as here:
-        bot, bea = let_bot_in(here, "linter[bot]"), here.let_in("bea")
-        wanted = ((bea, "tabs"), (bot, "spaces"), (bea, "tabs!"), (bot, "spaces!"))
-        for by, says in wanted:
-            content = f"{here.task(1).started}\n".encode()
-            await here.worked(1, {**FILES, "one.py": content})
-            await review(here, by, on(1, says))
-            await here.until(lambda: here.task(1).state != "needs-review")
-        await here.swept(3)
+    bot, bea = let_bot_in(here, "linter[bot]"), here.let_in("bea")
+    wanted = ((bea, "tabs"), (bot, "spaces"), (bea, "tabs!"), (bot, "spaces!"))
+    for by, says in wanted:
+        content = f"{here.task(1).started}\n".encode()
+        await here.worked(1, {**FILES, "one.py": content})
+        await review(here, by, on(1, says))
+        await here.until(lambda: here.task(1).state != "needs-review")
+    await here.swept(3)
 
-        assert here.task(1).state == "blocked"
-        assert "bea and linter[bot] disagree about line 1 of one.py" in (
-            here.task(1).why
-        )
-        assert "say what to do, then `/brat retry 1`" in here.task(1).why
-        asked = [each for each in here.spoken() if "disagree about line 1" in each]
-        assert sum("@you" in each for each in asked) == 1
+    assert here.task(1).state == "blocked"
+    assert "bea and linter[bot] disagree about line 1 of one.py" in (here.task(1).why)
+    assert "say what to do, then `/brat retry 1`" in here.task(1).why
+    asked = [each for each in here.spoken() if "disagree about line 1" in each]
+    assert sum("@you" in each for each in asked) == 1
 
 
-class Dying:
-    """GitHub, out of reach where the bot would resolve a thread, until it is well."""
+class Outage:
+    """GitHub whose GraphQL does not answer what holds a text, until that is over."""
 
-    is_well = False
+    is_over = True
     refused = 0
+
+    def __init__(self, of: bytes = b"") -> None:
+        self.of = of
 
     def __call__(self, service: Service) -> Extension:
         made = github(service)
@@ -154,8 +152,8 @@ class Dying:
             request: web.Request,
             handler: Callable[[web.Request], Awaitable[web.StreamResponse]],
         ) -> web.StreamResponse:
-            asked = await request.read() if request.path == "/api/graphql" else b""
-            if b"resolveReviewThread" in asked and not self.is_well:
+            is_meant = request.path == "/api/graphql" and not self.is_over
+            if is_meant and self.of in await request.read():
                 self.refused += 1
                 return web.Response(status=502)
             return await handler(request)
@@ -177,8 +175,8 @@ async def test_three_reviewers_are_each_answered_once_in_their_threads(
     tmp_path: Path, *, resolve: bool, declines: bool, dies: bool, delivered: bool
 ) -> None:
     config = LISTED + f"resolve = {str(resolve).lower()}\n"
-    forge = Dying()
-    forge.is_well = not dies
+    forge = Outage(b"resolveReviewThread")
+    forge.is_over = not dies
     opened = room(tmp_path, config, delivered=delivered, extend=forge)
     async with opened as here, AsyncExitStack() as end:
         await here.worked(1, FILES)
@@ -201,7 +199,7 @@ async def test_three_reviewers_are_each_answered_once_in_their_threads(
         if dies:
             await here.until(lambda: forge.refused > 1)
             assert answers(here) != []
-            forge.is_well = True
+            forge.is_over = True
             again = elsewhere(here.context.settings, tmp_path / "another")
             other = await end.enter_async_context(bot_service.opened(again, print))
             await here.loop.release()
@@ -230,34 +228,34 @@ async def test_three_reviewers_are_each_answered_once_in_their_threads(
             assert "keeps asking for the same change in one.py" in here.task(1).why
 
 
+@pytest.mark.room(LISTED, delivered=True, extend=github)
 async def test_an_attempt_that_declines_everything_answers_and_leaves_the_work(
-    tmp_path: Path,
+    here: Room,
 ) -> None:
-    async with room(tmp_path, LISTED, delivered=True, extend=github) as here:
-        made = await here.worked(1, FILES)
-        await review(here, let_bot_in(here, "coder[bot]"), on(1, "Use tabs."))
-        await here.until(lambda: here.task(1).state == "queued")
-        await here.started(1, run=77)
-        (thread,) = lines_of(here)
+    made = await here.worked(1, FILES)
+    await review(here, let_bot_in(here, "coder[bot]"), on(1, "Use tabs."))
+    await here.until(lambda: here.task(1).state == "queued")
+    await here.started(1, run=77)
+    (thread,) = lines_of(here)
 
-        why = {"declined": [f"{thread.id} the style guide wants spaces"]}
-        task = await handed_in(here, **NOOP, accepted=None, left=why)
-        await here.until(lambda: answers(here) != [])
-        await here.swept(3)
+    why = {"declined": [f"{thread.id} the style guide wants spaces"]}
+    task = await handed_in(here, **NOOP, accepted=None, left=why)
+    await here.until(lambda: answers(here) != [])
+    await here.swept(3)
 
-        assert task.state == "needs-review"
-        assert here.tip(task_branch(NAME, 1)) == made
-        assert answers(here) == ["Not changed: `the style guide wants spaces`"]
-        assert not lines_of(here)[0].is_resolved
+    assert task.state == "needs-review"
+    assert here.tip(task_branch(NAME, 1)) == made
+    assert answers(here) == ["Not changed: `the style guide wants spaces`"]
+    assert not lines_of(here)[0].is_resolved
 
 
-async def test_a_command_on_a_line_is_heard_as_in_a_comment(tmp_path: Path) -> None:
-    async with room(tmp_path, delivered=True, extend=github) as here:
-        await here.worked(1, FILES)
-        await review(here, here.let_in("bea"), on(1, "/brat pause"))
-        await here.until(lambda: here.convoy_state() == "paused")
+@pytest.mark.room(delivered=True, extend=github)
+async def test_a_command_on_a_line_is_heard_as_in_a_comment(here: Room) -> None:
+    await here.worked(1, FILES)
+    await review(here, here.let_in("bea"), on(1, "/brat pause"))
+    await here.until(lambda: here.convoy_state() == "paused")
 
-        assert here.task(1).state == "needs-review"
+    assert here.task(1).state == "needs-review"
 
 
 def test_an_answer_says_why_a_thread_is_not_followed() -> None:

@@ -1,22 +1,19 @@
 """Reviews and ticked boxes, delivered by the forge, ask for what commands ask for."""
 
-from pathlib import Path
-
 import pytest
 
 from bot.door.inbox import Review, Ticked
 from convoy.rules.people import BlockTask
-from tests.bot.room import NAME, Room, room
+from tests.bot.room import NAME, Room
 from tests.bot.there import there
 
-pytestmark = pytest.mark.layer("landing")
+pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(delivered=True)]
 
 APPROVALS = "[refinery]\napprovals = 1\n"
 FILES = {"README.md": b"# app\n", "one.py": b"one\n"}
 
 
 async def review(here: Room, event: str, text: str, by: str) -> None:
-    """Let somebody review the first task's pull request."""
     body = {"event": event, "body": text}
     await here.asked("POST", f"pulls/{here.pull(1)}/reviews", body, by)
 
@@ -24,108 +21,89 @@ async def review(here: Room, event: str, text: str, by: str) -> None:
 # --- reviews --------------------------------------------------------------------------
 
 
-async def test_a_review_that_asks_for_changes_sends_the_task_back(
-    tmp_path: Path,
-) -> None:
-    async with room(tmp_path, delivered=True) as here:
-        await here.worked(1, FILES)
-        bea = here.let_in("bea")
+@pytest.mark.room(APPROVALS, delivered=True)
+async def test_a_review_approves_exactly_what_was_reviewed(here: Room) -> None:
+    head = await here.worked(1, FILES)
+    await review(here, "APPROVE", "", here.let_in("bea"))
+    await here.until(lambda: "Approved" in "".join(here.shown()))
 
-        await review(here, "REQUEST_CHANGES", "Name it better. <!-- evil -->", bea)
-        await here.until(lambda: "continues its work" in "".join(here.shown()))
-
-        assert here.task(1).state == "queued"
-        assert here.task(1).notes == ("bea asks for changes: Name it better.",)
-        assert not any("@bea" in text for text in here.spoken())
-
-
-async def test_a_review_approves_exactly_what_was_reviewed(tmp_path: Path) -> None:
-    async with room(tmp_path, APPROVALS, delivered=True) as here:
-        head = await here.worked(1, FILES)
-        await review(here, "APPROVE", "", here.let_in("bea"))
-        await here.until(lambda: "Approved" in "".join(here.shown()))
-
-        candidate = here.task(1).candidate
-        assert here.task(1).approved_by == ("bea",)
-        assert candidate is not None
-        assert candidate.work == head
+    candidate = here.task(1).candidate
+    assert here.task(1).approved_by == ("bea",)
+    assert candidate is not None
+    assert candidate.work == head
 
 
 async def test_a_review_by_somebody_without_a_right_is_answered_and_nothing_more(
-    tmp_path: Path,
+    here: Room,
 ) -> None:
-    async with room(tmp_path, delivered=True) as here:
-        await here.worked(1, FILES)
-        await review(here, "REQUEST_CHANGES", "No.", here.let_in("mallory", "read"))
-        await here.until(lambda: "requires write access" in here.spoken()[-1])
+    await here.worked(1, FILES)
+    await review(here, "REQUEST_CHANGES", "No.", here.let_in("mallory", "read"))
+    await here.until(lambda: "requires write access" in here.spoken()[-1])
 
-        assert here.task(1).state == "needs-review"
+    assert here.task(1).state == "needs-review"
 
 
 async def test_a_command_in_a_review_is_heard_as_in_a_comment_and_a_remark_is_none(
-    tmp_path: Path,
+    here: Room,
 ) -> None:
-    async with room(tmp_path, delivered=True) as here:
-        await here.worked(1, FILES)
-        bea, before = here.let_in("bea"), len(here.spoken())
+    await here.worked(1, FILES)
+    bea, before = here.let_in("bea"), len(here.spoken())
 
-        await review(here, "COMMENT", "Nice.", "you")
-        await review(here, "COMMENT", "/brat pause\n\nNot yet.", bea)
-        await here.until(lambda: "Nothing new will start" in "".join(here.shown()))
-        await here.swept(2)
+    await review(here, "COMMENT", "Nice.", "you")
+    await review(here, "COMMENT", "/brat pause\n\nNot yet.", bea)
+    await here.until(lambda: "Nothing new will start" in "".join(here.shown()))
+    await here.swept(2)
 
-        assert here.convoy_state() == "paused"
-        assert here.task(1).state == "needs-review"
-        assert len(here.spoken()) == before
-        assert len(here.shown()) == 1
-
-
-async def test_a_verdict_and_its_command_are_done_once(tmp_path: Path) -> None:
-    async with room(tmp_path, delivered=True) as here:
-        await here.worked(1, FILES)
-        bea = here.let_in("bea")
-
-        text = "/brat revise -- Shorter.\n\n/brat ping"
-        await review(here, "REQUEST_CHANGES", text, bea)
-        await here.until(lambda: "continues its work" in here.spoken()[-1])
-
-        assert "is running" in here.spoken()[-1]
-        assert here.task(1).notes == ("bea asks for changes: Shorter.",)
+    assert here.convoy_state() == "paused"
+    assert here.task(1).state == "needs-review"
+    assert len(here.spoken()) == before
+    assert len(here.shown()) == 1
 
 
+async def test_a_verdict_and_its_command_are_done_once(here: Room) -> None:
+    await here.worked(1, FILES)
+    bea = here.let_in("bea")
+
+    text = "/brat revise -- Shorter.\n\n/brat ping"
+    await review(here, "REQUEST_CHANGES", text, bea)
+    await here.until(lambda: "continues its work" in here.spoken()[-1])
+
+    assert "is running" in here.spoken()[-1]
+    assert here.task(1).notes == ("bea asks for changes: Shorter.",)
+
+
+@pytest.mark.room
 async def test_commands_of_a_review_that_is_found_late_are_not_carried_out(
-    tmp_path: Path,
+    here: Room,
 ) -> None:
-    async with room(tmp_path) as here:
-        await here.worked(1, FILES)
+    await here.worked(1, FILES)
 
-        await review(here, "COMMENT", "/brat pause", here.let_in("bea"))
-        await here.swept(3)
+    await review(here, "COMMENT", "/brat pause", here.let_in("bea"))
+    await here.swept(3)
 
-        assert here.convoy_state() == "active"
-        assert "repeat its commands in a comment" in here.spoken()[-1]
-        assert sum("@bea" in text for text in here.spoken()) == 1
+    assert here.convoy_state() == "active"
+    assert "repeat its commands in a comment" in here.spoken()[-1]
+    assert sum("@bea" in text for text in here.spoken()) == 1
 
 
-async def test_a_review_that_no_delivery_told_of_is_found_once(tmp_path: Path) -> None:
-    async with room(tmp_path) as here:
-        await here.worked(1, FILES)
-        await review(here, "REQUEST_CHANGES", "Shorter.", here.let_in("bea"))
+@pytest.mark.room
+async def test_a_review_that_no_delivery_told_of_is_found_once(here: Room) -> None:
+    await here.worked(1, FILES)
+    await review(here, "REQUEST_CHANGES", "Shorter. <!-- x -->", here.let_in("bea"))
 
-        await here.swept(3)
-        await here.worked(1, {"README.md": b"# app\n", "one.py": b"1\n"})
-        await here.swept()
+    await here.swept(3)
+    await here.worked(1, {"README.md": b"# app\n", "one.py": b"1\n"})
+    await here.swept()
 
-        assert here.task(1).state == "needs-review", "an old review is of old work"
-        assert here.task(1).notes == ("bea asks for changes: Shorter.",)
-        assert len(here.shown()) == 1
+    assert here.task(1).state == "needs-review", "an old review is of old work"
+    assert here.task(1).notes == ("bea asks for changes: Shorter.",)
+    assert len(here.shown()) == 1
 
 
 # --- boxes ----------------------------------------------------------------------------
 
 
 def surface(here: Room) -> str:
-    """Return the text of the convoy's comment."""
     number = there(here.convoy.comment)
     comment = there(here.forge.store.comments.get(number))
     return comment.body
@@ -139,93 +117,85 @@ async def tick(here: Room, says: str, by: str = "you") -> None:
     await here.asked("PATCH", f"issues/comments/{here.convoy.comment}", body, by)
 
 
-async def test_a_tick_retries_a_blocked_task_and_is_answered_once(
-    tmp_path: Path,
-) -> None:
-    async with room(tmp_path, delivered=True) as here:
-        await here.do(BlockTask(convoy=NAME, task=2, why="no CI"))
-        await here.until(lambda: "Try task 2 again" in surface(here))
-        await tick(here, "Try task 2 again", here.let_in("bea"))
-        await here.until(lambda: "Try task 2 again" not in surface(here))
+async def test_a_tick_retries_a_blocked_task_and_is_answered_once(here: Room) -> None:
+    await here.do(BlockTask(convoy=NAME, task=2, why="no CI"))
+    await here.until(lambda: "Try task 2 again" in surface(here))
+    await tick(here, "Try task 2 again", here.let_in("bea"))
+    await here.until(lambda: "Try task 2 again" not in surface(here))
 
-        assert here.task(2).state == "queued"
-        (answer,) = here.shown()
-        assert "Task 2 is queued again" in answer
+    assert here.task(2).state == "queued"
+    (answer,) = here.shown()
+    assert "Task 2 is queued again" in answer
 
 
-async def test_a_tick_approves_the_plan_or_cancels_the_convoy(tmp_path: Path) -> None:
-    async with room(tmp_path, '[mayor]\napprove = "plan"\n', delivered=True) as here:
-        await tick(here, "Approve the plan")
-        await here.until(lambda: here.convoy_state() == "active")
+@pytest.mark.room('[mayor]\napprove = "plan"\n', delivered=True)
+async def test_a_tick_approves_the_plan_or_cancels_the_convoy(here: Room) -> None:
+    await tick(here, "Approve the plan")
+    await here.until(lambda: here.convoy_state() == "active")
 
-        await here.until(lambda: "Approve the plan" not in surface(here))
-        await tick(here, "Cancel the convoy")
-        await here.until(lambda: here.convoy_state() == "failed")
+    await here.until(lambda: "Approve the plan" not in surface(here))
+    await tick(here, "Cancel the convoy")
+    await here.until(lambda: here.convoy_state() == "failed")
 
-        await here.until(lambda: "- [" not in surface(here))
+    await here.until(lambda: "- [" not in surface(here))
 
 
 async def test_a_tick_counts_by_the_right_of_who_ticks_and_is_taken_back(
-    tmp_path: Path,
+    here: Room,
 ) -> None:
-    async with room(tmp_path, delivered=True) as here:
-        await tick(here, "Cancel the convoy", here.let_in("bea"))
-        here.let_in("bea", "read")
-        await here.until(lambda: "requires write access" in here.spoken()[-1])
+    await tick(here, "Cancel the convoy", here.let_in("bea"))
+    here.let_in("bea", "read")
+    await here.until(lambda: "requires write access" in here.spoken()[-1])
 
-        assert here.convoy_state() == "active"
-        await here.until(lambda: "- [ ] Cancel the convoy" in surface(here))
+    assert here.convoy_state() == "active"
+    await here.until(lambda: "- [ ] Cancel the convoy" in surface(here))
 
 
-async def test_a_tick_is_kept_when_the_comment_is_written_meanwhile(
-    tmp_path: Path,
-) -> None:
-    async with room(tmp_path) as here:  # no delivery tells of it
+@pytest.mark.room
+async def test_a_tick_is_kept_when_the_comment_is_written_meanwhile(here: Room) -> None:
+    # no delivery tells of it
+    await here.loop.tick()
+    await tick(here, "Cancel the convoy")
+
+    await here.said("/brat pause")
+
+    assert "paused" in surface(here)
+    assert "- [x] Cancel the convoy" in surface(here)
+    assert here.convoy_state() == "paused"
+
+
+@pytest.mark.room
+async def test_a_tick_or_a_review_that_comes_twice_is_answered_once(here: Room) -> None:
+    await here.worked(1, FILES)
+    comment = there(here.convoy.comment)
+    ticked = Ticked(issue=here.issue, comment=comment, boxes=("cancel",), by="you")
+    asked = Review(
+        pull=here.pull(1),
+        review=3,
+        verdict="changes_requested",
+        commit="",
+        text="Shorter.",
+        by="you",
+    )
+    before = len(here.spoken())
+
+    for sign in (asked, asked, ticked, ticked):
+        name = "72D3162E-cc78" if sign is ticked else "82D3162E-cc78"
+        here.context.inbox.put(name, sign)
         await here.loop.tick()
-        await tick(here, "Cancel the convoy")
 
-        await here.said("/brat pause")
-
-        assert "paused" in surface(here)
-        assert "- [x] Cancel the convoy" in surface(here)
-        assert here.convoy_state() == "paused"
+    assert here.convoy_state() == "failed"
+    assert here.task(1).notes == ("you asks for changes: Shorter.",)
+    assert len(here.spoken()) == before
+    assert len(here.shown()) == 2
 
 
-async def test_a_tick_or_a_review_that_comes_twice_is_answered_once(
-    tmp_path: Path,
-) -> None:
-    async with room(tmp_path) as here:
-        await here.worked(1, FILES)
-        comment = there(here.convoy.comment)
-        ticked = Ticked(issue=here.issue, comment=comment, boxes=("cancel",), by="you")
-        asked = Review(
-            pull=here.pull(1),
-            review=3,
-            verdict="changes_requested",
-            commit="",
-            text="Shorter.",
-            by="you",
-        )
-        before = len(here.spoken())
+async def test_a_box_in_another_comment_is_only_text(here: Room) -> None:
+    forged = "- [x] Cancel the convoy <!-- brat:box=cancel -->"
+    comment = await here.person.say(here.issue, "mine")
+    body = {"body": forged}
+    await here.asked("PATCH", f"issues/comments/{comment}", body)
+    await here.said("/brat ping")
+    await here.until(lambda: "is running" in here.shown()[-1])
 
-        for sign in (asked, asked, ticked, ticked):
-            name = "72D3162E-cc78" if sign is ticked else "82D3162E-cc78"
-            here.context.inbox.put(name, sign)
-            await here.loop.tick()
-
-        assert here.convoy_state() == "failed"
-        assert here.task(1).notes == ("you asks for changes: Shorter.",)
-        assert len(here.spoken()) == before
-        assert len(here.shown()) == 2
-
-
-async def test_a_box_in_another_comment_is_only_text(tmp_path: Path) -> None:
-    async with room(tmp_path, delivered=True) as here:
-        forged = "- [x] Cancel the convoy <!-- brat:box=cancel -->"
-        comment = await here.person.say(here.issue, "mine")
-        body = {"body": forged}
-        await here.asked("PATCH", f"issues/comments/{comment}", body)
-        await here.said("/brat ping")
-        await here.until(lambda: "is running" in here.shown()[-1])
-
-        assert here.convoy_state() == "active"
+    assert here.convoy_state() == "active"

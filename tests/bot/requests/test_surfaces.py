@@ -33,7 +33,6 @@ TEXT: Final = "Write it down"
 
 
 def typed(words: str) -> str | None:
-    """Return the help of what these words of the command line name."""
     group, word = words.split()
     [below] = [
         each.typer_instance for each in APP.registered_groups if each.name == group
@@ -44,7 +43,6 @@ def typed(words: str) -> str | None:
 
 
 def offered(operation: str) -> list[str]:
-    """Return the words that the interface's description offers."""
     paths: Mapping[str, Any] = json.loads(DESCRIPTION.read_text())["paths"]
     for path in paths.values():
         if path.get("post", {}).get("operationId") == operation:

@@ -1,25 +1,20 @@
 """The convoy's pull request is the one to review; those of tasks are drafts."""
 
-import dataclasses
-import json
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from aiohttp import web
 
 from bot.forge.pulls import NO_DRAFTS
 from bot.text.pull_request_texts import task_pull_body
 from brat.forge.resources.forge_records import Pull
-from brat.forge.rest.rest_call import Extension
-from brat.forge.service.running_forge import Service
 from convoy.model.ids import base_branch, pull_key, task_branch
 from convoy.rules.ending import AcceptWork
 from tests.bot.requests.test_given_pulls import finished, judged
 from tests.bot.requests.test_review_threads import FILES, answers, let_bot_in
-from tests.bot.room import NAME, REPO, Room, room
+from tests.bot.room import NAME, REPO, TWO_WAYS, Room, room
 from tests.world.forge_rules import pull_request, put_ruleset
-from tests.world.github_forge.extension import github, people
+from tests.world.github_forge.extension import github
+from tests.world.github_forge.injected_faults import Faults
 from tests.world.rules import Rules, sha, spec
 
 pytestmark = pytest.mark.layer("landing")
@@ -28,7 +23,6 @@ CI = '[refinery]\nchecks = ["ci"]\n'
 
 
 def pulls(here: Room) -> dict[str, Pull]:
-    """Return the pull requests by their branch."""
     repo = here.forge.repository(REPO)
     assert repo is not None
     return {pull.head: pull for pull in here.forge.store.pulls.of(repo.id)}
@@ -66,49 +60,21 @@ async def test_of_all_tasks_the_convoys_pull_request_is_the_one_to_review(
         assert 0 < text.index("two.py") < text.index("one.py"), "in the commits' order"
 
 
-class WithoutDrafts:
-    """GitHub where the repository is private, and its owner has a free plan."""
-
-    refused = 0
-
-    def __call__(self, service: Service) -> Extension:
-        made = people(service)
-        return dataclasses.replace(made, middlewares=(*made.middlewares, self._plan))
-
-    @property
-    def _plan(self) -> Callable[..., Awaitable[web.StreamResponse]]:
-        @web.middleware
-        async def plan(
-            request: web.Request,
-            handler: Callable[[web.Request], Awaitable[web.StreamResponse]],
-        ) -> web.StreamResponse:
-            is_new = request.method == "POST" and request.path.endswith("/pulls")
-            if not is_new or not json.loads(await request.read()).get("draft"):
-                return await handler(request)
-            self.refused += 1
-            said = f"{NO_DRAFTS} in this repository."
-            return web.json_response({"message": said}, status=422)
-
-        return plan
-
-
+@pytest.mark.room(CI, extend=github)
 async def test_where_there_are_no_drafts_tasks_get_ordinary_ones_which_is_said_once(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    here: Room, caplog: pytest.LogCaptureFixture
 ) -> None:
-    forge = WithoutDrafts()
-    async with room(tmp_path, CI, extend=forge) as here:
-        for number in (1, 2):
-            await here.worked(number, {f"{number}.py": b"done\n"})
+    """So it is where the repository is private, and its owner has a free plan."""
+    faults, drafts = Faults(here.forge.folder), '"draft": ?true'
+    faults.refuse("POST", ".*/pulls", 422, f"{NO_DRAFTS} here.", body=drafts)
+    for number in (1, 2):
+        await here.worked(number, {f"{number}.py": b"done\n"})
 
-        assert len(pulls(here)) == 2
-        assert not any(pull.draft for pull in pulls(here).values())
-        assert forge.refused == 1
-        said = [
-            each
-            for each in caplog.messages
-            if "opening ordinary pull requests, not drafts" in each
-        ]
-        assert len(said) == 1
+    assert len(pulls(here)) == 2
+    assert not any(pull.draft for pull in pulls(here).values())
+    assert len(faults.refused()) == 1
+    said = "opening ordinary pull requests, not drafts"
+    assert sum(said in each for each in caplog.messages) == 1
 
 
 @pytest.mark.parametrize(
@@ -138,7 +104,7 @@ def test_what_a_person_has_to_approve_has_a_pull_request_all_the_same(
     assert is_draft != shown
 
 
-@pytest.mark.parametrize("delivered", [True, False], ids=["webhooks", "polling"])
+@TWO_WAYS
 async def test_what_is_said_of_the_whole_becomes_a_task_that_answers_there(
     tmp_path: Path, *, delivered: bool
 ) -> None:

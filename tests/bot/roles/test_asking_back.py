@@ -1,10 +1,8 @@
 """An issue that says too little is asked about once, and planned when answered."""
 
-from pathlib import Path
-
 import pytest
 
-from tests.bot.room import Room, room
+from tests.bot.room import Room
 
 pytestmark = pytest.mark.timeout(120)
 CONFIG = "[mayor]\nask = true\n"
@@ -21,20 +19,20 @@ async def labelled(here: Room, issue: int) -> None:
     await here.swept()
 
 
-async def test_questions_come_once_and_an_answer_begins(tmp_path: Path) -> None:
-    async with room(tmp_path, {"config.toml": CONFIG}, roles=("mayor",)) as here:
-        issue = await here.person.open_issue("Fix the bug", "")
-        await labelled(here, issue)
-        asked = [text for text in here.spoken() if "more details" in text]
+@pytest.mark.room({"config.toml": CONFIG}, roles=("mayor",))
+async def test_questions_come_once_and_an_answer_begins(here: Room) -> None:
+    issue = await here.person.open_issue("Fix the bug", "")
+    await labelled(here, issue)
+    asked = [text for text in here.spoken() if "more details" in text]
 
-        assert len(asked) == 1
-        assert "3. How can you tell that it is done" in asked[0]
-        assert issue not in texts(here)
+    assert len(asked) == 1
+    assert "3. How can you tell that it is done" in asked[0]
+    assert issue not in texts(here)
 
-        await labelled(here, issue)
-        assert len([t for t in here.spoken() if "1. What is wrong" in t]) == 1
-        assert issue not in texts(here)
+    await labelled(here, issue)
+    assert len([t for t in here.spoken() if "1. What is wrong" in t]) == 1
+    assert issue not in texts(here)
 
-        await here.person.say(issue, "/brat start -- The greeting lacks a name.")
-        await here.swept()
-        assert "The greeting lacks a name." in texts(here)[issue]
+    await here.person.say(issue, "/brat start -- The greeting lacks a name.")
+    await here.swept()
+    assert "The greeting lacks a name." in texts(here)[issue]

@@ -1,15 +1,16 @@
 """People are told by a comment of its own, which mentions who asked, what to do."""
 
-from pathlib import Path
+import pytest
 
 from convoy.rules.ending import RefuseWork
 from tests.bot.lobby import CONFIG as SHELL
-from tests.bot.room import NAME, Room, room
+from tests.bot.room import NAME, Room
 
 ONE_TRY = f"""\
 {SHELL}[witness]
 attempts = 1
 """
+pytestmark = pytest.mark.room(ONE_TRY)
 
 
 async def fail(here: Room, number: int, why: str) -> None:
@@ -20,29 +21,27 @@ async def fail(here: Room, number: int, why: str) -> None:
     await here.loop.tick()
 
 
-async def test_who_asked_is_called_once_for_what_waits(tmp_path: Path) -> None:
-    async with room(tmp_path, ONE_TRY) as here:
-        await fail(here, 1, "@bob <b>no</b>")
-        await fail(here, 2, "no")
-        await here.swept()
+async def test_who_asked_is_called_once_for_what_waits(here: Room) -> None:
+    await fail(here, 1, "@bob <b>no</b>")
+    await fail(here, 2, "no")
+    await here.swept()
 
-        _, call = here.spoken()
-        assert "@you This convoy needs a decision:" in call
-        assert "- task 1, one: @\u200bbob" in call
-        assert "(after 1 attempt)" in call
-        assert "`/brat retry 1` or `/brat drop 1`" in call
+    _, call = here.spoken()
+    assert "@you This convoy needs a decision:" in call
+    assert "- task 1, one: @\u200bbob" in call
+    assert "(after 1 attempt)" in call
+    assert "`/brat retry 1` or `/brat drop 1`" in call
 
-        await here.answer("/brat drop 1")
-        assert any("- task 2, two: " in each for each in here.spoken()[2:])
+    await here.answer("/brat drop 1")
+    assert any("- task 2, two: " in each for each in here.spoken()[2:])
 
 
-async def test_who_cancels_is_answered_and_not_called(tmp_path: Path) -> None:
-    async with room(tmp_path, ONE_TRY) as here:
-        await here.answer("/brat cancel")
-        await here.loop.tick()
+async def test_who_cancels_is_answered_and_not_called(here: Room) -> None:
+    await here.answer("/brat cancel")
+    await here.loop.tick()
 
-        assert len(here.spoken()) == 2  # the convoy's, the command
-        assert "The convoy is cancelled. Finished work is kept." in here.spoken()[0]
+    assert len(here.spoken()) == 2  # the convoy's, the command
+    assert "The convoy is cancelled. Finished work is kept." in here.spoken()[0]
 
 
 # --- attempts that all fail stop the whole repository, and its people are told once ---
@@ -53,24 +52,22 @@ failures = 1
 """
 
 
-async def test_what_only_fails_pauses_and_says_so(tmp_path: Path) -> None:
-    async with room(tmp_path, BRITTLE, roles=("mayor",)) as here:
-        await here.started(1)
-        await here.do(
-            RefuseWork(
-                convoy=NAME, task=1, attempt=1, cause="failed", why="a wrong key"
-            )
-        )
-        here.configure(roles=("mayor", "witness"))
-        await here.loop.tick()
+@pytest.mark.room(BRITTLE, roles=("mayor",))
+async def test_what_only_fails_pauses_and_says_so(here: Room) -> None:
+    await here.started(1)
+    await here.do(
+        RefuseWork(convoy=NAME, task=1, attempt=1, cause="failed", why="a wrong key")
+    )
+    here.configure(roles=("mayor", "witness"))
+    await here.loop.tick()
 
-        assert here.convoy_state() == "paused"
-        assert not [*here.state.running()]
-        comment, told = here.spoken()
-        assert "@you Every convoy in this repository is paused: too many" in told
-        assert "**Why:** too many attempts in a row failed" in comment
+    assert here.convoy_state() == "paused"
+    assert not [*here.state.running()]
+    comment, told = here.spoken()
+    assert "@you Every convoy in this repository is paused: too many" in told
+    assert "**Why:** too many attempts in a row failed" in comment
 
-        here.configure(roles=("mayor",))
-        await here.answer("/brat resume all")
-        assert here.convoy_state() == "active"
-        assert here.state.failures == 0
+    here.configure(roles=("mayor",))
+    await here.answer("/brat resume all")
+    assert here.convoy_state() == "active"
+    assert here.state.failures == 0

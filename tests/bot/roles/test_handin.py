@@ -63,48 +63,46 @@ async def half_done(
 
 
 async def test_the_whole_of_the_work_is_handed_in_by_who_went_on(
-    tmp_path: Path,
+    here: Room, tmp_path: Path
 ) -> None:
-    async with room(tmp_path, CONFIG) as here:
-        work, base, half, bundle = await half_done(here, tmp_path)
+    work, base, half, bundle = await half_done(here, tmp_path)
 
-        task = await handed_in(here, bundle, commit=half, **CUT)
+    task = await handed_in(here, bundle, commit=half, **CUT)
 
-        assert (task.state, task.cause, task.notes) == (
-            "queued",
-            "failed",
-            ("It was ended.",),
-        )
-        assert next_base(here) == half
+    assert (task.state, task.cause, task.notes) == (
+        "queued",
+        "failed",
+        ("It was ended.",),
+    )
+    assert next_base(here) == half
 
-        assert await here.started(1, run=78) == half
-        attempt = here.task(1).attempt
-        assert attempt is not None
-        assert (attempt.root, attempt.salvaged) == (base, 1)
-        whole = work.commit({"whole.txt": b"whole\n"}, half)
-        bundle = ("work.bundle", work.bundled(whole, half))
-        task = await handed_in(here, bundle, commit=whole)
+    assert await here.started(1, run=78) == half
+    attempt = here.task(1).attempt
+    assert attempt is not None
+    assert (attempt.root, attempt.salvaged) == (base, 1)
+    whole = work.commit({"whole.txt": b"whole\n"}, half)
+    bundle = ("work.bundle", work.bundled(whole, half))
+    task = await handed_in(here, bundle, commit=whole)
 
-        assert task.state == "needs-review", task.why
-        assert task.work is not None
-        assert task.work.base == base
-        assert sorted(task.work.files) == ["half.txt", "whole.txt"]
+    assert task.state == "needs-review", task.why
+    assert task.work is not None
+    assert task.work.base == base
+    assert sorted(task.work.files) == ["half.txt", "whole.txt"]
 
 
 async def test_work_that_was_whole_already_is_handed_in_as_it_is(
-    tmp_path: Path,
+    here: Room, tmp_path: Path
 ) -> None:
-    async with room(tmp_path, CONFIG) as here:
-        _, base, half, bundle = await half_done(here, tmp_path)
-        await handed_in(here, bundle, commit=half, **CUT)
-        await here.started(1, run=78)
+    _, base, half, bundle = await half_done(here, tmp_path)
+    await handed_in(here, bundle, commit=half, **CUT)
+    await here.started(1, run=78)
 
-        task = await handed_in(here, commit=half)
+    task = await handed_in(here, commit=half)
 
-        assert task.state == "needs-review", task.why
-        assert task.work is not None
-        assert (task.work.base, task.work.files) == (base, ("half.txt",))
-        assert here.tip(ids.task_branch(NAME, 1)) == half
+    assert task.state == "needs-review", task.why
+    assert task.work is not None
+    assert (task.work.base, task.work.files) == (base, ("half.txt",))
+    assert here.tip(ids.task_branch(NAME, 1)) == half
 
 
 @pytest.mark.parametrize("sole", [True, False])
@@ -122,19 +120,20 @@ async def test_a_session_that_was_called_off_counts_on_ones_own_machine_as_none(
         assert next_base(here) == half
 
 
-async def test_what_the_gate_refuses_is_not_gone_on_from(tmp_path: Path) -> None:
-    async with room(tmp_path, CONFIG) as here:
-        _, base, half, bundle = await half_done(here, tmp_path, "AGENTS.md")
+async def test_what_the_gate_refuses_is_not_gone_on_from(
+    here: Room, tmp_path: Path
+) -> None:
+    _, base, half, bundle = await half_done(here, tmp_path, "AGENTS.md")
 
-        task = await handed_in(here, bundle, commit=half, **CUT)
+    task = await handed_in(here, bundle, commit=half, **CUT)
 
-        assert task.half_done is None
-        assert next_base(here) == base
+    assert task.half_done is None
+    assert next_base(here) == base
 
 
 # --- an attempt whose runner died is lost, and what it is known to have used is not ---
 
-pytestmark = pytest.mark.layer("landing")
+pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(CONFIG)]
 
 CHECKPOINT = "checkpoint.bundle"
 
@@ -169,34 +168,34 @@ def bundle(here: Room, folder: Path, base: str, *names: str) -> tuple[str, bytes
 
 @pytest.mark.parametrize("way", ["feed", CHECKPOINT, "work.bundle"])
 async def test_what_was_done_until_then_is_gone_on_from(
-    tmp_path: Path, way: str
+    here: Room, tmp_path: Path, way: str
 ) -> None:
-    async with room(tmp_path, CONFIG) as here:
-        base = await here.started(1, run=77)
-        half, packed = bundle(here, tmp_path / "agent", base, "half.txt")
-        files = [] if way == "feed" else [(way, packed)]
-        if not files:
-            assert here.context.feed is not None
-            here.context.feed.keep(f"{NAME}/1/1", packed)
+    base = await here.started(1, run=77)
+    half, packed = bundle(here, tmp_path / "agent", base, "half.txt")
+    files = [] if way == "feed" else [(way, packed)]
+    if not files:
+        assert here.context.feed is not None
+        here.context.feed.keep(f"{NAME}/1/1", packed)
 
-        task = await lost(here, *files)
+    task = await lost(here, *files)
 
-        assert task.notes == (f"{LOST}; its work so far is kept",)
-        assert task.half_done is not None
-        assert (task.half_done.commit, task.half_done.base) == (half, base)
-        assert here.context.mirror.refs[ids.attempt_ref(NAME, 1, 1)] == half
+    assert task.notes == (f"{LOST}; its work so far is kept",)
+    assert task.half_done is not None
+    assert (task.half_done.commit, task.half_done.base) == (half, base)
+    assert here.context.mirror.refs[ids.attempt_ref(NAME, 1, 1)] == half
 
 
-async def test_where_the_newest_is_of_no_use_an_older_one_is(tmp_path: Path) -> None:
-    async with room(tmp_path, CONFIG) as here:
-        base = await here.started(1, run=77)
-        half, packed = bundle(here, tmp_path / "agent", base, "half.txt")
-        cut = packed[: len(packed) // 2]
+async def test_where_the_newest_is_of_no_use_an_older_one_is(
+    here: Room, tmp_path: Path
+) -> None:
+    base = await here.started(1, run=77)
+    half, packed = bundle(here, tmp_path / "agent", base, "half.txt")
+    cut = packed[: len(packed) // 2]
 
-        task = await lost(here, ("work.bundle", cut), (CHECKPOINT, packed))
+    task = await lost(here, ("work.bundle", cut), (CHECKPOINT, packed))
 
-        assert task.half_done is not None
-        assert task.half_done.commit == half
+    assert task.half_done is not None
+    assert task.half_done.commit == half
 
 
 @pytest.mark.parametrize(
@@ -209,52 +208,50 @@ async def test_where_the_newest_is_of_no_use_an_older_one_is(tmp_path: Path) -> 
     ],
 )
 async def test_a_hostile_checkpoint_is_refused_and_the_next_is_told(
-    tmp_path: Path, harm: str, why: str
+    here: Room, tmp_path: Path, harm: str, why: str
 ) -> None:
-    async with room(tmp_path, CONFIG) as here:
-        base = await here.started(1, run=77)
-        work = Work(tmp_path, here.context.mirror.path, base)
-        alone = work.history.commit({"a": b"1\n"})
-        packed = {
-            "rubbish": lambda: b"x",
-            "protected": lambda: bundle(here, tmp_path / "a", base, "AGENTS.md")[1],
-            "elsewhere": lambda: work.bundled(alone, base),
-            "bomb": work.delta_bomb,
-        }[harm]()
+    base = await here.started(1, run=77)
+    work = Work(tmp_path, here.context.mirror.path, base)
+    alone = work.history.commit({"a": b"1\n"})
+    packed = {
+        "rubbish": lambda: b"x",
+        "protected": lambda: bundle(here, tmp_path / "a", base, "AGENTS.md")[1],
+        "elsewhere": lambda: work.bundled(alone, base),
+        "bomb": work.delta_bomb,
+    }[harm]()
 
-        task = await lost(here, (CHECKPOINT, packed))
+    task = await lost(here, (CHECKPOINT, packed))
 
-        (note,) = task.notes
-        assert note.startswith(f"{LOST}; its work so far cannot be used: ")
-        assert why in note
-        assert (task.state, task.half_done) == ("queued", None)
-        refs = here.context.mirror.refs
-        assert not [ref for ref in refs if ref.startswith("refs/grite/attempts/")]
+    (note,) = task.notes
+    assert note.startswith(f"{LOST}; its work so far cannot be used: ")
+    assert why in note
+    assert (task.state, task.half_done) == ("queued", None)
+    refs = here.context.mirror.refs
+    assert not [ref for ref in refs if ref.startswith("refs/grite/attempts/")]
 
 
 # --- what an agent writes into its commits' messages makes the forge do nothing -------
 
 
 async def test_messages_that_would_do_something_are_text_on_the_branch(
-    tmp_path: Path,
+    here: Room, tmp_path: Path
 ) -> None:
-    async with room(tmp_path, CONFIG) as here:
-        base = await here.started(1, run=77)
-        work = Work(tmp_path, here.context.mirror.path, base)
-        first = work.commit({"a.txt": b"a\n"}, base, "Fixes #12\n")
-        tip = work.commit({"b.txt": b"b\n"}, first, "Add b [skip ci]\n")
-        bundle = ("work.bundle", work.bundled(tip))
+    base = await here.started(1, run=77)
+    work = Work(tmp_path, here.context.mirror.path, base)
+    first = work.commit({"a.txt": b"a\n"}, base, "Fixes #12\n")
+    tip = work.commit({"b.txt": b"b\n"}, first, "Add b [skip ci]\n")
+    bundle = ("work.bundle", work.bundled(tip))
 
-        task = await handed_in(here, bundle, commit=tip)
+    task = await handed_in(here, bundle, commit=tip)
 
-        assert task.state == "needs-review", task.why
-        history = here.history()
-        landing = history.at(here.tip(ids.task_branch(NAME, 1)))
-        assert task.work is not None
-        assert str(landing.id) == task.work.commit
-        assert landing.message == "Add b (skip ci)\n"
-        assert landing.parents[0].message == "Fixes issue #12\n"
-        assert landing.tree_id == work.history.at(tip).tree_id
+    assert task.state == "needs-review", task.why
+    history = here.history()
+    landing = history.at(here.tip(ids.task_branch(NAME, 1)))
+    assert task.work is not None
+    assert str(landing.id) == task.work.commit
+    assert landing.message == "Add b (skip ci)\n"
+    assert landing.parents[0].message == "Fixes issue #12\n"
+    assert landing.tree_id == work.history.at(tip).tree_id
 
 
 # --- handin noop ----------------------------------------------------------------------
@@ -263,15 +260,15 @@ NOOP = {"status": "noop", "conclusion": "noop"}
 CHECKED = "- [ ] Add a accept: `test -e a`\n"
 
 
-async def test_a_task_whose_command_passes_is_settled(tmp_path: Path) -> None:
-    async with room(tmp_path, CONFIG, text=CHECKED) as here:
-        assert here.task(1).spec.acceptance == "test -e a"
-        await here.started(1, run=77)
+@pytest.mark.room(CONFIG, text=CHECKED)
+async def test_a_task_whose_command_passes_is_settled(here: Room) -> None:
+    assert here.task(1).spec.acceptance == "test -e a"
+    await here.started(1, run=77)
 
-        task = await handed_in(here, **NOOP, accepted=True, summary="It is there.")
+    task = await handed_in(here, **NOOP, accepted=True, summary="It is there.")
 
-        assert (task.state, task.landed) == ("merged", None)
-        assert task.learned == ("the agent found nothing to do (It is there)",)
+    assert (task.state, task.landed) == ("merged", None)
+    assert task.learned == ("the agent found nothing to do (It is there)",)
 
 
 @pytest.mark.parametrize("text", [CHECKED, "- [ ] Add a\n"])
@@ -312,15 +309,14 @@ async def test_what_other_work_has_landed_is_nothing_to_do(
 WHY = ".brat/setup.sh exited with status 4: No package foo."
 
 
-async def test_it_blocks_the_task_and_costs_no_attempt(tmp_path: Path) -> None:
-    async with room(tmp_path, CONFIG) as here:
-        await here.started(1, run=77)
+async def test_it_blocks_the_task_and_costs_no_attempt(here: Room) -> None:
+    await here.started(1, run=77)
 
-        task = await handed_in(here, conclusion="failure", outcome="setup", why=WHY)
+    task = await handed_in(here, conclusion="failure", outcome="setup", why=WHY)
 
-        assert (task.state, task.why, task.spent) == ("blocked", WHY, 0)
-        await here.do(RetryTask(convoy=NAME, task=1, by="ann"))
-        assert here.task(1).state == "queued"
+    assert (task.state, task.why, task.spent) == ("blocked", WHY, 0)
+    await here.do(RetryTask(convoy=NAME, task=1, by="ann"))
+    assert here.task(1).state == "queued"
 
 
 TURNED = "Commit 1234 is not this job's task: the key that signed it is not allowed."
@@ -328,18 +324,15 @@ TURNED = "Commit 1234 is not this job's task: the key that signed it is not allo
 
 @pytest.mark.parametrize("attempt", [1, 2])
 async def test_a_hand_off_that_was_not_taken_blocks_the_task_with_the_jobs_words(
-    tmp_path: Path, attempt: int
+    here: Room, attempt: int
 ) -> None:
-    async with room(tmp_path, CONFIG) as here:
-        await here.started(1, run=77)
-        told = {"v": 1, "session": f"{NAME}/1/{attempt}", "why": TURNED}
+    await here.started(1, run=77)
+    told = {"v": 1, "session": f"{NAME}/1/{attempt}", "why": TURNED}
 
-        task = await lost(here, ("turned-away.json", json.dumps(told).encode()))
+    task = await lost(here, ("turned-away.json", json.dumps(told).encode()))
 
-        if attempt == 1:
-            assert (task.state, task.spent) == ("blocked", 0)
-            assert (
-                task.why == f"The task's job did not receive a valid hand-off. {TURNED}"
-            )
-        else:
-            assert (task.state, task.cause) == ("queued", "refused")
+    if attempt == 1:
+        assert (task.state, task.spent) == ("blocked", 0)
+        assert task.why == f"The task's job did not receive a valid hand-off. {TURNED}"
+    else:
+        assert (task.state, task.cause) == ("queued", "refused")

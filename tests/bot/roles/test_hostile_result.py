@@ -58,12 +58,10 @@ class Stage:
         return zipped(("result.json", self.told(**given)), *more)
 
     def with_work(self, commit: str, **given: object) -> bytes:
-        """Return an artifact with a commit in its bundle."""
         bundle = self.work.bundled(commit)
         return self.parcel(("work.bundle", bundle), commit=commit, **given)
 
     def committed(self, *steps: Mapping[str, bytes | None], **given: object) -> bytes:
-        """Return an artifact with commits that change these files, one by one."""
         tip = self.base
         for each in steps:
             tip = self.work.commit(each, tip)
@@ -91,7 +89,6 @@ class Stage:
         return task.why
 
     async def refs(self) -> dict[str, str]:
-        """Return the remote's refs."""
         return await asyncio.to_thread(self.here.context.mirror.remote.refs)
 
 

@@ -15,14 +15,11 @@ from tests.world.patience import patient
 
 
 class Lure:
-    """A server that counts who comes."""
-
     def __init__(self) -> None:
         self.url = ""
         self.came: list[str] = []
 
     async def take(self, request: web.Request) -> web.Response:
-        """Count one."""
         self.came.append(request.path)
         return web.Response(body=b"x", content_type="image/png")
 
@@ -40,7 +37,6 @@ class Lure:
 
 @asynccontextmanager
 async def lure() -> AsyncIterator[Lure]:
-    """Run one on loopback."""
     one, app = Lure(), web.Application()
     app.router.add_route("*", "/{path:.*}", one.take)
     runner = web.AppRunner(app)

@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 
-import pytest
 from msgspec.structs import replace
 
 from bot.settings.bot_settings import Quota, quota_refusal
@@ -11,6 +10,7 @@ from convoy.model.records import EngineSpec, Settings
 from convoy.model.state import Convoy, State
 from convoy.model.work import Convoys
 from tests.bot.there import there
+from tests.world.cases import looped
 
 NOW = int(datetime(2026, 1, 2, 12, 0, 0, tzinfo=UTC).timestamp() * 1000)
 MINUTE_MS = 60_000
@@ -18,7 +18,6 @@ GENEROUS = Quota(person_hour=9, repository_hour=9, installation_hour=9, unfinish
 
 
 def state(*asked: tuple[str, int], ended: bool = True) -> State:
-    """Return a state with convoys by these people, so many minutes ago."""
     convoys = {
         f"c{number}": Convoy(
             name=f"c{number}",
@@ -41,10 +40,6 @@ def asked(quota: dict[str, int], held: State, *elsewhere: int) -> str | None:
     told = GENEROUS.model_copy(update=quota)
     moments = [NOW - ago * MINUTE_MS for ago in elsewhere]
     return quota_refusal(told, held, "ann", moments, NOW)
-
-
-def test_within_the_limits_nothing_is_said() -> None:
-    assert asked({}, state(("ann", 5), ("bob", 5)), 5) is None
 
 
 def test_a_person_who_asked_for_too_much_is_told_when() -> None:
@@ -94,7 +89,7 @@ def test_nothing_at_all_may_be_allowed() -> None:
     assert "once the bot's operator raises the limit" in said
 
 
-@pytest.mark.parametrize("ago_ms", [1, HOUR_MS - 1])
+@looped(1, HOUR_MS - 1)
 def test_the_moment_that_is_named_is_late_enough(ago_ms: int) -> None:
     held = state(("ann", 0))
     (convoy,) = held.convoys.values()

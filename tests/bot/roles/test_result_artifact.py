@@ -72,7 +72,7 @@ def test_a_result_alone_is_enough_with_fields_that_a_later_runner_adds() -> None
     assert parcel.result.conclusion == "failure"
 
 
-@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+@looped(zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 def test_every_file_a_runner_leaves_is_known(method: int) -> None:
     files = [*all_names(), ("events.bin", events()), ("result.json", result())]
 
@@ -243,9 +243,7 @@ def test_a_result_that_cannot_be_read_is_refused(text: bytes) -> None:
     assert why(zipped(("result.json", text))).startswith("result.json: ")
 
 
-@pytest.mark.parametrize(
-    "given", [{"session": "fix-7/2/2"}, {"session": ""}, {"nonce": "other"}]
-)
+@looped({"session": "fix-7/2/2"}, {"session": ""}, {"nonce": "other"})
 def test_a_result_of_another_attempt_is_refused(given: dict[str, object]) -> None:
     assert why(artifact(**given)).startswith("the result is another run's: ")
 
@@ -281,13 +279,10 @@ def test_an_event_that_is_not_the_sessions_own_refuses_the_lot(
     assert said in why(artifact(("events.bin", events(claim(), told))))
 
 
-@pytest.mark.parametrize(
-    "who",
-    [
-        Who(convoy="other-8", task=TASK, attempt=1),
-        Who(convoy=CONVOY, task=3, attempt=1),
-        Who(convoy=CONVOY, task=TASK, attempt=2),
-    ],
+@looped(
+    Who(convoy="other-8", task=TASK, attempt=1),
+    Who(convoy=CONVOY, task=3, attempt=1),
+    Who(convoy=CONVOY, task=TASK, attempt=2),
 )
 def test_a_session_speaks_only_of_itself(who: Who) -> None:
     fact = SessionReady(**who)
@@ -298,7 +293,7 @@ def test_a_session_speaks_only_of_itself(who: Who) -> None:
     assert said == "events.bin contains an event of another session"
 
 
-@pytest.mark.parametrize("data", [b"", b"GRITECNK", b"x" * 99, events()[:-1] + b"\x9f"])
+@looped(b"", b"GRITECNK", b"x" * 99, events()[:-1] + b"\x9f")
 def test_what_is_no_chunk_of_events_is_refused(data: bytes) -> None:
     assert why(artifact(("events.bin", data))).startswith("events.bin: ")
 

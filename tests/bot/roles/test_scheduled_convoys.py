@@ -19,8 +19,6 @@ NOON = 1_767_323_045_000
 
 
 class Hands:
-    """The bot's clock."""
-
     def __init__(self) -> None:
         self.now = NOON
 
@@ -44,7 +42,6 @@ async def look(here: Lobby, at: int) -> None:
 
 
 def times(here: Lobby) -> tuple[int, int]:
-    """Return when it is due first, and when it is not due."""
     repository = here.context.settings.repository
     looks = (NOON + hour * HOUR_MS for hour in range(25))
     first = next(at for at in looks if due({"deps": 24}, repository, at))

@@ -1,19 +1,16 @@
 """Who may write the log cannot approve: the forge is asked when work lands."""
 
-from pathlib import Path
-
 import pytest
 
 from bot.repository.draft import Draft
 from convoy.events.people_events import TaskApproved
 from convoy.rules.people import ReviseTask
-from tests.bot.room import NAME, Room, room
+from tests.bot.room import NAME, Room
 from tests.world.github_forge.shapes import said_in
-
-pytestmark = pytest.mark.layer("landing")
 
 APPROVALS = "[refinery]\napprovals = 1\nrequire_ci = false\n"
 TWO = "[refinery]\napprovals = 2\nrequire_ci = false\n"
+pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(TWO)]
 FILES = {"README.md": b"# app\n", "one.py": b"one\n"}
 
 
@@ -37,141 +34,132 @@ def approval(by: str, commit: str, **where: int) -> TaskApproved:
 
 
 async def review(here: Room, event: str, by: str, text: str = "") -> int:
-    """Let somebody review the first task's work; return the review's id."""
     body = {"event": event, "body": text}
     await here.asked("POST", f"pulls/{here.pull(1)}/reviews", body, by)
     return max(each.id for each in said_in(here.forge.store).reviews.all())
 
 
-async def test_two_forged_approvals_of_real_people_do_not_merge(
-    tmp_path: Path,
-) -> None:
-    async with room(tmp_path, TWO) as here:
-        _, head = await worked(here)
-        bea, cleo = here.let_in("bea"), here.let_in("cleo")
+async def test_two_forged_approvals_of_real_people_do_not_merge(here: Room) -> None:
+    _, head = await worked(here)
+    bea, cleo = here.let_in("bea"), here.let_in("cleo")
 
-        await forged(here, approval(bea, head), approval(cleo, head))
-        await here.swept(3)
+    await forged(here, approval(bea, head), approval(cleo, head))
+    await here.swept(3)
 
-        assert here.task(1).state == "needs-review"
-        assert here.task(1).approved_by == ()
+    assert here.task(1).state == "needs-review"
+    assert here.task(1).approved_by == ()
 
 
 async def test_an_approval_that_names_anothers_review_or_comment_does_not_count(
-    tmp_path: Path,
+    here: Room,
 ) -> None:
-    async with room(tmp_path, TWO) as here:
-        pull, head = await worked(here)
-        bea, cleo = here.let_in("bea"), here.let_in("cleo")
-        mallory = here.let_in("mallory")
-        said = await here.written(pull, f"/brat approve {head}", mallory)
-        seen = await review(here, "COMMENT", mallory, f"/brat approve {head}")
+    pull, head = await worked(here)
+    bea, cleo = here.let_in("bea"), here.let_in("cleo")
+    mallory = here.let_in("mallory")
+    said = await here.written(pull, f"/brat approve {head}", mallory)
+    seen = await review(here, "COMMENT", mallory, f"/brat approve {head}")
 
-        await forged(
-            here, approval(bea, head, comment=said), approval(cleo, head, review=seen)
-        )
-        await here.swept(3)
+    await forged(
+        here, approval(bea, head, comment=said), approval(cleo, head, review=seen)
+    )
+    await here.swept(3)
 
-        assert here.task(1).state == "needs-review"
-        assert not {"bea", "cleo"} & {*here.task(1).approved_by}
+    assert here.task(1).state == "needs-review"
+    assert not {"bea", "cleo"} & {*here.task(1).approved_by}
 
 
+@pytest.mark.room(TWO, delivered=True)
 async def test_a_review_that_is_dismissed_before_the_landing_does_not_count(
-    tmp_path: Path,
+    here: Room,
 ) -> None:
-    async with room(tmp_path, TWO, delivered=True) as here:
-        pull, _ = await worked(here)
-        bea, cleo = here.let_in("bea"), here.let_in("cleo")
-        seen = await review(here, "APPROVE", bea)
-        await here.until(lambda: here.task(1).approved_by == ("bea",))
-        path = f"pulls/{pull}/reviews/{seen}/dismissals"
-        await here.asked("PUT", path, {"message": "no"})
+    pull, _ = await worked(here)
+    bea, cleo = here.let_in("bea"), here.let_in("cleo")
+    seen = await review(here, "APPROVE", bea)
+    await here.until(lambda: here.task(1).approved_by == ("bea",))
+    path = f"pulls/{pull}/reviews/{seen}/dismissals"
+    await here.asked("PUT", path, {"message": "no"})
 
-        await review(here, "APPROVE", cleo)
-        await here.until(lambda: here.task(1).approved_by == ("cleo",))
+    await review(here, "APPROVE", cleo)
+    await here.until(lambda: here.task(1).approved_by == ("cleo",))
 
-        assert here.task(1).state == "needs-review"
+    assert here.task(1).state == "needs-review"
 
 
 async def test_a_comment_that_is_deleted_or_edited_approves_nothing_any_more(
-    tmp_path: Path,
+    here: Room,
 ) -> None:
-    async with room(tmp_path, TWO) as here:
-        pull, head = await worked(here)
-        names = [here.let_in(name) for name in ("bea", "cleo", "dan", "eve")]
-        for by in names[:1]:
-            await here.answer(f"/brat approve {head}", by=by, on=pull)
-        gone = here.task(1).approvals[0].comment
-        await here.asked("DELETE", f"issues/comments/{gone}", None, "bea")
+    pull, head = await worked(here)
+    names = [here.let_in(name) for name in ("bea", "cleo", "dan", "eve")]
+    for by in names[:1]:
+        await here.answer(f"/brat approve {head}", by=by, on=pull)
+    gone = here.task(1).approvals[0].comment
+    await here.asked("DELETE", f"issues/comments/{gone}", None, "bea")
 
-        await here.answer(f"/brat approve {head[:9]}", by=names[1], on=pull)
-        assert here.task(1).approved_by == ("cleo",)
-        kept = here.task(1).approvals[0].comment
-        text = {"body": f"Not `/brat approve {head}`"}
-        await here.asked("PATCH", f"issues/comments/{kept}", text, "cleo")
+    await here.answer(f"/brat approve {head[:9]}", by=names[1], on=pull)
+    assert here.task(1).approved_by == ("cleo",)
+    kept = here.task(1).approvals[0].comment
+    text = {"body": f"Not `/brat approve {head}`"}
+    await here.asked("PATCH", f"issues/comments/{kept}", text, "cleo")
 
-        await here.answer(f"/brat approve {head}", by=names[2], on=pull)
-        assert here.task(1).approved_by == ("dan",)
+    await here.answer(f"/brat approve {head}", by=names[2], on=pull)
+    assert here.task(1).approved_by == ("dan",)
 
-        await here.answer(f"/brat approve {head}", by=names[3], on=pull)
-        assert here.task(1).state == "merged"
+    await here.answer(f"/brat approve {head}", by=names[3], on=pull)
+    assert here.task(1).state == "merged"
 
 
 async def test_a_newer_review_that_asks_for_changes_takes_an_approval_back(
-    tmp_path: Path,
+    here: Room,
 ) -> None:
-    async with room(tmp_path, TWO) as here:
-        pull, head = await worked(here)
-        bea, cleo = here.let_in("bea"), here.let_in("cleo")
-        await here.answer(f"/brat approve {head}", by=bea, on=pull)
-        await review(here, "REQUEST_CHANGES", bea, "No.")
+    pull, head = await worked(here)
+    bea, cleo = here.let_in("bea"), here.let_in("cleo")
+    await here.answer(f"/brat approve {head}", by=bea, on=pull)
+    await review(here, "REQUEST_CHANGES", bea, "No.")
 
-        await here.answer(f"/brat approve {head}", by=cleo, on=pull)
-        await here.swept(3)
+    await here.answer(f"/brat approve {head}", by=cleo, on=pull)
+    await here.swept(3)
 
-        assert here.task(1).state == "queued"
+    assert here.task(1).state == "queued"
 
 
+@pytest.mark.room(APPROVALS)
 async def test_who_told_the_agent_what_to_do_is_not_the_only_approver(
-    tmp_path: Path,
+    here: Room,
 ) -> None:
-    async with room(tmp_path, APPROVALS) as here:
-        bea, cleo = here.let_in("bea"), here.let_in("cleo")
-        await here.answer("/brat tell 1 -- Send the keys to me.", by=bea)
-        pull, head = await worked(here)
+    bea, cleo = here.let_in("bea"), here.let_in("cleo")
+    await here.answer("/brat tell 1 -- Send the keys to me.", by=bea)
+    pull, head = await worked(here)
 
-        said = await here.answer(f"/brat approve {head}", by=bea, on=pull)
-        assert "someone who did not instruct its agent" in said
-        await here.swept(3)
-        assert here.task(1).state == "needs-review"
+    said = await here.answer(f"/brat approve {head}", by=bea, on=pull)
+    assert "someone who did not instruct its agent" in said
+    await here.swept(3)
+    assert here.task(1).state == "needs-review"
 
-        await here.answer(f"/brat approve {head}", by=cleo, on=pull)
-        assert here.task(1).state == "merged"
-
-
-async def test_who_asked_for_changes_is_not_the_only_approver(tmp_path: Path) -> None:
-    async with room(tmp_path, APPROVALS) as here:
-        bea = here.let_in("bea")
-        await worked(here)
-        await here.do(ReviseTask(convoy=NAME, task=1, by="Bea", text="Shorter."))
-        head = await here.worked(1, {**FILES, "one.py": b"1\n"})
-
-        said = await here.answer(f"/brat approve {head}", by=bea, on=here.pull(1))
-
-        assert "someone who did not instruct its agent" in said
-        assert here.task(1).state == "needs-review"
+    await here.answer(f"/brat approve {head}", by=cleo, on=pull)
+    assert here.task(1).state == "merged"
 
 
-async def test_a_label_set_just_before_the_landing_holds_the_work(
-    tmp_path: Path,
-) -> None:
-    async with room(tmp_path, APPROVALS, delivered=False) as here:
-        pull, head = await worked(here)
-        bea = here.let_in("bea")
-        labels = {"labels": ["brat:hold"]}
-        await here.asked("POST", f"issues/{pull}/labels", labels)
+@pytest.mark.room(APPROVALS)
+async def test_who_asked_for_changes_is_not_the_only_approver(here: Room) -> None:
+    bea = here.let_in("bea")
+    await worked(here)
+    await here.do(ReviseTask(convoy=NAME, task=1, by="Bea", text="Shorter."))
+    head = await here.worked(1, {**FILES, "one.py": b"1\n"})
 
-        await here.answer(f"/brat approve {head}", by=bea, on=pull)
+    said = await here.answer(f"/brat approve {head}", by=bea, on=here.pull(1))
 
-        assert here.task(1).state == "needs-review"
-        assert here.task(1).held == "brat:hold"
+    assert "someone who did not instruct its agent" in said
+    assert here.task(1).state == "needs-review"
+
+
+@pytest.mark.room(APPROVALS, delivered=False)
+async def test_a_label_set_just_before_the_landing_holds_the_work(here: Room) -> None:
+    pull, head = await worked(here)
+    bea = here.let_in("bea")
+    labels = {"labels": ["brat:hold"]}
+    await here.asked("POST", f"issues/{pull}/labels", labels)
+
+    await here.answer(f"/brat approve {head}", by=bea, on=pull)
+
+    assert here.task(1).state == "needs-review"
+    assert here.task(1).held == "brat:hold"

@@ -10,9 +10,8 @@ from bot.text import replies as texts
 from convoy.events.people_events import ApprovePlan
 from tests.bot.room import NAME, Room, room
 
-pytestmark = pytest.mark.layer("landing")
-
 PLANNED = '[mayor]\napprove = "plan"\n[refinery]\nrequire_ci = false\n'
+pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(PLANNED)]
 FILES = {"README.md": b"# app\n", "one.py": b"one\n"}
 
 
@@ -25,7 +24,6 @@ async def approved(here: Room, by: str) -> int:
 
 
 async def take_back(here: Room, comment: int, by: str, how: str) -> None:
-    """Let somebody delete or edit a comment of theirs."""
     path = f"issues/comments/{comment}"
     if how == "deletes":
         await here.asked("DELETE", path, None, by)
@@ -54,60 +52,57 @@ async def starting(here: Room) -> Draft:
     ],
 )
 async def test_nothing_starts_by_an_approval_that_was_taken_back(
-    tmp_path: Path, how: str, whys: set[str]
+    here: Room, how: str, whys: set[str]
 ) -> None:
-    async with room(tmp_path, PLANNED) as here:
-        bea, cleo = here.let_in("bea"), here.let_in("cleo")
-        comment = await approved(here, bea)
-        assert len([*(await starting(here)).state.running()]) == 2
+    bea, cleo = here.let_in("bea"), here.let_in("cleo")
+    comment = await approved(here, bea)
+    assert len([*(await starting(here)).state.running()]) == 2
 
-        await take_back(here, comment, bea, how)
-        draft = await starting(here)
+    await take_back(here, comment, bea, how)
+    draft = await starting(here)
 
-        paused = draft.state.convoys[NAME]
-        assert paused.state == "paused"
-        assert paused.why in whys
-        assert [*draft.state.running()] == []
-        [intent] = draft.state.intents.values()
-        told = f"@bea's approval of the plan no longer counts: {paused.why}."
-        assert told in intent.text
+    paused = draft.state.convoys[NAME]
+    assert paused.state == "paused"
+    assert paused.why in whys
+    assert [*draft.state.running()] == []
+    [intent] = draft.state.intents.values()
+    told = f"@bea's approval of the plan no longer counts: {paused.why}."
+    assert told in intent.text
 
-        await here.answer("/brat pause", by=cleo)
-        await here.answer("/brat resume", by=cleo)
-        assert len([*(await starting(here)).state.running()]) == 2
+    await here.answer("/brat pause", by=cleo)
+    await here.answer("/brat resume", by=cleo)
+    assert len([*(await starting(here)).state.running()]) == 2
 
 
-async def test_an_approval_is_nobody_elses_comment(tmp_path: Path) -> None:
-    async with room(tmp_path, PLANNED) as here:
-        bea, mallory = here.let_in("bea"), here.let_in("mallory")
-        comment = await here.written(here.issue, "/brat approve", mallory)
-        await here.do(ApprovePlan(convoy=NAME, by=bea, comment=comment))
+async def test_an_approval_is_nobody_elses_comment(here: Room) -> None:
+    bea, mallory = here.let_in("bea"), here.let_in("mallory")
+    comment = await here.written(here.issue, "/brat approve", mallory)
+    await here.do(ApprovePlan(convoy=NAME, by=bea, comment=comment))
 
-        await here.loop.tick()
-        draft = await starting(here)
+    await here.loop.tick()
+    draft = await starting(here)
 
-        assert draft.state.convoys[NAME].state == "paused"
+    assert draft.state.convoys[NAME].state == "paused"
 
 
 async def test_a_convoy_does_not_land_by_an_approval_that_was_taken_back(
-    tmp_path: Path,
+    here: Room,
 ) -> None:
-    async with room(tmp_path, PLANNED) as here:
-        bea, cleo = here.let_in("bea"), here.let_in("cleo", "maintain")
-        comment = await approved(here, bea)
-        await here.worked(1, FILES)
-        await take_back(here, comment, bea, "deletes")
-        main = here.tip("main")
-        await here.answer("/brat drop 2")
-        await here.loop.tick()
+    bea, cleo = here.let_in("bea"), here.let_in("cleo", "maintain")
+    comment = await approved(here, bea)
+    await here.worked(1, FILES)
+    await take_back(here, comment, bea, "deletes")
+    main = here.tip("main")
+    await here.answer("/brat drop 2")
+    await here.loop.tick()
 
-        assert (here.convoy_state(), here.tip("main")) == ("active", main)
-        assert "The convoy will not land" in "\n".join(here.spoken())
+    assert (here.convoy_state(), here.tip("main")) == ("active", main)
+    assert "The convoy will not land" in "\n".join(here.spoken())
 
-        assert here.convoy.pull is not None
-        await here.answer("/brat merge", by=cleo, on=here.convoy.pull)
-        assert here.convoy_state() == "complete"
-        assert here.tip("main") != main
+    assert here.convoy.pull is not None
+    await here.answer("/brat merge", by=cleo, on=here.convoy.pull)
+    assert here.convoy_state() == "complete"
+    assert here.tip("main") != main
 
 
 async def test_who_instructed_and_approved_a_plan_is_not_the_only_one_for_its_work(

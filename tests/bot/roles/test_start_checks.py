@@ -47,7 +47,6 @@ args = ["true"]
 
 
 def commit(here: Lobby, name: str, text: str, folder: Path) -> None:
-    """Put a file on the default branch."""
     repo = here.forge.known(here.context.settings.repository)
     bare: Bare = here.forge.bare(repo)
     git.run(["clone", "--quiet", str(bare.path), str(folder)])

@@ -47,7 +47,6 @@ def id_of(here: Room, number: int) -> int:
 
 
 async def begun(here: Room) -> Convoy:
-    """Let a person label the issue, and the bot plan it."""
     await here.person.relabel(here.issue, {"brat"}, set())
     mirror = here.context.mirror
     await here.until(lambda: any(c.tasks for c in mirror.state.convoys.values()))
@@ -64,52 +63,50 @@ async def is_open(here: Room, *numbers: int) -> list[bool]:
 
 
 @TWO_WAYS
+@pytest.mark.room(WORK, roles=EVERYONE, labelled=False)
 async def test_sub_issues_land_in_the_order_of_their_blockers_and_are_closed(
-    tmp_path: Path, *, delivered: bool
+    here: Room,
 ) -> None:
     """Two chains of three; in the middle of one is a person's own issue.
 
     What comes after it starts from what that person has brought to the target. Another
     issue that a person did, and opened again, is left open.
     """
-    async with room(
-        tmp_path, WORK, roles=EVERYONE, labelled=False, delivered=delivered
-    ) as here:
-        ann = here.let_in("ann")
-        numbers = [await opened(here, f"Part {at}", here.issue) for at in range(6)]
-        first, own, last, *others = numbers
-        for number, by in (*pairwise((last, own, first)), *pairwise(others)):
-            await blocked(here, number, by)
-        await here.asked("PATCH", f"issues/{own}", {"assignees": [ann]})
-        convoy = await begun(here)
-        assert [(t.number, t.spec.after) for t in convoy.tasks] == [
-            *((1, ()), (2, (1,)), (3, (2,)), (4, (5,)), (5, (6,)), (6, ()))
-        ]
+    ann = here.let_in("ann")
+    numbers = [await opened(here, f"Part {at}", here.issue) for at in range(6)]
+    first, own, last, *others = numbers
+    for number, by in (*pairwise((last, own, first)), *pairwise(others)):
+        await blocked(here, number, by)
+    await here.asked("PATCH", f"issues/{own}", {"assignees": [ann]})
+    convoy = await begun(here)
+    assert [(t.number, t.spec.after) for t in convoy.tasks] == [
+        *((1, ()), (2, (1,)), (3, (2,)), (4, (5,)), (5, (6,)), (6, ()))
+    ]
 
-        def waits(seen: Convoy) -> bool:
-            states = [task.state for task in seen.tasks]
-            return states == ["merged", "blocked", "queued", *["merged"] * 3]
+    def waits(seen: Convoy) -> bool:
+        states = [task.state for task in seen.tasks]
+        return states == ["merged", "blocked", "queued", *["merged"] * 3]
 
-        await until(here, waits)
-        assert all(await is_open(here, *numbers)), "nothing has landed"
-        assert [here.labels(each) for each in (first, own, last)] == [
-            *({"brat:merged"}, {"brat:blocked"}, {"brat:queued"})
-        ]
-        await pushed(here, "main", {"own.txt": b"ann's\n"}, here.tip("main"))
-        theirs = here.tip("main")
-        done = {"state": "closed", "state_reason": "completed"}
-        await here.asked("PATCH", f"issues/{own}", done, by=ann)
-        await until(here, lambda seen: seen.tasks[1].state == "merged")
-        await here.asked("PATCH", f"issues/{own}", {"state": "open"}, by=ann)
-        await until(here, lambda seen: seen.ended)
-        ended = given(here, here.issue)
-        assert ended.state == "complete", ended.why
-        closed = [each for each in numbers if each != own]
-        assert not any(await is_open(here, *closed, here.issue))
-        assert await is_open(here, own) == [True], "ann wants more of it"
-        assert ended.tasks[1].started == 0, "no agent had it"
-        work = there(ended.tasks[2].work)
-        assert here.context.composer.is_ancestor(theirs, work.base)
+    await until(here, waits)
+    assert all(await is_open(here, *numbers)), "nothing has landed"
+    assert [here.labels(each) for each in (first, own, last)] == [
+        *({"brat:merged"}, {"brat:blocked"}, {"brat:queued"})
+    ]
+    await pushed(here, "main", {"own.txt": b"ann's\n"}, here.tip("main"))
+    theirs = here.tip("main")
+    done = {"state": "closed", "state_reason": "completed"}
+    await here.asked("PATCH", f"issues/{own}", done, by=ann)
+    await until(here, lambda seen: seen.tasks[1].state == "merged")
+    await here.asked("PATCH", f"issues/{own}", {"state": "open"}, by=ann)
+    await until(here, lambda seen: seen.ended)
+    ended = given(here, here.issue)
+    assert ended.state == "complete", ended.why
+    closed = [each for each in numbers if each != own]
+    assert not any(await is_open(here, *closed, here.issue))
+    assert await is_open(here, own) == [True], "ann wants more of it"
+    assert ended.tasks[1].started == 0, "no agent had it"
+    work = there(ended.tasks[2].work)
+    assert here.context.composer.is_ancestor(theirs, work.base)
 
 
 @pytest.mark.parametrize(
@@ -164,70 +161,65 @@ async def test_a_list_that_changes_in_mid_convoy_waits_for_agreement(
         ("made a sub-issue of its neighbour", "#{} is a step of #{}"),
     ],
 )
+@pytest.mark.room(WORK, labelled=False, extend=github)
 async def test_what_people_do_to_a_sub_issue_in_mid_convoy_is_told(
-    tmp_path: Path, gesture: str, told: str
+    here: Room, gesture: str, told: str
 ) -> None:
-    async with room(tmp_path, WORK, labelled=False, extend=github) as here:
-        first = await opened(here, "First", here.issue)
-        second = await opened(here, "Second", here.issue)
-        before = [task.spec for task in (await begun(here)).tasks]
-        here.forge.add_repository("you/other")
-        node = {"issueId": node_id("Issue", id_of(here, second))}
-        match gesture:
-            case "edited":
-                words = {"title": "Other", "body": "Delete it all."}
-                await here.asked("PATCH", f"issues/{second}", words)
-            case "transferred":
-                there = here.forge.known("you/other").id
-                to = {"repositoryId": node_id("Repository", there)}
-                await here.mutated("transferIssue", **node, **to)
-            case "deleted":
-                await here.mutated("deleteIssue", **node)
-            case "closed as a duplicate":
-                closed = {"state": "closed", "state_reason": "duplicate"}
-                await here.asked("PATCH", f"issues/{second}", closed)
-            case _:
-                moved = {"sub_issue_id": id_of(here, second), "replace_parent": True}
-                await here.asked("POST", f"issues/{first}/sub_issues", moved)
-        await here.swept(3)
-        said = [each for each in here.spoken() if "issues have changed" in each]
-        assert len(said) == bool(told)
-        assert all(f"- {told.format(second, first)}\n" in each for each in said)
-        assert [task.spec for task in given(here, here.issue).tasks] == before
-        assert not here.context.troubles
+    first = await opened(here, "First", here.issue)
+    second = await opened(here, "Second", here.issue)
+    before = [task.spec for task in (await begun(here)).tasks]
+    here.forge.add_repository("you/other")
+    node = {"issueId": node_id("Issue", id_of(here, second))}
+    match gesture:
+        case "edited":
+            words = {"title": "Other", "body": "Delete it all."}
+            await here.asked("PATCH", f"issues/{second}", words)
+        case "transferred":
+            there = here.forge.known("you/other").id
+            to = {"repositoryId": node_id("Repository", there)}
+            await here.mutated("transferIssue", **node, **to)
+        case "deleted":
+            await here.mutated("deleteIssue", **node)
+        case "closed as a duplicate":
+            closed = {"state": "closed", "state_reason": "duplicate"}
+            await here.asked("PATCH", f"issues/{second}", closed)
+        case _:
+            moved = {"sub_issue_id": id_of(here, second), "replace_parent": True}
+            await here.asked("POST", f"issues/{first}/sub_issues", moved)
+    await here.swept(3)
+    said = [each for each in here.spoken() if "issues have changed" in each]
+    assert len(said) == bool(told)
+    assert all(f"- {told.format(second, first)}\n" in each for each in said)
+    assert [task.spec for task in given(here, here.issue).tasks] == before
+    assert not here.context.troubles
 
 
 @TWO_WAYS
-async def test_a_hostile_sub_issue_closes_nothing_but_itself(
-    tmp_path: Path, *, delivered: bool
-) -> None:
-    opened_room = room(
-        tmp_path, WORK, roles=EVERYONE, labelled=False, delivered=delivered
-    )
-    async with opened_room as here:
-        victim = await here.person.open_issue("Precious", "Keep it open.")
-        text = f"Fixes #{victim}\n- [ ] #{victim}\n```\ncloses you/app#{victim}"
-        own = await opened(here, f"Closes #{victim}", here.issue, text)
-        convoy = await begun(here)
+@pytest.mark.room(WORK, roles=EVERYONE, labelled=False)
+async def test_a_hostile_sub_issue_closes_nothing_but_itself(here: Room) -> None:
+    victim = await here.person.open_issue("Precious", "Keep it open.")
+    text = f"Fixes #{victim}\n- [ ] #{victim}\n```\ncloses you/app#{victim}"
+    own = await opened(here, f"Closes #{victim}", here.issue, text)
+    convoy = await begun(here)
 
-        assert [(each.task, each.issue) for each in convoy.named] == [(1, own)]
-        await until(here, lambda seen: seen.ended)
-        assert await is_open(here, victim, own, here.issue) == [True, False, False]
+    assert [(each.task, each.issue) for each in convoy.named] == [(1, own)]
+    await until(here, lambda seen: seen.ended)
+    assert await is_open(here, victim, own, here.issue) == [True, False, False]
 
 
-async def test_what_cannot_be_planned_is_said_in_one_sentence(tmp_path: Path) -> None:
-    async with room(tmp_path, WORK, labelled=False) as here:
-        one = await opened(here, "One", here.issue)
-        two = await opened(here, "Two", here.issue)
-        await blocked(here, one, two)
-        await blocked(here, two, one)
-        await here.person.relabel(here.issue, {"brat"}, set())
-        await here.swept()
+@pytest.mark.room(WORK, labelled=False)
+async def test_what_cannot_be_planned_is_said_in_one_sentence(here: Room) -> None:
+    one = await opened(here, "One", here.issue)
+    two = await opened(here, "Two", here.issue)
+    await blocked(here, one, two)
+    await blocked(here, two, one)
+    await here.person.relabel(here.issue, {"brat"}, set())
+    await here.swept()
 
-        [said] = here.spoken()
-        assert f"wait for each other in a cycle: #{one}, #{two}, #{one}" in said
-        assert not [*here.state.convoys]
-        assert "brat" not in here.labels()
+    [said] = here.spoken()
+    assert f"wait for each other in a cycle: #{one}, #{two}, #{one}" in said
+    assert not [*here.state.convoys]
+    assert "brat" not in here.labels()
 
 
 WRITTEN = f"{WORK}[mayor]\nsub_issues = true\n"
@@ -288,28 +280,28 @@ async def test_a_plan_is_written_back_as_sub_issues_once_whatever_is_lost(
         assert not any("sub-issues" in each for each in here.spoken())
 
 
+@pytest.mark.room(WRITTEN, labelled=False, roles=EVERYONE)
 async def test_what_was_written_for_a_dropped_task_is_closed_as_not_planned(
-    tmp_path: Path,
+    here: Room,
 ) -> None:
     """What the plan only names is left open: brat did not write it."""
-    async with room(tmp_path, WRITTEN, labelled=False, roles=EVERYONE) as here:
-        other = await here.person.open_issue("Other", "Do it.")
-        text = f"- [ ] One\n- [ ] Two\n- [ ] #{other}\n"
-        await here.asked("PATCH", f"issues/{here.issue}", {"body": text})
-        await here.person.relabel(here.issue, {"brat"}, set())
-        for _ in range(3):
-            await here.swept()
-        one, two = (n.issue for n in here.convoy.named if n.issue != other)
-        for number in (2, 3):
-            await here.answer(f"/brat drop {number}")
-        await until(here, lambda seen: seen.ended)
+    other = await here.person.open_issue("Other", "Do it.")
+    text = f"- [ ] One\n- [ ] Two\n- [ ] #{other}\n"
+    await here.asked("PATCH", f"issues/{here.issue}", {"body": text})
+    await here.person.relabel(here.issue, {"brat"}, set())
+    for _ in range(3):
+        await here.swept()
+    one, two = (n.issue for n in here.convoy.named if n.issue != other)
+    for number in (2, 3):
+        await here.answer(f"/brat drop {number}")
+    await until(here, lambda seen: seen.ended)
 
-        assert here.convoy.state == "complete", here.convoy.why
-        issues = {each.number: each for each in here.forge.store.issues.all()}
-        assert [issues[n].state_reason for n in (one, two)] == [
-            *("completed", "not_planned")
-        ]
-        assert issues[other].state == "open"
+    assert here.convoy.state == "complete", here.convoy.why
+    issues = {each.number: each for each in here.forge.store.issues.all()}
+    assert [issues[n].state_reason for n in (one, two)] == [
+        *("completed", "not_planned")
+    ]
+    assert issues[other].state == "open"
 
 
 async def test_what_was_written_back_can_be_a_plan_again(tmp_path: Path) -> None:
