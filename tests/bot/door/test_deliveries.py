@@ -50,8 +50,6 @@ async def receiver() -> AsyncIterator[Receiver]:
 
 
 class Story:
-    """A forge, a bot whose post goes through our hands, and a person."""
-
     def __init__(self, here: Town, loop: Loop, port: int, receiver: Receiver) -> None:
         self.here = here
         self.loop = loop
@@ -88,7 +86,6 @@ class Story:
             await self.loop.tick()
 
     async def settle(self) -> None:
-        """Let a sweep come."""
         for _ in range(2):
             self.loop.wake.all()
             assert not await self.loop.tick(), self.loop.context.troubles
@@ -137,7 +134,6 @@ def _own(delivery: Delivery) -> httpx.Headers:
 
 
 async def told(folder: Path, receiver: Receiver, way: Callable[[Post], Post]) -> World:
-    """Let the story happen with the post handed over in some way."""
     with Forge(folder / "forge") as forge:
         tokens = settle_in(forge, make_source(folder / "source"))
         forge.add_hook(REPO, receiver.url, SECRET)
@@ -166,16 +162,13 @@ async def _happens(story: Story, way: Callable[[Post], Post]) -> World:
     return await story.world()
 
 
-@pytest.mark.parametrize(
-    "way",
-    [lost, doubled, shuffled, some_lost_the_rest_doubled_and_shuffled],
-    ids=lambda way: way.__name__,
-)
-async def test_the_world_ends_the_same(
-    tmp_path: Path, receiver: Receiver, way: Callable[[Post], Post]
-) -> None:
+@pytest.mark.timeout(600)
+async def test_the_world_ends_the_same(tmp_path: Path, receiver: Receiver) -> None:
     right = await told(tmp_path / "right", receiver, lambda post: post)
-    assert await told(tmp_path / "wrong", receiver, way) == right
+    for way in (lost, doubled, shuffled, some_lost_the_rest_doubled_and_shuffled):
+        found = await told(tmp_path / way.__name__, receiver, way)
+        assert found == right, way.__name__
+
     assert right["labels"] == {1: ["brat:active"], 2: ["brat:active"]}
     first, second = right["convoys"].values()
     assert first[3] == ["queued", "queued", "dropped"]

@@ -2,8 +2,6 @@
 
 import asyncio
 import os
-import stat
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -33,12 +31,6 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def inbox(folder: Path) -> Inbox:
     return Inbox(folder)
-
-
-def test_requests_outlive_the_bot(inbox: Inbox, folder: Path) -> None:
-    inbox.put(GUID, ASKED)
-
-    assert Inbox(folder).requests() == {GUID: ASKED}
 
 
 def test_the_oldest_request_comes_first(inbox: Inbox) -> None:
@@ -123,29 +115,6 @@ def test_what_was_not_finished_when_the_bot_died_is_not_read(
     os.utime(cut_off, (0, 0))
     Inbox(folder)
     assert not cut_off.exists()
-
-
-def test_the_same_delivery_may_come_many_times_at_once(
-    inbox: Inbox, folder: Path
-) -> None:
-    with ThreadPoolExecutor(8) as threads:
-        for done in [threads.submit(inbox.put, GUID, ASKED) for _ in range(40)]:
-            done.result()
-
-    assert inbox.requests() == {GUID: ASKED}
-    inbox.done(GUID)
-    assert [*folder.iterdir()] == []
-
-
-def test_a_request_is_a_plain_file(inbox: Inbox, folder: Path) -> None:
-    inbox.put(GUID, ASKED)
-
-    (file,) = folder.iterdir()
-    assert stat.S_ISREG(file.stat().st_mode)
-    assert file.read_text() == (
-        f'{{"{GUID}":{{"type":"labelled","issue":7,"title":"Fix it",'
-        '"text":"All of it.","by":"ann"}}'
-    )
 
 
 @looped(

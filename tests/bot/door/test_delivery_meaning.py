@@ -3,8 +3,6 @@
 import json
 from typing import Any
 
-import pytest
-
 from bot.door.delivery_meaning import meaning, read_delivery
 from bot.door.inbox import CheckAction, Kept, Review, Ticked
 from tests.world.cases import looped
@@ -49,14 +47,11 @@ def rerequested(**given: object) -> dict[str, Any]:
     return {"action": "rerequested", **given}
 
 
-@pytest.mark.parametrize(
-    ("event", "given", "task"),
-    [
-        ("check_run", {"external_id": "brat:check:fix-7/3/2"}, 3),
-        ("check_run", {"external_id": "brat:check:fix-7/0/1"}, 0),
-        ("check_suite", {"head_branch": "convoy/fix-7/task-3"}, 3),
-        ("check_suite", {"head_branch": "convoy/fix-7/base"}, 0),
-    ],
+@looped(
+    ("check_run", {"external_id": "brat:check:fix-7/3/2"}, 3),
+    ("check_run", {"external_id": "brat:check:fix-7/0/1"}, 0),
+    ("check_suite", {"head_branch": "convoy/fix-7/task-3"}, 3),
+    ("check_suite", {"head_branch": "convoy/fix-7/base"}, 0),
 )
 def test_a_re_run_of_the_bots_check_is_kept_with_who_wants_it(
     event: str, given: dict[str, str], task: int

@@ -22,6 +22,7 @@ from tests.bot.door_client import (
     labelled,
     signature,
 )
+from tests.world.cases import looped
 from tests.world.patience import patient
 
 
@@ -42,23 +43,20 @@ async def test_a_labelled_issue_is_frozen_in_the_inbox(sender: DoorClient) -> No
     assert sender.wake.take() == {"issues"}
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        None,
-        "",
-        "sha256=",
-        signature(b"another body"),
-        signature(json.dumps(labelled()).encode(), "another secret"),
-        signature(json.dumps(labelled()).encode()).removeprefix("sha256="),
-        signature(json.dumps(labelled()).encode()).upper(),
-        signature(json.dumps(labelled()).encode()) + "0",
-        b"sha256=\xe9",
-        "sha256=é".encode(),
-    ],
+@looped(
+    None,
+    "",
+    "sha256=",
+    signature(b"another body"),
+    signature(json.dumps(labelled()).encode(), "another secret"),
+    signature(json.dumps(labelled()).encode()).removeprefix("sha256="),
+    signature(json.dumps(labelled()).encode()).upper(),
+    signature(json.dumps(labelled()).encode()) + "0",
+    b"sha256=\xe9",
+    "sha256=é".encode(),
 )
 async def test_without_the_right_signature_nobody_comes_in(
-    sender: DoorClient, given: str | bytes | None
+    given: str | bytes | None, sender: DoorClient
 ) -> None:
     body = json.dumps(labelled()).encode()
 
@@ -79,9 +77,9 @@ async def test_the_older_signature_alone_is_not_enough(sender: DoorClient) -> No
     assert answer.status_code == 401
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "identity, gzip", ""])
+@looped("gzip", "deflate", "br", "identity, gzip", "")
 async def test_an_encoded_body_is_refused_before_it_is_decoded(
-    sender: DoorClient, encoding: str
+    encoding: str, sender: DoorClient
 ) -> None:
     bomb = gzip.compress(bytes(2 * BODY_BYTES))
 
@@ -176,16 +174,13 @@ async def test_what_cannot_be_kept_is_to_be_sent_again(
 # --- what is kept ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"repository": {"full_name": "octo/other"}},
-        {"repository": {"full_name": "octo/project2"}},
-        {"repository": None},
-    ],
+@looped(
+    {"repository": {"full_name": "octo/other"}},
+    {"repository": {"full_name": "octo/project2"}},
+    {"repository": None},
 )
 async def test_another_repository_wakes_nobody(
-    sender: DoorClient, given: dict[str, object]
+    given: dict[str, object], sender: DoorClient
 ) -> None:
     answer = await sender.deliver(labelled(**given))
 
@@ -201,19 +196,16 @@ async def test_the_case_of_the_repositorys_name_does_not_matter(
     assert sender.inbox.requests() == {GUID: ASKED}
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"action": "unlabeled"},
-        {"action": "opened"},
-        {"label": {"name": "bug"}},
-        {"label": None},
-        {"sender": None},
-        {"issue": {**labelled()["issue"], "pull_request": {"url": "x"}}},
-    ],
+@looped(
+    {"action": "unlabeled"},
+    {"action": "opened"},
+    {"label": {"name": "bug"}},
+    {"label": None},
+    {"sender": None},
+    {"issue": {**labelled()["issue"], "pull_request": {"url": "x"}}},
 )
 async def test_what_asks_for_nothing_is_not_kept(
-    sender: DoorClient, given: dict[str, object]
+    given: dict[str, object], sender: DoorClient
 ) -> None:
     answer = await sender.deliver(labelled(**given))
 
@@ -245,21 +237,18 @@ async def test_the_text_stays_as_it_was_when_the_label_was_set(
     assert sender.inbox.requests() == {GUID: ASKED}
 
 
-@pytest.mark.parametrize(
-    ("event", "parts"),
-    [
-        ("workflow_run", {"runs"}),
-        ("check_run", {"checks"}),
-        ("check_suite", {"checks"}),
-        ("status", {"checks"}),
-        ("push", {"refs"}),
-        ("issues", {"issues"}),
-        ("ping", set()),
-        ("star", set()),
-    ],
+@looped(
+    ("workflow_run", {"runs"}),
+    ("check_run", {"checks"}),
+    ("check_suite", {"checks"}),
+    ("status", {"checks"}),
+    ("push", {"refs"}),
+    ("issues", {"issues"}),
+    ("ping", set()),
+    ("star", set()),
 )
 async def test_a_delivery_says_what_to_look_at_again(
-    sender: DoorClient, event: str, parts: set[str]
+    event: str, parts: set[str], sender: DoorClient
 ) -> None:
     delivery = {"action": "completed", "repository": {"full_name": "octo/project"}}
 
@@ -290,14 +279,12 @@ async def test_it_says_whether_it_can_work(sender: DoorClient) -> None:
     assert (await sender.client.get("/healthz")).status_code == 200
 
 
-@pytest.mark.parametrize("event", ["installation", "installation_repositories"])
-async def test_it_hears_where_the_app_is_installed(
-    sender: DoorClient, event: str
-) -> None:
-    answer = await sender.deliver({"action": "created"}, X_GitHub_Event=event)
+async def test_it_hears_where_the_app_is_installed(sender: DoorClient) -> None:
+    for event in ("installation", "installation_repositories"):
+        answer = await sender.deliver({"action": "created"}, X_GitHub_Event=event)
+        assert answer.status_code == 202
 
-    assert answer.status_code == 202
-    assert sender.roster == ["changed"]
+    assert sender.roster == ["changed"] * 2
 
 
 async def test_deliveries_are_counted_by_what_was_answered(
@@ -322,38 +309,33 @@ async def test_there_is_no_other_door(sender: DoorClient) -> None:
 # --- no body, however made, makes the door fail ---------------------------------------
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        *(b"", b"{", b"null", b"[]", b"7", b"\xff\xfe", b"payload=%7B%7D"),
-        b"[" * 100_000,
-        b'{"issue":{"number":' + b"9" * 5_000 + b"}}",
-        json.dumps(labelled(issue={"number": 7, "title": "\ud800"})).encode(),
-        json.dumps(labelled(issue={"number": "seven"})).encode(),
-    ],
+@looped(
+    *(b"", b"{", b"null", b"[]", b"7", b"\xff\xfe", b"payload=%7B%7D"),
+    b"[" * 100_000,
+    b'{"issue":{"number":' + b"9" * 5_000 + b"}}",
+    json.dumps(labelled(issue={"number": 7, "title": "\ud800"})).encode(),
+    json.dumps(labelled(issue={"number": "seven"})).encode(),
 )
-async def test_what_is_no_delivery_is_400(body: bytes, tmp_path: Path) -> None:
-    async with built(tmp_path) as house:
-        answer = await house.send(body)
+async def test_what_is_no_delivery_is_400(body: bytes, sender: DoorClient) -> None:
+    answer = await sender.send(body)
 
     assert answer.status_code == 400
-    assert house.inbox.requests() == {}
+    assert sender.inbox.requests() == {}
 
 
-@pytest.mark.parametrize("guid", ["", "..", "../x", "a b", "x" * 65, "é"])
-async def test_a_delivery_without_githubs_id_is_400(guid: str, tmp_path: Path) -> None:
-    async with built(tmp_path) as house:
-        answer = await house.deliver(labelled(), X_GitHub_Delivery=guid)
+@looped("", "..", "../x", "a b", "x" * 65, "é")
+async def test_a_delivery_without_githubs_id_is_400(
+    guid: str, sender: DoorClient
+) -> None:
+    answer = await sender.deliver(labelled(), X_GitHub_Delivery=guid)
 
     assert answer.status_code == 400
-    assert house.inbox.requests() == {}
+    assert sender.inbox.requests() == {}
 
 
-async def test_a_body_that_is_too_large_is_refused(tmp_path: Path) -> None:
+async def test_a_body_that_is_too_large_is_refused(sender: DoorClient) -> None:
     body = b" " * 25_000_001
-
-    async with built(tmp_path) as house:
-        answer = await house.send(body)
+    answer = await sender.send(body)
 
     assert answer.status_code == 413
     assert signature(body).startswith("sha256=")

@@ -31,19 +31,6 @@ def examples() -> list[tuple[str, dict[str, Any]]]:
     return found
 
 
-async def test_each_is_taken(
-    examples: list[tuple[str, dict[str, Any]]], tmp_path: Path
-) -> None:
-    async with built(tmp_path) as sender:
-        said = Counter[int]()
-        for event, payload in examples:
-            answer = await sender.deliver(payload, X_GitHub_Event=event)
-            said[answer.status_code] += 1
-
-    assert said == {202: len(examples)}
-    assert sender.inbox.requests() == {}
-
-
 async def test_each_about_our_repository_is_taken_and_kept_if_it_asks(
     examples: list[tuple[str, dict[str, Any]]], tmp_path: Path
 ) -> None:

@@ -50,7 +50,6 @@ async def served(limits: ConnectionLimits) -> AsyncIterator[int]:
 
 
 async def said(reader: asyncio.StreamReader) -> bytes:
-    """Return what comes until the other side closes."""
     async with asyncio.timeout(patient(20)):
         try:
             return await reader.read()
@@ -58,9 +57,7 @@ async def said(reader: asyncio.StreamReader) -> bytes:
             return b""
 
 
-@pytest.mark.parametrize(
-    "first", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: localhost\r\nA:"]
-)
+@looped(b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: localhost\r\nA:")
 async def test_a_request_that_does_not_come_is_not_waited_for(first: bytes) -> None:
     async with served(ConnectionLimits(head_s=0.1)) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -233,14 +230,11 @@ def post(more: str, body: str) -> bytes:
     return f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode()
 
 
-@pytest.mark.parametrize(
-    "knock",
-    [
-        b"GET / HTTP/1.1\r\nbad header\r\n\r\n",
-        post("Content-Encoding: br\r\n", "bogus"),
-        post("Content-Encoding: gzip\r\n", "bogus"),
-        post("", "{}"),
-    ],
+@looped(
+    b"GET / HTTP/1.1\r\nbad header\r\n\r\n",
+    post("Content-Encoding: br\r\n", "bogus"),
+    post("Content-Encoding: gzip\r\n", "bogus"),
+    post("", "{}"),
 )
 async def test_a_refusal_is_no_line_in_the_log(
     knock: bytes, tmp_path: Path, caplog: pytest.LogCaptureFixture

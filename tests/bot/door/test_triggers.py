@@ -122,13 +122,11 @@ def test_any_text_names_the_bot_or_not(text: str) -> None:
 
 
 def shown(here: Lobby) -> dict[str, object]:
-    """Return the repository as a delivery shows it."""
     settings = here.context.settings
     return {"id": settings.repository_id, "full_name": settings.repository}
 
 
 async def assign(here: Lobby, issue: int, title: str, body: str) -> None:
-    """Deliver what GitHub does when somebody assigns the bot."""
     payload = {
         "action": "assigned",
         "issue": {"number": issue, "title": title, "body": body, "state": "open"},
