@@ -41,7 +41,6 @@ async def browser() -> AsyncIterator[Browser]:
 
 
 def busy() -> Rules:
-    """A convoy with a task in every state."""
     rules = Rules().planned(
         spec(1, title="Give tokens the lifetime they promise"),
         spec(2, title="Accept the Bearer scheme in any case", after=(1, 3)),

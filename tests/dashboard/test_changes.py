@@ -24,7 +24,6 @@ def committed(folder: Path, message: str) -> str:
 
 
 def repository(folder: Path) -> tuple[str, str]:
-    """Make a repository; return its two commits."""
     git.run(["init", "--quiet", "--initial-branch=main", str(folder)])
     (folder / "old.py").write_text("".join(f"line {n}\n" for n in range(9)))
     (folder / "picture.png").write_bytes(b"\0before")

@@ -13,6 +13,7 @@ from brat.commands.decisions import ADDRESS, TOKEN
 from convoy.rules.people import BlockTask
 from grite.errors import BratError, Unavailable
 from tests.dashboard.conftest import TOKEN as KNOWN, Opens, Visit
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec
 
 
@@ -35,26 +36,22 @@ async def typed(
     )
 
 
-@pytest.mark.parametrize(
-    ("request_", "done"),
-    [
-        (request_by_word("retry", 1), lambda c: c.task(1).state == "queued"),
-        (request_by_word("drop", 1), lambda c: c.task(1).state == "dropped"),
-        (request_by_word("stop", 2), lambda c: c.task(2).state == "blocked"),
-        (request_by_word("pause"), lambda c: c.state == "paused"),
-        (
-            request_by_word("add", text="Write it down paths: README.md"),
-            lambda c: len(c.tasks) == 4 and c.task(4).spec.paths == ("README.md",),
-        ),
-    ],
-    ids=lambda each: each.verb if isinstance(each, Request) else "",
+@looped(
+    (request_by_word("retry", 1), lambda c: c.task(1).state == "queued"),
+    (request_by_word("drop", 1), lambda c: c.task(1).state == "dropped"),
+    (request_by_word("stop", 2), lambda c: c.task(2).state == "blocked"),
+    (request_by_word("pause"), lambda c: c.state == "paused"),
+    (
+        request_by_word("add", text="Write it down paths: README.md"),
+        lambda c: len(c.tasks) == 4 and c.task(4).spec.paths == ("README.md",),
+    ),
 )
 async def test_a_decision_is_carried_out_and_a_second_time_refused(
+    request_: Request,
+    done: object,
     opens: Opens,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-    request_: Request,
-    done: object,
 ) -> None:
     """Whoever lost the answer may ask again: nothing happens twice."""
     async with opens(blocked()) as visit:
@@ -98,15 +95,12 @@ async def test_the_convoy_that_lives_is_meant(opens: Opens, tmp_path: Path) -> N
     assert visit.rules.task(1).state == "queued"
 
 
-@pytest.mark.parametrize(
-    ("request_", "convoy", "why"),
-    [
-        (request_by_word("retry", 9), NAME, r"\(404\): fix-7 has no such task\."),
-        (request_by_word("pause"), "nope", r"\(404\): There is no convoy nope\."),
-    ],
+@looped(
+    (request_by_word("retry", 9), NAME, r"\(404\): fix-7 has no such task\."),
+    (request_by_word("pause"), "nope", r"\(404\): There is no convoy nope\."),
 )
 async def test_what_is_not_there_is_said(
-    opens: Opens, tmp_path: Path, request_: Request, convoy: str, why: str
+    request_: Request, convoy: str, why: str, opens: Opens, tmp_path: Path
 ) -> None:
     async with opens(blocked()) as visit:
         with pytest.raises(
@@ -153,11 +147,8 @@ def test_a_bot_that_is_away_is_said(tmp_path: Path) -> None:
         )
 
 
-@pytest.mark.parametrize(
-    "bot",
-    ["http://brat.example.com", "brat.example.com", "ftp://localhost", "https://"],
-)
-def test_a_token_goes_nowhere_where_it_could_be_read(tmp_path: Path, bot: str) -> None:
+@looped("http://brat.example.com", "brat.example.com", "ftp://localhost", "https://")
+def test_a_token_goes_nowhere_where_it_could_be_read(bot: str, tmp_path: Path) -> None:
     with pytest.raises(BratError, match="is not a bot's address: use https://HOST"):
         decisions.decided(tmp_path, NAME, request_by_word("pause"), bot)
 

@@ -88,6 +88,10 @@ async def test_five_questions_are_answered_in_two_clicks(tab: Tab) -> None:
     await page.get_by_role("link", name=f"{REFUSED} {title(REFUSED)}").first.click()
     said = page.get_by_role("region", name="Output of the last session")
     await expect(said).to_contain_text("I cannot lock an account without a store")
+    tried = page.get_by_role("region", name="Attempts")
+    await tried.get_by_role("link", name="Output").last.click()
+    first_said = page.get_by_role("region", name="Output of attempt 1")
+    await expect(first_said).to_contain_text("I cannot lock an account")
 
     # what did an engine cost this week: one click
     await first(page, size=FOLD)
@@ -100,7 +104,7 @@ async def test_five_questions_are_answered_in_two_clicks(tab: Tab) -> None:
     await expect(took.get_by_text("90% within")).to_be_visible()
 
 
-async def test_what_is_important_is_above_the_fold(tab: Tab) -> None:
+async def test_what_is_important_is_above_the_fold_and_told_apart(tab: Tab) -> None:
     page = await first(tab.page, size=FOLD)
 
     for name in ("Waiting for you", "Working agents", "Merge queue"):
@@ -114,10 +118,7 @@ async def test_what_is_important_is_above_the_fold(tab: Tab) -> None:
         row = page.get_by_role("link", name=f"{TASKS} {last}").first
         await expect(row).to_be_in_viewport()
 
-
-async def test_tasks_of_the_same_number_are_told_apart(tab: Tab) -> None:
-    page = await first(tab.page, size=FOLD)
-
+    # tasks of the same number are told apart
     agents = page.get_by_role("region", name="Working agents")
     for convoy in (
         "Let people sign in with passkeys #42",
@@ -143,13 +144,3 @@ async def test_pages_fit_a_phone_and_every_eye(tab: Tab) -> None:
             assert wide <= width, path
             assert await tab.faults() == [], (path, scheme)
     assert tab.complaints == []
-
-
-async def test_an_earlier_attempt_still_says_what_it_printed(tab: Tab) -> None:
-    await tab.page.get_by_role("link", name=title(REFUSED)).first.click()
-    tried = tab.page.get_by_role("region", name="Attempts")
-    await tried.get_by_role("link", name="Output").last.click()
-
-    await expect(
-        tab.page.get_by_role("region", name="Output of attempt 1")
-    ).to_contain_text("I cannot lock an account")

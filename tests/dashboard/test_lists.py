@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from bot.dashboard.page_contents import ADDRESSES, URGENT
 from bot.dashboard.views import PAGE_ROWS, list_part
 from convoy.events.forge_actions import ItemSetAside
@@ -82,18 +80,16 @@ async def test_pages_hold_every_task_once(opens: Opens) -> None:
     assert [*map(int, seen)] == [*range(URGENT + 3, MANY + 1)]
 
 
-@pytest.mark.parametrize(
-    ("path", "shown"),
-    [
-        ("/waits", "Nothing is waiting for you."),
-        ("/tasks", "No tasks match."),
-        ("/sessions", "No agent is working."),
-        ("/convoys", "There are no convoys yet"),
-    ],
-)
-async def test_an_empty_list_says_so(opens: Opens, path: str, shown: str) -> None:
+async def test_an_empty_list_says_so(opens: Opens) -> None:
     async with opens(Rules()) as visit:
-        assert shown in await visit.text(path)
+        for path, shown in (
+            ("/", "There are no convoys yet."),
+            ("/waits", "Nothing is waiting for you."),
+            ("/tasks", "No tasks match."),
+            ("/sessions", "No agent is working."),
+            ("/convoys", "There are no convoys yet"),
+        ):
+            assert shown in await visit.text(path)
 
 
 async def test_pages_and_files_are_packed_for_who_can_read_that(opens: Opens) -> None:
@@ -126,12 +122,9 @@ async def test_a_page_is_kept_until_the_log_moves(
     assert ("it was changed" in first, "it was changed" in after) == (False, True)
 
 
-@pytest.mark.parametrize(
-    ("path", "status"),
-    [("/nope", 404), (f"/convoys/{NAME}/tasks/999", 404), ("/?token=guess", 403)],
-)
+@looped(("/nope", 404), (f"/convoys/{NAME}/tasks/999", 404), ("/?token=guess", 403))
 async def test_people_get_a_page_that_says_what_is_wrong(
-    opens: Opens, path: str, status: int
+    path: str, status: int, opens: Opens
 ) -> None:
     browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
     async with opens(many()) as visit:

@@ -102,6 +102,7 @@ async def _stream_is_described(opens: Opens, operation: Operation) -> None:
     assert first == "event: changed"
 
 
+@pytest.mark.layer("deep")
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda o: o.label)
 async def test_whatever_is_asked_is_answered_as_described(
     opens: Opens, operation: Operation

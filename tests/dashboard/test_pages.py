@@ -1,7 +1,5 @@
 """What the pages show, and that nobody's text can do anything on them."""
 
-import pytest
-
 from bot.dashboard.page_contents import ADDRESSES, printed
 from convoy.model.records import Usage
 from convoy.rules.ending import LoseSession
@@ -109,20 +107,17 @@ async def test_the_log_is_filtered(opens: Opens) -> None:
     assert 'name="by" size="10" value="ann"' in other
 
 
-@pytest.mark.parametrize(
-    "path", ["/", f"/convoys/{NAME}", f"/convoys/{NAME}/tasks/1", "/log"]
-)
-async def test_hostile_text_stays_text(opens: Opens, path: str) -> None:
+async def test_hostile_text_stays_text(opens: Opens) -> None:
     task = spec(1, title=HOSTILE, instructions=HOSTILE, paths=(HOSTILE,))
     rules = Rules().planned(task, spec(2)).started(1)
     lost = LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why=HOSTILE)
     rules.do(lost, BlockTask(convoy=NAME, task=2, why=HOSTILE))
     async with opens(rules) as visit:
-        page = await visit.text(path)
-
-    assert "<script>alert" not in page
-    assert "<img" not in page
-    assert "{{ 7 * 7 }}" in page or path == "/log"
+        for path in ("/", f"/convoys/{NAME}", f"/convoys/{NAME}/tasks/1", "/log"):
+            page = await visit.text(path)
+            assert "<script>alert" not in page, path
+            assert "<img" not in page, path
+            assert "{{ 7 * 7 }}" in page or path == "/log"
 
 
 @looped(
@@ -145,11 +140,6 @@ def test_a_terminals_colours_are_classes_of_ours(said: str, shown: str) -> None:
     assert "\x1b" not in printed(text, "") + clean(text)
 
 
-async def test_an_empty_house_says_how_to_begin(opens: Opens) -> None:
-    async with opens(Rules()) as visit:
-        assert "There are no convoys yet." in await visit.text("/")
-
-
 async def test_every_answer_forbids_what_pages_do_not_need(opens: Opens) -> None:
     async with opens(house_of_all()) as visit:
         answers = [
@@ -164,3 +154,33 @@ async def test_every_answer_forbids_what_pages_do_not_need(opens: Opens) -> None
     assert [answer.status_code for answer in answers] == [200, 404, 404, 200]
     assert "immutable" in answers[3].headers["Cache-Control"]
     assert answers[0].headers["Cache-Control"] == "no-store"
+
+
+# --- search in what agents printed ----------------------------------------------------
+
+SAID = "Reading login.py\nThe Frobnicator says <b>no</b>\nBye\n"
+
+
+async def test_a_line_that_an_agent_printed_is_found_with_its_task(
+    opens: Opens,
+) -> None:
+    rules = Rules().planned(spec(1), spec(2)).started(1)
+    async with opens(rules, output=lambda _: SAID) as visit:
+        found = await visit.text("/search?words=frobnicator+NO")
+        of_two_lines = await visit.text("/search?words=login.py+frobnicator")
+
+    assert "Agent output" in found
+    assert "The Frobnicator says &lt;b&gt;no&lt;/b&gt;" in found
+    assert "Reading login.py" not in found
+    assert "No results contain all of these words" in of_two_lines
+
+
+async def test_output_that_is_elsewhere_is_not_fetched(opens: Opens) -> None:
+    def fetched(_: object) -> str:
+        raise AssertionError
+
+    rules = Rules().planned(spec(1)).started(1)
+    async with opens(rules, output=fetched, output_is_here=False) as visit:
+        page = await visit.text("/search?words=frobnicator")
+
+    assert "No results contain all of these words" in page
