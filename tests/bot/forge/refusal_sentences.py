@@ -31,7 +31,6 @@ class Sentence(Struct, frozen=True):
 
     @property
     def read(self) -> ForgeRefusal:
-        """What the product makes of it."""
         if not self.status:
             return refusal_of_push(self.said, BRANCH)
         error = Refused(

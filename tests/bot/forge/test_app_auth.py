@@ -86,7 +86,6 @@ def tokens(here: Town, app: App, hand: HandTime) -> Make:
 
 
 def alive(here: Town) -> list[dict[str, str]]:
-    """Return the permissions of each token of an installation there is."""
     known = (token.access for token in here.forge.store.tokens.all())
     return [dict(access.permissions) for access in known if access is not None]
 
@@ -207,27 +206,7 @@ async def test_a_token_that_ended_on_the_way_is_replaced(
     assert await rest.get(f"/repos/{REPO}/issues") == []
 
 
-async def test_a_permission_that_is_missing_is_named(
-    here: Town, tokens: Make, hand: HandTime
-) -> None:
-    rest = rest_of(here, tokens(), hand)
-    url = f"/repos/{REPO}/actions/workflows/brat-task.yml/dispatches"
-
-    with pytest.raises(Refused, match="required permission: actions=write") as refused:
-        await rest.write("POST", url, {"ref": "main"})
-
-    assert refused.value.status == 403
-
-
 # --- what the forge refuses -----------------------------------------------------------
-
-
-async def test_a_key_of_another_app_is_said_and_tried_once(tokens: Make) -> None:
-    with pytest.raises(Refused) as refused:
-        await tokens(key="another").token()
-
-    assert refused.value.status == 401
-    assert "the App's id matches its private key" in str(refused.value)
 
 
 async def test_an_app_that_nobody_knows_is_said(tokens: Make) -> None:
@@ -265,14 +244,6 @@ async def test_an_app_that_was_installed_anew_is_found_again(
     assert await source.token()
 
 
-async def test_a_suspended_installation_is_said(here: Town, tokens: Make) -> None:
-    (one,) = Apps(here.forge).installations.all()
-    Apps(here.forge).suspend(one)
-
-    with pytest.raises(Refused, match="has been suspended; check whether"):
-        await tokens().token()
-
-
 async def test_a_permission_that_was_not_granted_is_said(tokens: Make) -> None:
     with pytest.raises(
         Refused, match="access to alice/app, grant the App checks: write"
@@ -288,7 +259,6 @@ TOKENS = f"{API}/app/installations/7/access_tokens"
 
 @pytest.fixture
 def alone(client: httpx.AsyncClient, hand: HandTime) -> AppTokens:
-    """Give tokens of a forge that only answers what a test says."""
     return AppTokens(
         client,
         api_url=API,

@@ -1,7 +1,5 @@
 """What can start CI on a candidate is read from the workflow, not searched for."""
 
-import pytest
-
 from bot.forge.workflows import (
     lack_of_ci,
     left_out_by_paths,
@@ -58,7 +56,7 @@ def test_nothing_else_is_taken_for_one(on: str) -> None:
     assert ways_to_start(on + JOBS) == frozenset()
 
 
-@pytest.mark.parametrize("jobs", ["", "jobs:", "jobs: {}", "jobs: []"])
+@looped("", "jobs:", "jobs: {}", "jobs: []")
 def test_a_file_without_jobs_judges_nothing(jobs: str) -> None:
     assert ways_to_start(f"on: push\n{jobs}\n") == frozenset()
 

@@ -21,7 +21,6 @@ ISSUE = {"number": 7, "title": "Fix it", "state": "open", "body": "All of it."}
 
 
 def sent(route: respx.Route) -> object:
-    """Return the body of the last request."""
     return json.loads(route.calls.last.request.content)
 
 
@@ -172,12 +171,9 @@ async def test_who_set_the_label_last_counts(
     assert await github.labelling(7, "other") is None
 
 
-@pytest.mark.parametrize(
-    ("api_url", "graphql"),
-    [
-        ("https://api.github.com", "https://api.github.com/graphql"),
-        ("https://octo.example/api/v3", "https://octo.example/api/graphql"),
-    ],
+@looped(
+    ("https://api.github.com", "https://api.github.com/graphql"),
+    ("https://octo.example/api/v3", "https://octo.example/api/graphql"),
 )
 async def test_when_an_issue_was_edited_is_asked_by_graphql(
     api_url: str, graphql: str

@@ -13,6 +13,7 @@ from bot.forge.github import GitHub
 from bot.forge.github_actions import ARTIFACT_BYTES
 from bot.forge.rest import Refused
 from convoy.rules.verdict import Check, Run
+from tests.world.cases import looped
 from tests.world.patience import patient
 
 API = "https://api.example.org"
@@ -21,7 +22,6 @@ RUNS = f"{REPO}/actions/workflows/brat-task.yml/runs"
 
 
 def sent(route: respx.Route) -> object:
-    """Return the body of the last request."""
     return json.loads(route.calls.last.request.content)
 
 
@@ -46,18 +46,12 @@ def listed(forge: respx.MockRouter, *runs: Mapping[str, object]) -> respx.Route:
     return forge.get(RUNS).respond(json=answer)
 
 
-@pytest.mark.parametrize(
-    ("answer", "number"),
-    [
-        (httpx.Response(204), None),
-        (httpx.Response(200, json={"workflow_run_id": 99, "run_url": "x"}), 99),
-    ],
+@looped(
+    (httpx.Response(204), None),
+    (httpx.Response(200, json={"workflow_run_id": 99, "run_url": "x"}), 99),
 )
 async def test_a_dispatch_gives_the_runs_id_where_the_forge_does(
-    answer: httpx.Response,
-    number: int | None,
-    github: GitHub,
-    forge: respx.MockRouter,
+    answer: httpx.Response, number: int | None, github: GitHub, forge: respx.MockRouter
 ) -> None:
     route = forge.post(f"{REPO}/actions/workflows/brat-task.yml/dispatches")
     route.mock(answer)
@@ -120,18 +114,15 @@ async def test_another_refusal_of_a_dispatch_is_told(
     assert route.call_count == 1
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"event": "push"},
-        {"event": "pull_request"},
-        {"path": ".github/workflows/evil.yml@refs/heads/main"},
-        {"path": ".github/workflows/not-brat-task.yml"},
-        {"path": "evil.yml@refs/heads/x/brat-task.yml"},
-        {"path": ""},
-        {"run_attempt": 2},
-        {"display_title": "brat fix-7/1/1 xn0ncex"},
-    ],
+@looped(
+    {"event": "push"},
+    {"event": "pull_request"},
+    {"path": ".github/workflows/evil.yml@refs/heads/main"},
+    {"path": ".github/workflows/not-brat-task.yml"},
+    {"path": "evil.yml@refs/heads/x/brat-task.yml"},
+    {"path": ""},
+    {"run_attempt": 2},
+    {"display_title": "brat fix-7/1/1 xn0ncex"},
 )
 async def test_a_run_that_only_looks_like_ours_is_not_adopted(
     given: dict[str, object], github: GitHub, forge: respx.MockRouter

@@ -23,7 +23,6 @@ ANN = {"login": "ann", "type": "User"}
 
 
 def shows_token(route: respx.Route) -> bool:
-    """Whether the token was in the last request, anywhere."""
     request = route.calls.last.request
     return "made-up-token" in str(request.headers.raw) + str(request.url)
 
@@ -31,7 +30,7 @@ def shows_token(route: respx.Route) -> bool:
 # --- redirects ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("status", [301, 302, 307, 308])
+@looped(301, 302, 307, 308)
 async def test_a_repository_that_was_renamed_is_found(
     status: int, rest: Rest, forge: respx.MockRouter
 ) -> None:
@@ -43,14 +42,11 @@ async def test_a_repository_that_was_renamed_is_found(
     assert shows_token(found)
 
 
-@pytest.mark.parametrize(
-    "elsewhere",
-    [
-        OTHER,
-        "https://api.example.org:8443",
-        "https://api.example.org.evil.example.org",
-        "https://sub.api.example.org",
-    ],
+@looped(
+    OTHER,
+    "https://api.example.org:8443",
+    "https://api.example.org.evil.example.org",
+    "https://sub.api.example.org",
 )
 async def test_another_origin_never_sees_the_token(
     elsewhere: str, rest: Rest, forge: respx.MockRouter
@@ -96,7 +92,7 @@ async def test_redirects_come_to_an_end(rest: Rest, forge: respx.MockRouter) -> 
     assert route.call_count == 16  # four tries
 
 
-@pytest.mark.parametrize("status", [307, 308])
+@looped(307, 308)
 async def test_a_write_follows_within_the_forge(
     status: int, rest: Rest, forge: respx.MockRouter
 ) -> None:
@@ -112,9 +108,7 @@ async def test_a_write_follows_within_the_forge(
     assert shows_token(new)
 
 
-@pytest.mark.parametrize(
-    ("status", "to"), [(301, API), (302, API), (307, OTHER), (308, OTHER)]
-)
+@looped((301, API), (302, API), (307, OTHER), (308, OTHER))
 async def test_a_write_is_not_carried_elsewhere(
     status: int, to: str, rest: Rest, forge: respx.MockRouter
 ) -> None:
@@ -137,9 +131,7 @@ async def test_the_next_page_is_no_way_to_get_the_token(
     assert not shows_token(there)
 
 
-@pytest.mark.parametrize(
-    "token", ["secret-one\n", "secret-one\r\nx: y", "\0secret-one"]
-)
+@looped("secret-one\n", "secret-one\r\nx: y", "\0secret-one")
 async def test_a_token_that_cannot_be_sent_is_not_quoted(
     token: str, hand: HandTime
 ) -> None:
@@ -159,20 +151,14 @@ async def test_a_token_that_cannot_be_sent_is_not_quoted(
 # --- addresses and sizes --------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("api_url", "asked"),
-    [
-        ("https://api.github.com", "https://api.github.com/user"),
-        ("https://ghe.example.org/api/v3", "https://ghe.example.org/api/v3/user"),
-        ("https://ghe.example.org/api/v3/", "https://ghe.example.org/api/v3/user"),
-        ("http://127.0.0.1:9/api/v3", "http://127.0.0.1:9/api/v3/user"),
-    ],
+@looped(
+    ("https://api.github.com", "https://api.github.com/user"),
+    ("https://ghe.example.org/api/v3", "https://ghe.example.org/api/v3/user"),
+    ("https://ghe.example.org/api/v3/", "https://ghe.example.org/api/v3/user"),
+    ("http://127.0.0.1:9/api/v3", "http://127.0.0.1:9/api/v3/user"),
 )
 async def test_the_api_may_have_any_address(
-    api_url: str,
-    asked: str,
-    client: httpx.AsyncClient,
-    forge: respx.MockRouter,
+    api_url: str, asked: str, client: httpx.AsyncClient, forge: respx.MockRouter
 ) -> None:
     route = forge.get(asked).respond(json=ANN)
 
@@ -191,8 +177,6 @@ async def test_a_query_may_hold_an_address(rest: Rest, forge: respx.MockRouter) 
 
 
 class Endless(httpx.AsyncByteStream):
-    """A body that never ends."""
-
     read = 0
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -293,24 +277,15 @@ ZIP = f"{API}/artifacts/9/zip"
 STORAGE = "https://storage.example.com/9?sig=abc"
 
 
-async def test_storage_never_sees_the_token(
-    rest: Rest, forge: respx.MockRouter
+@looped((STORAGE, STORAGE), ("/stored/9", f"{API}/stored/9"))
+async def test_storage_never_sees_the_token_though_it_may_be_on_the_same_host(
+    location: str, url: str, rest: Rest, forge: respx.MockRouter
 ) -> None:
-    asked = forge.get(ZIP).respond(302, headers={"location": STORAGE})
-    stored = forge.get(STORAGE).respond(content=b"PK")
+    asked = forge.get(ZIP).respond(302, headers={"location": location})
+    stored = forge.get(url).respond(content=b"PK")
 
     assert await rest.download("/artifacts/9/zip") == b"PK"
     assert "made-up-token" in asked.calls.last.request.headers["authorization"]
-    assert "made-up-token" not in str(stored.calls.last.request.headers.raw)
-
-
-async def test_a_detour_may_be_on_the_same_host(
-    rest: Rest, forge: respx.MockRouter
-) -> None:
-    forge.get(ZIP).respond(302, headers={"location": "/stored/9"})
-    stored = forge.get(f"{API}/stored/9").respond(content=b"PK")
-
-    assert await rest.download("/artifacts/9/zip") == b"PK"
     assert "made-up-token" not in str(stored.calls.last.request.headers.raw)
 
 

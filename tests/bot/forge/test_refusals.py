@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
 from hypothesis import given, strategies as st
 
 from bot.forge.refusals import (
@@ -122,14 +121,11 @@ def test_a_refused_push_says_which_branch_and_what_the_server_said() -> None:
     assert refusal_of_push("no", "").why == "the forge refused the push: no"
 
 
-@pytest.mark.parametrize(
-    ("said", "rule"),
-    [
-        ('Required status check "Build" is in progress.', "checks-awaited"),
-        ("2 of 3 required status checks are expected.", "checks-awaited"),
-        ('Required status check "Build" is failing.', PROTECTED),
-        ("Commits must be signed. Required status check b is expected.", PROTECTED),
-    ],
+@looped(
+    ('Required status check "Build" is in progress.', "checks-awaited"),
+    ("2 of 3 required status checks are expected.", "checks-awaited"),
+    ('Required status check "Build" is failing.', PROTECTED),
+    ("Commits must be signed. Required status check b is expected.", PROTECTED),
 )
 def test_a_push_waits_for_checks_that_have_not_ended(said: str, rule: str) -> None:
     refusal = refusal_of_push(

@@ -22,7 +22,6 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Address]
 
 @pytest.fixture
 def file_address(tmp_path: Path) -> Address:
-    """A remote in a folder."""
     return by_file(tmp_path)
 
 

@@ -5,11 +5,10 @@ import subprocess
 from pathlib import Path
 from typing import get_args
 
-import pytest
-
 from bot.repository.compose import Composer, Conflicted, Piece
 from convoy.model.records import Strategy
 from tests.bot.history import History
+from tests.world.cases import looped
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 
@@ -41,20 +40,17 @@ APART = (b"one\n2\n3\n4\n5\n", b"1\n2\n3\n4\ntwo\n")
 TOGETHER = (b"1\n2\none\n4\n5\n", b"1\n2\ntwo\n4\n5\n")
 
 
-@pytest.mark.parametrize(
-    ("attributes", "sides", "told"),
-    [
-        (b"", APART, b"one\n2\n3\n4\ntwo\n"),
-        (b"", TOGETHER, "log"),
-        (b"* merge=union\n", TOGETHER, b"1\n2\none\ntwo\n4\n5\n"),
-        (b"* merge=union\n", APART, b"one\n2\n3\n4\ntwo\n"),
-        (b"log -merge\n", APART, "log"),
-        (b"log binary\n", APART, "log"),
-        (b"log merge=ours\n", TOGETHER, b"1\n2\none\n4\n5\n"),
-        (b"log merge=ours\n", APART, b"one\n2\n3\n4\n5\n"),
-        (b"log merge=unheard-of\n", APART, b"one\n2\n3\n4\ntwo\n"),
-        (b"[attr]pile merge=union\nl*g pile\n", TOGETHER, b"1\n2\none\ntwo\n4\n5\n"),
-    ],
+@looped(
+    (b"", APART, b"one\n2\n3\n4\ntwo\n"),
+    (b"", TOGETHER, "log"),
+    (b"* merge=union\n", TOGETHER, b"1\n2\none\ntwo\n4\n5\n"),
+    (b"* merge=union\n", APART, b"one\n2\n3\n4\ntwo\n"),
+    (b"log -merge\n", APART, "log"),
+    (b"log binary\n", APART, "log"),
+    (b"log merge=ours\n", TOGETHER, b"1\n2\none\n4\n5\n"),
+    (b"log merge=ours\n", APART, b"one\n2\n3\n4\n5\n"),
+    (b"log merge=unheard-of\n", APART, b"one\n2\n3\n4\ntwo\n"),
+    (b"[attr]pile merge=union\nl*g pile\n", TOGETHER, b"1\n2\none\ntwo\n4\n5\n"),
 )
 def test_a_driver_named_in_the_branchs_attributes_merges_the_file(
     attributes: bytes,
@@ -130,7 +126,6 @@ def test_attributes_in_a_folder_rule_that_folder_as_in_git(
 
 
 def git(folder: Path, *args: str) -> str:
-    """Run git as somebody with a name."""
     who = ("-c", "user.name=Ann", "-c", "user.email=ann@example.com")
     env = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
     line = ["git", *who, *args]

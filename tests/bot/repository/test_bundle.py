@@ -14,6 +14,7 @@ from bot.repository.strangers_commits import EXAMINERS, NoBundle, examined_patch
 from grite import git
 from grite.errors import GitFailed
 from tests.bot.history import History
+from tests.world.cases import looped
 from tests.world.log_keys import open_mirror
 from tests.world.rules import settings
 
@@ -177,17 +178,14 @@ def test_small_changes_come_as_differences(box: Box) -> None:
     assert shown.stdout == text + b"more\n"
 
 
-@pytest.mark.parametrize(
-    "entries",
-    [
-        pytest.param(b"100644 .git\0%s", id="a file named .git"),
-        pytest.param(b"100644 .GIT\0%s", id="a file named .GIT"),
-        pytest.param(b"100644 a/b\0%s", id="a name with a slash"),
-        pytest.param(b"100644 ..\0%s", id="a file named .."),
-        pytest.param(b"100644 a\0%s100644 a\0%s", id="a name twice"),
-        pytest.param(b"100644 b\0%s100644 a\0%s", id="names out of order"),
-        pytest.param(b"120000 .gitmodules\0%s", id="a link named .gitmodules"),
-    ],
+@looped(
+    pytest.param(b"100644 .git\0%s", id="a file named .git"),
+    pytest.param(b"100644 .GIT\0%s", id="a file named .GIT"),
+    pytest.param(b"100644 a/b\0%s", id="a name with a slash"),
+    pytest.param(b"100644 ..\0%s", id="a file named .."),
+    pytest.param(b"100644 a\0%s100644 a\0%s", id="a name twice"),
+    pytest.param(b"100644 b\0%s100644 a\0%s", id="names out of order"),
+    pytest.param(b"120000 .gitmodules\0%s", id="a link named .gitmodules"),
 )
 def test_a_malformed_tree_is_refused(entries: bytes, box: Box) -> None:
     blob = bytes.fromhex(str(box.work.repo.create_blob(b"new\n")))
@@ -198,9 +196,7 @@ def test_a_malformed_tree_is_refused(entries: bytes, box: Box) -> None:
         box.mirror.take_in(bundle, SESSION)
 
 
-@pytest.mark.parametrize(
-    "author", ["Ann 1700000000 +0000", "Ann <ann@example.org>", f"Ann\0 {WHO}", "<"]
-)
+@looped("Ann 1700000000 +0000", "Ann <ann@example.org>", f"Ann\0 {WHO}", "<")
 def test_a_malformed_commit_is_refused(author: str, box: Box) -> None:
     tree = str(box.work.at(box.base).tree_id)
     bundle = box.bundled(box.raw(tree, author))
@@ -218,17 +214,14 @@ def test_work_on_a_base_that_is_not_here_is_refused(box: Box) -> None:
         box.mirror.take_in(bundle, SESSION)
 
 
-@pytest.mark.parametrize(
-    ("data", "why"),
-    [
-        (b"", "is not a git bundle"),
-        (b"PACK", "is not a git bundle"),
-        (b"# v2 git bundle\n", "is not a git bundle"),
-        (b"# v9 git bundle\n\n\nPACK", "is not a git bundle"),
-        (b"# v2 git bundle\n\n\nPACK", "has no HEAD"),
-        (b"# v2 git bundle\n" + b"a" * 40 + b" refs/heads/x\n\nPACK", "has no HEAD"),
-        (b"# v2 git bundle\n--upload-pack=x HEAD\n\nPACK", "has no HEAD"),
-    ],
+@looped(
+    (b"", "is not a git bundle"),
+    (b"PACK", "is not a git bundle"),
+    (b"# v2 git bundle\n", "is not a git bundle"),
+    (b"# v9 git bundle\n\n\nPACK", "is not a git bundle"),
+    (b"# v2 git bundle\n\n\nPACK", "has no HEAD"),
+    (b"# v2 git bundle\n" + b"a" * 40 + b" refs/heads/x\n\nPACK", "has no HEAD"),
+    (b"# v2 git bundle\n--upload-pack=x HEAD\n\nPACK", "has no HEAD"),
 )
 def test_what_is_no_bundle_is_refused(data: bytes, why: str, box: Box) -> None:
     box.bundle.write_bytes(data)

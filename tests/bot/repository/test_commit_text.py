@@ -1,9 +1,8 @@
 """An agent's commits that say one thing to us and another to a forge."""
 
-import pytest
-
 from bot.repository.compose import Composer, Conflicted, Piece, author_of
 from tests.bot.history import History
+from tests.world.cases import looped
 
 WHO = "Ann <ann@example.org> 1700000000 +0000"
 BASE = {"a": b"1\n"}
@@ -21,12 +20,9 @@ def raw(history: History, commit: str) -> bytes:
     return bytes(data)
 
 
-@pytest.mark.parametrize(
-    "encoding",
-    [
-        *("UTF-16", "UTF-16LE", "UTF-7", "cp037", "no-such-encoding", "rot13"),
-        *("unicode_escape", "\xff\xfe", "\x80 x"),
-    ],
+@looped(
+    *("UTF-16", "UTF-16LE", "UTF-7", "cp037", "no-such-encoding", "rot13"),
+    *("unicode_escape", "\xff\xfe", "\x80 x"),
 )
 def test_an_encoding_does_not_carry_an_order_past_the_bot(
     encoding: str, history: History
@@ -53,13 +49,10 @@ def test_what_an_encoding_hides_from_other_readers_is_written_out(
     assert Composer(history.path).inert(base, made) == made
 
 
-@pytest.mark.parametrize(
-    ("message", "said"),
-    [
-        (b"One\r\rskip-checks: true\r", b"One\n\nskip-checks true\n"),
-        (b"One\0 Fixes #1\n", b"One\xef\xbf\xbd Fixes issue #1\n"),
-        (b"Gr\xf6\xdfe\n", "Gr\ufffd\ufffde\n".encode()),
-    ],
+@looped(
+    (b"One\r\rskip-checks: true\r", b"One\n\nskip-checks true\n"),
+    (b"One\0 Fixes #1\n", b"One\xef\xbf\xbd Fixes issue #1\n"),
+    (b"Gr\xf6\xdfe\n", "Gr\ufffd\ufffde\n".encode()),
 )
 def test_bytes_that_readers_take_for_different_text_are_written_again(
     message: bytes, said: bytes, history: History
@@ -91,15 +84,12 @@ def piece(base: str, work: str, onto: str) -> Piece:
     return Piece(base=base, work=work, onto=onto, message="Task 1\n", at=0)
 
 
-@pytest.mark.parametrize(
-    ("encoding", "said"),
-    [
-        ("ISO-8859-1", "Größe\n"),
-        ("no-such-encoding", "Gr\ufffd\ufffde\n"),
-        ("rot13", "Gr\ufffd\ufffde\n"),
-        ("UTF-16", "Gr\ufffd\ufffde\n"),
-        ("utf-8", "Gr\ufffd\ufffde\n"),
-    ],
+@looped(
+    ("ISO-8859-1", "Größe\n"),
+    ("no-such-encoding", "Gr\ufffd\ufffde\n"),
+    ("rot13", "Gr\ufffd\ufffde\n"),
+    ("UTF-16", "Gr\ufffd\ufffde\n"),
+    ("utf-8", "Gr\ufffd\ufffde\n"),
 )
 def test_no_encoding_that_a_commit_claims_stops_a_rebase(
     encoding: str, said: str, history: History
@@ -129,7 +119,6 @@ def test_a_path_that_is_no_text_is_still_named(history: History) -> None:
 
 
 def odd_path(history: History, data: bytes) -> str:
-    """Commit a file whose name is not UTF-8."""
     blob = history.repo.create_blob(data)
     entry = b"100644 dir-\xff\xfe\0" + bytes.fromhex(str(blob))
     tree = history.raw("tree", entry)

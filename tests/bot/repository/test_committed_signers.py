@@ -15,7 +15,6 @@ OURS = signer_line(LOG_KEY.public, "this bot").encode()
 
 
 def name(origin: History, *lines: bytes) -> None:
-    """Put a file of allowed signers on the default branch."""
     files = {SIGNERS_FILE: b"".join(lines)} if lines else {"README.md": b"# app\n"}
     origin.point("refs/heads/main", origin.commit(files))
 

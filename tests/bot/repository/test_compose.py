@@ -17,8 +17,6 @@ BASE = {"a": b"1\n", "b": b"1\n"}
 
 
 class Forked:
-    """Two commits of work on a base that somebody else has moved."""
-
     def __init__(self, history: History) -> None:
         self.base = history.commit(BASE)
         self.first = history.commit(

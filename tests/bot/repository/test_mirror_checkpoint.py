@@ -51,7 +51,6 @@ def mark(mirror: Mirror, now: int = NOW) -> str:
 
 
 def history(mirror: Mirror) -> int:
-    """Return how many commits of the log are in the clone."""
     return len(said(mirror.path, "rev-list", str(mirror.head)).splitlines())
 
 

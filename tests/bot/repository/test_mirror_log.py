@@ -12,6 +12,7 @@ from grite.wal import WAL_REF, Log
 from tests.bot.history import History
 from tests.bot.logs import Open, paused, read, resumed, story, write
 from tests.bot.there import there
+from tests.world.cases import looped
 from tests.world.local_log import appended
 from tests.world.log_keys import LOG_KEY, signed_commit
 from tests.world.rules import ACTOR, NAME
@@ -89,7 +90,7 @@ def test_what_only_the_log_in_its_place_held_is_kept_and_changes_nothing(
     assert fresh.state == read_twice.state
 
 
-@pytest.mark.parametrize("what", ["blob", "tree", "foreign"])
+@looped("blob", "tree", "foreign")
 def test_rubbish_in_the_logs_place_is_replaced(
     what: str, read_twice: Mirror, origin: History
 ) -> None:
