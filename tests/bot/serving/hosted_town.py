@@ -64,8 +64,6 @@ async def labelled(here: Town, repo: str, title: str = "Fix it") -> int:
 
 
 async def accepted(here: Town, repo: str, number: int) -> None:
-    """Wait until the issue shows that it became a convoy."""
-
     async def shown() -> bool:
         issue = (await here.ask("GET", f"issues/{number}", repo=repo)).json()
         return "brat:active" in {label["name"] for label in issue["labels"]}

@@ -58,12 +58,16 @@ def about(found: list[Finding], word: str) -> Finding:
     return next(one for one in found if word in one.said)
 
 
-async def test_a_sound_app_has_no_fault(here: Town) -> None:
+async def test_of_a_sound_app_only_its_missing_webhook_is_a_fault(here: Town) -> None:
     found = await looked(app(here))
 
     assert about(found, "the App is").said == "the App is helper"
     assert about(found, "has all permissions").grade == "ok"
     assert not any("is not subscribed to" in one.said for one in found)
+    assert about(found, "whether GitHub Actions is enabled").grade == "note"
+    webhook = about(found, "webhook")
+    assert (webhook.grade, webhook.said) == ("fault", "the webhook has no address")
+    assert "--poll" in webhook.mend
 
 
 async def test_a_missing_permission_and_event_are_named(here: Town) -> None:
@@ -118,10 +122,13 @@ async def test_deliveries_that_fail_are_explained(here: Town) -> None:
     assert "secrets do not match" in found.mend
 
 
-async def test_another_name_for_the_app_is_a_fault(here: Town) -> None:
-    hosting = app(here).model_copy(update={"app": "brat"})
+async def test_settings_that_are_not_the_apps_are_said(here: Town) -> None:
+    hosting = app(here, hook="http://127.0.0.1:1/")
 
-    assert about(await looked(hosting), "call the App brat").grade == "fault"
+    found = await looked(hosting.model_copy(update={"app": "brat", "secret": ""}))
+
+    assert about(found, "call the App brat").grade == "fault"
+    assert about(found, "no secret").grade == "note"
 
 
 async def test_a_key_of_another_app_ends_it(here: Town) -> None:
@@ -133,42 +140,12 @@ async def test_a_key_of_another_app_ends_it(here: Town) -> None:
         await looked(hosting)
 
 
-async def test_a_webhook_without_an_address_is_a_fault(here: Town) -> None:
-    found = about(await looked(app(here)), "webhook")
-
-    assert (found.grade, found.said) == ("fault", "the webhook has no address")
-    assert "--poll" in found.mend
-
-
-@pytest.mark.parametrize(
-    ("status", "grade"), [(401, "ok"), (403, "note"), (404, "fault")]
-)
-async def test_what_is_at_the_webhooks_address_is_tried(
-    status: int, grade: str, here: Town
-) -> None:
-    async with receiving() as receiver:
-        receiver.status = status
-
-        found = about(await looked(app(here, hook=receiver.url)), receiver.url)
-
-    assert found.grade == grade
-
-
-async def test_a_webhook_where_nobody_listens_is_a_note(here: Town) -> None:
+async def test_what_is_at_the_webhooks_address_is_tried(here: Town) -> None:
     async with receiving() as receiver:
         url = receiver.url
+        hosting = app(here, hook=url)
+        for status, grade in ((401, "ok"), (403, "note"), (404, "fault")):
+            receiver.status = status
+            assert about(await looked(hosting), url).grade == grade, status
 
-    assert "cannot be reached" in about(await looked(app(here, hook=url)), url).said
-
-
-async def test_a_webhook_that_the_settings_do_not_expect_is_a_note(here: Town) -> None:
-    hosting = app(here, hook="http://127.0.0.1:1/").model_copy(update={"secret": ""})
-
-    assert about(await looked(hosting), "no secret").grade == "note"
-
-
-async def test_an_app_that_may_not_see_the_settings_says_so(here: Town) -> None:
-    assert (
-        about(await looked(app(here)), "whether GitHub Actions is enabled").grade
-        == "note"
-    )
+    assert "cannot be reached" in about(await looked(hosting), url).said

@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import httpx
-import pytest
 import respx
 
 from bot.forge.branch_rules import BranchRules
@@ -275,15 +274,12 @@ async def test_own_branches_that_a_rule_keeps_away_are_a_fault(
     assert (await told(rest))[1] == ("fault", said)
 
 
-@pytest.mark.parametrize(
-    ("classic", "way"),
-    [
-        ({"requiredApprovingReviewCount": 2}, "the pull request with the merge method"),
-        ({"requiresLinearHistory": True}, "the pull request with the squash method"),
-        ({"requiresSignatures": True}, "the pull request with the squash method"),
-        ({"viewerCanPush": False}, "the pull request with the merge method"),
-        ({"requiredStatusCheckContexts": ["test"]}, "A push moves trunk"),
-    ],
+@looped(
+    ({"requiredApprovingReviewCount": 2}, "the pull request with the merge method"),
+    ({"requiresLinearHistory": True}, "the pull request with the squash method"),
+    ({"requiresSignatures": True}, "the pull request with the squash method"),
+    ({"viewerCanPush": False}, "the pull request with the merge method"),
+    ({"requiredStatusCheckContexts": ["test"]}, "A push moves trunk"),
 )
 async def test_protection_of_the_old_kind_chooses_as_rulesets_do(
     classic: dict[str, Any], way: str, rest: Rest, forge: respx.MockRouter
@@ -293,7 +289,7 @@ async def test_protection_of_the_old_kind_chooses_as_rulesets_do(
     assert way in (await told(rest))[0][1]
 
 
-@pytest.mark.parametrize(("status", "grade"), [(200, "note"), (404, "ok")])
+@looped((200, "note"), (404, "ok"))
 async def test_protection_that_cannot_be_read_is_a_note(
     status: int, grade: str, rest: Rest, forge: respx.MockRouter
 ) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import re
 from errno import ENOSPC
-from pathlib import Path
 
 import httpx
 import pytest
@@ -13,7 +12,6 @@ from bot.forge.transport import Ask, HttpReply, Wire
 from bot.loop.loop import Loop
 from bot.repository import mirror
 from bot.serving.host import hosted
-from bot.settings.bot_settings import ServiceSettings
 from grite.errors import BratError
 from tests.bot.serving.hosted_town import (
     OTHER,
@@ -51,9 +49,12 @@ async def test_each_repository_is_served_and_woken_by_its_own_deliveries(
         await accepted(here, REPO, first)
         await accepted(here, OTHER, second)
 
-        async with httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client:
-            ready = await client.get(f"http://127.0.0.1:{host.port}/readyz")
-        assert ready.status_code == 200
+        await ready(host)
+        leases = {repo: there(one.loop).lease.ref for repo, one in host.served.items()}
+
+    for repo, lease in leases.items():
+        bare = here.forge.bare(here.forge.known(repo))
+        assert bare.ref(lease) is None, "it is given back at the end"
 
 
 async def test_without_a_door_the_sweep_alone_finds_what_is_to_be_done(
@@ -137,16 +138,6 @@ async def test_one_that_is_slow_does_not_hold_up_the_others(
     number = await labelled(here, OTHER)
     async with running(hosting(here, sweep_s=0.2)):
         await accepted(here, OTHER, number)
-
-
-async def test_a_lease_is_given_back_at_the_end(here: Town) -> None:
-    number = await labelled(here, REPO)
-    async with running(hosting(here, repositories=(REPO,), sweep_s=0.2)) as host:
-        await accepted(here, REPO, number)
-        loop = there(host.served[REPO].loop)
-
-    repo = there(here.forge.repository(REPO))
-    assert here.forge.bare(repo).ref(loop.lease.ref) is None
 
 
 async def test_while_it_is_stopped_nothing_starts_and_it_says_so(here: Town) -> None:
@@ -242,50 +233,6 @@ async def test_a_port_that_is_taken_is_said(here: Town) -> None:
         with pytest.raises(BratError, match="cannot listen on"):
             async with running(hosting(here, port=host.port)):
                 pass
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"token": "x", "secret": "short"}, "at least 16 characters"),
-        ({"token": "x"}, "required if token is set"),
-        ({"app_id": 1, "private_key_file": "x"}, "list the accounts"),
-        ({"token": "x", "repositories": ["x"]}, "pattern"),
-    ],
-)
-def test_settings_that_serve_anybody_are_refused(
-    given: dict[str, object], said: str, tmp_path: Path
-) -> None:
-    with pytest.raises(ValueError, match=said):
-        ServiceSettings.model_validate({"folder": tmp_path, **given})
-
-
-@pytest.mark.parametrize(
-    ("owners", "listed", "name", "served"),
-    [
-        (("alice",), (), "Alice/App", True),
-        (("alice",), (), "mallory/app", False),
-        (("alice",), ("alice/app",), "alice/lib", False),
-        ((), ("Alice/App",), "alice/app", True),
-        (("alice",), (), "alice/..", False),
-    ],
-)
-def test_only_the_named_are_served(
-    owners: tuple[str, ...],
-    listed: tuple[str, ...],
-    name: str,
-    served: bool,  # noqa: FBT001  a parameter of a test
-    tmp_path: Path,
-) -> None:
-    told = ServiceSettings(
-        folder=tmp_path,
-        app_id="1",
-        private_key_file=tmp_path / "x",
-        allowed_owners=owners,
-        repositories=listed,
-    )
-
-    assert told.serves(name) is served
 
 
 # --- a service whose mirror has grown leaves it, collects it, and goes on -------------

@@ -52,7 +52,6 @@ async def someone(
 
 
 async def pressed(tab: Tab, path: str, csrf: str = "") -> int:
-    """Send what a button would, past the page; return the answer's status."""
     sends = (
         "([path, csrf]) => fetch(path, {method: 'POST', redirect: 'manual', body:"
         " new URLSearchParams({csrf})}).then(answer => answer.status)"

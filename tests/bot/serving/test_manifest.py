@@ -219,7 +219,7 @@ def test_the_dashboard_is_where_the_bot_is_unless_said(
     assert dashboard_at(public, wanted) == at
 
 
-@pytest.mark.parametrize("wanted", ["http://x.example", "https://x.example/y", "x"])
+@looped("http://x.example", "https://x.example/y", "x")
 def test_a_dashboard_that_cannot_be_is_refused(wanted: str) -> None:
     with pytest.raises(BratError, match="use https://HOST, without a path"):
         dashboard_at("https://brat.example.com", wanted)
@@ -236,9 +236,9 @@ async def test_it_works_once(
     assert (again.status_code, form.status_code) == (403, 403)
 
 
-@pytest.mark.parametrize("token", ["", "x", "é"])
+@looped("", "x", "é")
 async def test_without_the_token_there_is_no_form(
-    maker: AppPages, browser: httpx.AsyncClient, token: str
+    token: str, maker: AppPages, browser: httpx.AsyncClient
 ) -> None:
     page = await browser.get(f"{maker.address()}/", params={"token": token})
 
@@ -267,24 +267,22 @@ async def test_an_app_that_somebody_else_began_is_refused(
     assert not wish.folder.exists()
 
 
-@pytest.mark.parametrize("code", ["", "../user", "a/b", "x" * 201])
+@looped("", "../user", "a/b", "x" * 201)
 async def test_a_code_that_is_none_is_not_sent(
-    maker: AppPages, browser: httpx.AsyncClient, code: str
+    code: str, maker: AppPages, browser: httpx.AsyncClient
 ) -> None:
     page = await browser.get(back(maker, code=code))
 
     assert page.status_code == 400
 
 
-@pytest.mark.parametrize(
-    ("status", "body"), [(404, {}), (201, {"id": "x"}), (500, {}), (201, [])]
-)
+@looped((404, {}), (201, {"id": "x"}), (500, {}), (201, []))
 async def test_what_github_does_not_hand_over_is_said_and_can_be_tried_again(
+    status: int,
+    body: object,
     maker: AppPages,
     wish: AppRequest,
     browser: httpx.AsyncClient,
-    status: int,
-    body: object,
 ) -> None:
     router = respx.MockRouter()
     router.route(host="127.0.0.1").pass_through()

@@ -11,6 +11,7 @@ from brat.forge import Forge, How
 from tests.bot.hosted import settings
 from tests.bot.lobby import CONFIG as SHELL
 from tests.world.forge import Town, make_source, settle_in, town
+from tests.world.layers import sampled
 
 ISSUES = 10
 LIST = "- [ ] one\n- [ ] two\n- [ ] three\n"
@@ -32,7 +33,7 @@ async def here(tmp_path: Path) -> AsyncIterator[Town]:
             yield served
 
 
-@pytest.mark.parametrize("slots", [10, 15])
+@pytest.mark.parametrize("slots", sampled([(10,), (15,)], [(15,)]))
 async def test_ten_issues_labelled_at_once_share_the_slots(
     here: Town, slots: int
 ) -> None:

@@ -46,7 +46,7 @@ def test_a_job_of_github_is_paced_as_github_asks() -> None:
     assert (settings.push_gap_s, settings.write_gap_s) == (20, 1)
 
 
-@pytest.mark.parametrize("server", ["http://127.0.0.1:8080", "http://localhost:1"])
+@looped("http://127.0.0.1:8080", "http://localhost:1")
 def test_a_forge_on_this_machine_has_no_limits(server: str) -> None:
     settings = read_inputs(TOLD | {"GITHUB_SERVER_URL": server}).settings
 
@@ -126,8 +126,8 @@ def test_a_new_issue_may_name_the_account_of_the_job(tmp_path: Path) -> None:
     assert kept.trigger == "mention"
 
 
-@pytest.mark.parametrize("name", ["schedule", "workflow_dispatch", "workflow_run"])
-def test_what_only_wakes_asks_for_nothing(tmp_path: Path, name: str) -> None:
+@looped("schedule", "workflow_dispatch", "workflow_run")
+def test_what_only_wakes_asks_for_nothing(name: str, tmp_path: Path) -> None:
     assert event(tmp_path, name, schedule="7 * * * *", inputs=None) is None
 
 

@@ -55,7 +55,6 @@ async def service(here: Town) -> AsyncIterator[Service]:
 
 
 async def answers(bot: Service) -> list[int]:
-    """Ask whether the bot lives, and deliver; return the answers' statuses."""
     place = bot.host.place_of(REPO)
     assert place is not None
     repository = {"full_name": REPO, "id": place.repository_id}

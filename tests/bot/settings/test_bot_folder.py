@@ -36,7 +36,6 @@ with held(Path(sys.argv[1]), "theirs") as dead:
 
 @pytest.fixture
 def holder(tmp_path: Path) -> "subprocess.Popen[str]":
-    """A process that has the folder."""
     process = subprocess.Popen(
         [
             sys.executable,
@@ -104,8 +103,8 @@ def test_another_start_of_the_system_says_nothing(
         assert not dead
 
 
-@pytest.mark.parametrize("text", ["", "\n\n", "x\ny"])
-def test_a_file_that_was_cut_off_says_nothing(tmp_path: Path, text: str) -> None:
+@looped("", "\n\n", "x\ny")
+def test_a_file_that_was_cut_off_says_nothing(text: str, tmp_path: Path) -> None:
     (tmp_path / PROCESSES_FILE).write_text(text)
 
     with held_folder(tmp_path, "one") as dead:
