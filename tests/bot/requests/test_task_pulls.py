@@ -65,8 +65,8 @@ async def test_where_there_are_no_drafts_tasks_get_ordinary_ones_which_is_said_o
     here: Room, caplog: pytest.LogCaptureFixture
 ) -> None:
     """So it is where the repository is private, and its owner has a free plan."""
-    faults, drafts = Faults(here.forge.folder), '"draft": ?true'
-    faults.refuse("POST", ".*/pulls", 422, f"{NO_DRAFTS} here.", body=drafts)
+    faults = Faults(here.forge.folder)
+    faults.refuse("POST", ".*/pulls", 422, f"{NO_DRAFTS} here.", times=1)
     for number in (1, 2):
         await here.worked(number, {f"{number}.py": b"done\n"})
 
