@@ -15,6 +15,7 @@ from contextlib import suppress
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Unpack
+from unicodedata import normalize
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -204,7 +205,6 @@ class AttemptCommits:
         if done.status and not self._says_yes("diff", "--cached", "--quiet", "HEAD"):
             raise GitFailed(["git", *commit], done.status, done.stderr)
         head = ref_value(workspace.store, workspace.ref)
-        leftover = head != own
         left_out |= self._put_aside()
         changes = parse_raw(staged or self._diff("--raw", "-z"))
         if not any(each.path.endswith(IGNORES) for each in changes):
@@ -221,7 +221,7 @@ class AttemptCommits:
         work = Work(
             changes=changes,
             faults=faults,
-            leftover=leftover,
+            leftover=head != own,
             largest=file_and_size(*sizes[0]) if sizes else "",
             left_out=stray.sentences(left_out),
         )
@@ -297,9 +297,8 @@ class AttemptCommits:
         if fetched.status != 0:
             return None
         commit = ref_value(workspace.store, _AGENT)
-        if commit == workspace.base:
-            return None
-        if not self._says_yes("merge-base", "--is-ancestor", workspace.base, commit):
+        ancestor = ("merge-base", "--is-ancestor", workspace.base)
+        if commit == workspace.base or not self._says_yes(*ancestor, commit):
             return None
         # Keeps the stat data of what did not change, and asks nothing of the files.
         self._git("read-tree", "-i", "-m", commit)
@@ -549,8 +548,9 @@ class AttemptCommits:
         else:
             gone = (each.path for each in changes if each.mode_after == GONE)
             names = (base or set()).difference(gone).union(news)
-        counted = Counter(map(str.casefold, names)) if news else Counter()
-        twins = [path for path in news if counted[path.casefold()] > 1]
+        alike = {e: normalize("NFC", e).casefold() for e in (names if news else ())}
+        counted = Counter(alike.values())
+        twins = [path for path in news if counted[alike[path]] > 1]
         odd = [path for path in news if NOT_ON_WINDOWS.search(path)]
         found = {stray.UNPORTABLE: odd, stray.TWIN: twins}
         return {why: paths for why, paths in found.items() if paths}

@@ -60,6 +60,7 @@ ENDS = "Kept with its old line endings: {}."
 LFS = "Left out (.gitattributes assigns it to Git LFS, where agents cannot write): {}."
 
 STASHED = "Left out (committed on another branch, or stashed): {}."
+TWIN = "Kept (another name differs only in case or Unicode form): {}."
 LINKS = "Left out (agents may not add or change symbolic links): {}."
 HIDDEN = "Left out (ignored by .gitignore): {}."
 NEW = {"new.py"}
@@ -236,7 +237,12 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
     "names that differ in case alone": (
         "echo 1 > Readme.md; git mv dos.txt DOS.txt",
         {"Readme.md", "dos.txt", "DOS.txt"},
-        "Kept (another name differs only in case): Readme.md.",
+        TWIN.format("Readme.md"),
+    ),
+    "names that differ in Unicode form alone": (
+        "touch caf\u00e9.md cafe\u0301.md",
+        {"caf\u00e9.md", "cafe\u0301.md"},
+        TWIN.format("cafe\u0301.md, caf\u00e9.md"),
     ),
     "names that Windows cannot write": (
         "touch a:b 'c ' nul.txt null.txt",
