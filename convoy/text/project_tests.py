@@ -271,7 +271,7 @@ def _npm(files: Collection[str], read: TextOf) -> Proposal | None:
     if "package.json" not in files:
         return None
     try:
-        package = json.loads(read("package.json") or "null")
+        package = json.loads((read("package.json") or "null").removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         return None
     scripts = package.get("scripts") if isinstance(package, dict) else None

@@ -72,6 +72,11 @@ def test_what_only_looks_like_a_test_target_is_not_one(text: str) -> None:
     assert command({"Makefile": text}) is None
 
 
+def test_a_byte_order_mark_hides_no_script_as_it_hides_none_from_npm() -> None:
+    text = f"\ufeff{EVERYTHING['package.json']}"
+    assert command({"package.json": text}) == "npm test"
+
+
 def test_only_the_makefile_that_make_reads_counts() -> None:
     files = {"GNUmakefile": "all:\n", "Makefile": "test:\n"}
 
