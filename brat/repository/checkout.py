@@ -78,7 +78,10 @@ class Checkout:
     def person(self) -> str:
         """Return a login for whoever works here, from git's user.name."""
         settings = _opened(self.top).config
-        name = (settings[_NAME] if _NAME in settings else "") or ""  # noqa: SIM401  no mapping
+        try:
+            name = (settings[_NAME] if _NAME in settings else "") or ""  # noqa: SIM401  no mapping
+        except UnicodeDecodeError:  # git keeps the bytes of any encoding
+            name = ""
         kept = "".join(c if c.isascii() and c.isalnum() else "-" for c in name.lower())
         return "-".join(filter(None, kept.split("-")))[:39] or "you"
 

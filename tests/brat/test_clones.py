@@ -325,6 +325,12 @@ def test_a_git_folder_elsewhere_and_a_long_argument_are_no_hindrance(
     assert "CI: true" in done.stderr
 
 
+def test_a_name_in_any_encoding_is_a_persons(origin: Path) -> None:
+    for name, login in (("Jürgen", "j-rgen"), ("J\udcfcrgen", "you")):
+        git(origin, "config", "user.name", name)
+        assert find(origin).person() == login
+
+
 def test_what_a_clone_has_that_others_lack_is_named(
     origin: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
