@@ -125,7 +125,7 @@ def _said(seen: Seen) -> Iterator[Finding]:
             why = f"The agent reported {what}: {seen.report.summary}"
             yield Finding("failure", ended, why)
         case "done" if not (seen.work.changes or seen.work.faults or seen.goes_on):
-            why = "The agent said that it was done, but it changed nothing."
+            why = f"The agent said that it was done, but changed nothing{_last(seen)}"
             yield Finding("failure", "nothing", " ".join((why, *seen.work.left_out)))
         case "noop" if seen.work.changes:
             files = counted(len(seen.work.changes), "file")

@@ -225,7 +225,7 @@ def test_what_is_no_work_is_said_and_the_rest_lands(forge: Forge) -> None:
     left = forge.sh(sub)
 
     assert left.result["conclusion"] == "failure"
-    changed_nothing = "The agent said that it was done, but it changed nothing."
+    changed_nothing = "The agent said that it was done, but changed nothing."
     assert left.result["why"] == f"{changed_nothing} {said}"
 
 
@@ -235,9 +235,8 @@ def test_done_with_an_unchanged_tree_is_a_failure(forge: Forge) -> None:
     assert left.status == 1
     assert left.result["status"] == "done"
     assert left.result["conclusion"] == "failure"
-    assert (
-        left.result["why"] == "The agent said that it was done, but it changed nothing."
-    )
+    changed_nothing = "The agent said that it was done, but changed nothing"
+    assert left.result["why"] == f"{changed_nothing}: I did it all."
     assert left.result["commit"] is None
     assert "work.bundle" not in left.names
 

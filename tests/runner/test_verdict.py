@@ -47,8 +47,11 @@ def judged(
         "failure: The agent said there was nothing to do, but it changed 1 file.": judged(
             report=NOOP
         ),
-        "failure: The agent said that it was done, but it changed nothing.": judged(
+        "failure: The agent said that it was done, but changed nothing.": judged(
             work=NOTHING
+        ),
+        "failure: The agent said that it was done, but changed nothing: As asked.": judged(
+            report=Report("done", last="As asked."), work=NOTHING
         ),
         "failure: The agent reported a missing tool: no cargo": judged(
             report=Report("missing_tool", "no cargo")
