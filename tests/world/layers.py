@@ -1,4 +1,4 @@
-"""Plugin: which tests run where.
+"""Plugin: which tests run where, and in which order.
 
 Each test is in one layer, and a layer runs those before it, too: `test` is what a
 newcomer runs, `landing` what CI runs on each change, `deep` all there is. A mark says
@@ -7,7 +7,9 @@ else the folder and the tools do. `--layer landing` leaves out what is deeper; w
 it everything that was named runs.
 """
 
+import os
 from collections.abc import Container, Iterable
+from itertools import chain, groupby
 from typing import Final
 
 import pytest
@@ -37,13 +39,27 @@ def sampled(
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Leave out what lies deeper than the layer that was asked for."""
+    """Leave out what lies deeper than the layer that was asked for; deal the rest."""
     deepest = LAYERS.index(config.getoption("--layer"))
     kept = [item for item in items if LAYERS.index(layer_of(item)) <= deepest]
     left_out = [item for item in items if LAYERS.index(layer_of(item)) > deepest]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = kept
+    items[:] = _dealt(kept, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+
+
+def _dealt(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
+    """Let each worker begin with as many of the dear modules: none is left for the end.
+
+    A worker gets a part of the list as it stands, and others take from its end.
+    """
+    dear = {item.path for item in items if layer_of(item) != LAYERS[0]}
+    modules = [[*found] for _, found in groupby(items, lambda item: item.path)]
+    first = [module for module in modules if module[0].path in dear]
+    rest = [item for item in items if item.path not in dear]
+    share = -(-len(rest) // workers)
+    parts = ((first[k::workers], rest[k * share :][:share]) for k in range(workers))
+    return [item for own, others in parts for item in chain(*own, others)]
 
 
 def layer_of(item: pytest.Item) -> str:
