@@ -17,7 +17,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from convoy.model.state import Convoy, Task
-from convoy.model.task_graph import order
+from convoy.model.task_graph import order, waits
 from convoy.text import counted, rough
 from convoy.views import STATE_ORDER
 from convoy.views.history import How, PastSession
@@ -255,7 +255,7 @@ def _busiest(
     if most is None or len(names) <= most:
         return list(names)
     newest = {one.task: max(one.begun, one.landed) for one in sessions}
-    first = ("running", "needs-review", "blocked", "queued")
+    first = ("running", "needs-review", "blocked")
     ranks = {
         task.number: first.index(task.state) if task.state in first else len(first)
         for task in convoy.tasks
@@ -294,6 +294,13 @@ def headline(
         items = counted(len(found), "item")
         return f"{items} {'is' if len(found) == 1 else 'are'} waiting for you"
     return "Nothing is waiting for you" if live else "Nothing is in progress"
+
+
+def held_up(convoy: Convoy, number: int) -> int:
+    """Return how many tasks wait for this one, directly or through others."""
+    specs = {task.number: task.spec for task in convoy.tasks}
+    left = (task.number for task in convoy.tasks if not task.settled)
+    return sum(waits(specs, each, number) for each in left if each != number)
 
 
 def state_parts(convoy: Convoy) -> tuple[StatePart, ...]:

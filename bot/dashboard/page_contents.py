@@ -81,6 +81,8 @@ ROWS: Final = (24, 10)
 """Tasks over time on the first page, of one convoy or of each of more: those where
 something happens first.
 """
+TIMELINE: Final = 50
+"""Tasks over time on a convoy's page, chosen alike; its list has them all."""
 
 _pages: Final = Environment(
     loader=PackageLoader("bot.dashboard", "templates"),
@@ -96,6 +98,7 @@ _pages.filters["usage"] = usage_in_words
 _pages.globals["static"] = ADDRESSES.__getitem__
 _pages.globals["task_buttons"] = verb_table.task_buttons
 _pages.globals["state_parts"] = drawings.state_parts
+_pages.globals["held_up"] = drawings.held_up
 _pages.globals["progress_words"] = progress_words
 _pages.globals["task_verbs"] = verb_table.BY_TASK_WORD
 _pages.globals["convoy_verbs"] = verb_table.BY_CONVOY_WORD
@@ -282,7 +285,9 @@ def of_convoy(
         "look": look,
         "drawing": drawings.draw_graph(convoy) if look == "graph" else None,
         "gantt": (
-            drawings.draw_gantt(convoy, sessions, now) if look == "timeline" else None
+            drawings.draw_gantt(convoy, sessions, now, TIMELINE)
+            if look == "timeline"
+            else None
         ),
         "estimate": estimate_words(convoy.estimate),
         "said": progress_words(convoy, now),

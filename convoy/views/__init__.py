@@ -158,11 +158,13 @@ def progress_words(convoy: Convoy, now: int) -> str:
     """Return how far a convoy is, how long it took and still takes, and its cost."""
     merged = sum(task.state == "merged" for task in convoy.tasks)
     took = rough(max(0, (convoy.ended_at or now) - convoy.requested_at) / 1000)
+    most = convoy.settings.budget.convoy
+    of_all = "" if most is None else f" of {dollars(most)}"
     said = (
         f"{merged} of {len(convoy.tasks)} merged" if convoy.tasks else "",
         f"took {took}" if convoy.ended else f"{took} so far",
         left_words(convoy, now),
-        dollars(convoy.used.usd) if convoy.used.usd else "",
+        f"{dollars(convoy.used.usd)}{of_all}" if convoy.used.usd else "",
     )
     return " · ".join(filter(None, said))
 
@@ -217,7 +219,8 @@ def left_words(convoy: Convoy, now: int) -> str:
         return f"done in about {rough(left_ms / 1000)}"
     held, tasks = len(stuck) - blocked, counted(blocked, "blocked task")
     waits = f", {held} more waiting for {'it' if blocked == 1 else 'them'}"
-    return f"stops in about {rough(left_ms / 1000)}: {tasks}{waits if held else ''}"
+    said = f"{tasks}{waits if held else ''}"
+    return f"runs out of work in about {rough(left_ms / 1000)}: {said}"
 
 
 def saved_s(convoy: Convoy) -> float:

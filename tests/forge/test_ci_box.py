@@ -12,6 +12,7 @@ import pytest
 
 from brat.forge.resources.forge_records import Ci
 from brat.forge.service.ci_checkout import CiBox
+from brat.forge.service.local_ci import FAKED
 from brat.forge.service.run_start import HIDDEN, SECRET, SHOWN
 from convoy.text.project_tests import headline
 from runner.box import surroundings
@@ -204,6 +205,7 @@ async def test_a_host_that_ci_may_not_reach_is_what_it_says_last(here: Town) -> 
     listed = "which is not listed; `[ci] egress` lists what is allowed"
     told = f"cannot reach a.b:80, {listed}"
     assert headline(output["text"]) == f"brat: {told}"
+    assert FAKED in output["text"]
 
 
 async def test_nothing_of_a_job_is_left_to_the_next(here: Town) -> None:

@@ -294,6 +294,7 @@ class Judge:
         if why := report.refusal(is_killed=status is None or status < 0):
             return "action_required", Output(title=NAME, summary=why)
         told = unreached(box.refused, "[ci] egress") if status != 0 else ""
+        told = f"\n{FAKED}{told}" if told else ""
         if status in CANNOT_RUN and await asyncio.to_thread(
             _changes_program, bare, check.head_sha, settings
         ):
@@ -421,6 +422,10 @@ class Turns:
 NAME: Final = "ci"
 GONE: Final = Output(title=NAME, summary="The branch no longer exists.")
 TAIL_BYTES: Final = 65_535
+FAKED: Final = (
+    "brat: a test that fakes HTTP requests may fail because HTTP_PROXY is set here; "
+    'unset it for that test, or set `[ci] egress = ["*"]`, with which brat sets none.'
+)
 CANNOT_RUN: Final = {126: "it cannot be executed", 127: "a program was not found"}
 """What a shell's exit status says of the command itself, not of what it judged.
 https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_08_02
