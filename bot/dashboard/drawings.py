@@ -255,7 +255,7 @@ def _busiest(
     if most is None or len(names) <= most:
         return list(names)
     newest = {one.task: max(one.begun, one.landed) for one in sessions}
-    first = ("running", "needs-review", "blocked")
+    first = ("running", "needs-review", "blocked", "queued")
     ranks = {
         task.number: first.index(task.state) if task.state in first else len(first)
         for task in convoy.tasks

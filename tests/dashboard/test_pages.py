@@ -47,7 +47,7 @@ async def test_a_convoys_tasks_are_shown_as_list_graph_or_plan(opens: Opens) -> 
     assert shown.count('<tr id="task-') == 5
     assert "Merge queue" in shown
     assert "waiting for its turn" in shown
-    assert graph.count('<g class="task ') == 5
+    assert graph.count('<a class="task ') == 5
     assert graph.count('<path class="arrow') == 1
     assert '?view=graph" aria-current="true"' in graph
 
