@@ -35,15 +35,14 @@ from runner.proxy.proxy_protocol import (
 )
 
 CONNECT_S: Final = 30.0
-
+_PORTS: Final = {"http": 80, "https": 443}
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 async def through(proxy: str, host: str, port: int, *, is_plain: bool) -> Streams:
     """Connect to the proxy, and through it to the host unless `is_plain`."""
     url = urlsplit(proxy)
-    is_tls = url.scheme == "https"
-    above = url.port or (443 if is_tls else 80)
+    is_tls, above = url.scheme == "https", url.port or _PORTS[url.scheme]
     reader, writer = await dialled(url.hostname or "", above, is_tls=is_tls)
     if is_plain:
         return reader, writer
@@ -72,9 +71,8 @@ async def dialled(host: str, port: int, *, is_tls: bool = False) -> Streams:
         return await asyncio.open_connection(host, port, ssl=trusted)
 
 
-HEAD_BYTES: Final = 65_536
+READ_BYTES: Final = 65_536
 HEAD_S: Final = 30.0
-CHUNK_BYTES: Final = 65_536
 AT_ONCE: Final = 256
 """Connections in all; more are refused."""
 _WANTS_WORD: Final = HTTPStatus.PROXY_AUTHENTICATION_REQUIRED
@@ -151,7 +149,7 @@ class Egress:
             task.add_done_callback(self._open.discard)
 
         return await asyncio.start_server(
-            connected, sock=listening, limit=HEAD_BYTES, backlog=AT_ONCE
+            connected, sock=listening, limit=READ_BYTES, backlog=AT_ONCE
         )
 
     async def _proxied(self, near: Streams) -> None:
@@ -167,6 +165,8 @@ class Egress:
         if not allows_host(self._listed, asked.host, asked.port):
             self._tell_once(f"{asked.where}, which is not listed")
             return _no(writer, HTTPStatus.FORBIDDEN, _WHY.format(asked.where))
+        if asked.port == _PORTS["https"] and asked.method != "CONNECT":
+            return _no(writer, HTTPStatus.BAD_REQUEST, "HTTPS needs a tunnel.")
         try:
             there = await self._reached(asked)
         except (OSError, ValueError) as error:  # the second: a name that is none
@@ -246,7 +246,7 @@ async def joined(one: Streams, other: Streams) -> None:
 
 async def _carried(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     try:
-        while chunk := await reader.read(CHUNK_BYTES):
+        while chunk := await reader.read(READ_BYTES):
             writer.write(chunk)
             await writer.drain()
         writer.write_eof()
@@ -264,13 +264,12 @@ async def _asked(reader: asyncio.StreamReader) -> _Asked | None:
         url = urlsplit(f"//{target}" if method == "CONNECT" else target)
         named = (each.partition(":") for each in headers)
         word = next((v for n, _, v in named if n.lower() == _WORD), "").strip().encode()
-        if method == "CONNECT":
-            return _Asked(method, url.hostname or "", url.port or 443, word=word)
-        if url.scheme != "http" or not url.hostname:
+        if not url.hostname or (method != "CONNECT" and url.scheme not in _PORTS):
             return None
         path = url._replace(scheme="", netloc="", fragment="").geturl() or "/"
-        kept = (each for each in headers if not each.lower().startswith(_HOP))
-        return _Asked(method, url.hostname, url.port or 80, path, tuple(kept), word)
+        kept = tuple(each for each in headers if not each.lower().startswith(_HOP))
+        port = url.port or _PORTS.get(url.scheme, 443)
+        return _Asked(method, url.hostname, port, path, kept, word)
     except (ValueError, asyncio.LimitOverrunError):
         return None
 

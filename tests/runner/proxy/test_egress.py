@@ -96,11 +96,21 @@ def test_what_is_no_request_to_a_proxy_is_told_so() -> None:
         for text in (
             *("GET / HTTP/1.1\r\nHost: pypi.org", "CONNECT pypi.org:port HTTP/1.1"),
             *("GET ftp://pypi.org/ HTTP/1.1", "\x16\x03\x01\x02"),
+            "GET https://pypi.org/ HTTP/1.1",  # which would go there without TLS
             "GET http://[:80/ HTTP/1.1",
         ):
             found = said(way, text)
             assert found.startswith(b"HTTP/1.1 400 Bad Request\r\n"), text
         assert not gateway.over
+
+
+def test_a_host_that_is_asked_for_without_its_tunnel_is_named() -> None:
+    with proxy("pypi.org") as (gateway, way):
+        told = heard(gateway)
+        got = said(way, "POST https://fake.example/ HTTP/1.1")  # as axios does
+
+    assert got.startswith(b"HTTP/1.1 403 ")
+    assert told == [Refused(what="fake.example:443, which is not listed")]
 
 
 def test_a_listed_host_that_is_not_there_is_said() -> None:
