@@ -11,8 +11,8 @@ from grite.event import (
     LabelRemoved,
     StateChanged,
     UnknownKind,
+    write_cbor,
 )
-from tests.grite.plain import plain
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)
 ids = st.binary(min_size=16, max_size=16)
@@ -28,7 +28,9 @@ kinds: st.SearchStrategy[Kind] = st.one_of(
         lambda kind: st.builds(kind, texts)
     ),
     st.builds(StateChanged, st.sampled_from(["open", "closed"])),
-    st.builds(UnknownKind, st.just(2) | st.integers(7, 2**64 - 1), payloads.map(plain)),
+    st.builds(
+        UnknownKind, st.just(2) | st.integers(7, 2**64 - 1), payloads.map(write_cbor)
+    ),
 )
 events = st.builds(
     Event,
