@@ -81,25 +81,6 @@ def taking_turns(terminal: Terminal, times: int = 1) -> None:
     assert times == 1, terminal.type("brat status").out
 
 
-def test_a_target_that_merges_is_taken_in_and_judged_before_the_convoy_lands(
-    tmp_path: Path,
-) -> None:
-    terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT"))
-    planned(terminal, TWO)
-    taking_turns(terminal)
-    moved = terminal.commit("Say more", {"README.md": "Words.\n"})
-
-    taking_turns(terminal)
-
-    convoy, seen = convoy_of(terminal), seen_of(terminal)
-    assert convoy["state"] == "complete"
-    assert moved in seen.ancestors()
-    assert len(facts(terminal, "sync.landed")) == 1
-    assert [one["conclusion"] for one in seen.checks[convoy["landed_commit"]]] == [
-        "success"
-    ]
-
-
 BOTH = "sed -i '/^<<<<<<< /d; /^=======$/d; /^>>>>>>> /d' LIST"
 ADDING = f"""
 cp "$BRAT_PROMPT" "{{kept}}/$BRAT_TASK-$BRAT_ATTEMPT"

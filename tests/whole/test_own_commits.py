@@ -1,23 +1,14 @@
-"""What a person commits, locks and pulls while a convoy is under way."""
+"""What a person commits and pulls while a convoy is under way."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.world.local_rules import ask
 from tests.world.staying import staying, until
-from tests.world.terminal import Terminal, left_running
+from tests.world.terminal import Terminal
 from tests.world.words import BARE, PULL, engine, project, status
 
 pytestmark = pytest.mark.timeout(300)
-
-HELD = "path:words/, which pat-person holds until 2"
-ELSEWHERE = (
-    "sh -c 'git config url.https://.insteadOf http:// && "
-    "git config http.proxy http://127.0.0.1:9'"
-)
-"""No address of the person's, and no proxy, stands between them and their own forge."""
-TASK = "- [ ] Spell words paths: words/"
 
 
 def holds(terminal: Terminal, commit: str) -> str:
@@ -28,39 +19,6 @@ def holds(terminal: Terminal, commit: str) -> str:
 
 def merges(terminal: Terminal) -> str:
     return terminal.done("git log --merges --author=Pat --format=%H HEAD")
-
-
-def test_a_lock_and_a_commit_during_a_headless_run(tmp_path: Path) -> None:
-    terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT"))
-    terminal.done("brat init")
-    terminal.done(ELSEWHERE)
-    terminal.done("brat lock acquire path:words/")
-    start = ("mayor", "start", "--headless", "--task", TASK)
-    with staying(terminal, *start) as run:
-        waits = run.says("task 1 waits for ")
-        shown = status(terminal)
-        why = terminal.done("brat why 1")
-        screen = terminal.type("brat status").out
-        until(lambda: HELD in ask(terminal, "GET", "issues/1/comments")[0]["body"])
-        own = terminal.commit("Take notes", {"NOTES.md": "Meanwhile.\n"})
-        until(lambda: holds(terminal, own))
-        terminal.done("brat lock release path:words/")
-        ended = run.ended()
-
-    assert ended == 0, run.lines
-    assert "task 1 waits for path:words/, which pat-person holds until 2" in waits
-    assert waits.endswith("brat lock release path:words/")
-    assert len([one for one in run.lines if "task 1 waits for " in one]) == 1
-    told = shown["convoys"][0]["tasks"][0]["waits_for"]
-    assert told.startswith("path:words/, which pat-person holds until 2")
-    assert "path:words/, which pat-person holds until 2" in why
-    assert "path:words/, which" in screen
-    assert f"picked up 1 new commit from you: {own[:10]}" in run.lines
-    (pull,) = (one.removeprefix(PULL) for one in run.lines if one.startswith(PULL))
-    terminal.done(pull)
-    assert (terminal.cwd / "words/task_1.py").exists()
-    assert merges(terminal) == ""
-    assert left_running(tmp_path) == []
 
 
 def test_commits_beside_landed_work_go_on_top_of_it(tmp_path: Path) -> None:
