@@ -44,10 +44,7 @@ WALLS: Final = {
 }
 """The walls, by the errors that they answer with."""
 ALLOWED_PATHS: Final = {"/v1/messages", "/v1/messages/count_tokens", "/v1/models"}
-FORBIDDEN: Final = (
-    *("mcp_servers", "web_fetch", "web_search", "code_execution", '"url"', "file_id"),
-    *("container", "background", "brand_new"),
-)
+FORBIDDEN: Final = "mcp_servers", "web_fetch", '"url"'
 
 
 class Told(Struct, frozen=True):

@@ -4,8 +4,9 @@ import ctypes
 import os
 import stat
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from glob import glob
+from itertools import product
 from pathlib import Path
 
 from tests.attacks.evil.attempt import OWN, attempt, first_won
@@ -73,46 +74,23 @@ def dotfiles_in_the_real_home(at: Targets) -> str:
 
 @attempt
 def files_that_steer_later_steps(at: Targets) -> str:
-    said = "LD_PRELOAD=/tmp/evil.so\n"
-    return first_won(lambda file: appended(file, said), there(at.commands))
-
-
-@attempt
-def files_of_later_steps_opened_to_everybody(at: Targets) -> str:
     def opened(file: str) -> str:
         Path(file).chmod(0o666)
         return f"everybody may write {file}"
 
-    return first_won(opened, there(at.commands))
-
-
-@attempt
-def files_of_later_steps_given_to_a_group(at: Targets) -> str:
     def given(file: str) -> str:
         os.setxattr(file, ACL, GROUP_MAY_WRITE)
         return f"a group may write {file}"
 
-    return first_won(given, there(at.commands))
+    ways: tuple[Callable[[str], str], ...] = opened, given, appended
+    tried = product(ways, there((*at.commands, *at.later)))
+    return first_won(lambda one: one[0](one[1]), tried)
 
 
 @attempt
-def code_of_a_later_step(at: Targets) -> str:
-    return first_won(appended, there(at.later))
-
-
-@attempt
-def a_cache_that_others_read(at: Targets) -> str:
-    return made(at.cache, at.abstract)
-
-
-@attempt
-def folders_of_the_system(at: Targets) -> str:
-    return first_won(lambda folder: made(folder, at.abstract), at.system)
-
-
-@attempt
-def a_temporary_folder_that_all_share(at: Targets) -> str:
-    return made(at.shared, at.abstract)
+def folders_that_others_read(at: Targets) -> str:
+    folders = at.cache, *at.system, at.shared
+    return first_won(lambda folder: made(folder, at.abstract), folders)
 
 
 @attempt
@@ -158,20 +136,10 @@ def _below(*roots: str) -> Iterator[Path]:
 
 
 @attempt
-def the_runner_s_own_credentials(at: Targets) -> str:
+def secrets_where_they_are_known_to_lie(at: Targets) -> str:
     secret = bytes.fromhex(at.secret)
-    return first_won(lambda file: holding(secret, Path(file)), at.credentials)
-
-
-@attempt
-def logins_of_the_machine_s_programs(at: Targets) -> str:
-    secret = bytes.fromhex(at.secret)
-    return first_won(lambda file: holding(secret, Path(file)), at.logins)
-
-
-@attempt
-def memory_that_all_share(at: Targets) -> str:
-    return holding(bytes.fromhex(at.secret), Path(at.memory))
+    files = *at.credentials, *at.logins, at.memory
+    return first_won(lambda file: holding(secret, Path(file)), files)
 
 
 @attempt

@@ -6,10 +6,10 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.attacks.evil.attempt import OWN, attempt
+from tests.attacks.evil.attempt import OWN, attempt, first_won
 from tests.attacks.evil.targets import Targets
 
 PTRACE_SEIZE, PTRACE_DETACH = 0x4206, 17
@@ -46,21 +46,12 @@ def secrets_in_its_own_environment(at: Targets) -> str:
 
 
 @attempt
-def environments_of_other_processes(at: Targets) -> str:
+def what_is_shown_of_other_processes(at: Targets) -> str:
+    file = at.credentials[0]
     for entry in _others():
-        for name in ("environ", "cmdline"):
-            if bytes.fromhex(at.secret) in _read(entry / name):
+        for name in ("environ", "cmdline", f"root{file}", f"cwd{file}"):
+            if bytes.fromhex(at.secret) in _read(Path(f"{entry}/{name}")):
                 return f"read {name} of {_read(entry / 'comm').decode().strip()}"
-    return ""
-
-
-@attempt
-def files_by_the_root_of_another_process(at: Targets) -> str:
-    for entry in _others():
-        for name in ("root", "cwd"):
-            file = Path(f"{entry}/{name}{at.credentials[0]}")
-            if bytes.fromhex(at.secret) in _read(file):
-                return f"read {file}"
     return ""
 
 
@@ -102,28 +93,23 @@ def memory_that_a_key_opens(at: Targets) -> str:
 
 
 @attempt
-def signals_to_another_process(at: Targets) -> str:
-    os.kill(at.victim, signal.SIGURG)  # which does nothing to it
-    return "may signal a process of its user"
+def power_over_another_process(at: Targets) -> str:
+    """Signal it, and set its limits, its turn and its processors, which does nothing.
 
+    Who may look at limits may also set them: so the guard was ended.
+    """
+    ways: tuple[Callable[[], object], ...] = (
+        lambda: os.kill(at.victim, signal.SIGURG),
+        lambda: resource.prlimit(at.victim, resource.RLIMIT_NOFILE),
+        lambda: os.setpriority(os.PRIO_PROCESS, at.victim, 19),
+        lambda: os.sched_setaffinity(at.victim, os.sched_getaffinity(0)),
+    )
 
-@attempt
-def limits_of_another_process(at: Targets) -> str:
-    """Look at them, as who may do that may also set them: so the guard was ended."""
-    resource.prlimit(at.victim, resource.RLIMIT_NOFILE)
-    return "may set the limits of a process of its user"
+    def used(number: int) -> str:
+        ways[number]()
+        return f"has power {number} over a process of its user"
 
-
-@attempt
-def the_turn_of_another_process(at: Targets) -> str:
-    os.setpriority(os.PRIO_PROCESS, at.victim, 19)
-    return "lets a process of its user wait behind all others"
-
-
-@attempt
-def the_processors_of_another_process(at: Targets) -> str:
-    os.sched_setaffinity(at.victim, os.sched_getaffinity(0))
-    return "chooses where a process of its user runs"
+    return first_won(used, range(len(ways)))
 
 
 @attempt
