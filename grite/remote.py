@@ -6,12 +6,10 @@ failure the remote's refs are read back, and they decide.
 
 import re
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from functools import partial
-from http.client import HTTPException
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import Struct
 
@@ -79,17 +77,6 @@ class RefUpdate(Struct, frozen=True):
                 raise ValueError(f"give the commit's full ID, not {commit!r}")
 
 
-class Near(Protocol):
-    """Looks and pushes for less than git's client, and tells what that would tell.
-
-    `OSError`, `HTTPException` and `ValueError` mean that there was no answer.
-    """
-
-    def takes(self, updates: Sequence[RefUpdate]) -> bool: ...
-    def look(self, patterns: Sequence[str]) -> git.Completed: ...
-    def push(self, updates: Sequence[RefUpdate], *, atomic: bool) -> git.Completed: ...
-
-
 class Advertised(Struct, frozen=True):
     refs: dict[str, str]
     """Commit ids by full ref name."""
@@ -128,8 +115,6 @@ class Remote(Struct, frozen=True):
     """For HTTP."""
     deadline_s: float = git.DEADLINE_S
     """For each call of git."""
-    near: Near | None = None
-    """What looks and pushes in the place of git's client."""
 
     def __repr__(self) -> str:
         return repr_without(self, "token")
@@ -141,9 +126,7 @@ class Remote(Struct, frozen=True):
             Unavailable: no answer.
             GitFailed: any other error.
         """
-        near = None if self.near is None else partial(self.near.look, patterns)
-        args = ("ls-remote", "--symref", "--", self.url, "HEAD", *patterns)
-        done = self._git(*args, near=near)
+        done = self._git("ls-remote", "--symref", "--", self.url, "HEAD", *patterns)
         refs: dict[str, str] = {}
         head: str | None = None
         for line in done.stdout.decode(errors="replace").splitlines():
@@ -219,12 +202,8 @@ class Remote(Struct, frozen=True):
         specs = [f"{u.new or ''}:{u.ref}" for u in updates]
         mode = ["--atomic"] if atomic else []
         args = ("push", "--porcelain", "--no-verify", *mode, *leases)
-        args = (*args, "--", self.url, *specs)
-        near = None
-        if self.near is not None and self.near.takes(updates):
-            near = partial(self.near.push, updates, atomic=atomic)
         try:
-            self._git(*args, pushed=[u.ref for u in updates], near=near)
+            self._git(*args, "--", self.url, *specs, pushed=[u.ref for u in updates])
         except (Conflict, Unavailable, GitFailed) as error:
             self._judge(updates, error)
 
@@ -250,29 +229,13 @@ class Remote(Struct, frozen=True):
             raise Conflict(said) from failure
         raise failure
 
-    def _git(
-        self,
-        *args: str,
-        pushed: Sequence[str] = (),
-        near: Callable[[], git.Completed] | None = None,
-    ) -> git.Completed:
-        """Run git, or what stands in for it; a failure is raised."""
-        if near is None:
-            env = outbound.here().for_git()
-            if self.token:
-                env |= git.authorization(self.token)
-            done = git.run(
-                args, cwd=self.mirror, deadline_s=self.deadline_s, env=env, check=False
-            )
-        else:
-            try:
-                done = near()
-            except TimeoutError as error:
-                said = f"git {args[0]} took longer than {self.deadline_s:g} s"
-                raise Unavailable(said) from error
-            except (OSError, HTTPException, ValueError) as error:
-                said = f"{git.redacted(self.url)} did not answer: {error}"
-                raise Unavailable(said) from error
+    def _git(self, *args: str, pushed: Sequence[str] = ()) -> git.Completed:
+        env = outbound.here().for_git()
+        if self.token:
+            env |= git.authorization(self.token)
+        done = git.run(
+            args, cwd=self.mirror, deadline_s=self.deadline_s, env=env, check=False
+        )
         if done.status != 0:
             raise _failure(args, done, self.url, pushed)
         return done

@@ -22,7 +22,6 @@ import pygit2
 
 from bot.repository import trusted_log
 from bot.repository.clone import Clone
-from bot.repository.near_server import near_server
 from bot.repository.strangers_commits import NoBundle, take_in_bundle
 from bot.repository.trusted_log import (
     adopted_tip,
@@ -160,8 +159,7 @@ class Mirror(Clone):
         confirm: Callable[[], None] = lambda: None,
     ) -> None:
         """Open the mirror at `path`; `token` lets git read and write there."""
-        remote = Remote(url, path, token, near=near_server(url, path, token))
-        super().__init__(path, remote, authority, sign, confirm)
+        super().__init__(path, Remote(url, path, token), authority, sign, confirm)
         self.refs: dict[str, str] = {}
         """The remote's refs as last seen or pushed."""
         self.notices: list[str] = []
