@@ -86,10 +86,10 @@ class _Asked(Struct, frozen=True):
     method: str
     host: str
     port: int
-    path: str = ""
-    headers: tuple[str, ...] = ()
+    path: str  # empty: HTTPS without a tunnel, which would go there without TLS
+    headers: tuple[str, ...]
     """Without headers that are only for one connection."""
-    word: bytes = b""
+    word: bytes
     """Its `Proxy-Authorization`."""
 
     @property
@@ -165,7 +165,7 @@ class Egress:
         if not allows_host(self._listed, asked.host, asked.port):
             self._tell_once(f"{asked.where}, which is not listed")
             return _no(writer, HTTPStatus.FORBIDDEN, _WHY.format(asked.where))
-        if asked.port == _PORTS["https"] and asked.method != "CONNECT":
+        if not asked.path:
             return _no(writer, HTTPStatus.BAD_REQUEST, "HTTPS needs a tunnel.")
         try:
             there = await self._reached(asked)
@@ -266,7 +266,8 @@ async def _asked(reader: asyncio.StreamReader) -> _Asked | None:
         word = next((v for n, _, v in named if n.lower() == _WORD), "").strip().encode()
         if not url.hostname or (method != "CONNECT" and url.scheme not in _PORTS):
             return None
-        path = url._replace(scheme="", netloc="", fragment="").geturl() or "/"
+        rest = url._replace(scheme="", netloc="", fragment="").geturl() or "/"
+        path = "" if url.scheme == "https" else rest
         kept = tuple(each for each in headers if not each.lower().startswith(_HOP))
         port = url.port or _PORTS.get(url.scheme, 443)
         return _Asked(method, url.hostname, port, path, kept, word)

@@ -3,8 +3,9 @@
 from msgspec.structs import replace
 
 from convoy.model.ids import SetAside
+from convoy.model.records import Budget
 from convoy.model.state import Convoy
-from convoy.views import left_words
+from convoy.views import left_words, progress_words
 from tests.world.rules import Rules, sha, spec
 
 MINUTE = 60_000
@@ -45,6 +46,17 @@ def test_what_is_left_follows_the_plan() -> None:
     assert (
         left_words(convoy("merged", "running", "queued"), now) == "done in about 10 min"
     )
+
+
+def test_what_was_spent_stands_beside_the_budget() -> None:
+    known = convoy("merged")
+    task = replace(known.tasks[0], used=replace(known.used, usd=1.5))
+    spent = replace(known, tasks=(task,))
+    limited = replace(spent.settings, budget=Budget(convoy=20))
+
+    assert progress_words(spent, 5).endswith(" · $1.50")
+    words = progress_words(replace(spent, settings=limited), 5)
+    assert words.endswith(" · $1.50 of $20.00")
 
 
 def test_it_is_said_only_where_something_tells_it() -> None:

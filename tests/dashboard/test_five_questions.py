@@ -66,6 +66,7 @@ async def test_five_questions_are_answered_in_two_clicks(tab: Tab) -> None:
 
     # why is task 7 not merged: the reason without a click, all of it with one
     await expect(waits.get_by_text("CI is red on")).to_be_in_viewport()
+    await expect(waits.get_by_text("4 more tasks wait for it")).to_be_in_viewport()
     await page.get_by_role("link", name=f"{RED} {title(RED)}").first.click()
     why = page.get_by_role("region", name="Why the task is in this state")
     await expect(why).to_contain_text("CI is red on")

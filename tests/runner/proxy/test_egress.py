@@ -92,11 +92,12 @@ def test_a_name_that_is_none_ends_its_own_connection_alone() -> None:
 
 
 def test_what_is_no_request_to_a_proxy_is_told_so() -> None:
-    with proxy("pypi.org") as (gateway, way):
+    with proxy("pypi.org", "pypi.org:8443") as (gateway, way):
         for text in (
             *("GET / HTTP/1.1\r\nHost: pypi.org", "CONNECT pypi.org:port HTTP/1.1"),
             *("GET ftp://pypi.org/ HTTP/1.1", "\x16\x03\x01\x02"),
-            "GET https://pypi.org/ HTTP/1.1",  # which would go there without TLS
+            # these would go there without TLS
+            *("GET https://pypi.org/ HTTP/1.1", "GET https://pypi.org:8443/ HTTP/1.1"),
             "GET http://[:80/ HTTP/1.1",
         ):
             found = said(way, text)
