@@ -16,6 +16,7 @@ from bot.dashboard.dashboard_source import DashboardSource, StateWatcher
 from bot.forge.github import Right
 from convoy.model.state import Convoy, State, Task
 from convoy.rules.starting import Moment, moment
+from convoy.views.interventions import Intervention
 from grite.outbound import names_this_machine
 
 
@@ -32,6 +33,10 @@ class RepositoryView:
     def now(self) -> int:
         """The time, unix ms."""
         return self.source.clock()
+
+    @property
+    def waits(self) -> tuple[Intervention, ...]:
+        return self.watcher.waits(self.now)
 
     @property
     def moment(self) -> Moment:

@@ -36,7 +36,7 @@ from convoy.views.history import (
     PersonDecision,
     SessionHistory,
 )
-from convoy.views.interventions import Intervention
+from convoy.views.interventions import Intervention, interventions
 from grite.errors import BratError, Missing, Rewritten
 from grite.wal import Log
 
@@ -76,6 +76,15 @@ class StateWatcher:
         self.trouble = ""
         """Why the last read of the log failed; empty: it succeeded."""
         self._changed = asyncio.Condition()
+        self._waits: tuple[object, tuple[Intervention, ...]] = (None, ())
+
+    def waits(self, now: int) -> tuple[Intervention, ...]:
+        """Return what waits for people, found anew each second of `now` (unix ms)."""
+        key = (self.reading.head, self.here, now // 1000)
+        if self._waits[0] != key:
+            found = interventions(self.reading.state, now, self.reading.faults)
+            self._waits = (key, (*self.here, *found))
+        return self._waits[1]
 
     @property
     def mark(self) -> str:

@@ -206,7 +206,7 @@ def draw_gantt(
         rows=tuple(
             GanttRow(
                 *(n, *names[n], tuple(bars[n])),
-                waits_for(convoy, tasks[n]) if n in tasks else "",
+                waits_for(convoy, tasks[n]) if names[n][1] == "queued" else "",
             )
             for n in kept
         ),

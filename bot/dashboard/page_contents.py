@@ -34,7 +34,7 @@ from convoy.views.history import (
     PastSession,
     PersonDecision,
 )
-from convoy.views.interventions import Intervention, interventions, needs_a_person
+from convoy.views.interventions import Intervention, needs_a_person
 from convoy.views.plan import approval, plan_document
 from convoy.views.reasons import check_marks, merge_train, reasons, waits_for
 
@@ -116,7 +116,7 @@ def page(
         "now": view.now,
         "trouble": view.watcher.trouble,
         "visitor": visitor,
-        "needs": sum(1 for each in waiting(view) if each.kind != "issue_next"),
+        "needs": sum(1 for each in view.waits if each.kind != "issue_next"),
         "at_work": sum(1 for _ in view.state.running()),
         "convoys_by_name": view.state.convoys,
         "waits_for": partial(waits_for, at=view.moment),
@@ -222,13 +222,16 @@ def overview(
     clocks: Sequence[tuple[Convoy, tuple[PastSession, ...]]] = (),
     agents: Sequence[tuple[Convoy, Task, str]] = (),
 ) -> Mapping[str, Any]:
-    state, waits, seen = view.state, waiting(view), view.source.checks()
-    shown = {convoy.name for convoy, _ in clocks}
+    state, waits, seen = view.state, view.waits, view.source.checks()
+    live, shown = [*state.live()], {convoy.name for convoy, _ in clocks}
     rows = ROWS[len(clocks) > 1]
     others = [each for each in newest_first(state) if each.name not in shown]
     return {
-        "headline": drawings.headline([*state.live()], waits, view.watcher.trouble),
-        "live": tuple(state.live()),
+        "headline": drawings.headline(live, waits, view.watcher.trouble),
+        "live": live,
+        "tasks": sum(len(convoy.tasks) for convoy in live),
+        "merged": sum(t.state == "merged" for convoy in live for t in convoy.tasks),
+        "usd": sum(convoy.used.usd for convoy in live),
         "clocks": [_shown(*each, view.now, seen, rows, waits) for each in clocks],
         "interventions": waits[:URGENT],
         "waiting": len(waits),
@@ -273,7 +276,6 @@ def of_convoy(
 ) -> Mapping[str, Any]:
     """Return the values of a convoy's page; the newest decision is the first."""
     now = view.now
-    waits = interventions(view.state, now)
     asked = approval(convoy)
     hidden = {"timeline": not sessions, "plan": bool(asked) or not convoy.tasks}
     looks = [name for name in LOOKS if not hidden.get(name)]
@@ -296,7 +298,7 @@ def of_convoy(
         "train": merge_train(convoy, view.source.checks()),
         "decisions": decisions,
         "buttons": verb_table.convoy_buttons(convoy),
-        "interventions": [each for each in waits if each.convoy == convoy.name],
+        "interventions": [each for each in view.waits if each.convoy == convoy.name],
         "worked_s": worked_s(convoy),
         "saved_s": saved_s(convoy),
         "used": usage_in_words(convoy.used),
@@ -324,12 +326,6 @@ def of_task(
 STATES: Final = ("queued", "running", "blocked", "needs-review", "merged", "dropped")
 
 Rows = tuple[Sequence[Any], Mapping[str, Any]]
-
-
-def waiting(view: RepositoryView) -> tuple[Intervention, ...]:
-    watcher = view.watcher
-    found = interventions(view.state, view.now, watcher.reading.faults)
-    return (*watcher.here, *found)
 
 
 def newest_first(state: State) -> list[Convoy]:
@@ -419,9 +415,9 @@ def search_values(
         "words": words,
         "convoys": tuple(islice(convoys, MOST_FOUND)),
         "tasks": tuple(islice(tasks, MOST_FOUND)),
-        "interventions": tuple(
-            one for one in waiting(view) if fits(one.convoy, one.why)
-        )[:MOST_FOUND],
+        "interventions": tuple(one for one in view.waits if fits(one.convoy, one.why))[
+            :MOST_FOUND
+        ],
         "lines": tuple(islice(lines, MOST_FOUND)),
     }
 

@@ -169,7 +169,7 @@ def _listed(
 
 
 async def _waits(request: web.Request, view: RepositoryView) -> Values:
-    return _listed(request, page_contents.waiting(view))
+    return _listed(request, view.waits)
 
 
 async def _tasks(request: web.Request, view: RepositoryView) -> Values:

@@ -7,6 +7,7 @@ path is code, a test or a document is judged by its name.
 
 import re
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from heapq import heapify, heappop, heappush
 from typing import Final, Literal
@@ -24,7 +25,12 @@ def order(tasks: Iterable[TaskSpec]) -> tuple[int, ...]:
     Raises:
         ValueError: the tasks wait for each other in a cycle.
     """
-    after = {task.number: task.after for task in tasks}
+    return _placed(tuple((task.number, task.after) for task in tasks))
+
+
+@lru_cache(maxsize=64)  # a page asks for the same order many times
+def _placed(plan: tuple[tuple[int, tuple[int, ...]], ...]) -> tuple[int, ...]:
+    after = dict(plan)
     sorter = TopologicalSorter(
         {number: [n for n in wanted if n in after] for number, wanted in after.items()}
     )

@@ -220,7 +220,7 @@ def left_words(convoy: Convoy, now: int) -> str:
     held, tasks = len(stuck) - blocked, counted(blocked, "blocked task")
     waits = f", {held} more waiting for {'it' if blocked == 1 else 'them'}"
     said = f"{tasks}{waits if held else ''}"
-    return f"runs out of work in about {rough(left_ms / 1000)}: {said}"
+    return f"stalls in about {rough(left_ms / 1000)}: {said}"
 
 
 def saved_s(convoy: Convoy) -> float:

@@ -64,12 +64,12 @@ def test_it_is_said_only_where_something_tells_it() -> None:
 
     assert left_words(convoy("running", "queued"), 5) == ""
     assert left_words(convoy("merged", "blocked"), 5) == ""
-    assert left_words(waiting, 5) == "runs out of work in about 10 min: 1 blocked task"
+    assert left_words(waiting, 5) == "stalls in about 10 min: 1 blocked task"
     assert left_words(replace(waiting, state="complete"), 5) == ""
     aside = replace(waiting.tasks[1], state="running", set_aside=SetAside(why="", at=1))
     tasks = (waiting.tasks[0], aside, waiting.tasks[2])
     assert left_words(replace(waiting, tasks=tasks), 9 * 10 * MINUTE) == (
-        "runs out of work in about 10 min: 1 blocked task"
+        "stalls in about 10 min: 1 blocked task"
     )
     held_up = convoy("merged", "blocked", "queued", "queued", after=(2,))
     assert left_words(held_up, 5).endswith("min: 1 blocked task, 1 more waiting for it")

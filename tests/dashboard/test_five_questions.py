@@ -52,7 +52,7 @@ async def test_five_questions_are_answered_in_two_clicks(tab: Tab) -> None:
     one = page.get_by_role("region", name="Let people sign in with passkeys")
     done = one.get_by_text("10 of 20 merged · ")
     await expect(done).to_be_in_viewport()
-    await expect(done).to_contain_text("runs out of work in about ")
+    await expect(done).to_contain_text("stalls in about ")
     # is it going well: without a click
     await expect(one.get_by_text("needs you")).to_be_in_viewport()
     await expect(page.get_by_text("unless you act")).to_be_in_viewport()

@@ -17,12 +17,18 @@ const begin = () => {
     !(old.matches?.(".diff.coloured") && old.textContent === fresh.textContent);
   Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, element) =>
     !(name === "open" && element.localName === "details");
-  document.body.removeAttribute("hx-disable");
-  htmx.process(document.body);
+  listen();
 };
 
-// htmx would begin without its extensions, which need it.
-document.body.setAttribute("hx-disable", "");
+// A browser takes up a stream that breaks off, but not one that was refused.
+const listen = () => {
+  const news = new EventSource(document.body.dataset.news);
+  news.addEventListener("changed", () => htmx.trigger("#page", "news"));
+  news.addEventListener("error", () => {
+    if (news.readyState === EventSource.CLOSED) setTimeout(listen, 60_000);
+  });
+};
+
 let isLive = false;
 const loaded = new Promise((done) => addEventListener("load", done));
 const painted = new Promise((done) =>
