@@ -126,7 +126,7 @@ class Remote(Struct, frozen=True):
             Unavailable: no answer.
             GitFailed: any other error.
         """
-        done = self._git("ls-remote", "--symref", "--", self.url, "HEAD", *patterns)
+        done = self._look(patterns)
         refs: dict[str, str] = {}
         head: str | None = None
         for line in done.stdout.decode(errors="replace").splitlines():
@@ -198,12 +198,8 @@ class Remote(Struct, frozen=True):
         """
         if not updates:
             return
-        leases = [f"--force-with-lease={u.ref}:{u.old or ''}" for u in updates]
-        specs = [f"{u.new or ''}:{u.ref}" for u in updates]
-        mode = ["--atomic"] if atomic else []
-        args = ("push", "--porcelain", "--no-verify", *mode, *leases)
         try:
-            self._git(*args, "--", self.url, *specs, pushed=[u.ref for u in updates])
+            self._send(updates, atomic=atomic)
         except (Conflict, Unavailable, GitFailed) as error:
             self._judge(updates, error)
 
@@ -229,6 +225,16 @@ class Remote(Struct, frozen=True):
             raise Conflict(said) from failure
         raise failure
 
+    def _look(self, patterns: Sequence[str]) -> git.Completed:
+        return self._git("ls-remote", "--symref", "--", self.url, "HEAD", *patterns)
+
+    def _send(self, updates: Sequence[RefUpdate], *, atomic: bool) -> None:
+        leases = [f"--force-with-lease={u.ref}:{u.old or ''}" for u in updates]
+        specs = [f"{u.new or ''}:{u.ref}" for u in updates]
+        mode = ["--atomic"] if atomic else []
+        args = ("push", "--porcelain", "--no-verify", *mode, *leases)
+        self._git(*args, "--", self.url, *specs, pushed=[u.ref for u in updates])
+
     def _git(self, *args: str, pushed: Sequence[str] = ()) -> git.Completed:
         env = outbound.here().for_git()
         if self.token:
@@ -236,6 +242,12 @@ class Remote(Struct, frozen=True):
         done = git.run(
             args, cwd=self.mirror, deadline_s=self.deadline_s, env=env, check=False
         )
+        return self._ended(args, done, pushed)
+
+    def _ended(
+        self, args: Sequence[str], done: git.Completed, pushed: Sequence[str] = ()
+    ) -> git.Completed:
+        """Return what git, or what stands in for it, has done; raise its failure."""
         if done.status != 0:
             raise _failure(args, done, self.url, pushed)
         return done

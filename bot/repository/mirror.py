@@ -22,6 +22,7 @@ import pygit2
 
 from bot.repository import trusted_log
 from bot.repository.clone import Clone
+from bot.repository.near_server import remote_at
 from bot.repository.strangers_commits import NoBundle, take_in_bundle
 from bot.repository.trusted_log import (
     adopted_tip,
@@ -36,7 +37,7 @@ from convoy.model.state import State
 from grite import checkpoint, git
 from grite.errors import BratError, GitFailed, Missing
 from grite.event import Event
-from grite.remote import RefUpdate, Remote
+from grite.remote import RefUpdate
 from grite.signatures import Authority, Sign
 from grite.wal import WAL_REF
 
@@ -159,7 +160,8 @@ class Mirror(Clone):
         confirm: Callable[[], None] = lambda: None,
     ) -> None:
         """Open the mirror at `path`; `token` lets git read and write there."""
-        super().__init__(path, Remote(url, path, token), authority, sign, confirm)
+        remote = remote_at(url, path, token)
+        super().__init__(path, remote, authority, sign, confirm)
         self.refs: dict[str, str] = {}
         """The remote's refs as last seen or pushed."""
         self.notices: list[str] = []

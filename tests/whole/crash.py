@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from bot.forge.rest import Rest
+from bot.repository.near_server import NearRemote
 from bot.serving import bot_service
 from bot.settings.bot_settings import Settings
 from brat.demo import demo_run
@@ -43,7 +44,7 @@ args = ["sh", "-c", '''{AGENT}''']
 """
 LIST = "- [ ] one\n- [ ] two (after 1)\n- [ ] three\n"
 LOOK_S = 0.1
-READS = {"git cat-file", "git diff-tree", "git ls-remote"}
+READS = {"git cat-file", "git diff-tree", "git ls-remote", "git pack-objects"}
 CI = "! test -e red"
 AUTHOR = {
     "GIT_AUTHOR_NAME": "a",
@@ -86,13 +87,18 @@ class Cut:
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
         """Watch git and HTTP for as long as the block lasts."""
-        run, answer, download = git.run, Rest._answer, Rest.download  # noqa: SLF001
+        run, send = git.run, NearRemote._send  # noqa: SLF001
+        answer, download = Rest._answer, Rest.download  # noqa: SLF001
 
         def cut_run(args: Sequence[str], **given: Any) -> git.Completed:  # noqa: ANN401
             if given.get("cwd") != self.mirror:
                 return run(args, **given)  # the forge's or the test's own
             with self._around(f"git {_verb(args)}"):
                 return run(args, **given)
+
+        def cut_send(remote: NearRemote, *given: Any, **more: Any) -> None:  # noqa: ANN401
+            with self._around("git push"):
+                send(remote, *given, **more)
 
         async def cut_answer(
             rest: Rest,
@@ -111,6 +117,7 @@ class Cut:
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(git, "run", cut_run)
+            patch.setattr(NearRemote, "_send", cut_send)
             patch.setattr(Rest, "_answer", cut_answer)
             patch.setattr(Rest, "download", cut_download)
             yield

@@ -1,0 +1,197 @@
+"""Looks and pushes to a git server of this machine, without git's own client.
+
+git's client starts two processes to look and five to push; here one packs what is
+pushed. The answers have the form of git's, so that one place judges both.
+https://git-scm.com/docs/gitprotocol-http, https://git-scm.com/docs/gitprotocol-pack
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+from urllib.parse import urlsplit
+
+import pygit2
+
+from grite import git, outbound
+from grite.errors import Unavailable
+from grite.remote import RefUpdate, Remote
+
+_LOOK, _PUSH = "git-upload-pack", "git-receive-pack"
+_FLUSH: Final = b"0000"
+_BETWEEN: Final = b"0001"
+_NONE: Final = "0" * 40
+_ABLE: Final = "report-status side-band-64k"
+_REPORT, _SAID, _FATAL = 1, 2, 3
+"""The bands of an answer; the last two are for people."""
+_PACK: Final = ("pack-objects", "--stdout", "--revs", "--thin", "--delta-base-offset")
+_VERSION: Final = {"Git-Protocol": "version=2"}
+
+
+class NearRemote(Remote, frozen=True):
+    """A remote whose server is on this machine."""
+
+    def _look(self, patterns: Sequence[str]) -> git.Completed:
+        with self._answers("ls-remote"):
+            done = self._listed(patterns)
+        return self._ended(("ls-remote",), done)
+
+    def _listed(self, patterns: Sequence[str]) -> git.Completed:
+        """Return HEAD and the refs that may match, as `git ls-remote --symref` does.
+
+        https://git-scm.com/docs/protocol-v2#_ls_refs
+        """
+        before = (re.split(r"[*?\[]", each, maxsplit=1)[0] for each in patterns)
+        asked = ["symrefs", *(f"ref-prefix {each}" for each in ("HEAD", *before))]
+        order = _packet("command=ls-refs") + _BETWEEN + b"".join(map(_packet, asked))
+        status, body = self._asked("POST", _LOOK, order + _FLUSH, _VERSION)
+        if status != HTTPStatus.OK:
+            return self._denied(status, body)
+        told = ""
+        for packet in _packets(body):
+            value, name, *more = _text(packet).split()
+            leads = next((e for e in more if e.startswith("symref-target:")), "")
+            if leads:
+                told += f"ref: {leads.partition(':')[2]}\t{name}\n"
+            told += f"{value}\t{name}\n"
+        return git.Completed(0, told.encode(), "")
+
+    def _send(self, updates: Sequence[RefUpdate], *, atomic: bool) -> None:
+        values = (value or _NONE for one in updates for value in (one.old, one.new))
+        is_long = any(len(each) != len(_NONE) for each in values)
+        if is_long or (self.mirror / "shallow").exists():
+            super()._send(updates, atomic=atomic)
+            return
+        with self._answers("push"):
+            done = self._pushed(updates, atomic=atomic)
+        self._ended(("push",), done, [one.ref for one in updates])
+
+    def _pushed(self, updates: Sequence[RefUpdate], *, atomic: bool) -> git.Completed:
+        """Move refs, and return what `git push --porcelain` would have said."""
+        status, listed = self._asked("GET", f"info/refs?service={_PUSH}")
+        if status != HTTPStatus.OK:
+            return self._denied(status, listed)
+        rows = (_text(each).partition("\0")[0].split() for each in _packets(listed))
+        seen = {name: at for at, name in rows if len(at) == len(_NONE)}
+        stale = {one.ref for one in updates if seen.get(one.ref) != one.old}
+        found = dict.fromkeys(stale, "[rejected] (stale info)")
+        sent = [one for one in updates if one.ref not in stale and one.new != one.old]
+        said = ""
+        if sent and not (atomic and stale):
+            able = f"{_ABLE} atomic" if atomic else _ABLE
+            order = self._order(sent, able, {*seen.values()} - {_NONE})
+            status, body = self._asked("POST", _PUSH, order)
+            if status != HTTPStatus.OK:
+                return self._denied(status, body)
+            report, said = _answered(body)
+            for one in sent:
+                if why := report.get(one.ref, "remote failed to report status"):
+                    found[one.ref] = f"[remote rejected] ({why})"
+        lines = "".join(f"!\t:{ref}\t{why}\n" for ref, why in found.items())
+        return git.Completed(1 if found else 0, lines.encode(), said)
+
+    @contextmanager
+    def _answers(self, what: str) -> Iterator[None]:
+        """Raise `Unavailable` where no whole answer comes in time."""
+        try:
+            yield
+        except TimeoutError as error:
+            said = f"git {what} took longer than {self.deadline_s:g} s"
+            raise Unavailable(said) from error
+        except (OSError, HTTPException, ValueError) as error:
+            said = f"{git.redacted(self.url)} did not answer: {error}"
+            raise Unavailable(said) from error
+
+    def _order(self, sent: Sequence[RefUpdate], able: str, theirs: set[str]) -> bytes:
+        """Return the commands, and a pack of what the server does not have."""
+        lines = [f"{u.old or _NONE} {u.new or _NONE} {u.ref}" for u in sent]
+        lines[0] += f"\0{able}"
+        order = b"".join(map(_packet, lines)) + _FLUSH
+        news = [one.new for one in sent if one.new]
+        if not news:
+            return order
+        repo = pygit2.Repository(str(self.mirror))
+        revs = (*news, *(f"^{at}" for at in theirs if at in repo))
+        packed = git.run(
+            (*_PACK, "-q"),
+            cwd=self.mirror,
+            stdin="".join(f"{each}\n" for each in revs).encode(),
+        )
+        return order + packed.stdout
+
+    def _asked(
+        self,
+        verb: str,
+        what: str,
+        body: bytes | None = None,
+        headers: Mapping[str, str] = MappingProxyType({}),
+    ) -> tuple[int, bytes]:
+        parts = urlsplit(self.url)
+        headers = {**headers}
+        if body is not None:
+            headers["Content-Type"] = f"application/x-{what}-request"
+        if self.token:
+            headers["Authorization"] = f"Basic {git.pair_of(self.token)}"
+        line = HTTPConnection(parts.hostname or "", parts.port, timeout=self.deadline_s)
+        try:
+            line.request(verb, f"{parts.path}/{what}", body, headers)
+            answer = line.getresponse()
+            return answer.status, answer.read()
+        finally:
+            line.close()
+
+    def _denied(self, status: int, body: bytes) -> git.Completed:
+        told = "".join(f"remote: {each}\n" for each in _text(body).splitlines())
+        said = f"unable to access '{self.url}': The requested URL returned error"
+        return git.Completed(128, b"", git.redacted(f"{told}fatal: {said}: {status}"))
+
+
+def _answered(body: bytes) -> tuple[dict[str, str], str]:
+    """Return why each ref was refused, empty if it was not, and what is for people."""
+    bands = {_REPORT: b"", _SAID: b"", _FATAL: b""}
+    for packet in _packets(body):
+        bands[packet[0]] = bands.get(packet[0], b"") + packet[1:]
+    report: dict[str, str] = {}
+    said = [f"remote: {line}" for line in _text(bands[_SAID]).splitlines()]
+    said += [f"fatal: {line}" for line in _text(bands[_FATAL]).splitlines()]
+    for packet in _packets(bands[_REPORT]):
+        kind, _, rest = _text(packet).strip().partition(" ")
+        ref, _, why = rest.partition(" ")
+        if kind in {"ok", "ng"}:
+            report[ref] = why if kind == "ng" else ""
+        elif rest != "ok":
+            said.append(f"error: remote unpack failed: {rest}")
+    return report, "\n".join(said)
+
+
+def _packet(line: str) -> bytes:
+    """Return a line in git's wire format.
+
+    https://git-scm.com/docs/gitprotocol-common#_pkt_line_format
+    """
+    data = line.encode(errors="replace")
+    return b"%04x%s" % (len(data) + 4, data)
+
+
+def _packets(data: bytes) -> Iterator[bytes]:
+    at = 0
+    while at < len(data):
+        size = int(data[at : at + 4], 16)
+        if size > len(_FLUSH):
+            yield data[at + 4 : at + size]
+        at += max(size, len(_FLUSH))
+
+
+def _text(data: bytes) -> str:
+    return git.redacted(data.decode(errors="replace"))
+
+
+def remote_at(url: str, mirror: Path, token: str | None) -> Remote:
+    """Return a remote, and one that spares git's client if it is on this machine."""
+    parts = urlsplit(url)
+    is_near = parts.scheme == "http" and outbound.is_local(parts.hostname or "")
+    return (NearRemote if is_near else Remote)(url, mirror, token)
