@@ -26,7 +26,7 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.run
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-dev.lock
 	@touch $@
 
-.PHONY: help demo test landing npm static first-five-minutes engines engines-install attacks deep mutants check fmt lint types layers dead promises house bench soak replay pictures pictures-on-github dist docs image lock clean
+.PHONY: help demo test landing npm static first-five-minutes engines engines-install attacks deep mutants check fmt lint types layers dead promises house bench soak replay pictures dist docs image lock clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -108,9 +108,6 @@ replay: $(VENV)/.dev ## histories done again as convoys; ARGS="herd --beside DIR
 
 pictures: $(VENV)/.dev ## the pages as docs/pictures shows them; ARGS="--to DIR --kind png"
 	@$(BIN)/python -m tests.pictures.take $(ARGS)
-
-pictures-on-github: $(VENV)/.dev ## a page of what people see of a convoy on GitHub: in .artifacts/on-github
-	@$(BIN)/python -m tests.pictures.on_github $(ARGS)
 
 image: $(VENV)/.dev ## build the containers and test them; ARGS="bot runner runner-codex"
 	@.ci/image $(ARGS)

@@ -8,29 +8,17 @@ the log: each is written only when it differs from what the forge was last seen 
 A check takes two writes: there is one on each accepted attempt's work, and one on the
 convoy's branch when it is offered to its target. Checks of brat judge nothing, and
 nothing waits for them.
-
-A notification of a Slack-compatible webhook is repeated only if the bot dies between
-sending and noting it, for a webhook cannot be asked what it received. One that failed
-is retried a few times, later each time, and then given up.
-https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks/
 """
 
-import logging
 from functools import partial
-from http import HTTPStatus
 from typing import Final, assert_never
 
-import httpx
-
-from bot.forge import transport
 from bot.forge.checks import CheckView
 from bot.forge.rest import ABSENT, Refused
 from bot.requests.answers import check_views, convoy_comment
 from bot.requests.verb import convoy_of
 from bot.roles.bot_context import (
     BotContext,
-    Delay,
-    NotYet,
     Try,
     another_try,
     note_failure,
@@ -48,7 +36,6 @@ from bot.text.convoy_comment import (
     wanted_labels,
     with_box_note,
 )
-from bot.text.notices import notification_text
 from bot.text.pull_request_texts import convoy_pull_body, pull_title, task_pull_body
 from bot.text.slash_commands import ticked_in, unticked
 from convoy.events.forge_actions import ActionDone
@@ -131,7 +118,7 @@ async def _try(context: BotContext, intent: Intent, now: Try) -> int:
         case "issue":
             return await open_named(context, convoy, intent.task, now)
         case "notify":
-            return await notify(context, convoy, intent)
+            return 0  # an earlier version announced it
         case _:
             assert_never(intent.kind)
 
@@ -450,60 +437,3 @@ async def ask_to_merge(context: BotContext, convoy: Convoy, intent: Intent) -> i
         title, text = merge_texts.landing_message(convoy, landing.method)
         await merging.merge(number, candidate.commit, landing.method, title, text)
     return number
-
-
-TOLD, GIVEN_UP = 1, 0
-NOTIFY_TRIES: Final = 5
-FIRST_S: Final = 2.0
-"""The wait before the second try; each later wait is four times as long."""
-DEADLINE_S: Final = 10.0
-_TRY_AGAIN: Final = frozenset(
-    {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS}
-)
-
-_log: Final = logging.getLogger(__name__)
-
-
-async def notify(context: BotContext, convoy: Convoy, intent: Intent) -> int:
-    """Notify the webhook; return 1, or 0 without a webhook or when giving up.
-
-    Raises:
-        NotYet: the notification did not arrive; it is tried again later.
-    """
-    url = context.settings.notify_url
-    if not url:
-        return GIVEN_UP
-    before = context.memory.delays.get(intent.key, Delay(0, 0))
-    if context.clock() < before.next_at:
-        raise NotYet(before.why)
-    fault, lasting = await _post(
-        url, notification_text(context.settings, convoy, intent)
-    )
-    if not fault:
-        context.memory.delays.pop(intent.key, None)
-        return TOLD
-    tries = before.tries + 1
-    if lasting or tries >= NOTIFY_TRIES or context.settings.once:
-        context.memory.delays.pop(intent.key, None)
-        _log.warning("%s: brat gave up, because the webhook %s", intent.key, fault)
-        return GIVEN_UP
-    wait_s = FIRST_S * 4 ** (tries - 1)
-    why = f"{intent.key}: the webhook {fault}; brat will try again later"
-    next_at = context.clock() + round(wait_s * 1000)
-    context.memory.delays[intent.key] = Delay(tries, next_at, why)
-    raise NotYet(why)
-
-
-async def _post(url: str, text: str) -> tuple[str, bool]:
-    """Send the text once; return the fault, which names no address, and if it lasts."""
-    message = {"text": text, "unfurl_links": False}
-    try:
-        async with transport.async_client(DEADLINE_S) as client:
-            answer = await client.post(url, json=message)
-    except httpx.HTTPError as error:
-        return f"did not respond ({type(error).__name__})", False
-    status = answer.status_code
-    if answer.is_success:
-        return "", False
-    again = status in _TRY_AGAIN or status >= HTTPStatus.INTERNAL_SERVER_ERROR
-    return f"returned {status}", not again

@@ -253,16 +253,6 @@ class AnswerBudget:
         return had
 
 
-@dataclass(frozen=True)
-class Delay:
-    """How often a notification failed, and when it may be tried again."""
-
-    tries: int
-    next_at: int
-    """Unix ms."""
-    why: str = ""
-
-
 @dataclass(kw_only=True)
 class ProcessMemory:
     """Everything announced, tried, seen and shown since the process began."""
@@ -280,8 +270,6 @@ class ProcessMemory:
     """By comment, the boxes whose ticks were handled: they are shown empty again."""
     ticks: dict[tuple[int, str], int] = field(default_factory=dict)
     """When each unhandled tick, by comment and box, was first seen; unix ms."""
-    delays: dict[str, Delay] = field(default_factory=dict)
-    """By key, the notifications that failed so far, and when the next try is."""
     comments: Looks | None = None
     issues: Looks | None = None
     assigned: dict[int, datetime] = field(default_factory=dict)

@@ -18,7 +18,7 @@ from bot.roles.authorization import is_login
 from bot.roles.bot_context import BotContext, tried
 from bot.text import notices
 from bot.text.convoy_comment import LABELS
-from bot.text.notices import call_notice, call_text
+from bot.text.notices import call_text
 from convoy.events import Command, copied
 from convoy.events.hold_events import (
     NO_LABEL,
@@ -258,7 +258,6 @@ def call_people(draft: Draft, action: Call) -> None:
             convoy=convoy.name,
             text=call_text(convoy, action.needs, by if is_person else ""),
             now=draft.now,
-            notice=call_notice(convoy, action.needs),
         )
     )
 

@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Final, Self, TypeVar
-from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -112,8 +111,6 @@ FEED_URL: Final = r"^(https://[^\s/?#]\S*|http://127\.0\.0\.1:\d+\S*)?$"
 REPOSITORY_NAME: Final = r"^[\w.-]+/[\w.-]+$"
 ROLES: tuple[Role, ...] = ("mayor", "witness", "refinery", "deacon")
 
-NOTIFY: Final = "BRAT_NOTIFY_URL"
-LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 Kind = TypeVar("Kind", bound=BaseModel)
 _PATIENCE: Final = Patience()
@@ -170,11 +167,6 @@ class Common(BaseModel):
     recommends at most 6 pushes a minute to a repository."""
     settle_s: float = Field(default=10.0, ge=0)
     """How long the forge may take to show a write."""
-    notify_url: str = Field(default_factory=from_environment(NOTIFY), repr=False)
-    """The address of a Slack-compatible webhook, from BRAT_NOTIFY_URL; empty: none. It
-    is a secret: anybody who knows it can write there."""
-    notify_hosts: tuple[str, ...] = ()
-    """The only hosts allowed in `notify_url`; empty: every host."""
     answers_hour: int = Field(default=12, ge=1, le=10_000)
     """How many requests of one person are answered within an hour; then one answer says
     so, and the rest is ignored."""
@@ -186,19 +178,6 @@ class Common(BaseModel):
     check_start_s: int = _PATIENCE.check_start_s
     artifact_grace_s: float = 120.0
     """How long a result may come after its run's end."""
-
-    @model_validator(mode="after")
-    def _tells_nobody_else(self) -> Self:
-        if self.notify_url:
-            url = urlsplit(self.notify_url)
-            safe = url.scheme == "https" or (
-                url.scheme == "http" and url.hostname in LOOPBACK
-            )
-            if not safe or not url.hostname:
-                raise ValueError(f"{NOTIFY}: use an address that begins with https://")
-            if self.notify_hosts and url.hostname not in self.notify_hosts:
-                raise ValueError(f"{NOTIFY}: its host must be one of notify_hosts")
-        return self
 
     @model_validator(mode="after")
     def _one_way_in(self) -> Self:

@@ -1,18 +1,17 @@
-"""What the bot says unasked: warnings, what a gesture did, calls, and notifications."""
+"""What the bot says unasked: warnings, what a gesture did, and calls."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from bot.forge.workflows import Exposure
-from bot.settings.bot_settings import Settings
 from bot.text.visible_text import code_span
 from convoy.gate import unallowed
 from convoy.kinds import may_be_too_much
 from convoy.model.state import Convoy, Task
-from convoy.model.work import Intent, Push, TakenOut
+from convoy.model.work import Push, TakenOut
 from convoy.owed import HearIssue
 from convoy.rules.people import Need
-from convoy.text import clean, counted, full_stop, inline, posted, redacted, shortened
+from convoy.text import counted, full_stop, inline, posted
 
 
 def unvouched(by: str) -> str:
@@ -238,22 +237,6 @@ def call_text(convoy: Convoy, needs: tuple[Need, ...], whom: str) -> str:
     return "\n".join(lines)
 
 
-def call_notice(convoy: Convoy, needs: tuple[Need, ...]) -> str:
-    """Return the call in plain text, for people who do not see the issue."""
-    lines = []
-    for need in needs[:_NEEDS_MOST]:
-        task = convoy.task(need.task)
-        why = task.why if task and need.kind == "unblock" else ""
-        why = need.aside.why if need.aside else why
-        why = convoy.sync.stalled if need.kind == "landing" else why
-        why = f"the convoy failed: {convoy.why}" if need.kind == "failed" else why
-        about = f"task {task.number}, {task.spec.title}: " if task else ""
-        lines.append(f"- {about}{' '.join((why or need.kind).split())}")
-    if more := len(needs[_NEEDS_MOST:]):
-        lines.append(f"- and {more} more")
-    return "\n".join(lines)
-
-
 def _need_said(convoy: Convoy, need: Need) -> Iterator[str]:
     task = convoy.task(need.task)
     if task is not None:
@@ -301,27 +284,3 @@ def _unblocking(convoy: Convoy, task: Task | None) -> str:
         parts = f" To split it into parts, say `/brat split {task.number} -- LIST`."
     retry, drop = f"`/brat retry {task.number}`", f"`/brat drop {task.number}`"
     return f"{why} Say {retry} or {drop}.{parts}"
-
-
-NOTIFICATION_CHARS: Final = 3000
-_LITERAL: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
-
-
-def notification_text(settings: Settings, convoy: Convoy, intent: Intent) -> str:
-    """Return the notification; foreign text in it is escaped and mentions nobody.
-
-    https://docs.slack.dev/messaging/formatting-message-text/#escaping
-    """
-    where = f"{settings.repository}#{convoy.issue}"
-    page = f"{settings.git_url}/{settings.repository}/issues/{convoy.issue}"
-    head = where if settings.sole else f"<{page}|{where}>"
-    merged = sum(task.state == "merged" for task in convoy.tasks)
-    told = intent.text or (
-        f"landed as {(convoy.landed or '')[:10]} with {merged} of "
-        f"{counted(len(convoy.tasks), 'task')} merged"
-    )
-    begins = "is waiting for a person:\n" if intent.text else "has "
-    said = shortened(
-        redacted(clean(f"{convoy.name} {begins}{told}")), NOTIFICATION_CHARS
-    )
-    return f"{head} {said.translate(_LITERAL)}"

@@ -129,7 +129,6 @@ class Config(Table):
             "budget": convert(self.budget, Budget, from_attributes=True),
             "staged": self.staged,
             "max_parallel": parallel,
-            "notify": self.notify.on,
         }
         # What a convoy freezes under its own name: a new key takes its line in the
         # table and its line in `Settings`.

@@ -38,7 +38,6 @@ from convoy.model.records import (
     BoxSetting,
     EngineSpec,
     Gate,
-    Occasion,
     Settings,
     Strategy,
 )
@@ -54,6 +53,7 @@ FORMER_KEYS: Final[Mapping[str, str]] = {
     "refinery.land": "delete it; a convoy lands as a whole, after all its tasks",
     "refinery.merge": "delete it; git merges as the branch's .gitattributes file says",
     "mayor.max_size": "delete it; to split a large task, use `/brat split`",
+    "notify.on": "delete it; GitHub notifies people of brat's comments",
     "mayor.split": "delete it; to split a large task, use `/brat split`",
 }
 """What to do about keys that the file could hold once, by table and key."""
@@ -614,11 +614,8 @@ class CiTable(Table):
 
 
 class NotifyTable(Table):
-    """Notifications. The webhook's address is a secret, `BRAT_NOTIFY_URL`."""
+    """Whom brat's comments notify."""
 
-    on: Annotated[tuple[Occasion, ...], Field(strict=False)] = ()
-    """`intervention`: when something needs a person; `completion`: when a convoy has
-    landed. Empty: no notifications."""
     comments: Literal["needed", "all"] = "needed"
     """`needed`: brat answers a request with a reaction and a line in the convoy's
     comment, and with a separate comment only if someone must be notified; `all`: each

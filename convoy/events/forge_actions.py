@@ -51,7 +51,7 @@ class ActionIntended(Event, frozen=True, kw_only=True, tag="action.intended"):
     """For an answer: the reaction to that comment; for a thread, `confused` means that
     no change was made."""
     text: str = ""
-    """For an answer or a notification: its text; empty: none, or the default. For a
+    """For an answer: its text; empty: none, or the default. For a
     thread: the commit, or why no change was made."""
     by: str = ""
     """For an answer: who asked; empty: no one did."""

@@ -135,11 +135,6 @@ def finish_key(convoy: str) -> str:
     return f"finish:{convoy}"
 
 
-def notice_key(convoy: str, what: str) -> str:
-    """Return the key under which a webhook is told of `what` in the convoy."""
-    return f"notify:{convoy}/{what}"
-
-
 def answer_key(comment: int) -> str:
     return f"answer:{comment}"
 

@@ -458,9 +458,6 @@ HOST: Final = r"\*|(?:\*\.)?[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?(?::[0-9]{1,5}
 PLANNER = "planner:"
 """The prefix of a planner plugin's name and type; no engine's name can have it."""
 
-Occasion = Literal["intervention", "completion"]
-"""The events a webhook is told: something waits for a person; a convoy has landed."""
-
 
 class Settings(Struct, frozen=True, kw_only=True):
     """The configuration a convoy uses; later edits do not change `FROZEN` keys.
@@ -498,8 +495,6 @@ class Settings(Struct, frozen=True, kw_only=True):
     follow: bool = False
     sub_issues: bool = False
     sync: bool = True
-    notify: tuple[Occasion, ...] = ()
-    """The events that the bot reports to its webhook, if it has one."""
     max_parallel: int = 4
     task_pulls: bool = True
 

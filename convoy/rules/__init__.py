@@ -24,7 +24,7 @@ from convoy.events.task_events import (
 from convoy.kinds import attending, kind_of, needed, trial
 from convoy.kinds.task_kinds import Stop
 from convoy.model import ids
-from convoy.model.records import FREE, Cause, Occasion, Usage
+from convoy.model.records import FREE, Cause, Usage
 from convoy.model.session_result import OUTAGES_MOST
 from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import overlapping
@@ -183,8 +183,7 @@ def completed(convoy: Convoy, commit: str, why: str = "") -> Events:
         for task in (convoy.tasks if convoy.lands_given else ())
     )
     done = ConvoyCompleted(convoy=convoy.name, commit=commit, why=why)
-    told = notice(convoy, "completion", "complete")
-    return (*merged, done, final_comment(convoy.name), *told)
+    return (*merged, done, final_comment(convoy.name))
 
 
 def out_of_queue(convoy: Convoy, why: str) -> Events:
@@ -195,14 +194,6 @@ def out_of_queue(convoy: Convoy, why: str) -> Events:
     )
     failed = ConvoyFailed(convoy=convoy.name, why=why)
     return (*dropped, failed, final_comment(convoy.name))
-
-
-def notice(convoy: Convoy, occasion: Occasion, what: str, text: str = "") -> Events:
-    """Announce a webhook's notification, if the repository wants it."""
-    if occasion not in convoy.settings.notify:
-        return ()
-    key = ids.notice_key(convoy.name, what)
-    return (ActionIntended(key=key, kind="notify", convoy=convoy.name, text=text),)
 
 
 def known(convoy: str, by: str, *needs: str) -> Events:

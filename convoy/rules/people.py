@@ -55,7 +55,6 @@ from convoy.rules import (
     final_comment,
     holds_own_work,
     known,
-    notice,
     pull_due,
     stop_events,
     to_be_changed,
@@ -140,8 +139,6 @@ class CallPeople(ConvoyCommand, frozen=True, kw_only=True):
     text: str
     now: int
     """Unix ms."""
-    notice: str = ""
-    """The same in plain text, for a webhook."""
 
     def decide(self, state: State) -> Decision:
         convoy = state.convoys.get(self.convoy)
@@ -154,7 +151,6 @@ class CallPeople(ConvoyCommand, frozen=True, kw_only=True):
         return (
             PeopleCalled(convoy=convoy.name, needs=needs),
             ActionIntended(key=key, kind="answer", issue=convoy.issue, text=self.text),
-            *notice(convoy, "intervention", f"{self.now}", self.notice),
         )
 
 

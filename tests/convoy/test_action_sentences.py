@@ -49,7 +49,7 @@ from tests.world.cases import looped
         "Reported on the issue that fix-7 has ended.",
     ),
     (
-        ids.notice_key("fix-7", "completion"),
+        "notify:fix-7/completion",
         0,
         "Will send a notification about fix-7.",
         "Sent a notification about fix-7.",

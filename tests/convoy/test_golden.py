@@ -16,6 +16,7 @@ LATER: dict[str, object] = {"landing": None}
 UNREAD = frozenset(
     {("", "overlaps"), ("convoys", "overlaps"), ("estimate", "attempts")}
     | {("settings", "max_size"), ("settings", "merge"), ("settings", "followups")}
+    | {("settings", "notify")}
     | {("tasks", "follows"), ("parts", "follows"), ("spec", "follows")}
     | {("", "followups"), ("report", "followups")}
     | {("settings", "splitter"), ("", "splits")}

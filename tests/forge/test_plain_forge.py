@@ -28,9 +28,6 @@ async def test_an_answer_has_each_field_that_brat_reads(plain: Town) -> None:
     await plain.issue()
     await plain.post("issues/1/labels", {"labels": ["brat"]})
     await plain.post("issues/1/comments", {"body": "/brat status"})
-    for method, locked in (("PUT", True), ("DELETE", False)):  # people try it
-        await plain.ask(method, "issues/1/lock", by="alice")
-        assert (await plain.get("issues/1"))["locked"] is locked
     pull = await plain.pull(await plain.clone())
     check = {"name": "lint", "head_sha": pull["head"]["sha"]}
     made = await plain.post("check-runs", check)

@@ -5,7 +5,6 @@ https://docs.github.com/en/rest/issues
 
 from typing import Any, Final, Literal
 
-from aiohttp import hdrs
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
@@ -389,14 +388,6 @@ async def list_events(call: Call) -> Answer:
     )
 
 
-async def lock(call: Call) -> Answer:
-    """`PUT` and `DELETE issues/{number}/lock`; safe to call twice. No event is sent."""
-    locked = call.request.method == hdrs.METH_PUT
-    with call.store.change():
-        call.store.issues.put(replace(issue_of(call), locked=locked))
-    return Answer(status=204)
-
-
 _SORTS: Final = {
     "created": "created_at",
     "updated": "updated_at",
@@ -446,8 +437,6 @@ ROUTES = (
     Route("GET", _ISSUES, list_issues),
     Route("GET", _ONE, get_issue),
     Route("PATCH", _ONE, change_issue),
-    Route("PUT", _ONE + "/lock", lock, "write"),
-    Route("DELETE", _ONE + "/lock", lock, "write"),
     Route("GET", _ONE + "/events", list_events),
     Route("POST", _ONE + "/labels", add_issue_labels, "triage"),
     Route("DELETE", _ONE + "/labels/{name:.+}", remove_issue_label, "triage"),

@@ -24,7 +24,6 @@ class NewPull(Body):
     base: str
     body: str | None = None
     draft: bool = False
-    head_repo: str | None = None
     maintainer_can_modify: bool = False
     """Only forks ask for it, and there are none."""
 
@@ -32,8 +31,7 @@ class NewPull(Body):
 def _branch(call: Call, asked: NewPull) -> str:
     """Read `branch` or `owner:branch`; the forge has no forks."""
     owner, colon, branch = asked.head.rpartition(":")
-    other = asked.head_repo not in {None, call.repo.name, call.repo.full_name}
-    if other or (colon and owner.lower() != call.repo.owner.lower()):
+    if colon and owner.lower() != call.repo.owner.lower():
         raise fault("PullRequest", "head", "invalid")
     return branch
 
