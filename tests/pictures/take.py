@@ -57,6 +57,8 @@ CONVOY_STATES: Final = ("planning", "active", "paused", "complete", "failed")
 PICTURES: Final = Path(__file__).parents[2] / "docs" / "pictures"
 Kind = Literal["webp", "png"]
 QUALITY: Final = 60
+LIVE: Final = "() => typeof live === 'undefined' || live.then(() => true)"
+"""From then on changes have their colours."""
 STORIES: Final[dict[str, Callable[[Path], Busy]]] = {
     "busy": partial(busy_repository, tasks=20, others=20),
     "idle": idle_repository,
@@ -238,7 +240,7 @@ async def _all(page: Page, file: str, names: Sequence[str], kind: Kind) -> None:
         await page.set_viewport_size({"width": width, "height": height})
         for name in names:
             await page.goto(top + PAGES[name])
-            await page.wait_for_load_state("load")
+            await page.evaluate(LIVE)
             asked = {"format": kind, **({"quality": QUALITY} if kind == "webp" else {})}
             taken = await _captured(camera, asked)
             picture = Path(file.format(page=name, width=width))
