@@ -116,24 +116,6 @@ async def test_a_green_pull_request_lands_as_ci_judged_it(here: Room) -> None:
     assert is_merged(here, number)
 
 
-async def test_green_pull_requests_land_together_each_judged_once(here: Room) -> None:
-    names = ("first", "second", "third")
-    numbers = [await opened(here, each, {each: b"more\n"}) for each in names]
-    for number in numbers:
-        await here.answer("/brat land", on=number)
-    await here.swept()
-    candidates = [given(here, number).candidate for number in numbers]
-    bases = [one.base for one in candidates if one is not None]
-    shown = [one.commit for one in candidates if one is not None]
-    assert bases == [here.tip("main"), *shown[:-1]]
-
-    await judged(here)
-
-    assert [given(here, number).landed for number in numbers] == shown
-    assert all(is_merged(here, number) for number in numbers)
-    assert here.tip("main") == shown[-1]
-
-
 @TWO_WAYS
 @pytest.mark.room(CI)
 async def test_of_three_the_red_one_and_the_one_in_conflict_are_set_aside(
@@ -408,15 +390,3 @@ async def test_the_label_says_it_too_by_a_delivery_or_found_by_a_look(
         assert is_merged(here, number)
         assert here.labels(number) == {"brat:complete"}
         assert sum("is in the merge queue" in each for each in here.shown()) == 1
-
-
-async def test_a_comment_that_no_delivery_brought_is_found_and_lands_it(
-    here: Room,
-) -> None:
-    number = await opened(here, "more", {"more.py": b"more\n"})
-    await here.written(number, "/brat land", "you")
-    for _ in range(3):
-        await here.swept()
-        await judged(here)
-
-    assert is_merged(here, number)

@@ -44,17 +44,6 @@ async def test_an_issue_that_names_it_becomes_a_convoy_once(
     assert len(shown) == 1
 
 
-async def test_a_comment_that_names_it_starts_the_issues_first_convoy(
-    town: Town, loop: Loop
-) -> None:
-    issue = await written(town, "- [ ] one\n")
-    await town.post(f"issues/{issue}/comments", {"body": "@brat do it"}, by="alice")
-    await look(loop)
-
-    (convoy,) = loop.context.mirror.state.convoys.values()
-    assert convoy.issue == issue
-
-
 async def test_one_that_was_written_before_the_bot_came_is_left_alone(
     town: Town, loop: Loop
 ) -> None:

@@ -10,7 +10,6 @@ from aiohttp import web
 from msgspec.structs import replace
 
 from bot.serving import bot_service
-from bot.text import replies
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
 from convoy.model.ids import task_branch
@@ -256,9 +255,3 @@ async def test_a_command_on_a_line_is_heard_as_in_a_comment(here: Room) -> None:
     await here.until(lambda: here.convoy_state() == "paused")
 
     assert here.task(1).state == "needs-review"
-
-
-def test_an_answer_says_why_a_thread_is_not_followed() -> None:
-    assert replies.of_thread("it is right", is_done=False) == (
-        "Not changed: `it is right`"
-    )

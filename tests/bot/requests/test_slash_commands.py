@@ -93,14 +93,8 @@ def test_talk_about_a_command_is_none(text: str) -> None:
     assert slash_commands(text) == ()
 
 
-def test_tags_that_end_in_their_paragraph_and_breaks_quote_nothing() -> None:
-    text = "/brat retry 3\n\nNow <b>please</b>.<br>\n\n/brat drop 4"
-
-    assert said(text) == [("retry", "3"), ("drop", "4")]
-
-
 def test_commands_come_in_their_order() -> None:
-    text = "/brat retry 1\n/brat retry 2\n\nand\n\n/brat why 3"
+    text = "/brat retry 1\n/brat retry 2\n\n<b>and</b><br>\n\n/brat why 3"
 
     assert said(text) == [("retry", "1"), ("retry", "2"), ("why", "3")]
 
@@ -128,10 +122,9 @@ def test_words_and_options_are_told_apart() -> None:
 
     assert found.words == ("path:my docs/", "port:80=x")
     assert found.options == {"ttl": "2h", "note": 'say "hi" \\'}
-
-
-def test_an_option_may_be_empty() -> None:
     assert only('/brat lock a= b=""').options == {"a": "", "b": ""}
+    assert only('/brat x "a -- b" --force a--b').words == ("a -- b", "--force", "a--b")
+    assert only('/brat lock "path:a » b" "»"').words == ("path:a » b", "»")
 
 
 @looped("--", "-", "\u2014", "\u2013", "\u2012", "\u2212")
@@ -165,20 +158,8 @@ def test_text_ends_at_the_next_command() -> None:
     assert isinstance(first, SlashCommand)
     assert isinstance(second, SlashCommand)
     assert (first.text, second.verb) == ("keep it", "ping")
-
-
-def test_lines_below_a_command_without_a_dash_are_kept_apart() -> None:
-    found = only("/brat retry 3\nCI was down.\n\nThanks.")
-
-    assert (found.text, found.below) == ("", "CI was down.\n\nThanks.")
-
-
-def test_a_dash_in_quotes_or_in_a_word_is_none() -> None:
-    assert only('/brat x "a -- b" --force a--b').words == ("a -- b", "--force", "a--b")
-
-
-def test_straight_quotes_hold_typeset_ones() -> None:
-    assert only('/brat lock "path:a » b" "»"').words == ("path:a » b", "»")
+    apart = only("/brat retry 3\nCI was down.\n\nThanks.")
+    assert (apart.text, apart.below) == ("", "CI was down.\n\nThanks.")
 
 
 def test_what_cannot_be_taken_apart_is_said_in_one_sentence() -> None:

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
-from bot.requests import verb
 from bot.requests.verb import Place, Request, Verb
 from bot.requests.verb_table import BY_NAME, REQUEST_CHARS, VERBS, help_text, parsed
 from bot.text.slash_commands import (
@@ -112,14 +111,11 @@ def test_every_verb_is_asked_for() -> None:
 def test_the_text_of_a_command_is_clean_and_has_an_end() -> None:
     found = asked("start -- say <!-- evil --> hi\u200b")
     assert found == Request("start", text="say  hi")
+    assert asked("pause -- <!-- evil -->") == Request("pause")
 
     long = asked(f"start -- {'a ' * REQUEST_CHARS}")
     assert isinstance(long, Request)
     assert len(long.text) <= REQUEST_CHARS
-
-
-def test_a_text_of_which_nothing_is_seen_is_no_text() -> None:
-    assert asked("pause -- <!-- evil -->") == Request("pause")
 
 
 # --- what is wrong with them ----------------------------------------------------------
@@ -130,6 +126,9 @@ def test_what_is_wrong_is_said_in_one_sentence() -> None:
         "rety 3",
         "@ann",
         "approve HEAD",
+        "engine ../x",
+        "drop task-1000000000",
+        "drop \u0663",
         "depends 2 of 1",
         "revise",
         "priority 1",
@@ -158,6 +157,9 @@ def test_what_is_wrong_is_said_in_one_sentence() -> None:
             "rety 3": "there is no command `rety`; did you mean retry?",
             "@ann": "there is no command `@ann`; `/brat help` lists all commands",
             "approve HEAD": "`HEAD` is not a commit; write at least the first 7 characters of its ID",
+            "engine ../x": "`../x` is not an engine name: use at most 40 letters, digits, - and _",
+            "drop task-1000000000": "`task-1000000000` is not a task such as `task-3` or `3`",
+            "drop ٣": "`٣` is not a task such as `task-3` or `3`",
             "depends 2 of 1": "`of` is not `on`",
             "revise": "this command needs text after `--`; write `/brat revise -- text`",
             "priority 1": "`1` is not a priority: write `p0`, `p1` or `p2`",
@@ -193,23 +195,6 @@ def test_a_verb_may_have_its_place() -> None:
     assert asked("start", "issue") == Request("start")
     assert refused("start", "pull") == snapshot("use `start` on an issue")
     assert asked("retry", "pull") == Request("retry")
-
-
-@looped(
-    (verb.read_sha, "abcdef"),
-    (verb.read_sha, "HEAD~1234"),
-    (verb.read_engine, ""),
-    (verb.read_engine, "a" * 41),
-    (verb.read_engine, "../x"),
-    (verb.read_priority, "p3"),
-    (verb.read_priority, "1"),
-    (verb.fixed_word("on").read, "of"),
-    (verb.read_task, "task-1000000000"),
-    (verb.read_task, "\u0663"),
-)
-def test_each_kind_of_word_has_a_form(read: verb.Reader, word: str) -> None:
-    with pytest.raises(ValueError, match=r"^is "):
-        read(word)
 
 
 @given(
@@ -292,25 +277,8 @@ def test_the_help_shows_what_the_page_shows(page: str) -> None:
 
 
 def test_the_help_of_one_verb() -> None:
-    assert [help_text("lock"), help_text("merge"), help_text("stats")] == snapshot(
-        [
-            """\
-`/brat lock <resource> [ttl=1h]`
-
-Locks a resource for one hour, or for `ttl` (at most `24h`). Tasks that need it do not start meanwhile.
-
-On: both. Access: write.\
-""",
-            """\
-`/brat merge [<task>]`
-
-Puts a task's pull request, or the convoy's own, back into the merge queue. If it was closed, opens a new one.
-
-On: both. Access: maintain.\
-""",
-            "There is no command `stats`; did you mean status?",
-        ]
-    )
+    assert BY_NAME["lock"].help in help_text("lock")
+    assert help_text("stats") == "There is no command `stats`; did you mean status?"
 
 
 def test_the_commands_on_the_page_are_understood(page: str) -> None:
