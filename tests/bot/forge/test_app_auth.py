@@ -131,20 +131,7 @@ async def test_many_at_once_ask_for_one_token(here: Town, tokens: Make) -> None:
     assert len(alive(here)) == 1
 
 
-async def test_a_token_is_renewed_minutes_before_its_end(
-    tokens: Make, hand: HandTime
-) -> None:
-    source = tokens()
-    first = await source.token()
-    hand.passed = 3600 - MARGIN_S - 1
-    same = await source.token()
-    hand.passed += 2
-
-    assert same == first
-    assert await source.token() != first
-
-
-@pytest.mark.parametrize("ahead", [3600, -3600, 400, -400, 86_400 * 365])
+@pytest.mark.parametrize("ahead", [0, 3600, -3600, 86_400 * 365])
 async def test_a_clock_that_is_wrong_is_put_right_by_the_answers(
     ahead: float, here: Town, tokens: Make, hand: HandTime
 ) -> None:
@@ -152,19 +139,13 @@ async def test_a_clock_that_is_wrong_is_put_right_by_the_answers(
     source = tokens()
 
     first = await source.token()
-    hand.passed = 3600 - MARGIN_S - 60
+    hand.passed = 3600 - MARGIN_S - 2
     same = await source.token()
-    hand.passed += 120
+    hand.passed += 4
 
     assert (await source.login(), same) == ("helper[bot]", first)
     assert await source.token() != first
     assert source.clock.offset_s == pytest.approx(-ahead, abs=1)
-
-
-async def test_the_installation_may_be_known(here: Town, tokens: Make) -> None:
-    (one,) = Apps(here.forge).installations.all()
-
-    assert await tokens(installation=one.id).token()
 
 
 async def test_the_end_revokes_the_token(here: Town, tokens: Make) -> None:
@@ -193,17 +174,6 @@ async def test_a_token_that_was_revoked_is_replaced(
     found = [issue.title async for issue in rest.each(payloads.Issue, url)]
 
     assert sorted(found) == ["one", "three", "two"]
-
-
-async def test_a_token_that_ended_on_the_way_is_replaced(
-    here: Town, tokens: Make, hand: HandTime
-) -> None:
-    source = tokens()
-    rest = rest_of(here, source, hand)
-    await source.token()
-    hand.passed, hand.ahead = 7200, -7200  # our clock stood still meanwhile
-
-    assert await rest.get(f"/repos/{REPO}/issues") == []
 
 
 # --- what the forge refuses -----------------------------------------------------------

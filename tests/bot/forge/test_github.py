@@ -102,6 +102,12 @@ async def woken(github: GitHub) -> None:
     ("POST actions/runs/5/cancel", 403, lambda g: g.runs.cancel(5), Refused),
     ("POST actions/runs/5/force-cancel", 202, forced, None),
     ("POST actions/runs/5/force-cancel", 409, forced, None),
+    (
+        "POST actions/workflows/brat-task.yml/dispatches",
+        422,
+        lambda g: g.runs.start("main", {}),
+        Refused,
+    ),
     ("GET commits/c0/statuses", 403, lambda g: g.ci.statuses("c0"), []),
     ("GET commits/c0/statuses", 404, lambda g: g.ci.statuses("c0"), []),
     ("GET actions/runs", 403, lambda g: g.ci.runs("c0"), None),
@@ -129,22 +135,6 @@ async def test_what_the_forge_refuses_is_told_or_has_a_meaning(
 
 
 # --- issues ---------------------------------------------------------------------------
-
-
-async def test_labelled_issues_are_found_without_pull_requests(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    pull = {**ISSUE, "number": 8, "pull_request": {"url": "x"}}
-    route = forge.get(f"{REPO}/issues").respond(json=[ISSUE, pull])
-
-    found = await github.issues_labelled("needs brat&x=#1")
-
-    assert [issue.number for issue in found] == [7]
-    assert dict(route.calls.last.request.url.params) == {
-        "state": "open",
-        "per_page": "100",
-        "labels": "needs brat&x=#1",
-    }
 
 
 async def test_who_set_the_label_last_counts(
@@ -259,16 +249,6 @@ async def test_a_pull_request_is_found_by_its_branches_open_or_not(
     asked = route.calls.last.request.url.params
     assert asked["head"] == "octo:convoy/fix-7/task-1"
     assert (asked["base"], asked["state"]) == ("release/1.0+x#1&2%41", "all")
-
-
-async def test_a_label_is_looked_for_on_issues_and_pull_requests_alike(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    told = [{**ISSUE, "state": "closed"}, {**ISSUE, "number": 8, "pull_request": {}}]
-    route = forge.get(f"{REPO}/issues").respond(json=told)
-
-    assert await github.labelled("brat:hold") == [7, 8]
-    assert route.calls.last.request.url.params["state"] == "all"
 
 
 # --- assignments ----------------------------------------------------------------------

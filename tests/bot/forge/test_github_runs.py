@@ -1,7 +1,6 @@
 """Runs, their artifacts and checks, as GitHub tells of them."""
 
 import asyncio
-import json
 from collections.abc import Mapping
 
 import httpx
@@ -13,16 +12,11 @@ from bot.forge.github import GitHub
 from bot.forge.github_actions import ARTIFACT_BYTES
 from bot.forge.rest import Refused
 from convoy.rules.verdict import Check, Run
+from tests.bot.forge.test_github import API, REPO, sent
 from tests.world.cases import looped
 from tests.world.patience import patient
 
-API = "https://api.example.org"
-REPO = f"{API}/repos/octo/project"
 RUNS = f"{REPO}/actions/workflows/brat-task.yml/runs"
-
-
-def sent(route: respx.Route) -> object:
-    return json.loads(route.calls.last.request.content)
 
 
 # --- runs -----------------------------------------------------------------------------
@@ -64,24 +58,6 @@ async def test_a_dispatch_gives_the_runs_id_where_the_forge_does(
     }
 
 
-async def test_an_enterprise_server_is_asked_once_for_the_runs_id(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    said = 'Invalid request.\n\n"return_run_details" is not a permitted key.'
-    route = forge.post(f"{REPO}/actions/workflows/brat-task.yml/dispatches")
-    route.side_effect = [
-        httpx.Response(422, json={"message": said}),
-        httpx.Response(204),
-        httpx.Response(204),
-    ]
-
-    assert await github.runs.start("main", {"nonce": "n0nce"}) is None
-    assert await github.runs.start("main", {"nonce": "another"}) is None
-
-    assert route.call_count == 3
-    assert sent(route) == {"ref": "main", "inputs": {"nonce": "another"}}
-
-
 async def test_dispatches_at_once_all_start_on_an_enterprise_server(
     github: GitHub, forge: respx.MockRouter
 ) -> None:
@@ -100,18 +76,6 @@ async def test_dispatches_at_once_all_start_on_an_enterprise_server(
             for nonce in ("n0nce", "another")
         ]
     assert [start.result() for start in starts] == [None, None]
-
-
-async def test_another_refusal_of_a_dispatch_is_told(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    route = forge.post(f"{REPO}/actions/workflows/brat-task.yml/dispatches")
-    route.respond(422, json={"message": "No ref found for: main"})
-
-    with pytest.raises(Refused, match="No ref found"):
-        await github.runs.start("main", {})
-
-    assert route.call_count == 1
 
 
 @looped(
@@ -143,17 +107,6 @@ async def test_wanted_runs_are_found_in_one_look(
         2: Run(id=2, completed=True, conclusion="failure"),
     }
     assert route.calls.last.request.url.params["event"] == "workflow_dispatch"
-
-
-async def test_runs_that_are_no_longer_listed_are_asked_for(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    listed(forge)
-    done = run(1, status="completed", conclusion="success")
-    forge.get(f"{REPO}/actions/runs/1").respond(json=done)
-
-    assert await github.runs.listed(frozenset({1})) == {}
-    assert await github.runs.state(1) == Run(id=1, completed=True, conclusion="success")
 
 
 # --- artifacts ------------------------------------------------------------------------

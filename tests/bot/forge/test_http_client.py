@@ -169,13 +169,6 @@ async def test_the_api_may_have_any_address(
     assert headers["x-github-api-version"] == "2022-11-28"
 
 
-async def test_a_query_may_hold_an_address(rest: Rest, forge: respx.MockRouter) -> None:
-    route = forge.get(f"{API}/search?q=https://x").respond(json=ANN)
-
-    assert await rest.get("/search?q=https://x") == ANN
-    assert route.call_count == 1
-
-
 class Endless(httpx.AsyncByteStream):
     read = 0
 
@@ -289,19 +282,6 @@ async def test_storage_never_sees_the_token_though_it_may_be_on_the_same_host(
     assert "made-up-token" not in str(stored.calls.last.request.headers.raw)
 
 
-async def test_a_repository_that_was_renamed_still_has_its_artifacts(
-    rest: Rest, forge: respx.MockRouter
-) -> None:
-    forge.get(ZIP).respond(301, headers={"location": f"{API}/repositories/1/zip"})
-    moved = forge.get(f"{API}/repositories/1/zip")
-    moved.respond(302, headers={"location": STORAGE})
-    stored = forge.get(STORAGE).respond(content=b"PK")
-
-    assert await rest.download("/artifacts/9/zip") == b"PK"
-    assert "made-up-token" in str(moved.calls.last.request.headers.raw)
-    assert "made-up-token" not in str(stored.calls.last.request.headers.raw)
-
-
 @pytest.mark.parametrize(
     "outage",
     [httpx.Response(503), httpx.Response(429), httpx.ReadError("cut off")],
@@ -316,24 +296,3 @@ async def test_a_download_is_repeated_from_the_start(
 
     assert await rest.download("/artifacts/9/zip") == b"PK"
     assert asked.call_count == 2
-
-
-@pytest.mark.parametrize("status", [302, 403, 404, 410])
-async def test_what_is_gone_is_refused(
-    status: int, rest: Rest, forge: respx.MockRouter
-) -> None:
-    route = forge.get(ZIP).respond(status, text="gone")
-
-    with pytest.raises(Refused, match=f"{status}: gone"):
-        await rest.download("/artifacts/9/zip")
-
-    assert route.call_count == 1
-
-
-async def test_a_detour_to_nowhere_is_a_broken_forge(
-    rest: Rest, forge: respx.MockRouter
-) -> None:
-    forge.get(ZIP).respond(302, headers={"location": "https://storage:no-port/9"})
-
-    with pytest.raises(Unavailable, match="GET /artifacts/9/zip"):
-        await rest.download("/artifacts/9/zip")

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import msgspec
 from hypothesis import given, strategies as st
 
 from bot.forge.refusals import (
@@ -14,15 +15,41 @@ from bot.forge.refusals import (
 )
 from bot.forge.rest import Refused
 from grite.push_answer import push_answer
-from tests.bot.forge.refusal_sentences import BRANCH, OF_PUSHES, OF_REQUESTS, Sentence
 from tests.world.cases import looped
 
 TRANSCRIPTS = Path(__file__).with_name("transcripts")
+SENTENCES = Path(__file__).with_name("refusal_sentences.toml")
+BRANCH = "refs/heads/convoy/g/task-1"
 PROTECTED = "protected-branch"
 PASSING = {
     *("checks-awaited", "not-mergeable", "limited", "server-trouble", "unauthorized"),
     "conflict",
 }
+
+
+class Sentence(msgspec.Struct, frozen=True):
+    """A sentence of a forge, and the rule that it means; status 0: of a push."""
+
+    rule: str
+    source: str
+    said: str
+    status: int = 0
+    what: str = "POST /repos/you/widgets/issues/1/comments"
+    needs: str = ""
+    errors: tuple[str, ...] = ()
+
+    @property
+    def read(self) -> ForgeRefusal:
+        if not self.status:
+            return refusal_of_push(self.said, BRANCH)
+        error = Refused(
+            self.what, self.status, self.said, needs=self.needs, errors=self.errors
+        )
+        return refusal_of_rest(error)
+
+
+TOLD = msgspec.toml.decode(SENTENCES.read_bytes(), type=dict[str, list[Sentence]])
+OF_PUSHES, OF_REQUESTS = TOLD["pushes"], TOLD["requests"]
 
 
 LINE = re.compile(r" ([-!*]) (\[[^]]*\])\s+(?:(\S+) -> )?(\S+)( \(.*\))?")
@@ -94,15 +121,6 @@ def test_the_permission_that_the_forge_names_is_told() -> None:
         "and approve the change in the installation.",
         why="the forge refused a comment on issue 1: "
         "Resource not accessible by integration",
-    )
-
-
-def test_what_the_answer_names_beside_its_message_is_told() -> None:
-    (long,) = (one for one in OF_REQUESTS if "Validation Failed" in one.said)
-
-    assert long.read.why == (
-        "the forge refused a comment on issue 1: "
-        "Validation Failed body is too long (maximum is 65536 characters)"
     )
 
 

@@ -11,7 +11,6 @@ from bot.forge.pace import (
     HOURLY_OF_A_JOB,
     HOURLY_OF_AN_INSTALLATION,
     KEPT_FOR_PEOPLE,
-    SHARE_RESERVE,
     SHARED_OUT,
     OverShare,
     Pace,
@@ -28,7 +27,6 @@ from tests.world.hand import HandTime
 
 ISSUE = "/repos/alice/app/issues/1"
 OTHER = "/repos/alice/other/issues/1"
-SHARE = HOURLY_OF_AN_INSTALLATION * SHARED_OUT
 
 
 @looped(
@@ -80,26 +78,6 @@ def test_what_the_forge_does_not_count_is_given_back() -> None:
         shares.spend(ISSUE, 0.0, -1)
 
     assert shares.free_at(ISSUE, 0.0, Precedence.REST) == 0.0
-
-
-async def test_answers_go_on_when_everything_else_waits(hand: HandTime) -> None:
-    def answer(_: httpx.Request) -> httpx.Response:
-        return httpx.Response(200, json={})
-
-    client = httpx.AsyncClient(transport=httpx.MockTransport(answer))
-    how = pacing(1.0)
-    rest = Rest(client, api_url="https://api.x", token="x", pace=Pace(how, hand.time))
-    sent = 0
-    with pytest.raises(OverShare, match="has used its share of the hourly requests"):
-        while True:
-            await rest.get(ISSUE)
-            sent += 1
-    assert sent == SHARE / 2 * (1 - SHARE_RESERVE)
-    with going(Precedence.ANSWER):
-        await rest.get(ISSUE)
-
-    hand.passed += HOUR_S
-    await rest.get(ISSUE)
 
 
 async def test_each_page_of_a_list_counts_for_its_repository(hand: HandTime) -> None:

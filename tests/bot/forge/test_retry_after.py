@@ -7,7 +7,6 @@ import respx
 from bot.forge.pace import ForgeClock, Limited, Pace, Pacing, wait_s
 from bot.forge.rest import Refused, Rest
 from bot.forge.transport import HttpReply
-from grite.errors import Unavailable
 from tests.world.cases import looped
 from tests.world.hand import NOON, HandTime
 
@@ -90,18 +89,6 @@ async def test_a_write_comes_again_too_for_nothing_has_happened(
     assert await rest.write(method, "/x", {"title": "x"}) == {"number": 7}
     assert hand.slept == [7]
     assert route.calls[0].request.content == route.calls[1].request.content
-
-
-async def test_a_write_that_may_have_arrived_does_not(
-    rest: Rest, forge: respx.MockRouter, hand: HandTime
-) -> None:
-    route = forge.post(f"{API}/x")
-    route.side_effect = [SOON, httpx.ReadTimeout("lost"), OK]
-
-    with pytest.raises(Unavailable, match="lost"):
-        await rest.write("POST", "/x", {})
-
-    assert (route.call_count, hand.slept) == (2, [7])
 
 
 async def test_the_reset_is_read_by_the_clock_of_the_forge(

@@ -106,14 +106,3 @@ def test_only_so_many_bytes_are_kept() -> None:
             pages.put(ask, HttpReply(200, {"etag": "x"}, b"x" * size))
 
     assert [ask.url for ask in numbered() if pages.get(ask)] == ["/97", "/98", "/99"]
-
-
-def test_what_is_asked_for_often_is_kept_longest() -> None:
-    pages = Pages(most=2)
-    first, second, third, *_ = numbered()
-    for ask in (first, second):
-        pages.put(ask, HttpReply(200, {"etag": "x"}, b"x"))
-    pages.get(first)
-    pages.put(third, HttpReply(200, {"etag": "x"}, b"x"))
-
-    assert [pages.get(ask) is not None for ask in (first, second, third)] == [1, 0, 1]
