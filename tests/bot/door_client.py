@@ -43,6 +43,18 @@ def signature(body: bytes, secret: str = SECRET) -> str:
     return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
+def headers_of(
+    body: bytes, event: str = "issues", secret: str = SECRET, delivery: str = GUID
+) -> dict[str, str]:
+    """Return the headers of a delivery as GitHub sends it."""
+    return {
+        "X-Hub-Signature-256": signature(body, secret),
+        "X-GitHub-Event": event,
+        "X-GitHub-Delivery": delivery,
+        "Content-Type": "application/json",
+    }
+
+
 @dataclass(frozen=True)
 class DoorClient:
     client: httpx.AsyncClient
@@ -58,18 +70,10 @@ class DoorClient:
 
     async def send(self, body: bytes, **headers: str | bytes | None) -> httpx.Response:
         """Deliver a body, signed and named unless said otherwise."""
-        named: dict[str, str | bytes | None] = {
-            "X_Hub_Signature_256": signature(body),
-            "X_GitHub_Event": "issues",
-            "X_GitHub_Delivery": GUID,
-            "Content_Type": "application/json",
-            **headers,
-        }
+        told = {name.replace("_", "-"): word for name, word in headers.items()}
         sent = {
-            name.replace("_", "-").encode(): word
-            if isinstance(word, bytes)
-            else word.encode()
-            for name, word in named.items()
+            name.encode(): word if isinstance(word, bytes) else word.encode()
+            for name, word in (headers_of(body) | told).items()
             if word is not None
         }
         return await self.client.post(WEBHOOK_PATH, content=body, headers=sent)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from bot.settings.bot_settings import Settings
 from brat.forge import Forge
+from brat.forge.service.run_processes import LIKE_GITHUB, How
 from tests.world.forge import REPO, Town, make_source, settle_in, town
 from tests.world.given_secrets import given
 
@@ -13,10 +14,10 @@ SECRET = given("made-up-secret-of-the-webhook")
 
 
 @asynccontextmanager
-async def at_home(folder: Path) -> AsyncIterator[Town]:
+async def at_home(folder: Path, how: How = LIKE_GITHUB) -> AsyncIterator[Town]:
     with Forge(folder / "forge") as forge:
         tokens = settle_in(forge, make_source(folder / "source"))
-        async with town(forge, tokens, folder) as served:
+        async with town(forge, tokens, folder, how=how) as served:
             yield served
 
 

@@ -4,7 +4,7 @@
 """
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -24,11 +24,11 @@ from brat.forge.resources.forge_records import Ci
 from brat.forge.storage.forge_state import Forge
 from brat.local import local_mode
 from brat.repository import registration as registrations
-from brat.repository.registration import FORGE_FOLDER, Source
+from brat.repository.registration import FORGE_FOLDER, Registration, Source
 from convoy.model.state import Convoy, State
 from convoy.owed import Role
 from grite import git
-from tests.bot.door_client import signature
+from tests.bot.door_client import headers_of
 from tests.world.forge import AUTHOR, make_source, until
 from tests.world.github_forge.extension import github
 from tests.world.patience import patient
@@ -100,10 +100,7 @@ class Lobby(BotHere):
         """Wait until so much has come in that asks for something."""
         inbox = self.context.inbox
 
-        async def waiting() -> bool:
-            return len(inbox.requests()) + len(inbox.remarks()) >= count
-
-        await until(waiting)
+        await until(lambda: len(inbox.requests()) + len(inbox.remarks()) >= count)
 
     async def labelled(self, issue: int) -> None:
         await self.you.relabel(issue, {"brat"}, set())
@@ -130,13 +127,21 @@ class Lobby(BotHere):
         return [each.body for each in self.forge.store.comments.all()]
 
 
-def project(folder: Path, config: str = CONFIG) -> Path:
-    source = make_source(folder)
-    (source / ".brat").mkdir()
-    (source / ".brat/config.toml").write_text(config)
-    git.run(["add", "."], cwd=source)
-    git.run(["commit", "-q", "-m", "Configure"], cwd=source, env=AUTHOR)
-    return source
+def registered(folder: Path, files: Mapping[str, str]) -> Registration:
+    """Register a project with these files in its `.brat` folder, but the empty ones."""
+    source = make_source(folder / "source")
+    for name, content in files.items():
+        if content:
+            file = source / ".brat" / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(content)
+    if any(files.values()):
+        git.run(["add", "."], cwd=source)
+        git.run(["commit", "-q", "-m", "Configure"], cwd=source, env=AUTHOR)
+    told = Source(path=source, branch="main", name="app", person="you")
+    known = registrations.register(folder, told)
+    registrations.set_ci(folder, known, Ci())
+    return known
 
 
 @asynccontextmanager
@@ -149,16 +154,7 @@ async def lobby(
     ci_workflow: str | None = None,
     workflow: str = WORKFLOW,
 ) -> AsyncIterator[Lobby]:
-    known = registrations.register(
-        folder,
-        Source(
-            path=project(folder / "source", config),
-            branch="main",
-            name="app",
-            person="you",
-        ),
-    )
-    registrations.set_ci(folder, known, Ci())
+    known = registered(folder, {"config.toml": config})
     clock = Clock()
     with trusting_jobs(folder), Forge(folder / FORGE_FOLDER, clock=clock) as forge:
         forge.add_user("mallory")
@@ -187,12 +183,7 @@ async def lobby(
 
                 async def knock(event: str, payload: object) -> None:
                     body = json.dumps(payload).encode()
-                    headers = {
-                        "X-Hub-Signature-256": signature(body, known.secret),
-                        "X-GitHub-Event": event,
-                        "X-GitHub-Delivery": str(uuid4()),
-                        "Content-Type": "application/json",
-                    }
+                    headers = headers_of(body, event, known.secret, str(uuid4()))
                     door = f"http://127.0.0.1:{port}{WEBHOOK_PATH}"
                     answer = await client.post(door, content=body, headers=headers)
                     assert answer.status_code == 202, answer.text

@@ -15,13 +15,12 @@ from bot.forge.github import GitHub
 from bot.repository.draft import Draft
 from bot.serving import bot_service
 from brat.forge.http_server import serving
-from brat.forge.resources.forge_records import Ci, Role
+from brat.forge.resources.forge_records import Role
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Forge
 from brat.local import local_mode
-from brat.repository import registration as registrations
-from brat.repository.registration import FORGE_FOLDER, Source
+from brat.repository.registration import FORGE_FOLDER
 from convoy.events import Command
 from convoy.events.forge_actions import ActionDone
 from convoy.events.hold_events import BranchPushed, BranchTaken
@@ -31,11 +30,10 @@ from convoy.owed import Role as Job
 from convoy.rules.ending import AcceptWork
 from convoy.rules.landing import open_candidates
 from convoy.rules.starting import StartTask
-from grite import git
 from tests.bot.history import History
-from tests.bot.lobby import BotHere
+from tests.bot.lobby import BotHere, registered
 from tests.bot.there import there
-from tests.world.forge import AUTHOR, Checkout, make_source
+from tests.world.forge import Checkout
 from tests.world.github_forge.extension import people
 from tests.world.patience import patient
 from tests.world.traffic import Observer, observed
@@ -348,20 +346,8 @@ async def room(
         observe: is told of every exchange with the forge.
         extend: adds to the forge.
     """
-    source = make_source(folder / "source")
     files = {"config.toml": config} if isinstance(config, str) else config
-    files = {name: content for name, content in files.items() if content}
-    for name, content in files.items():
-        file = source / ".brat" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(content)
-    if files:
-        git.run(["add", "."], cwd=source)
-        git.run(["commit", "--quiet", "-m", "Configure"], cwd=source, env=AUTHOR)
-    known = registrations.register(
-        folder, Source(path=source, branch="main", name="app", person="you")
-    )
-    registrations.set_ci(folder, known, Ci())
+    known = registered(folder, files)
     with trusting_jobs(folder), Forge(folder / FORGE_FOLDER) as forge:
         async with (
             serving(forge, extend=observed(observe, extend)) as url,

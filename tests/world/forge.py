@@ -170,13 +170,17 @@ class Town:
 
 
 async def until(
-    condition: Callable[[], Awaitable[object]], *, deadline_s: float = DEADLINE_S
+    condition: Callable[[], object], *, deadline_s: float = DEADLINE_S
 ) -> Json:
     """Ask until the answer is true, and return it; fail after `deadline_s`."""
     async with asyncio.timeout(deadline_s):
-        while not (answer := await condition()):  # noqa: ASYNC110  asks over HTTP
+        while True:
+            answer = condition()
+            if isinstance(answer, Awaitable):
+                answer = await answer
+            if answer:
+                return answer
             await asyncio.sleep(0.02)
-    return answer
 
 
 @asynccontextmanager

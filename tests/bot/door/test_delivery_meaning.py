@@ -164,3 +164,10 @@ def test_only_what_others_do_to_issues_makes_labels_be_looked_at(
     body = json.dumps({"action": "labeled", "sender": by}).encode()
 
     assert meaning(event, read_delivery(event, body), "brat", BOT).part == part
+
+
+def test_a_deleted_comment_of_the_bots_makes_what_it_shows_be_looked_at() -> None:
+    told = {"sender": PERSON, **edited("", "A table.", action="deleted")}
+    delivery = read_delivery("issue_comment", json.dumps(told).encode())
+
+    assert meaning("issue_comment", delivery, "brat", BOT).part == "shown"

@@ -1,6 +1,5 @@
 """The webhook door, knocked at over HTTP."""
 
-import asyncio
 import gzip
 import hashlib
 import hmac
@@ -23,16 +22,12 @@ from tests.bot.door_client import (
     signature,
 )
 from tests.world.cases import looped
-from tests.world.patience import patient
 
 
 @pytest.fixture
 async def sender(tmp_path: Path) -> AsyncIterator[DoorClient]:
     async with built(tmp_path) as sender:
         yield sender
-
-
-# --- who may come in ------------------------------------------------------------------
 
 
 async def test_a_labelled_issue_is_frozen_in_the_inbox(sender: DoorClient) -> None:
@@ -90,12 +85,6 @@ async def test_an_encoded_body_is_refused_before_it_is_decoded(
         assert "without a Content-Encoding" in answer.text
 
 
-async def test_a_body_said_to_be_as_it_is_is_taken(sender: DoorClient) -> None:
-    answer = await sender.deliver(labelled(), Content_Encoding="Identity")
-
-    assert answer.status_code == 202
-
-
 def test_a_signature_is_githubs() -> None:
     # https://docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries
     given = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
@@ -142,24 +131,6 @@ async def test_a_delivery_without_an_event_is_400(sender: DoorClient) -> None:
     assert "X-GitHub-Event" in answer.json()["message"]
 
 
-async def test_a_body_that_does_not_come_is_not_waited_for(
-    sender: DoorClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bot.door.webhooks.READ_S", 0.05)
-
-    url = sender.client.base_url
-    reader, writer = await asyncio.open_connection(url.host, url.port)
-    try:
-        writer.write(f"POST {WEBHOOK_PATH} HTTP/1.1\r\nHost: localhost\r\n".encode())
-        writer.write(b"Content-Length: 9\r\n\r\n{")
-        async with asyncio.timeout(patient(10)):
-            said = await reader.readline()
-    finally:
-        writer.close()
-
-    assert said.split()[1] == b"408"
-
-
 async def test_what_cannot_be_kept_is_to_be_sent_again(
     sender: DoorClient, tmp_path: Path
 ) -> None:
@@ -169,9 +140,6 @@ async def test_what_cannot_be_kept_is_to_be_sent_again(
 
     assert answer.status_code == 503
     assert "send it again later" in answer.json()["message"]
-
-
-# --- what is kept ---------------------------------------------------------------------
 
 
 @looped(
@@ -224,19 +192,6 @@ async def test_an_issue_without_text_is_kept(sender: DoorClient) -> None:
     )
 
 
-async def test_the_text_stays_as_it_was_when_the_label_was_set(
-    sender: DoorClient,
-) -> None:
-    edited = {"number": 7, "title": "Fix it", "body": "And more!", "state": "open"}
-
-    await sender.deliver(labelled())
-    await sender.deliver(
-        labelled(action="edited", issue=edited), X_GitHub_Delivery="later"
-    )
-
-    assert sender.inbox.requests() == {GUID: ASKED}
-
-
 @looped(
     ("workflow_run", {"runs"}),
     ("check_run", {"checks"}),
@@ -257,15 +212,6 @@ async def test_a_delivery_says_what_to_look_at_again(
     assert answer.status_code == 202
     assert sender.wake.take() == parts
     assert sender.inbox.requests() == {}
-
-
-# --- the rest of the door -----------------------------------------------------------
-
-
-async def test_it_says_its_version(sender: DoorClient) -> None:
-    answer = await sender.client.get("/version")
-
-    assert (answer.status_code, answer.json()) == (200, {"version": "1.2.3"})
 
 
 async def test_it_says_whether_it_can_work(sender: DoorClient) -> None:

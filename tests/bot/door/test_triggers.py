@@ -42,9 +42,6 @@ async def test_comments_that_agents_are_not_told_are_said_once(hall: Lobby) -> N
     assert len(said) == 1
 
 
-# --- a mention ------------------------------------------------------------------------
-
-
 async def test_an_issue_that_names_the_bot_becomes_a_convoy(hall: Lobby) -> None:
     issue = await hall.write("Spell words", f"@brat, please:\n\n{LIST}")
     await settled(hall)
@@ -118,9 +115,6 @@ def test_any_text_names_the_bot_or_not(text: str) -> None:
     assert mentioned(text, "") is None
 
 
-# --- an assignment --------------------------------------------------------------------
-
-
 def shown(here: Lobby) -> dict[str, object]:
     settings = here.context.settings
     return {"id": settings.repository_id, "full_name": settings.repository}
@@ -148,9 +142,6 @@ async def test_assigning_the_bot_starts_the_first_convoy_where_configured(
             await here.loop.tick()
 
         assert len(here.convoys()) == (config == ASSIGNABLE)
-
-
-# --- whose ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("known", [False, True])

@@ -95,9 +95,6 @@ def rest_of(here: Town, tokens: AppTokens, hand: HandTime) -> Rest:
     return Rest(here.client, api_url=f"{here.url}/api/v3", token=tokens, pace=pace)
 
 
-# --- tokens of an installation --------------------------------------------------------
-
-
 async def test_a_token_is_asked_for_with_no_more_than_is_needed(
     here: Town, tokens: Make
 ) -> None:
@@ -158,9 +155,6 @@ async def test_the_end_revokes_the_token(here: Town, tokens: Make) -> None:
     await source.revoke()  # again
 
 
-# --- calls with such a token ----------------------------------------------------------
-
-
 async def test_a_token_that_was_revoked_is_replaced(
     here: Town, tokens: Make, hand: HandTime
 ) -> None:
@@ -174,9 +168,6 @@ async def test_a_token_that_was_revoked_is_replaced(
     found = [issue.title async for issue in rest.each(payloads.Issue, url)]
 
     assert sorted(found) == ["one", "three", "two"]
-
-
-# --- what the forge refuses -----------------------------------------------------------
 
 
 async def test_an_app_that_nobody_knows_is_said(tokens: Make) -> None:

@@ -40,34 +40,19 @@ def test_a_workflow_that_hands_over_nothing_is_no_fault() -> None:
     assert said(SAFE, "write") == []
 
 
+WRITES = "agents' code gets a token that can write"
+READS = "agents' code can read the secrets that the job uses "
+USES = "agents' code can use the environment prod"
+
+
 @looped(
-    ("contents: read", "contents: write", "agents' code gets a token that can write"),
-    ("\n  contents: read", " write-all", "agents' code gets a token that can write"),
-    (
-        "secrets.GITHUB_TOKEN",
-        "secrets.NPM_TOKEN",
-        "agents' code can read the secrets that the job uses (NPM_TOKEN)",
-    ),
-    (
-        "secrets.GITHUB_TOKEN",
-        "secrets [ 'NPM_TOKEN' ]",
-        "agents' code can read the secrets that the job uses (NPM_TOKEN)",
-    ),
-    (
-        "secrets.GITHUB_TOKEN",
-        "toJSON(secrets)",
-        "agents' code can read the secrets that the job uses (all)",
-    ),
-    (
-        "    runs-on",
-        "    environment: prod\n    runs-on",
-        "agents' code can use the environment prod",
-    ),
-    (
-        "    runs-on",
-        "    environment: {name: prod, url: x}\n    runs-on",
-        "agents' code can use the environment prod",
-    ),
+    ("contents: read", "contents: write", WRITES),
+    ("\n  contents: read", " write-all", WRITES),
+    ("secrets.GITHUB_TOKEN", "secrets.NPM_TOKEN", f"{READS}(NPM_TOKEN)"),
+    ("secrets.GITHUB_TOKEN", "secrets [ 'NPM_TOKEN' ]", f"{READS}(NPM_TOKEN)"),
+    ("secrets.GITHUB_TOKEN", "toJSON(secrets)", f"{READS}(all)"),
+    ("    runs-on", "    environment: prod\n    runs-on", USES),
+    ("    runs-on", "    environment: {name: prod, url: x}\n    runs-on", USES),
     (
         "  pull_request:",
         "  pull_request_target:",
@@ -84,7 +69,7 @@ def test_each_thing_that_is_handed_over_is_a_fault(
 
 @looped(
     ("read", []),
-    ("write", ["agents' code gets a token that can write"]),
+    ("write", [WRITES]),
     ("", ["it names no permissions, so its token may be able to write"]),
 )
 def test_without_permissions_the_repositorys_default_counts(
@@ -98,11 +83,7 @@ def test_without_permissions_the_repositorys_default_counts(
 def test_a_job_that_calls_another_workflow_with_all_secrets_is_a_fault() -> None:
     text = SAFE + "  call:\n    uses: ./.github/workflows/x.yml\n    secrets: inherit\n"
 
-    (found,) = said(text)
-    assert (
-        found
-        == "ci.yml, job call: agents' code can read the secrets that the job uses (all)"
-    )
+    assert said(text) == [f"ci.yml, job call: {READS}(all)"]
 
 
 def test_an_environment_that_keeps_our_branches_out_is_no_fault() -> None:

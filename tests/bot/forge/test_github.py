@@ -24,9 +24,6 @@ def sent(route: respx.Route) -> object:
     return json.loads(route.calls.last.request.content)
 
 
-# --- people ---------------------------------------------------------------------------
-
-
 @looped(
     ("admin", "", "write", True),
     ("write", "", "write", True),
@@ -134,9 +131,6 @@ async def test_what_the_forge_refuses_is_told_or_has_a_meaning(
     assert route.call_count == before + 1
 
 
-# --- issues ---------------------------------------------------------------------------
-
-
 async def test_who_set_the_label_last_counts(
     github: GitHub, forge: respx.MockRouter
 ) -> None:
@@ -206,9 +200,6 @@ async def test_labels_are_added_and_removed(
     assert (gone.call_count, odd.call_count) == (1, 1)
 
 
-# --- comments -------------------------------------------------------------------------
-
-
 async def test_its_own_comment_is_found_by_its_key(
     github: GitHub, forge: respx.MockRouter
 ) -> None:
@@ -230,9 +221,6 @@ async def test_its_own_comment_is_found_by_its_key(
     assert await github.said(7, "comment:other", "brat") is None
 
 
-# --- pull requests --------------------------------------------------------------------
-
-
 async def test_a_pull_request_is_found_by_its_branches_open_or_not(
     github: GitHub, forge: respx.MockRouter
 ) -> None:
@@ -249,9 +237,6 @@ async def test_a_pull_request_is_found_by_its_branches_open_or_not(
     asked = route.calls.last.request.url.params
     assert asked["head"] == "octo:convoy/fix-7/task-1"
     assert (asked["base"], asked["state"]) == ("release/1.0+x#1&2%41", "all")
-
-
-# --- assignments ----------------------------------------------------------------------
 
 
 async def test_the_last_assignment_to_the_bot_counts(

@@ -19,9 +19,6 @@ from tests.world.patience import patient
 RUNS = f"{REPO}/actions/workflows/brat-task.yml/runs"
 
 
-# --- runs -----------------------------------------------------------------------------
-
-
 def run(number: int, **given: object) -> dict[str, object]:
     return {
         "id": number,
@@ -109,9 +106,6 @@ async def test_wanted_runs_are_found_in_one_look(
     assert route.calls.last.request.url.params["event"] == "workflow_dispatch"
 
 
-# --- artifacts ------------------------------------------------------------------------
-
-
 def kept(number: int, name: str = "brat-result", **given: object) -> dict[str, object]:
     return {"id": number, "name": name, "size_in_bytes": 5, "expired": False, **given}
 
@@ -138,9 +132,6 @@ async def test_an_artifact_that_is_too_large_is_refused_unread(
         await github.runs.artifact(5, "brat-result")
 
     assert len(forge.calls) == 1
-
-
-# --- checks ---------------------------------------------------------------------------
 
 
 async def test_checks_are_read_with_what_they_say(

@@ -27,9 +27,6 @@ def shows_token(route: respx.Route) -> bool:
     return "made-up-token" in str(request.headers.raw) + str(request.url)
 
 
-# --- redirects ------------------------------------------------------------------------
-
-
 @looped(301, 302, 307, 308)
 async def test_a_repository_that_was_renamed_is_found(
     status: int, rest: Rest, forge: respx.MockRouter
@@ -146,9 +143,6 @@ async def test_a_token_that_cannot_be_sent_is_not_quoted(
                 await rest.get("/user")
 
     assert "secret-one" not in "".join(traceback.format_exception(error.value))
-
-
-# --- addresses and sizes --------------------------------------------------------------
 
 
 @looped(

@@ -31,9 +31,6 @@ def spent(in_s: float) -> httpx.Response:
     return httpx.Response(403, json=said, headers=headers)
 
 
-# --- the ladder -----------------------------------------------------------------------
-
-
 @looped(403, 429)
 @looped(
     ({"retry-after": "7"}, "", 7),
@@ -74,9 +71,6 @@ def test_a_limit_without_an_end_is_waited_for_longer_each_time(hand: HandTime) -
 
     assert waits == [60, 120, 240, 480, 900, 900]
     assert spread == [75, 150]
-
-
-# --- calls that are refused as too much -----------------------------------------------
 
 
 @pytest.mark.parametrize("method", ["POST", "PATCH", "PUT", "DELETE"])

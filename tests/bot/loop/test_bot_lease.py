@@ -72,9 +72,6 @@ def held(origin: History) -> lease.Lock:
     return lease.read(origin.repo, str(ref.target))
 
 
-# --- taking, keeping, giving back ---------------------------------------------------
-
-
 def test_the_first_push_takes_the_lease(start: Start, origin: History) -> None:
     bot = start("one").push()
 
@@ -83,19 +80,6 @@ def test_the_first_push_takes_the_lease(start: Start, origin: History) -> None:
     )
     assert bot.lease.held
     assert bot.lease.fresh
-
-
-def test_each_push_writes_it_anew_on_the_one_before(
-    start: Start, origin: History
-) -> None:
-    bot = start("one").push()
-    first = bot.mirror.refs[bot.lease.ref]
-
-    bot.push(NOW + 10_000)
-
-    newest = bot.mirror.refs[bot.lease.ref]
-    assert [str(one) for one in origin.at(newest).parent_ids] == [first]
-    assert held(origin).expires_ms == NOW + 10_000 + TTL_S * 1000
 
 
 def test_nobody_holds_it_before_a_push_and_after_it_is_freed(start: Start) -> None:
@@ -120,9 +104,6 @@ def test_it_is_fresh_for_a_part_of_its_life_only(start: Start) -> None:
 
     assert bot.lease.held
     assert not bot.lease.fresh
-
-
-# --- somebody else ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("off_ms", [-(10**12), 0, 10**9, 10**12])
@@ -193,21 +174,6 @@ def test_who_lost_the_lease_cannot_push(start: Start, origin: History) -> None:
         one.push()
 
 
-def test_two_that_take_over_at_once_leave_one(start: Start, origin: History) -> None:
-    start("gone").push()
-    bots = [start("one", bytes(16)), start("two", OTHER)]
-    for bot in bots:
-        with pytest.raises(NotHolder):
-            bot.push()
-        bot.clock.at_s += TTL_S
-
-    bots[0].push()
-    with pytest.raises(Conflict):
-        bots[1].push()
-
-    assert held(origin).owner == bytes(16)
-
-
 def test_another_process_of_the_same_bot_is_another_holder(start: Start) -> None:
     start("one").push()
 
@@ -248,9 +214,6 @@ def test_an_old_lease_that_is_pushed_again_binds_nobody(
     assert start("two", OTHER).push().lease.held
 
 
-# --- answers that were lost ---------------------------------------------------------
-
-
 def test_a_push_that_arrived_unheard_is_known_again(start: Start) -> None:
     bot = start("one")
     update = bot.lease.renewed(NOW)
@@ -266,9 +229,6 @@ def test_a_deleted_lease_is_taken_again(start: Start, origin: History) -> None:
     origin.repo.references.delete(bot.lease.ref)
 
     assert bot.look().push(NOW + 1_000).lease.held
-
-
-# --- processes that know more, or cannot wait -----------------------------------------
 
 
 def test_where_a_file_lock_decides_a_dead_holders_lease_is_free(start: Start) -> None:

@@ -1,12 +1,17 @@
 """What the loop does on the forge: in which order, and what it leaves alone or ends."""
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
 from bot.door.inbox import StartRequest
 from bot.forge.transport import Precedence
 from bot.loop.loop import precedence_of
+from bot.roles.bot_context import MOST_COMMENTS, RecentComments
 from bot.serving import bot_service
 from brat.forge.resources.forge_records import Run
 from convoy.model import ids
@@ -15,9 +20,13 @@ from convoy.model.work import Intent
 from convoy.owed import Do, Effect, Role, Show
 from convoy.rules.people import DropTask
 from tests.bot.another_folder import elsewhere
-from tests.bot.lobby import lobby
-from tests.bot.room import NAME, Room
+from tests.bot.lobby import Lobby, lobby
+from tests.bot.room import DEADLINE_S, NAME, Room, room
 from tests.world.forge import until
+from tests.world.github_forge.injected_faults import Faults
+from tests.world.traffic import Exchange
+
+pytestmark = pytest.mark.room(roles=("mayor",), delivered=True)
 
 
 def intended(kind: ActionKind) -> Do:
@@ -78,11 +87,8 @@ async def test_a_run_that_ends_before_its_id_is_noted_is_taken_in_at_once(
     told = {"roles": EVERYBODY, "push_gap_s": 1000.0}
     loop.context.settings = loop.context.settings.model_copy(update=told)
 
-    async def all_ended() -> bool:
-        return all(run.status == "completed" for run in runs.all())
-
     async def pause(_: float) -> None:
-        await until(all_ended)
+        await until(lambda: all(run.status == "completed" for run in runs.all()))
         if here.task(1).attempt is not None and not here.task(1).runs:
             loop.wake.up("runs")  # as the delivery `workflow_run completed` does
 
@@ -140,3 +146,120 @@ async def test_a_run_on_a_candidate_that_was_given_up_is_cancelled(here: Room) -
     assert not needed.cancelling
     assert {run.id for run in runs.all() if run.cancelling} == {judging}
     assert elsewhere in {run.id for run in runs.all()}
+
+
+# --- a command is acknowledged the moment it arrives ----------------------------------
+
+EYES = "eyes"
+
+A_MINUTE_ON_S = 61.0
+"""The pushes before this are no longer counted."""
+
+
+class Reactions:
+    """The reactions that reached the forge, and how many there were."""
+
+    def __init__(self) -> None:
+        self.sent: list[str] = []
+
+    def __call__(self, exchange: Exchange) -> None:
+        if exchange.method == "POST" and exchange.path.endswith("/reactions"):
+            self.sent.append(exchange.path.split("/")[-2])
+
+
+def reacted(here: Room, comment: int) -> list[str]:
+    return [each.content for each in here.forge.store.reactions.of(comment)]
+
+
+@asynccontextmanager
+async def pushing_slowly(here: Room) -> AsyncIterator[None]:
+    """Let the loop tick in a world where its pushes are an hour apart."""
+    context = here.context
+    paced = {"push_gap_s": 3600.0}
+    context.settings = context.settings.model_copy(update=paced)
+
+    async def ticking() -> None:
+        while True:
+            await here.loop.tick()
+            await here.loop.wait(again=False)
+
+    async with asyncio.timeout(DEADLINE_S), asyncio.TaskGroup() as group:
+        task = group.create_task(ticking())
+        yield
+        task.cancel()
+
+
+async def test_eyes_need_no_tick_and_no_lease(tmp_path: Path) -> None:
+    sent = Reactions()
+    async with room(tmp_path, roles=("mayor",), delivered=True, observe=sent) as here:
+        await here.loop.release()
+        here.context.github.guard(here.loop.lease.check)
+        comment = await here.person.say(here.issue, "/brat ping")
+
+        await until(lambda: reacted(here, comment) == [EYES])
+        here.context.github.guard(lambda: None)
+        assert not here.loop.lease.held
+
+        await here.until(lambda: reacted(here, comment) == [EYES, "rocket"])
+        assert sent.sent == [str(comment)] * 2
+
+
+async def test_talk_and_what_is_off_limits_have_no_eyes(here: Room) -> None:
+    off = await here.person.open_issue("Leave it", "")
+    await here.person.relabel(off, {"brat:no"}, set())
+    talk = await here.person.say(here.issue, "I like `/brat status` a lot.")
+    hidden = await here.person.say(off, "/brat ping")
+    last = await here.person.say(here.issue, "/brat ping")
+    await here.until(lambda: reacted(here, last) == [EYES, "rocket"])
+
+    assert reacted(here, talk) == reacted(here, hidden) == []
+
+
+async def test_a_failure_stops_nothing_and_the_tick_reacts_instead(hall: Lobby) -> None:
+    issue = await hall.write("Spell words", "- [ ] one\n")
+    faults = Faults(hall.forge.folder)
+    faults.refuse("POST", ".*/reactions", 403, "Not now", 2)
+    for _ in range(2):
+        await hall.you.say(issue, "/brat ping")
+
+    await until(lambda: len(faults.met()) == 2)
+    await hall.loop.tick()
+    assert [each.content for each in hall.forge.store.reactions.all()] == [
+        EYES,
+        EYES,
+        "rocket",
+        "rocket",
+    ]
+
+
+async def test_what_people_wait_for_ends_the_wait_between_pushes(here: Room) -> None:
+    await here.said("/brat ping")  # the lease is ours
+    here.loop.lease.ticking = lambda: monotonic() + A_MINUTE_ON_S
+    async with pushing_slowly(here):
+        comment = await here.person.say(here.issue, "/brat pause")
+
+        await until(
+            lambda: reacted(here, comment) == [EYES, "rocket"], deadline_s=DEADLINE_S
+        )
+        assert here.convoy_state() == "paused"
+
+
+@pytest.mark.room(roles=("mayor",))
+async def test_a_job_that_stays_hears_people_between_its_pushes(here: Room) -> None:
+    here.loop.stays = lambda _: True
+    async with pushing_slowly(here):
+        comment = await here.person.say(here.issue, "/brat pause")
+
+        await until(lambda: "rocket" in reacted(here, comment))
+
+
+def test_only_the_newest_comments_are_remembered() -> None:
+    recent = RecentComments()
+    assert recent.add(0)
+    assert not recent.add(0)
+    for number in range(1, MOST_COMMENTS + 1):
+        recent.add(number)
+    assert recent.add(0)
+    recent.discard(0)
+    recent.discard(0)
+    assert recent.add(0)

@@ -2,29 +2,20 @@
 
 import asyncio
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
 from bot.door.inbox import Remark
-from bot.forge.pace import Limited
 from bot.forge.transport import Ask, HttpReply, Wire
 from bot.loop.loop import RETRY_S, Loop
 from bot.loop.pushing import ASKED_GAP_S, MINUTE_S, SPARE_S, TTL_S
 from bot.serving import bot_service
 from bot.settings.bot_settings import Settings
-from brat.forge.http_server import serving
-from brat.forge.resources.forge_records import Ci
-from brat.forge.storage.forge_state import Forge
-from brat.local import local_mode
-from brat.repository import registration as registrations
-from brat.repository.registration import FORGE_FOLDER, Source
 from convoy.model.state import State
 from grite.errors import Unavailable
 from tests.bot.hosted import settings
 from tests.bot.room import Room
-from tests.world.forge import Town, make_source
-from tests.world.trusting_jobs import trusting_jobs
+from tests.world.forge import Town
 
 SLOW_S = 15.0
 LABELLED = {"labels": ["brat"]}
@@ -127,41 +118,10 @@ async def test_where_only_writes_are_limited_it_still_looks(
     assert loop.troubles.retry_s == loop.context.settings.sweep_s
 
 
-def test_a_limit_is_told_with_its_end() -> None:
-    assert "00:30:00 UTC" in str(Limited("GET /x", "wait", 1_800_000))
-
-
 # --- the loop pushes no faster than the forge wants, and waits before it plans --------
 
-GAP_S = 1000.0
 MINUTE_PUSHES = 6
 COMMENTS = 12
-
-
-async def test_two_pushes_are_apart_and_what_happens_meanwhile_shares_one(
-    tmp_path: Path,
-) -> None:
-    source = make_source(tmp_path / "source")
-    known = registrations.register(
-        tmp_path, Source(path=source, branch="main", name="app", person="you")
-    )
-    registrations.set_ci(tmp_path, known, Ci())
-    waited: list[float] = []
-
-    async def pause(seconds: float) -> None:
-        waited.append(seconds)
-
-    with trusting_jobs(tmp_path), Forge(tmp_path / FORGE_FOLDER) as forge:
-        async with serving(forge) as url:
-            settings = local_mode.bot_settings(tmp_path, known, url)
-            paced = settings.model_copy(update={"push_gap_s": GAP_S})
-            async with bot_service.opened(paced, lambda _: None) as loop:
-                assert isinstance(loop, Loop)
-                loop.pacing.pause = pause
-                await loop.tick()
-
-    assert waited
-    assert all(0 < seconds <= GAP_S for seconds in waited)
 
 
 @pytest.mark.room(roles=("mayor",))

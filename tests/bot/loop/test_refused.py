@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from stat import S_IRWXU
 
 import pytest
 
@@ -23,6 +22,7 @@ from tests.bot.hosted import at_home, settings
 from tests.bot.room import NAME, room
 from tests.world.faults import BadDay, bad_day
 from tests.world.forge import Town
+from tests.world.forge_rules import put_hook
 from tests.world.layers import sampled
 
 pytestmark = [pytest.mark.usefixtures("_keyed"), pytest.mark.layer("landing")]
@@ -85,8 +85,12 @@ async def test_a_write_that_is_refused_waits_longer_each_time(
 ) -> None:
     day = Refusing(status, "/issues/1/comments")
     async with served(tmp_path, day) as (here, loop):
+        await here.issue("Fix that, too")
+        await here.post("issues/2/labels", LABELLED, by="alice")
         await seconds(loop, PASSED_S)
 
+        assert len(await here.get("issues/2/comments")) == 1, "it goes on beside it"
+        assert await here.get("issues/1/comments") == []
         assert set(day.tries.values()) == {TRIES}
         (why,) = waiting(loop).values()
         assert why.startswith("the forge refused a comment on issue 1: ")
@@ -96,19 +100,6 @@ async def test_a_write_that_is_refused_waits_longer_each_time(
         await seconds(loop, LIFTED_S)
         assert len(await here.get("issues/1/comments")) == 1
         assert waiting(loop) == {}
-
-
-async def test_what_is_not_refused_goes_on_beside_it(tmp_path: Path) -> None:
-    day = Refusing(403, "/issues/1/comments")
-    async with served(tmp_path, day) as (here, loop):
-        await seconds(loop, 5, step=1)
-        issue = await here.issue("Fix that, too")
-        await here.post(f"issues/{issue}/labels", LABELLED, by="alice")
-        loop.wake.all()
-        await seconds(loop, 5, step=1)
-
-        assert len(await here.get(f"issues/{issue}/comments")) == 1
-        assert await here.get("issues/1/comments") == []
 
 
 def test_what_is_refused_stays_aside_though_another_step_of_it_works() -> None:
@@ -129,11 +120,7 @@ def asked() -> StartRequest:
 def hooked(folder: Path, name: str, script: str) -> Path:
     """Write a hook of the server's into its only repository."""
     (bare,) = (folder / "forge").glob("repos/*/*.git")
-    hook = bare / "hooks" / name
-    hook.parent.mkdir(exist_ok=True)
-    hook.write_text(f"#!/bin/sh\n{script}\n")
-    hook.chmod(S_IRWXU)
-    return hook
+    return put_hook(bare, name, script)
 
 
 async def test_a_ref_that_a_hook_refuses_keeps_only_its_convoy_back(

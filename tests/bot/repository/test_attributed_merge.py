@@ -1,13 +1,12 @@
 """Candidates obey `.gitattributes`, as a merge by git on the branch would."""
 
-import os
-import subprocess
 from pathlib import Path
 from typing import get_args
 
 from bot.repository.compose import Composer, Conflicted, Piece
 from convoy.model.records import Strategy
 from tests.bot.history import History
+from tests.grite.commits import commit, said
 from tests.world.cases import looped
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
@@ -97,37 +96,20 @@ def test_what_conflicts_by_attributes_is_left_to_an_agent_with_what_does_not(
 def test_attributes_in_a_folder_rule_that_folder_as_in_git(
     tmp_path: Path, history: History, composer: Composer
 ) -> None:
-    there = tmp_path / "there"
-    git(tmp_path, "init", "-q", "-b", "main", str(there))
-    (there / "deep" / "er").mkdir(parents=True)
-    (there / "deep" / ".gitattributes").write_text("*.log merge=union\n")
-    for side in ("base", "ours", "theirs"):
-        if side != "base":
-            git(there, "checkout", "-qb", side, "main")
-        for file in ("deep/er/a.log", "deep/er/b.log"):
-            (there / file).write_text(f"{side}\n")
-        git(there, "add", ".")
-        git(there, "commit", "-qm", side)
-    git(history.path, "fetch", "-q", str(there), "refs/heads/*:refs/heads/*")
-    base, ours, theirs = (
-        git(there, "rev-parse", name) for name in ("main", "ours", "theirs")
-    )
+    def made(text: bytes, parent: str | None = None) -> str:
+        logs = dict.fromkeys(("deep/er/a.log", "deep/er/b.log"), text)
+        attributes = {"deep/.gitattributes": b"*.log merge=union\n"}
+        return commit(history.path, attributes | logs, parent)
 
-    made = composer.build(
+    base = made(b"base\n")
+    ours, theirs = made(b"ours\n", base), made(b"theirs\n", base)
+    there = tmp_path / "there"
+    said(history.path, "worktree", "add", "-q", "--detach", str(there), ours)
+    said(there, "merge", "-q", "-m", "Merge", theirs)
+
+    merged = composer.build(
         "squash", Piece(base=base, work=theirs, onto=ours, message="Task 1\n", at=1_000)
     )
 
-    assert isinstance(made, str)
-    git(there, "checkout", "-q", "ours")
-    git(there, "merge", "-q", "-m", "Merge", "theirs")
-    assert git(history.path, "rev-parse", f"{made}^{{tree}}") == git(
-        there, "rev-parse", "HEAD^{tree}"
-    )
-
-
-def git(folder: Path, *args: str) -> str:
-    who = ("-c", "user.name=Ann", "-c", "user.email=ann@example.com")
-    env = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
-    line = ["git", *who, *args]
-    done = subprocess.run(line, cwd=folder, env=env, check=True, capture_output=True)
-    return done.stdout.decode().strip()
+    assert isinstance(merged, str)
+    assert str(history.at(merged).tree_id) == said(there, "rev-parse", "HEAD^{tree}")

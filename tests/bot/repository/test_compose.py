@@ -41,9 +41,6 @@ def built(made: str | Conflicted) -> str:
     return made
 
 
-# --- the three strategies -------------------------------------------------------------
-
-
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_git_finds_no_fault_in_a_candidate(
     strategy: Strategy, history: History, composer: Composer
@@ -142,9 +139,6 @@ def test_a_file_is_merged_in_another_process_where_it_is_large(
     assert getrusage(RUSAGE_CHILDREN).ru_minflt > before
 
 
-# --- a base that has not moved, and work that has landed ------------------------------
-
-
 def test_on_an_unmoved_base_rebase_gives_the_work_itself(
     history: History, composer: Composer
 ) -> None:
@@ -182,19 +176,6 @@ def test_work_that_has_landed_whole_adds_nothing(
         assert history.files(made) == history.files(onto)
 
 
-def test_empty_work_is_the_commit_it_would_stand_on(
-    history: History, composer: Composer
-) -> None:
-    forked = Forked(history)
-
-    empty = piece(forked.base, forked.base, forked.onto)
-
-    assert composer.build("rebase", empty) == forked.onto
-
-
-# --- merges in the work ---------------------------------------------------------------
-
-
 def test_a_merge_in_the_work_is_squashed_with_it(
     history: History, composer: Composer
 ) -> None:
@@ -208,9 +189,6 @@ def test_a_merge_in_the_work_is_squashed_with_it(
     assert made == composer.build("squash", merged)
     assert [str(one) for one in history.at(made).parent_ids] == [forked.onto]
     assert history.files(made) == {"a": b"3\n", "b": b"2\n", "c": b"1\n"}
-
-
-# --- conflicts ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -249,23 +227,6 @@ def test_the_first_commit_that_conflicts_ends_a_rebase(
     made = composer.build("rebase", piece(forked.base, work, onto))
 
     assert made == Conflicted(("a",))
-
-
-# --- looking --------------------------------------------------------------------------
-
-
-def test_ancestors_and_merge_bases_are_found(
-    history: History, composer: Composer
-) -> None:
-    forked = Forked(history)
-    alone = history.commit({"z": b""})
-
-    assert composer.is_ancestor(forked.base, forked.work)
-    assert composer.is_ancestor(forked.work, forked.work)
-    assert not composer.is_ancestor(forked.work, forked.base)
-    assert not composer.is_ancestor(forked.onto, forked.work)
-    assert composer.base_of(forked.work, forked.onto) == forked.base
-    assert composer.base_of(forked.work, alone) is None
 
 
 # --- messages -------------------------------------------------------------------------
@@ -312,3 +273,94 @@ def test_a_message_that_would_do_something_is_changed_and_nothing_else(
     assert str(second.id) == right
     assert composer.inert(base, work) == made
     assert composer.inert(base, made) == made
+
+
+# --- a merge with git's markers, and what lands once it is resolved -------------------
+
+
+class Diverged:
+    """A convoy's branch and its target, which changed the same line."""
+
+    def __init__(self, history: History, composer: Composer) -> None:
+        self.fork = history.commit({"a": b"1\n", "b": b"1\n"})
+        self.tip = history.commit({"a": b"ours\n", "b": b"1\n"}, self.fork)
+        self.target = history.commit({"a": b"theirs\n", "b": b"1\n"}, self.fork)
+        self.merge = composer.unresolved(self.piece(self.target, self.tip))
+        self.work = history.commit({"a": b"both\n", "b": b"1\n"}, self.merge)
+
+    def piece(self, work: str, onto: str) -> Piece:
+        base = self.merge if work != self.target else self.fork
+        return Piece(base=base, work=work, onto=onto, message="Take main in\n", at=AT)
+
+
+def test_the_merge_holds_both_sides_between_markers(
+    history: History, composer: Composer
+) -> None:
+    forked = Diverged(history, composer)
+
+    marked = (
+        f"<<<<<<< {forked.tip}\nours\n=======\ntheirs\n>>>>>>> {forked.target}\n"
+    ).encode()
+    assert history.files(forked.merge) == {"a": marked, "b": b"1\n"}
+    assert composer.unresolved(forked.piece(forked.target, forked.tip)) == forked.merge
+    assert composer.target_of(forked.merge) == forked.target
+
+
+def test_markers_that_are_left_are_found(history: History, composer: Composer) -> None:
+    forked = Diverged(history, composer)
+    half = f"ours\n>>>>>>> {forked.target}\n".encode()
+    left = history.commit({"a": half, "b": b"1\n"}, forked.merge)
+
+    assert composer.left_over(forked.merge, forked.merge) == ("a",)
+    assert composer.left_over(forked.merge, left) == ("a",)
+    assert composer.left_over(forked.merge, forked.work) == ()
+
+
+def test_what_lands_is_a_merge_of_both_tips_without_the_markers(
+    history: History, composer: Composer
+) -> None:
+    forked = Diverged(history, composer)
+
+    made = composer.integrated(forked.piece(forked.work, forked.tip))
+
+    assert isinstance(made, str)
+    assert history.files(made) == {"a": b"both\n", "b": b"1\n"}
+    parents = [str(parent) for parent in history.at(made).parent_ids]
+    assert parents == [forked.tip, forked.target]
+    assert not composer.is_ancestor(forked.merge, made)
+
+
+def test_what_has_landed_meanwhile_is_in_it(
+    history: History, composer: Composer
+) -> None:
+    forked = Diverged(history, composer)
+    later = history.commit({"a": b"ours\n", "b": b"2\n"}, forked.tip)
+    clash = history.commit({"a": b"other\n", "b": b"1\n"}, forked.tip)
+
+    made = composer.integrated(forked.piece(forked.work, later))
+    conflicted = composer.integrated(forked.piece(forked.work, clash))
+
+    assert isinstance(made, str)
+    assert history.files(made) == {"a": b"both\n", "b": b"2\n"}
+    assert conflicted == Conflicted(("a",))
+
+
+def test_work_that_stands_on_what_has_not_landed_brings_in_only_its_own(
+    history: History, composer: Composer
+) -> None:
+    fork = history.commit({"a": b"1\n", "b": b"1\n", "c": b"1\n"})
+    tip = history.commit({"a": b"ours\n", "b": b"1\n", "c": b"1\n"}, fork)
+    refused = history.commit({"a": b"1\n", "b": b"refused\n", "c": b"1\n"}, fork)
+    files = {"a": b"theirs\n", "b": b"refused\n", "c": b"2\n"}
+    work = history.commit(files, refused)
+
+    made = composer.unresolved(
+        Piece(base=refused, work=work, onto=tip, message="Fit\n", at=AT)
+    )
+
+    held = history.files(made)
+    assert held["b"] == b"1\n"
+    assert held["c"] == b"2\n"
+    assert {b"ours", b"theirs"} < {*held["a"].splitlines()}
+    assert composer.left_over(made, made) == ("a",)
+    assert composer.left_over(made, history.commit({**held, "a": b"x\n"}, made)) == ()

@@ -5,12 +5,20 @@ import shutil
 import pytest
 
 from bot.repository.mirror import Mirror
+from convoy.events.leases import BotStarted
+from convoy.log import body_of
 from convoy.model.state import State
-from grite.errors import Conflict
+from grite import git
+from grite.errors import Conflict, Corrupt, Rewritten
+from grite.event import CommentAdded, Event
 from grite.remote import RefUpdate
-from grite.wal import WAL_REF
+from grite.wal import WAL_REF, Log
 from tests.bot.history import History
 from tests.bot.logs import Open, paused, read, resumed, story, write
+from tests.bot.there import there
+from tests.world.cases import looped
+from tests.world.forge_rules import put_hook
+from tests.world.log_keys import LOG_KEY, signed_commit
 from tests.world.rules import ACTOR, NAME
 
 MAIN = "refs/heads/main"
@@ -20,15 +28,6 @@ LOCK = "refs/grite/locks/0123456789abcdef"
 
 def move(mirror: Mirror, ref: str, new: str | None) -> dict[str, RefUpdate]:
     return {ref: RefUpdate(ref, new, mirror.refs.get(ref))}
-
-
-# --- looking --------------------------------------------------------------------------
-
-
-def test_an_empty_remote_says_nothing(mirror: Mirror) -> None:
-    mirror.look()
-
-    assert (mirror.refs, mirror.head, mirror.state) == ({}, None, State())
 
 
 def test_branches_are_brought_and_other_refs_only_seen(
@@ -49,37 +48,6 @@ def test_branches_are_brought_and_other_refs_only_seen(
     assert not mirror.has(lock)
 
 
-def test_what_is_missing_can_be_brought(mirror: Mirror, origin: History) -> None:
-    lock = origin.commit({"lock.json": b"{}"})
-    origin.point(LOCK, lock)
-
-    mirror.ensure([lock])
-    mirror.ensure([lock])
-
-    assert mirror.has(lock)
-
-
-def test_only_a_commit_is_held_as_one(mirror: Mirror, origin: History) -> None:
-    commit = origin.commit({"a": b"1"})
-    origin.point(MAIN, commit)
-    mirror.look()
-    tree = origin.at(commit).tree
-
-    assert mirror.has(commit)
-    assert not mirror.has(str(tree.id))
-    assert not mirror.has(str(tree["a"].id))
-    assert not mirror.has("0" * 40)
-
-
-def test_the_default_branch_is_the_remotes(mirror: Mirror, origin: History) -> None:
-    origin.point("refs/heads/trunk", origin.commit({"a": b"1"}))
-    origin.repo.set_head("refs/heads/trunk")
-
-    mirror.look()
-
-    assert mirror.default_branch == "trunk"
-
-
 def test_moved_and_deleted_branches_are_seen(mirror: Mirror, origin: History) -> None:
     origin.point(MAIN, origin.commit({"a": b"1"}))
     origin.point(WORK, origin.commit({"b": b"1"}))
@@ -92,9 +60,6 @@ def test_moved_and_deleted_branches_are_seen(mirror: Mirror, origin: History) ->
 
     assert mirror.refs == {MAIN: moved}
     assert mirror.has(moved)
-
-
-# --- pushing --------------------------------------------------------------------------
 
 
 def test_events_and_refs_arrive_together(mirror: Mirror, origin: History) -> None:
@@ -110,34 +75,6 @@ def test_events_and_refs_arrive_together(mirror: Mirror, origin: History) -> Non
     assert mirror.refs == {MAIN: work, WORK: work, WAL_REF: mirror.head}
 
 
-def test_only_the_new_tail_is_read(mirror: Mirror, opened: Open) -> None:
-    other = opened("other")
-    mirror.look()
-    write(mirror, *story())
-    other.look()
-
-    write(mirror, *paused(mirror))
-    other.look()
-    other.look()
-
-    assert other.state == mirror.state
-    assert other.state.convoys[NAME].state == "paused"
-
-
-def test_refs_may_move_without_a_word_in_the_log(
-    mirror: Mirror, origin: History
-) -> None:
-    work = origin.commit({"a": b"1"})
-    origin.point(MAIN, work)
-    mirror.look()
-
-    mirror.push((), move(mirror, WORK, work), actor=ACTOR)
-    mirror.push((), move(mirror, WORK, None), actor=ACTOR)
-
-    assert mirror.refs == {MAIN: work}
-    assert [*origin.repo.references] == [MAIN]
-
-
 def test_a_mirror_is_a_cache(mirror: Mirror, opened: Open) -> None:
     mirror.look()
     write(mirror, *story())
@@ -147,9 +84,6 @@ def test_a_mirror_is_a_cache(mirror: Mirror, opened: Open) -> None:
     again.look()
 
     assert again.state == mirror.state
-
-
-# --- races ----------------------------------------------------------------------------
 
 
 def test_of_two_bots_that_write_at_once_one_must_look_again(
@@ -173,19 +107,6 @@ def test_of_two_bots_that_write_at_once_one_must_look_again(
     assert read(origin) == other.state
 
 
-def test_of_two_first_bots_one_begins_the_log(mirror: Mirror, opened: Open) -> None:
-    other = opened("other")
-    mirror.look()
-    other.look()
-    write(mirror, *story())
-
-    with pytest.raises(Conflict):
-        write(other, *story()[:2])
-
-    other.look()
-    assert other.state == mirror.state
-
-
 def test_a_branch_that_somebody_moved_keeps_the_whole_push_out(
     mirror: Mirror, origin: History
 ) -> None:
@@ -205,16 +126,168 @@ def test_a_branch_that_somebody_moved_keeps_the_whole_push_out(
     assert mirror.refs[MAIN] == first
 
 
-def test_a_push_that_had_arrived_is_seen_and_read_once(
-    mirror: Mirror, opened: Open
+# --- a log that is not as it was ------------------------------------------------------
+
+
+@pytest.fixture
+def read_twice(mirror: Mirror) -> Mirror:
+    """Give a mirror that knows two commits of the log."""
+    mirror.look()
+    write(mirror, *story())
+    write(mirror, *paused(mirror))
+    return mirror
+
+
+def test_a_deleted_log_is_put_back(read_twice: Mirror, origin: History) -> None:
+    head = read_twice.head
+    origin.repo.references.delete(WAL_REF)
+
+    read_twice.look()
+
+    assert (
+        Log(origin.path).head() == read_twice.head == read_twice.refs[WAL_REF] == head
+    )
+    (said,) = read_twice.notices
+    assert f"refs/grite/wal was missing. brat restored it to {head}" in said
+    assert f"delete {read_twice.path}" in said
+
+
+def test_a_rewound_log_is_put_back(read_twice: Mirror, origin: History) -> None:
+    head = there(read_twice.head)
+    (before,) = origin.at(head).parent_ids
+    origin.point(WAL_REF, str(before))
+
+    read_twice.look()
+
+    assert Log(origin.path).head() == read_twice.head == head
+    (said,) = read_twice.notices
+    assert f"was at {before}, not at a descendant of {head}. brat restored it" in said
+    write(read_twice, *resumed(read_twice))
+    assert read(origin) == read_twice.state
+
+
+def test_a_bot_that_starts_anew_knows_what_its_mirror_knew(
+    read_twice: Mirror, origin: History, opened: Open
 ) -> None:
-    mirror.look()
-    events = story()
-    arrived = mirror.log.write(events, parent=None, actor=ACTOR, at_ms=events[-1].ts)
-    mirror.remote.push((RefUpdate(WAL_REF, arrived, None),))
+    origin.repo.references.delete(WAL_REF)
+    again = opened("mirror")
 
-    write(mirror, *events)
-    mirror.look()
+    again.look()
 
-    assert mirror.head == arrived
-    assert mirror.state.convoys[NAME].state == "active"
+    assert Log(origin.path).head() == again.head == read_twice.head
+    assert again.state == read_twice.state
+    assert len(again.notices) == 1
+
+
+def test_what_only_the_log_in_its_place_held_is_kept_and_changes_nothing(
+    read_twice: Mirror, origin: History, opened: Open
+) -> None:
+    head, state = read_twice.head, read_twice.state
+    log = Log(origin.path)
+    words = Event(bytes(16), bytes(16), 7, CommentAdded("hello"))
+    theirs = resumed(read_twice)
+    events = (*story(), *theirs, words)
+    other = log.write(events, parent=None, actor=ACTOR, at_ms=1)
+    origin.point(WAL_REF, other)
+
+    read_twice.look()
+
+    new = log.entries(log.head() or "", since=head)
+    assert [event for entry in new for event in entry.events] == [*theirs, words]
+    assert read_twice.state.convoys == state.convoys
+    assert f"was at {other}" in read_twice.notices[0]
+    fresh = opened("fresh")
+    fresh.look()
+    assert fresh.state == read_twice.state
+
+
+@looped("blob", "tree", "foreign")
+def test_rubbish_in_the_logs_place_is_replaced(
+    what: str, read_twice: Mirror, origin: History
+) -> None:
+    head = read_twice.head
+    commit = origin.commit({"a": b"1"})
+    tree = origin.at(commit).tree
+    oid = {"blob": tree["a"].id, "tree": tree.id, "foreign": commit}[what]
+    git.run(["update-ref", WAL_REF, str(oid)], cwd=origin.path)
+
+    read_twice.look()
+
+    assert Log(origin.path).head() == read_twice.head == head
+
+
+def test_a_new_bot_says_that_rubbish_is_no_log(mirror: Mirror, origin: History) -> None:
+    tree = origin.at(origin.commit({"a": b"1"})).tree
+    git.run(["update-ref", WAL_REF, str(tree.id)], cwd=origin.path)
+
+    with pytest.raises(
+        Corrupt, match=f"refs/grite/wal does not contain a log [(]{tree.id} is not"
+    ):
+        mirror.look()
+
+
+def test_a_log_that_may_not_be_put_back_is_refused(
+    read_twice: Mirror, origin: History
+) -> None:
+    head = read_twice.head
+    log = Log(origin.path)
+    other = log.write(story(), parent=None, actor=ACTOR, at_ms=1)
+    origin.point(WAL_REF, other)
+    put_hook(origin.path, "pre-receive", "exit 1")
+
+    for _ in range(2):
+        with pytest.raises(Rewritten, match=r"cannot be restored.*declined") as refused:
+            read_twice.look()
+        assert f"head {other} does not descend from {head}" in str(refused.value)
+
+    assert read_twice.state.convoys[NAME].state == "paused"
+    assert log.head() == other
+
+
+def test_two_bots_put_the_same_log_back(
+    read_twice: Mirror, origin: History, opened: Open
+) -> None:
+    other = opened("other")
+    other.look()
+    write(read_twice, *resumed(read_twice))
+    origin.repo.references.delete(WAL_REF)
+
+    other.look()  # it knows less
+    read_twice.look()
+    other.look()
+
+    assert Log(origin.path).head() == read_twice.head == other.head
+    assert read(origin) == read_twice.state == other.state
+
+
+def test_what_cannot_be_read_is_named_and_the_rest_counts(
+    read_twice: Mirror, origin: History, opened: Open
+) -> None:
+    head = there(read_twice.head)
+    files = {"events": b"no folder"}
+    odd = signed_commit(origin.path, files, head, LOG_KEY.writer())
+    origin.point(WAL_REF, odd)
+
+    read_twice.look()
+
+    assert read_twice.faults
+    assert all(fault.startswith(f"{odd}: ") for fault in read_twice.faults)
+    assert read_twice.state.convoys[NAME].state == "paused"
+    write(read_twice, *resumed(read_twice))
+    other = opened("other")
+    other.look()
+    assert (other.state, other.faults) == (read_twice.state, read_twice.faults)
+
+
+def test_a_newer_bots_events_are_kept_in_sight(
+    read_twice: Mirror, origin: History, opened: Open
+) -> None:
+    body = body_of(BotStarted(version="1"), "x").replace("bot.started", "bot.retired")
+    newer = Event(bytes(16), ACTOR, 9_000_000, CommentAdded(body))
+    other = opened("other")
+    other.look()
+    write(other, newer)
+
+    read_twice.look()
+
+    assert read_twice.state.unknown == ("bot.retired",)

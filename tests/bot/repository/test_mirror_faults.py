@@ -12,7 +12,7 @@ from bot.repository.mirror import Mirror
 from convoy.events import Event as Fact
 from convoy.events.leases import BotStarted, LeaseTaken
 from convoy.log.record import fact_of, record
-from grite.errors import Conflict, GitFailed, Unavailable
+from grite.errors import Conflict, Unavailable
 from grite.event import CommentAdded, Event
 from grite.wal import Log
 from tests.grite.commits import said
@@ -62,9 +62,6 @@ def logged(address: Address) -> list[str]:
 
 def ports(many: int) -> list[str]:
     return [f"port:{number}" for number in range(1, many + 1)]
-
-
-# --- dying ----------------------------------------------------------------------------
 
 
 @pytest.mark.layer("landing")
@@ -124,9 +121,6 @@ def test_two_processes_of_one_bot_on_one_mirror_lose_nothing(
     assert len(found) >= 8  # a push whose answer was lost is there, and made again
 
 
-# --- networks -------------------------------------------------------------------------
-
-
 @pytest.fixture
 def web(tmp_path: Path) -> Iterator[tuple[Proxy, Address]]:
     with by_http(tmp_path / "served") as served:
@@ -163,30 +157,6 @@ def test_a_push_nobody_knows_of_is_looked_for_before_it_is_done_again(
     assert len(mirror.state.leases) == 2
     work(mirror, 3, tmp_path / "notes")
     assert logged(served) == ports(3)
-
-
-# --- remotes that refuse --------------------------------------------------------------
-
-
-def test_a_remote_that_may_only_be_read_is_read(
-    tmp_path: Path, address: Address
-) -> None:
-    writer = open_mirror(tmp_path / "writer.git", address.url, address.token)
-    writer.look()
-    writer.push(take(writer, 1), {}, actor=ACTOR)
-    reader = open_mirror(tmp_path / "reader.git", address.url, address.reader)
-    if address.reader is None:
-        hook = address.bare / "hooks" / "pre-receive"
-        hook.parent.mkdir(exist_ok=True)
-        hook.write_text("#!/bin/sh\necho it is an archive >&2\nexit 1\n")
-        hook.chmod(0o755)
-    reader.look()
-
-    with pytest.raises(GitFailed, match=r"403|declined"):
-        reader.push(take(reader, 2), {}, actor=ACTOR)
-
-    assert reader.state == writer.state
-    assert logged(address) == ports(1)
 
 
 # --- the mirror's own disk ------------------------------------------------------------

@@ -15,16 +15,17 @@ from convoy.events.people_events import TaskApproved
 from convoy.log import record as states
 from convoy.log.record import Reading, follow, record
 from convoy.model.state import State
-from grite import checkpoint, git
+from grite import checkpoint
 from grite.errors import Unsigned
 from grite.event import Event
+from grite.signatures import SIGNERS_FILE, signer_line
 from grite.wal import MOST_FOREIGN, WAL_REF, Log
 from tests.bot.history import History
 from tests.bot.logs import Open, paused, resumed, story, write
 from tests.bot.there import there
 from tests.grite.commits import said
 from tests.world.local_log import appended, set_head
-from tests.world.log_keys import LOG_KEY, OTHER_KEY, REPOSITORY
+from tests.world.log_keys import LOG_KEY, OTHER_KEY
 from tests.world.rules import ACTOR, NAME, Rules, made, sha, spec
 
 MALLORY = b"mallory's actor!"
@@ -66,9 +67,6 @@ def all_read(origin: History) -> State:
     return follow(log, str(log.head())).state
 
 
-# --- forged events --------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("actor", [MALLORY, ACTOR], ids=["a new bot", "the bot"])
 @pytest.mark.parametrize("whose", NOT_OURS)
 def test_pushed_approvals_count_for_nothing(
@@ -95,18 +93,6 @@ def test_pushed_approvals_count_for_nothing(
     assert not fresh.notices
     assert fresh.state.convoys[NAME].tasks[0].approvals == ()
     assert fresh.state.convoys[NAME].state == "paused"
-
-
-def test_the_commit_above_foreign_ones_lists_them(bot: Mirror, origin: History) -> None:
-    theirs = [push_on(origin, approvals(bot.state), MALLORY) for _ in range(2)]
-    bot.look()
-
-    write(bot, *paused(bot))
-
-    assert said(origin.path, "log", "-1", "--format=%B", WAL_REF).splitlines()[2:] == [
-        f"Repository-Id: {REPOSITORY}",
-        *(f"Foreign: {commit}" for commit in reversed(theirs)),
-    ]
 
 
 def test_trailers_of_foreign_commits_say_nothing(
@@ -146,9 +132,6 @@ def test_a_flood_of_foreign_commits_is_taken_off_again(
 
     assert bot.foreign == ()
     assert Log(origin.path).head() == bot.head == head
-
-
-# --- chains ---------------------------------------------------------------------------
 
 
 def test_a_fork_of_the_log_is_put_back_and_its_events_do_not_count(
@@ -228,40 +211,6 @@ def test_a_log_of_another_repository_is_none(
     assert Log(origin.path).head() == elsewhere.head
 
 
-@pytest.mark.parametrize("kind", ["candidate", "checkpoint", "lock"])
-def test_nothing_else_passes_for_a_commit_of_the_log(
-    kind: str, bot: Mirror, origin: History
-) -> None:
-    """A candidate is built of an agent's files: `events/`, and `meta.json` even."""
-    head, before = bot.head, bot.state
-    files = Log(origin.path).write(
-        approvals(bot.state), parent=bot.head, actor=ACTOR, at_ms=NOW
-    )
-    tree = origin.at(files).tree
-    message = {
-        "candidate": "WAL: 3 events\n\nRepository-Id: 1",
-        "checkpoint": "Checkpoint at 1\n\nRepository-Id: 1",
-        "lock": "Lock: repo:bot\n\nRepository-Id: 1",
-    }[kind]
-    text = f"tree {tree.id}\nparent {head}\nauthor a <a@b> 1 +0000\n"
-    text += f"committer a <a@b> 1 +0000\n\n{message}"
-    made = signed_if(text.encode(), is_signed=kind != "candidate")
-    origin.point(WAL_REF, origin.raw("commit", made))
-
-    bot.look()
-
-    assert (bot.head, bot.state) == (head, before)
-
-
-def signed_if(commit: bytes, *, is_signed: bool) -> bytes:
-    from grite.signatures import with_signature
-
-    return with_signature(commit, LOG_KEY.sign(commit)) if is_signed else commit
-
-
-# --- checkpoints ----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("whose", NOT_OURS)
 def test_a_forged_checkpoint_is_not_begun_at(
     whose: str, bot: Mirror, origin: History, opened: Open
@@ -281,9 +230,6 @@ def test_a_forged_checkpoint_is_not_begun_at(
     assert fresh.state == bot.state
     (notice,) = fresh.notices
     assert "is not trusted" in notice
-
-
-# --- taking a log over ----------------------------------------------------------------
 
 
 def unsigned(origin: History) -> tuple[str, str]:
@@ -355,28 +301,6 @@ def test_a_mirror_that_knew_more_follows_a_log_taken_over_below(
     assert Log(origin.path).passes(new, good)
 
 
-# --- as others see it -----------------------------------------------------------------
-
-
-def test_git_shows_each_signature(bot: Mirror, origin: History, tmp_path: Path) -> None:
-    write(bot, *paused(bot))
-    updates = bot.checkpoint(NOW)
-    bot.push((), {update.ref: update for update in updates}, actor=ACTOR)
-    allowed = tmp_path / "allowed_signers"
-    from grite.signatures import signer_line
-
-    allowed.write_text(signer_line(LOG_KEY.public, "the log's"))
-    option = ("-c", f"gpg.ssh.allowedSignersFile={allowed}")
-
-    shown = git.run([*option, "log", "--show-signature", WAL_REF], cwd=origin.path)
-    for ref in (WAL_REF, checkpoint.ref_of(NOW)):
-        git.run([*option, "verify-commit", ref], cwd=origin.path)
-
-    good = 'Good "git" signature for brat with ED25519 key'
-    assert (shown.stdout.decode() + shown.stderr).count(good) == 2
-    said(origin.path, "fsck", "--strict", "--no-dangling")
-
-
 # --- what the forge remembers ---------------------------------------------------------
 
 
@@ -420,3 +344,81 @@ def test_runs_from_before_a_checkpoint_are_no_rollback(
 
     assert fresh.state == bot.state
     assert not fresh.notices
+
+
+# --- keys that the default branch names count once it is guarded ----------------------
+
+THEIRS = signer_line(OTHER_KEY.public, "another bot").encode()
+OURS = signer_line(LOG_KEY.public, "this bot").encode()
+
+
+def name(origin: History, *lines: bytes) -> None:
+    files = {SIGNERS_FILE: b"".join(lines)} if lines else {"README.md": b"# app\n"}
+    origin.point("refs/heads/main", origin.commit(files))
+
+
+@pytest.fixture
+def written(tmp_path: Path, origin: History) -> History:
+    """Give a remote whose log another bot wrote."""
+    other = OTHER_KEY.opening()(tmp_path / "other.git", origin.path.as_uri(), None)
+    other.look()
+    write(other, *story())
+    return origin
+
+
+@pytest.mark.parametrize("believes", [None, False])
+def test_a_branch_that_nobody_vouches_for_allows_nobody(
+    written: History, opened: Open, *, believes: bool | None
+) -> None:
+    name(written, OURS, THEIRS)
+    mirror = opened("mirror")
+    mirror.believes_branch = believes
+
+    with pytest.raises(Unsigned):
+        mirror.look()
+
+
+def test_a_guarded_branch_allows_the_keys_that_it_names(
+    written: History, opened: Open
+) -> None:
+    name(written, OURS, THEIRS)
+    mirror = opened("mirror")
+    mirror.believes_branch = True
+    mirror.look()
+
+    assert mirror.state.convoys
+
+
+def test_a_stolen_key_counts_no_more_once_it_is_removed(
+    written: History, opened: Open, tmp_path: Path
+) -> None:
+    name(written, OURS, THEIRS)
+    mirror = opened("mirror")
+    mirror.believes_branch = True
+    mirror.look()
+    write(mirror, *paused(mirror))  # the bot's own key vouches for all below
+    thief = OTHER_KEY.opening()(tmp_path / "thief.git", written.path.as_uri(), None)
+    thief.believes_branch = True
+    thief.look()
+    before = mirror.state
+
+    name(written, OURS)
+    write(thief, *paused(thief, by="mallory"))
+    mirror.look()
+
+    assert mirror.state == before
+    assert mirror.foreign
+
+
+def test_a_file_that_cannot_be_read_is_said_once_and_allows_nobody(
+    written: History, opened: Open
+) -> None:
+    name(written, b"brat ssh-rsa AAAA\n")
+    mirror = opened("mirror")
+    mirror.believes_branch = True
+
+    for _ in range(2):
+        with pytest.raises(Unsigned):
+            mirror.look()
+    (said,) = mirror.notices
+    assert said.startswith(f"{SIGNERS_FILE} is ignored: line 1 ")

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pygit2
 import pytest
 
 from convoy.rules.people import FailConvoy
@@ -18,9 +17,6 @@ args = ["true"]
 """
 pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(CONFIG)]
 APPROVALS = CONFIG + "[refinery]\napprovals = 1\n"
-
-
-# --- the plan -------------------------------------------------------------------------
 
 
 async def test_a_plan_is_changed_with_words(here: Room) -> None:
@@ -74,9 +70,6 @@ async def test_some_verbs_take_more_than_write_access(here: Room) -> None:
     assert "`p0`" in await here.answer("/brat priority p0", by=cleo)
 
 
-# --- sessions -------------------------------------------------------------------------
-
-
 async def test_cancel_stops_a_task_and_drop_gives_it_up(here: Room) -> None:
     await here.started(1)
 
@@ -125,9 +118,6 @@ async def test_logs_and_cost_say_what_is_known(here: Room) -> None:
     assert "has used 1 attempt and" in said
     assert "No engine has reported its usage yet." in said
     assert "has no task 9" in await here.answer("/brat logs 9")
-
-
-# --- pull requests --------------------------------------------------------------------
 
 
 async def reviewed(here: Room) -> int:
@@ -195,26 +185,6 @@ async def test_an_approval_counts_only_while_its_giver_may_give_it(
         assert here.tip(f"convoy/{NAME}/base") == head
 
 
-@pytest.mark.room(APPROVALS + "require_ci = false\n")
-async def test_who_put_work_back_into_the_queue_is_asked_when_it_lands(
-    here: Room,
-) -> None:
-    pull, bea = await reviewed(here), here.let_in("bea")
-    cleo = here.let_in("cleo", "maintain")
-    head = here.tip(f"convoy/{NAME}/task-1")
-    await here.answer("/brat unqueue", on=pull)
-    await here.answer("/brat merge", by=cleo, on=pull)
-    here.let_in("cleo", "write")
-
-    await here.answer(f"/brat approve {head}", by=bea, on=pull)
-    await here.loop.tick()
-    assert here.task(1).state == "needs-review"
-    assert "@cleo no longer has permission to merge" in "\n".join(here.spoken())
-
-    await here.answer("/brat merge", on=pull)
-    assert here.task(1).state == "merged"
-
-
 async def test_who_asked_for_a_convoy_is_asked_when_it_lands(tmp_path: Path) -> None:
     free = CONFIG + "[refinery]\nrequire_ci = false\n"
     async with room(tmp_path, free) as here:
@@ -234,37 +204,6 @@ async def test_who_asked_for_a_convoy_is_asked_when_it_lands(tmp_path: Path) -> 
 
         assert here.convoy_state() == "complete"
         assert here.tip("main") != main
-
-
-async def test_a_revision_goes_on_from_the_work_on_the_same_branch(here: Room) -> None:
-    pull = await reviewed(here)
-    first, root = here.tip(f"convoy/{NAME}/task-1"), here.tip("main")
-
-    said = await here.answer("/brat revise -- Name it better.", on=pull)
-    assert "continues its work" in said
-    assert here.task(1).state == "queued"
-    files = {"README.md": b"# app\n", "one.py": b"better\n"}
-    second = await here.worked(1, files)
-
-    assert here.pull(1) == pull
-    assert here.tip(f"convoy/{NAME}/task-1") == second
-    repo = pygit2.Repository(str(here.context.mirror.path))
-    assert repo.descendant_of(second, first)
-    work = there(here.task(1).work)
-    assert work.base == root, "the whole work is measured, not what was added"
-    assert here.task(1).spent == 2
-    assert here.task(1).notes == ("you asks for changes: Name it better.",)
-
-
-async def test_what_is_unqueued_merges_only_when_it_is_told_to(here: Room) -> None:
-    pull = await reviewed(here)
-    assert here.task(1).candidate is not None
-
-    assert "leaves the merge queue" in await here.answer("/brat unqueue", on=pull)
-    assert here.task(1).candidate is None
-    assert "back in the merge queue" in await here.answer("/brat merge", on=pull)
-    assert here.task(1).candidate is not None
-    assert "will merge automatically" in await here.answer("/brat merge", on=pull)
 
 
 async def test_work_that_does_not_apply_is_not_rebased(here: Room) -> None:

@@ -1,92 +1,82 @@
 """What people tell the bot in comments, on the local forge: heard and answered."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 
 from bot.requests.answers import MOST_LINE_CHARS
 from bot.text.convoy_comment import answer_lines
 from convoy.events.forge_actions import Answer
 from convoy.model.work import ANSWERS_SHOWN_MOST
-from tests.bot.room import Room, room as opened
+from tests.bot.room import LIST, Room
 from tests.world.rules import NAME, Rules, spec
 
-
-@pytest.fixture
-async def room(tmp_path: Path) -> AsyncIterator[Room]:
-    async with opened(tmp_path, roles=("mayor",)) as room:
-        yield room
+pytestmark = pytest.mark.room(roles=("mayor",))
 
 
-async def test_a_convoy_is_shown_paused_resumed_and_cancelled(room: Room) -> None:
-    text, _ = await room.said("/brat status")
+async def test_a_convoy_is_shown_paused_resumed_and_cancelled(here: Room) -> None:
+    text, _ = await here.said("/brat status")
     assert "This comment shows the current state." in text
-    assert "### Convoy `do-it-1`: active" in room.spoken()[0]
+    assert "### Convoy `do-it-1`: active" in here.spoken()[0]
 
-    await room.said("/brat pause\n\nWait.")
-    assert room.convoy_state() == "paused"
-    await room.said("/brat resume")
-    assert room.convoy_state() == "active"
+    await here.said("/brat pause\n\nWait.")
+    assert here.convoy_state() == "paused"
+    await here.said("/brat resume")
+    assert here.convoy_state() == "active"
 
-    text, reactions = await room.said("/brat drop 2\n\n/brat why 2")
+    text, reactions = await here.said("/brat drop 2\n\n/brat why 2")
     assert "Task 2 is dropped." in text
     assert "Task 2 is dropped (0 attempts)." in text
     assert reactions == ["eyes", "rocket"]
 
-    await room.said("/brat cancel")
-    assert room.convoy_state() == "failed"
+    await here.said("/brat cancel")
+    assert here.convoy_state() == "failed"
 
 
-async def test_a_comment_that_comes_again_changes_nothing(room: Room) -> None:
-    text, reactions = await room.said("/brat drop 1", times=3)
+async def test_a_comment_that_comes_again_changes_nothing(here: Room) -> None:
+    text, reactions = await here.said("/brat drop 1", times=3)
 
     assert text.count("Task 1 is dropped.") == 1
     assert reactions == ["eyes", "rocket"]
 
 
-async def test_what_is_no_command_is_told_so_and_talk_is_left_alone(room: Room) -> None:
-    text, reactions = await room.said("/brat statsu")
+async def test_what_is_no_command_is_told_so_and_talk_is_left_alone(here: Room) -> None:
+    text, reactions = await here.said("/brat statsu")
     assert "did you mean" in text
     assert "confused" in reactions
 
-    text, reactions = await room.said("I like `/brat status` a lot.")
+    text, reactions = await here.said("I like `/brat status` a lot.")
     assert (text, reactions) == ("", [])
 
 
-async def test_a_stranger_is_told_that_it_takes_write_access(room: Room) -> None:
-    room.forge.add_user("mallory")
-    newest, reactions = await room.said("/brat cancel", by="mallory")
+async def test_a_stranger_is_told_that_it_takes_write_access(here: Room) -> None:
+    here.forge.add_user("mallory")
+    newest, reactions = await here.said("/brat cancel", by="mallory")
 
-    assert room.convoy_state() == "active"
+    assert here.convoy_state() == "active"
     assert reactions == ["eyes", "-1"]
     assert "requires write access" in newest
 
 
-async def test_a_resource_is_locked_for_who_asks(room: Room) -> None:
-    await room.said("/brat lock path:src/")
-    lease = room.state.leases["path:src/"]
+async def test_a_resource_is_locked_for_who_asks(here: Room) -> None:
+    await here.said("/brat lock path:src/")
+    lease = here.state.leases["path:src/"]
     assert lease.holder == "you"
 
-    await room.said("/brat renew path:src/ ttl=24h")
-    longer = room.state.leases["path:src/"]
+    await here.said("/brat renew path:src/ ttl=24h")
+    longer = here.state.leases["path:src/"]
     assert longer.expires > lease.expires
     assert longer.nonce == lease.nonce
 
-    await room.said("/brat unlock path:src/")
-    assert not room.state.leases
+    await here.said("/brat unlock path:src/")
+    assert not here.state.leases
 
 
-async def test_each_answer_says_that_agents_have_no_box(tmp_path: Path) -> None:
-    async with opened(tmp_path, '[runner]\nbox = "off"\n', roles=("mayor",)) as room:
-        shown = room.spoken()[0]
-        refused, _ = await room.said("/brat retry 1")
-
+@pytest.mark.room('[runner]\nbox = "off"\n', roles=("mayor",))
+async def test_each_answer_says_that_agents_have_no_box(here: Room) -> None:
+    shown = here.spoken()[0]
+    refused, _ = await here.said("/brat retry 1")
     assert '`[runner] box = "off"`' in shown
     assert '`[runner] box = "off"`' in refused
 
-
-# --- answer place ---------------------------------------------------------------------
 
 WEB = "https://forge.test/you/app"
 
@@ -120,31 +110,75 @@ def test_a_long_answer_stays_in_its_item() -> None:
     assert "Task 1 waits.\n  - for 2\n\n  So." in lines
 
 
+@pytest.mark.room
 async def test_an_answer_is_a_reaction_and_a_line_and_mentions_nobody(
-    tmp_path: Path,
+    here: Room,
 ) -> None:
-    async with opened(tmp_path) as here:
-        await here.worked(1, {"one.py": b"one\n"})
-        before = len(here.spoken())
-        _, reactions = await here.said("/brat drop 2", times=2)
-        (shown,) = here.shown()
+    await here.worked(1, {"one.py": b"one\n"})
+    before = len(here.spoken())
+    _, reactions = await here.said("/brat drop 2", times=2)
+    (shown,) = here.shown()
 
-        assert reactions == ["eyes", "rocket"]
-        assert len(here.spoken()) == before + 1, "the command alone"
-        assert "Task 2 is dropped." in shown
-        assert here.spoken()[0].count("Task 2 is dropped.") == 1
+    assert reactions == ["eyes", "rocket"]
+    assert len(here.spoken()) == before + 1, "the command alone"
+    assert "Task 2 is dropped." in shown
+    assert here.spoken()[0].count("Task 2 is dropped.") == 1
 
-        said, _ = await here.said("/brat retry 2")
-        assert said.startswith("<!-- brat:key=")
-        assert "@you That cannot be done" in said, "who is refused has to hear it"
+    said, _ = await here.said("/brat retry 2")
+    assert said.startswith("<!-- brat:key=")
+    assert "@you That cannot be done" in said, "who is refused has to hear it"
 
-        said, _ = await here.said("/brat why 1", on=here.pull(1))
-        assert "Task 1 is needs-review" in said
-        assert "@" not in said, "what is asked on a pull request is answered there"
-        assert len(here.shown()) == 1
+    said, _ = await here.said("/brat why 1", on=here.pull(1))
+    assert "Task 1 is needs-review" in said
+    assert "@" not in said, "what is asked on a pull request is answered there"
+    assert len(here.shown()) == 1
 
-        await here.said("/brat cancel")
-        assert "The convoy is cancelled" in here.spoken()[0]
-        said, _ = await here.said("/brat why 1")
-        assert "Task 1 is" in said, "its comment is edited no more"
-        assert len(here.shown()) == 2
+    await here.said("/brat cancel")
+    assert "The convoy is cancelled" in here.spoken()[0]
+    said, _ = await here.said("/brat why 1")
+    assert "Task 1 is" in said, "its comment is edited no more"
+    assert len(here.shown()) == 2
+
+
+# --- `pause all` stops the whole repository, also for what is asked for later ---------
+
+
+async def labelled(here: Room, title: str) -> int:
+    issue = await here.person.open_issue(title, LIST)
+    await here.person.relabel(issue, {"brat"}, set())
+    await here.swept()
+    return issue
+
+
+@pytest.mark.room
+async def test_everything_stops_and_goes_on_by_a_persons_word(here: Room) -> None:
+    said = await here.answer("/brat pause all")
+    assert "Everything is paused, including 1 convoy." in said
+    assert here.convoy_state() == "paused"
+    assert here.convoy.why == "you paused everything in this repository"
+    assert "you already paused everything" in await here.answer("/brat pause all")
+
+    other = await labelled(here, "Do more")
+    assert "say `/brat resume all`, then ask again" in here.spoken()[-1]
+    assert here.labels(other) == set()
+
+    assert "including 1 convoy" in await here.answer("/brat resume all")
+    assert here.convoy_state() == "active"
+    assert "nothing is paused" in await here.answer("/brat resume all")
+    again = await labelled(here, "Do more of it")
+    assert here.labels(again) == {"brat:active"}
+
+
+@pytest.mark.room('[mayor]\napprove = "plan"\n')
+async def test_a_plan_is_not_approved_while_everything_is_paused(here: Room) -> None:
+    await here.answer("/brat pause all")
+
+    assert "paused everything" in await here.answer("/brat approve")
+    assert here.convoy_state() == "planning"
+    await here.answer("/brat resume all")
+    said = await here.answer("/brat approve 1234567")
+    assert "use this command on the pull request for that commit" in said
+    assert "The plan is approved" in await here.answer("/brat approve")
+    assert (here.convoy_state(), here.labels()) == ("active", {"brat:active"})
+    assert here.tip(f"convoy/{here.convoy.name}/base") == here.tip("main")
+    assert "is active, not planning" in await here.answer("/brat approve")

@@ -76,31 +76,6 @@ async def test_a_deletion_that_a_change_of_the_convoy_finds_is_noted_too(
     assert "| 2 | two | dropped |" in table
 
 
-async def test_a_bot_that_is_told_of_a_deletion_looks_at_what_it_shows(
-    hall: Lobby,
-) -> None:
-    context = hall.context
-    await hall.loop.tick()
-    (known,) = hall.forge.store.repositories.all()
-    comment = {"id": 7, "body": "A table.", "user": account(context.login)}
-    issue = {"number": 1, "title": "Do it", "state": "open"}
-    payload = {
-        "action": "deleted",
-        "issue": issue,
-        "comment": comment,
-        "sender": account("you"),
-        "repository": {"id": known.id, "full_name": context.settings.repository},
-    }
-
-    await hall.knock("issue_comment", payload)
-
-    assert hall.loop.wake.take() == {"shown"}
-
-
-def account(login: str) -> dict[str, object]:
-    return {"login": login, "id": 1, "type": "User"}
-
-
 async def test_a_forge_that_hides_the_whole_issue_has_deleted_no_comment(
     hall: Lobby,
 ) -> None:

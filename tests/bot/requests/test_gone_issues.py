@@ -5,13 +5,12 @@ from functools import partial
 
 import pytest
 
-from bot.door.inbox import Remark
 from bot.loop.loop import Loop
 from bot.roles.by_hand import NEW_MS
 from bot.serving import bot_service
 from convoy.model.state import asides
 from convoy.views import state_document
-from tests.bot.requests.test_missed_comments import answers, comment, settings
+from tests.bot.requests.test_missed_comments import answers, comment, ping, settings
 from tests.forge.mutations import mutate
 from tests.world.forge import Town
 
@@ -43,11 +42,6 @@ async def transfer(town: Town, number: int, *, private: bool = False) -> None:
 
 async def transfer_out_of_sight(town: Town, number: int) -> None:
     await transfer(town, number, private=True)
-
-
-def ping(issue: int, number: int) -> Remark:
-    text = "/brat ping"
-    return Remark(issue=issue, comment=number, text=text, by="alice", on_pull=False)
 
 
 async def minute(loop: Loop) -> int:

@@ -1,22 +1,17 @@
 """What comes by mail commands nothing: its sender can be forged."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from bot.door.inbox import Remark, Review
 from tests.bot.requests.test_review_threads import Outage
-from tests.bot.room import Room, room as opened
+from tests.bot.room import Room, room
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.graphql_nodes import MailedTexts
 from tests.world.github_forge.shapes import said_in
 
-
-@pytest.fixture
-async def room(tmp_path: Path) -> AsyncIterator[Room]:
-    async with opened(tmp_path, roles=("mayor",), extend=github) as room:
-        yield room
+pytestmark = pytest.mark.room(roles=("mayor",), extend=github)
 
 
 async def mailed(here: Room, text: str, by: str = "you") -> list[str]:
@@ -30,23 +25,23 @@ async def mailed(here: Room, text: str, by: str = "you") -> list[str]:
     return here.spoken()[before:]
 
 
-async def test_a_command_by_mail_is_not_carried_out_and_told_so(room: Room) -> None:
+async def test_a_command_by_mail_is_not_carried_out_and_told_so(here: Room) -> None:
     quoted = "Thank you!\n\nOn Mon, Nov 3, 2025, Bea wrote:\n/brat cancel"
     for text in ("/brat cancel\n/brat drop 1", quoted):
-        (said,) = await mailed(room, text)
+        (said,) = await mailed(here, text)
 
-        assert room.convoy_state() == "active"
-        assert room.task(1).state == "queued"
+        assert here.convoy_state() == "active"
+        assert here.task(1).state == "queued"
         assert said.count("commands sent by email are not accepted") == 1
 
 
-async def test_a_mail_without_a_command_is_left_alone(room: Room) -> None:
-    assert await mailed(room, "Thank you!\n\n> /brat cancel") == []
+async def test_a_mail_without_a_command_is_left_alone(here: Room) -> None:
+    assert await mailed(here, "Thank you!\n\n> /brat cancel") == []
 
 
 async def test_a_command_waits_until_the_forge_tells(tmp_path: Path) -> None:
     outage = Outage()
-    async with opened(tmp_path, roles=("mayor",), extend=outage) as here:
+    async with room(tmp_path, roles=("mayor",), extend=outage) as here:
         outage.is_over = False
         await here.said("/brat cancel")
         waiting = here.convoy_state()
@@ -57,7 +52,7 @@ async def test_a_command_waits_until_the_forge_tells(tmp_path: Path) -> None:
 
 
 async def test_commands_of_a_review_by_mail_do_not_count(tmp_path: Path) -> None:
-    async with opened(tmp_path, extend=github) as here:
+    async with room(tmp_path, extend=github) as here:
         await here.worked(1, {"one.py": b"one\n"})
         body = {"event": "COMMENT", "body": "/brat drop 2"}
         await here.asked("POST", f"pulls/{here.pull(1)}/reviews", body)

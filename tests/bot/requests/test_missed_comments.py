@@ -40,6 +40,11 @@ async def comment(town: Town, text: str, *, by: str = "alice") -> int:
     return int(made["id"])
 
 
+def ping(issue: int, number: int) -> Remark:
+    text = "/brat ping"
+    return Remark(issue=issue, comment=number, text=text, by="alice", on_pull=False)
+
+
 async def look(loop: Loop) -> None:
     loop.wake.all()
     await loop.tick()
@@ -63,8 +68,7 @@ async def test_a_comment_is_found_and_answered_once(town: Town, loop: Loop) -> N
 async def test_one_that_was_delivered_too_is_answered_once(
     town: Town, loop: Loop
 ) -> None:
-    number = await comment(town, "/brat ping")
-    told = Remark(issue=1, comment=number, text="/brat ping", by="alice", on_pull=False)
+    told = ping(1, await comment(town, "/brat ping"))
     loop.context.inbox.put("a-delivery", told)
     await look(loop)
     loop.context.inbox.put("a-delivery", told)
@@ -192,10 +196,7 @@ async def test_people_are_answered_when_the_share_is_used_up(
     for _ in range(SPENT):
         pace.shares.spend(f"/repos/{REPO}/issues", hand.passed)
     async with bot_service.opened(settings(town), lambda _: None, pace=pace) as loop:
-        number = await comment(town, "/brat ping")
-        said = Remark(
-            issue=1, comment=number, text="/brat ping", by="alice", on_pull=False
-        )
+        said = ping(1, await comment(town, "/brat ping"))
         loop.context.inbox.put("asked", said)
         assert await loop.tick()
         waits = loop.context.troubles["look/comments"]
@@ -211,3 +212,130 @@ async def test_people_are_answered_when_the_share_is_used_up(
         loop.wake.all()
         assert not await loop.tick()
         assert loop.context.troubles == {}
+
+
+# --- issues that name it, or are assigned to it ---------------------------------------
+
+
+NAMED = "@brat, please:\n\n- [ ] one\n"
+
+
+@pytest.fixture
+async def watch(town: Town) -> AsyncIterator[Loop]:
+    async with bot_service.opened(settings(town), lambda _: None) as opened:
+        await opened.tick()
+        yield opened
+
+
+async def written(town: Town, body: str, *, by: str = "alice") -> int:
+    made = await town.post("issues", {"title": "Spell words", "body": body}, by=by)
+    return int(made["number"])
+
+
+async def said(town: Town, issue: int) -> list[str]:
+    return [one["body"] for one in await town.get(f"issues/{issue}/comments")]
+
+
+async def test_an_issue_that_names_it_becomes_a_convoy_once(
+    town: Town, watch: Loop
+) -> None:
+    issue = await written(town, NAMED)
+    for _ in range(3):
+        await look(watch)
+
+    (convoy,) = watch.context.mirror.state.convoys.values()
+    assert (convoy.issue, convoy.by, len(convoy.tasks)) == (issue, "alice", 1)
+    shown = [text for text in await said(town, issue) if "### Convoy" in text]
+    assert len(shown) == 1
+
+
+async def test_one_that_was_written_before_the_bot_came_is_left_alone(
+    town: Town, watch: Loop
+) -> None:
+    now = datetime.now(UTC)
+    town.forge.clock = lambda: now - timedelta(hours=1)
+    issue = await written(town, NAMED)
+    town.forge.clock = lambda: now
+    await town.post(f"issues/{issue}/comments", {"body": "Well."}, by="alice")
+    for _ in range(2):
+        await look(watch)
+
+    assert watch.context.mirror.state.convoys == {}
+
+
+async def test_one_that_was_edited_before_it_was_read_is_asked_for_again(
+    town: Town, watch: Loop
+) -> None:
+    issue = await written(town, NAMED)
+    later = datetime.now(UTC) + timedelta(seconds=5)
+    town.forge.clock = lambda: later
+    await town.ask("PATCH", f"issues/{issue}", {"body": NAMED + "More."}, by="alice")
+    await look(watch)
+
+    assert watch.context.mirror.state.convoys == {}
+    (told,) = await said(town, issue)
+    assert "edited" in told
+
+
+async def test_one_that_is_renamed_to_name_it_later_is_left_alone(
+    town: Town, watch: Loop
+) -> None:
+    issue = await written(town, "- [ ] one\n")
+    await look(watch)
+    await town.ask("PATCH", f"issues/{issue}", {"body": NAMED}, by="alice")
+    await look(watch)
+
+    assert watch.context.mirror.state.convoys == {}
+    assert await said(town, issue) == []
+
+
+async def assigned(town: Town, issue: int, *, by: str = "alice") -> None:
+    body = {"assignees": ["brat[bot]"]}
+    await town.post(f"issues/{issue}/assignees", body, by=by)
+
+
+def configured(town: Town, watch: Loop, text: str) -> None:
+    file = town.folder / "config.toml"
+    file.write_text(text)
+    watch.context.settings = watch.context.settings.model_copy(
+        update={"config_file": file}
+    )
+
+
+async def test_an_assignment_asks_for_nothing_where_that_is_not_configured(
+    town: Town, watch: Loop
+) -> None:
+    await assigned(town, await written(town, "- [ ] one\n"))
+    await look(watch)
+
+    assert watch.context.mirror.state.convoys == {}
+
+
+async def test_one_that_is_assigned_to_it_becomes_a_convoy_where_configured(
+    town: Town, watch: Loop
+) -> None:
+    configured(town, watch, "[triggers]\nassignee = true\n[trust]\noutsiders = true\n")
+    other = await written(town, "- [ ] one\n", by="mallory")
+    await look(watch)
+    await assigned(town, other)
+    for _ in range(3):
+        await look(watch)
+
+    (convoy,) = watch.context.mirror.state.convoys.values()
+    assert (convoy.issue, convoy.by) == (other, "alice")
+
+
+async def test_what_else_happens_to_an_assigned_one_asks_for_nothing(
+    town: Town, watch: Loop
+) -> None:
+    configured(town, watch, "[triggers]\nassignee = true\n")
+    issue = await written(town, "- [ ] one\n")
+    now = datetime.now(UTC)
+    town.forge.clock = lambda: now - timedelta(hours=1)
+    await assigned(town, issue)
+    town.forge.clock = lambda: now + timedelta(seconds=5)
+    await town.post(f"issues/{issue}/comments", {"body": "Well."}, by="alice")
+    for _ in range(2):
+        await look(watch)
+
+    assert watch.context.mirror.state.convoys == {}

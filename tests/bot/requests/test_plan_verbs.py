@@ -72,8 +72,3 @@ async def test_a_task_is_split_and_the_difference_is_shown(here: Room) -> None:
     assert "- task 3: Tell" in comment
 
     assert "at least 2 parts" in await here.answer("/brat split 4 -- one")
-
-
-async def test_a_plan_that_no_engine_made_is_not_made_again(here: Room) -> None:
-    said = await here.answer("/brat revise -- Smaller steps.")
-    assert "no engine made this plan" in said

@@ -36,9 +36,6 @@ def refused(text: str) -> str:
     return f"{found.line}: {found.why}"
 
 
-# --- which lines ----------------------------------------------------------------------
-
-
 @looped(
     *("/brat retry 3", "   /brat retry 3", "/brat  retry\t3  ", "/BRAT Retry 3"),
     *("/brat retry 3\r\nSee you.", "\n\n/brat retry 3", "> a quote\n\n/brat retry 3"),
@@ -114,9 +111,6 @@ def test_more_commands_than_ten_are_not_heard_and_it_is_said() -> None:
     )
 
 
-# --- what they say --------------------------------------------------------------------
-
-
 def test_words_and_options_are_told_apart() -> None:
     found = only('/brat lock "path:my docs/" TTL=2h note="say \\"hi\\" \\\\" port:80=x')
 
@@ -189,8 +183,6 @@ def test_the_line_is_kept_for_the_answer() -> None:
     assert only("  /brat Why 3 ").line == "/brat Why 3"
     assert len(only(f"/brat why {'3' * 500}").line) == LINE_CHARS
 
-
-# --- any text -------------------------------------------------------------------------
 
 PIECES = (
     *("/brat", "/brat retry", "/brat x -- y", " ", "\n", "\n\n", "    ", "\t", "\r\n"),

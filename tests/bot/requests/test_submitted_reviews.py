@@ -13,12 +13,21 @@ APPROVALS = "[refinery]\napprovals = 1\n"
 FILES = {"README.md": b"# app\n", "one.py": b"one\n"}
 
 
+def changes(here: Room) -> Review:
+    """Return what the door keeps of a review by the owner."""
+    return Review(
+        pull=here.pull(1),
+        review=3,
+        verdict="changes_requested",
+        commit="",
+        text="Shorter.",
+        by="you",
+    )
+
+
 async def review(here: Room, event: str, text: str, by: str) -> None:
     body = {"event": event, "body": text}
     await here.asked("POST", f"pulls/{here.pull(1)}/reviews", body, by)
-
-
-# --- reviews --------------------------------------------------------------------------
 
 
 @pytest.mark.room(APPROVALS, delivered=True)
@@ -100,9 +109,6 @@ async def test_a_review_that_no_delivery_told_of_is_found_once(here: Room) -> No
     assert len(here.shown()) == 1
 
 
-# --- boxes ----------------------------------------------------------------------------
-
-
 def surface(here: Room) -> str:
     number = there(here.convoy.comment)
     comment = there(here.forge.store.comments.get(number))
@@ -169,14 +175,7 @@ async def test_a_tick_or_a_review_that_comes_twice_is_answered_once(here: Room) 
     await here.worked(1, FILES)
     comment = there(here.convoy.comment)
     ticked = Ticked(issue=here.issue, comment=comment, boxes=("cancel",), by="you")
-    asked = Review(
-        pull=here.pull(1),
-        review=3,
-        verdict="changes_requested",
-        commit="",
-        text="Shorter.",
-        by="you",
-    )
+    asked = changes(here)
     before = len(here.spoken())
 
     for sign in (asked, asked, ticked, ticked):

@@ -23,12 +23,15 @@ async def start(here: Lobby, issue: int, text: str) -> None:
     await here.loop.tick()
 
 
-# --- frozen ---------------------------------------------------------------------------
-
-
-async def test_an_edit_between_label_and_start_changes_nothing(hall: Lobby) -> None:
+@pytest.mark.parametrize("by", ["label", "comment"])
+async def test_an_edit_between_label_and_start_changes_nothing(
+    hall: Lobby, by: str
+) -> None:
     issue = await hall.write("Spell words", "- [ ] one\n")
-    await hall.you.relabel(issue, {"brat"}, set())
+    if by == "label":
+        await hall.you.relabel(issue, {"brat"}, set())
+    else:
+        await hall.you.say(issue, "/brat start")
     await hall.delivered()
     await hall.you.rewrite(issue, title="Steal keys", body="- [ ] evil\n")
 
@@ -39,36 +42,12 @@ async def test_an_edit_between_label_and_start_changes_nothing(hall: Lobby) -> N
     assert [task.spec.title for task in convoy.tasks] == ["one"]
 
 
-async def test_the_issue_is_taken_as_it_was_when_the_comment_was_written(
-    hall: Lobby,
-) -> None:
-    issue = await hall.write("Spell words", "- [ ] one\n")
-    await hall.you.say(issue, "/brat start")
-    await hall.delivered()
-    await hall.you.rewrite(issue, title="Steal keys", body="- [ ] evil\n")
-
-    await hall.loop.tick()
-
-    (convoy,) = hall.convoys()
-    assert (convoy.title, convoy.text) == ("Spell words", "- [ ] one\n")
-
-
 async def swept(here: Lobby, issue: int) -> None:
     """Let the delivery be lost, so that only a look finds the label."""
     await here.delivered()
     for delivery in here.context.inbox.requests():
         here.context.inbox.done(delivery)
     await here.swept()
-
-
-async def test_what_a_look_finds_unedited_is_taken(hall: Lobby) -> None:
-    issue = await hall.write("Spell words", "- [ ] one\n")
-    hall.clock.pass_s(10)
-    await hall.you.relabel(issue, {"brat"}, set())
-
-    await swept(hall, issue)
-
-    assert [convoy.issue for convoy in hall.convoys()] == [issue]
 
 
 async def test_what_a_look_finds_edited_asks_for_the_label_again(hall: Lobby) -> None:
@@ -88,9 +67,6 @@ async def test_what_a_look_finds_edited_asks_for_the_label_again(hall: Lobby) ->
     await swept(hall, issue)
     assert [convoy.text for convoy in hall.convoys()] == ["- [ ] evil\n"]
     assert len([text for text in hall.said() if EDITED_ISSUE in text]) == 1
-
-
-# --- cleaned --------------------------------------------------------------------------
 
 
 async def test_the_log_holds_only_what_a_reader_of_the_page_sees(
@@ -132,9 +108,6 @@ def test_what_is_fit_stays_as_it_is(title: str, text: str) -> None:
     assert len(words.title) <= TITLE_CHARS
     assert len(words.text) <= TEXT_CHARS
     assert "\n" not in words.title
-
-
-# --- whose words ----------------------------------------------------------------------
 
 
 async def test_in_public_an_outsiders_text_starts_nothing(hall: Lobby) -> None:

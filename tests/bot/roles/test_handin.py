@@ -120,17 +120,6 @@ async def test_a_session_that_was_called_off_counts_on_ones_own_machine_as_none(
         assert next_base(here) == half
 
 
-async def test_what_the_gate_refuses_is_not_gone_on_from(
-    here: Room, tmp_path: Path
-) -> None:
-    _, base, half, bundle = await half_done(here, tmp_path, "AGENTS.md")
-
-    task = await handed_in(here, bundle, commit=half, **CUT)
-
-    assert task.half_done is None
-    assert next_base(here) == base
-
-
 # --- an attempt whose runner died is lost, and what it is known to have used is not ---
 
 pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(CONFIG)]
@@ -253,8 +242,6 @@ async def test_messages_that_would_do_something_are_text_on_the_branch(
     assert landing.parents[0].message == "Fixes issue #12\n"
     assert landing.tree_id == work.history.at(tip).tree_id
 
-
-# --- handin noop ----------------------------------------------------------------------
 
 NOOP = {"status": "noop", "conclusion": "noop"}
 CHECKED = "- [ ] Add a accept: `test -e a`\n"

@@ -13,12 +13,9 @@ import pytest
 
 from bot.repository.strangers_commits import COMMITS_MOST
 from bot.roles.handin import collect
-from convoy.events.session_events import SessionReady
-from convoy.log import body_of
 from convoy.model import ids
 from convoy.owed import Collect
-from grite import chunk, lease
-from grite.event import CommentAdded, Event
+from grite import lease
 from tests.bot.hostile import Work
 from tests.bot.lobby import CONFIG as SHELL
 from tests.bot.result_artifacts import result, zipped
@@ -34,7 +31,6 @@ failures = 1000
 """
 RUNS = 100
 TOKEN = b"ghp_" + b"a1B2c3D4e5" * 4
-ACTOR = bytes.fromhex("a" * 32)
 ALWAYS = {"refs/grite/wal", lease.ref_of("repo:bot")}
 
 
@@ -48,14 +44,11 @@ class Stage:
         self.work = Work(folder, here.context.mirror.path, base)
         self.session = ids.session_name(NAME, number, 1)
 
-    def told(self, **given: object) -> bytes:
-        """Return the result.json of the session."""
-        own = {"session": self.session, "nonce": f"nonce{self.number}"}
-        return result(**{**own, "base": self.base, **given})
-
     def parcel(self, *more: tuple[str, bytes], **given: object) -> bytes:
         """Return an artifact of the session."""
-        return zipped(("result.json", self.told(**given)), *more)
+        own = {"session": self.session, "nonce": f"nonce{self.number}"}
+        told = result(**own, base=self.base, **given)
+        return zipped(("result.json", told), *more)
 
     def with_work(self, commit: str, **given: object) -> bytes:
         bundle = self.work.bundled(commit)
@@ -66,16 +59,6 @@ class Stage:
         for each in steps:
             tip = self.work.commit(each, tip)
         return self.with_work(tip, **given)
-
-    def forged(self, fact: SessionReady, actor: bytes = ACTOR) -> tuple[str, bytes]:
-        """Return an events.bin with something that a session may not say."""
-        body = body_of(fact, fact.sentence())
-        issue = ids.task_issue(NAME, self.number)
-        return "events.bin", chunk.encode([Event(issue, actor, 5, CommentAdded(body))])
-
-    def ready(self) -> SessionReady:
-        """Return what a session may say, if it is its own."""
-        return SessionReady(convoy=NAME, task=self.number, attempt=1)
 
     async def hand_in(self, data: bytes) -> str:
         """Let the bot take it; return the reason that the log tells."""
@@ -135,19 +118,6 @@ def many_commits(stage: Stage) -> bytes:
 
 
 CASES: dict[str, tuple[Callable[[Stage], bytes], str]] = {
-    "no zip": (lambda _: b"PK no zip", "not a zip file"),
-    "another session": (
-        lambda s: s.parcel(session=ids.session_name(NAME, s.number, 2)),
-        "the result is another run's: 'do-it-1/",
-    ),
-    "an event of the bot's": (
-        lambda s: s.parcel(s.forged(s.ready(), actor=bytes(16))),
-        "an event by actor 0000",
-    ),
-    "no bundle": (
-        lambda s: s.parcel(("work.bundle", b"# v2"), commit="c" * 40),
-        "it is not a git bundle",
-    ),
     "another task's commit": (
         another_tasks_commit,
         "work.bundle does not contain the commit that the result names",

@@ -3,9 +3,7 @@
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
-from bot.roles.issue_intake import close_named
 from convoy.model.records import NamedIssue
 from convoy.model.state import Convoy
 from tests.bot.room import Room, room
@@ -42,16 +40,6 @@ async def test_a_fault_is_said_and_there_is_no_convoy(
 
 
 BUG = "../.github/ISSUE_TEMPLATE/bug.yml"
-
-
-@pytest.mark.room({BUG: FORM}, roles=("mayor",))
-async def test_a_ticked_form_is_one_task_and_says_why(here: Room) -> None:
-    text = "It hangs:\n- [x] Linux\n- [x] I searched"
-    _, issue = await again(here, f"/brat start -- {text}")
-    [convoy] = convoys(here, issue)
-
-    assert titles(here, issue) == ["Say hello"]
-    assert convoy.warnings[0].startswith("this is an issue form: 2 boxes are")
 
 
 @looped(("[ ] I searched", "default"), ("[ ] Write the reader", ""))
@@ -101,15 +89,6 @@ async def test_a_named_issue_becomes_a_task_with_its_frozen_text(
         assert convoy.named == (NamedIssue(1, named), NamedIssue(2, marked))
 
 
-async def test_a_closed_issue_is_named_before_there_is_a_convoy(here: Room) -> None:
-    named = await here.person.open_issue("Write the reader", "Soon.")
-    await here.person.close_issue(named, "completed")
-    said, issue = await again(here, f"/brat start -- - [ ] #{named}")
-
-    assert f"nothing is left to do: #{named} is closed" in said
-    assert not convoys(here, issue)
-
-
 async def test_what_is_no_task_here_is_left_out_and_said(here: Room) -> None:
     closed = await here.person.open_issue("Write the reader", "Soon.")
     await here.person.close_issue(closed, "completed")
@@ -129,25 +108,6 @@ async def test_what_is_no_task_here_is_left_out_and_said(here: Room) -> None:
         "item 3 is not a task: other/app#1 is not an issue in this repository",
         f"item 4 is not a task: #{named} is named twice",
     )
-
-
-async def test_named_issues_are_closed_when_their_tasks_are_merged(here: Room) -> None:
-    named = await here.person.open_issue("Write the reader", "Soon.")
-    left = await here.person.open_issue("Write the writer", "Later.")
-    kept = await here.person.open_issue("Read it", "Much later.")
-    text = f"- [ ] #{named}\n- [ ] #{left}\n- [ ] Say so"
-    _, issue = await again(here, f"/brat start -- {text}")
-    [convoy] = convoys(here, issue)
-    one, two, three = convoy.tasks
-    says = f"Say so\n\nIssue #{kept} says:\n\n```\nit is done\n```"
-    three = replace(three, spec=replace(three.spec, instructions=says))
-    merged = (replace(task, state="merged") for task in (one, three))
-    ended = replace(convoy, tasks=(*merged, replace(two, state="dropped")))
-    await close_named(here.context, ended)
-
-    assert (await here.person.issue(named)).state == "closed"
-    assert (await here.person.issue(left)).state == "open"
-    assert (await here.person.issue(kept)).state == "open", "a text chose it"
 
 
 # --- a convoy by a pattern, asked for in a comment or by what is configured -----------

@@ -7,9 +7,6 @@ from pathlib import Path
 import httpx
 from aiohttp import web
 
-from convoy.events.session_events import TaskStarted
-from convoy.kinds.prompt import prompt
-from convoy.model.records import EngineSpec, Gate, Limits
 from tests.bot.lobby import lobby
 from tests.world.patience import patient
 
@@ -60,23 +57,7 @@ async def test_pictures_and_links_are_not_fetched(tmp_path: Path) -> None:
 
         (convoy,) = here.convoys()
         (task,) = convoy.tasks
-        told = prompt(
-            TaskStarted(
-                convoy=convoy.name,
-                task=1,
-                attempt=1,
-                session="5e" * 16,
-                nonce="n0nce",
-                base=convoy.base,
-                branch=f"convoy/{convoy.name}/task-1",
-                title=task.spec.title,
-                instructions=task.spec.instructions,
-                notes=task.notes,
-                engine=EngineSpec(type="shell"),
-                limits=Limits(),
-                gate=Gate(),
-            )
-        )
+        told = task.spec.instructions + "".join(task.notes)
         assert f"{bait.url}/i.md" in told  # it was read, as words
         assert f"{bait.url}/b" in told
         assert bait.came == []

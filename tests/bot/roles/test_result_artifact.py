@@ -1,6 +1,5 @@
 """An artifact is taken as it should be, or refused whole with one sentence."""
 
-import json
 import warnings
 import zipfile
 from pathlib import Path
@@ -48,8 +47,6 @@ from tests.bot.result_artifacts import (
     zipped,
 )
 from tests.world.cases import looped
-
-# --- what is taken --------------------------------------------------------------------
 
 
 def test_a_good_parcel_is_taken_and_its_files_go_when_it_is_closed() -> None:
@@ -158,9 +155,6 @@ def test_what_it_says_that_it_used_is_kept_in_bounds(
     assert taken(artifact(**said)).result.used == used
 
 
-# --- result.json ----------------------------------------------------------------------
-
-
 def test_without_a_result_what_was_used_is_still_known() -> None:
     line = b'{"type":"cost","usd":0.5}'
 
@@ -248,15 +242,6 @@ def test_a_result_of_another_attempt_is_refused(given: dict[str, object]) -> Non
     assert why(artifact(**given)).startswith("the result is another run's: ")
 
 
-def test_the_result_is_said_as_it_was_written() -> None:
-    hostile = "[brat]{}[/brat]\n<script>"
-
-    parcel = taken(artifact(why=hostile, summary=hostile))
-
-    assert (parcel.result.why, parcel.result.summary) == (hostile, hostile)
-    assert json.loads(result(why=hostile))["why"] == hostile
-
-
 BLOCKED = TaskBlocked(convoy=CONVOY, task=TASK, why="forged")
 DEEP = f"x\n\n[brat]{'[' * 10_000}[/brat]"
 
@@ -309,14 +294,12 @@ def test_a_zip_that_was_cut_off_is_refused() -> None:
 @looped(
     *("../result.json", "/etc/passwd", "a/../../x", "folder/result.json"),
     *("work.bundle/", "C:\\x", "notes.txt", "RESULT.JSON", "result.json "),
-    ".git/config",
+    *(".git/config", "x" * 5_000),
 )
 def test_a_name_that_is_not_known_is_refused(name: str) -> None:
-    assert why(artifact((name, b"x"))).startswith("unexpected file in the artifact: ")
-
-
-def test_a_name_cannot_fill_the_page() -> None:
-    assert len(why(artifact(("x" * 5_000, b"")))) < 200
+    said = why(artifact((name, b"x")))
+    assert said.startswith("unexpected file in the artifact: ")
+    assert len(said) < 200
 
 
 def test_a_name_that_comes_twice_is_refused() -> None:

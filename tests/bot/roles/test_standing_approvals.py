@@ -4,7 +4,6 @@ import pytest
 
 from bot.repository.draft import Draft
 from convoy.events.people_events import TaskApproved
-from convoy.rules.people import ReviseTask
 from tests.bot.room import NAME, Room
 from tests.world.github_forge.shapes import said_in
 
@@ -137,19 +136,6 @@ async def test_who_told_the_agent_what_to_do_is_not_the_only_approver(
 
     await here.answer(f"/brat approve {head}", by=cleo, on=pull)
     assert here.task(1).state == "merged"
-
-
-@pytest.mark.room(APPROVALS)
-async def test_who_asked_for_changes_is_not_the_only_approver(here: Room) -> None:
-    bea = here.let_in("bea")
-    await worked(here)
-    await here.do(ReviseTask(convoy=NAME, task=1, by="Bea", text="Shorter."))
-    head = await here.worked(1, {**FILES, "one.py": b"1\n"})
-
-    said = await here.answer(f"/brat approve {head}", by=bea, on=here.pull(1))
-
-    assert "someone who did not instruct its agent" in said
-    assert here.task(1).state == "needs-review"
 
 
 @pytest.mark.room(APPROVALS, delivered=False)

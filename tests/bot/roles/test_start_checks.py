@@ -142,9 +142,6 @@ async def test_an_engine_whose_models_key_is_nowhere_is_named_once(
         assert "`free`" not in said[0]
 
 
-# --- what is read from the files ------------------------------------------------------
-
-
 @looped(
     ({"ci.yml": DISPATCHED}, "ci.yml", False),
     ({"ci.yml": PUSHED}, "ci.yml", True),

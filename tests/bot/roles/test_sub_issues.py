@@ -207,21 +207,6 @@ async def test_a_hostile_sub_issue_closes_nothing_but_itself(here: Room) -> None
     assert await is_open(here, victim, own, here.issue) == [True, False, False]
 
 
-@pytest.mark.room(WORK, labelled=False)
-async def test_what_cannot_be_planned_is_said_in_one_sentence(here: Room) -> None:
-    one = await opened(here, "One", here.issue)
-    two = await opened(here, "Two", here.issue)
-    await blocked(here, one, two)
-    await blocked(here, two, one)
-    await here.person.relabel(here.issue, {"brat"}, set())
-    await here.swept()
-
-    [said] = here.spoken()
-    assert f"wait for each other in a cycle: #{one}, #{two}, #{one}" in said
-    assert not [*here.state.convoys]
-    assert "brat" not in here.labels()
-
-
 WRITTEN = f"{WORK}[mayor]\nsub_issues = true\n"
 
 

@@ -36,15 +36,19 @@ def hosting(here: Town, **given: object) -> ServiceSettings:
     return ServiceSettings.model_validate(told)
 
 
-def as_app(here: Town, **given: object) -> ServiceSettings:
-    new = NewApp(
-        slug="helper", owner="alice", public_key=pair()[1], permissions=PERMISSIONS
-    )
+def helper(here: Town, key: str = "brat", **more: Any) -> dict[str, Any]:  # noqa: ANN401  an App's
+    """Install an App on the repository; return the settings that show who it is."""
+    told = {"permissions": PERMISSIONS, **more}
+    new = NewApp(slug="helper", owner="alice", public_key=pair()[1], **told)
     app = Apps(here.forge).add(new)
     Apps(here.forge).install("helper", REPO)
     file = here.folder / "app.pem"
-    file.write_text(pair()[0])
-    return hosting(here, app_id=app.id, private_key_file=file, **given)
+    file.write_text(pair(key)[0])
+    return {"app_id": app.id, "private_key_file": file}
+
+
+def as_app(here: Town, **given: object) -> ServiceSettings:
+    return hosting(here, **helper(here), **given)
 
 
 @asynccontextmanager

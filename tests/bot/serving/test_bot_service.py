@@ -2,27 +2,22 @@
 
 import pytest
 
-from bot.forge.app_auth import PERMISSIONS
 from bot.forge.rest import Refused
 from bot.serving import bot_service
 from bot.settings.bot_settings import Settings
 from grite.errors import BratError
+from grite.signatures import SIGNERS_FILE, signer_line
 from grite.wal import WAL_REF
 from tests.bot.hosted import settings
-from tests.world.app_key import pair
+from tests.bot.serving.hosted_town import alone, helper
 from tests.world.forge import REPO, Town
-from tests.world.github_forge.apps import Apps, NewApp
+from tests.world.forge_rules import pull_request, rule
+from tests.world.github_forge.apps import Apps
+from tests.world.log_keys import OTHER_KEY
 
 
 def as_app(town: Town, key: str = "brat") -> Settings:
-    new = NewApp(
-        slug="helper", owner="alice", public_key=pair()[1], permissions=PERMISSIONS
-    )
-    app = Apps(town.forge).add(new)
-    Apps(town.forge).install("helper", REPO)
-    file = town.folder / "app.pem"
-    file.write_text(pair(key)[0])
-    return settings(town, app_id=app.id, private_key_file=file)
+    return settings(town, **helper(town, key))
 
 
 def tokens_alive(town: Town) -> int:
@@ -105,3 +100,38 @@ async def test_a_bot_whose_key_is_not_there_does_not_start(town: Town) -> None:
     ):
         async with bot_service.opened(missing, print):
             pass
+
+
+# --- whether the allowed signers on the default branch count --------------------------
+
+
+@pytest.mark.parametrize("guarded", [False, True])
+async def test_the_file_counts_where_the_branch_is_guarded(
+    here: Town, *, guarded: bool
+) -> None:
+    checkout = await here.clone("alice")
+    await checkout.commit(SIGNERS_FILE, signer_line(OTHER_KEY.public, "another bot"))
+    await checkout.git("push", "--quiet", "origin", "main")
+    if guarded:
+        await rule(here, pull_request(1))
+    said: list[str] = []
+
+    async with bot_service.opened(alone(here), said.append) as loop:
+        for _ in range(2):
+            assert not await bot_service.tick(loop)
+        mirror = loop.context.mirror
+
+        assert mirror.believes_branch == guarded
+        keys = {signer.public for signer in mirror.authority.signers.signers}
+        assert (OTHER_KEY.public in keys) == guarded
+    (told,) = [each for each in said if each.startswith("allowed signers: ")]
+    assert ("is not used" in told) != guarded
+
+
+async def test_without_a_file_nothing_is_asked(here: Town) -> None:
+    said: list[str] = []
+    async with bot_service.opened(alone(here), said.append) as loop:
+        assert not await bot_service.tick(loop)
+
+        assert loop.context.mirror.believes_branch is None
+    assert said == []

@@ -11,9 +11,9 @@ from bot.serving.repository_checks import Finding
 from bot.settings.bot_settings import ServiceSettings
 from brat.repository.workflow_files import is_ours
 from grite.errors import BratError
+from tests.bot.serving.hosted_town import helper, hosting
 from tests.world.app_key import pair
-from tests.world.forge import REPO, Town, until
-from tests.world.github_forge.apps import Apps, NewApp
+from tests.world.forge import Town, until
 from tests.world.github_forge.webhooks import kept_in
 from tests.world.receiver import receiving
 
@@ -26,28 +26,9 @@ def app(
     events: tuple[str, ...] = EVENTS,
     hook: str = "",
 ) -> ServiceSettings:
-    new = NewApp(
-        slug="helper",
-        owner="alice",
-        public_key=pair()[1],
-        permissions=permissions,
-        events=events,
-        hook=(hook, "made-up-secret") if hook else None,
-    )
-    made = Apps(here.forge).add(new)
-    Apps(here.forge).install("helper", REPO)
-    file = here.folder / "app.pem"
-    file.write_text(pair()[0])
-    return ServiceSettings(
-        api_url=f"{here.url}/api/v3",
-        git_url=here.url,
-        app_id=str(made.id),
-        private_key_file=file,
-        app="helper",
-        secret="made-up-secret-of-the-webhook",
-        allowed_owners=("alice",),
-        folder=here.folder / "bot",
-    )
+    told = (hook, "made-up-secret") if hook else None
+    made = helper(here, permissions=permissions, events=events, hook=told)
+    return hosting(here, app="helper", allowed_owners=("alice",), **made)
 
 
 async def looked(hosting: ServiceSettings, *, fix: bool = False) -> list[Finding]:

@@ -24,12 +24,6 @@ async def all_of(found: AsyncIterator[Finding]) -> list[tuple[str, str]]:
     return [(one.grade, one.said) async for one in found]
 
 
-# --- Actions --------------------------------------------------------------------------
-
-
-READS = ("ok", "by default a job's token is read-only")
-
-
 def settings(
     forge: respx.MockRouter, *, on: bool, actions: str = "all", default: str = "read"
 ) -> None:
@@ -47,17 +41,6 @@ async def actions(rest: Rest, *, has_loop: bool, fix: bool) -> list[tuple[str, s
     return await all_of(
         repository_checks.examined_actions(rest, NAME, jobs, has_loop=has_loop, fix=fix)
     )
-
-
-async def test_actions_that_are_off_are_a_fault(
-    rest: Rest, forge: respx.MockRouter
-) -> None:
-    settings(forge, on=False)
-    assert await actions(rest, has_loop=True, fix=False) == [
-        ("fault", "GitHub Actions is disabled"),
-        READS,
-        ("note", "jobs may not open pull requests, so brat.yml must act as an App"),
-    ]
 
 
 async def test_a_default_token_that_can_write_is_a_fault(
@@ -123,9 +106,6 @@ async def test_settings_that_are_not_shown_are_a_note(
     assert [grade for grade, _ in looked] == ["note"]
 
 
-# --- workflows ------------------------------------------------------------------------
-
-
 async def test_a_workflow_file_is_held_against_this_version() -> None:
     ci = "on:\n  push:\n    branches: [main, 'brat/queue/**']\njobs: {x: {}}\n"
     files = {
@@ -139,9 +119,6 @@ async def test_a_workflow_file_is_held_against_this_version() -> None:
         ("note", "brat-task.yml is from another version of brat"),
         ("ok", "ci.yml can test brat's candidates"),
     ]
-
-
-# --- the webhook ----------------------------------------------------------------------
 
 
 @looped(
@@ -180,8 +157,6 @@ async def test_the_files_are_read_from_the_default_branch(
         "ci.yml": "on: push\n"
     }
 
-
-# --- rule findings --------------------------------------------------------------------
 
 QUIET = [
     ("ok", "no rule blocks the bot on convoy/any/base"),

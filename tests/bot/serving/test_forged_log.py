@@ -56,10 +56,7 @@ async def test_a_push_to_the_logs_ref_makes_nobody_a_bot(
         assert loop is not None
         mirror_of_bot = loop.context.mirror
 
-        async def listed() -> bool:
-            return not mirror_of_bot.foreign
-
-        await until(listed, deadline_s=patient(30))
+        await until(lambda: not mirror_of_bot.foreign, deadline_s=patient(30))
         state = mirror_of_bot.state
     assert MALLORY.hex() not in state.bots
     assert {convoy.state for convoy in state.convoys.values()}.isdisjoint({"paused"})

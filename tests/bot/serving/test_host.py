@@ -77,12 +77,12 @@ async def test_one_that_is_broken_does_not_hold_up_the_others(here: Town) -> Non
 
         broken = host.served["alice/none"]
 
-        async def said() -> bool:
-            return bool(
+        await until(
+            lambda: bool(
                 broken.trouble or (broken.loop and broken.loop.context.troubles)
-            )
-
-        await until(said, deadline_s=patient(60))
+            ),
+            deadline_s=patient(60),
+        )
 
 
 async def test_a_fault_is_told_shortly_each_time_and_its_place_is_logged_once(
@@ -93,34 +93,13 @@ async def test_a_fault_is_told_shortly_each_time_and_its_place_is_logged_once(
     (told.of(REPO, None, number).folder / "feed.key").mkdir(parents=True)
     lines: list[str] = []
     async with hosted(told, lines.append) as host:
-
-        async def tried_again() -> bool:
-            return len([line for line in lines if "trying again in" in line]) > 1
-
-        await until(tried_again, deadline_s=patient(60))
+        await until(
+            lambda: len([line for line in lines if "trying again in" in line]) > 1,
+            deadline_s=patient(60),
+        )
 
         assert host.served[REPO].trouble in lines[-1]
     assert len([one for one in caplog.records if "a bug in brat" in one.message]) == 1
-
-
-async def test_one_that_has_no_place_on_the_disk_does_not_end_the_others(
-    here: Town,
-) -> None:
-    told = hosting(here, sweep_s=0.2, roster_s=0.2)
-    folder = told.of(REPO, None, here.forge.known(REPO).id).folder
-    folder.parent.mkdir(parents=True)
-    folder.write_text("a file where a folder belongs")
-    numbers = {repo: await labelled(here, repo) for repo in (REPO, OTHER)}
-    async with running(told) as host:
-        await accepted(here, OTHER, numbers[OTHER])
-        (trouble,) = (await ready(host))["troubles"]
-        assert "cannot create its folder: " in trouble
-        assert trouble.startswith(f"{REPO} is stuck: ")
-
-        folder.unlink()
-
-        await accepted(here, REPO, numbers[REPO])
-        assert "troubles" not in await ready(host)
 
 
 async def test_one_that_is_slow_does_not_hold_up_the_others(
@@ -211,11 +190,10 @@ async def test_a_fault_on_the_way_out_does_not_keep_the_service_from_ending(
 
     async with asyncio.timeout(patient(60)):
         async with running(hosting(here, sweep_s=0.2), poll=True) as host:
-
-            async def opened() -> bool:
-                return len([one for one in host.served.values() if one.loop]) == 2
-
-            await until(opened, deadline_s=patient(30))
+            await until(
+                lambda: len([one for one in host.served.values() if one.loop]) == 2,
+                deadline_s=patient(30),
+            )
             monkeypatch.setattr(Loop, "release", broken)
 
 
@@ -245,11 +223,10 @@ async def test_a_mirror_that_has_grown_is_collected_while_the_service_runs(
     monkeypatch.setattr(mirror, "EVERY_S", 0.0)
     lines: list[str] = []
     async with hosted(hosting(here, sweep_s=0.2), lines.append):
-
-        async def told() -> bool:
-            return any("its mirror has grown" in line for line in lines)
-
-        await until(told, deadline_s=patient(60))
+        await until(
+            lambda: any("its mirror has grown" in line for line in lines),
+            deadline_s=patient(60),
+        )
         monkeypatch.undo()
 
         await accepted(here, REPO, await labelled(here, REPO))

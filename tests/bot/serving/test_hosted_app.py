@@ -39,10 +39,7 @@ async def test_an_app_serves_where_an_allowed_owner_installed_it(here: Town) -> 
         (one,) = Apps(here.forge).installations.all()
         Apps(here.forge).suspend(one)
 
-        async def empty() -> bool:
-            return not host.served
-
-        await until(empty, deadline_s=patient(60))
+        await until(lambda: not host.served, deadline_s=patient(60))
 
         with here.forge.store.change():
             Apps(here.forge).installations.put(one)
@@ -74,19 +71,15 @@ async def test_an_installation_that_is_broken_does_not_hide_the_others(
     async with hosted(told, lines.append) as host:
         apps.install("helper", "bob/tool")
 
-        async def served() -> bool:
-            return [*host.served] == ["bob/tool"]
-
-        await until(served, deadline_s=patient(60))
+        await until(lambda: [*host.served] == ["bob/tool"], deadline_s=patient(60))
         (trouble,) = (await ready(host))["troubles"]
         assert f"cannot list the repositories of installation {first.id}" in trouble
         assert b"brat_installations_broken 1.0" in host.metrics.text()
         faults.lift(rule)
 
-        async def both() -> bool:
-            return {*host.served} == {"bob/tool", REPO}
-
-        await until(both, deadline_s=patient(60))
+        await until(
+            lambda: {*host.served} == {"bob/tool", REPO}, deadline_s=patient(60)
+        )
         faults.refuse("POST", path, 403, "Not for you")
 
         async def broken() -> bool:

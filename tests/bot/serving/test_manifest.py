@@ -142,6 +142,9 @@ async def test_the_app_is_kept_for_its_owner_alone(
     told = read_settings_as(ServiceSettings, wish.folder / "bot.json")
     assert told.private_key_file == wish.folder / "app.pem"
     assert (told.app, told.allowed_owners) == ("brat-of-alice", ("alice",))
+    assert told.dashboard_url == told.feed_url == "https://brat.example.com"
+    assert told.dashboard_port not in (None, told.port)
+    assert (told.client_id, told.client_secret) == ("Iv1.x", "made-up-client-secret")
     assert told.secret == "made-up-webhook-secret"
     assert (wish.folder / "app.pem").read_text() == pair()[0]
     assert "PRIVATE" not in page.text
@@ -172,38 +175,6 @@ async def test_a_forge_that_refuses_as_github_does_takes_the_manifest(
     )
     (hook,) = here.forge.store.hooks.of(app.id)
     assert (hook.url, hook.secret) == (f"{wish.public_url}webhooks/github", told.secret)
-
-
-@pytest.mark.usefixtures("page")
-async def test_people_can_sign_in_and_jobs_can_send_without_another_setting(
-    wish: AppRequest,
-) -> None:
-    told = read_settings_as(ServiceSettings, wish.folder / "bot.json")
-    assert told.dashboard_url == "https://brat.example.com"
-    assert told.dashboard_port not in (None, told.port)
-    assert (told.client_id, told.client_secret) == ("Iv1.x", "made-up-client-secret")
-    assert told.feed_url == "https://brat.example.com"
-
-
-@pytest.mark.usefixtures("page")
-async def test_the_clients_secret_can_be_in_the_environment(
-    wish: AppRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = wish.folder / "bot.json"
-    kept = json.loads(file.read_text())
-    del kept["client_id"], kept["client_secret"]
-    file.write_text(json.dumps(kept))
-    with pytest.raises(BratError, match="people sign in to the dashboard"):
-        read_settings_as(ServiceSettings, file)
-    monkeypatch.setenv("BRAT_CLIENT_ID", "Iv1.env")
-    monkeypatch.setenv("BRAT_CLIENT_SECRET", "made-up-in-the-environment")
-    told = read_settings_as(ServiceSettings, file)
-
-    assert (told.client_id, told.client_secret) == (
-        "Iv1.env",
-        "made-up-in-the-environment",
-    )
-    assert "made-up" not in repr(told)
 
 
 @looped(

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from bot.serving import bot_service
-from brat.forge import Forge, How
-from tests.bot.hosted import settings
+from brat.forge import How
+from tests.bot.hosted import at_home, settings
 from tests.bot.lobby import CONFIG as SHELL
-from tests.world.forge import Town, make_source, settle_in, town
+from tests.world.forge import Town
 from tests.world.layers import sampled
 
 ISSUES = 10
@@ -27,10 +27,8 @@ pytestmark = pytest.mark.timeout(180)
 
 @pytest.fixture
 async def here(tmp_path: Path) -> AsyncIterator[Town]:
-    with Forge(tmp_path / "forge") as forge:
-        tokens = settle_in(forge, make_source(tmp_path / "source"))
-        async with town(forge, tokens, tmp_path, how=NOTHING) as served:
-            yield served
+    async with at_home(tmp_path, NOTHING) as served:
+        yield served
 
 
 @pytest.mark.parametrize("slots", sampled([(10,), (15,)], [(15,)]))

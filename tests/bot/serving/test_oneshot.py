@@ -7,23 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from bot.door.inbox import Remark, StartRequest
+from bot.door.inbox import StartRequest
 from bot.forge.pace import Pace, RequestBudget
 from bot.loop.loop import Loop
 from bot.oneshot import kept_of, run_once
 from bot.serving import bot_service
 from bot.settings.oneshot_settings import loops_actor, read_inputs
 from brat.forge.http_server import serving
-from brat.forge.resources.forge_records import Ci
 from brat.forge.service.run_processes import How
 from brat.forge.storage.forge_state import Forge
 from brat.local import local_mode
-from brat.repository import registration as registrations
-from brat.repository.registration import FORGE_FOLDER, Registration, Source
+from brat.repository.registration import FORGE_FOLDER, Registration
 from grite.errors import BratError
+from tests.bot.lobby import registered
 from tests.forge.running import starter
 from tests.world.cases import looped
-from tests.world.forge import make_source
 from tests.world.patience import patient
 from tests.world.trusting_jobs import trusting_jobs
 
@@ -110,14 +108,6 @@ def test_a_label_asks_with_the_text_that_the_event_froze(tmp_path: Path) -> None
     assert (kept.issue, kept.text, kept.by) == (7, "All.", "ann")
 
 
-def test_a_comment_may_hold_commands(tmp_path: Path) -> None:
-    comment = {"id": 5, "body": "/brat pause", "user": {"login": "ann"}}
-    kept = event(tmp_path, "issue_comment", action="created", comment=comment)
-
-    assert isinstance(kept, Remark)
-    assert (kept.comment, kept.text) == (5, "/brat pause")
-
-
 def test_a_new_issue_may_name_the_account_of_the_job(tmp_path: Path) -> None:
     issue = {"number": 7, "title": "Fix it", "body": "@github-actions go"}
     kept = event(tmp_path, "issues", action="opened", issue=issue)
@@ -140,11 +130,7 @@ def test_no_event_file_asks_for_nothing() -> None:
 
 @pytest.fixture
 def known(tmp_path: Path) -> Registration:
-    source = make_source(tmp_path / "source")
-    told = Source(path=source, branch="main", name="app", person="you")
-    made = registrations.register(tmp_path, told)
-    registrations.set_ci(tmp_path, made, Ci())
-    return made
+    return registered(tmp_path, {})
 
 
 @pytest.fixture

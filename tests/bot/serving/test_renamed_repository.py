@@ -49,10 +49,10 @@ async def test_the_log_is_not_pushed_into_a_repository_that_took_the_name(
         moved = rename(here.forge, REPO, "moved")
         create(here.forge, REPO, make_source(tmp_path / "public"))
 
-        async def noticed() -> bool:
-            return "a different repository" in host.served[REPO].trouble
-
-        await until(noticed, deadline_s=patient(30))
+        await until(
+            lambda: "a different repository" in host.served[REPO].trouble,
+            deadline_s=patient(30),
+        )
     assert refs(here, REPO) == set()
     assert WAL_REF in refs(here, moved)
 

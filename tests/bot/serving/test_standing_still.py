@@ -1,7 +1,6 @@
 """A repository of which nothing moves is named, and the others are served."""
 
 from pathlib import Path
-from stat import S_IRWXU
 
 import httpx
 import pytest
@@ -20,19 +19,12 @@ from tests.world.forge import REPO, Town, until
 from tests.world.forge_rules import put_hook
 from tests.world.patience import patient
 
-REFUSING = """#!/bin/sh
-case "$1" in refs/grite/*) echo "not here" >&2; exit 1;; esac
-"""
+REFUSING = 'case "$1" in refs/grite/*) echo "not here" >&2; exit 1;; esac'
 pytestmark = [pytest.mark.timeout(180), pytest.mark.layer("landing")]
 
 
 def refusing_the_log(here: Town, name: str) -> None:
-    repo = here.forge.repository(name)
-    assert repo is not None
-    hook = here.forge.bare(repo).path / "hooks" / "update"
-    hook.parent.mkdir(exist_ok=True)
-    hook.write_text(REFUSING)
-    hook.chmod(S_IRWXU)
+    put_hook(here.forge.bare(here.forge.known(name)).path, "update", REFUSING)
 
 
 async def ready(host: Host) -> httpx.Response:
@@ -74,8 +66,7 @@ async def test_all_that_stand_still_make_the_bot_unready(here: Town) -> None:
 
 async def test_the_bot_of_one_repository_is_unready(tmp_path: Path) -> None:
     known = set_up(tmp_path)
-    hook = ("update", REFUSING.partition("\n")[2])
-    put_hook(registrations.bare_path(tmp_path, known), *hook)
+    put_hook(registrations.bare_path(tmp_path, known), "update", REFUSING)
     folder, log = tmp_path / FORGE_FOLDER, tmp_path / "forge.log"
     with forge_process.forge(folder, 0, log=log) as (url, _):
         bot = BotProcess(tmp_path, known, url)

@@ -13,7 +13,7 @@ from bot.dashboard.application import MOST_ANONYMOUS
 from bot.door.webhooks import WEBHOOK_PATH
 from bot.serving.host import Host, hosted
 from bot.serving.hosted_dashboard import opened_dashboard
-from tests.bot.door_client import GUID, labelled, signature
+from tests.bot.door_client import headers_of, labelled
 from tests.bot.serving.hosted_town import SECRET, hosting, ready
 from tests.world.forge import REPO, Town, until
 from tests.world.patience import patient
@@ -45,11 +45,10 @@ async def service(here: Town) -> AsyncIterator[Service]:
         hosted(told, lambda _: None) as host,
         opened_dashboard(host) as dashboard,
     ):
-
-        async def open_() -> bool:
-            return all(one.loop for one in host.served.values()) and bool(host.served)
-
-        await until(open_, deadline_s=patient(60))
+        await until(
+            lambda: all(one.loop for one in host.served.values()) and bool(host.served),
+            deadline_s=patient(60),
+        )
         await ready(host)
         yield Service(host, dashboard)
 
@@ -59,12 +58,7 @@ async def answers(bot: Service) -> list[int]:
     assert place is not None
     repository = {"full_name": REPO, "id": place.repository_id}
     body = json.dumps(labelled(repository=repository)).encode()
-    headers = {
-        "X-Hub-Signature-256": signature(body, SECRET),
-        "X-GitHub-Event": "issues",
-        "X-GitHub-Delivery": GUID,
-        "Content-Type": "application/json",
-    }
+    headers = headers_of(body, secret=SECRET)
     async with httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client:
         healthy = await client.get(f"{bot.door}/healthz")
         taken = await client.post(

@@ -21,9 +21,6 @@ def cleaned(text: str) -> str:
     return once
 
 
-# --- characters -----------------------------------------------------------------------
-
-
 def test_no_character_that_cannot_be_seen_is_left() -> None:
     kept = {
         code
@@ -55,9 +52,6 @@ SELECTORS = "".join(chr(0xE0100 + ord(letter)) for letter in "evil")
 )
 def test_characters_that_cannot_be_seen_go(text: str, shown: str) -> None:
     assert cleaned(text) == shown
-
-
-# --- what a page does not show --------------------------------------------------------
 
 
 @looped(
@@ -168,9 +162,6 @@ def test_what_makes_new_markup_again_and_again_loses_its_marks() -> None:
     assert cleaned(text) == snapshot("      i>i>i>i>i>b title='shown'> [a] (u)  lt;")
 
 
-# --- what a page shows ----------------------------------------------------------------
-
-
 @looped(
     "",
     "plain text, with 1 < 2 > 0 & more; a_b*c",
@@ -197,9 +188,6 @@ def test_text_that_is_left_out_leaves_a_note() -> None:
     assert snapshot("(Hidden content was removed here.)") == OMISSION_NOTE
     assert cleaned("a <!-- evil") == f"a {OMISSION_NOTE}"
     assert cleaned("a\n\n<div title='\n\nevil") == f"a\n\n{OMISSION_NOTE}"
-
-
-# --- how long -------------------------------------------------------------------------
 
 
 def test_a_long_text_ends_at_the_end_of_a_line_and_says_so() -> None:
@@ -230,20 +218,9 @@ def test_a_long_line_is_cut_inside() -> None:
     assert clean_markdown("x" * 300, limit=0) == ""
 
 
-def test_a_cut_through_code_opens_nothing() -> None:
-    text = f"`{'x' * 100}\n<!-- seen as code -->`\n{'y' * 100}"
-
-    for limit in range(0, 250, 7):
-        shown = clean_markdown(text, limit=limit)
-        assert len(shown) <= limit
-        assert clean_markdown(shown, limit=limit) == shown
-
-
 def test_what_is_too_long_to_be_read_is_cut_with_a_note() -> None:
     assert clean_markdown("<!-- -->" * 40_000, limit=ROOM) == CUT_NOTE
 
-
-# --- any text -------------------------------------------------------------------------
 
 PIECES = (
     *(
@@ -275,19 +252,6 @@ def test_any_text_is_cleaned_for_good_and_fits(text: str, limit: int) -> None:
     assert OPEN not in shown
     assert CLOSE not in shown
     shown.encode()
-
-
-# --- foreign words in sentences -------------------------------------------------------
-
-
-def test_foreign_words_do_nothing_in_code() -> None:
-    assert [
-        code_span("@ann #7 <b>"),
-        code_span("a`b``c"),
-        code_span("a\nb\u200b \U000e0041"),
-        code_span(""),
-        code_span("[brat]x"),
-    ] == snapshot(["`@ann #7 <b>`", "`a'b''c`", "`a b`", "` `", "`[ brat]x`"])
 
 
 @given(st.text())

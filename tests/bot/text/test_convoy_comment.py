@@ -11,18 +11,19 @@ from msgspec.structs import replace
 
 from bot.requests.answers import convoy_comment
 from bot.requests.verb import Asker, Request
+from bot.roles.result_artifact import ClaimedWalls, Result
 from bot.text.convoy_comment import LABELS, convoy_table, wanted_labels
-from bot.text.pull_request_texts import pull_title, task_pull_body
+from bot.text.pull_request_texts import convoy_pull_body, pull_title, task_pull_body
 from convoy.events.people_events import ConvoyPaused
 from convoy.model import ids
-from convoy.model.records import Usage, Wait
-from convoy.model.state import Convoy, Task
+from convoy.model.records import Settings, Usage
+from convoy.model.state import Convoy
+from convoy.model.work import Work
 from convoy.rules.ending import LoseSession
 from convoy.rules.people import BlockTask, FailConvoy
 from convoy.text import clean, harmless, inline
 from tests.convoy.anything import hostile
 from tests.convoy.stories import landed_whole, went_wrong
-from tests.world.cases import looped
 from tests.world.requests import carried_out
 from tests.world.rules import NAME, Rules, sha, spec
 
@@ -37,9 +38,6 @@ def hurt(title: str = HOSTILE, why: str = HOSTILE) -> Convoy:
     rules.do(BlockTask(convoy=NAME, task=2, why=why)).started(1)
     rules.do(LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why=why))
     return rules.do(FailConvoy(convoy=NAME, why=why)).convoy
-
-
-# --- the convoy's comment -------------------------------------------------------------
 
 
 def test_a_convoy_that_is_planned_says_little() -> None:
@@ -213,65 +211,12 @@ def test_a_title_is_read_as_it_was_written(title: str) -> None:
     assert shown == " ".join(clean(title).split())[:160]
 
 
-@looped(1, 500)
-def test_a_comment_fits_into_what_a_forge_takes(count: int) -> None:
-    tasks = (spec(number, title="&" * 160) for number in range(1, count + 1))
-    rules = Rules().planned(*tasks)
-
-    text = convoy_comment(rules.convoy)
-
-    assert len(text) < 65_536
-    assert ("more" in text) == (count > 1)
-
-
 def test_a_plan_that_waits_shows_its_order() -> None:
-    shared = (Wait(1, "both touch `src/`"),)
-    rules = Rules().planned(
-        spec(1, title='Say "one"]; <b>'),
-        spec(2, title="Say two", after=(1,), waits=shared),
-        approve="plan",
-    )
-    tasks = (*rules.convoy.tasks, Task(spec=spec(3)))
-    changed = replace(rules.convoy, tasks=tasks)
-    convoy = replace(changed, titles=changed.titles_now)
+    first, second = spec(1, title='Say "one"]; <b>'), spec(2, after=(1,))
+    comment = convoy_comment(Rules().planned(first, second, approve="plan").convoy)
 
-    assert convoy_comment(convoy).split("\n")[10:36] == snapshot(
-        [
-            "",
-            (
-                "**The plan needs approval:** someone with write access must "
-                "approve the plan with `/brat approve` here or `brat convoy approve "
-                "fix-7`; nothing starts until then."
-            ),
-            "",
-            "<details open><summary>The plan: 3 tasks</summary>",
-            "",
-            "```mermaid",
-            "graph LR",
-            '  t1["1. Say one b"]',
-            '  t2["2. Say two"]',
-            '  t3["3. Task 3"]',
-            "  t1 --> t2",
-            "```",
-            "",
-            '- **1. Say "one"]; &lt;b>**',
-            "  - does: Do it",
-            "  - declares no paths",
-            "  - engine `default`",
-            "- **2. Say two**",
-            "  - does: Do it",
-            "  - declares no paths",
-            "  - engine `default`",
-            "  - waits for task 1: both touch \\`src/\\`",
-            "- **3. Task 3**",
-            "  - does: Do it",
-            "  - declares no paths",
-            "  - engine `default`",
-        ]
-    )
-
-
-# --- its labels -----------------------------------------------------------------------
+    assert '\n  t1["1. Say one b"]\n  t2["2. Task 2"]\n  t1 --> t2\n```' in comment
+    assert '- **1. Say "one"]; &lt;b>**' in comment
 
 
 def test_an_issue_has_the_label_of_its_convoys_state_alone() -> None:
@@ -283,9 +228,6 @@ def test_an_issue_has_the_label_of_its_convoys_state_alone() -> None:
     )
     rules.do(ConvoyPaused(convoy=NAME, by="ann"))
     assert wanted_labels(rules.convoy, "brat")[0] == {"brat:paused"}
-
-
-# --- pull requests --------------------------------------------------------------------
 
 
 def test_a_pull_request_closes_and_skips_nothing_by_a_planners_words() -> None:
@@ -301,19 +243,6 @@ def test_a_pull_request_closes_and_skips_nothing_by_a_planners_words() -> None:
     assert harmless(words) == (inline(words),)
 
 
-def test_a_tasks_pull_request_says_what_it_is_for() -> None:
-    rules = Rules().planned(spec(1))
-
-    assert pull_title(rules.convoy, rules.task(1)) == "Task 1"
-    assert task_pull_body(rules.convoy, rules.task(1)) == snapshot("""\
-<!-- brat:key=pull:fix-7/1 -->
-Part of #7: task 1 of convoy `fix-7`.
-
-brat merges this when CI is green on the exact commit that will land.
-Review the convoy's own pull request instead: it shows all of the work.\
-""")
-
-
 def test_a_title_is_never_longer_than_the_forge_takes() -> None:
     rules = Rules().planned(spec(1, title="x" * 300))
     convoy = replace(rules.convoy, title="x" * 256)
@@ -321,3 +250,64 @@ def test_a_title_is_never_longer_than_the_forge_takes() -> None:
     assert len(pull_title(convoy, rules.task(1))) == 256
     assert len(pull_title(convoy, None)) == 256
     assert pull_title(convoy, None).endswith("x… (convoy fix-7)")
+
+
+# --- where an agent worked without walls, its convoy and work say so ------------------
+
+NO_BOX = '`[runner] box = "off"`'
+ALL = ClaimedWalls(
+    files="landlock", processes="landlock", user="uid", syscalls="seccomp"
+)
+
+
+def texts(convoy: Convoy) -> tuple[str, ...]:
+    task = convoy.tasks[0]
+    return (
+        convoy_table(convoy),
+        task_pull_body(convoy, task),
+        convoy_pull_body(convoy),
+    )
+
+
+def worked(missing: tuple[str, ...]) -> Convoy:
+    """Return a convoy whose first task has work that was done without these walls."""
+    plan = Rules().planned(spec(1), spec(2)).convoy
+    work = Work(
+        attempt=1, commit=sha("c"), base=sha("b"), files=(), at=1, missing_walls=missing
+    )
+    first, *others = plan.tasks
+    return replace(plan, tasks=(replace(first, work=work), *others))
+
+
+def test_a_missing_wall_is_a_warning_wherever_the_work_is_shown() -> None:
+    for text in texts(worked(("files", "user"))):
+        assert "Missing isolation** of agents" in text
+        assert "task 1: files, user." in text
+        assert "task 2" not in text.split("isolation**")[1].split("\n")[0]
+    for text in texts(worked(())):
+        assert "isolation**" not in text
+
+
+def test_a_box_that_is_off_is_said_wherever_the_convoy_is_shown() -> None:
+    convoy = worked(())
+    off = replace(convoy, settings=replace(convoy.settings, box="off"))
+
+    assert all(NO_BOX in text for text in texts(off))
+    assert not any(NO_BOX in text for text in texts(convoy))
+
+
+def test_a_wall_is_missed_unless_it_is_claimed() -> None:
+    settings = Settings(engines={})
+    closed = replace(settings, egress=("pypi.org",))
+
+    def missed(under: Settings, **said: object) -> tuple[str, ...]:
+        told = {"v": 1, "session": "a/1/1", "nonce": "n", "base": sha("b")}
+        result = Result.model_validate({**told, "conclusion": "success", **said})
+        return result.missing_walls(under)
+
+    assert missed(settings) == ("files", "processes", "user", "syscalls")
+    assert missed(settings, walls=ALL) == ()
+    assert missed(closed, walls=ALL) == ("network",)
+    assert missed(settings, walls=ALL, network="No space left") == ("network",)
+    assert missed(replace(settings, egress=("*",)), walls=ALL) == ()
+    assert missed(replace(settings, box="off")) == ()

@@ -10,7 +10,6 @@ from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession
 from convoy.rules.landing import LandMerge
 from convoy.rules.people import DropTask
 from tests.bot.text.test_convoy_comment import HOSTILE
-from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
 
 WEB = "https://github.com/pat/project"
@@ -98,19 +97,6 @@ def test_what_no_ci_judged_is_said() -> None:
     text = convoy_pull_body(landed(rules, 1, sha("a"), "a.py", judged=("none",)).convoy)
 
     assert f"not tested: `{'a' * 10}`" in text
-
-
-@looped(1, 300)
-def test_it_fits_into_what_a_forge_takes(count: int) -> None:
-    tasks = (spec(number, title="&" * 160) for number in range(1, count + 1))
-    rules = Rules().planned(*tasks)
-    for number in range(1, count + 1):
-        landed(rules, number, f"{number:040x}", *(f"{'&' * 150}{n}" for n in range(3)))
-
-    text = convoy_pull_body(rules.convoy, WEB)
-
-    assert len(text) < 65_536
-    assert ("more" in text) == (count > 1)
 
 
 def test_tests_that_another_task_wrote_are_tests_all_the_same() -> None:

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from bot.requests.answers import convoy_comment
 from bot.text import replies
-from bot.text.notices import keyless
 from bot.text.pull_request_texts import (
     check_views,
     convoy_pull_body,
@@ -139,9 +138,3 @@ def test_a_text_that_is_cut_fits_and_says_so(text: str, room_chars: int) -> None
 
     assert len(cut) <= room_chars
     assert cut == text or cut.endswith("More.")
-
-
-def test_a_warning_of_many_engines_fits() -> None:
-    lacking = {f"engine-{n}": ["A_KEY" * 20] for n in range(1_000)}
-
-    assert len(keyless(lacking)) <= POST_CHARS
