@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,6 @@ from bot.door.inbox import (
     Wake,
 )
 from tests.convoy.anything import hostile
-from tests.world.cases import looped
 
 ASKED = StartRequest(issue=7, title="Fix it", text="All of it.", by="ann")
 GUID = "72d3162e-cc78-11e3-81ab-4c9367dc0958"
@@ -116,30 +114,6 @@ def test_what_was_not_finished_when_the_bot_died_is_not_read(
     os.utime(cut_off, (0, 0))
     Inbox(folder)
     assert not cut_off.exists()
-
-
-def test_the_same_delivery_may_come_many_times_at_once(
-    inbox: Inbox, folder: Path
-) -> None:
-    with ThreadPoolExecutor(8) as threads:
-        for done in [threads.submit(inbox.put, GUID, ASKED) for _ in range(40)]:
-            done.result()
-
-    assert inbox.requests() == {GUID: ASKED}
-    inbox.done(GUID)
-    assert [*folder.iterdir()] == []
-
-
-@looped(
-    "", ".", "..", "a/b", "../a", "/a", "a.json", "a\n", "a b", "é", "a\0", "x" * 65
-)
-def test_what_is_no_delivery_id_is_refused(
-    delivery: str, inbox: Inbox, folder: Path
-) -> None:
-    with pytest.raises(ValueError, match="is not a delivery id"):
-        inbox.put(delivery, ASKED)
-
-    assert not [*folder.iterdir()]
 
 
 @given(title=hostile, text=hostile)

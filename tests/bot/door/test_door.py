@@ -269,7 +269,7 @@ async def test_what_is_no_delivery_is_400(body: bytes, sender: DoorClient) -> No
     assert sender.inbox.requests() == {}
 
 
-@looped("", "..", "../x", "a b", "x" * 65, "é")
+@looped("", "..", "../x", "a/b", "/a", "a.json", "a b", "x" * 65, "é")
 async def test_a_delivery_without_githubs_id_is_400(
     guid: str, sender: DoorClient
 ) -> None:

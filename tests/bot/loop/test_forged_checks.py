@@ -115,3 +115,26 @@ async def test_a_status_that_a_ruleset_wants_of_an_app_counts_from_it_alone(
         await here.swept(3)
 
         assert here.task(1).state == "merged"
+
+
+# --- CI that an agent has changed does not judge its work alone -----------------------
+
+FREE = "[refinery]\nrequire_ci = false\n"
+JUDGING = {"README.md": b"# app\n", "one.py": b"one\n", "action.yml": b"runs: {}\n"}
+
+
+@pytest.mark.layer("test")
+@pytest.mark.room(FREE)
+async def test_a_candidate_that_changes_ci_waits_for_somebody_who_looked(
+    here: Room,
+) -> None:
+    await here.worked(1, JUDGING)  # the log does not tell that it changes CI
+    await here.loop.tick()
+
+    assert here.task(1).state == "needs-review"
+    assert here.task(1).withdrawn
+    assert "This work changes files that control CI" in "\n".join(here.spoken())
+    assert here.tip(f"convoy/{NAME}/base") == here.tip("main")
+
+    await here.answer("/brat merge", on=here.pull(1))
+    assert here.task(1).state == "merged"

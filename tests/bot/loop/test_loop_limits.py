@@ -9,11 +9,19 @@ from bot.door.inbox import Remark
 from bot.forge.transport import Ask, HttpReply, Wire
 from bot.loop.loop import RETRY_S, Loop
 from bot.loop.pushing import ASKED_GAP_S, MINUTE_S, SPARE_S, TTL_S
+from bot.roles.bot_context import (
+    BotContext,
+    Unsettled,
+    another_try,
+    quiet_try,
+    trying,
+)
 from bot.serving import bot_service
 from bot.settings.bot_settings import Settings
 from convoy.model.state import State
 from grite.errors import Unavailable
 from tests.bot.hosted import settings
+from tests.bot.lobby import Lobby
 from tests.bot.room import Room
 from tests.world.forge import Town
 
@@ -162,3 +170,54 @@ async def test_nobody_can_make_the_bot_push_at_will(here: Room) -> None:
     pushes = sorted({*pushed_at})
     for at in pushes:
         assert sum(at <= one < at + MINUTE_S for one in pushes) <= MINUTE_PUSHES
+
+
+# --- what may have been done is not done again before it had time to show -------------
+
+KEY = "comment:fix-7"
+
+
+def patient(context: BotContext, *, once: bool = False) -> list[int]:
+    """Let a context believe a look ten seconds after a try, by hands that we move."""
+    given = {"settle_s": 10.0, "once": once}
+    context.settings = context.settings.model_copy(update=given)
+    now = [1_000_000]
+    context.clock = lambda: now[0]
+    return now
+
+
+async def test_what_was_announced_just_now_was_not_done_before(hall: Lobby) -> None:
+    context = hall.context
+    patient(context)
+    context.memory.fresh.add(KEY)
+
+    another_try(context, KEY).repeat()
+
+    assert another_try(context, KEY).look
+
+
+async def test_after_a_lost_answer_it_is_looked_for_until_it_would_show(
+    hall: Lobby,
+) -> None:
+    context = hall.context
+    now = patient(context)
+    for begin in (another_try, quiet_try):
+        with pytest.raises(Unavailable), trying(context, KEY):
+            raise Unavailable("no answer")
+        now[0] += 9_999
+        with pytest.raises(Unsettled, match="may already be done"):
+            begin(context, KEY).repeat()
+        now[0] += 1
+        begin(context, KEY).repeat()
+
+
+async def test_another_processes_try_may_have_been_just_now(hall: Lobby) -> None:
+    now = patient(hall.context)
+    with pytest.raises(Unsettled):
+        another_try(hall.context, KEY).repeat()
+    now[0] += 10_000
+    another_try(hall.context, KEY).repeat()
+
+    patient(hall.context, once=True)
+    another_try(hall.context, "comment:other-8").repeat()
+    quiet_try(hall.context, "denied:9").repeat()

@@ -3,7 +3,12 @@
 import pytest
 
 from bot.door.inbox import ALL_PARTS
+from convoy.model import ids
+from convoy.rules.people import BlockTask
+from convoy.views import state_document
+from tests.bot.lobby import Lobby
 from tests.bot.room import NAME, Room
+from tests.world.github_forge.injected_faults import Faults
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -87,3 +92,88 @@ async def test_labels_that_show_a_state_stay_true(here: Room) -> None:
     await here.loop.tick()
 
     assert here.labels() == {"brat:active", "bug"}
+
+
+# --- people delete the comment that shows a convoy: by mistake, or twice as a no ------
+
+
+def tables(here: Room) -> list[str]:
+    return [text for text in here.spoken() if "### Convoy `" in text]
+
+
+async def delete_comment(here: Room) -> None:
+    await here.asked("DELETE", f"issues/comments/{here.convoy.comment}", None)
+
+
+async def test_a_deleted_comment_is_written_again(here: Room) -> None:
+    first = here.convoy.comment
+
+    await delete_comment(here)
+    assert tables(here) == []
+    here.loop.wake.up("shown")
+    await here.loop.tick()
+
+    (table,) = tables(here)
+    assert "| 1 | one | queued |" in table
+    assert here.convoy.comment not in (None, first)
+    assert ids.keys_in(table) == (f"comment:{NAME}/2",)
+
+    await here.answer("/brat drop task-2")
+    (table,) = tables(here)
+    assert "| 2 | two | dropped |" in table
+
+
+async def test_a_comment_deleted_twice_stays_away_and_status_says_so(
+    here: Room,
+) -> None:
+    for _ in range(2):
+        await delete_comment(here)
+        await here.swept()
+    await here.swept()
+
+    assert tables(here) == []
+    context = here.context
+    document = state_document(context.mirror.state, context.clock())
+    (found,) = document["interventions"]
+    assert found["kind"] == "comment_deleted"
+    assert found["convoy"] == NAME
+    assert found["why"] == (
+        f"its comment on issue #{here.issue} was deleted twice, so brat will not "
+        "post it again"
+    )
+
+    assert "### Convoy `" in await here.answer("/brat status")
+    await here.do(BlockTask(convoy=NAME, task=1, why="no CI"))
+    await here.swept()
+    assert "no CI" in here.spoken()[-1]  # what waits for people still reaches them
+
+
+async def test_a_deletion_that_a_change_of_the_convoy_finds_is_noted_too(
+    here: Room,
+) -> None:
+    await delete_comment(here)
+    await here.answer("/brat drop task-2")
+    assert here.context.troubles == {}
+
+    await here.swept()
+
+    (table,) = tables(here)
+    assert "| 2 | two | dropped |" in table
+
+
+async def test_a_forge_that_hides_the_whole_issue_has_deleted_no_comment(
+    hall: Lobby,
+) -> None:
+    issue = await hall.write("Spell words", "- [ ] one\n")
+    await hall.labelled(issue)
+    (convoy,) = hall.convoys()
+    assert convoy.comment is not None
+    faults = Faults(hall.forge.folder)
+    faults.refuse("GET", f".*/issues/({issue}|comments/.*)", 404, "Not Found")
+
+    await hall.swept(2)
+    faults.lift()
+
+    (found,) = hall.convoys()
+    assert (found.comment, found.deleted_comments) == (convoy.comment, 0)
+    assert sum("### Convoy" in text for text in hall.said()) == 1

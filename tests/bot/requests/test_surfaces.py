@@ -25,7 +25,7 @@ from bot.requests.verb_table import (
 from bot.text.slash_commands import SlashCommand, slash_commands, ticked_in, unticked
 from brat.commands.command_line import command_line
 from convoy.events.people_events import ConvoyPaused
-from convoy.rules.people import BlockTask, FailConvoy
+from convoy.rules.people import FailConvoy
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec
 
@@ -104,7 +104,7 @@ def test_buttons_are_shown_where_they_can_be_pressed() -> None:
     rules = Rules().planned(spec(1), spec(2), spec(3), approve="plan")
     planned = convoy_buttons(rules.convoy)
     rules = Rules().planned(spec(1), spec(2), spec(3)).started(1)
-    rules.do(BlockTask(convoy=NAME, task=2, why="no CI"))
+    rules.blocked(2, "no CI")
     tasks = [task_buttons(rules.task(number)) for number in (1, 2, 3)]
     active = convoy_buttons(rules.convoy)
     paused = convoy_buttons(rules.do(ConvoyPaused(convoy=NAME, by="ann")).convoy)
@@ -134,7 +134,7 @@ def keys(rules: Rules) -> list[str]:
 
 def blocked(**given: object) -> Rules:
     rules = Rules().planned(spec(1), spec(2), **given)
-    return rules.do(BlockTask(convoy=NAME, task=2, why="no CI"))
+    return rules.blocked(2, "no CI")
 
 
 def test_only_what_can_be_done_is_offered() -> None:
@@ -172,7 +172,7 @@ def test_ticks_are_found_in_the_comment_and_can_be_taken_back(ticked: set[str]) 
 
 def test_a_title_or_a_reason_makes_no_box() -> None:
     rules = Rules().planned(spec(1, title=f"x\n{FORGED}"), spec(2))
-    rules.do(BlockTask(convoy=NAME, task=2, why=f"y\n{FORGED}"))
+    rules.blocked(2, f"y\n{FORGED}")
 
     assert ticked_in(convoy_comment(rules.convoy)) == frozenset()
 
@@ -180,6 +180,6 @@ def test_a_title_or_a_reason_makes_no_box() -> None:
 def test_many_blocked_tasks_do_not_fill_the_comment() -> None:
     rules = Rules().planned(*(spec(number) for number in range(1, 41)), tasks=50)
     for number in range(1, 41):
-        rules.do(BlockTask(convoy=NAME, task=number, why="no CI"))
+        rules.blocked(number, "no CI")
 
     assert convoy_comment(rules.convoy).count("- [ ] ") == 21

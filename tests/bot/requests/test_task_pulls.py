@@ -15,7 +15,7 @@ from tests.bot.room import NAME, REPO, TWO_WAYS, Room, room
 from tests.world.forge_rules import pull_request, put_ruleset
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.injected_faults import Faults
-from tests.world.rules import Rules, sha, spec
+from tests.world.rules import Rules, made, sha, spec
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -85,16 +85,7 @@ def test_what_a_person_has_to_approve_has_a_pull_request_all_the_same(
     *, approvals: int, ci_files: tuple[str, ...], shown: bool
 ) -> None:
     rules = Rules().planned(spec(1), task_pulls=False, approvals=approvals).started(1)
-    done = AcceptWork(
-        convoy=rules.convoy.name,
-        task=1,
-        attempt=1,
-        commit=sha("a"),
-        base=sha("0"),
-        files=ci_files,
-        ci_files=ci_files,
-    )
-    rules.do(done)
+    rules.do(made(AcceptWork, commit=sha("a"), files=ci_files, ci_files=ci_files))
 
     key = pull_key(rules.convoy.name, 1)
     assert (key in rules.state.intents) == shown

@@ -12,11 +12,11 @@ from bot.serving.service_metrics import RepositoryStanding, ServiceMetrics
 from convoy.model.records import Usage
 from convoy.rules.ending import LoseSession
 from convoy.rules.landing import FailMerge
-from convoy.rules.people import BlockTask, DropTask, RetryTask
+from convoy.rules.people import DropTask, RetryTask
 from tests.bot.serving.hosted_town import hosting
 from tests.documents.pages import ROOT
 from tests.world.forge import Town
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 FOLDER = ROOT / "deploy/monitoring"
 
@@ -67,18 +67,12 @@ def story() -> Rules:
     """Two attempts, three candidates, one landing, one task given up by a person."""
     rules = Rules().planned(spec(1), spec(2))
     rules.started(1).accepted(1, sha("a")).offered(1, sha("b"), sha("0"))
-    red = FailMerge(convoy=NAME, task=1, candidate=sha("b"), cause="red", why="red")
+    red = made(FailMerge, candidate=sha("b"), cause="red")
     rules.do(red).landed(1, sha("c")).started(2)
     usage = Usage(input_tokens=7, cached_tokens=5, output_tokens=3, usd=0.25)
-    rules.do(
-        LoseSession(
-            convoy=NAME, task=2, attempt=1, cause="lost", why="died", usage=usage
-        ),
-        BlockTask(convoy=NAME, task=2, why="no CI"),
-        RetryTask(convoy=NAME, task=2, by="ann"),
-        BlockTask(convoy=NAME, task=2, why="no CI"),
-        DropTask(convoy=NAME, task=2, why="enough"),
-    )
+    rules.do(made(LoseSession, task=2, cause="lost", usage=usage)).blocked(2, "no CI")
+    rules.do(RetryTask(convoy=NAME, task=2, by="ann")).blocked(2, "no CI")
+    rules.do(DropTask(convoy=NAME, task=2, why="enough"))
     return rules
 
 

@@ -20,12 +20,12 @@ from convoy.model.records import Settings, Usage
 from convoy.model.state import Convoy
 from convoy.model.work import Work
 from convoy.rules.ending import LoseSession
-from convoy.rules.people import BlockTask, FailConvoy
+from convoy.rules.people import FailConvoy
 from convoy.text import clean, harmless, inline
 from tests.convoy.anything import hostile
 from tests.convoy.stories import landed_whole, went_wrong
 from tests.world.requests import carried_out
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 HOSTILE = (
     "Done! | merged | [x](http://evil) ![i](u) `c` <img src=x> **b** _u_ ~~s~~ \\ "
@@ -35,8 +35,7 @@ HOSTILE = (
 
 def hurt(title: str = HOSTILE, why: str = HOSTILE) -> Convoy:
     rules = Rules().planned(spec(1, title=title), spec(2, title=title), attempts=1)
-    rules.do(BlockTask(convoy=NAME, task=2, why=why)).started(1)
-    rules.do(LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why=why))
+    rules.blocked(2, why).started(1).do(made(LoseSession, cause="lost", why=why))
     return rules.do(FailConvoy(convoy=NAME, why=why)).convoy
 
 
@@ -51,11 +50,7 @@ def test_a_convoy_that_is_planned_says_little() -> None:
 async def test_a_convoy_says_what_its_sessions_used() -> None:
     usage = Usage(input_tokens=1200, cached_tokens=300, output_tokens=40, usd=1.5)
     rules = Rules().planned(spec(1), attempts=2).started(1)
-    rules.do(
-        LoseSession(
-            convoy=NAME, task=1, attempt=1, cause="lost", why="died", usage=usage
-        )
-    )
+    rules.do(made(LoseSession, cause="lost", usage=usage))
     said = "1,500 tokens in (300 cached), 40 out, $1.50"
 
     assert f"\nSessions have used {said}.\n" in convoy_comment(rules.convoy)
@@ -70,7 +65,7 @@ def test_a_convoy_at_work_shows_where_each_task_stands() -> None:
     )
     rules.landed(1, sha("a")).started(3).started(4).accepted(4, sha("b"))
     rules.offered(4, sha("c"), sha("a"))
-    rules.do(BlockTask(convoy=NAME, task=5, why="no check has reported"))
+    rules.blocked(5, "no check has reported")
     text = convoy_comment(rules.convoy)
     boxes = "retry/5 -->\n- [ ] Cancel the convoy <!-- brat:box=cancel -->"
 

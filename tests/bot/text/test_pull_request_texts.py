@@ -5,12 +5,11 @@ from inline_snapshot import snapshot
 
 from bot.text.merge_texts import TEXT_CHARS, ci_is_red, end_of
 from bot.text.pull_request_texts import convoy_pull_body, pull_title
-from convoy.events.forge_actions import ActionDone
-from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession
+from convoy.rules.ending import AcceptNothing, LoseSession
 from convoy.rules.landing import LandMerge
 from convoy.rules.people import DropTask
 from tests.bot.text.test_convoy_comment import HOSTILE
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 WEB = "https://github.com/pat/project"
 
@@ -23,16 +22,7 @@ def landed(
     judged: tuple[str, ...] = ("ci",),
 ) -> Rules:
     """Start a task, take in a change of these files, and land it."""
-    rules.started(number)
-    done = AcceptWork(
-        convoy=NAME,
-        task=number,
-        attempt=rules.task(number).started,
-        commit=commit,
-        base=sha("0"),
-        files=files,
-    )
-    rules.do(done, ActionDone(key=f"pull:{NAME}/{number}", number=10 + number))
+    rules.started(number).accepted(number, commit, *files)
     rules.offered(number, commit, rules.convoy.base)
     land = LandMerge(convoy=NAME, task=number, candidate=commit, judged=judged)
     return rules.do(land)
@@ -43,8 +33,7 @@ def whole() -> Rules:
         spec(1), spec(2), spec(3, title=HOSTILE), spec(4), spec(5, title="Dream")
     )
     landed(rules, 1, sha("a"), "docs/api.md")
-    lost = LoseSession(convoy=NAME, task=2, attempt=1, cause="lost", why="died")
-    rules.started(2).do(lost)
+    rules.started(2).do(made(LoseSession, task=2, cause="lost"))
     landed(rules, 2, sha("b"), "auth/tokens.py", "pyproject.toml")
     landed(rules, 3, sha("c"), "words.py", "tests/test_words.py")
     rules.started(4).do(AcceptNothing(convoy=NAME, task=4, attempt=1))
