@@ -7,7 +7,7 @@ import pytest
 import respx
 from msgspec.structs import replace
 
-from bot.forge.checks import Button, CheckView
+from bot.forge.checks import CheckView
 from bot.forge.github import GitHub
 from bot.forge.rest import Refused
 from convoy.model import ids
@@ -51,25 +51,6 @@ async def shown(github: GitHub, view: CheckView) -> None:
     await runs.show(view, await runs.found(view))
 
 
-async def test_a_check_is_made_when_there_is_none(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    forge.get(RUNS).respond(json={"total_count": 0, "check_runs": []})
-    made = forge.post(f"{REPO}/check-runs").respond(201, json=MADE)
-
-    await shown(github, VIEW)
-
-    assert sent(made) == {
-        "name": "brat (task-2)",
-        "head_sha": COMMIT,
-        "external_id": "brat:check:fix-7/2/1",
-        "details_url": "https://example.org/issues/7",
-        "status": "in_progress",
-        "output": {"title": "In the merge queue", "summary": "Task 2."},
-        "actions": [],
-    }
-
-
 async def test_a_check_is_found_by_its_key_and_changed_in_place(
     github: GitHub, forge: respx.MockRouter
 ) -> None:
@@ -101,36 +82,6 @@ async def test_a_check_that_another_jobs_token_made_is_made_anew(
     body = json.loads(made.calls.last.request.content)
     assert (body["name"], body["conclusion"]) == (VIEW.name, "success")
     assert body["output"]["annotations"][0]["message"] == "it fails"
-
-
-async def test_its_lines_are_marked_once_and_its_buttons_kept(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    blocked = replace(
-        VIEW,
-        conclusion="action_required",
-        places=(FailingPlace("tests/test_a.py", 7, "1 != 2"),),
-        buttons=(Button(label="Try again", description="Again", identifier="retry"),),
-    )
-    mark = {
-        "path": "tests/test_a.py",
-        "start_line": 7,
-        "end_line": 7,
-        "annotation_level": "failure",
-        "message": "1 != 2",
-    }
-    changed = forge.patch(f"{REPO}/check-runs/5").respond(json=MADE)
-    forge.get(RUNS).respond(json=listed(VIEW))
-    await shown(github, blocked)
-    first: Any = sent(changed)
-
-    forge.get(RUNS).respond(json=listed(VIEW, marks=1))
-    await shown(github, blocked)
-    second: Any = sent(changed)
-
-    assert first["output"]["annotations"] == [mark]
-    assert "annotations" not in second["output"]
-    assert [each["identifier"] for each in second["actions"]] == ["retry"]
 
 
 async def test_what_is_shown_already_is_not_written_again(

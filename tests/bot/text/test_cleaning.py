@@ -210,14 +210,6 @@ def test_a_long_text_ends_at_the_end_of_a_line_and_says_so() -> None:
     )
 
 
-def test_a_long_line_is_cut_inside() -> None:
-    assert (
-        clean_markdown("x" * 300, limit=200) == "x" * (200 - len(CUT_NOTE)) + CUT_NOTE
-    )
-    assert clean_markdown("x" * 300, limit=20) == "x" * 20
-    assert clean_markdown("x" * 300, limit=0) == ""
-
-
 def test_what_is_too_long_to_be_read_is_cut_with_a_note() -> None:
     assert clean_markdown("<!-- -->" * 40_000, limit=ROOM) == CUT_NOTE
 

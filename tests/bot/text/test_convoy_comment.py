@@ -12,9 +12,8 @@ from msgspec.structs import replace
 from bot.requests.answers import convoy_comment
 from bot.requests.verb import Asker, Request
 from bot.roles.result_artifact import ClaimedWalls, Result
-from bot.text.convoy_comment import LABELS, convoy_table, wanted_labels
+from bot.text.convoy_comment import convoy_table
 from bot.text.pull_request_texts import convoy_pull_body, pull_title, task_pull_body
-from convoy.events.people_events import ConvoyPaused
 from convoy.model import ids
 from convoy.model.records import Settings, Usage
 from convoy.model.state import Convoy
@@ -23,7 +22,7 @@ from convoy.rules.ending import LoseSession
 from convoy.rules.people import FailConvoy
 from convoy.text import clean, harmless, inline
 from tests.convoy.anything import hostile
-from tests.convoy.stories import landed_whole, went_wrong
+from tests.convoy.stories import went_wrong
 from tests.world.requests import carried_out
 from tests.world.rules import NAME, Rules, made, sha, spec
 
@@ -90,21 +89,6 @@ def test_a_convoy_at_work_shows_where_each_task_stands() -> None:
 | 6 | Task 6 | queued | shell | 0 |  |  |  | a free slot |
 
 """)
-
-
-def test_a_convoy_that_landed_says_so() -> None:
-    text = convoy_comment(landed_whole().convoy)
-
-    for line in (
-        "### Convoy `fix-7`: complete · 2 of 3 merged · 1 dropped",
-        "🟩🟩⬛",
-        "| 2 | Task 2 | dropped | shell | 0 |  |  |  |  |",
-        "| 3 | Task 3 | merged | shell | 1 | 1s |  | no change |  |",
-        "The convoy's own pull request: #20.",
-        "**Answers**, newest first:\n\n- ann: Task 2 is dropped.",
-    ):
-        assert f"\n{line}\n" in text
-    assert "- [ ]" not in text
 
 
 def test_a_convoy_that_failed_says_why() -> None:
@@ -214,17 +198,6 @@ def test_a_plan_that_waits_shows_its_order() -> None:
     assert '- **1. Say "one"]; &lt;b>**' in comment
 
 
-def test_an_issue_has_the_label_of_its_convoys_state_alone() -> None:
-    rules = Rules().planned(spec(1))
-
-    assert wanted_labels(rules.convoy, "brat") == (
-        {"brat:active"},
-        {"brat", *LABELS} - {"brat:active"},
-    )
-    rules.do(ConvoyPaused(convoy=NAME, by="ann"))
-    assert wanted_labels(rules.convoy, "brat")[0] == {"brat:paused"}
-
-
 def test_a_pull_request_closes_and_skips_nothing_by_a_planners_words() -> None:
     url = "https://github.example/a/b/issues/3"
     words = f"Fixes GH-7 [skip ci], closes {url} @ann"
@@ -236,15 +209,6 @@ def test_a_pull_request_closes_and_skips_nothing_by_a_planners_words() -> None:
     assert inline(words).startswith("Fixes issue GH-7 ")
     assert f"closes issue {url}" in inline(words)
     assert harmless(words) == (inline(words),)
-
-
-def test_a_title_is_never_longer_than_the_forge_takes() -> None:
-    rules = Rules().planned(spec(1, title="x" * 300))
-    convoy = replace(rules.convoy, title="x" * 256)
-
-    assert len(pull_title(convoy, rules.task(1))) == 256
-    assert len(pull_title(convoy, None)) == 256
-    assert pull_title(convoy, None).endswith("x… (convoy fix-7)")
 
 
 # --- where an agent worked without walls, its convoy and work say so ------------------
