@@ -70,12 +70,8 @@ class Story:
 
     async def hand_over(self, way: Callable[[Post], Post]) -> None:
         """Bring what the forge sent since the last time to the door, in some way."""
-
-        async def all_sent() -> bool:
-            known = kept_in(self.here.forge.store).deliveries.all()
-            return not any(one.pending for one in known)
-
-        await until(all_sent)
+        sent = kept_in(self.here.forge.store).deliveries
+        await until(lambda: not any(one.pending for one in sent.all()))
         post = self._receiver.came[self._handed :]
         self._handed = len(self._receiver.came)
         for delivery in way(post):

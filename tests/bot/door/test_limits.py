@@ -4,7 +4,11 @@ import asyncio
 import logging
 import socket
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+)
 from ipaddress import ip_network
 from pathlib import Path
 
@@ -241,6 +245,12 @@ HOOKS = (ip_network("192.30.252.0/22"), ip_network("2a0a:a440::/29"))
 GITHUB = "192.30.252.7"
 
 
+def guarded(origins: Origins) -> AbstractAsyncContextManager[int]:
+    secrets = ("made-up-secret",)
+    door = Door(secrets=secrets, place_of=lambda _: None, origins=origins)
+    return listening(door.application(), "127.0.0.1", 0)
+
+
 def allow(peer: str | None, forwarded: Sequence[str] = (), proxies: int = 0) -> bool:
     return Origins(networks=HOOKS, proxies=proxies).allow(peer, forwarded)
 
@@ -291,12 +301,7 @@ def test_behind_proxies_only_theirs_is_believed(
     (Origins(), 401),
 )
 async def test_the_door_answers_403(origins: Origins, status: int) -> None:
-    door = Door(
-        secrets=("made-up-secret",),
-        place_of=lambda _: None,
-        origins=origins,
-    )
-    async with listening(door.application(), "127.0.0.1", 0) as port:
+    async with guarded(origins) as port:
         url = f"http://127.0.0.1:{port}"
         async with httpx.AsyncClient(
             base_url=url, trust_env=False, timeout=patient(20)
@@ -309,12 +314,7 @@ async def test_the_door_answers_403(origins: Origins, status: int) -> None:
 
 async def test_nothing_of_the_body_is_waited_for() -> None:
     """A sender that says how much comes, and sends nothing, is answered at once."""
-    door = Door(
-        secrets=("made-up-secret",),
-        place_of=lambda _: None,
-        origins=Origins(networks=HOOKS),
-    )
-    async with listening(door.application(), "127.0.0.1", 0) as port:
+    async with guarded(Origins(networks=HOOKS)) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         head = f"POST {WEBHOOK_PATH} HTTP/1.1\r\nHost: localhost\r\n"
         writer.write(f"{head}Content-Length: 9\r\n\r\n".encode())

@@ -199,10 +199,10 @@ async def made(town: Town, name: str, policy: object, *patterns: str) -> None:
         assert answer.status_code == 200, answer.text
 
 
-async def seen(town: Town, *named: str, by: str = "bot") -> frozenset[str] | None:
+async def seen(town: Town, *named: str, repo: str = REPO) -> frozenset[str] | None:
     async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
-        rest = Rest(client, api_url=f"{town.url}/api/v3", token=town.tokens[by])
-        return await open_environments(rest, REPO, named)
+        rest = Rest(client, api_url=f"{town.url}/api/v3", token=town.tokens["bot"])
+        return await open_environments(rest, repo, named)
 
 
 async def test_an_environment_is_open_unless_its_policy_keeps_our_branches_out(
@@ -220,7 +220,4 @@ async def test_an_environment_is_open_unless_its_policy_keeps_our_branches_out(
 
 
 async def test_what_the_forge_hides_is_not_known(town: Town) -> None:
-    async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
-        rest = Rest(client, api_url=f"{town.url}/api/v3", token=town.tokens["bot"])
-
-        assert await open_environments(rest, "alice/hidden", ["prod"]) is None
+    assert await seen(town, "prod", repo="alice/hidden") is None

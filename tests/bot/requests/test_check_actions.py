@@ -62,15 +62,6 @@ async def shown_check(here: Room) -> CheckRun:
 
 
 @pytest.mark.room(delivered=True, extend=github)
-async def test_re_run_on_the_forge_comes_by_the_apps_webhook(here: Room) -> None:
-    check = await shown_check(here)
-    await here.asked("POST", f"check-runs/{check.id}/rerequest", None)
-    await here.until(lambda: here.task(1).state == "queued")
-
-    assert "Task 1 is queued again" in here.shown()[-1]
-
-
-@pytest.mark.room(delivered=True, extend=github)
 async def test_the_buttons_of_a_check_are_commands(here: Room) -> None:
     check = await shown_check(here)
     assert [each.label for each in check.actions] == ["Try again", "Give up"]

@@ -69,12 +69,6 @@ EVERYONE: tuple[Role, ...] = ("mayor", "witness", "refinery", "deacon")
 RESOLVE = "sed -i '/^<<<<<<< /d; /^=======$/d; /^>>>>>>> /d' list"
 
 
-async def said_red(here: Room, number: int) -> None:
-    head = (await here.person.pulls.one(number)).head.sha
-    said = {"context": "ci", "state": "failure", "description": "2 of 9 tests failed"}
-    await here.asked("POST", f"statuses/{head}", said)
-
-
 async def finished(here: Room, number: int) -> Convoy:
     """Let CI be green on all that is built until a pull request's convoy has ended."""
     await here.until(lambda: given(here, number).ended, red=frozenset())
@@ -184,7 +178,8 @@ async def test_what_stands_on_a_refused_pull_request_lands_without_it(
 async def test_an_agent_works_on_a_persons_red_pull_request(here: Room) -> None:
     number = await opened(here, "work", {"bad": b"bad\n"})
     before = here.tip("work")
-    await said_red(here, number)
+    red = {"context": "ci", "state": "failure", "description": "2 of 9 tests failed"}
+    await here.asked("POST", f"statuses/{before}", red)
     said = await here.heard("/brat fix", on=number)
     convoy = await finished(here, number)
 

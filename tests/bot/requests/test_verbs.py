@@ -216,10 +216,7 @@ def page() -> str:
 def test_the_help_shows_what_the_page_shows(page: str) -> None:
     head, _, rows = help_text().partition("\n\n")
 
-    assert head == snapshot(
-        "Write each command on its own line, outside lists, quotes and code. A "
-        "comment can contain up to 10 commands."
-    )
+    assert "up to 10 commands" in head
     assert rows in page
     assert all(f"| `/brat {name}" in rows for name in BY_NAME)
 

@@ -53,12 +53,12 @@ def next_base(here: Room) -> str:
 
 
 async def half_done(
-    here: Room, folder: Path, name: str = "half.txt"
+    here: Room, folder: Path
 ) -> tuple[Work, str, str, tuple[str, bytes]]:
     """Start task 1; return its agent's repository, its base, a commit and a bundle."""
     base = await here.started(1, run=77)
     work = Work(folder, here.context.mirror.path, base)
-    half = work.commit({name: b"half\n"}, base)
+    half = work.commit({"half.txt": b"half\n"}, base)
     return work, base, half, ("work.bundle", work.bundled(half))
 
 

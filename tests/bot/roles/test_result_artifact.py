@@ -47,6 +47,7 @@ from tests.bot.result_artifacts import (
     zipped,
 )
 from tests.world.cases import looped
+from tests.world.rules import made
 
 
 def test_a_good_parcel_is_taken_and_its_files_go_when_it_is_closed() -> None:
@@ -77,11 +78,11 @@ def test_every_file_a_runner_leaves_is_known(method: int) -> None:
 
 
 def test_what_the_runner_writes_is_taken(tmp_path: Path) -> None:
-    started = TaskStarted(
+    started = made(
+        TaskStarted,
         **WHO,
         session=ACTOR.hex(),
         nonce=NONCE,
-        base="b" * 40,
         branch="convoy/fix-7/task-2",
         title="Fix it",
         instructions="Do.",

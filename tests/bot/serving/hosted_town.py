@@ -9,6 +9,7 @@ import httpx
 from bot.forge.app_auth import PERMISSIONS
 from bot.serving.host import Host, hosted
 from bot.settings.bot_settings import ServiceSettings, Settings
+from convoy.model.state import State
 from tests.bot.hosted import settings
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, until
@@ -73,6 +74,12 @@ async def accepted(here: Town, repo: str, number: int) -> None:
         return "brat:active" in {label["name"] for label in issue["labels"]}
 
     await until(shown, deadline_s=patient(60))
+
+
+def state_of(host: Host, repo: str) -> State:
+    """Return what a repository's log says; as long as it is not served, nothing."""
+    one = host.served.get(repo)
+    return one.loop.context.mirror.state if one and one.loop else State()
 
 
 async def ready(host: Host) -> dict[str, Any]:

@@ -92,11 +92,8 @@ async def test_deliveries_that_fail_are_explained(here: Town) -> None:
         hosting = app(here, hook=receiver.url)
         await here.issue()
 
-        async def tried() -> bool:
-            known = kept_in(here.forge.store).deliveries.all()
-            return bool(known) and not any(one.pending for one in known)
-
-        await until(tried)
+        sent = kept_in(here.forge.store).deliveries
+        await until(lambda: sent.all() and not any(each.pending for each in sent.all()))
 
     found = about(await looked(hosting), "deliveries")
     assert found.said.endswith("failed (newest: status 401)")

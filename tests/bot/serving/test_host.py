@@ -21,6 +21,7 @@ from tests.bot.serving.hosted_town import (
     labelled,
     ready,
     running,
+    state_of,
 )
 from tests.bot.there import there
 from tests.world.forge import REPO, Town, until
@@ -37,13 +38,8 @@ async def test_each_repository_is_served_and_woken_by_its_own_deliveries(
             url = f"http://127.0.0.1:{host.port}{WEBHOOK_PATH}"
             here.forge.add_hook(repo, url, SECRET)
 
-        async def ticked() -> bool:
-            loops = [one.loop for one in host.served.values()]
-            return len(loops) == 2 and all(
-                loop and loop.context.mirror.head for loop in loops
-            )
-
-        await until(ticked, deadline_s=patient(60))
+        for repo in (REPO, OTHER):
+            await until(lambda: state_of(host, repo).bots, deadline_s=patient(60))  # noqa: B023
         first = await labelled(here, REPO)
         second = await labelled(here, OTHER)
         await accepted(here, REPO, first)

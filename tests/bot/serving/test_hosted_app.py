@@ -15,6 +15,7 @@ from tests.bot.serving.hosted_town import (
     labelled,
     ready,
     running,
+    state_of,
 )
 from tests.world.forge import REPO, Town, until
 from tests.world.github_forge.apps import Apps
@@ -98,13 +99,7 @@ async def test_what_was_refused_is_tried_again_when_the_installation_changes(
     faults.refuse("POST", r".*/issues/\d+/labels", 403, "Not for you")
     number = await labelled(here, REPO)
     async with running(hosting(here, repositories=(REPO,), sweep_s=3600)) as host:
-
-        async def refused() -> bool:
-            one = host.served.get(REPO)
-            loop = one.loop if one else None
-            return bool(loop and loop.context.mirror.state.set_aside)
-
-        await until(refused, deadline_s=patient(60))
+        await until(lambda: state_of(host, REPO).set_aside, deadline_s=patient(60))
         faults.lift()
         host.roster_changed()
         await accepted(here, REPO, number)

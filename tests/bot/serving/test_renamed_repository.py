@@ -20,6 +20,7 @@ from tests.bot.serving.hosted_town import (
     hosting,
     labelled,
     running,
+    state_of,
 )
 from tests.world.forge import REPO, Town, make_source, until
 from tests.world.patience import patient
@@ -88,11 +89,7 @@ async def test_a_renamed_repository_keeps_its_log_and_its_folder(here: Town) -> 
 
         moved = rename(here.forge, REPO, "moved")
 
-        async def read() -> bool:
-            one = host.served.get(moved)
-            return bool(one and one.loop and one.loop.context.mirror.state.convoys)
-
-        await until(read, deadline_s=patient(60))
+        await until(lambda: state_of(host, moved).convoys, deadline_s=patient(60))
         after = host.served[moved].settings
         assert [*host.served] == [moved]
     assert before
