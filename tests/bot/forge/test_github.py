@@ -150,8 +150,7 @@ async def test_who_set_the_label_last_counts(
     )
 
     last = there(await github.labelling(7, "brat"))
-    assert last.actor is not None
-    assert last.actor.login == "bea"
+    assert there(last.actor).login == "bea"
     assert await github.labelling(7, "other") is None
 
 
@@ -221,24 +220,6 @@ async def test_its_own_comment_is_found_by_its_key(
     assert await github.said(7, "comment:other", "brat") is None
 
 
-async def test_a_pull_request_is_found_by_its_branches_open_or_not(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    sides = {"head": {"ref": "h", "sha": "1"}, "base": {"ref": "b", "sha": "0"}}
-    pulls = [
-        {"number": 12, "state": "closed", **sides},
-        {"number": 3, "state": "open", **sides},
-    ]
-    route = forge.get(f"{REPO}/pulls").respond(json=pulls)
-
-    found = there(await github.pulls.of("convoy/fix-7/task-1", "release/1.0+x#1&2%41"))
-
-    assert found.number == 12
-    asked = route.calls.last.request.url.params
-    assert asked["head"] == "octo:convoy/fix-7/task-1"
-    assert (asked["base"], asked["state"]) == ("release/1.0+x#1&2%41", "all")
-
-
 async def test_the_last_assignment_to_the_bot_counts(
     github: GitHub, forge: respx.MockRouter
 ) -> None:
@@ -263,6 +244,5 @@ async def test_the_last_assignment_to_the_bot_counts(
 
     found = there(await github.assignment(7, "brat[bot]"))
 
-    assert found.assigner is not None
-    assert found.assigner.login == "bea"
+    assert there(found.assigner).login == "bea"
     assert await github.assignment(7, "nobody") is None

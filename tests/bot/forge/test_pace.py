@@ -349,9 +349,6 @@ def left(shares: RequestShares, now: float) -> int:
     return sent
 
 
-URL = "/repos/alice/app/issues/1"
-
-
 def budget(left: int) -> RequestBudget:
     return RequestBudget(limit=HOURLY_OF_A_JOB, left=left, resets_at=3_600.0)
 
@@ -398,14 +395,14 @@ async def test_what_is_kept_is_for_answers_to_people_until_the_hour_is_over() ->
     async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as client:
         pace = Pace(pacing(1.0, of_a_job=True), time=hand.time)
         rest = Rest(client, api_url="https://api.github.com", token="t", pace=pace)
-        await rest.get(URL)
+        await rest.get(ISSUE)
 
         with pytest.raises(OverShare, match="reserved for answering people") as refused:
-            await rest.get(URL)
+            await rest.get(ISSUE)
         with going(Precedence.ANSWER):
-            await rest.get(URL)
+            await rest.get(ISSUE)
 
         assert asked == 2
         assert refused.value.retry_at == int(hand.time.wall() + 900) * 1000
         hand.passed += 901
-        await rest.get(URL)
+        await rest.get(ISSUE)

@@ -113,10 +113,6 @@ def test_what_is_refused_stays_aside_though_another_step_of_it_works() -> None:
     assert failures.keep_back(item)
 
 
-def asked() -> StartRequest:
-    return StartRequest(issue=1, title="Fix it", text="Fix it", by="alice")
-
-
 def hooked(folder: Path, name: str, script: str) -> Path:
     """Write a hook of the server's into its only repository."""
     (bare,) = (folder / "forge").glob("repos/*/*.git")
@@ -200,7 +196,8 @@ async def test_where_no_ref_is_named_halves_are_tried(tmp_path: Path) -> None:
 async def test_a_log_that_is_refused_is_tried_once_a_minute(tmp_path: Path) -> None:
     pushes = tmp_path / "pushes"
     async with served(tmp_path, Refusing(0, "/nothing")) as (here, loop):
-        loop.context.inbox.put("a-delivery", asked())
+        asked = StartRequest(issue=1, title="Fix it", text="Fix it", by="alice")
+        loop.context.inbox.put("a-delivery", asked)
         noon = loop.context.clock() // DAY_MS * DAY_MS + DAY_MS // 2
         loop.context.clock = lambda: noon  # it is told once a day
         hook = hooked(

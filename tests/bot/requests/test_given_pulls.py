@@ -307,8 +307,7 @@ async def test_where_only_pull_requests_land_the_forge_merges_what_ci_judged(
         assert contains(mine, here.tip("more"))
         assert (here.tip("more") == mine) == (whose == "current")
         same = here.context.composer.same_tree
-        assert convoy.landed is not None
-        assert same(convoy.landed, convoy.built)
+        assert same(there(convoy.landed), convoy.built)
 
 
 GONE, PUSHED = (

@@ -220,8 +220,7 @@ async def approval(here: Room) -> None:
 
 async def red(here: Room) -> None:
     await here.loop.tick()
-    candidate = here.task(2).candidate
-    assert candidate is not None
+    candidate = there(here.task(2).candidate)
     why = f"CI is red on {candidate.commit[:10]}: 1 failed"
     fail = FailMerge(
         convoy=NAME, task=2, candidate=candidate.commit, cause="red", why=why

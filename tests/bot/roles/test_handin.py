@@ -17,6 +17,7 @@ from tests.bot.hostile import Work
 from tests.bot.lobby import CONFIG
 from tests.bot.result_artifacts import result, zipped
 from tests.bot.room import NAME, Room, room
+from tests.bot.there import there
 
 CUT = {"conclusion": "timed_out", "outcome": "deadline", "why": "It was ended."}
 
@@ -77,8 +78,7 @@ async def test_the_whole_of_the_work_is_handed_in_by_who_went_on(
     assert next_base(here) == half
 
     assert await here.started(1, run=78) == half
-    attempt = here.task(1).attempt
-    assert attempt is not None
+    attempt = there(here.task(1).attempt)
     assert (attempt.root, attempt.salvaged) == (base, 1)
     whole = work.commit({"whole.txt": b"whole\n"}, half)
     bundle = ("work.bundle", work.bundled(whole, half))
@@ -163,8 +163,7 @@ async def test_what_was_done_until_then_is_gone_on_from(
     half, packed = bundle(here, tmp_path / "agent", base, "half.txt")
     files = [] if way == "feed" else [(way, packed)]
     if not files:
-        assert here.context.feed is not None
-        here.context.feed.keep(f"{NAME}/1/1", packed)
+        there(here.context.feed).keep(f"{NAME}/1/1", packed)
 
     task = await lost(here, *files)
 
@@ -183,8 +182,7 @@ async def test_where_the_newest_is_of_no_use_an_older_one_is(
 
     task = await lost(here, ("work.bundle", cut), (CHECKPOINT, packed))
 
-    assert task.half_done is not None
-    assert task.half_done.commit == half
+    assert there(task.half_done).commit == half
 
 
 @pytest.mark.parametrize(
@@ -236,8 +234,7 @@ async def test_messages_that_would_do_something_are_text_on_the_branch(
     assert task.state == "needs-review", task.why
     history = here.history()
     landing = history.at(here.tip(ids.task_branch(NAME, 1)))
-    assert task.work is not None
-    assert str(landing.id) == task.work.commit
+    assert str(landing.id) == there(task.work).commit
     assert landing.message == "Add b (skip ci)\n"
     assert landing.parents[0].message == "Fixes issue #12\n"
     assert landing.tree_id == work.history.at(tip).tree_id

@@ -66,35 +66,25 @@ async def test_nothing_is_loosened_when_asked_to_fix(
     assert {call.request.method for call in forge.calls} == {"GET"}
 
 
-async def test_the_default_token_only_reads_when_asked_to_fix(
-    rest: Rest, forge: respx.MockRouter
+@looped(
+    ({"actions": "local_only"}, 0, ["ok", "ok", "fault", "ok"]),
+    ({"default": "write"}, 204, ["ok", "ok", "ok"]),
+    ({"default": "write"}, 403, ["ok", "fault", "ok"]),
+)
+async def test_only_the_default_token_is_switched_when_asked_to_fix(
+    given: dict[str, str],
+    put: int,
+    grades: list[str],
+    rest: Rest,
+    forge: respx.MockRouter,
 ) -> None:
-    settings(forge, on=True, default="write")
-    told = {"default_workflow_permissions": "read"}
-    put = forge.put(f"{ACTIONS}/workflow", json=told).respond(204)
-    looked = await actions(rest, has_loop=True, fix=True)
+    settings(forge, on=True, **given)
+    if put:
+        told = {"default_workflow_permissions": "read"}
+        forge.put(f"{ACTIONS}/workflow", json=told).respond(put, json={})
+    looked = await actions(rest, has_loop=True, fix=bool(put))
 
-    assert [grade for grade, _ in looked] == ["ok", "ok", "ok"]
-    assert put.call_count == 1
-
-
-async def test_what_may_not_be_switched_stays_a_fault(
-    rest: Rest, forge: respx.MockRouter
-) -> None:
-    settings(forge, on=True, default="write")
-    forge.put(f"{ACTIONS}/workflow").respond(403, json={"message": "no"})
-    looked = await actions(rest, has_loop=False, fix=True)
-
-    assert [grade for grade, _ in looked] == ["ok", "fault"]
-
-
-async def test_actions_of_others_are_needed(
-    rest: Rest, forge: respx.MockRouter
-) -> None:
-    settings(forge, on=True, actions="local_only")
-    looked = await actions(rest, has_loop=True, fix=False)
-
-    assert [grade for grade, _ in looked] == ["ok", "ok", "fault", "ok"]
+    assert [grade for grade, _ in looked] == grades
 
 
 async def test_settings_that_are_not_shown_are_a_note(

@@ -42,13 +42,9 @@ def test_a_job_of_github_is_paced_as_github_asks() -> None:
         *("t0ken", "brat.yml", "brat"),
     )
     assert (settings.push_gap_s, settings.write_gap_s) == (20, 1)
-
-
-@looped("http://127.0.0.1:8080", "http://localhost:1")
-def test_a_forge_on_this_machine_has_no_limits(server: str) -> None:
-    settings = read_inputs(TOLD | {"GITHUB_SERVER_URL": server}).settings
-
-    assert (settings.push_gap_s, settings.write_gap_s) == (0, 0)
+    for server in ("http://127.0.0.1:8080", "http://localhost:1"):
+        here = read_inputs(TOLD | {"GITHUB_SERVER_URL": server}).settings
+        assert (here.push_gap_s, here.write_gap_s) == (0, 0)
 
 
 def test_an_app_goes_before_the_jobs_own_token() -> None:
