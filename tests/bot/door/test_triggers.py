@@ -68,18 +68,6 @@ async def test_a_comment_that_names_the_bot_starts_the_first_convoy_only(
     assert len(hall.said()) == said + 1  # the thanks; nobody answers
 
 
-async def test_a_stranger_who_names_the_bot_is_told_once(hall: Lobby) -> None:
-    issue = await hall.write("Idea", f"@brat do\n\n{LIST}", by="mallory")
-    await settled(hall)
-    await hall.people["mallory"].say(issue, "@brat please")
-    await settled(hall)
-
-    assert not hall.convoys()
-    denied, _, answer = hall.said()
-    assert "@mallory You cannot start a convoy" in denied
-    assert "requires write access" in answer
-
-
 async def test_a_mention_counts_for_nothing_where_that_is_configured(
     tmp_path: Path,
 ) -> None:

@@ -139,16 +139,6 @@ def test_a_file_is_merged_in_another_process_where_it_is_large(
     assert getrusage(RUSAGE_CHILDREN).ru_minflt > before
 
 
-def test_on_an_unmoved_base_rebase_gives_the_work_itself(
-    history: History, composer: Composer
-) -> None:
-    forked = Forked(history)
-
-    made = composer.build("rebase", piece(forked.base, forked.work, forked.base))
-
-    assert made == forked.work
-
-
 def test_a_commit_that_has_landed_already_is_left_out(
     history: History, composer: Composer
 ) -> None:

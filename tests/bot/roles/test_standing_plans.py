@@ -45,10 +45,8 @@ async def starting(here: Room) -> Draft:
     ("how", "whys"),
     [
         ("deletes", {texts.NO_COMMENT}),
-        (
-            "edits",
-            {texts.EDITED_APPROVAL, texts.NOT_THE_PLAN},
-        ),  # within a second, or later
+        # within a second, or later
+        ("edits", {texts.EDITED_APPROVAL, texts.NOT_THE_PLAN}),
     ],
 )
 async def test_nothing_starts_by_an_approval_that_was_taken_back(

@@ -152,28 +152,18 @@ def test_no_text_breaks_the_table_or_adds_to_it(title: str, why: str) -> None:
     assert "@" not in html.replace("@\u200b", "")
 
 
-def test_attempts_lead_to_the_newest_run() -> None:
-    convoy = Rules().planned(spec(1)).started(1).convoy
-    (task,) = convoy.tasks
-    ran = replace(convoy, tasks=(replace(task, runs=(7, 8)),))
-    web = "https://example.org/octo/hello"
-
-    assert f"| [1]({web}/actions/runs/8) |" in convoy_table(ran, web=web)
-    assert "| 1 |" in convoy_table(ran)
-
-
-def test_a_candidate_and_what_landed_lead_to_their_checks() -> None:
+def test_attempts_candidates_and_what_landed_lead_to_runs_and_checks() -> None:
     rules = Rules().planned(spec(1), spec(2)).started(1).accepted(1, sha("1"))
     rules.offered(1, sha("c"), sha("0"))
     web = "https://example.org/octo/hello"
+    (task, other), url = rules.convoy.tasks, f"{web}/commit/{sha('c')}/checks"
+    ran = replace(rules.convoy, tasks=(replace(task, runs=(7, 8)), other))
 
-    asked = convoy_table(rules.convoy, web=web)
-    landed = convoy_table(rules.landed_as(1, sha("c")).convoy, web=web)
-
-    url = f"{web}/commit/{sha('c')}/checks"
-    assert f"| [CI requested]({url}) |" in asked
-    assert f"| [checks]({url}) |" in landed
+    assert f"| [1]({web}/actions/runs/8) |" in convoy_table(ran, web=web)
+    assert f"| [CI requested]({url}) |" in convoy_table(ran, web=web)
     assert "Checks" not in convoy_table(rules.convoy)
+    landed = convoy_table(rules.landed_as(1, sha("c")).convoy, web=web)
+    assert f"| [checks]({url}) |" in landed
 
 
 @given(st.text())
