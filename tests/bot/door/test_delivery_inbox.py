@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,18 @@ def test_what_was_not_finished_when_the_bot_died_is_not_read(
     os.utime(cut_off, (0, 0))
     Inbox(folder)
     assert not cut_off.exists()
+
+
+def test_the_same_delivery_may_come_many_times_at_once(
+    inbox: Inbox, folder: Path
+) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        for done in [threads.submit(inbox.put, GUID, ASKED) for _ in range(40)]:
+            done.result()
+
+    assert inbox.requests() == {GUID: ASKED}
+    inbox.done(GUID)
+    assert [*folder.iterdir()] == []
 
 
 @given(title=hostile, text=hostile)

@@ -18,7 +18,7 @@ from convoy.model.state import State
 from grite import checkpoint
 from grite.errors import Unsigned
 from grite.event import Event
-from grite.signatures import SIGNERS_FILE, signer_line
+from grite.signatures import SIGNERS_FILE, signer_line, with_signature
 from grite.wal import MOST_FOREIGN, WAL_REF, Log
 from tests.bot.history import History
 from tests.bot.logs import Open, paused, resumed, story, write
@@ -209,6 +209,35 @@ def test_a_log_of_another_repository_is_none(
         here.look()
 
     assert Log(origin.path).head() == elsewhere.head
+
+
+@pytest.mark.parametrize("kind", ["candidate", "checkpoint", "lock"])
+def test_nothing_else_passes_for_a_commit_of_the_log(
+    kind: str, bot: Mirror, origin: History
+) -> None:
+    """A candidate is built of an agent's files: `events/`, and `meta.json` even."""
+    head, before = bot.head, bot.state
+    files = Log(origin.path).write(
+        approvals(bot.state), parent=bot.head, actor=ACTOR, at_ms=NOW
+    )
+    tree = origin.at(files).tree
+    message = {
+        "candidate": "WAL: 3 events\n\nRepository-Id: 1",
+        "checkpoint": "Checkpoint at 1\n\nRepository-Id: 1",
+        "lock": "Lock: repo:bot\n\nRepository-Id: 1",
+    }[kind]
+    text = f"tree {tree.id}\nparent {head}\nauthor a <a@b> 1 +0000\n"
+    text += f"committer a <a@b> 1 +0000\n\n{message}"
+    made = signed_if(text.encode(), is_signed=kind != "candidate")
+    origin.point(WAL_REF, origin.raw("commit", made))
+
+    bot.look()
+
+    assert (bot.head, bot.state) == (head, before)
+
+
+def signed_if(commit: bytes, *, is_signed: bool) -> bytes:
+    return with_signature(commit, LOG_KEY.sign(commit)) if is_signed else commit
 
 
 @pytest.mark.parametrize("whose", NOT_OURS)

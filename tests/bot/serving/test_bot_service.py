@@ -42,6 +42,17 @@ async def test_a_bot_that_is_an_app_reads_and_writes_as_one(town: Town) -> None:
     assert tokens_alive(town) == 0
 
 
+async def test_git_goes_on_with_a_new_token(town: Town) -> None:
+    told: list[str] = []
+    async with bot_service.opened(as_app(town), told.append) as loop:
+        await bot_service.until_done(loop)
+        town.forge.drop_token(await loop.context.github.token())
+        await loop.context.github.default_branch()  # finds out, and has a new one
+        await bot_service.until_done(loop)
+
+    assert told == []
+
+
 async def test_a_bot_that_lost_its_app_says_so_and_comes_back(town: Town) -> None:
     told: list[str] = []
     async with bot_service.opened(as_app(town), told.append) as loop:

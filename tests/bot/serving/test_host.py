@@ -81,6 +81,26 @@ async def test_one_that_is_broken_does_not_hold_up_the_others(here: Town) -> Non
         )
 
 
+async def test_one_that_has_no_place_on_the_disk_does_not_end_the_others(
+    here: Town,
+) -> None:
+    told = hosting(here, sweep_s=0.2, roster_s=0.2)
+    folder = told.of(REPO, None, here.forge.known(REPO).id).folder
+    folder.parent.mkdir(parents=True)
+    folder.write_text("a file where a folder belongs")
+    numbers = {repo: await labelled(here, repo) for repo in (REPO, OTHER)}
+    async with running(told) as host:
+        await accepted(here, OTHER, numbers[OTHER])
+        (trouble,) = (await ready(host))["troubles"]
+        assert "cannot create its folder: " in trouble
+        assert trouble.startswith(f"{REPO} is stuck: ")
+
+        folder.unlink()
+
+        await accepted(here, REPO, numbers[REPO])
+        assert "troubles" not in await ready(host)
+
+
 async def test_a_fault_is_told_shortly_each_time_and_its_place_is_logged_once(
     here: Town, caplog: pytest.LogCaptureFixture
 ) -> None:

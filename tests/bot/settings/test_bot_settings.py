@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from pydantic import ValidationError
 
 from bot.settings.bot_settings import (
     Quota,
@@ -119,25 +118,6 @@ def test_only_the_named_are_served(
     )
 
     assert told.serves(name) is served
-
-
-SCHEME = "use an address that begins with https://"
-
-
-@looped(
-    ("http://hooks.example/x", (), SCHEME),
-    ("ftp://hooks.example/x", (), SCHEME),
-    ("https:///x", (), SCHEME),
-    ("https://a.example/x", ("b.example",), "its host must be one of notify_hosts"),
-)
-def test_an_address_to_notify_that_may_not_be_is_refused_unsaid(
-    url: str, hosts: tuple[str, ...], why: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BRAT_NOTIFY_URL", url)
-    with pytest.raises(ValidationError, match=f"BRAT_NOTIFY_URL: {why}") as refused:
-        Settings.model_validate(TOLD | {"token": "t", "notify_hosts": hosts})
-
-    assert "/x" not in refused.value.errors(include_input=False)[0]["msg"]
 
 
 def test_the_clients_secret_can_be_in_the_environment(
