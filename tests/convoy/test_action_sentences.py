@@ -7,46 +7,19 @@ from tests.world.cases import looped
 
 @looped(
     (
-        ids.dispatch_key("fix-7/2/1"),
-        918,
+        *(ids.dispatch_key("fix-7/2/1"), 918),
         "Will start attempt 1 at task 2 in fix-7.",
         "Started attempt 1 at task 2 in fix-7: run 918.",
     ),
     (
-        ids.dispatch_key("fix-7/0/1"),
-        0,
+        *(ids.dispatch_key("fix-7/0/1"), 0),
         "Will start attempt 1 at the plan of fix-7.",
         "Started attempt 1 at the plan of fix-7.",
     ),
     (
-        ids.pull_key("fix-7", 3),
-        228,
-        "Will open the pull request for task 3 in fix-7.",
-        "Opened the pull request for task 3 in fix-7: #228.",
-    ),
-    (
-        ids.pull_key("fix-7", 0),
-        9,
+        *(ids.pull_key("fix-7", 0), 9),
         "Will open the pull request for fix-7.",
         "Opened the pull request for fix-7: #9.",
-    ),
-    (
-        ids.landing_key("fix-7", "a" * 40),
-        9,
-        "Will ask the forge to merge the pull request for fix-7.",
-        "Asked the forge to merge the pull request for fix-7.",
-    ),
-    (
-        ids.comment_key("fix-7", 1),
-        55,
-        "Will post the comment for fix-7.",
-        "Posted the comment for fix-7.",
-    ),
-    (
-        ids.finish_key("fix-7"),
-        55,
-        "Will report on the issue that fix-7 has ended.",
-        "Reported on the issue that fix-7 has ended.",
     ),
     (
         "notify:fix-7/completion",
@@ -56,12 +29,6 @@ from tests.world.cases import looped
     ),
     (ids.answer_key(12), 13, "Will answer comment 12.", "Answered comment 12."),
     (ids.sign_key("review", "4"), 13, "Will answer a review.", "Answered a review."),
-    (
-        ids.sign_key("breaker", "fix-7/3"),
-        13,
-        "Will answer on an issue.",
-        "Answered on an issue.",
-    ),
     ("strange", 0, "Will do strange.", "Did strange."),
 )
 def test_an_action_is_told_in_words(

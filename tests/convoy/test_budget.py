@@ -76,8 +76,8 @@ def test_a_convoy_that_has_spent_its_budget_starts_nothing() -> None:
 
 
 def test_an_attempt_may_use_no_more_than_is_left() -> None:
-    def usd(rules: Rules) -> float | None:
-        events = decided(START, rules.state)
+    def usd(rules: Rules, start: StartTask = START) -> float | None:
+        events = decided(start, rules.state)
         assert not isinstance(events, Refusal)
         (said,) = (each for each in events if isinstance(each, TaskStarted))
         return said.limits.usd
@@ -85,6 +85,7 @@ def test_an_attempt_may_use_no_more_than_is_left() -> None:
     assert usd(planned()) is None
     assert usd(planned(task=1.0, convoy=0.5)) == 0.5
     assert usd(failed(planned(task=1.0).started(1), 1, 0.25)) == 0.75
+    assert usd(unplanned(convoy=0.5), PLAN) == 0.5
 
 
 def test_work_that_was_paid_for_is_taken_in() -> None:
@@ -223,20 +224,11 @@ def test_without_money_for_a_plan_the_task_list_is_the_plan() -> None:
     assert MakePlan(NAME) in [*actions]
 
 
-def test_a_plan_may_use_no_more_than_is_left() -> None:
-    rules = unplanned(convoy=0.5).do(PLAN)
-    [said] = (each for each in rules.facts if isinstance(each, TaskStarted))
-    assert said.limits.usd == 0.5
-
-
 # --- an estimate ----------------------------------------------------------------------
 
 
-def test_without_a_price_there_is_no_estimate() -> None:
-    assert planned().convoy.estimate is None
-
-
 def test_before_the_first_attempt_it_is_a_guess_by_price() -> None:
+    assert planned().convoy.estimate is None, "there is no price"
     engines = {
         "default": EngineSpec(
             type="codex", price=Price(input=2.0, output=10.0, cached=0.5)

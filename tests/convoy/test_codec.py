@@ -6,7 +6,6 @@ from inline_snapshot import snapshot
 
 from convoy.events import Claim, Event
 from convoy.events.people_events import ConvoyPaused
-from convoy.events.session_events import SessionRunning, WorkAccepted
 from convoy.events.task_events import ConvoyFailed
 from convoy.log import CLOSE, FORMER_EVENTS, OPEN, body_of, broken_up
 from convoy.log.record import UnknownFact, fact_of
@@ -30,7 +29,8 @@ def test_every_event_reads_as_it_was_written(
 
     body = body_of(fact, fact.sentence())
 
-    assert fact_of(body) == fact
+    read = fact_of(body)
+    assert (type(read), read) == (kind, fact)
     assert (body.count(OPEN), body.count(CLOSE)) == (1, 1)
     assert body.rpartition("\n")[2].startswith(OPEN)
 
@@ -116,13 +116,3 @@ def test_fields_that_a_later_version_adds_are_passed_over() -> None:
     text = '{"type":"convoy.paused","v":1,"convoy":"fix-7","by":"ann","note":[1]}'
 
     assert fact_of(marked(text)) == PAUSED
-
-
-def test_a_claim_and_an_event_are_told_apart() -> None:
-    claim = SessionRunning(convoy="a", task=1, attempt=1, engine="shell", argv0="sh")
-    event = WorkAccepted(
-        convoy="a", task=1, attempt=1, commit="c" * 40, base="b" * 40, files=("f",)
-    )
-
-    assert isinstance(fact_of(body_of(claim, claim.sentence())), Claim)
-    assert isinstance(fact_of(body_of(event, event.sentence())), Event)

@@ -68,22 +68,16 @@ def test_a_check_counts_only_from_who_is_known_to_report_it() -> None:
     assert verdict(check(1, "failure", app="evil"), known=known) == "red"
 
 
-def test_a_rulesets_app_is_known_by_its_number() -> None:
-    known = Reporters(ids={"ci": 7})
-
-    assert verdict(check(1, app_id=7), known=known) == "green"
-    assert verdict(check(1, app_id=8), known=known) == "broken"
-
-
 def test_a_rulesets_app_is_known_by_its_number_in_a_status_too() -> None:
     known = Reporters(ids={"ci": 7})
 
-    def said(app: str, app_id: int) -> CiVerdict:
-        return verdict(check(1, app=app, app_id=app_id, is_status=True), known=known)
+    def said(app: str, app_id: int, *, is_status: bool = True) -> CiVerdict:
+        reported = check(1, app=app, app_id=app_id, is_status=is_status)
+        return verdict(reported, known=known)
 
-    assert said("vercel[bot]", 7) == "green"
-    assert said("evil[bot]", 8) == "broken"
-    assert said("mallory", 0) == "broken"
+    assert said("jenkins", 7, is_status=False) == said("vercel[bot]", 7) == "green"
+    assert said("jenkins", 8, is_status=False) == "broken"
+    assert said("evil[bot]", 8) == said("mallory", 0) == "broken"
 
 
 def test_names_that_nobody_knows_are_not_enough_where_some_are_known() -> None:

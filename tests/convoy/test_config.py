@@ -12,7 +12,7 @@ from inline_snapshot import snapshot
 from convoy.config import Config, ConfigError, load, schema
 from convoy.config.keys import FORMER_KEYS
 from convoy.model.records import EngineSpec, Gate, Limits, Price, Settings
-from convoy.text import nearest, seconds_in, spoken_duration
+from convoy.text import seconds_in, spoken_duration
 from tests.world.cases import looped
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -139,6 +139,8 @@ def test_every_key_reaches_the_settings() -> None:
     assert config.ci.timeout == 90
     assert config.ci.slots == 6
     assert load("[runner]\negress = []", source="x").settings().egress == ()
+    words = load('[ci]\ncommand = ["python", "-m", "pytest"]', source="x").ci.command
+    assert words == ("python", "-m", "pytest")
 
 
 @looped(
@@ -154,35 +156,10 @@ def test_as_many_candidates_are_judged_at_once_as_ci_has_room_for(
     assert load(text, source="x").settings(cores).max_parallel == most
 
 
-def test_a_command_may_be_a_list_of_words() -> None:
-    config = load('[ci]\ncommand = ["python", "-m", "pytest"]', source="x")
-
-    assert config.ci.command == ("python", "-m", "pytest")
-
-
 def test_a_file_from_windows_is_read() -> None:
     text = "\ufeff" + KNOWN.replace("\n", "\r\n")
 
     assert load(text, source="x") == load(KNOWN, source="x")
-
-
-def test_a_schedules_issue_is_one_that_a_forge_takes() -> None:
-    text = f"""
-[schedule.weekly]
-hours = 168
-title = "{"x" * 257}"
-text = "{"y" * 60_001}"
-"""
-
-    title, body = faults(text).split("\n")
-    assert "schedule.weekly.title: " in title
-    assert title.endswith("allowed: a string of 1 to 256 characters")
-    assert body.endswith("allowed: a string of 1 to 60000 characters")
-
-
-def test_a_configuration_cannot_be_changed() -> None:
-    with pytest.raises(ValueError, match="frozen"):
-        Config().mayor.tasks = 3
 
 
 def test_unknown_keys_are_told_with_the_nearest_known_one() -> None:
@@ -365,6 +342,23 @@ CODEX = "[engine.default]\ntype = 'codex'\n"
         for host in ("**", "*:443", "https://pypi.org", "PyPI.org", "a b", "*.", "")
     ),
     ('[ci]\ncommand = "a\\u0000b"', 'ci.command[2]: "a\\u0000b" is not allowed'),
+    (
+        '[mayor]\nplanner = "a"\nengine = "default"',
+        "mayor.planner: mayor.engine is also set; use only one of them",
+    ),
+    (
+        '[mayor]\nengine = "plan"\n[engine.plans]\ntype = "codex"',
+        "mayor.engine: there is no table [engine.plan]; did you mean plans?",
+    ),
+    # a schedule's issue is one that a forge takes
+    *(
+        (f"[schedule.weekly]\nhours = 168\ntitle = '{title}'\ntext = '{text}'", told)
+        for title, text, told in (
+            ("x" * 257, "y", "title: "),
+            ("x" * 257, "y", "allowed: a string of 1 to 256 characters"),
+            ("x", "y" * 60_001, "allowed: a string of 1 to 60000 characters"),
+        )
+    ),
     # a long value is cut and stays on one line
     (
         f'[refinery]\nstrategy = "a\\n{"b" * 500}"',
@@ -421,21 +415,16 @@ def toml(value: object) -> str:
             return str(value)
 
 
-@settings(deadline=None)
-@given(st.dictionaries(NAMES, st.dictionaries(NAMES, VALUES, max_size=3), max_size=3))
-def test_any_table_is_taken_or_refused_in_single_lines(
-    table: dict[str, object],
-) -> None:
-    text = "\n".join(f"{toml(key)} = {toml(value)}" for key, value in table.items())
+TABLES = st.dictionaries(NAMES, st.dictionaries(NAMES, VALUES, max_size=3), max_size=3)
 
-    for line in said(text):
-        assert line.startswith("x: ")
-        assert len(line.splitlines()) == 1
+
+def lines(table: dict[str, object]) -> str:
+    return "\n".join(f"{toml(key)} = {toml(value)}" for key, value in table.items())
 
 
 @settings(deadline=None)
-@given(st.text())
-def test_any_text_is_taken_or_refused(text: str) -> None:
+@given(st.text() | TABLES.map(lines))
+def test_any_text_is_taken_or_refused_in_single_lines(text: str) -> None:
     try:
         tomllib.loads(text)
     except tomllib.TOMLDecodeError:
@@ -445,6 +434,7 @@ def test_any_text_is_taken_or_refused(text: str) -> None:
 
     for line in said(text):
         assert line.startswith(begins)
+        assert len(line.splitlines()) == 1
 
 
 def test_the_schema_takes_what_is_valid_and_refuses_what_is_refused() -> None:
@@ -482,11 +472,6 @@ def test_every_example_of_the_documents_is_valid() -> None:
     assert len({name for name, _ in examples}) >= 5
 
 
-@looped(("90s", 90), ("30m", 1800), ("1h30m", 5400), ("2h5s", 7205))
-def test_lengths_of_time_are_read(text: str, length_s: int) -> None:
-    assert seconds_in(text) == length_s
-
-
 @looped("", "30", "m", "1.5h", "30 m", "5m1h", "-1m", "٣m")
 def test_what_is_no_length_of_time_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="not a duration such as 90s"):
@@ -496,11 +481,6 @@ def test_what_is_no_length_of_time_is_refused(text: str) -> None:
 @given(st.integers(0, 10**7))
 def test_a_length_of_time_is_written_as_it_is_read(length_s: int) -> None:
     assert seconds_in(spoken_duration(length_s)) == length_s
-
-
-@looped(("stratgy", "strategy"), ("ENGINE", "engine"), ("xyz", None), ("", None))
-def test_the_nearest_name_is_found(name: str, meant: str | None) -> None:
-    assert nearest(name, ["engine", "strategy", "checks"]) == meant
 
 
 def test_a_provider_whose_address_differs_by_account_needs_it() -> None:
@@ -528,19 +508,3 @@ def test_a_plugin_that_plans_does_no_tasks() -> None:
     assert found.planner == "planner:by-folder"
     assert found.engines["planner:by-folder"].type == "planner:by-folder"
     assert [*found.workers] == ["default"]
-
-
-def test_an_engine_and_a_plugin_cannot_both_plan() -> None:
-    with pytest.raises(ConfigError) as caught:
-        load('[mayor]\nplanner = "a"\nengine = "default"', source="x")
-
-    said = "x: mayor.planner: mayor.engine is also set; use only one of them"
-    assert str(caught.value) == said
-
-
-def test_an_engine_that_plans_must_be_there() -> None:
-    with pytest.raises(ConfigError) as caught:
-        load('[mayor]\nengine = "plan"\n[engine.plans]\ntype="codex"', source="x")
-
-    said = "x: mayor.engine: there is no table [engine.plan]; did you mean plans?"
-    assert str(caught.value) == said

@@ -1,3 +1,5 @@
+from msgspec.structs import replace
+
 from convoy.events.forge_actions import ActionDone
 from convoy.events.leases import StartBot
 from convoy.events.people_events import ConvoyPaused, ConvoyResumed
@@ -86,19 +88,13 @@ def test_an_outage_costs_no_attempt() -> None:
 
 def test_a_person_can_have_a_blocked_task_tried_again() -> None:
     rules = Rules().planned(spec(1), attempts=1).started(1).do(lost(1, 1))
-
-    rules.do(RetryTask(convoy=NAME, task=1, by="ann")).started(1)
-
-    assert (rules.task(1).state, rules.task(1).started) == ("running", 2)
-
-
-def test_a_task_tried_again_is_told_why_it_was_blocked() -> None:
-    rules = Rules().planned(spec(1), attempts=1).started(1).do(lost(1, 1))
     stopped = rules.task(1).why
 
     rules.do(RetryTask(convoy=NAME, task=1, by="ann"))
-
     assert rules.task(1).notes == (stopped,)
+    rules.started(1)
+
+    assert (rules.task(1).state, rules.task(1).started) == ("running", 2)
 
 
 def test_a_task_that_needs_a_dropped_one_cannot_be_tried_again() -> None:
@@ -116,13 +112,8 @@ def test_a_superseded_attempt_hands_nothing_in() -> None:
     late = made(AcceptWork, commit=sha("a"), files=())
 
     assert "not the current one" in why(rules.ask(late))
-
-
-def test_work_is_taken_once() -> None:
-    rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
-    again = made(AcceptWork, commit=sha("a"), files=())
-
-    assert "needs-review, not running" in why(rules.ask(again))
+    again = replace(late, attempt=2)
+    assert "needs-review, not running" in why(rules.do(again).ask(again))
 
 
 def test_refused_work_is_a_note_for_the_next_attempt() -> None:

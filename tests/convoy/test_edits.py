@@ -93,6 +93,9 @@ def test_a_task_is_given_to_another_engine() -> None:
 
     assert [task.spec.engine for task in rules.convoy.tasks] == ["default", "docs"]
     assert refused(rules, assign(2, "docs")) == "task 2 already uses the engine docs"
+    said = refused(rules, assign(1, "dosc"))
+    assert "there is no engine dosc" in said
+    assert said.endswith("did you mean docs?")
 
 
 def test_without_a_task_all_that_have_not_started_change() -> None:
@@ -106,15 +109,6 @@ def test_without_a_task_all_that_have_not_started_change() -> None:
         rules, assign(None, "docs")
     )
     assert "too late" in refused(rules, assign(1, "docs"))
-
-
-def test_an_unknown_engine_is_told_with_those_there_are() -> None:
-    rules = Rules().planned(spec(1), engines=TWO)
-
-    said = refused(rules, assign(1, "dosc"))
-
-    assert "there is no engine dosc" in said
-    assert said.endswith("did you mean docs?")
 
 
 # --- tell and priority ----------------------------------------------------------------

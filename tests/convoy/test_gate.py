@@ -1,5 +1,4 @@
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -8,23 +7,14 @@ from hypothesis import example, given, settings, strategies as st
 from convoy.config import load
 from convoy.gate import PathChange, is_matched, is_safe, parse_raw, printable, refusals
 from convoy.model.records import Gate, Limits
+from grite.git import run
 from tests.world.cases import looped
 
 GATE, LIMITS = Gate(), Limits()
-CLEAN = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull, "LC_ALL": "C"}
 
 
-def git(*args: str, cwd: Path, stdin: bytes = b"") -> bytes:
-    done = subprocess.run(
-        ["git", *args],
-        cwd=cwd,
-        input=stdin,
-        env=CLEAN,
-        capture_output=True,
-        check=False,
-    )
-    assert done.returncode in {0, 1}, done.stderr
-    return done.stdout
+def git(*args: str, cwd: Path, stdin: bytes | None = None) -> bytes:
+    return run(args, cwd=cwd, stdin=stdin, check=False).stdout
 
 
 def edited(path: str, mode: str = "100644") -> PathChange:

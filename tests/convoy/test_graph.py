@@ -28,11 +28,6 @@ def test_the_order_prefers_small_numbers() -> None:
     assert order([task(4), task(1, 3), task(3), task(2, 1)]) == (3, 1, 2, 4)
 
 
-def test_the_order_of_a_circle_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"cycle: \(1, 2, 1\)"):
-        order([task(1, 2), task(2, 1)])
-
-
 @looped(
     ({}, None),
     ({1: [], 2: [1], 3: [1, 2]}, None),

@@ -63,26 +63,18 @@ def moments(rules: Rules) -> Iterator[tuple[State, list[GriteEvent]]]:
 
 
 @story
-def test_status_labels_tell_the_truth_after_every_fact(tell: Story) -> None:
-    for state, written in moments(tell()):
-        issues = projected(written)
-        for convoy in state.convoys.values():
-            own = {f"convoy:{NAME}", f"status:{convoy.state}", "type:convoy"}
-            assert issues[ids.convoy_issue(NAME)].labels == own
-            for task in convoy.tasks:
-                own = {f"convoy:{NAME}", f"status:{task.state}", "type:task"}
-                assert issues[ids.task_issue(NAME, task.number)].labels == own
-
-
-@story
-def test_an_issue_is_closed_when_its_task_or_convoy_has_ended(tell: Story) -> None:
+def test_labels_and_whether_it_is_closed_are_true_after_every_fact(tell: Story) -> None:
     for state, written in moments(tell()):
         issues = projected(written)
         for convoy in state.convoys.values():
             issue = issues[ids.convoy_issue(NAME)]
+            own = {f"convoy:{NAME}", f"status:{convoy.state}", "type:convoy"}
+            assert issue.labels == own
             assert (issue.state == "closed") == convoy.ended
             for task in convoy.tasks:
                 issue = issues[ids.task_issue(NAME, task.number)]
+                own = {f"convoy:{NAME}", f"status:{task.state}", "type:task"}
+                assert issue.labels == own
                 assert (issue.state == "closed") == task.settled
 
 

@@ -19,7 +19,7 @@ from convoy.rules.people import DropTask
 from convoy.rules.plans import PlanConvoy
 from grite.event import CommentAdded, IssueCreated
 from tests.convoy.anything import hostile
-from tests.convoy.stories import STORIES, Story, given_up, landed_whole, story
+from tests.convoy.stories import STORIES, Story, given_up, story
 from tests.world.rules import ACTOR, NAME, Rules, made, requested, spec
 
 # --- facts are read as they were written ----------------------------------------------
@@ -126,11 +126,3 @@ def test_no_text_of_a_person_becomes_an_event_or_hides_one(
     assert (rules.convoy.title, rules.convoy.text) == (title, text)
     assert rules.task(1).spec.instructions == text
     assert rules.task(2).why == why
-
-
-def test_every_sentence_fits_what_happened() -> None:
-    said = [fact.sentence() for fact in landed_whole().facts]
-
-    assert "Task 2 was dropped: not wanted." in said
-    assert "Task 3 needed no change." in said
-    assert f"The convoy landed on main as {'a' * 10} (checks: ci)." in said

@@ -66,10 +66,6 @@ def doubt(task: int, candidate: str, *, is_red: bool = True) -> DoubtMerge:
     )
 
 
-def why(rules: Rules, task: int) -> tuple[str, ...]:
-    return reasons(rules.state, rules.convoy, rules.task(task), rules.now)
-
-
 # --- who is doubted, and when ---------------------------------------------------------
 
 
@@ -97,6 +93,8 @@ def test_the_only_one_in_front_is_judged_again_on_the_same_commit() -> None:
 
     assert due(rules) == [Build(NAME, (1,), TIP)]
     assert rules.task(1).doubted is not None
+    said = "CI was red on it (boom) and is testing it again, alone"
+    assert said in reasons(rules.state, rules.convoy, rules.task(1), rules.now)
 
 
 # --- green alone ----------------------------------------------------------------------
@@ -153,13 +151,6 @@ def test_red_alone_is_its_own() -> None:
         FailMerge(convoy=NAME, task=2, candidate=sha("c"), cause="red", why="boom")
     )
     assert (rules.task(2).state, rules.task(2).cause) == ("queued", "red")
-
-
-def test_people_read_that_it_is_judged_again() -> None:
-    rules = red(waiting(1), 1, "a")
-
-    said = "CI was red on it (boom) and is testing it again, alone"
-    assert said in why(rules, 1)
 
 
 def test_it_is_not_judged_on_a_tip_that_is_about_to_move() -> None:
@@ -243,14 +234,6 @@ def test_a_required_check_that_does_not_come_is_named_and_asked_for_again() -> N
     for leg in ("lint (3.11)", "lint / ruff"):
         said = judge([one, whole], ("ci", leg), "brat").text
         assert "(reported: ci, lint): lint was skipped entirely" in said
-
-
-def test_where_ci_never_reported_a_person_is_asked_at_once() -> None:
-    rules = waiting(1).offered(1, sha("a"), TIP)
-
-    (asked,) = commands(silent(rules, "a"), BlockTask)
-
-    assert asked.task == 1
 
 
 def test_of_several_that_ci_says_nothing_of_the_first_is_asked_about() -> None:

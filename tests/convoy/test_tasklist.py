@@ -198,14 +198,17 @@ def test_marks_are_read_wherever_they_stand_and_taken_out(text: str) -> None:
 
 
 @looped(
-    ("- [ ]", ""),
-    ("- [ ]", "- [ ]"),
-    ("[ ]", "- [ ] "),
-    ("", "- [ ]\n\n* [x] \n"),
-    ("", "- [ ]"),
+    *(
+        (title, text, "the task list is empty")
+        for title, text in (
+            *(("- [ ]", ""), ("- [ ]", "- [ ]"), ("[ ]", "- [ ] ")),
+            *(("", "- [ ]\n\n* [x] \n"), ("", "- [ ]")),
+        )
+    ),
+    (" \u200b", "\n", "the issue has neither a title nor any text"),
 )
-def test_a_list_without_words_is_no_task(title: str, text: str) -> None:
-    with pytest.raises(PlanError, match="the task list is empty"):
+def test_what_has_no_words_is_no_task(title: str, text: str, told: str) -> None:
+    with pytest.raises(PlanError, match=told):
         plan(title, text, {"default"}, 9)
 
 
@@ -281,6 +284,8 @@ def test_paths_have_one_form(written: str, path: str) -> None:
         "in backticks",
         "- [ ] a\n  - engine:": 'task 1: "engine:" could not be read: name one engine',
         "- [ ] engine: tests": "task 1: it has no title",
+        "- [ ] One accept: `a`, `b`": "task 1: it has more than one acceptance command: a, b; join them with && in backticks",
+        f"- [ ] One accept: `{'x' * 501}`": "task 1: its acceptance command has more than 500 characters: move it into a script",
         "- [x] a\n- [X] b": "every item of the task list is ticked: nothing is left to do",
     }.items()
 )
@@ -299,20 +304,10 @@ def test_more_tasks_than_a_convoy_may_have_are_refused() -> None:
     )
 
 
-def test_an_issue_without_any_text_is_refused() -> None:
-    with pytest.raises(PlanError) as caught:
-        plan(" \u200b", "\n", ENGINES, 20)
-
-    assert str(caught.value) == snapshot("the issue has neither a title nor any text")
-
-
 def test_a_ticked_item_is_never_a_fault() -> None:
     text = "- [x] a (after 9) engine: gone paths: /x\n- [ ] b (after 1)"
 
     assert only(text).after == ()
-
-
-def test_a_circle_through_a_ticked_item_is_none() -> None:
     assert only("- [x] a (after 2)\n- [ ] b (after 1)").number == 2
 
 
@@ -336,9 +331,6 @@ def test_long_texts_are_cut_and_the_context_stays() -> None:
     assert len(task.instructions) <= 20_000
     assert title.strip() in task.instructions
     assert task.instructions.endswith("around…")
-
-
-def test_a_very_long_text_is_read_as_far_as_any_forge_stores() -> None:
     assert len(only("a" * (TEXT_CHARS + 5)).instructions) == 20_000
 
 
@@ -403,15 +395,6 @@ def test_a_task_names_the_command_that_it_is_to_pass() -> None:
     assert not two.acceptance
 
 
-@looped(
-    ("One accept: `a`, `b`", "it has more than one acceptance command: a, b"),
-    (f"One accept: `{'x' * 501}`", "has more than 500 characters"),
-)
-def test_a_command_that_cannot_be_is_said(text: str, why: str) -> None:
-    with pytest.raises(PlanError, match=why):
-        plan("Do it", f"- [ ] {text}\n", {"default"}, 9)
-
-
 # --- a long list goes in waves --------------------------------------------------------
 
 ONE = ("default",)
@@ -442,13 +425,10 @@ def test_at_no_time_more_are_free_than_a_wave_has_and_no_order_is_turned_round()
     assert order(tasks).index(7) < order(tasks).index(1)
 
 
-def test_a_list_that_is_one_wave_is_left_as_it_is() -> None:
-    assert not any(t.waits for t in plan("x", "- [ ] a\n- [ ] b", ONE, 2))
-
-
 def test_waves_are_said_and_keep_their_tasks_when_numbers_move() -> None:
     text = "- [ ] a\n- [ ] b\n- [x] c\n- [ ] d"
     [*_, last] = renumbered(plan("x", text, ONE, 2), 10)
+    assert not any(t.waits for t in plan("x", "- [ ] a\n- [ ] b", ONE, 2))
 
     assert (last.number, last.after, last.waits[0].on) == (14, (11,), 11)
     assert plan_remarks(text, wave=2) == (

@@ -170,15 +170,11 @@ def test_a_name_that_begins_alike_is_another() -> None:
     assert turns(touching(spec(2, paths=("a.pyi",))).convoy) == {}
 
 
-def test_nobody_waits_for_work_that_waits_for_a_person() -> None:
-    rules = touching(spec(2, paths=("a.py",)))
-    assert turns(rules.convoy) == {2: ON_ONE}
+def test_nobody_waits_for_work_that_waits_for_a_person_or_needs_such_work() -> None:
+    beside = touching(spec(2, paths=("a.py",)))
+    assert turns(beside.convoy) == {2: ON_ONE}
+    assert turns(beside.do(BlockTask(convoy=NAME, task=1, why="red")).convoy) == {}
 
-    rules.do(BlockTask(convoy=NAME, task=1, why="red"))
-    assert turns(rules.convoy) == {}
-
-
-def test_nobody_waits_for_what_needs_work_that_waits_for_a_person() -> None:
     rules = Rules().planned(
         spec(1), spec(2, after=(1,), paths=("a.py",)), spec(3, paths=("a.py",))
     )
@@ -353,9 +349,3 @@ def test_what_most_tasks_wait_for_goes_first_through_any_chain() -> None:
     )
 
     assert begins(rules) == [2, 5]
-
-
-def test_else_the_list_decides() -> None:
-    rules = Rules().planned(spec(1), spec(2), spec(3), max_sessions=2)
-
-    assert begins(rules) == [1, 2]

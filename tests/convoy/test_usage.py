@@ -47,22 +47,14 @@ def test_what_cannot_be_is_nothing() -> None:
     assert bounded_usage(Usage(usd=math.inf)).usd == USD_MOST
 
 
-def test_the_engines_own_reckoning_goes_before_the_price() -> None:
-    price = Price(input=3.0, output=15.0)
-
-    assert priced(SOME, 0.5, price).usd == 0.5
-    assert priced(SOME, 0.0, price).usd == 0.0
-
-
-@looped((None, 6.0), (0.3, 4.65))
-def test_a_price_is_per_million_tokens(cached: float | None, usd: float) -> None:
-    found = priced(SOME, None, Price(input=3.0, output=15.0, cached=cached))
+@looped((None, None, 6.0), (None, 0.3, 4.65), (0.5, None, 0.5), (0.0, None, 0.0))
+def test_a_price_is_per_million_tokens_where_the_engine_reckons_none(
+    own: float | None, cached: float | None, usd: float
+) -> None:
+    found = priced(SOME, own, Price(input=3.0, output=15.0, cached=cached))
 
     assert found.usd == pytest.approx(usd)
     assert found.unpriced_tokens == 0
-
-
-def test_tokens_without_a_price_are_told_from_free_ones() -> None:
     assert priced(SOME, None, None).unpriced_tokens == 1_600_000
 
 

@@ -45,18 +45,23 @@ NEEDED = {
 """What the patterns of brat's own cannot do without."""
 
 
-def made(
-    text: str, engines: dict[str, EngineSpec] = ENGINES, **inputs: str
-) -> Compiled:
-    use = Use(
-        name="mine",
+def using(
+    name: str, inputs: dict[str, str], engines: dict[str, EngineSpec] = ENGINES
+) -> Use:
+    return Use(
+        name=name,
         title="Do it",
         text="All of it.",
         inputs=inputs,
         engines=engines,
         limit=20,
     )
-    return compiled(template(text, "mine", FILE), use)
+
+
+def made(
+    text: str, engines: dict[str, EngineSpec] = ENGINES, **inputs: str
+) -> Compiled:
+    return compiled(template(text, "mine", FILE), using("mine", inputs, engines))
 
 
 def fault(text: str, **inputs: str) -> str:
@@ -244,15 +249,7 @@ def test_every_pattern_that_is_offered_makes_a_plan(name: str) -> None:
     assert found.description
     assert all(each.description for each in found.inputs.values())
 
-    use = Use(
-        name=name,
-        title="Do it",
-        text="All of it.",
-        inputs=NEEDED.get(name, {}),
-        engines=ENGINES,
-        limit=20,
-    )
-    plan = compiled(found, use)
+    plan = compiled(found, using(name, NEEDED.get(name, {})))
     assert plan.tasks
     assert plan.warnings == ()
 

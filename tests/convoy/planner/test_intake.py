@@ -72,6 +72,11 @@ def test_a_forms_options_are_read_from_the_repository() -> None:
     ]
 
 
+LEVELS = "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 30)
+)
+
+
 @looped(
     "no: form",
     "\0{",
@@ -84,17 +89,10 @@ def test_a_forms_options_are_read_from_the_repository() -> None:
     "body: " + "[" * 1_000,
     f"body: []\n{'#' * 70_000}",
     "!!python/object/apply:os.system [true]",
+    f"a0: &a0 [x]\n{LEVELS}body: *a29\n",  # aliases do not multiply what is read
 )
 def test_what_is_no_form_has_no_options(text: str) -> None:
     assert box_labels([text]) == frozenset()
-
-
-def test_aliases_do_not_multiply_what_is_read() -> None:
-    levels = "".join(
-        f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 30)
-    )
-
-    assert box_labels([f"a0: &a0 [x]\n{levels}body: *a29\n"]) == frozenset()
 
 
 @looped(

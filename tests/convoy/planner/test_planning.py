@@ -58,20 +58,16 @@ def test_when_all_attempts_are_spent_the_list_takes_over() -> None:
 
 def test_nobody_plans_past_the_engine_that_is_to_plan() -> None:
     early = PlanConvoy(convoy=NAME, planner="task list", tasks=(spec(1),))
+    rules = begun(asked())
+    work = made(AcceptWork, task=0, commit=sha("a"), files=())
+    again = made(StartTask, task=0, brief="Plan.", session="6" * 32, now=rules.now)
 
     assert isinstance(decided(early, asked().state), Refusal)
-    assert isinstance(decided(early, begun(asked()).state), Refusal)
-
-
-def test_an_engine_plans_once_at_a_time() -> None:
-    rules = begun(asked())
-    again = made(
-        StartTask, task=0, brief="Plan.", session="6" * 32, nonce="m", now=rules.now
-    )
-
-    assert decided(again, rules.state) == Refusal(
-        "task 0 waits for nothing: it is running"
-    )
+    for command in (early, work):
+        assert isinstance(decided(command, rules.state), Refusal)
+    assert why(rules.ask(again)) == "task 0 waits for nothing: it is running"
+    late = replace(early, attempt=1)
+    assert isinstance(decided(late, rules.do(refused(1)).state), Refusal)
 
 
 def test_planning_waits_for_a_vendor_that_sent_it_away() -> None:
@@ -86,19 +82,6 @@ def test_planning_waits_for_a_vendor_that_sent_it_away() -> None:
     assert until >= 1_600_000
     assert "waits for the model's vendor until" in why(rules.ask(early))
     assert rules.ask(late) is None
-
-
-def test_a_late_answer_changes_nothing() -> None:
-    rules = begun(asked()).do(refused(1))
-    late = PlanConvoy(convoy=NAME, planner="x", tasks=(spec(1),), attempt=1)
-
-    assert isinstance(decided(late, rules.state), Refusal)
-
-
-def test_a_plan_is_no_work() -> None:
-    work = made(AcceptWork, task=0, commit=sha("a"), files=())
-
-    assert isinstance(decided(work, begun(asked()).state), Refusal)
 
 
 def test_a_convoy_given_up_while_it_is_planned_waits_for_the_session_to_end() -> None:
