@@ -59,6 +59,14 @@ def origin(tmp_path: Path) -> Path:
     return where
 
 
+def landed_in(bare: Path) -> str:
+    """Commit on the branch of the forge's repository, as a convoy does."""
+    tree, tip = "HEAD^{tree}", git(bare, "rev-parse", "HEAD")
+    landed = git(bare, "commit-tree", "-p", tip, "-m", "landed", tree)
+    git(bare, "update-ref", "HEAD", landed)
+    return landed
+
+
 def cloned(origin: Path, *options: str) -> Path:
     where = origin.parent / f"clone-{len([*origin.parent.iterdir()])}"
     git(origin, "clone", "--quiet", *options, f"file://{origin}", str(where))
@@ -213,11 +221,8 @@ def test_agents_start_from_the_branch_of_the_last_init_and_the_printed_line_work
         assert [*branch_lacks(checkout, known)] == []
         bare = registrations.bare_path(checkout.folder, known)
         assert git(bare, "symbolic-ref", "HEAD") == f"refs/heads/{name}"
-        tip = git(origin, "rev-parse", "HEAD")
-        assert git(bare, "rev-parse", "HEAD") == tip
-        tree = git(bare, "rev-parse", "HEAD^{tree}")
-        landed = git(bare, "commit-tree", "-p", tip, "-m", "landed", tree)
-        git(bare, "update-ref", "HEAD", landed)
+        assert git(bare, "rev-parse", "HEAD") == git(origin, "rev-parse", "HEAD")
+        landed = landed_in(bare)
         for on in ("main", name):
             git(origin, "switch", "--quiet", on)
             line = landed_line(checkout, known)
@@ -229,13 +234,8 @@ def test_agents_start_from_the_branch_of_the_last_init_and_the_printed_line_work
 
 def test_what_waits_here_is_told_with_what_helps(origin: Path) -> None:
     checkout, known = registered(origin)
-    bare, state = (
-        registrations.bare_path(checkout.folder, known),
-        Rules().planned(spec(1)).state,
-    )
-    tip = git(bare, "rev-parse", "HEAD")
-    landed = git(bare, "commit-tree", "-p", tip, "-m", "landed", f"{tip}^{{tree}}")
-    git(bare, "update-ref", "HEAD", landed)
+    state = Rules().planned(spec(1)).state
+    landed_in(registrations.bare_path(checkout.folder, known))
     commit(origin, "own\n")
     (origin / "a.txt").write_text("half done\n")
 
@@ -258,8 +258,7 @@ def test_a_tag_with_the_branchs_name_is_not_what_is_brought(origin: Path) -> Non
     CheckoutSync(checkout=checkout, known=known, url="", tell=print).take_up()
     bare = registrations.bare_path(checkout.folder, known)
     tip = git(bare, "rev-parse", "HEAD")
-    landed = git(bare, "commit-tree", "-p", tip, "-m", "landed", f"{tip}^{{tree}}")
-    git(bare, "update-ref", "HEAD", landed)
+    landed = landed_in(bare)
 
     for on in ("--create=other", "main"):
         git(origin, "switch", "--quiet", on)
@@ -291,10 +290,7 @@ def test_a_linked_worktree_shares_what_brat_knows(origin: Path) -> None:
     (said,) = map(str, branch_lacks(linked, known))
     assert "on the branch side, but agents start from main" in said
     assert f"run `cd {origin}`, or `brat init`" in said
-    bare = registrations.bare_path(linked.folder, known)
-    tip = git(bare, "rev-parse", "HEAD")
-    landed = git(bare, "commit-tree", "-p", tip, "-m", "landed", f"{tip}^{{tree}}")
-    git(bare, "update-ref", "HEAD", landed)
+    landed = landed_in(registrations.bare_path(linked.folder, known))
     line = landed_line(linked, known)
     subprocess.run(("sh", "-c", line), cwd=linked.top, env=CLEAN, check=True)
     assert git(origin, "rev-parse", "HEAD") == landed

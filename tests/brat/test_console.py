@@ -8,7 +8,6 @@ from typer.testing import CliRunner
 
 from brat.commands.command_line import command_line
 from brat.commands.mcp_server import typed
-from brat.status.status_screen import one_line
 from brat.terminal.console import from_here, name_repository, say
 from tests.world.cases import looped
 from tests.world.patience import patient
@@ -36,10 +35,6 @@ def test_commands_name_a_repository_that_is_not_here(tmp_path: Path) -> None:
     finally:
         name_repository(Path())
     assert from_here(told) == told
-
-
-def test_one_line_of_a_reason_is_its_first_paragraph() -> None:
-    assert one_line("CI is red:\n a.py\n\na.py\nci: failure") == "CI is red: a.py"
 
 
 @pytest.mark.parametrize(

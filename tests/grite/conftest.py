@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pygit2
 import pytest
 
 from grite.remote import Remote, ensure_mirror
@@ -30,3 +31,8 @@ def remote(origin: Path, mirror: Path) -> Remote:
 @pytest.fixture
 def log(mirror: Path) -> Log:
     return Log(mirror)
+
+
+@pytest.fixture
+def repo(mirror: Path) -> pygit2.Repository:
+    return pygit2.Repository(str(mirror))

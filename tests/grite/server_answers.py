@@ -1,9 +1,8 @@
 """What servers wrote to git's standard output and error when they refused a push.
 
 Gitea's are from a build after 1.25.4 that refused real pushes (protected branches, a
-hook of the server, an archived repository, `receive.maxInputSize`). GitHub's lines are
-those that people quote in public issues, each named beside it, with other names in
-them.
+hook of the server, an archived repository). GitHub's lines are those that people quote
+in public issues, each named beside it, with other names in them.
 """
 
 from typing import Final
@@ -31,18 +30,8 @@ DECLINED: Final = "pre-receive hook declined"
 GITEA_PROTECTED: Final = remote(
     "", "error:", "error: Not allowed to push to protected branch main", "error:"
 )
-GITEA_FORCED: Final = remote("", "error: branch main is protected from force push")
 GITEA_NO_RIGHT: Final = remote("", "error: User permission denied for writing.")
 GITEA_HOOK: Final = remote("policy: no pushes today")
-GITEA_TOO_LARGE: Final = (
-    "remote: fatal: pack exceeds maximum allowed size        \n"
-    "error: remote unpack failed: unpack-objects abnormal exit\n"
-    "error: failed to push some refs to 'http://127.0.0.1:3300/you/widgets.git'\n"
-)
-GITEA_NO_PLACE: Final = remote(
-    "error: cannot lock ref 'refs/heads/convoy/g': 'refs/heads/convoy/g/task-1' "
-    "exists; cannot create 'refs/heads/convoy/g'"
-)
 GITEA_ARCHIVED: Final = (
     "remote: This repo is archived. You can view files and clone it, but cannot push "
     "or open issues/pull-requests.\n"

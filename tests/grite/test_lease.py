@@ -15,11 +15,6 @@ from tests.world.cases import looped
 LOCK = Lock(ACTOR, "5bd7a8c0-0000-4000-8000-000000000000", T0 + 300_000, "path:größe")
 
 
-@pytest.fixture
-def repo(mirror: Path) -> pygit2.Repository:
-    return pygit2.Repository(str(mirror))
-
-
 @looped(
     ("repo:global", "4fa20104a646a633"),
     ("path:src/main.rs", "eda6df87daf5b23f"),
@@ -44,11 +39,6 @@ def test_a_lease_has_grites_bytes(mirror: Path, repo: pygit2.Repository) -> None
         "grite <grit@localhost> grite <grit@localhost> 1700000000 Lock: path:größe"
     )
     assert said(mirror, "ls-tree", "--name-only", written) == "lock.json"
-
-
-def test_a_lease_is_read_back(repo: pygit2.Repository) -> None:
-    written = lease.write(repo, LOCK, parent=None, at_ms=T0)
-
     assert lease.read(repo, written) == LOCK
     assert lease.write(repo, LOCK, parent=None, at_ms=T0) == written
 

@@ -137,20 +137,6 @@ def test_meeting_with_nothing_to_say_changes_nothing(two: list[Replica]) -> None
     assert [one.meet(), other.meet(), other.meet()] == [head] * 3
 
 
-def test_who_is_ahead_is_followed_without_a_new_commit(two: list[Replica]) -> None:
-    one, other = two
-    one.append()
-    one.meet()
-    other.meet()
-    one.append()
-    head = one.log.head()
-
-    one.meet()
-    other.meet()
-
-    assert other.log.head() == head
-
-
 def test_an_event_that_both_have_is_there_once(two: list[Replica]) -> None:
     one, other = two
     one.append()

@@ -17,7 +17,6 @@ def verdicts(answer: PushAnswer) -> list[str]:
 
 @looped(
     (server.DECLINED, server.GITEA_PROTECTED),
-    (server.DECLINED, server.GITEA_FORCED),
     (server.GITHUB_RULE_REASON, server.GITHUB_RULE),
     (server.GITHUB_PROTECTED_REASON, server.GITHUB_PROTECTED),
 )
@@ -70,11 +69,6 @@ def test_two_branches_that_github_names_are_both_refused_each_with_its_own_rule(
     (server.DECLINED, server.GITEA_HOOK, "policy: no pushes today"),
     (server.DECLINED, server.GITEA_NO_RIGHT, "User permission denied for writing."),
     (server.DECLINED, server.GITHUB_TOO_LARGE, "exports/def.mov is 117.80 MB"),
-    (
-        "unpacker error",
-        server.GITEA_TOO_LARGE,
-        "maximum allowed size\nremote unpack failed: unpack-objects abnormal exit",
-    ),
     (server.DECLINED, "", "pre-receive hook declined"),
 )
 def test_a_message_that_names_no_ref_refuses_the_push_as_a_whole(
@@ -149,16 +143,6 @@ def test_a_lacking_right_is_said_where_git_says_it() -> None:
     assert verdicts(answer) == ["refused", "taken"]
     assert answer.refused[0].said == server.GITHUB_WORKFLOW_REASON
     assert answer.said == server.GITHUB_WORKFLOW_REASON
-
-
-def test_a_name_that_stands_in_the_way_refuses_its_ref_alone() -> None:
-    taken, reason = "refs/heads/convoy/g", "atomic transaction failed"
-    stdout = server.lines((taken, reason), (WAL, reason))
-
-    answer = push_answer([taken, WAL], stdout, server.GITEA_NO_PLACE)
-
-    assert verdicts(answer) == ["refused", "collateral"]
-    assert f"'{A}' exists; cannot create" in answer.refused[0].said
 
 
 @looped("atomic transaction failed", "failed to update ref", "failed to lock")

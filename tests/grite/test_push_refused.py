@@ -87,20 +87,6 @@ def test_a_server_that_takes_no_forced_push_names_the_ref(
     assert "denying non-fast-forward" in error.answer.refused[0].said
 
 
-def test_a_server_that_deletes_nothing_names_the_ref(
-    remote: Remote, origin: Path
-) -> None:
-    one, newest = two(remote.mirror)
-    remote.push([RefUpdate(MAIN, one, None)])
-    said(origin, "config", "receive.denyDeletes", "true")
-
-    _, verdicts = refused(
-        remote, RefUpdate(MAIN, None, one), RefUpdate(WAL, newest, None)
-    )
-
-    assert verdicts == {MAIN: "refused", WAL: "collateral"}
-
-
 @pytest.mark.parametrize("atomic", [True, False])
 def test_a_pack_that_is_too_large_is_refused_as_a_whole(
     remote: Remote, origin: Path, *, atomic: bool

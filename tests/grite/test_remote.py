@@ -58,18 +58,6 @@ def test_a_fetched_commit_moves_no_ref(remote: Remote, tmp_path: Path) -> None:
     assert not (other.mirror / "FETCH_HEAD").exists()
 
 
-def test_a_refspec_moves_what_it_names(remote: Remote, tmp_path: Path) -> None:
-    one, newest = two(remote.mirror)
-    remote.push([RefUpdate(MAIN, newest, None), RefUpdate(WAL, one, None)])
-    ensure_mirror(tmp_path / "other.git")
-    other = Remote(remote.url, tmp_path / "other.git")
-
-    other.fetch([f"+{WAL}:{WAL}"])
-
-    refs = said(other.mirror, "for-each-ref", "--format=%(refname) %(objectname)")
-    assert refs == f"{WAL} {one}"
-
-
 def test_a_commit_that_is_not_there_cannot_be_fetched(remote: Remote) -> None:
     with pytest.raises(GitFailed, match="not our ref"):
         remote.fetch(["1" * 40])

@@ -50,13 +50,6 @@ def test_the_next_commit_names_the_one_before_it(mirror: Path, log: Log) -> None
     )
 
 
-def test_git_finds_nothing_wrong_with_the_objects(mirror: Path, log: Log) -> None:
-    append(log, comment("a"))
-    append(log, comment("b"))
-
-    assert said(mirror, "fsck", "--strict", "--no-dangling") == ""
-
-
 def test_a_commits_date_never_goes_back(mirror: Path, log: Log) -> None:
     append(log, comment("a"), at_ms=T0 + 5999)
     append(log, comment("b"), at_ms=T0 - 10_000)
