@@ -11,21 +11,13 @@ from tests.world.kept import Kept
 from tests.world.rules import Rules, spec
 
 
-@pytest.fixture
-def clone(tmp_path: Path) -> Path:
-    """A repository that holds a log and came from a forge."""
+def test_the_job_on_the_forge_is_named(tmp_path: Path) -> None:
     Kept(tmp_path, Rules().planned(spec(1), spec(2)).started(1))
     url = "git@git.example:ann/app.git"
     pygit2.Repository(str(tmp_path)).remotes.create("origin", url)
-    return tmp_path
 
-
-def test_the_job_on_the_forge_is_named(clone: Path) -> None:
     where = "https://git.example/ann/app/actions/runs/101, or use --bot"
     with pytest.raises(BratError, match=f"ran on the forge; .* {where}"):
-        session_views.tail_session(clone, 1, None, None, following=False)
-
-
-def test_a_task_without_a_session_has_none(clone: Path) -> None:
+        session_views.tail_session(tmp_path, 1, None, None, following=False)
     with pytest.raises(BratError, match="task 2 has had no session yet"):
-        session_views.tail_session(clone, 2, None, None, following=False)
+        session_views.tail_session(tmp_path, 2, None, None, following=False)

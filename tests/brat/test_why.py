@@ -54,9 +54,6 @@ def test_a_wait_is_told_with_where_both_stand(rules: Rules) -> None:
         "task 1 (needs-review) is waiting for the merge queue",
         "task 2 is queued",
     )
-
-
-def test_a_wait_that_is_not_is_said(rules: Rules) -> None:
     assert said(rules, "2->1") == (
         "task 1 does not wait for task 2; it waits for no task",
         "it is the other way around: task 2 waits for task 1",

@@ -48,17 +48,16 @@ PIECES = [
         f"Add it\n\nSigned-off-by: Ann <a@b.c>\n{SIGNED_OFF}\nAcked-By : Bob",
         f"Add it\n\nSigned-off-by Ann <a@b.c>\n{SIGNED_OFF}\nAcked-By Bob",
     ),
+    *(  # says nothing to a forge
+        (said, said)
+        for said in (
+            *("Fix the colour #fff", "It closes 12 doors", "[skip] ci", "prefixes #12"),
+            *("See #12", "Fix UTF-8 and SHA-1", "ENG-12 add it", "web-ui: add it"),
+        )
+    ),
 )
 def test_a_message_makes_a_forge_do_nothing(message: str, shown: str) -> None:
     assert inert(message) == shown
-
-
-@looped(
-    *("Fix the colour #fff", "It closes 12 doors", "[skip] ci", "prefixes #12"),
-    *("See #12", "Fix UTF-8 and SHA-1", "ENG-12 add it", "web-ui: add it"),
-)
-def test_what_says_nothing_to_a_forge_stays(message: str) -> None:
-    assert inert(message) == message
 
 
 @looped(

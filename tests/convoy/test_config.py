@@ -2,7 +2,6 @@
 import datetime as dt
 import json
 import tomllib
-from pathlib import Path
 
 import jsonschema_rs
 import pytest
@@ -14,8 +13,6 @@ from convoy.config.keys import FORMER_KEYS
 from convoy.model.records import EngineSpec, Gate, Limits, Price, Settings
 from convoy.text import seconds_in, spoken_duration
 from tests.world.cases import looped
-
-DOCS = Path(__file__).parents[2] / "docs"
 
 # The example that brat's users know, as it stands.
 KNOWN = """\
@@ -456,20 +453,6 @@ def test_every_key_has_a_meaning() -> None:
     for table in schema()["$defs"].values():
         assert table["description"]
         assert all(key["description"] for key in table["properties"].values())
-
-
-def test_every_example_of_the_documents_is_valid() -> None:
-    pages = (DOCS.parent / "README.md", *sorted(DOCS.glob("*.md")))
-    examples = [
-        (page.name, part.partition("```")[0])
-        for page in pages
-        for part in page.read_text("utf-8").split("```toml\n")[1:]
-    ]
-
-    for name, example in examples:
-        if "[project]" not in example:  # a plugin's, which other tests install
-            load(example, source=name)
-    assert len({name for name, _ in examples}) >= 5
 
 
 @looped("", "30", "m", "1.5h", "30 m", "5m1h", "-1m", "٣m")

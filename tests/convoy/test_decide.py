@@ -73,7 +73,9 @@ def test_a_lost_attempt_is_tried_again_until_the_attempts_are_spent() -> None:
 
     rules.started(1).do(lost(1, 1))
     assert (rules.task(1).state, rules.task(1).notes) == ("queued", ("it died",))
-    rules.started(1).do(lost(1, 2))
+    rules.started(1)
+    assert rules.task(1).notes == ("it died",), "it is told so"
+    rules.do(lost(1, 2))
 
     assert rules.task(1).state == "blocked"
     assert rules.task(1).why == "it died (after 2 attempts)"
@@ -114,15 +116,6 @@ def test_a_superseded_attempt_hands_nothing_in() -> None:
     assert "not the current one" in why(rules.ask(late))
     again = replace(late, attempt=2)
     assert "needs-review, not running" in why(rules.do(again).ask(again))
-
-
-def test_refused_work_is_a_note_for_the_next_attempt() -> None:
-    rules = Rules().planned(spec(1)).started(1)
-
-    rules.do(made(RefuseWork, cause="refused", why="a symlink"))
-    rules.started(1)
-
-    assert rules.task(1).notes == ("a symlink",)
 
 
 def test_red_work_goes_back_with_what_ci_said() -> None:
@@ -183,7 +176,7 @@ def test_cancelling_drops_what_is_not_merged() -> None:
     assert [task.state for task in rules.convoy.tasks] == ["merged", "dropped"]
 
 
-def test_an_action_is_noted_done_once() -> None:
+def test_an_action_is_noted_done_once_and_a_bot_starts_once() -> None:
     rules = Rules().planned(spec(1))
     done = ActionDone(key=f"comment:{NAME}", number=5)
 
@@ -191,12 +184,7 @@ def test_an_action_is_noted_done_once() -> None:
 
     assert rules.convoy.comment == 5
     assert "not an open action" in why(rules.ask(done))
-
-
-def test_a_bot_starts_once() -> None:
-    again = StartBot(actor=ACTOR.hex(), version="0")
-
-    assert "already" in why(Rules().ask(again))
+    assert "already" in why(rules.ask(StartBot(actor=ACTOR.hex(), version="0")))
 
 
 def test_a_changed_configuration_counts_but_for_what_is_frozen() -> None:

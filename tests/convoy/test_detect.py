@@ -58,68 +58,53 @@ def test_the_order_is_the_one_that_is_written_down() -> None:
     assert proposed(files) is None
 
 
-@looped("test:\n\ttrue", "all test: build", "test:: x", "test : x")
-def test_a_target_named_test_is_found(text: str) -> None:
-    assert command({"Makefile": f"all: build\n{text}\n"}) == "make test"
-
-
 @looped(
-    *("tests:\n\ttrue", ".PHONY: test", "test := unit", "test ::= unit"),
-    *("test :::= unit", "test = a:b", "# test: none", "all:\n\ttest: 1"),
-    *("test-unit: x", ""),
+    *(
+        ("make test", {"Makefile": f"all: build\n{text}\n"})
+        for text in ("test:\n\ttrue", "all test: build", "test:: x", "test : x")
+    ),
+    *(  # only looks like such a target
+        (None, {"Makefile": text})
+        for text in (
+            *("tests:\n\ttrue", ".PHONY: test", "test := unit", "test ::= unit"),
+            *("test :::= unit", "test = a:b", "# test: none", "all:\n\ttest: 1"),
+            *("test-unit: x", ""),
+        )
+    ),
+    # make reads the first alone
+    (None, {"GNUmakefile": "all:\n", "Makefile": "test:\n"}),
+    # a byte order mark hides none from npm
+    ("npm test", {"package.json": f"\ufeff{EVERYTHING['package.json']}"}),
+    *(  # by its settings, and by its files
+        ("python -m pytest -q", files)
+        for files in (
+            *({"pytest.ini": ""}, {"conftest.py": ""}, {"tox.ini": "[pytest]\n"}),
+            {"pyproject.toml": "[tool.pytest.ini_options]\n"},
+            {"setup.cfg": "[metadata]\n[tool:pytest]\n"},
+            *({"tests/test_auth.py": ""}, {"tests/unit/test_auth.py": ""}),
+            *({"test/auth_test.py": ""}, {"test_auth.py": ""}),
+        )
+    ),
+    *(
+        (None, files)
+        for files in (
+            {"pyproject.toml": "[project]\nname = 'x'\n"},
+            {"pyproject.toml": "[tool.pytest"},
+            {"pyproject.toml": "[tool.pytest]\n" + "a." * 50_000 + "b = 1"},
+            *({"pyproject.toml": "tool = 3"}, {"setup.cfg": "[metadata]\n"}),
+            *({"src/test_auth.py": ""}, {"tests/auth.py": ""}),
+            *({"tests/test_auth.pyc": ""}, {"package.json": PLACEHOLDER}),
+            {"package.json": '{"scripts": {"test": " "}}'},
+            {"package.json": '{"scripts": {"build": "x"}}'},
+            *({"package.json": '{"scripts": []}'}, {"package.json": "[]"}),
+            *({"package.json": "{"}, {"README.md": "make test"}, {}),
+        )
+    ),
 )
-def test_what_only_looks_like_a_test_target_is_not_one(text: str) -> None:
-    assert command({"Makefile": text}) is None
-
-
-def test_a_byte_order_mark_hides_no_script_as_it_hides_none_from_npm() -> None:
-    text = f"\ufeff{EVERYTHING['package.json']}"
-    assert command({"package.json": text}) == "npm test"
-
-
-def test_only_the_makefile_that_make_reads_counts() -> None:
-    files = {"GNUmakefile": "all:\n", "Makefile": "test:\n"}
-
-    assert command(files) is None
-
-
-@looped(
-    {"pytest.ini": ""},
-    {"conftest.py": ""},
-    {"pyproject.toml": "[tool.pytest.ini_options]\n"},
-    {"setup.cfg": "[metadata]\n[tool:pytest]\n"},
-    {"tox.ini": "[pytest]\n"},
-    {"tests/test_auth.py": ""},
-    {"tests/unit/test_auth.py": ""},
-    {"test/auth_test.py": ""},
-    {"test_auth.py": ""},
-)
-def test_pytest_is_found_by_its_settings_and_by_its_files(
-    files: dict[str, str],
+def test_a_command_is_proposed_for_a_reason_and_for_no_other(
+    told: str | None, files: dict[str, str]
 ) -> None:
-    assert command(files) == "python -m pytest -q"
-
-
-@looped(
-    {"pyproject.toml": "[project]\nname = 'x'\n"},
-    {"pyproject.toml": "[tool.pytest"},
-    {"pyproject.toml": "[tool.pytest]\n" + "a." * 50_000 + "b = 1"},
-    {"pyproject.toml": "tool = 3"},
-    {"setup.cfg": "[metadata]\n"},
-    {"src/test_auth.py": ""},
-    {"tests/auth.py": ""},
-    {"tests/test_auth.pyc": ""},
-    {"package.json": PLACEHOLDER},
-    {"package.json": '{"scripts": {"test": " "}}'},
-    {"package.json": '{"scripts": {"build": "x"}}'},
-    {"package.json": '{"scripts": []}'},
-    {"package.json": "[]"},
-    {"package.json": "{"},
-    {"README.md": "make test"},
-    {},
-)
-def test_nothing_is_proposed_without_a_reason(files: dict[str, str]) -> None:
-    assert proposed(files) is None
+    assert command(files) == told
 
 
 def test_a_file_that_cannot_be_read_is_no_reason() -> None:

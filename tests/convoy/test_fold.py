@@ -69,26 +69,21 @@ def test_a_bots_event_counts_in_a_commit_of_that_bot() -> None:
         assert fold(state, "c", [paused], by=by).convoys[NAME].state == "paused"
 
 
-def test_a_claim_changes_nothing_whoever_makes_it() -> None:
+def test_claims_words_and_what_is_of_nothing_here_change_nothing() -> None:
     rules = Rules().planned(spec(1)).started(1)
+    state, issue = rules.state, ids.task_issue(NAME, 1)
     claim = SessionSpawned(convoy=NAME, task=1, attempt=1)
-
-    for actor in (ACTOR, STRANGER):
-        read = fold(rules.state, rules.state.moment.commit, [comment(claim, actor)])
-        assert read == rules.state
-
-
-def test_words_labels_and_states_change_nothing() -> None:
-    state = Rules().planned(spec(1)).state
-    issue = ids.task_issue(NAME, 1)
-    events = [
-        said("Just words."),
-        said(f"It said: {FORGED}"),
+    nothing = [
+        *(comment(claim, ACTOR), comment(claim, STRANGER)),
+        *(said("Just words."), said(f"It said: {FORGED}")),
         GriteEvent(issue, ACTOR, 9, LabelAdded("status:merged")),
         GriteEvent(issue, ACTOR, 9, StateChanged("closed")),
     ]
+    elsewhere = comment(ConvoyPaused(convoy="other", by="ann"))
+    beyond = comment(TaskDropped(convoy=NAME, task=99, why="no"))
 
-    assert fold(state, state.moment.commit, events) == state
+    assert fold(state, state.moment.commit, nothing) == state
+    assert fold(state, "c", [elsewhere, beyond]).convoys == state.convoys
 
 
 def test_what_a_newer_bot_wrote_is_collected_and_what_others_wrote_is_not() -> None:
@@ -98,14 +93,6 @@ def test_what_a_newer_bot_wrote_is_collected_and_what_others_wrote_is_not() -> N
     events = [said(newer, STRANGER), said(newer), said(deep)]
 
     assert fold(state, "c", events).unknown == ("convoy.frozen", "?")
-
-
-def test_an_event_about_what_is_not_there_changes_nothing() -> None:
-    state = Rules().planned(spec(1)).state
-    elsewhere = comment(ConvoyPaused(convoy="other", by="ann"))
-    beyond = comment(TaskDropped(convoy=NAME, task=99, why="no"))
-
-    assert fold(state, "c", [elsewhere, beyond]).convoys == state.convoys
 
 
 def test_the_fold_notes_the_commit_that_carries_a_hand_off() -> None:

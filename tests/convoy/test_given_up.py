@@ -46,6 +46,14 @@ def test_what_is_given_up_while_it_runs_ends_without_a_trace(
     assert "not running" in why(rules.ask(end))
 
 
+def test_a_dropped_task_is_not_offered_any_more() -> None:
+    pull = f"pull:{NAME}/1"
+    rules = Rules().planned(spec(1), spec(2)).started(1).do(ENDS[0])
+    assert pull in rules.state.intents
+
+    assert pull not in rules.do(GIVEN_UP[1]).state.intents
+
+
 def test_the_next_attempt_waits_for_the_end_of_the_one_before() -> None:
     rules = Rules().planned(spec(1)).started(1)
     rules.do(GIVEN_UP[2], RetryTask(convoy=NAME, task=1, by="ann"))
@@ -56,21 +64,3 @@ def test_the_next_attempt_waits_for_the_end_of_the_one_before() -> None:
 
     assert rules.task(1).state == "queued"
     assert rules.ask(start) is None
-
-
-def test_a_dropped_task_is_not_offered_any_more() -> None:
-    rules = Rules().planned(spec(1), spec(2)).started(1)
-    rules.do(ENDS[0])
-    assert f"pull:{NAME}/1" in rules.state.intents
-
-    rules.do(GIVEN_UP[1])
-
-    assert f"pull:{NAME}/1" not in rules.state.intents
-
-
-def test_time_spent_on_finding_nothing_to_do_counts() -> None:
-    rules = Rules().planned(spec(1)).started(1)
-
-    rules.do(AcceptNothing(**FIRST))
-
-    assert rules.task(1).worked_ms > 0

@@ -73,14 +73,10 @@ def test_a_held_task_does_not_merge_and_the_others_go_on() -> None:
 
     assert owed(rules) == ["Begin"]
     assert refused(rules, hold(1)) == "brat:hold already holds it"
+    rules.do(WorkHeld(convoy=NAME, task=1, label="brat:no"))
+    assert rules.task(1).held == "brat:no"
     rules.do(WorkReleased(convoy=NAME, task=1))
     assert refused(rules, WorkReleased(convoy=NAME, task=1)) == "no label holds it"
-
-
-def test_another_label_takes_over() -> None:
-    rules = offered().do(hold(0), WorkHeld(convoy=NAME, task=0, label="brat:no"))
-
-    assert rules.convoy.held == "brat:no"
 
 
 # --- the merge queue ------------------------------------------------------------------

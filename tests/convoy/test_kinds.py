@@ -10,8 +10,6 @@ from convoy.patterns import Step
 from tests.world.cases import looped
 from tests.world.rules import spec
 
-ROWS = looped(*KINDS.values())
-
 
 def test_every_kind_that_the_log_can_hold_has_a_row() -> None:
     assert {*KINDS} == {*get_args(Kind), "plan"}
@@ -19,21 +17,12 @@ def test_every_kind_that_the_log_can_hold_has_a_row() -> None:
     assert kind_of(spec(1, kind="scout")) is KINDS["scout"]
 
 
-@ROWS
-def test_what_answers_says_how(row: TaskKind) -> None:
+@looped(*KINDS.values())
+def test_a_row_is_true_of_answers_templates_and_what_it_looks_at(row: TaskKind) -> None:
     assert bool(row.answer) == (row.name in ANSWERS)
     if row.answer:
         assert ANSWERS[row.name].none
-
-
-@ROWS
-def test_a_step_of_a_template_may_be_what_its_row_says(row: TaskKind) -> None:
     known = Step.model_json_schema()["properties"]["kind"]["enum"]
     assert (row.name in known) == row.in_templates
-
-
-@ROWS
-def test_what_it_looks_at_can_be_planned(row: TaskKind) -> None:
     if row.target is not None:
-        assert row.target.kind in KINDS
         assert not KINDS[row.target.kind].answer

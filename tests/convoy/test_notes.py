@@ -72,10 +72,7 @@ def test_the_scratchpad_forgets_the_oldest_first() -> None:
     assert pad[-1].startswith("99 ")
     assert SCRATCHPAD_CHARS - 400 < sum(map(len, pad)) <= SCRATCHPAD_CHARS
     assert [int(line.split()[0]) for line in pad] == list(range(100 - len(pad), 100))
-
-
-def test_a_line_that_is_said_again_stands_once_and_is_new() -> None:
-    assert scratchpad_with(("a", "b"), ("a",)) == ("b", "a")
+    assert scratchpad_with(("a", "b"), ("a",)) == ("b", "a"), "it is new again"
 
 
 @given(st.lists(hostile, max_size=30).map(tuple))

@@ -65,18 +65,11 @@ def test_the_task_waits_its_time_in_the_plan_and_in_the_rules() -> None:
     assert until >= rules.now - 1_000 + 60_000
     assert not starts(rules, until - 1)
     assert starts(rules, until)
+    said = reasons(rules.state, rules.convoy, rules.task(1), rules.now)[1]
+    assert said.startswith("it is waiting for the model's vendor until 1970-01-01 00:1")
+    assert said.endswith(WHY)
     assert isinstance(rules.ask(start(until - 1)), Refusal)
     assert rules.ask(start(until)) is None
-
-
-def test_people_are_told_until_when() -> None:
-    rules = limited(asked_s=60)
-
-    said = reasons(rules.state, rules.convoy, rules.task(1), rules.now)
-
-    until = "it is waiting for the model's vendor until 1970-01-01 00:1"
-    assert said[1].startswith(until)
-    assert said[1].endswith(WHY)
 
 
 def test_its_slot_is_not_given_to_another_task_until_it_has_waited() -> None:

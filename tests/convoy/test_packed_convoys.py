@@ -60,11 +60,7 @@ def test_what_has_ended_is_packed_and_what_goes_on_is_not() -> None:
 
     assert (list(ended.convoys.at_hand), list(ended.convoys.packed)) == ([], [NAME])
     assert (list(going.convoys.at_hand), list(going.convoys.packed)) == ([NAME], [])
-
-
-def test_one_that_failed_stays_at_hand_for_a_week() -> None:
-    state = failed().state
-
+    state = failed().state  # stays at hand for a week
     assert list(packed(state).convoys.at_hand) == [NAME]
     assert list(packed(aged(state)).convoys.packed) == [NAME]
 

@@ -2,7 +2,6 @@
 
 from msgspec.structs import replace
 
-from convoy.model.state import Convoy
 from convoy.rules.landing import (
     AttemptMerge,
     LandMerge,
@@ -23,10 +22,6 @@ def waiting(*numbers: int) -> Rules:
     for number in numbers:
         rules.started(number).accepted(number, sha(str(number)))
     return rules
-
-
-def order(convoy: Convoy) -> list[int]:
-    return [task.number for task in waiting_to_merge(convoy)]
 
 
 # --- starting -------------------------------------------------------------------------
@@ -61,7 +56,8 @@ def test_what_was_accepted_first_merges_first() -> None:
     for number in (3, 1, 2):
         rules.accepted(number, sha(str(number)), f"{number}.py")
 
-    assert order(rules.convoy) == [3, 1, 2]
+    order = [task.number for task in waiting_to_merge(rules.convoy)]
+    assert order == [3, 1, 2]
 
 
 def test_each_candidate_stands_on_the_one_ahead() -> None:

@@ -74,20 +74,19 @@ def test_all_that_keeps_a_task_waiting_is_said() -> None:
     assert "it is waiting for task 1 (queued)" in why(rules, 2)
 
 
-def test_a_full_house_is_said() -> None:
+def test_a_running_task_says_since_when_and_until_when_and_then_where_it_landed() -> (
+    None
+):
     rules = Rules().planned(spec(1), spec(2), max_sessions=1).started(1)
-
-    assert "no session slot is free (limit: 1)" in why(rules, 2)
-
-
-def test_a_running_task_says_since_when_and_until_when() -> None:
-    rules = Rules().planned(spec(1)).started(1)
 
     assert why(rules, 1) == (
         "it is running, tried once",
         "attempt 1 began at 1970-01-01 00:16:45 UTC, run 101",
         "its session must end by 1970-01-01 00:46:45 UTC",
     )
+    assert "no session slot is free (limit: 1)" in why(rules, 2)
+    rules.accepted(1, sha("a")).offered(1, sha("a"), sha("0")).landed_as(1, sha("a"))
+    assert why(rules, 1) == ("it is merged, tried once", "it landed as aaaaaaaaaa")
 
 
 def test_the_merge_queue_shows_who_is_ahead() -> None:
@@ -99,9 +98,3 @@ def test_the_merge_queue_shows_who_is_ahead() -> None:
         "ahead of it in the merge queue: task 1",
         "the refinery has not built its candidate yet",
     )
-
-
-def test_what_has_landed_says_where() -> None:
-    rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
-
-    assert why(rules, 1) == ("it is merged, tried once", "it landed as aaaaaaaaaa")

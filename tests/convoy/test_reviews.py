@@ -75,7 +75,7 @@ def test_what_is_to_be_changed_goes_back_and_is_looked_at_again() -> None:
     assert kept_from_landing(rules.convoy, rules.task(1)) == ""
 
 
-def test_after_its_rounds_a_person_decides() -> None:
+def test_after_its_rounds_or_the_writers_attempts_a_person_decides() -> None:
     rules = begun().started(2, sha("a"))
     rules.do(found(rules, "changes", "A."))
     rules.started(1, sha("a")).accepted(1, sha("b")).started(2, sha("b"))
@@ -94,14 +94,9 @@ def test_after_its_rounds_a_person_decides() -> None:
     rules.started(1, sha("b")).accepted(1, sha("c"))
     assert kept_from_landing(rules.convoy, rules.task(1)) == ""
 
-
-def test_a_writer_without_attempts_left_waits_for_a_person() -> None:
-    rules = begun(attempts=1).started(2, sha("a"))
-    rules.do(found(rules, "changes", "A."))
-
-    assert rules.task(1).state == "blocked"
-    assert rules.task(1).why.startswith("the ")
-    assert rules.task(1).why.endswith(" (after 1 attempt)")
+    spent = begun(attempts=1).started(2, sha("a"))
+    writer = spent.do(found(spent, "changes", "A.")).task(1)
+    assert (writer.state, writer.why[-18:]) == ("blocked", " (after 1 attempt)")
 
 
 def test_a_verdict_on_work_that_has_changed_says_nothing() -> None:

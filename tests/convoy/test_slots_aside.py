@@ -40,14 +40,13 @@ def never_begun() -> Rules:
     return rules.do(ItemSetAside(item=FIRST, why="the forge says no"))
 
 
-def test_a_session_that_never_began_leaves_its_slot_to_another_task() -> None:
-    assert owed(never_begun()) == [Begin(NAME, 2, sha("0"))]
-
-
-def test_it_is_tried_again_before_another_task_starts() -> None:
+def test_a_session_that_never_began_leaves_its_slot_to_another_task_for_a_time() -> (
+    None
+):
     rules = never_begun()
-    rules.now += MINUTE_MS
+    assert owed(rules) == [Begin(NAME, 2, sha("0"))]
 
+    rules.now += MINUTE_MS
     assert owed(rules) == [TRIED]
 
 

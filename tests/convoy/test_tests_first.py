@@ -63,7 +63,7 @@ def test_tests_are_shown_to_ci_as_they_are_and_to_nobody_else() -> None:
     assert not startable(rules.convoy, rules.task(2))
 
 
-def test_code_starts_from_red_tests_and_is_measured_with_them() -> None:
+def test_code_starts_from_red_tests_is_measured_and_lands_with_them() -> None:
     rules = proven()
     assert startable(rules.convoy, rules.task(2))
     assert owed(rules) == []
@@ -74,12 +74,7 @@ def test_code_starts_from_red_tests_and_is_measured_with_them() -> None:
     rules.accepted(2, sha("b"))
     assert kept_from_landing(rules.convoy, rules.task(1)) == "task 2 to pass its tests"
     assert [task.number for task in waiting_to_merge(rules.convoy)] == [2]
-
-
-def test_both_land_as_one() -> None:
-    rules = proven().started(2, sha("a")).accepted(2, sha("b"))
     rules.offered(2, sha("b"), sha("0")).landed_as(2, sha("b"))
-
     assert [task.state for task in rules.convoy.tasks] == ["merged", "merged"]
     assert [task.landed for task in rules.convoy.tasks] == [None, sha("b")]
     assert f"pull:{NAME}/0" in rules.state.intents
@@ -117,10 +112,7 @@ def test_tests_never_land_alone_nor_unproven() -> None:
     rules = proven()
     again = ProveWork(convoy=NAME, task=1, commit=sha("a"), judged=("ci",))
     assert isinstance(rules.ask(again), Refusal)
-
-
-def test_neither_ends_in_nothing() -> None:
-    rules = proven().started(2, sha("a"))
+    rules.started(2, sha("a"))
     assert isinstance(rules.ask(AcceptNothing(convoy=NAME, task=2, attempt=1)), Refusal)
 
 
@@ -130,6 +122,7 @@ def test_one_does_not_stay_without_the_other(dropped: int) -> None:
     states = {1: ["dropped", "blocked"], 2: ["dropped", "dropped"]}
 
     assert [task.state for task in rules.convoy.tasks] == states[dropped]
+    assert isinstance(rules.ask(RetryTask(convoy=NAME, task=2, by="ann")), Refusal)
 
 
 @looped(
@@ -168,9 +161,3 @@ def test_tests_stay_as_they_are_once_their_code_has_begun() -> None:
     assert rules.ask(DropTask(convoy=NAME, task=1, why="no")) == used
     assert rules.ask(BlockTask(convoy=NAME, task=1, why="no")) == used
     assert rules.ask(ReviseTask(convoy=NAME, task=1, by="ann", text="No.")) == used
-
-
-def test_code_is_not_tried_again_without_its_tests() -> None:
-    rules = proven().do(DropTask(convoy=NAME, task=1, why="not wanted"))
-
-    assert isinstance(rules.ask(RetryTask(convoy=NAME, task=2, by="ann")), Refusal)

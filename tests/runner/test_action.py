@@ -20,7 +20,6 @@ from tests.world.program import ran
 
 ROOT = Path(__file__).parents[2]
 ACTION = ROOT / "action.yml"
-PAGE = ROOT / "docs/actions.md"
 ACT = Path(sys.executable).with_name("act")
 LOOK = "Check the inputs"
 LOOK_FAILED = f"Failure - Main {LOOK}"
@@ -50,17 +49,6 @@ def step(name: str) -> dict[str, Any]:
 def read_by(module: Any) -> set[str]:  # noqa: ANN401  a module
     source = Path(module.__file__).read_text()
     return set(re.findall(r'"(BRAT_[A-Z_]+)"', source))
-
-
-def test_its_page_lists_exactly_its_inputs_and_outputs() -> None:
-    ours = action()
-    rows = re.findall(r"^\| `([a-z-]+)` \| (.+?) \|", PAGE.read_text(), re.MULTILINE)
-
-    assert rows == [
-        (name, each["description"])
-        for name, each in (*ours["inputs"].items(), *ours["outputs"].items())
-    ]
-    assert all(re.fullmatch("[a-z]+(-[a-z]+)*", name) for name, _ in rows)
 
 
 def test_each_input_reaches_code_that_reads_it() -> None:

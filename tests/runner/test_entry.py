@@ -34,21 +34,12 @@ def test_only_the_runner_sees_what_the_container_was_started_with(
         "SPOKEN": "ä=\n",
     }
 
-    entry = [
-        sys.executable,
-        "-I",
-        "-m",
-        "runner.inputs.container_entry",
-        sys.executable,
-        "-I",
-    ]
-    done = ran([*entry, "-c", READ], cwd=tmp_path, env=env, check=True)
+    python = [sys.executable, "-I"]
+    entry = [*python, "-m", "runner.inputs.container_entry", *python, "-c", READ]
+    done = ran(entry, cwd=tmp_path, env=env, check=True)
 
     assert done.stdout == "made-up-secret ä=\n None\n"
     shown = (tmp_path / "shown").read_text()
     assert BY_PIPE in shown
     assert "made-up-secret" not in shown
-
-
-def test_where_nothing_is_handed_on_the_environment_is_what_it_is() -> None:
     assert handed_on({"A": "b"}) == {"A": "b"}

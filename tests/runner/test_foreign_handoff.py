@@ -53,25 +53,15 @@ def refused(forge: Forge, log: str, why: str, **changes: str | None) -> None:
     assert why in str(caught.value)
 
 
-def commit(forge: Forge, files: dict[str, str], branch: str = "main") -> str:
-    seed = forge.root / "seed"
-    git("checkout", "-q", "-B", branch, cwd=seed)
-    for name, text in files.items():
-        (seed / name).parent.mkdir(exist_ok=True)
-        (seed / name).write_text(text)
-    git("add", "-A", cwd=seed)
-    git("commit", "-q", "-m", "More", cwd=seed)
-    git("push", "-q", str(forge.bare), branch, cwd=seed)
-    return git("rev-parse", "HEAD", cwd=seed)
-
-
-def on(forge: Forge, head: str, branch: str = "main") -> dict[str, str | None]:
-    """Return what a run on a branch is told, without the variable."""
+def on(forge: Forge, signers: str = "", branch: str = "main") -> dict[str, str | None]:
+    """Return what a run on a branch with such a file is told, without the variable."""
+    if signers:
+        forge.commit_on_main({SIGNERS_FILE: signers})
     event = forge.root / "event.json"
     event.write_text(json.dumps({"repository": {"default_branch": "main"}}))
     return {
         "BRAT_ALLOWED_SIGNERS": None,
-        "GITHUB_SHA": head,
+        "GITHUB_SHA": forge.base,
         "GITHUB_REF": f"refs/heads/{branch}",
         "GITHUB_EVENT_PATH": str(event),
     }
@@ -118,12 +108,8 @@ def test_a_hand_off_to_another_session_does_not_count(forge: Forge) -> None:
     for changes in ({"attempt": 2}, {"task": 3}, {"convoy": "fix-login-8"}):
         log = forge.hand_off(replace(theft(forge), **changes))
         refused(forge, log, "of the log does not start session fix-login-7/2/1")
-
-
-def test_a_hand_off_on_the_issue_of_another_task_does_not_count(forge: Forge) -> None:
     body = CommentAdded(body_of(theft(forge), "It starts."))
     event = Event(ids.task_issue("fix-login-7", 3), b"a" * 16, 1, body)
-
     refused(forge, forge.log([event]), "does not start session fix-login-7/2/1")
 
 
@@ -149,28 +135,27 @@ def test_a_hand_off_is_not_taken_again_after_its_deadline(forge: Forge) -> None:
 def test_without_allowed_signers_the_open_key_counts_and_no_other(forge: Forge) -> None:
     log = forge.hand_off(theft(forge))
 
-    refused(forge, log, "is not this job's task", **on(forge, forge.base))
+    refused(forge, log, "is not this job's task", **on(forge))
 
 
 def test_the_file_on_the_default_branch_counts(forge: Forge) -> None:
-    head = commit(forge, {SIGNERS_FILE: f"# ours\n{OURS}"})
-    log = forge.hand_off(theft(forge))
+    told = on(forge, f"# ours\n{OURS}")
 
-    assert taken(forge, log, **on(forge, head)) == theft(forge)
+    assert taken(forge, forge.hand_off(theft(forge)), **told) == theft(forge)
 
 
 def test_a_file_on_another_branch_counts_for_nothing(forge: Forge) -> None:
-    head = commit(forge, {SIGNERS_FILE: THEIRS}, "evil")
+    told = on(forge, THEIRS, "evil")
     forge.writer = OTHER_KEY.writer(REPOSITORY_ID)
-    log, told = forge.hand_off(theft(forge)), on(forge, head, "evil")
+    log = forge.hand_off(theft(forge))
 
     refused(forge, log, "hand-offs are accepted only on refs/heads/main", **told)
 
 
 def test_the_variable_counts_more_than_the_file(forge: Forge) -> None:
-    head = commit(forge, {SIGNERS_FILE: THEIRS})
+    told = on(forge, THEIRS)
     forge.writer = OTHER_KEY.writer(REPOSITORY_ID)
-    log, told = forge.hand_off(theft(forge)), on(forge, head)
+    log = forge.hand_off(theft(forge))
     told["BRAT_ALLOWED_SIGNERS"] = OURS
 
     refused(forge, log, "the key that signed it is not allowed", **told)
@@ -184,7 +169,7 @@ def test_a_line_that_is_wrong_is_named(forge: Forge) -> None:
 
 
 def test_without_the_event_the_file_counts_for_nothing(forge: Forge) -> None:
-    told = on(forge, commit(forge, {SIGNERS_FILE: OURS}))
+    told = on(forge, OURS)
     told["GITHUB_EVENT_PATH"] = str(forge.root / "none")
     why = "GITHUB_EVENT_PATH does not name the default branch"
 

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from typing import TypedDict
+from typing import Any
 
 import pytest
 
@@ -20,15 +20,8 @@ from convoy.text import fence_of
 from runner.workspace import workspace
 from tests.runner.job import SESSION, Forge, git
 
-
-class Who(TypedDict):
-    convoy: str
-    task: int
-    attempt: int
-
-
 KNOWN = ", ".join(sorted(ENGINE_TYPES))
-WHO: Who = {"convoy": "fix-login-7", "task": 2, "attempt": 1}
+WHO: dict[str, Any] = {"convoy": "fix-login-7", "task": 2, "attempt": 1}
 
 
 def test_work_comes_back_as_a_bundle_on_the_base(forge: Forge) -> None:

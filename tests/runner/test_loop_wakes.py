@@ -103,19 +103,22 @@ SLEEPS = [
 
 
 @pytest.mark.needs("act")
-@pytest.mark.parametrize(("event", "payload", "given"), WAKES)
-def test_what_is_for_the_bot_wakes_it(
-    event: str, payload: dict[str, Any], given: tuple[str, ...], tmp_path: Path
+@pytest.mark.parametrize(
+    ("does", "told"),
+    [
+        (does, each)
+        for does, all_told in ((True, WAKES), (False, SLEEPS))
+        for each in all_told
+    ],
+)
+def test_what_is_for_the_bot_wakes_it_and_nothing_else_does(
+    does: bool,  # noqa: FBT001  a parameter of the table
+    told: tuple[str, dict[str, Any], tuple[str, ...]],
+    tmp_path: Path,
 ) -> None:
-    assert wakes(tmp_path, event, payload, *given)
+    event, payload, given = told
 
-
-@pytest.mark.needs("act")
-@pytest.mark.parametrize(("event", "payload", "given"), SLEEPS)
-def test_what_is_for_somebody_else_does_not(
-    event: str, payload: dict[str, Any], given: tuple[str, ...], tmp_path: Path
-) -> None:
-    assert not wakes(tmp_path, event, payload, *given)
+    assert wakes(tmp_path, event, payload, *given) is does
 
 
 def test_an_idle_repository_costs_four_jobs_a_day() -> None:

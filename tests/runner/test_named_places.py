@@ -1,15 +1,11 @@
 """Attacks on what the box once left open: the setup script, PATH, the agent's user."""
 
 import os
-import socket
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from msgspec.structs import replace
 
 from runner.box.root_folder import HIDDEN, LINK, SEEN
 from runner.box.surroundings import (
@@ -20,56 +16,7 @@ from runner.box.surroundings import (
     runners_in,
     shows,
 )
-from runner.session.project_commands import SCRIPT
-from tests.runner.job import TOKEN, Forge, Left
-from tests.world.given_secrets import given
-
-KEY = given("sk-made-up-key-of-the-model-0123456789")
-MAKEFILE = "all:\n\tsh tools/build.sh\n"
-LOOT = "loot.txt"
-# What an earlier attempt may have put into a tools/ folder that the script runs.
-BUILD = """\
-{{ cat {home}/.ssh/id_ed25519 {home}/projects/.env; cat /proc/[0-9]*/environ; }} \\
-  > {loot} 2> /dev/null
-echo '#!/bin/sh' > {bin}/git && chmod +x {bin}/git
-echo later >> {command}
-python3 -c "import socket; s = socket.create_connection(('127.0.0.1', {port}), 5);
-print('reached', s.recv(9))"
-id -u
-true
-"""
-
-
-@contextmanager
-def serving() -> Iterator[int]:
-    """Listen on loopback as another program of the machine does; yield the port."""
-    with socket.create_server(("127.0.0.1", 0)) as made:
-        yield int(made.getsockname()[1])
-
-
-def attacked(forge: Forge, **changes: object) -> Left:
-    """Run a session whose base holds the attack, below the project's own script."""
-    home, programs = forge.root / "person", forge.root / "person/.local/bin"
-    for folder in (home / ".ssh", home / "projects", programs):
-        folder.mkdir(parents=True)
-    for name in (".ssh/id_ed25519", "projects/.env"):
-        (home / name).write_text(TOKEN)
-    command = forge.root / "set_env"
-    command.write_text("")
-    with serving() as port:
-        build = BUILD.format(
-            home=home, loot=forge.root / LOOT, bin=programs, command=command, port=port
-        )
-        forge.commit_on_main(
-            {SCRIPT: "#!/bin/sh\nsh tools/build.sh\n", "tools/build.sh": build}
-        )
-        return forge.run(
-            replace(forge.started("sh", "-c", "echo 1 > work.txt"), **changes),
-            HOME=str(home),
-            GITHUB_ENV=str(command),
-            ANTHROPIC_API_KEY=KEY,
-            PATH=f"{programs}{os.pathsep}{os.environ['PATH']}",
-        )
+from tests.runner.job import TOKEN, Forge
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root becomes another user")

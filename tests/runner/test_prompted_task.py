@@ -9,7 +9,6 @@ from runner.inputs import job_inputs
 from runner.inputs.job_inputs import BadInput
 from tests.runner.job import Forge, Left, git
 from tests.world.cases import looped
-from tests.world.program import ran
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -106,23 +105,17 @@ def test_an_earlier_commit_may_be_the_base(forge: Forge) -> None:
     assert left.result["base"] == first
 
 
-def test_it_is_ended_at_its_deadline_with_its_work_kept(forge: Forge) -> None:
-    works = "sh -c 'echo half > half.txt; exit 3'"
-
-    left = prompted(forge, BRAT_TASK_ARGS=works)
-
-    assert left.status == 1
-    assert left.result["outcome"] == "crashed"
-    assert "half.txt" in (left.folder / "work.patch").read_text()
-
-
-def test_what_the_gate_protects_is_refused(forge: Forge) -> None:
-    evil = "mkdir .github; echo x > .github/x.yml; echo BRAT: done"
+def test_what_the_gate_protects_is_refused_and_what_a_failed_agent_did_is_kept(
+    forge: Forge,
+) -> None:
+    evil = "mkdir .github; echo x > .github/x.yml; echo half > half.txt; exit 3"
 
     left = prompted(forge, BRAT_TASK_ARGS=f"sh -c '{evil}'")
 
     assert left.status == 1
+    assert left.result["outcome"] == "crashed"
     assert ".github/x.yml" in " ".join(left.result["refusals"])
+    assert "half.txt" in (left.folder / "work.patch").read_text()
 
 
 @looped(
@@ -152,13 +145,3 @@ def test_a_wrong_input_is_one_sentence(
 
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_the_words_of_an_agent_set_no_other_output(forge: Forge) -> None:
-    forges = "sh -c 'echo x > a.txt; echo \"BRAT: done x<<E patch=/etc/passwd\"'"
-
-    prompted(forge, BRAT_TASK_ARGS=forges)
-
-    done = ran(("grep", "-c", "^patch<<", str(forge.root / "outputs")), check=True)
-    assert done.stdout == "1\n"
-    assert "patch=/etc/passwd" in outputs(forge)

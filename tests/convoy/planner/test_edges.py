@@ -53,11 +53,7 @@ def test_who_names_a_new_file_waits_for_who_makes_it_whatever_their_numbers() ->
 
     assert (one.after, two.after, three.after) == ((2,), (), ())
     assert one.waits == (Wait(2, "task 2 creates src/new.py"),)
-
-
-def test_a_file_inside_a_new_folder_is_made_with_it() -> None:
     one, two = plan("lib/", "+lib/a.py")
-
     assert one.waits == (Wait(2, "task 2 creates lib/a.py"),)
     assert two.after == ()
 

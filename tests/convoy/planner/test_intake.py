@@ -109,23 +109,22 @@ def test_paths_may_hold_spaces_and_full_width_signs(
     assert (task.title, task.paths) == ("a", paths or ("a.py",))
 
 
-def test_pictures_are_not_shown_to_agents() -> None:
-    text = "![](https://a.b/c) and <IMG src=x>, not ![code](), [a](https://b.c)"
-
-    assert plan_remarks(text) == (
+@looped(
+    *(
+        (text, "its boxes are not a task list: each must begin with `- [ ] `")
+        for text in (
+            *("- [] a\n- [] b", "[ ] a\n[ ] b", "-[ ] a\n-[ ] b"),
+            "\u2610 a\n\u2610 b",
+        )
+    ),
+    (
+        "![](https://a.b/c) and <IMG src=x>, not ![code](), [a](https://b.c)",
         "agents do not see its 2 pictures: describe what matters in words",
-    )
-
-
-@looped("- [] a\n- [] b", "[ ] a\n[ ] b", "-[ ] a\n-[ ] b", "\u2610 a\n\u2610 b")
-def test_boxes_that_make_no_list_are_told(text: str) -> None:
-    assert plan_remarks(text) == (
-        "its boxes are not a task list: each must begin with `- [ ] `",
-    )
-
-
-def test_a_plain_list_is_told_nothing() -> None:
-    assert plan_remarks("- [ ] a\n- [ ] b (after 1) paths: a.py") == ()
+    ),
+    ("- [ ] a\n- [ ] b (after 1) paths: a.py", ""),
+)
+def test_boxes_that_make_no_list_and_pictures_are_told(text: str, told: str) -> None:
+    assert "\n".join(plan_remarks(text)) == told
 
 
 def test_an_agent_is_never_given_a_bare_number() -> None:

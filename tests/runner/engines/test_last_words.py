@@ -61,21 +61,21 @@ def heard(*said: Said, exit_code: int | None) -> Report:
     return hearing.report(exit_code)
 
 
-def test_an_end_in_success_is_over_it() -> None:
-    report = heard(LIMITED, DONE, exit_code=0)
+@looped(
+    ((LIMITED, DONE), 0, None),
+    ((LIMITED, DONE), None, LIMITED),  # we ended it
+    ((LIMITED, TOOL), None, None),
+    ((TOOL, LIMITED), None, LIMITED),
+)
+def test_an_end_in_success_or_a_tool_that_is_used_again_is_over_it(
+    said: tuple[Said, ...], exit_code: int | None, trouble: Error | None
+) -> None:
+    report = heard(*said, exit_code=exit_code)
 
-    assert (report.status, report.trouble) == ("done", None)
-
-
-def test_a_success_said_when_we_ended_it_is_not() -> None:
-    report = heard(LIMITED, DONE, exit_code=None)
-
-    assert (report.status, report.trouble) == (None, LIMITED)
-
-
-def test_a_model_that_uses_a_tool_again_is_over_it() -> None:
-    assert heard(LIMITED, TOOL, exit_code=None).trouble is None
-    assert heard(TOOL, LIMITED, exit_code=None).trouble == LIMITED
+    assert (report.status, report.trouble) == (
+        "done" if exit_code == 0 else None,
+        trouble,
+    )
 
 
 # --- a message in pieces --------------------------------------------------------------
@@ -96,23 +96,23 @@ def piece(text: str) -> dict[str, object]:
 TOOL_USE: dict[str, object] = {"type": "tool_use", "tool_name": "write_file"}
 
 
-def test_its_last_word_is_found_wherever_it_was_cut() -> None:
-    report = pieced(
-        piece("All is well.\n\nBRAT: blo"), piece("cked. No "), piece("key.")
-    )
-
-    assert (report.status, report.summary) == ("blocked", "No key.")
+WRITTEN = "noop", "It is there."
 
 
-def test_after_a_tool_a_new_message_begins() -> None:
-    report = pieced(
-        piece("I write."), TOOL_USE, piece("BRAT: noop. "), piece("It is there.")
-    )
+@looped(
+    # it is found wherever it was cut
+    (
+        ["All is well.\n\nBRAT: blo", "cked. No ", "key."],
+        ("blocked", "No key."),
+    ),
+    # after a tool a new message begins
+    (["I write.", "", "BRAT: noop. ", "It is there."], WRITTEN),
+    # what is said after it does not hide it
+    (["BRAT: noop. It is there.", "", "Bye."], WRITTEN),
+)
+def test_the_last_word_of_a_message_in_pieces(
+    pieces: list[str], told: tuple[str, str]
+) -> None:
+    report = pieced(*(piece(text) if text else TOOL_USE for text in pieces))
 
-    assert (report.status, report.summary) == ("noop", "It is there.")
-
-
-def test_what_is_said_after_the_last_word_does_not_hide_it() -> None:
-    report = pieced(piece("BRAT: noop. It is there."), TOOL_USE, piece("Bye."))
-
-    assert (report.status, report.summary) == ("noop", "It is there.")
+    assert (report.status, report.summary) == told

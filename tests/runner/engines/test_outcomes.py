@@ -112,14 +112,6 @@ def test_a_key_that_is_not_there_is_said_before_anything_runs(forge: Forge) -> N
     assert left.result["files"] == []
 
 
-def test_a_program_that_is_not_there_is_said(forge: Forge) -> None:
-    spec = EngineSpec(type="codex", model="m")
-    left = forge.run(forge.started(engine=spec), PATH="/usr/bin", OPENAI_API_KEY=KEY)
-
-    assert judged(left) == ("unstarted", "failure")
-    assert left.result["why"] == "Cannot start 'codex': No such file or directory."
-
-
 def test_the_prompt_is_the_programs_input_and_no_key_is_its_own(forge: Forge) -> None:
     script = f"cat > prompt.txt; env > env.txt; {said('claude-ok')}"
     left = driven(forge, script)

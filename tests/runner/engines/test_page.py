@@ -10,22 +10,17 @@ from tests.runner.job import Forge, git
 from tests.world.cases import looped
 from tests.world.plugin import installed, length
 
-ROOT = Path(__file__).parents[3]
-
 
 @pytest.fixture
 def python(tmp_path: Path) -> Path:
     return installed(tmp_path, "docs/engines.md")
 
 
-def test_the_plugin_is_short() -> None:
-    assert length("docs/engines.md") <= 30
-
-
 @looped(("notes", "NOTES.md", "kept the prompt"), ("greeter", "GREETING.md", ""))
 def test_the_pages_plugin_does_a_task(
     kind: str, file: str, summary: str, forge: Forge, python: Path
 ) -> None:
+    assert length("docs/engines.md") <= 30
     spec = EngineSpec(type=f"plugin:{kind}", timeout_s=600)
     log = forge.hand_off(forge.started(engine=spec))
     left = forge.run_on((), forge.environment(log), python)

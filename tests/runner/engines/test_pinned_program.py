@@ -83,7 +83,10 @@ def test_a_person_s_machine_installs_nothing(forge: Forge) -> None:
 
     left = forge.run(forge.started(engine=replaced), OPENAI_API_KEY=KEY)
 
-    assert left.result["conclusion"] == "failure"
+    assert (left.result["outcome"], left.result["conclusion"]) == (
+        *("unstarted", "failure"),
+    )
+    assert left.result["why"] == "Cannot start 'codex': No such file or directory."
     assert not (forge.root / "temp/brat-engines").exists()
 
 

@@ -56,13 +56,10 @@ def left(forge: Forge, python: Path, code: str = "", **keys: str) -> Left:
     return forge.run_on((), forge.environment(log, **keys), python)
 
 
-def test_the_plugin_is_short() -> None:
-    assert length(PAGE) <= 30
-
-
 def test_the_pages_planner_answers_with_a_plan(forge: Forge, python: Path) -> None:
     found = left(forge, python)
 
+    assert length(PAGE) <= 30
     assert (found.status, found.result["outcome"]) == (0, "exited")
     [task] = json.loads(found.result["report"])["tasks"]
     assert (task["title"], task["paths"]) == ("Work in src/", ["src/"])

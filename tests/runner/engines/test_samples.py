@@ -29,65 +29,38 @@ WELL = {
     "opencode-ok": (["write"], (2000, 100)),
 }
 
-TROUBLED: dict[str, tuple[Trouble, int | None]] = {
-    "aider-401": ("credentials", 401),
-    "aider-429": ("rate_limited", 429),
-    "aider-500": ("vendor_down", 500),
-    "aider-garbage": ("vendor_down", 500),
-    "aider-refused": ("vendor_down", 500),
-    "claude-b401": ("credentials", 401),
-    "claude-b429": ("rate_limited", 429),
-    "claude-b500": ("vendor_down", 500),
-    "claude-budget": ("budget", None),
-    "claude-garbage": ("vendor_down", None),
-    "claude-refused": ("vendor_down", None),
-    "claude-rl429oauth": ("rate_limited", 429),
-    "claude-sigint": ("failed", None),
-    "claude-turns": ("budget", None),
-    "claude@latest-e401": ("credentials", 401),
-    "claude@latest-e429": ("rate_limited", 429),
-    "claude@latest-e500": ("vendor_down", 500),
-    "claude@latest-e529": ("vendor_down", 529),
-    "codex@default-400": ("failed", None),
-    "codex@default-401": ("credentials", 401),
-    "codex@default-429": ("rate_limited", 429),
-    "codex@default-500": ("vendor_down", None),
-    "codex@default-529": ("vendor_down", 529),
-    "codex@default-garbage": ("vendor_down", None),
-    "codex@default-refused": ("vendor_down", None),
-    "codex@default-sseerr": ("vendor_down", None),
-    "codex@native-ctx": ("failed", None),
-    "codex@native-quota": ("budget", None),
-    "codex@native-rl": ("rate_limited", None),
-    "codex@native-usage": ("rate_limited", None),
-    "continue-400": ("failed", 400),
-    "continue-401": ("credentials", 401),
-    "continue-500": ("vendor_down", 500),
-    "continue-529": ("vendor_down", 529),
-    "continue-refused": ("vendor_down", None),
-    "continue-sseerr": ("failed", None),
-    "copilot-401": ("credentials", 401),
-    "copilot-429": ("rate_limited", 429),
-    "copilot-500": ("vendor_down", 500),
-    "copilot-garbage": ("vendor_down", None),
-    "copilot-refused": ("vendor_down", None),
-    "copilot-sseerr": ("vendor_down", None),
-    "gemini-401": ("credentials", 401),
-    "gemini-429": ("rate_limited", 429),
-    "gemini-500": ("vendor_down", 500),
-    "gemini-garbage": ("vendor_down", None),
-    "gemini-refused": ("vendor_down", None),
-    "gemini-sseerr": ("vendor_down", None),
-    "gemini@bounded-b429": ("rate_limited", None),
-    "gemini@bounded-b500": ("vendor_down", 500),
-    "opencode-401": ("credentials", 401),
-    "opencode-429": ("rate_limited", 429),
-    "opencode-500": ("vendor_down", 500),
-    "opencode-529": ("vendor_down", 529),
-    "opencode-refused": ("vendor_down", None),
-    "opencode-sseerr": ("vendor_down", None),
-    "opencode@logs-429": ("rate_limited", None),
+TOLD: dict[tuple[Trouble, int | None], str] = {
+    ("budget", None): "claude-budget claude-turns codex@native-quota",
+    ("credentials", 401): (
+        "aider-401 claude-b401 claude@latest-e401 codex@default-401 continue-401 "
+        "copilot-401 gemini-401 opencode-401"
+    ),
+    ("failed", None): (
+        "claude-sigint codex@default-400 codex@native-ctx continue-sseerr"
+    ),
+    ("failed", 400): "continue-400",
+    ("rate_limited", None): (
+        "codex@native-rl codex@native-usage gemini@bounded-b429 opencode@logs-429"
+    ),
+    ("rate_limited", 429): (
+        "aider-429 claude-b429 claude-rl429oauth claude@latest-e429 codex@default-429 "
+        "copilot-429 gemini-429 opencode-429"
+    ),
+    ("vendor_down", None): (
+        "claude-garbage claude-refused codex@default-500 codex@default-garbage "
+        "codex@default-refused codex@default-sseerr continue-refused copilot-garbage "
+        "copilot-refused copilot-sseerr gemini-garbage gemini-refused gemini-sseerr "
+        "opencode-refused opencode-sseerr"
+    ),
+    ("vendor_down", 500): (
+        "aider-500 aider-garbage aider-refused claude-b500 claude@latest-e500 "
+        "continue-500 copilot-500 gemini-500 gemini@bounded-b500 opencode-500"
+    ),
+    ("vendor_down", 529): (
+        "claude@latest-e529 codex@default-529 continue-529 opencode-529"
+    ),
 }
+TROUBLED = {name: told for told, names in TOLD.items() for name in names.split()}
 
 CUT_OFF = {
     *("claude-sigterm", "codex-sigint", "codex-sigterm", "copilot@native-sigint"),

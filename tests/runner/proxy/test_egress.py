@@ -10,11 +10,6 @@ from tests.world.cases import looped
 CONNECTED = b"HTTP/1.1 200 Connection established\r\n\r\n"
 
 
-def test_a_listed_host_is_reached_through_a_tunnel() -> None:
-    with server() as there, proxy(f"127.0.0.1:{there.port}") as (_, way):
-        assert tunnelled(way, "127.0.0.1", there.port) == b"hi"
-
-
 def test_a_listed_host_is_asked_plainly_without_what_was_for_the_proxy() -> None:
     with server() as there, proxy(f"127.0.0.1:{there.port}") as (_, way):
         url = f"http://127.0.0.1:{there.port}/a?b=c"
