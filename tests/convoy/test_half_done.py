@@ -188,6 +188,10 @@ def test_the_next_attempt_starts_from_both_sides_and_is_measured_from_the_tip() 
     attempt = rules.task(1).attempt
     assert attempt is not None
     assert (attempt.resolves, attempt.ground) == (MERGE, MERGE)
+    rules.do(made(AcceptWork, attempt=2, commit=sha("c"), base=NEWEST))
+    task = rules.task(1)
+    assert task.work is not None
+    assert (task.state, task.work.base, task.unmerged) == ("needs-review", NEWEST, None)
 
 
 def test_an_attempt_that_goes_on_from_half_a_resolution_still_makes_it_fit() -> None:
@@ -202,17 +206,6 @@ def test_an_attempt_that_goes_on_from_half_a_resolution_still_makes_it_fit() -> 
     attempt = rules.task(1).attempt
     assert attempt is not None
     assert (attempt.resolves, attempt.ground) == (MERGE, MERGE)
-
-
-def test_what_fits_is_work_like_any_other() -> None:
-    rules = conflicting()
-    resolving(rules)
-
-    rules.do(made(AcceptWork, attempt=2, commit=sha("c"), base=NEWEST))
-
-    task = rules.task(1)
-    assert task.work is not None
-    assert (task.state, task.work.base, task.unmerged) == ("needs-review", NEWEST, None)
 
 
 @looped(

@@ -46,15 +46,6 @@ def kinds(rules: Rules, now: int | None = None) -> list[str]:
     return [found.kind for found in interventions(rules.state, now or rules.now)]
 
 
-def test_what_needs_a_dropped_task_can_only_be_dropped() -> None:
-    rules = Rules().planned(spec(1), spec(2, after=(1,)))
-    rules.do(DropTask(convoy=NAME, task=1, why="no"))
-
-    (found,) = interventions(rules.state, 0)
-
-    assert found.comments == ("/brat drop task-2",)
-
-
 def test_a_blocked_task_says_how_it_is_tried_again_or_given_up() -> None:
     rules = Rules().planned(spec(1), spec(2))
     rules.do(BlockTask(convoy=NAME, task=2, why="no CI"))
@@ -66,6 +57,10 @@ def test_a_blocked_task_says_how_it_is_tried_again_or_given_up() -> None:
         "brat task drop 2 --convoy fix-7",
     )
     assert found.comments == ("/brat retry task-2", "/brat drop task-2")
+    rules = Rules().planned(spec(1), spec(2, after=(1,)))
+    rules.do(DropTask(convoy=NAME, task=1, why="no"))
+    [found] = interventions(rules.state, 0)
+    assert found.comments == ("/brat drop task-2",), "it needs what was dropped"
 
 
 def test_a_session_is_stuck_only_after_its_deadline_and_some_slack() -> None:
@@ -90,12 +85,8 @@ def test_a_persons_lease_that_keeps_a_task_waiting_is_shown() -> None:
     assert found.comments == ("/brat unlock path:src/",)
     assert found.why.endswith(" UTC; only ann can release it sooner")
     assert kinds(rules, rules.now + 60_000) == []
-
-
-def test_a_lease_of_another_session_waits_for_nobody() -> None:
     rules = Rules().planned(spec(1, paths=("src/",)), spec(2, paths=("src/a.py",)))
-
-    assert kinds(rules.started(1)) == []
+    assert kinds(rules.started(1)) == [], "that lease is another session's"
 
 
 def test_a_damaged_log_comes_first() -> None:
@@ -115,12 +106,7 @@ def test_a_plan_that_waits_is_shown_with_what_to_say() -> None:
     assert found.commands == ("brat convoy approve fix-7",)
     rules.do(ApprovePlan(convoy=NAME, by="bea"))
     assert kinds(rules) == []
-
-
-def test_a_staged_plan_is_not_said_to_wait_for_approval_alone() -> None:
-    rules = Rules().planned(spec(1), staged=True)
-    [found] = interventions(rules.state, rules.now)
-
+    [found] = interventions(Rules().planned(spec(1), staged=True).state, 0)
     assert "remove `staged = true` from `.brat/config.toml`" in found.why
 
 
@@ -200,15 +186,6 @@ def test_work_that_is_set_aside_is_told_once_and_when_it_is_tried_again() -> Non
         assert said[2].endswith("). Fix it.")
 
 
-def test_a_convoy_out_of_the_merge_queue_waits_for_a_person() -> None:
-    rules = Rules().planned(spec(1)).landed(1, sha("a"))
-    rules.do(ActionDone(key=f"pull:{NAME}/0", number=20))
-    rules.do(MergeWithdrawn(convoy=NAME, task=0, by="bea"))
-    [found] = interventions(rules.state, rules.now)
-
-    assert found.why == "pull request #20 was removed from the merge queue"
-
-
 def test_work_that_ci_finds_red_to_the_last_attempt_failed_to_merge() -> None:
     rules = Rules().planned(spec(1), spec(2), attempts=1)
     rules.started(1).accepted(1, sha("a")).offered(1, sha("b"), sha("0"))
@@ -220,17 +197,18 @@ def test_work_that_ci_finds_red_to_the_last_attempt_failed_to_merge() -> None:
     assert found.why == "2 red (after 1 attempt)"
     assert found.commands[0] == "brat task retry 1 --convoy fix-7"
 
-
-def test_a_task_that_a_person_stopped_did_not_fail_to_merge() -> None:
     rules = Rules().planned(spec(1), spec(2)).started(1).accepted(1, sha("a"))
     rules.do(BlockTask(convoy=NAME, task=1, why="stopped by ann", by="ann"))
-
-    assert kinds(rules) == ["blocked_task"]
+    assert kinds(rules) == ["blocked_task"], "a person stopped it"
 
 
 def test_a_convoy_that_cannot_merge_waits_until_somebody_asks_again() -> None:
     rules = Rules().planned(spec(1)).landed(1, sha("a"))
     rules.do(ActionDone(key=f"pull:{NAME}/0", number=20))
+    rules.do(MergeWithdrawn(convoy=NAME, task=0, by="bea"))
+    [found] = interventions(rules.state, rules.now)
+    assert found.why == "pull request #20 was removed from the merge queue"
+
     rules.do(FailConvoy(convoy=NAME, why="main moved"))
     [found] = interventions(rules.state, rules.now)
 

@@ -167,14 +167,6 @@ def test_a_run_the_forge_has_forgotten_is_given_up_after_its_deadline() -> None:
     assert owed(rules) == [Collect(NAME, 1, 101)]
 
 
-def test_accepted_work_is_built_in_the_order_it_came() -> None:
-    rules = Rules().planned(spec(1), spec(2))
-    rules.started(1).started(2)
-    rules.accepted(2, sha("2"), "b.py").accepted(1, sha("1"), "a.py")
-
-    assert owed(rules) == [Build(NAME, (2, 1), sha("0"))]
-
-
 def test_a_green_front_is_aligned_then_landed() -> None:
     rules = (
         in_review(1, 2).offered(1, sha("a"), sha("0")).offered(2, sha("b"), sha("a"))
@@ -189,21 +181,10 @@ def test_a_green_front_is_aligned_then_landed() -> None:
     done = owed(rules, checks=checks, refs={**ROOTS, **aligned})
 
     assert done == [Land(NAME, (1, 2), sha("0"))]
-
-
-def test_by_merge_nothing_is_aligned() -> None:
-    rules = in_review(1, strategy="merge").offered(1, sha("a"), sha("0"))
-
-    assert owed(rules, checks={sha("a"): GREEN}) == [Land(NAME, (1,), sha("0"))]
-
-
-def test_nothing_lands_behind_a_candidate_that_is_not_judged() -> None:
-    rules = (
-        in_review(1, 2).offered(1, sha("a"), sha("0")).offered(2, sha("b"), sha("a"))
-    )
-    pending = Checks(verdict="pending")
-
-    assert owed(rules, checks={sha("a"): pending, sha("b"): GREEN}) == []
+    pending = {**checks, sha("a"): Checks(verdict="pending")}
+    assert owed(rules, checks=pending) == [], "it is behind what is not judged"
+    merged = in_review(1, strategy="merge").offered(1, sha("a"), sha("0"))
+    assert owed(merged, checks=checks) == [Land(NAME, (1,), sha("0"))]
 
 
 def test_what_stood_on_a_moved_branch_is_built_again() -> None:

@@ -199,7 +199,8 @@ def test_where_none_is_left_a_person_is_called_once_and_may_let_one_try_again() 
     assert owed(rules) == [
         Note("refinery", BlockTask(convoy=NAME, task=4, why=NONE_LEFT))
     ]
-    block_all(rules)
+    for each in commands(owed(rules), BlockTask):
+        rules.blocked(each.task, each.why)
     assert [need.task for need in uncalled(rules.state, rules.convoy)] == [1, 2, 4]
     assert rules.ask(RetryTask(convoy=NAME, task=4, by="ann")) == Refusal(
         f"task 4 cannot choose: {NONE_LEFT}"
@@ -208,11 +209,6 @@ def test_where_none_is_left_a_person_is_called_once_and_may_let_one_try_again() 
     assert [rules.task(n).state for n in (1, 2, 4)] == ["queued", "blocked", "queued"]
     green(rules, 1)
     assert owed(rules) == [Note("refinery", MakeChoice(convoy=NAME, task=4))]
-
-
-def block_all(rules: Rules) -> None:
-    for each in commands(owed(rules), BlockTask):
-        rules.blocked(each.task, each.why)
 
 
 def test_what_no_judge_can_say_the_rule_says() -> None:

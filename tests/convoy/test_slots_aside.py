@@ -50,9 +50,13 @@ def test_a_session_that_never_began_leaves_its_slot_to_another_task_for_a_time()
     assert owed(rules) == [TRIED]
 
 
-def test_it_is_tried_again_only_when_a_slot_is_free() -> None:
+@looped(None, ItemTakenUp(item=FIRST, by="ann"))
+def test_it_is_tried_again_only_when_a_slot_is_free(retry: ItemTakenUp | None) -> None:
     rules = never_begun().started(2)
-    rules.now += MINUTE_MS
+    if retry is None:
+        rules.now += MINUTE_MS
+    else:  # at once, whatever its wait was
+        rules.do(retry)
 
     assert owed(rules) == []
     rules.accepted(2, sha("2"))
@@ -78,15 +82,6 @@ def test_a_session_of_a_convoy_that_was_cancelled_gives_its_slot_back() -> None:
     assert owed(rules, Run(id=101, completed=True)) == [TRIED]
     rules.do(ItemTakenUp(item=FIRST))
     assert Collect(NAME, 1, 101) in with_runs(rules, Run(id=101, completed=True))
-
-
-def test_what_a_person_retries_waits_for_a_slot_that_another_task_has_by_now() -> None:
-    rules = never_begun().started(2)
-    rules.do(ItemTakenUp(item=FIRST, by="ann"))
-
-    assert owed(rules) == []
-    rules.accepted(2, sha("2"))
-    assert owed(rules) == [TRIED], "at once, whatever its wait was"
 
 
 # --- the keys -------------------------------------------------------------------------

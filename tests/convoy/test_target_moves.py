@@ -61,13 +61,6 @@ def conflicted() -> Rules:
     )
 
 
-def test_work_that_takes_the_target_in_is_not_rebased() -> None:
-    rules = conflicted().started(3).accepted(3, sha("b"))
-
-    rebase = made(RebaseWork, task=3, old=sha("b"), commit=sha("c"), base=TIP, by="bea")
-    assert refused(rules, rebase) == "task 3 is a merge of main and cannot be rebased"
-
-
 # --- when -----------------------------------------------------------------------------
 
 
@@ -175,12 +168,16 @@ def test_a_conflict_is_a_task_that_names_the_files() -> None:
     assert "- a.py\n- b.py" in rules.task(3).spec.instructions
     assert isinstance(rules.ask(fail(None)), Refusal)
     assert isinstance(rules.ask(attempt(sha("d"))), Refusal)
+    rules.do(BlockTask(convoy=NAME, task=3, why="3 attempts"))
+    assert (owed(rules), rules.convoy.state) == ([], "active")
 
 
 def test_what_takes_the_target_in_lands_as_such() -> None:
     rules = conflicted().started(3, sha("e")).accepted(3, sha("f"))
     plain = made(AttemptMerge, task=3, candidate=sha("c"), base=TIP, work=sha("f"))
     assert isinstance(rules.ask(plain), Refusal)
+    rebase = made(RebaseWork, task=3, old=sha("f"), commit=sha("c"), base=TIP)
+    assert refused(rules, rebase) == "task 3 is a merge of main and cannot be rebased"
 
     merge = AttemptMerge(
         convoy=NAME, task=3, candidate=sha("c"), base=TIP, work=sha("f"), target=MOVED
@@ -197,13 +194,6 @@ def test_a_target_that_is_red_by_itself_is_left_alone() -> None:
 
     assert owed(rules, tip=sha("0")) == []
     assert len(rules.convoy.tasks) == 1
-
-
-def test_a_blocked_sync_is_retried_by_a_person() -> None:
-    rules = conflicted().do(BlockTask(convoy=NAME, task=3, why="3 attempts"))
-
-    assert owed(rules) == []
-    assert rules.convoy.state == "active"
 
 
 def test_a_landing_that_ci_says_nothing_of_waits_for_a_person() -> None:

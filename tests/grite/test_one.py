@@ -25,6 +25,9 @@ def test_it_reads_what_the_log_wrote(mirror: Path) -> None:
 
     assert read_commit(mirror, first) == (SOME[0],)
     assert read_commit(mirror, head) == tuple(SOME)
+    large = [Event(ISSUE, ACTOR, T0, CommentAdded("\n blob 7\n" * 100_000))]
+    written = log.write(large, parent=None, actor=ACTOR, at_ms=T0)
+    assert read_commit(mirror, written) == tuple(large)
 
 
 def test_a_single_commit_without_its_history_is_enough(
@@ -42,13 +45,6 @@ def test_a_single_commit_without_its_history_is_enough(
     assert read_commit(box, head) == tuple(SOME)
     with pytest.raises(GitFailed):
         read_commit(box, first)
-
-
-def test_a_large_chunk_is_read_whole(mirror: Path) -> None:
-    large = [Event(ISSUE, ACTOR, T0, CommentAdded("\n blob 7\n" * 100_000))]
-    written = Log(mirror).write(large, parent=None, actor=ACTOR, at_ms=T0)
-
-    assert read_commit(mirror, written) == tuple(large)
 
 
 GOOD = chunk.encode(SOME[:1])
