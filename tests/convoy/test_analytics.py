@@ -16,6 +16,10 @@ def told(rules: Rules) -> ChangeHistory:
 
 
 def test_each_change_is_counted_once_with_its_stages() -> None:
+    found = analytics(told(Rules().planned(spec(1))))  # before anything has landed
+    assert (found.changes, found.stages, found.per_day) == (0, {}, ())
+    assert analytics_summary(found) == "no change has landed"
+
     rules = Rules().planned(spec(1), spec(2), spec(3))
     history = told(rules.landed(1, sha("a")).landed(2, sha("b")).started(3))
 
@@ -53,10 +57,3 @@ def test_a_persons_answer_is_timed() -> None:
 
     assert (one.what, one.since) == ("blocked task", 1000 * since)
     assert analytics(history).asked["blocked task"].count == 1
-
-
-def test_nothing_is_counted_before_it_has_landed() -> None:
-    found = analytics(told(Rules().planned(spec(1))))
-
-    assert (found.changes, found.stages, found.per_day) == (0, {}, ())
-    assert analytics_summary(found) == "no change has landed"

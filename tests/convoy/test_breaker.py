@@ -47,13 +47,10 @@ def test_what_pauses_once_is_not_paused_again_and_a_person_lets_it_go_on() -> No
     assert owed(rules) == ([], [1, 2])
 
 
-def test_work_that_comes_in_begins_the_count_anew() -> None:
-    assert failing(2).started(2).accepted(2, sha("b")).state.failures == 0
-
-
-def test_the_last_attempt_of_a_task_counts_and_a_retry_begins_anew() -> None:
+def test_the_last_attempt_of_a_task_counts_a_retry_and_work_begin_anew() -> None:
     rules = failing(1, attempts=1)
     assert (rules.task(1).state, rules.state.failures) == ("blocked", 1)
 
     rules.do(RetryTask(convoy=NAME, task=1, by="ann"))
     assert rules.state.failures == 0
+    assert failing(2).started(2).accepted(2, sha("b")).state.failures == 0

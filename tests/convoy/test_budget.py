@@ -73,6 +73,8 @@ def test_a_convoy_that_has_spent_its_budget_starts_nothing() -> None:
     assert owed(rules) == {1: why}
     rules.do(BlockTask(convoy=NAME, task=1, why=why))
     assert owed(failed(rules, 2, 0.5)) == {2: why.replace("$2.00 so", "$2.50 so")}
+    nothing = SPENT.format("convoy", "0.00", "0.00")
+    assert owed(planned(convoy=0.0)) == {1: nothing, 2: nothing}
 
 
 def test_an_attempt_may_use_no_more_than_is_left() -> None:
@@ -108,11 +110,6 @@ def test_a_person_who_says_retry_pays_for_one_more_attempt() -> None:
 @looped({}, {"task": 1.0, "convoy": 5.0})
 def test_below_its_budget_a_task_is_tried_again(budget: dict[str, float]) -> None:
     assert owed(failed(planned(**budget).started(1), 1, 0.99)) == {1: "", 2: ""}
-
-
-def test_a_budget_of_nothing_lets_nothing_start() -> None:
-    assert set(owed(planned(convoy=0.0))) == {1, 2}
-    assert all(owed(planned(convoy=0.0)).values())
 
 
 # --- a day ----------------------------------------------------------------------------

@@ -107,12 +107,8 @@ def test_an_event_of_another_version_is_unknown_not_missing(
     assert fact_of(marked(text)) == UnknownFact(known_as)
 
 
-def test_an_event_that_no_bot_writes_any_more_is_passed_over() -> None:
+def test_what_earlier_and_later_versions_alone_write_is_passed_over() -> None:
     for gone in FORMER_EVENTS:
         assert fact_of(marked(f'{{"type":"{gone}","v":1,"convoy":"a"}}')) is None
-
-
-def test_fields_that_a_later_version_adds_are_passed_over() -> None:
     text = '{"type":"convoy.paused","v":1,"convoy":"fix-7","by":"ann","note":[1]}'
-
     assert fact_of(marked(text)) == PAUSED

@@ -97,12 +97,6 @@ def test_another_run_of_a_workflow_does_not_replace_a_red_one() -> None:
     assert verdict(job(1, "action_required"), job(2)) == "green"
 
 
-def test_a_green_verdict_tells_who_gave_it() -> None:
-    found = seen(job(1), check(2, name="e2e", app="argo[bot]", is_status=True))
-
-    assert found.reporters == {"ci": "github-actions", "e2e": "argo[bot]"}
-
-
 def test_a_second_ci_that_leaves_a_commit_alone_is_awaited_and_then_named() -> None:
     both = Reporters(awaited=frozenset({"ci", "e2e"}))
     late = Reporters(awaited=both.awaited, is_late=True)

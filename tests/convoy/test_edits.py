@@ -120,6 +120,9 @@ def test_the_next_attempt_is_told() -> None:
 
     assert rules.task(1).notes == ("bea says: Keep the names.",)
     assert rules.task(1).state == "running"
+    tell = TaskTold(convoy=NAME, task=1, by="bea", text="Too late.")
+    settled = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
+    assert refused(settled, tell) == "task 1 is merged"
 
 
 def test_what_is_said_while_an_attempt_runs_is_for_it_too() -> None:
@@ -149,13 +152,6 @@ def test_only_what_was_said_and_not_yet_noted_is_heard() -> None:
         refused(
             rules, TaskHeard(convoy=NAME, task=1, attempt=attempt, messages=messages)
         )
-
-
-def test_a_settled_task_is_told_nothing() -> None:
-    rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
-    tell = TaskTold(convoy=NAME, task=1, by="bea", text="Too late.")
-
-    assert refused(rules, tell) == "task 1 is merged"
 
 
 def test_a_convoy_of_a_higher_priority_starts_first() -> None:

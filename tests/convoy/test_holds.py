@@ -132,19 +132,15 @@ def test_rebased_work_replaces_the_old_and_its_approvals() -> None:
     rules = Rules().planned(spec(1), approvals=1).started(1).accepted(1, sha("a"))
     rules.do(TaskApproved(convoy=NAME, task=1, commit=sha("a"), by="bea"))
 
+    other = refused(rules, rebase(old=sha("e")))
+    assert other == "the work of task 1 has changed"
+    assert "task 1 is already based on 00000" in refused(rules, rebase(base=sha("0")))
     rules.pushed(sha("1")).do(rebase())
 
     work = rules.task(1).work
     assert work is not None
     assert (work.commit, work.base) == (sha("b"), sha("1"))
     assert rules.task(1).approved_by == ()
-
-
-def test_only_the_work_there_is_goes_on_another_base() -> None:
-    rules = offered()
-
-    assert refused(rules, rebase(old=sha("e"))) == "the work of task 1 has changed"
-    assert "task 1 is already based on 00000" in refused(rules, rebase(base=sha("0")))
 
 
 def test_work_is_not_rebased_onto_a_push_that_nobody_answers_for() -> None:
@@ -168,6 +164,8 @@ def revise() -> ReviseTask:
 
 
 def test_a_revised_task_goes_on_from_its_work_with_the_text() -> None:
+    early = Rules().planned(spec(1)).started(1)
+    assert refused(early, revise()) == "task 1 of fix-7 is running, not needs-review"
     rules = offered().do(revise())
     task = rules.task(1)
     assert (task.state, task.cause, task.spent) == ("queued", "changes", 1)
@@ -207,9 +205,3 @@ def test_when_the_attempts_are_spent_a_person_decides() -> None:
     assert "bea asks for changes: Shorter." in rules.task(1).why
     rules.do(RetryTask(convoy=NAME, task=1, by="bea")).started(1, sha("a"))
     assert rules.task(1).attempt is not None
-
-
-def test_only_work_that_waits_to_merge_is_revised() -> None:
-    rules = Rules().planned(spec(1)).started(1)
-
-    assert refused(rules, revise()) == "task 1 of fix-7 is running, not needs-review"

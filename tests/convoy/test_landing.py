@@ -47,18 +47,12 @@ def test_nothing_lands_unjudged(given: dict[str, Any], judged: tuple[str, ...]) 
     assert "has not passed all" in why(rules.ask(land))
 
 
-def test_a_candidate_of_other_work_is_refused() -> None:
-    rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
-    other = made(AttemptMerge, candidate=sha("c"), work=sha("b"))
-
-    assert "has changed" in why(rules.ask(other))
-
-
-def test_a_candidate_is_noted_once() -> None:
+def test_a_candidate_of_the_work_there_is_is_noted_once() -> None:
     rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
     offer = made(AttemptMerge, candidate=sha("c"), work=sha("a"))
     whole = replace(offer, task=0)
 
+    assert "has changed" in why(rules.ask(replace(offer, work=sha("b"))))
     assert "already the candidate" in why(rules.do(offer).ask(offer))
     rules.do(LandMerge(convoy=NAME, task=1, candidate=sha("c"), judged=("ci",)))
 

@@ -45,20 +45,17 @@ def test_what_is_added_is_told_by_its_file(tmp_path: Path, secret: bytes) -> Non
 
 
 def test_what_is_in_a_binary_file_is_found(tmp_path: Path) -> None:
+    """In a large one git tells what was added alone."""
     after = {"a.py": b"1\n", "d/b c.bin": b"\0\1\2" * 50 + TOKEN + b"\0" * 50}
-
     told = ("It adds what looks like a secret: d/b c.bin.",)
     assert said(tmp_path, {"a.py": b"1\n"}, after) == told
 
-
-def test_what_is_added_to_a_large_binary_file_is_found(tmp_path: Path) -> None:
     noise = NOISE[:40_000]
     before = {"é": noise, "z.txt": b"1\n"}
     after = {
         "é": noise[:20_000] + b"\0" + TOKEN + b"\0" + noise[20_000:],
         "z.txt": b"2\n",
     }
-
     assert said(tmp_path, before, after) == ("It adds what looks like a secret: é.",)
     assert said(tmp_path, after, before) == ()
 

@@ -3,6 +3,7 @@ import re
 from msgspec.structs import replace
 
 from convoy.events.leases import ExpireLease, FreeLease, RenewLease, TakeLease
+from convoy.events.session_events import TaskStarted
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask
 from tests.convoy.room import why
@@ -91,23 +92,16 @@ def convoy_beside_a_lease(policy: str) -> Rules:
     )
 
 
-def test_under_require_no_task_starts_on_what_somebody_else_holds() -> None:
+def test_on_what_somebody_holds_a_task_waits_or_is_told_or_nobody_looks() -> None:
     rules = convoy_beside_a_lease("require")
     begin = made(StartTask, session="s", now=rules.now)
-
     held = "task 1 waits for path:src/, which ann holds until"
     assert why(rules.ask(begin)).startswith(held)
 
-
-def test_under_warn_a_task_starts_and_is_told_who_is_there() -> None:
     rules = convoy_beside_a_lease("warn").started(1)
-
-    started = next(f for f in rules.facts if type(f).__name__ == "TaskStarted")
-    assert getattr(started, "notes") == ("ann is also working on path:src/",)  # noqa: B009
+    started = next(f for f in rules.facts if isinstance(f, TaskStarted))
+    assert started.notes == ("ann is also working on path:src/",)
     assert rules.state.leases.keys() == {"path:src/", "port:1"}
 
-
-def test_under_off_nobody_looks_and_nothing_is_taken() -> None:
     rules = convoy_beside_a_lease("off").started(1)
-
-    assert rules.state.leases.keys() == {"path:src/"}
+    assert rules.state.leases.keys() == {"path:src/"}, "nothing is taken"

@@ -38,11 +38,6 @@ def status(number: int, name: str = "ci/jenkins", said: str = "success") -> Chec
     return check(number, name, said, app="", kind="status")
 
 
-def test_nothing_reported_is_no_verdict() -> None:
-    assert judge((), (), OWN) == Checks(verdict="none")
-    assert verdict(required=("test",)) == "none"
-
-
 @looped("failure", "error", "something_new")
 def test_what_failed_is_red(said: str) -> None:
     assert verdict(check(1, "test", said)) == "red"
@@ -97,6 +92,7 @@ ENDED = Check(id=1, app="ci", name="test", status="completed", conclusion=None)
 
 
 @looped(
+    *(("none", [], ()), ("none", [], ("test",))),
     # one that runs is waited for, whatever it concludes
     ("pending", [check(1), check(2, "lint", "running")], ()),
     *(

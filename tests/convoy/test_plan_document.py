@@ -34,15 +34,6 @@ def test_a_task_says_what_it_makes_and_what_is_protected() -> None:
     assert (three.acceptance, three.protected) == ("make test", ())
 
 
-def test_a_wait_has_its_reason_and_a_dropped_task_is_gone() -> None:
-    waits = (Wait(1, "both touch src/"),)
-    convoy = Rules().planned(spec(1), spec(2, after=(1,), waits=waits)).convoy
-
-    assert plan_document(convoy).tasks[1].waits[0].why == "both touch src/"
-    gone = replace(convoy, tasks=(replace(convoy.tasks[0], state="dropped"),))
-    assert plan_document(gone).tasks == ()
-
-
 def test_approval_is_said_before_there_is_a_plan_and_not_after_it() -> None:
     convoy = Rules().planned(spec(1), approve="plan").convoy
 
@@ -51,7 +42,13 @@ def test_approval_is_said_before_there_is_a_plan_and_not_after_it() -> None:
     assert plan_document(replace(convoy, state="active")).approval == ""
 
 
-def test_every_edge_has_its_reason() -> None:
+def test_every_edge_has_its_reason_and_a_dropped_task_is_gone() -> None:
+    waits = (Wait(1, "both touch src/"),)
+    convoy = Rules().planned(spec(1), spec(2, after=(1,), waits=waits)).convoy
+    assert plan_document(convoy).tasks[1].waits[0].why == "both touch src/"
+    gone = replace(convoy, tasks=(replace(convoy.tasks[0], state="dropped"),))
+    assert plan_document(gone).tasks == ()
+
     rules = Rules().planned(spec(1), spec(2), spec(3))
     rules.do(LinkTask(convoy=NAME, task=3, on=2, by="bea"))
     both = spec(4, after=(1, 2), waits=(Wait(2, "both touch a.py"),))

@@ -46,6 +46,9 @@ def test_a_task_that_declares_one_waits_for_a_person_before_any_session() -> Non
     refused = rules.ask(RetryTask(convoy=NAME, task=1, by="ann"))
     assert "/brat allow 1" in str(refused)
     assert second.comments == ("/brat drop task-3",)
+    rules.do(AddTask(convoy=NAME, spec=spec(4, paths=("CLAUDE.md",)), by="ann"))
+    assert rules.task(4).state == "blocked"
+    assert "/brat allow 4" in rules.task(4).why
 
 
 def test_allowed_it_goes_on_and_its_gate_alone_is_open_for_these_paths() -> None:
@@ -96,14 +99,6 @@ def test_what_is_not_protected_needs_no_word() -> None:
         AllowPaths(convoy=NAME, task=1, by="ann"), blocked_by.change(rules.state)
     )
     assert "is blocked for another reason: The patch adds" in str(told)
-
-
-def test_a_task_that_is_added_waits_too() -> None:
-    rules = Rules().planned(spec(1))
-    rules.do(AddTask(convoy=NAME, spec=spec(2, paths=("CLAUDE.md",)), by="ann"))
-
-    assert rules.task(2).state == "blocked"
-    assert "/brat allow 2" in rules.task(2).why
 
 
 def test_a_path_that_only_its_words_name_is_said_and_may_be_allowed() -> None:

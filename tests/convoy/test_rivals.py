@@ -265,6 +265,11 @@ def test_a_choice_goes_with_its_rivals_and_the_chosen_with_its_choice() -> None:
     assert [task.state for task in rules.convoy.tasks] == [*["dropped"] * 4, "blocked"]
     assert rules.task(1).why == "it is a rival in task 4, which was dropped"
 
+    rules = green(begun(), 1, 2, 3).started(4)
+    rules.do(DropTask(convoy=NAME, task=4, why="by ann"), chose(rules, 2))
+    assert rules.task(4).attempt is None
+    assert not [fact for fact in rules.facts if isinstance(fact, ChoiceMade)]
+
     rules = red(green(begun(), 1, 2), 3).started(4)
     rules.do(chose(rules, 2))
     refused = rules.ask(DropTask(convoy=NAME, task=4, why="by ann"))
@@ -278,14 +283,6 @@ def test_a_choice_goes_with_its_rivals_and_the_chosen_with_its_choice() -> None:
     rules.do(RetryConvoy(convoy=NAME, by="ann"))
     losers = [task.number for task in rules.convoy.tasks if task.state == "dropped"]
     assert losers == [1, 3], "nothing would choose one of them"
-
-
-def test_a_verdict_that_comes_when_the_choice_is_dropped_chooses_nothing() -> None:
-    rules = green(begun(), 1, 2, 3).started(4)
-    rules.do(DropTask(convoy=NAME, task=4, why="by ann"), chose(rules, 2))
-
-    assert rules.task(4).attempt is None
-    assert not [fact for fact in rules.facts if isinstance(fact, ChoiceMade)]
 
 
 def test_without_ci_all_are_taken_as_green() -> None:

@@ -87,17 +87,21 @@ def test_a_session_of_a_convoy_that_was_cancelled_gives_its_slot_back() -> None:
 # --- the keys -------------------------------------------------------------------------
 
 
-def test_a_name_says_which_convoy_and_task_it_is() -> None:
-    assert task_of_item(task_item(NAME, 3)) == (NAME, 3)
-    assert task_of_item(task_item(NAME, 0)) == (NAME, 0)
-    assert task_of_item(convoy_item(NAME)) == (NAME, 0)
-    assert task_of_item(run_item(7)) is None
-
-
-@looped("task/", "task/fix", "task/fix/", "task/fix/x", "task/a/²", "task/a/-1")
-def test_another_text_is_no_part(text: str) -> None:
-    assert task_of_item(text) is None
-    assert task_of_item(f"task/fix/{'9' * 5000}") is None
+@looped(
+    *((task_item(NAME, 3), (NAME, 3)), (task_item(NAME, 0), (NAME, 0))),
+    *((convoy_item(NAME), (NAME, 0)), (run_item(7), None)),
+    *(
+        (text, None)
+        for text in (
+            *("task/", "task/fix", "task/fix/", "task/fix/x", "task/a/²", "task/a/-1"),
+            f"task/fix/{'9' * 5000}",
+        )
+    ),
+)
+def test_a_name_says_which_convoy_and_task_it_is(
+    item: str, told: tuple[str, int] | None
+) -> None:
+    assert task_of_item(item) == told
 
 
 # --- tried again ----------------------------------------------------------------------

@@ -241,13 +241,9 @@ def test_where_each_task_was_dropped_all_are_taken_up() -> None:
     rules.do(RetryConvoy(convoy=NAME, by="bea"))
 
     assert (rules.convoy.state, rules.task(1).state) == ("active", "queued")
-
-
-def test_a_plan_that_nobody_approved_still_waits() -> None:
     rules = Rules().planned(spec(1), approve="plan")
     rules.do(FailConvoy(convoy=NAME, why="no"), RetryConvoy(convoy=NAME, by="bea"))
-
-    assert rules.convoy.state == "planning"
+    assert rules.convoy.state == "planning", "nobody has approved it"
 
 
 def test_what_was_built_on_a_target_that_went_back_is_built_again() -> None:

@@ -329,18 +329,14 @@ def test_who_is_needed_goes_first_however_it_is_listed() -> None:
 # --- who goes first when slots are few ------------------------------------------------
 
 
-def test_what_was_sent_back_goes_before_all_that_never_began() -> None:
+def test_what_was_sent_back_goes_first_then_what_most_tasks_wait_for() -> None:
     rules = Rules().planned(spec(1), spec(2), spec(3), max_sessions=1).started(2)
     rules.do(LoseSession(convoy=NAME, task=2, attempt=1, cause="lost", why="gone"))
-
     assert begins(rules) == [2]
 
-
-def test_what_most_tasks_wait_for_goes_first_through_any_chain() -> None:
     rules = Rules().planned(
         *(spec(1), spec(2), spec(3, after=(2,)), spec(4, after=(3,))),
         *(spec(5), spec(6, after=(5,))),
         max_sessions=2,
     )
-
     assert begins(rules) == [2, 5]

@@ -72,6 +72,7 @@ def test_a_file_that_was_cut_tells_what_it_can() -> None:
 def test_every_way_a_session_ends_counts_what_it_used() -> None:
     rules = Rules().planned(spec(1), spec(2), attempts=5)
     rules.started(1).do(refused(1, ONE)).started(1)
+    assert rules.ask(refused(1, ONE)) is not None, "once"
     rules.do(
         LoseSession(convoy=NAME, task=1, attempt=2, cause="lost", why="died", usage=ONE)
     ).started(1)
@@ -83,13 +84,6 @@ def test_every_way_a_session_ends_counts_what_it_used() -> None:
 
     assert rules.task(2).used == ONE
     assert rules.state.convoys[NAME].used.usd == 1.0
-
-
-def test_what_comes_too_late_is_counted_and_once() -> None:
-    rules = Rules().planned(spec(1)).started(1).do(refused(1, ONE))
-
-    assert rules.ask(refused(1, ONE)) is not None
-    assert rules.task(1).used == ONE
 
 
 def test_an_event_of_an_older_log_used_nothing() -> None:

@@ -143,17 +143,13 @@ def test_what_is_no_plan_is_refused(text: str, said: str) -> None:
     assert caught.value.faults[0].startswith(said)
 
 
-def test_words_that_hide_something_are_cleaned() -> None:
-    [task] = plan(step(title="Do\u202e it\x1b[31m\n now", instructions="a\u200bb"))
-
-    assert (task.title, task.instructions) == ("Do it now", "ab")
-
-
-def test_a_secret_in_a_plan_is_hidden() -> None:
+def test_a_secret_in_a_plan_and_what_cannot_be_seen_are_hidden() -> None:
     secret = "ghp_" + "a1B2" * 9
     [task] = plan(step(title=f"Use {secret}", instructions=secret, why=secret))
-
     assert secret not in f"{task}"
+
+    [task] = plan(step(title="Do\u202e it\x1b[31m\n now", instructions="a\u200bb"))
+    assert (task.title, task.instructions) == ("Do it now", "ab")
 
 
 def test_a_task_keeps_the_command_that_shows_that_it_is_done() -> None:

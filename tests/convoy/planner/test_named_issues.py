@@ -1,10 +1,8 @@
 """Items that name issues: where they stand, what waits for them, what is left out."""
 
-import pytest
-
 from convoy.planner.issue_text import checklist, intake
 from convoy.planner.marks import ReferredIssue, filled_items, missed_work
-from convoy.planner.tasklist import PlanError, plan, plan_remarks
+from convoy.planner.tasklist import plan, plan_remarks
 from tests.world.cases import looped
 
 NESTED = """\
@@ -90,11 +88,6 @@ def test_a_task_waits_for_the_item_that_names_the_issue(
     found = {task.number: task.after for task in plan("x", read(text), ENGINES, 20)}
 
     assert {number: found[number] for number in after} == after
-
-
-def test_a_small_number_may_be_meant_as_a_tasks() -> None:
-    with pytest.raises(PlanError, match=r"write \(after 1\) for a task"):
-        plan("x", "- [ ] A\n- [ ] B (blocked by #1)", ENGINES, 20)
 
 
 def test_nobody_waits_for_an_issue_that_is_closed() -> None:
