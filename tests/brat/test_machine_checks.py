@@ -17,11 +17,7 @@ def test_a_disk_that_is_nearly_full_is_a_fault_and_says_which(tmp_path: Path) ->
     assert full.said.startswith("only 1.0 GB")
     assert str(tmp_path) in full.mend
     assert enough.grade == "ok"
-
-
-def test_this_machine_has_room_and_no_bot_that_ended(tmp_path: Path) -> None:
     has_room, has_tools = checked_machine(tmp_path)
-
     assert "GB of disk space free for sessions" in has_room.said
     assert "agents and CI get PATH" in has_tools.said
 

@@ -95,13 +95,18 @@ def test_it_is_kept_anew_when_that_is_worth_it(told: Telling) -> None:
     assert [*file.parent.iterdir()] == [file]
 
 
-def test_a_folder_of_ones_own_can_be_given(told: Telling, tmp_path: Path) -> None:
+def test_it_is_kept_in_ones_own_folder_and_where_none_can_be_it_is_read_each_time(
+    told: Telling, tmp_path: Path
+) -> None:
     cache = tmp_path / "mine"
 
     Reader(told.path, cache=cache).read()
 
     assert (cache / "state.json").exists()
     assert not (told.path / CACHE).exists()
+    (told.path / CACHE).write_text("no folder")
+    for _ in range(2):
+        assert Reader(told.path).read() == truth(told)
 
 
 def test_faults_are_kept_with_it(told: Telling) -> None:
@@ -140,13 +145,6 @@ def test_what_is_of_no_use_is_not_used(
     notices = [str(file) in notice for notice in reader.notices]
     assert notices == [True] * (harm is not None)
     assert states.decode_reading(file.read_bytes()).head == told.log.head()
-
-
-def test_where_nothing_can_be_kept_the_log_is_read_each_time(told: Telling) -> None:
-    (told.path / CACHE).write_text("no folder")
-
-    for _ in range(2):
-        assert Reader(told.path).read() == truth(told)
 
 
 # --- checkpoints ----------------------------------------------------------------------

@@ -48,17 +48,13 @@ def test_what_is_none_is_corrupt(
         checkpoint.read(repo, commit(mirror, files))
 
 
-def test_names_are_times_and_sorted_as_such() -> None:
+def test_names_are_times_of_which_three_are_kept_and_none_from_the_future() -> None:
     odd = [CHECKPOINTS, f"{CHECKPOINTS}-1", f"{CHECKPOINTS}x", f"{CHECKPOINTS}1/2"]
     late = f"{CHECKPOINTS}{'9' * 40}"
-    refs = [ref_of(9), ref_of(10), "refs/grite/wal", *odd, late, ref_of(T0)]
+    names = [ref_of(9), ref_of(10), "refs/grite/wal", *odd, late, ref_of(T0)]
+    assert newest_first(names) == [ref_of(T0), ref_of(10), ref_of(9)]
 
-    assert newest_first(refs) == [ref_of(T0), ref_of(10), ref_of(9)]
-
-
-def test_three_are_kept_and_none_from_the_future() -> None:
     refs = {ref_of(at): str(at) for at in (5, 40, 3, 20, 10, 30)}
-
     assert outdated(refs, 30) == {ref_of(40): "40", ref_of(5): "5", ref_of(3): "3"}
     assert outdated(refs, 40, kept=5) == {ref_of(3): "3"}
     assert outdated({}, 40) == {}

@@ -85,14 +85,20 @@ def test_a_message_that_names_no_ref_refuses_the_push_as_a_whole(
     assert all(reason in one.said for one in answer.refs)
 
 
-def test_a_message_that_names_every_ref_tells_none_apart() -> None:
-    stdout = server.lines((A, server.DECLINED), (B, server.DECLINED))
+@looped(
+    ([A, B], (f"checking {A}", f"checking {B}"), []),
+    ([B, WAL], ("in the main this is a no",), []),  # a word that happens to be a name
+    ([B, f"{B}/base"], (f"no: {B}/base.",), ["collateral", "refused"]),
+)
+def test_a_message_that_names_every_ref_or_a_word_alike_tells_none_apart(
+    asked: list[str], said: tuple[str, ...], told: list[str]
+) -> None:
+    stdout = server.lines(*((ref, server.DECLINED) for ref in asked))
 
-    answer = push_answer(
-        [A, B], stdout, server.remote(f"checking {A}", f"checking {B}")
-    )
+    answer = push_answer(asked, stdout, server.remote(*said))
 
-    assert answer.unnamed
+    assert answer.unnamed != bool(told)
+    assert verdicts(answer) == told or answer.unnamed
 
 
 def test_one_ref_alone_is_told_apart() -> None:
@@ -113,23 +119,6 @@ def test_a_ref_that_stays_does_not_hide_that_the_rest_is_refused_as_a_whole() ->
     answer = push_answer([A, B, WAL], stdout, server.GITEA_HOOK)
 
     assert verdicts(answer) == ["refused", "refused", "taken"]
-    assert answer.unnamed
-
-
-def test_a_longer_name_is_another_ref() -> None:
-    below = f"{B}/base"
-    stdout = server.lines((B, server.DECLINED), (below, server.DECLINED))
-
-    answer = push_answer([B, below], stdout, server.remote(f"no: {below}."))
-
-    assert verdicts(answer) == ["collateral", "refused"]
-
-
-def test_a_word_that_happens_to_be_a_branch_does_not_name_it() -> None:
-    stdout = server.lines((B, server.DECLINED), (WAL, server.DECLINED))
-
-    answer = push_answer([B, WAL], stdout, server.remote("in the main this is a no"))
-
     assert answer.unnamed
 
 
@@ -184,19 +173,14 @@ def test_no_answer_is_no_refusal(stderr: str) -> None:
     assert not answer.unnamed
 
 
-def test_colours_and_control_characters_are_not_passed_on() -> None:
+def test_colours_and_control_characters_are_not_passed_on_nor_a_long_message() -> None:
+    stdout = server.lines((A, server.DECLINED))
     stderr = server.remote("\x1b[31mno\x1b[0m \x07here\u202e", "\x1b]8;;x\x07more")
 
-    answer = push_answer([A], server.lines((A, server.DECLINED)), stderr)
-
+    answer = push_answer([A], stdout, stderr)
     assert answer.said == "no here\nmore\npre-receive hook declined"
 
-
-def test_a_long_message_is_cut() -> None:
-    stderr = server.remote(*["x" * 1000] * 1000)
-
-    answer = push_answer([A], server.lines((A, server.DECLINED)), stderr)
-
+    answer = push_answer([A], stdout, server.remote(*["x" * 1000] * 1000))
     assert len(answer.said) == 2000
     assert len(answer.refused[0].said) < 2100
 

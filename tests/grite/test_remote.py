@@ -24,12 +24,8 @@ def test_a_mirror_can_be_made_twice_and_never_cleans_up(tmp_path: Path) -> None:
     assert said(path, "config", "gc.auto") == "0"
 
 
-def test_an_empty_remote_shows_nothing(remote: Remote) -> None:
-    assert remote.refs() == {}
-    assert remote.default_branch() is None
-
-
 def test_one_look_shows_refs_and_the_default_branch(remote: Remote) -> None:
+    assert (remote.refs(), remote.default_branch()) == ({}, None)
     one, _ = two(remote.mirror)
     wanted = {MAIN: one, WAL: one, "refs/heads/a/b": one}
     others = ["refs/tags/v1", "refs/pull/1/head", "refs/pull/refs/heads/x"]

@@ -55,13 +55,6 @@ def test_paths_overlap_when_one_holds_the_other(a: str, b: str) -> None:
     assert overlaps(a, b) == held
 
 
-@settings(deadline=None)
-@given(resources)
-def test_the_whole_repository_excludes_all_but_the_bot(resource: str) -> None:
-    assert overlaps(GLOBAL, resource) == (resource != BOT)
-    assert overlaps(BOT, resource) == (resource == BOT)
-
-
 @looped(
     "",
     "src/a.py",

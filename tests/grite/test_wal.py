@@ -128,14 +128,11 @@ def test_objects_that_git_brings_are_seen_at_once(
 
 
 def test_an_entry_after_one_that_is_not_there_or_of_nothing_is_not_written(
-    log: Log,
+    log: Log, tmp_path: Path
 ) -> None:
+    with pytest.raises(BratError, match="there is no repository at"):
+        Log(tmp_path / "nowhere")
     with pytest.raises(Corrupt, match="is not in"):
         log.write([comment("a")], parent="1" * 40, actor=ACTOR, at_ms=T0)
     with pytest.raises(ValueError, match="at least one event"):
         log.write([], parent=None, actor=ACTOR, at_ms=T0)
-
-
-def test_without_a_repository_one_sentence_says_so(tmp_path: Path) -> None:
-    with pytest.raises(BratError, match="there is no repository at"):
-        Log(tmp_path / "nowhere")

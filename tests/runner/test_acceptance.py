@@ -14,13 +14,19 @@ def tried(forge: Forge, agent: str, command: str) -> Left:
 
 
 def test_work_that_passes_is_a_success(forge: Forge) -> None:
+    """The agent was told of the command, and what that writes is no work."""
     commits = (
         "git init -q $TMPDIR/new && git -C $TMPDIR/new commit -q --allow-empty -m x"
     )
-    left = tried(forge, DONE, f"test -e one && {commits} && echo it is there")
+    command = f"test -e one && {commits} && echo 2 > two && echo it is there"
+    left = tried(forge, f"cp $BRAT_PROMPT told.md; {DONE}", command)
 
     assert (left.result["conclusion"], left.result["accepted"]) == ("success", True)
     assert "it is there" in left.said
+    assert left.result["files"] == ["one", "told.md"]
+    told = git("show", "work:told.md", cwd=forge.unpacked(left))
+    assert "exits with status 0" in told
+    assert command in told
 
 
 def test_work_that_does_not_is_a_failure_that_says_why(forge: Forge) -> None:
@@ -44,10 +50,6 @@ def test_nothing_is_to_be_done_where_the_command_agrees(
     assert left.result["accepted"] is (conclusion == "noop")
 
 
-def test_what_it_writes_is_no_work(forge: Forge) -> None:
-    assert tried(forge, DONE, "echo 2 > two").result["files"] == ["one"]
-
-
 @pytest.mark.parametrize("agent", ["echo 'BRAT: blocked. No.'", "exit 1"])
 def test_it_is_not_run_on_what_is_not_whole(forge: Forge, agent: str) -> None:
     left = tried(forge, agent, "echo I was run")
@@ -64,13 +66,3 @@ def test_it_has_its_own_time(forge: Forge) -> None:
 
     assert left.result["why"] == "The acceptance command was stopped after 1 s."
     assert left.result["conclusion"] == "failure"
-
-
-def test_the_agent_is_told_of_it(forge: Forge) -> None:
-    agent = f"cp $BRAT_PROMPT told.md; {DONE}"
-
-    left = tried(forge, agent, "make test-one")
-
-    told = git("show", "work:told.md", cwd=forge.unpacked(left))
-    assert "exits with status 0" in told
-    assert "make test-one" in told

@@ -53,14 +53,11 @@ def test_a_name_may_lead_to_the_public_internet(address: str) -> None:
     assert is_outside(address)
 
 
-def test_services_of_this_machine_are_listed_with_their_ports() -> None:
-    listed = ("localhost:5432", "127.0.0.1:6379", "pypi.org:8443", "localhost:0")
-
-    assert local_services((*listed, "localhost:99999", "localhost")) == (5432, 6379)
-
-
 def test_nothing_listed_is_nothing_but_where_the_model_is_not_known() -> None:
     assert reachable_hosts(None, by_default=False) == ()
     assert reachable_hosts(None, by_default=True) is None
     assert reachable_hosts(("pypi.org", "*"), by_default=False) is None
     assert reachable_hosts((), by_default=True) == ()
+    listed = ("localhost:5432", "127.0.0.1:6379", "pypi.org:8443", "localhost:0")
+    services = local_services((*listed, "localhost:99999", "localhost"))
+    assert services == (5432, 6379), "of this machine"

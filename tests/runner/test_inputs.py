@@ -47,18 +47,16 @@ def test_bad_input_gets_one_sentence(
     assert "\n" not in str(caught.value)
 
 
-def test_a_commit_that_the_forge_does_not_have_is_bad_input(forge: Forge) -> None:
+def test_a_commit_or_base_that_the_forge_does_not_have_is_bad_input(
+    forge: Forge,
+) -> None:
     left = forge.left_by(forge.begin(NOBODY))
 
     assert left.status == 2
     assert left.err.startswith(f"brat: Cannot fetch {NOBODY} from file://")
     assert left.err.count("\n") == 1
     assert not (forge.root / "result").exists()
-
-
-def test_a_base_that_is_gone_is_bad_input(forge: Forge) -> None:
     left = forge.run(forge.started("sh", "-c", "echo 1 > a", base=NOBODY))
-
     assert left.status == 2
     assert left.err.startswith(f"brat: Cannot fetch {NOBODY}")
     assert left.names == {"events.bin"}

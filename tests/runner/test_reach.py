@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.world.alone import ALONE
+from tests.world.cases import looped
 from tests.world.program import ran
 
 TOKEN = "made-up-secret-of-one-job"
@@ -43,29 +44,25 @@ def tools(folder: Path) -> Path:
     return bare
 
 
-def test_a_user_of_the_jobs_own_is_enough(path: str) -> None:
-    assert asked((*ALONE, *WITNESS), path, ASKS=TOKEN) == ""
-
-
-def test_root_is_not(path: str) -> None:
-    argv = [word for word in ALONE if "--map" not in word]
-    said = asked((*argv, "--map-root-user", *WITNESS), path)
-
-    assert said == "the job runs as root, and so does its agent"
-
-
-def test_nor_a_user_who_may_read_all(path: str) -> None:
-    argv = (*ALONE, "--keep-caps", *WITNESS)
-
-    assert asked(argv, path) == "each process of the job's user can read all others"
-
-
-def test_nor_a_shell_that_waits_with_the_token(path: str) -> None:
-    shell = ("sh", "-c", '"$@"; true', "sh")
-
-    said = asked((*ALONE, *shell, *WITNESS), path, ASKS=TOKEN)
-
-    assert said == "any process of this user can read the job's token in /proc/1"
+@looped(
+    (ALONE, ""),
+    (
+        (*(word for word in ALONE if "--map" not in word), "--map-root-user"),
+        "the job runs as root, and so does its agent",
+    ),
+    (
+        (*ALONE, "--keep-caps"),
+        "each process of the job's user can read all others",
+    ),
+    (
+        (*ALONE, "sh", "-c", '"$@"; true', "sh"),  # a shell waits with the token
+        "any process of this user can read the job's token in /proc/1",
+    ),
+)
+def test_a_user_of_the_jobs_own_is_enough_and_nobody_else_is(
+    machine: tuple[str, ...], told: str, path: str
+) -> None:
+    assert asked((*machine, *WITNESS), path, ASKS=TOKEN) == told
 
 
 def test_nor_the_forges_own_process(path: str, tmp_path: Path) -> None:

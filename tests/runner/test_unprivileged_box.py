@@ -156,16 +156,12 @@ def test_nothing_is_hidden_in_what_may_be_written(tmp_path: Path) -> None:
     ("found", "part"),
     [(0, "no Landlock"), (1, "version 1; 3 is needed"), (3, ""), (7, "")],
 )
-def test_an_older_kernel(
+def test_an_older_kernel_and_another_machine(
     monkeypatch: pytest.MonkeyPatch, found: int, part: str
 ) -> None:
     monkeypatch.setattr(landlock, "version", lambda: found)
 
     assert part in landlock.refusal()
     assert bool(landlock.refusal()) == bool(part)
-
-
-def test_another_kind_of_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "uname", lambda: os.uname_result(("", "", "", "", "vax")))
-
     assert seccomp.refusal() == "the system calls of vax are unknown"

@@ -35,13 +35,10 @@ def test_the_word_begins_its_line(line: str, status: str, summary: str) -> None:
     assert ended("Hello.", line) == (status, summary)
 
 
-def test_the_last_word_counts_and_what_comes_after_it_does_not() -> None:
+def test_the_last_word_counts_unless_the_engine_failed() -> None:
     assert ended("BRAT: blocked no", "BRAT: noop all is well", "Bye.") == (
         *("noop", "all is well"),
     )
-
-
-def test_no_word_counts_when_the_engine_failed() -> None:
     assert ended("BRAT: done it", exit_code=1) == (None, "it")
     assert ended("BRAT: done it", name="codex") == (None, "")
 

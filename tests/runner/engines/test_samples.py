@@ -111,15 +111,11 @@ def test_a_session_is_known_by_the_name_its_engine_gave_it() -> None:
     ]
 
 
-def test_money_is_counted_where_the_engine_counts_it() -> None:
+def test_money_is_counted_and_a_vendors_time_heard_where_an_engine_tells_it() -> None:
     assert heard("claude-ok").usd == pytest.approx(0.0127)
     assert heard("opencode-ok").usd == pytest.approx(0.0021)
-
-
-def test_a_vendor_that_names_a_time_is_heard() -> None:
     (rejected,) = heard("claude-rl429oauth").waits
     (soon,) = heard("codex@native-rl").waits
-
     assert (rejected.until, soon.wait_s) == (1_795_300_000, 3.5)
 
 
