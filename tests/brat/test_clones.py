@@ -81,8 +81,6 @@ def lacks(where: Path) -> list[str]:
     ("options", "mend"),
     [
         (("--depth=1",), ("fetch", "--unshallow")),
-        (("--depth=1", "--no-single-branch"), ("fetch", "--unshallow")),
-        (("--filter=blob:none",), ("fetch", "--refetch", "--no-filter")),
         (("--filter=tree:0",), ("fetch", "--refetch", "--no-filter")),
         (("--filter=blob:none", "--sparse"), ("fetch", "--refetch", "--no-filter")),
         ((), ()),

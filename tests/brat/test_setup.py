@@ -6,7 +6,6 @@ import re
 from asyncio.subprocess import DEVNULL
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -194,42 +193,38 @@ EXCLUDE = "exempt the branches that brat creates from your rules, then try again
 KEY_LINE = f"store the engine's key: gh secret set {SECRET} --repo {REPO}"
 
 
-class Forbidden(NamedTuple):
-    method: str
-    path: str
-    """Empty: the ruleset forbids the push."""
-    status: int
-    says: str
-    hand: str
-    page: str
-    undone: tuple[int, ...]
-    """Which of the steps are left to do."""
-
-
 KEY_PATH = f".*/actions/secrets/{SECRET}"
-FORBIDDEN = [
-    Forbidden("", "", 0, "GH013: Repository rule", EXCLUDE, "rules", (8, 9)),
-    Forbidden("PUT", KEY_PATH, 403, NO_TOKENS, KEY_LINE, "secrets/actions", (6,)),
-]
 
 
-@pytest.mark.parametrize("rule", FORBIDDEN)
+@pytest.mark.parametrize(
+    ("refused", "says", "hand", "page", "undone"),
+    [
+        (None, "GH013: Repository rule", EXCLUDE, "rules", (8, 9)),
+        (KEY_PATH, NO_TOKENS, KEY_LINE, "secrets/actions", (6,)),
+    ],
+)
 async def test_a_rule_that_forbids_is_named_with_its_page_and_stops_one_step(
-    person: Person, here: Town, rule: Forbidden
+    person: Person,
+    here: Town,
+    refused: str | None,
+    says: str,
+    hand: str,
+    page: str,
+    undone: tuple[int, ...],
 ) -> None:
     person.variables = f"{SECRET}={given('sk-ant-made-up-key-of-a-person')}"
-    if rule.path:
-        here.faults.refuse(rule.method, rule.path, rule.status, rule.says)
-    else:
+    if refused:
+        here.faults.refuse("PUT", refused, 403, says)
+    else:  # the ruleset forbids the push
         await here.post("rulesets", RULESET, by="alice")
 
     said = await person.type("--yes")
 
-    (line,) = (each for each in said.lines if rule.says.strip(".") in each)
-    assert line.startswith(f"  hand  {rule.hand}"), line
-    assert line.endswith(f"/{REPO}/settings/{rule.page}"), line
+    (line,) = (each for each in said.lines if says.strip(".") in each)
+    assert line.startswith(f"  hand  {hand}"), line
+    assert line.endswith(f"/{REPO}/settings/{page}"), line
     left = [*["ok"] * 8, "hand", "ok"]
-    for step in rule.undone:
+    for step in undone:
         left[step] = "do"
     assert done(await person.type()) == left
 

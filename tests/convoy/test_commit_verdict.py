@@ -67,6 +67,11 @@ def test_a_check_counts_only_from_who_is_known_to_report_it() -> None:
     assert verdict(check(1, app="evil", is_status=True), known=known) == "broken"
     assert verdict(check(1, "failure", app="evil"), known=known) == "red"
 
+    stranger = check(1, name="looks-good", app="evil")
+    assert verdict(stranger, required=(), known=known) == "broken"
+    assert verdict(stranger, check(2), required=(), known=known) == "green"
+    assert verdict(stranger, required=()) == "green"
+
 
 def test_a_rulesets_app_is_known_by_its_number_in_a_status_too() -> None:
     known = Reporters(ids={"ci": 7})
@@ -78,15 +83,6 @@ def test_a_rulesets_app_is_known_by_its_number_in_a_status_too() -> None:
     assert said("jenkins", 7, is_status=False) == said("vercel[bot]", 7) == "green"
     assert said("jenkins", 8, is_status=False) == "broken"
     assert said("evil[bot]", 8) == said("mallory", 0) == "broken"
-
-
-def test_names_that_nobody_knows_are_not_enough_where_some_are_known() -> None:
-    known = Reporters(named={"ci": "jenkins"})
-    stranger = check(1, name="looks-good", app="evil")
-
-    assert verdict(stranger, required=(), known=known) == "broken"
-    assert verdict(stranger, check(2), required=(), known=known) == "green"
-    assert verdict(stranger, required=()) == "green"
 
 
 def test_another_run_of_a_workflow_does_not_replace_a_red_one() -> None:

@@ -138,15 +138,6 @@ def test_the_convoy_offers_itself_when_its_last_task_settles() -> None:
     assert f"pull:{NAME}/0" in rules.state.intents
 
 
-def test_a_convoy_whose_tasks_are_all_dropped_has_failed() -> None:
-    rules = Rules().planned(spec(1)).do(DropTask(convoy=NAME, task=1, why="no"))
-
-    assert (rules.convoy.state, rules.convoy.why) == (
-        "failed",
-        "every task was dropped",
-    )
-
-
 def test_a_convoy_that_landed_is_complete() -> None:
     rules = Rules().planned(spec(1)).landed(1, sha("a"))
     rules.do(

@@ -61,16 +61,11 @@ def test_nothing_is_added_to_what_is_landing_or_not_planned() -> None:
 # --- depends --------------------------------------------------------------------------
 
 
-def test_a_linked_task_waits_for_the_other_one() -> None:
+def test_a_linked_task_waits_and_a_link_that_makes_no_sense_is_refused() -> None:
     rules = Rules().planned(spec(1), spec(2)).do(link(1, 2))
     assert not startable(rules.convoy, rules.task(1))
+    assert startable(rules.landed(2, sha("a")).convoy, rules.task(1))
 
-    rules.landed(2, sha("a"))
-
-    assert startable(rules.convoy, rules.task(1))
-
-
-def test_a_link_that_makes_no_sense_is_refused() -> None:
     rules = Rules().planned(spec(1), spec(2, after=(1,)), spec(3), spec(4))
     rules.do(DropTask(convoy=NAME, task=3, why="no")).started(4)
 
@@ -97,17 +92,12 @@ def test_a_task_is_given_to_another_engine() -> None:
     assert "there is no engine dosc" in said
     assert said.endswith("did you mean docs?")
 
-
-def test_without_a_task_all_that_have_not_started_change() -> None:
     rules = Rules().planned(spec(1), spec(2), spec(3), engines=TWO).started(1)
-
-    rules.do(assign(None, "docs"))
-
+    rules.do(assign(None, "docs"))  # all that have not started
     engines = [task.spec.engine for task in rules.convoy.tasks]
     assert engines == ["default", "docs", "docs"]
-    assert "every task has already started or uses the engine" in refused(
-        rules, assign(None, "docs")
-    )
+    all_have = "every task has already started or uses the engine"
+    assert all_have in refused(rules, assign(None, "docs"))
     assert "too late" in refused(rules, assign(1, "docs"))
 
 

@@ -177,18 +177,15 @@ def test_a_revised_task_goes_on_from_its_work_with_the_text() -> None:
     assert started.notes == ("bea asks for changes: Shorter.",)
 
 
-def test_an_attempt_after_a_revision_starts_nowhere_else() -> None:
+def test_a_revision_starts_nowhere_else_and_does_not_lose_the_work() -> None:
     rules = offered().do(revise())
     start = made(StartTask, session="0" * 32, now=0)
-
     assert refused(rules, start) == f"task 1 must continue from {sha('a')}"
     rules.pushed(sha("9"))
     bases = {each.task: each.base for each in begins(rules, {BASE: sha("9")})}
     assert bases == {1: sha("a"), 2: sha("9")}
 
-
-def test_a_revision_that_changes_nothing_does_not_lose_the_work() -> None:
-    rules = offered().do(revise()).started(1, sha("a"))
+    rules.started(1, sha("a"))
     nothing = AcceptNothing(convoy=NAME, task=1, attempt=2)
 
     assert refused(rules, nothing) == "task 1 has work that must be changed"

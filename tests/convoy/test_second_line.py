@@ -97,13 +97,6 @@ def test_nothing_lands_before_what_it_needs() -> None:
     assert rules.ask(land) is None
 
 
-def test_a_convoy_is_not_offered_while_a_task_is_open() -> None:
-    rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
-    offer = made(AttemptMerge, task=0, candidate=sha("a"), work=sha("a"))
-
-    assert "unfinished tasks" in why(rules.ask(offer))
-
-
 def test_a_candidate_of_other_work_is_built_again() -> None:
     rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
     convoy = rules.offered(1, sha("c"), sha("0")).convoy
@@ -136,20 +129,16 @@ def test_a_blocked_task_has_no_candidate() -> None:
     assert rules.task(1).candidate is None
 
 
-def test_what_is_merged_is_not_dropped() -> None:
-    rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
-
-    drop = DropTask(convoy=NAME, task=1, why="not wanted")
-
-    assert "already done" in why(rules.ask(drop))
-
-
 def test_a_task_lands_on_its_convoys_branch() -> None:
-    rules = Rules().planned(spec(1)).landed(1, sha("a"))
+    rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
 
     landed = [fact for fact in rules.facts if isinstance(fact, MergeLanded)]
 
     assert [fact.branch for fact in landed] == [f"convoy/{NAME}/base"]
+    drop = DropTask(convoy=NAME, task=1, why="not wanted")
+    assert "already done" in why(rules.ask(drop))
+    offer = made(AttemptMerge, task=0, candidate=sha("a"), work=sha("a"))
+    assert "unfinished tasks" in why(rules.ask(offer)), "the convoy itself waits"
 
 
 def test_a_name_is_taken_for_ever_and_an_end_is_an_end() -> None:
@@ -158,16 +147,6 @@ def test_a_name_is_taken_for_ever_and_an_end_is_an_end() -> None:
 
     assert "already exists" in why(rules.ask(request(NAME, 8)))
     assert "is failed" in why(rules.ask(fail))
-
-
-def test_a_session_with_nothing_to_do_holds_nothing_any_more() -> None:
-    rules = Rules().planned(spec(1, needs=("port:1",)), spec(2)).started(1)
-    assert rules.state.leases
-
-    rules.do(AcceptNothing(convoy=NAME, task=1, attempt=1))
-
-    assert not rules.state.leases
-    assert rules.task(1).worked_ms > 0, "its time counts"
 
 
 def test_a_session_takes_the_place_of_what_has_run_out() -> None:
@@ -187,6 +166,9 @@ def test_a_session_that_ends_frees_only_what_it_holds() -> None:
     rules.do(LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="died"))
 
     assert list(rules.state.leases) == ["port:2"]
+    rules.do(AcceptNothing(convoy=NAME, task=2, attempt=1))
+    assert not rules.state.leases
+    assert rules.task(2).worked_ms > 0, "its time counts"
 
 
 def test_a_task_has_been_going_since_its_first_attempt() -> None:

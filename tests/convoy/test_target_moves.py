@@ -236,7 +236,8 @@ def test_what_needs_a_task_that_stays_dropped_stays_dropped() -> None:
 
 def test_where_each_task_was_dropped_all_are_taken_up() -> None:
     rules = Rules().planned(spec(1)).do(DropTask(convoy=NAME, task=1, why="no"))
-    assert rules.convoy.state == "failed"
+    why = "every task was dropped"
+    assert (rules.convoy.state, rules.convoy.why) == ("failed", why)
 
     rules.do(RetryConvoy(convoy=NAME, by="bea"))
 

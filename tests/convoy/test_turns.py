@@ -78,15 +78,6 @@ def test_who_has_not_begun_waits_for_what_is_found_to_be_touched() -> None:
     assert "it is waiting for task 1 to land first (both touch a.py)" in said
 
 
-def test_it_starts_when_the_other_has_landed() -> None:
-    rules = surprised(strategy="merge")
-    rules.offered(1, sha("c"), sha("0"))
-    assert begins(rules) == [4, 5]
-
-    rules.landed_as(1, sha("c"))
-    assert begins(rules) == [2, 4, 5]
-
-
 def test_it_starts_from_the_others_candidate_while_ci_judges_that() -> None:
     rules = surprised()
     rules.offered(1, sha("c"), sha("0"))
@@ -98,6 +89,10 @@ def test_it_starts_from_the_others_candidate_while_ci_judges_that() -> None:
 
     rules.started(2, sha("c"))
     assert begins(rules) == [4, 5]
+
+    rules = surprised(strategy="merge").offered(1, sha("c"), sha("0"))
+    assert begins(rules) == [4, 5], "it is judged where it lands"
+    assert begins(rules.landed_as(1, sha("c"))) == [2, 4, 5]
 
 
 def test_it_waits_no_more_for_what_was_dropped_unless_a_person_links_them() -> None:

@@ -68,7 +68,13 @@ def test_what_agents_left_is_data_and_the_invitation_is_ours() -> None:
     assert "`BRAT: share`" in said
 
 
-def test_an_agent_is_told_its_paths_and_the_whole_plan() -> None:
+def test_an_agent_is_told_its_limits_its_paths_and_the_whole_plan() -> None:
+    engine, limits = EngineSpec(type="shell", timeout_s=1200), Limits(patch_files=7)
+    told = prompt(replace(started("Do it."), engine=engine, limits=limits))
+    assert "stopped after 20 minutes. At most 7 files and 2000 kB of\n" in told
+    assert "looks like a key or a token" in told
+    assert "New files that a `.gitignore` names are left out" in told
+
     plan = ("1. Add a (merged)", "2. Greet the world (queued)")
     told = prompt(replace(started("Do it."), paths=("a.py", "b/"), plan=plan))
 
@@ -79,15 +85,6 @@ def test_an_agent_is_told_its_paths_and_the_whole_plan() -> None:
     once = prompt(started("Greet the world\nin French."))
     assert once.count("Greet the world") == 1
     assert "\nGreet the world\n\nDo it." in told
-
-
-def test_an_agent_is_told_what_would_keep_its_work_from_landing() -> None:
-    engine, limits = EngineSpec(type="shell", timeout_s=1200), Limits(patch_files=7)
-    told = prompt(replace(started("Do it."), engine=engine, limits=limits))
-
-    assert "stopped after 20 minutes. At most 7 files and 2000 kB of\n" in told
-    assert "looks like a key or a token" in told
-    assert "New files that a `.gitignore` names are left out" in told
 
 
 def test_another_session_has_another_fence_and_the_same_one_the_same_prompt() -> None:

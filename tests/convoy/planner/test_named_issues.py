@@ -96,12 +96,8 @@ def test_nobody_waits_for_an_issue_that_is_closed() -> None:
     assert missed_work(intake(text).work.items) == ""
     assert [t.after for t in plan("x", text, ENGINES, 20)] == [(), (2,)]
     assert plan_remarks(text) == ("item 1 is not a task: #90 is closed",)
-
-
-def test_who_waits_for_what_nobody_does_here_is_named() -> None:
-    text = "- [x] a/b#1 (left out: a/b#1 is no issue here)\n- [ ] B (after 1)"
-
-    assert missed_work(intake(text).work.items) == (
+    elsewhere = "- [x] a/b#1 (left out: a/b#1 is no issue here)\n- [ ] B (after 1)"
+    assert missed_work(intake(elsewhere).work.items) == (
         "task 2 waits for item 1: a/b#1 is no issue here"
     )
 
