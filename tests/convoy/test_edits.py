@@ -48,11 +48,8 @@ def test_what_cannot_be_carried_out_is_not_added() -> None:
     rules.do(add(3))
     assert refused(rules, add(4)) == "a convoy may have at most 3 tasks"
 
-
-def test_nothing_is_added_to_what_is_landing_or_not_planned() -> None:
     rules = Rules().planned(spec(1)).landed(1, sha("a"))
     assert "is landing" in refused(rules, add(2))
-
     request = requested(convoy="late-8", issue=8, title="Late", text="")
     early = AddTask(convoy="late-8", spec=spec(1), by="bea")
     assert refused(rules.do(request), early) == "late-8 has no plan yet"

@@ -46,7 +46,7 @@ def kinds(rules: Rules, now: int | None = None) -> list[str]:
     return [found.kind for found in interventions(rules.state, now or rules.now)]
 
 
-def test_a_blocked_task_says_how_it_is_tried_again_or_given_up() -> None:
+def test_a_blocked_task_says_what_to_do_after_a_damaged_log() -> None:
     rules = Rules().planned(spec(1), spec(2))
     rules.do(BlockTask(convoy=NAME, task=2, why="no CI"))
     [found] = interventions(rules.state, rules.now)
@@ -57,6 +57,11 @@ def test_a_blocked_task_says_how_it_is_tried_again_or_given_up() -> None:
         "brat task drop 2 --convoy fix-7",
     )
     assert found.comments == ("/brat retry task-2", "/brat drop task-2")
+    faults = ("abc: bad hash", "def: bad id")
+    damaged, after = interventions(rules.state, rules.now, faults)
+    assert (damaged.kind, after) == ("log_damaged", found)
+    assert damaged.why == "the log has a fault: abc: bad hash, and 1 more"
+
     rules = Rules().planned(spec(1), spec(2, after=(1,)))
     rules.do(DropTask(convoy=NAME, task=1, why="no"))
     [found] = interventions(rules.state, 0)
@@ -87,15 +92,6 @@ def test_a_persons_lease_that_keeps_a_task_waiting_is_shown() -> None:
     assert kinds(rules, rules.now + 60_000) == []
     rules = Rules().planned(spec(1, paths=("src/",)), spec(2, paths=("src/a.py",)))
     assert kinds(rules.started(1)) == [], "that lease is another session's"
-
-
-def test_a_damaged_log_comes_first() -> None:
-    rules = Rules().planned(spec(1))
-    rules.do(BlockTask(convoy=NAME, task=1, why="no CI"))
-    found = interventions(rules.state, rules.now, ("abc: bad hash", "def: bad id"))
-
-    assert [each.kind for each in found] == ["log_damaged", "blocked_task"]
-    assert found[0].why == "the log has a fault: abc: bad hash, and 1 more"
 
 
 def test_a_plan_that_waits_is_shown_with_what_to_say() -> None:

@@ -60,14 +60,6 @@ def test_what_is_in_a_binary_file_is_found(tmp_path: Path) -> None:
     assert said(tmp_path, after, before) == ()
 
 
-def test_any_name_is_told(tmp_path: Path) -> None:
-    name = 'odd\t"name"\\é.txt'
-
-    assert said(tmp_path, {}, {name: TOKEN}) == (
-        'It adds what looks like a secret: odd\\u0009"name"\\é.txt.',
-    )
-
-
 def test_what_was_there_is_no_news(tmp_path: Path) -> None:
     before = {"a.txt": b"key " + TOKEN + b"\n", "c.txt": b"1\n"}
     after = {"b.txt": b"# the key\nkey: " + TOKEN + b"\n", "c.txt": b"2\n"}
@@ -110,12 +102,16 @@ def test_noise_and_what_only_names_a_secret_are_none(
     assert said(tmp_path, {}, after) == ()
 
 
-def test_files_of_the_gates_choice_may_hold_some(tmp_path: Path) -> None:
+def test_files_of_the_gates_choice_may_hold_some_and_any_other_is_told(
+    tmp_path: Path,
+) -> None:
     after = {"tests/fixtures/a": TOKEN, "src/a": TOKEN}
     assert said(tmp_path, {}, after, Gate(secrets=("tests/fixtures/**",))) == (
         "It adds what looks like a secret: src/a.",
     )
     assert said(tmp_path, {}, after, Gate(secrets=("*",))) == ()
+    told = 'It adds what looks like a secret: odd\\u0009"name"\\é.txt.'
+    assert said(tmp_path, {}, {'odd\t"name"\\é.txt': TOKEN}) == (told,)
 
 
 def test_a_known_secret_needs_no_shape(tmp_path: Path) -> None:

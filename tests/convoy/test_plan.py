@@ -138,15 +138,6 @@ def test_a_run_that_ended_is_collected_and_a_late_one_cancelled() -> None:
     assert owed(rules, runs=runs) == [CancelRun(101, force=True)]
 
 
-def test_the_deadline_of_a_session_counts_from_its_dispatch() -> None:
-    rules = Rules().planned(spec(1))
-    rules.do(made(StartTask, session="ab" * 16, now=0))
-    rules.now += 10**8  # no bot was up
-    rules.do(ActionDone(key=f"dispatch:{NAME}/1/1", number=101))
-
-    assert owed(rules, runs={101: Run(id=101, completed=False)}) == []
-
-
 def test_a_run_of_a_task_that_was_given_up_is_cancelled_and_holds_its_slot() -> None:
     rules = Rules().planned(spec(1), spec(2), max_sessions=1).started(1)
     rules.do(DropTask(convoy=NAME, task=1, why="no"))
@@ -165,6 +156,12 @@ def test_a_run_the_forge_has_forgotten_is_given_up_after_its_deadline() -> None:
     rules.now += 10**8
 
     assert owed(rules) == [Collect(NAME, 1, 101)]
+
+    rules = Rules().planned(spec(1))
+    rules.do(made(StartTask, session="ab" * 16, now=0))
+    rules.now += 10**8  # no bot was up: it counts from the dispatch
+    rules.do(ActionDone(key=f"dispatch:{NAME}/1/1", number=101))
+    assert owed(rules, runs={101: Run(id=101, completed=False)}) == []
 
 
 def test_a_green_front_is_aligned_then_landed() -> None:

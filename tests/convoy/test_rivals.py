@@ -160,14 +160,6 @@ def test_a_judge_begins_when_all_are_tried_and_one_lands() -> None:
     assert startable(rules.convoy, rules.task(5))
 
 
-def test_a_judge_that_names_what_is_red_or_no_rival_is_refused() -> None:
-    rules = red(green(begun(), 1, 2), 3).started(4)
-
-    for number in (3, 5, 9):
-        refused = rules.ask(chose(rules, number))
-        assert refused == Refusal(f"task {number} is not a green rival")
-
-
 def test_the_only_one_left_is_taken_and_nobody_judges() -> None:
     rules = red(red(begun(), 1), 3)
     assert owed(rules) == []
@@ -241,13 +233,16 @@ def test_of_two_as_small_the_first_is_taken() -> None:
     assert smallest(tasks).number == 1
 
 
-def test_work_that_is_being_compared_stays_as_it_is() -> None:
+def test_work_that_is_being_compared_stays_and_nothing_else_is_chosen() -> None:
     rules = red(green(begun(), 1, 2), 3).started(4)
     rebase = made(RebaseWork, old=WORK[1], commit=sha("d"), base=sha("1"))
     used = Refusal("task 4 is comparing task 1 with its rivals")
 
     assert rules.ask(ReviseTask(convoy=NAME, task=1, by="ann", text="No.")) == used
     assert rules.ask(rebase) == used
+    for number in (3, 5, 9):  # red, or no rival
+        refused = rules.ask(chose(rules, number))
+        assert refused == Refusal(f"task {number} is not a green rival")
 
 
 def test_a_chosen_one_that_turns_red_is_tried_again_like_any_task() -> None:
@@ -301,7 +296,7 @@ def test_only_what_ci_judged_is_green() -> None:
     assert "no longer the candidate" in str(rules.ask(proof))
     rules.offered(1, WORK[1], sha("0"))
     for changes in ({"judged": ()}, {"judged": ("none",)}, {"commit": WORK[2]}):
-        assert isinstance(rules.ask(replace(proof, **changes)), Refusal)  # type: ignore[arg-type]
+        assert isinstance(rules.ask(replace(proof, **changes)), Refusal)
 
 
 @looped(

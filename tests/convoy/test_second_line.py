@@ -106,6 +106,8 @@ def test_a_candidate_of_other_work_is_built_again() -> None:
     other = replace(task, work=replace(task.work, commit=sha("b")))
 
     assert chain(replace(convoy, tasks=(other,)), sha("0")).unbuilt == (other,)
+    rules.do(BlockTask(convoy=NAME, task=1, why="no CI"))
+    assert rules.task(1).candidate is None
 
 
 def test_work_that_was_sent_back_is_the_tasks_work_no_more() -> None:
@@ -120,13 +122,6 @@ def test_who_retries_gets_all_attempts_anew() -> None:
     rules = sent_back(attempts=1).do(RetryTask(convoy=NAME, task=1, by="ann"))
 
     assert (rules.task(1).spent, rules.task(1).started) == (0, 1)
-
-
-def test_a_blocked_task_has_no_candidate() -> None:
-    rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
-    rules.offered(1, sha("c"), sha("0")).do(BlockTask(convoy=NAME, task=1, why="no CI"))
-
-    assert rules.task(1).candidate is None
 
 
 def test_a_task_lands_on_its_convoys_branch() -> None:

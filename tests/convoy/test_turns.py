@@ -112,10 +112,6 @@ def test_what_a_plan_puts_in_order_for_a_shared_path_needs_nothing() -> None:
     assert begins(rules) == [2]
 
 
-def test_without_locks_nobody_waits() -> None:
-    assert turns(surprised(locks="off").convoy) == {}
-
-
 def touching(*others: TaskSpec) -> Rules:
     """Return rules where task 1 touched a.py and did not land, beside others."""
     rules = Rules().planned(spec(1, paths=("docs/",)), *others)
@@ -155,7 +151,8 @@ def test_nobody_waits_for_work_that_may_never_be_chosen() -> None:
     assert turns(rules.convoy) == {}
 
 
-def test_a_name_that_begins_alike_is_another() -> None:
+def test_nobody_waits_without_locks_or_for_a_name_that_begins_alike() -> None:
+    assert turns(surprised(locks="off").convoy) == {}
     assert turns(touching(spec(2, paths=("a",))).convoy) == {}
     assert turns(touching(spec(2, paths=("a.pyi",))).convoy) == {}
 

@@ -22,7 +22,7 @@ from runner.inputs.job_inputs import BadInput
 from runner.workspace.handoff import handed_off
 from tests.runner.job import REPOSITORY_ID, Forge, git
 from tests.world.given_secrets import given
-from tests.world.log_keys import LOG_KEY, OTHER_KEY, signed_commit
+from tests.world.log_keys import LOG_KEY, OTHER_KEY, Key, signed_commit
 
 ENGINE_KEY = given("sk-made-up-key-of-the-engine")
 OURS = signer_line(LOG_KEY.public, "the bot's")
@@ -132,45 +132,45 @@ def test_a_hand_off_is_not_taken_again_after_its_deadline(forge: Forge) -> None:
     refused(forge, forge.hand_off(started, at_ms), "of the log, expired 6")
 
 
-def test_without_allowed_signers_the_open_key_counts_and_no_other(forge: Forge) -> None:
-    log = forge.hand_off(theft(forge))
+@pytest.mark.parametrize(
+    ("file", "branch", "writer", "changes", "why"),
+    [
+        # without allowed signers the open key counts and no other
+        ("", "main", LOG_KEY, {}, "is not this job's task"),
+        # a file on another branch counts for nothing
+        (THEIRS, "evil", OTHER_KEY, {}, "are accepted only on refs/heads/main"),
+        # the variable counts more than the file
+        (
+            *(THEIRS, "main", OTHER_KEY, {"BRAT_ALLOWED_SIGNERS": OURS}),
+            "the key that signed it is not allowed",
+        ),
+        # a line that is wrong is named
+        (
+            *("", "main", LOG_KEY, {"BRAT_ALLOWED_SIGNERS": "brat ssh-rsa AAAA"}),
+            "BRAT_ALLOWED_SIGNERS: line 1 of the allowed signers: ",
+        ),
+        # without the event the file counts for nothing
+        (
+            *(OURS, "main", LOG_KEY, {"GITHUB_EVENT_PATH": "/nowhere"}),
+            "GITHUB_EVENT_PATH does not name the default branch",
+        ),
+    ],
+)
+def test_only_an_allowed_signer_of_the_default_branch_or_the_variable_counts(
+    forge: Forge,
+    file: str,
+    branch: str,
+    writer: Key,
+    changes: dict[str, str | None],
+    why: str,
+) -> None:
+    told = on(forge, file, branch) | changes
+    forge.writer = writer.writer(REPOSITORY_ID)
 
-    refused(forge, log, "is not this job's task", **on(forge))
+    refused(forge, forge.hand_off(theft(forge)), why, **told)
 
 
 def test_the_file_on_the_default_branch_counts(forge: Forge) -> None:
     told = on(forge, f"# ours\n{OURS}")
 
     assert taken(forge, forge.hand_off(theft(forge)), **told) == theft(forge)
-
-
-def test_a_file_on_another_branch_counts_for_nothing(forge: Forge) -> None:
-    told = on(forge, THEIRS, "evil")
-    forge.writer = OTHER_KEY.writer(REPOSITORY_ID)
-    log = forge.hand_off(theft(forge))
-
-    refused(forge, log, "hand-offs are accepted only on refs/heads/main", **told)
-
-
-def test_the_variable_counts_more_than_the_file(forge: Forge) -> None:
-    told = on(forge, THEIRS)
-    forge.writer = OTHER_KEY.writer(REPOSITORY_ID)
-    log = forge.hand_off(theft(forge))
-    told["BRAT_ALLOWED_SIGNERS"] = OURS
-
-    refused(forge, log, "the key that signed it is not allowed", **told)
-
-
-def test_a_line_that_is_wrong_is_named(forge: Forge) -> None:
-    why = "BRAT_ALLOWED_SIGNERS: line 1 of the allowed signers: "
-    told = {"BRAT_ALLOWED_SIGNERS": "brat ssh-rsa AAAA"}
-
-    refused(forge, forge.hand_off(theft(forge)), why, **told)
-
-
-def test_without_the_event_the_file_counts_for_nothing(forge: Forge) -> None:
-    told = on(forge, OURS)
-    told["GITHUB_EVENT_PATH"] = str(forge.root / "none")
-    why = "GITHUB_EVENT_PATH does not name the default branch"
-
-    refused(forge, forge.hand_off(theft(forge)), why, **told)

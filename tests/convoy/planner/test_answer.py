@@ -75,20 +75,12 @@ def test_what_waits_already_gets_no_second_reason() -> None:
     assert [task.after for task in tasks] == [(2,), (3,), ()]
 
 
-def test_as_many_tasks_as_are_allowed_may_be_planned() -> None:
-    assert len(plan(*[step()] * HOUSE.limit)) == HOUSE.limit
-
-
-def test_a_folder_is_found_with_its_slash_and_without() -> None:
+def test_a_folder_is_found_with_its_slash_and_without_and_so_is_a_new_one() -> None:
     one, two = plan(step(paths=["src/auth"]), step(paths=["src/auth/"]))
-
     assert (one.paths, two.paths) == (("src/auth",), ("src/auth/",))
     assert two.after == (1,)
 
-
-def test_what_a_new_folder_will_hold_may_be_named() -> None:
     _, two = plan(step(creates=["lib/"]), step(paths=["lib/jwt.py"]))
-
     assert two.waits == (Wait(1, "task 1 creates lib/"),)
 
 
@@ -118,6 +110,7 @@ def test_what_is_wrong_is_said_in_one_sentence(
 
 
 def test_all_faults_are_told_at_once() -> None:
+    assert len(plan(*[step()] * HOUSE.limit)) == HOUSE.limit, "so many are allowed"
     told = faults(step(after=[2]), step(after=[1], engine="nope"), *[step()] * 4)
 
     assert told[0] == "The plan has 6 tasks; at most 5 are allowed."

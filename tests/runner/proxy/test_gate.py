@@ -189,17 +189,14 @@ async def test_an_answer_is_passed_on_piece_by_piece() -> None:
 
 
 @looped(
-    ("http://127.0.0.1:1", {}, "cannot reach"),
-    (
-        *("https://model.example.test", {"SSL_CERT_FILE": "/nowhere/gone.pem"}),
-        "correct SSL_CERT_FILE",
-    ),
+    ("http://127.0.0.1:1", "", "cannot reach"),
+    ("https://model.example.test", "/nowhere/gone.pem", "correct SSL_CERT_FILE"),
 )
 async def test_a_vendor_that_is_not_there_is_said(
-    vendor: str, offered: dict[str, str], told: str
+    vendor: str, authorities: str, told: str
 ) -> None:
     async with client() as session:
-        with proxy(vendor, **offered) as (_, url):
+        with proxy(vendor, SSL_CERT_FILE=authorities) as (_, url):
             async with session.post(f"{url}/v1/messages", json=CALL) as got:
                 assert got.status == 502
                 assert told in await got.text()
