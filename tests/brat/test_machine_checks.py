@@ -33,9 +33,6 @@ def test_what_agents_and_ci_have_of_a_terminal_is_named_and_what_is_hidden(
     assert "get PATH, JAVA_HOME from your terminal, but not ~/.npmrc" in found.said
 
 
-# --- keys -----------------------------------------------------------------------------
-
-
 CONFIG = '[engine.default]\ntype = "codex"\nsecret = "TEAM_KEY"\n'
 
 

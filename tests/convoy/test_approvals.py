@@ -33,9 +33,6 @@ def approval(by: str, commit: str = sha("a")) -> TaskApproved:
     return TaskApproved(convoy=NAME, task=1, commit=commit, by=by)
 
 
-# --- plans ----------------------------------------------------------------------------
-
-
 def test_a_plan_waits_for_a_person_once_and_then_is_carried_out() -> None:
     rules = Rules().planned(spec(1), approve="plan")
     waiting = rules.convoy
@@ -54,9 +51,6 @@ def test_a_plan_waits_for_a_person_once_and_then_is_carried_out() -> None:
         ("other", "there is no convoy other"),
     ):
         assert why(rules.ask(ApprovePlan(convoy=convoy, by="bea"))) == told
-
-
-# --- work -----------------------------------------------------------------------------
 
 
 def test_work_merges_when_enough_others_approve_it() -> None:
@@ -120,9 +114,6 @@ def test_where_none_is_asked_for_no_approval_is_taken() -> None:
     rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
 
     assert "no approval is required" in why(rules.ask(approval("bea")))
-
-
-# --- CI's own files -------------------------------------------------------------------
 
 
 def with_ci_files(**given: object) -> Rules:

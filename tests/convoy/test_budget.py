@@ -112,8 +112,6 @@ def test_below_its_budget_a_task_is_tried_again(budget: dict[str, float]) -> Non
     assert owed(failed(planned(**budget).started(1), 1, 0.99)) == {1: "", 2: ""}
 
 
-# --- a day ----------------------------------------------------------------------------
-
 DAY_MS = 86_400_000
 
 
@@ -169,9 +167,6 @@ def test_what_a_person_asks_for_starts_on_a_spent_day() -> None:
     assert deferred(rules).keys() == {2}
 
 
-# --- the plan -------------------------------------------------------------------------
-
-
 def unplanned(**budget: float) -> Rules:
     """Return a convoy that an engine is to plan."""
     request = requested(
@@ -212,9 +207,6 @@ def test_without_money_for_a_plan_the_task_list_is_the_plan() -> None:
 
     actions = due(rules)
     assert MakePlan(NAME) in [*actions]
-
-
-# --- an estimate ----------------------------------------------------------------------
 
 
 def test_before_the_first_attempt_it_is_a_guess_by_price() -> None:

@@ -25,9 +25,6 @@ def assign(task: int | None, engine: str) -> AssignTask:
     return AssignTask(convoy=NAME, task=task, engine=engine, by="bea")
 
 
-# --- add ------------------------------------------------------------------------------
-
-
 def test_a_task_is_added_behind_the_others() -> None:
     rules = Rules().planned(spec(1), spec(4)).do(add(5, after=(4,)))
 
@@ -55,9 +52,6 @@ def test_what_cannot_be_carried_out_is_not_added() -> None:
     assert refused(rules.do(request), early) == "late-8 has no plan yet"
 
 
-# --- depends --------------------------------------------------------------------------
-
-
 def test_a_linked_task_waits_and_a_link_that_makes_no_sense_is_refused() -> None:
     rules = Rules().planned(spec(1), spec(2)).do(link(1, 2))
     assert not startable(rules.convoy, rules.task(1))
@@ -77,9 +71,6 @@ def test_a_linked_task_waits_and_a_link_that_makes_no_sense_is_refused() -> None
     )
 
 
-# --- engine ---------------------------------------------------------------------------
-
-
 def test_a_task_is_given_to_another_engine() -> None:
     rules = Rules().planned(spec(1), spec(2), engines=TWO).do(assign(2, "docs"))
 
@@ -96,9 +87,6 @@ def test_a_task_is_given_to_another_engine() -> None:
     all_have = "every task has already started or uses the engine"
     assert all_have in refused(rules, assign(None, "docs"))
     assert "too late" in refused(rules, assign(1, "docs"))
-
-
-# --- tell and priority ----------------------------------------------------------------
 
 
 def test_the_next_attempt_is_told() -> None:

@@ -92,8 +92,6 @@ def test_a_headline_is_short_and_says_how_many_more_there_are() -> None:
     assert len(headline("x" * 9_000)) <= 200
 
 
-# --- where they failed ----------------------------------------------------------------
-
 PLACES = {
     "cargo": (FailingPlace("src/lib.rs", 1, "tests::adds"),),
     "cargo_build": (FailingPlace("src/lib.rs", 1, "it failed here"),),

@@ -146,8 +146,6 @@ def test_what_stands_on_other_tests_is_not_gone_on_from() -> None:
     assert refused(rules, start) == f"task 2 must start from {sha('b')}"
 
 
-# --- work that conflicts with what landed ---------------------------------------------
-
 NEWEST, MERGE = sha("9"), sha("e")
 CONFLICT = FailMerge(
     convoy=NAME, task=1, candidate=None, cause="conflict", why="a.py", paths=("a.py",)

@@ -51,9 +51,6 @@ def hold(task: int) -> WorkHeld:
     return WorkHeld(convoy=NAME, task=task, label="brat:hold")
 
 
-# --- labels ---------------------------------------------------------------------------
-
-
 def test_nothing_of_a_held_convoy_starts_or_merges() -> None:
     rules = offered()
     assert owed(rules) == ["Align", "Begin"]
@@ -77,9 +74,6 @@ def test_a_held_task_does_not_merge_and_the_others_go_on() -> None:
     assert rules.task(1).held == "brat:no"
     rules.do(WorkReleased(convoy=NAME, task=1))
     assert refused(rules, WorkReleased(convoy=NAME, task=1)) == "no label holds it"
-
-
-# --- the merge queue ------------------------------------------------------------------
 
 
 def withdraw(task: int) -> MergeWithdrawn:
@@ -120,9 +114,6 @@ def test_what_is_settled_is_not_in_the_queue() -> None:
     assert refused(rules, withdraw(9)) == "fix-7 has no task 9"
 
 
-# --- rebase ---------------------------------------------------------------------------
-
-
 def rebase(**given: str) -> RebaseWork:
     fields = {"old": sha("a"), "commit": sha("b"), "base": sha("1"), **given}
     return RebaseWork(convoy=NAME, task=1, by="bea", **fields)
@@ -154,9 +145,6 @@ def test_work_is_not_rebased_onto_a_push_that_nobody_answers_for() -> None:
     assert refused(rules, rebase()) == said
 
     rules.pushed(sha("1")).do(rebase())
-
-
-# --- revise ---------------------------------------------------------------------------
 
 
 def revise() -> ReviseTask:

@@ -214,8 +214,6 @@ def test_a_convoy_that_cannot_merge_waits_until_somebody_asks_again() -> None:
     assert kinds(rules, rules.now + LATELY_MS + 60_000) == []
 
 
-# --- labelled issues that no convoy works on ------------------------------------------
-
 UP = ("brat up",)
 
 

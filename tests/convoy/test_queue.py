@@ -24,9 +24,6 @@ def waiting(*numbers: int) -> Rules:
     return rules
 
 
-# --- starting -------------------------------------------------------------------------
-
-
 def test_leases_on_a_folder_keep_out_what_is_in_it() -> None:
     rules = Rules().planned(
         spec(1, paths=("src/",), needs=("port:80",)),
@@ -44,9 +41,6 @@ def test_leases_on_a_folder_keep_out_what_is_in_it() -> None:
     }
 
     assert held == {2: ["path:src/"], 3: [], 4: ["port:80"], 5: []}
-
-
-# --- the merge queue ------------------------------------------------------------------
 
 
 def test_what_was_accepted_first_merges_first() -> None:

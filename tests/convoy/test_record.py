@@ -73,9 +73,6 @@ def test_the_stories_have_every_fact_a_bot_writes() -> None:
     assert {*map(type, facts)} == {*EVENTS}
 
 
-# --- times ----------------------------------------------------------------------------
-
-
 @story
 def test_every_event_has_a_later_time_than_the_one_before(tell: Story) -> None:
     times = [event.ts for event in tell().written]
@@ -96,9 +93,6 @@ def test_times_never_go_back_with_the_clock(clocks: list[int]) -> None:
 
     assert all(before < after for before, after in pairwise(times))
     assert rules.state.moment.at == times[-1]
-
-
-# --- hostile text ---------------------------------------------------------------------
 
 
 @given(title=hostile, text=hostile, why=hostile)

@@ -66,9 +66,6 @@ def doubt(task: int, candidate: str, *, is_red: bool = True) -> DoubtMerge:
     )
 
 
-# --- who is doubted, and when ---------------------------------------------------------
-
-
 def test_what_stands_on_a_red_one_is_built_without_it_at_once() -> None:
     rules = waiting(1, 2, 3).offered(1, sha("a"), TIP)
     rules.offered(2, sha("b"), sha("a")).offered(3, sha("c"), sha("b"))
@@ -88,9 +85,6 @@ def test_the_only_one_in_front_is_judged_again_on_the_same_commit() -> None:
     assert rules.task(1).doubted is not None
     said = "CI was red on it (boom) and is testing it again, alone"
     assert said in reasons(rules.state, rules.convoy, rules.task(1), rules.now)
-
-
-# --- green alone ----------------------------------------------------------------------
 
 
 @looped(TIP, sha("a"))
@@ -132,9 +126,6 @@ def test_it_does_not_overtake_several_that_are_being_judged() -> None:
     ]
 
 
-# --- red alone ------------------------------------------------------------------------
-
-
 def test_red_alone_is_its_own() -> None:
     rules = waiting(1, 2).offered(1, sha("a"), TIP)
     red(rules, 2, "b", sha("a")).offered(2, sha("c"), TIP)
@@ -166,9 +157,6 @@ def test_nobody_waits_for_the_turn_of_what_was_red() -> None:
     red(rules, 1, "a")
 
     assert due(rules) == [Build(NAME, (1,), TIP), Build(NAME, (2,), TIP)]
-
-
-# --- no verdict -----------------------------------------------------------------------
 
 
 def test_ci_that_was_stopped_is_asked_again_and_then_a_person() -> None:

@@ -84,9 +84,6 @@ def test_a_session_of_a_convoy_that_was_cancelled_gives_its_slot_back() -> None:
     assert Collect(NAME, 1, 101) in with_runs(rules, Run(id=101, completed=True))
 
 
-# --- the keys -------------------------------------------------------------------------
-
-
 @looped(
     *((task_item(NAME, 3), (NAME, 3)), (task_item(NAME, 0), (NAME, 0))),
     *((convoy_item(NAME), (NAME, 0)), (run_item(7), None)),
@@ -102,9 +99,6 @@ def test_a_name_says_which_convoy_and_task_it_is(
     item: str, told: tuple[str, int] | None
 ) -> None:
     assert task_of_item(item) == told
-
-
-# --- tried again ----------------------------------------------------------------------
 
 
 LABELS = show_item(NAME, "labels")

@@ -105,9 +105,6 @@ def assert_all_hold_all(clones: Sequence[Replica]) -> None:
         said(Path(clones[0].path), "fsck", "--strict", "--no-dangling", head)
 
 
-# --- the ordinary ways ----------------------------------------------------------------
-
-
 def test_two_clones_that_logged_apart_hold_the_same_after_they_met(
     two: list[Replica],
 ) -> None:
@@ -178,8 +175,6 @@ def test_a_foreign_commit_on_the_remote_is_kept(
     assert first.commit == foreign
     assert second.events == tuple(one.promised)
 
-
-# --- any way --------------------------------------------------------------------------
 
 CLONES = 3
 which = st.integers(0, CLONES - 1)

@@ -80,9 +80,6 @@ def test_writing_moves_no_ref_and_gives_the_same_commit_again(log: Log) -> None:
     assert log.head() == one
 
 
-# --- reading --------------------------------------------------------------------------
-
-
 def test_what_was_appended_is_read_oldest_first(log: Log) -> None:
     first = append(log, comment("b"), comment("a"))
     second = append(log, comment("c"), at_ms=T0 + 1999)
@@ -116,9 +113,6 @@ def test_objects_that_git_brings_are_seen_at_once(
 
     assert log.head() == head
     assert [entry.events for entry in log.entries(head)] == [(comment("a"),)]
-
-
-# --- bad input ------------------------------------------------------------------------
 
 
 def test_an_entry_after_one_that_is_not_there_or_of_nothing_is_not_written(

@@ -102,9 +102,6 @@ def test_what_others_wrote_is_cleaned_again() -> None:
     assert "1. cd" in said
 
 
-# --- trusted files come from the base commit ------------------------------------------
-
-
 def test_an_agent_finds_the_instructions_of_the_base_commit(tmp_path: Path) -> None:
     forge = Forge(tmp_path)
     forge.commit_on_main({"AGENTS.md": "ours\n", ".claude/settings.json": "{}\n"})

@@ -85,9 +85,6 @@ def test_what_went_wrong_first_is_the_reason(told: str, found: tuple[str, str]) 
     assert ": ".join(found) == told
 
 
-# --- the box's own report -------------------------------------------------------------
-
-
 def test_a_report_names_the_walls_that_stand() -> None:
     said = read_report("files=namespaces user=uid syscalls=seccomp")
 

@@ -58,8 +58,6 @@ def test_a_large_repository_is_told_in_short() -> None:
     assert told.endswith("- and more")
 
 
-# --- its engines ----------------------------------------------------------------------
-
 SHELL = EngineSpec(type="shell", args=("true",))
 
 

@@ -132,9 +132,6 @@ def test_an_agent_is_never_given_a_bare_number() -> None:
         plan("x", "- [ ] #12\n- [ ] #13", OPTIONS, 9)
 
 
-# --- an issue that says too little ----------------------------------------------------
-
-
 @looped(
     *(
         (title, text, (ASK_CHANGE, ASK_PLACE, ASK_PROOF))

@@ -43,9 +43,6 @@ def test_the_last_word_counts_unless_the_engine_failed() -> None:
     assert ended("BRAT: done it", name="codex") == (None, "")
 
 
-# --- trouble that is over -------------------------------------------------------------
-
-
 LIMITED = Error(kind="rate_limited", message="429")
 DONE = Result(ok=True)
 TOOL = ToolUse(name="write")
@@ -73,9 +70,6 @@ def test_an_end_in_success_or_a_tool_that_is_used_again_is_over_it(
         "done" if exit_code == 0 else None,
         trouble,
     )
-
-
-# --- a message in pieces --------------------------------------------------------------
 
 
 def pieced(*lines: dict[str, object]) -> Report:
