@@ -36,7 +36,7 @@ def source_of(checkout: Checkout) -> Source:
     return Source(path=checkout.top, branch="main", name="app", person="ann")
 
 
-def test_a_file_that_was_only_touched_is_not_changed_nor_noted(
+def test_what_differs_from_the_commit_is_changed_and_not_what_was_only_touched(
     checkout: Checkout,
 ) -> None:
     index = checkout.top / ".git/index"
@@ -47,14 +47,10 @@ def test_a_file_that_was_only_touched_is_not_changed_nor_noted(
         assert checkout.changed_files() == ()
 
     assert index.read_bytes() == before
-
-
-def test_what_differs_from_the_commit_is_named(checkout: Checkout) -> None:
     (checkout.top / "ü.txt").write_text("two\n")
     (checkout.top / "a.txt").rename(checkout.top / "d.txt")
     (checkout.top / "b c.txt").write_text("two\n")
     git(checkout.top, "add", "b c.txt")
-
     assert checkout.changed_files() == ("a.txt", "b c.txt", "ü.txt")
 
 

@@ -110,7 +110,7 @@ def test_a_fault_with_a_message_of_megabytes_and_many_frames_is_logged_at_once(
     assert "... 191 more" in said
 
 
-def test_causes_and_groups_are_told_in_few_lines(
+def test_causes_groups_and_what_has_no_text_are_told_in_few_lines(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     journal(LogForm.TEXT)
@@ -128,16 +128,9 @@ def test_causes_and_groups_are_told_in_few_lines(
     assert "after OSError: a cause" in said
     assert len(said.splitlines()) < 40
 
-
-def test_an_exception_that_cannot_be_told_is_logged_all_the_same(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
     class Mute(Exception):
         def __str__(self) -> str:
             raise RuntimeError("no text")
 
-    journal(LogForm.TEXT)
-
     _logged(Mute())
-
     assert "(its text cannot be read: RuntimeError)" in capsys.readouterr().err

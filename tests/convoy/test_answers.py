@@ -30,8 +30,5 @@ def test_a_tick_is_not_taken_for_a_comment() -> None:
 
     assert rules.state.answered == frozenset()
     assert rules.state.heard == {"answer:tick/72d3162e-cc78"}
-
-
-def test_a_key_that_a_comment_cannot_carry_is_refused() -> None:
     with pytest.raises(ValueError, match="cannot be part of a key"):
         ids.sign_key("tick", "a b -->")
