@@ -26,18 +26,13 @@ def comment(
     return said(body_of(fact, "Somebody says."), actor, at)
 
 
-def test_only_a_bots_events_count() -> None:
-    state = Rules().planned(spec(1)).state
-
-    assert fold(state, "c", [comment(PAUSED, STRANGER)]).convoys == state.convoys
-    assert fold(state, "c", [comment(PAUSED)]).convoys[NAME].state == "paused"
-
-
-def test_an_actor_is_a_bot_from_its_start_on_not_before() -> None:
+def test_only_a_bots_events_count_from_its_start_on() -> None:
     state = Rules().planned(spec(1)).state
     started = comment(BotStarted(version="1"), STRANGER)
     paused = comment(PAUSED, STRANGER, 5_000_001)
 
+    assert fold(state, "c", [comment(PAUSED, STRANGER)]).convoys == state.convoys
+    assert fold(state, "c", [comment(PAUSED)]).convoys[NAME].state == "paused"
     early = fold(state, "c", [paused, started])
     late = fold(state, "c", [started, paused])
 

@@ -67,6 +67,10 @@ def test_of_several_in_a_row_the_newest_counts_and_all_is_measured_from_the_firs
     told = handed(rules.started(1, sha("2")))
     assert (told.base, told.root, told.salvaged) == (sha("2"), sha("0"), 2)
 
+    rules = Rules().planned(spec(1)).started(1).do(lost(1, sha("1")))
+    assert base(rules, {f"refs/heads/{TIP}": sha("0")}) == sha("0"), "it is not kept"
+    assert handed(rules.started(1)).salvaged == 0
+
 
 @looped(lost(2), ended(2, "outage"), ended(2, "setup"))
 def test_what_an_attempt_could_not_try_is_there_for_the_next(
@@ -114,13 +118,6 @@ def test_work_that_is_to_be_changed_may_be_half_changed() -> None:
 
     assert base(rules) == sha("2")
     assert handed(rules.started(1, sha("2"))).root == sha("0")
-
-
-def test_what_the_forge_does_not_keep_is_not_gone_on_from() -> None:
-    rules = Rules().planned(spec(1)).started(1).do(lost(1, sha("1")))
-
-    assert base(rules, {f"refs/heads/{TIP}": sha("0")}) == sha("0")
-    assert handed(rules.started(1)).salvaged == 0
 
 
 def prove(rules: Rules, tests: str) -> None:

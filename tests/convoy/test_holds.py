@@ -99,19 +99,14 @@ def test_what_is_withdrawn_merges_only_when_it_is_asked_for_again() -> None:
 def test_the_convoy_itself_can_be_withdrawn() -> None:
     rules = Rules().planned(spec(1)).landed(1, sha("a"))
     assert owed(rules, sha("a")) == ["BuildConvoy"]
+    assert refused(rules, withdraw(1)) == "task 1 is merged"
+    assert refused(rules, withdraw(9)) == "fix-7 has no task 9"
 
     rules.do(withdraw(0))
     assert owed(rules, sha("a")) == []
 
     rules.do(request(0))
     assert owed(rules, sha("a")) == ["BuildConvoy"]
-
-
-def test_what_is_settled_is_not_in_the_queue() -> None:
-    rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
-
-    assert refused(rules, withdraw(1)) == "task 1 is merged"
-    assert refused(rules, withdraw(9)) == "fix-7 has no task 9"
 
 
 def rebase(**given: str) -> RebaseWork:

@@ -99,13 +99,19 @@ def test_after_its_rounds_or_the_writers_attempts_a_person_decides() -> None:
     assert (writer.state, writer.why[-18:]) == ("blocked", " (after 1 attempt)")
 
 
-def test_a_verdict_on_work_that_has_changed_says_nothing() -> None:
+def test_a_verdict_on_work_that_has_changed_or_of_a_blocked_review_says_nothing() -> (
+    None
+):
     rules = begun().started(2, sha("a"))
     rules.do(ReviseTask(convoy=NAME, task=1, by="ann", text="Not so."))
     rules.started(1, sha("a")).accepted(1, sha("b")).do(found(rules, "changes", "A."))
-
     assert rules.task(1).state == "needs-review"
     assert startable(rules.convoy, rules.task(2))
+
+    rules = begun().started(2, sha("a"))
+    rules.do(BlockTask(convoy=NAME, task=2, why="stopped", by="ann"))
+    rules.do(found(rules, "approve"))  # its session ends only now
+    assert (rules.task(2).state, rules.task(2).approves) == ("blocked", "")
 
 
 def test_a_review_goes_with_the_work_it_looks_at() -> None:
@@ -117,15 +123,6 @@ def test_a_review_goes_with_the_work_it_looks_at() -> None:
     assert rules.task(3).why == "it needs task 2, which was dropped"
     rules.do(found(rules, "approve"))
     assert rules.task(2).attempt is None
-
-
-def test_a_blocked_review_keeps_its_session_until_that_has_ended() -> None:
-    rules = begun().started(2, sha("a"))
-    rules.do(BlockTask(convoy=NAME, task=2, why="stopped", by="ann"))
-    rules.do(found(rules, "approve"))
-
-    assert rules.task(2).state == "blocked"
-    assert rules.task(2).approves == ""
 
 
 @looped(

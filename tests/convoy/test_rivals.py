@@ -280,14 +280,6 @@ def test_a_choice_goes_with_its_rivals_and_the_chosen_with_its_choice() -> None:
     assert losers == [1, 3], "nothing would choose one of them"
 
 
-def test_without_ci_all_are_taken_as_green() -> None:
-    rules = begun(require_ci=False).started(1).accepted_quietly(1, WORK[1])
-    assert owed(rules) == [Prove(NAME, 1, WORK[1])]
-    prove = ProveWork(convoy=NAME, task=1, commit=WORK[1], judged=("none",), lines=1)
-    rules.do(prove)
-    assert isinstance(rules.ask(prove), Refusal)
-
-
 def test_only_what_ci_judged_is_green() -> None:
     rules = begun().started(1)
     assert isinstance(rules.ask(AcceptNothing(convoy=NAME, task=1, attempt=1)), Refusal)
@@ -297,6 +289,11 @@ def test_only_what_ci_judged_is_green() -> None:
     rules.offered(1, WORK[1], sha("0"))
     for changes in ({"judged": ()}, {"judged": ("none",)}, {"commit": WORK[2]}):
         assert isinstance(rules.ask(replace(proof, **changes)), Refusal)
+
+    rules = begun(require_ci=False).started(1).accepted_quietly(1, WORK[1])
+    assert owed(rules) == [Prove(NAME, 1, WORK[1])]
+    unjudged = replace(proof, judged=("none",))
+    assert isinstance(rules.do(unjudged).ask(unjudged), Refusal), "once"
 
 
 @looped(

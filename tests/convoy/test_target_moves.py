@@ -111,11 +111,8 @@ def test_without_sync_it_comes_in_after_the_last_task() -> None:
     rules.do(attempt(sha("d")), Land(convoy=NAME, candidate=sha("d"), judged=("ci",)))
     assert owed(rules, tip=sha("d")) == [BuildConvoy(NAME, MOVED)]
 
-
-def test_at_the_end_a_candidate_of_a_target_that_moved_on_is_replaced() -> None:
     rules = begun().do(attempt(sha("d"), sha("2")))
-
-    assert owed(rules, d=GREEN) == [BuildSync(NAME, MOVED)]
+    assert owed(rules, d=GREEN) == [BuildSync(NAME, MOVED)], "the target moved on"
 
 
 def test_what_its_branch_was_moved_to_is_not_built_again() -> None:
@@ -160,6 +157,11 @@ def test_red_once_is_built_once_more_and_red_twice_is_a_task() -> None:
     assert "noop" in rules.task(3).spec.instructions
     assert owed(rules) == []
 
+    rules = Rules().planned(spec(1))  # a target that is red by itself
+    red = AttemptSync(convoy=NAME, candidate=MOVED, base=sha("0"), target=MOVED)
+    rules.do(red, fail(MOVED))
+    assert (owed(rules, tip=sha("0")), len(rules.convoy.tasks)) == ([], 1)
+
 
 def test_a_conflict_is_a_task_that_names_the_files() -> None:
     rules = conflicted()
@@ -185,15 +187,6 @@ def test_what_takes_the_target_in_lands_as_such() -> None:
     rules.do(merge).landed_as(3, sha("c"))
 
     assert (rules.convoy.sync.target, rules.convoy.sync.commit) == (MOVED, sha("c"))
-
-
-def test_a_target_that_is_red_by_itself_is_left_alone() -> None:
-    rules = Rules().planned(spec(1))
-    red = AttemptSync(convoy=NAME, candidate=MOVED, base=sha("0"), target=MOVED)
-    rules.do(red, fail(MOVED))
-
-    assert owed(rules, tip=sha("0")) == []
-    assert len(rules.convoy.tasks) == 1
 
 
 def test_a_landing_that_ci_says_nothing_of_waits_for_a_person() -> None:

@@ -203,6 +203,10 @@ def test_the_listed_order_holds_in_the_queue_among_those_that_share_a_file() -> 
 
     assert queue(rules) == [2, 1, 3]
 
+    rules = Rules().planned(spec(1, after=(2,)), spec(2), spec(3))
+    found = in_order(rules.convoy, {task.number: task for task in rules.convoy.tasks})
+    assert found.index(2) < found.index(1), "who is needed goes first"
+
 
 def test_what_ci_judges_is_not_overtaken() -> None:
     rules = Rules().planned(spec(1), spec(2), spec(3))
@@ -308,14 +312,6 @@ def _waiting_for_nobody(convoy: Convoy) -> set[int]:
         going |= more
         grown = bool(more)
     return left - going
-
-
-def test_who_is_needed_goes_first_however_it_is_listed() -> None:
-    rules = Rules().planned(spec(1, after=(2,)), spec(2), spec(3))
-    tasks = {task.number: task for task in rules.convoy.tasks}
-
-    found = in_order(rules.convoy, tasks)
-    assert found.index(2) < found.index(1)
 
 
 # --- who goes first when slots are few ------------------------------------------------

@@ -54,11 +54,7 @@ def test_hosts_of_no_proxy_are_reached_directly(listed: str, *, direct: bool) ->
     found = named_in({**BOTH, "NO_PROXY": listed}).proxy("https://a.corp.test/x")
 
     assert found == ("" if direct else WAY)
-
-
-def test_numbers_and_networks_of_no_proxy_are_reached_directly() -> None:
     way = named_in({**BOTH, "no_proxy": "10.0.0.0/8,192.0.2.7,2001:db8::/32"})
-
     assert way.proxy("https://10.1.2.3") == way.proxy("https://192.0.2.7:8443") == ""
     assert way.proxy("https://[2001:db8::5]/") == ""
     assert way.proxy("https://192.0.2.8") == WAY

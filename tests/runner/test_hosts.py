@@ -46,11 +46,8 @@ def test_no_name_may_lead_to_this_machine_its_network_or_its_clouds_secrets(
     address: str,
 ) -> None:
     assert not is_outside(address)
-
-
-@looped("8.8.8.8", "2606:4700::1", "64:ff9b::808:808", "2002:808:808::")
-def test_a_name_may_lead_to_the_public_internet(address: str) -> None:
-    assert is_outside(address)
+    public = ("8.8.8.8", "2606:4700::1", "64:ff9b::808:808", "2002:808:808::")
+    assert all(map(is_outside, public))
 
 
 def test_nothing_listed_is_nothing_but_where_the_model_is_not_known() -> None:
