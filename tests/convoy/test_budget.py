@@ -89,12 +89,9 @@ def test_an_attempt_may_use_no_more_than_is_left() -> None:
     assert usd(failed(planned(task=1.0).started(1), 1, 0.25)) == 0.75
     assert usd(unplanned(convoy=0.5), PLAN) == 0.5
 
-
-def test_work_that_was_paid_for_is_taken_in() -> None:
     rules = planned(task=1.0).started(1)
     rules.do(made(AcceptWork, commit=sha("a"), usage=Usage(usd=7.0)))
-
-    assert rules.task(1).state == "needs-review"
+    assert rules.task(1).state == "needs-review", "it was paid for"
     assert owed(rules) == {2: ""}
 
 

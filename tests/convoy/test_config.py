@@ -249,9 +249,6 @@ max_files = 2026-01-01
 .brat/config.toml: gate.protected[0]: "!.github/**" is not allowed; allowed: a .gitignore pattern that does not start with !, # or a space
 .brat/config.toml: gate.max_files: 2026-01-01 is not allowed; allowed: a whole number from 1 to 100000\
 """)
-
-
-def test_a_table_that_is_none_is_told() -> None:
     assert faults('engine = 3\nrefinery = ["squash"]') == snapshot("""\
 .brat/config.toml: engine: 3 is not allowed; allowed: tables [engine.NAME], where NAME has at most 40 letters, digits, - and _
 .brat/config.toml: refinery: a list is not allowed; allowed: a table\

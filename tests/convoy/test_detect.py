@@ -56,6 +56,8 @@ def test_the_order_is_the_one_that_is_written_down() -> None:
         ]
     )
     assert proposed(files) is None
+    unread = ["Makefile", "package.json", "pyproject.toml", "setup.cfg", "tox.ini"]
+    assert propose_ci(unread, lambda _name: None) is None
 
 
 @looped(
@@ -105,12 +107,6 @@ def test_a_command_is_proposed_for_a_reason_and_for_no_other(
     told: str | None, files: dict[str, str]
 ) -> None:
     assert command(files) == told
-
-
-def test_a_file_that_cannot_be_read_is_no_reason() -> None:
-    files = ["Makefile", "package.json", "pyproject.toml", "setup.cfg", "tox.ini"]
-
-    assert propose_ci(files, lambda _name: None) is None
 
 
 @settings(deadline=None)

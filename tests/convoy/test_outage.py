@@ -57,6 +57,12 @@ def test_it_spends_no_attempt_and_tells_the_next_one_nothing() -> None:
     )
     assert (task.started, task.why) == (1, WHY)
 
+    rules = limited()  # another end forgets the outages
+    rules.now = rules.task(1).not_before
+    rules.started(1).do(made(RefuseWork, attempt=2, cause="failed", why="It crashed."))
+    task = rules.task(1)
+    assert (task.outages, task.not_before, task.spent) == (0, 0, 1)
+
 
 def test_the_task_waits_its_time_in_the_plan_and_in_the_rules() -> None:
     rules = limited(asked_s=60)
@@ -96,15 +102,6 @@ def test_outages_without_end_come_to_a_person_who_may_try_again() -> None:
 
     again = rules.do(RetryTask(convoy=NAME, task=1, by="ann")).task(1)
     assert (again.outages, again.not_before) == (0, 0)
-
-
-def test_another_end_forgets_the_outages() -> None:
-    rules = limited()
-    rules.now = rules.task(1).not_before
-    rules.started(1).do(made(RefuseWork, attempt=2, cause="failed", why="It crashed."))
-
-    task = rules.task(1)
-    assert (task.outages, task.not_before, task.spent) == (0, 0, 1)
 
 
 @given(st.text(max_size=40), st.integers(1, 10_000), st.floats())

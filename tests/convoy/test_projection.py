@@ -1,7 +1,5 @@
 """What grite's own readers see of a convoy: issues, labels, open and closed."""
 
-from collections.abc import Iterator
-
 from convoy.events.leases import BotStarted
 from convoy.log.record import record
 from convoy.model import ids
@@ -15,7 +13,7 @@ from grite.event import (
     StateChanged,
 )
 from tests.convoy.stories import Story, story, went_wrong
-from tests.world.rules import ACTOR, NAME, Rules
+from tests.world.rules import ACTOR, NAME
 
 OTHER = bytes(16)
 
@@ -53,18 +51,12 @@ def projected(events: list[GriteEvent]) -> dict[bytes, Issue]:
     return issues
 
 
-def moments(rules: Rules) -> Iterator[tuple[State, list[GriteEvent]]]:
-    """Give the state, and all that is written, after each fact of a story."""
-    state, written = State(), list[GriteEvent]()
-    for fact in rules.facts:
-        state, events = record(state, [fact], actor=ACTOR, at=1)
-        written += events
-        yield state, written
-
-
 @story
 def test_labels_and_whether_it_is_closed_are_true_after_every_fact(tell: Story) -> None:
-    for state, written in moments(tell()):
+    state, written = State(), list[GriteEvent]()
+    for fact in tell().facts:
+        state, events = record(state, [fact], actor=ACTOR, at=1)
+        written += events
         issues = projected(written)
         for convoy in state.convoys.values():
             issue = issues[ids.convoy_issue(NAME)]

@@ -16,7 +16,8 @@ def convoy(*states: str, after: tuple[int, ...] = ()) -> Convoy:
 
     Whatever has begun began at 0, and what landed did so after ten minutes.
     """
-    specs = [spec(n, after=after if n == len(states) else ()) for n in _numbers(states)]
+    last = len(states)
+    specs = [spec(n, after=after * (n == last)) for n in range(1, last + 1)]
     known = Rules().planned(*specs).convoy
     tasks = tuple(
         replace(
@@ -29,10 +30,6 @@ def convoy(*states: str, after: tuple[int, ...] = ()) -> Convoy:
         for task, state in zip(known.tasks, states, strict=True)
     )
     return replace(known, tasks=tasks)
-
-
-def _numbers(states: tuple[str, ...]) -> range:
-    return range(1, 1 + len(states))
 
 
 def test_what_is_left_follows_the_plan() -> None:

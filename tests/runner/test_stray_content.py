@@ -194,11 +194,6 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
         "Unchanged (submodules are not checked out here): .gitmodules, lib.",
     ),
     "work in a submodule": (f"{WORK}; echo 1 > lib/x.c", NEW, LIB),
-    "a repository in a submodule": (
-        f"{WORK}; git init -q lib; echo 1 > lib/x.c",
-        NEW,
-        LIB,
-    ),
     "a submodule moved on": (f"{WORK}; git clone -q . lib; {COMMIT}", NEW, LIB),
     "files in a submodule's place, committed": (
         f"{WORK}; git rm -q --cached lib; echo 1 > lib/x.c; {COMMIT}",

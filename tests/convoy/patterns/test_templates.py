@@ -70,12 +70,16 @@ def fault(text: str, **inputs: str) -> str:
     return str(caught.value)
 
 
-def test_a_step_is_a_task_with_the_issue_in_it() -> None:
+def test_a_step_is_a_task_with_the_issue_and_its_inputs_in_it() -> None:
     [task] = made(STEP).tasks
 
     assert (task.number, task.title, task.engine) == (1, "Do it", "default")
     assert task.instructions == "Do it\n\nAll of it."
     assert task.why == "Step one of the pattern mine."
+
+    text = f"inputs: {{more: {{}}}}\n{STEP}      {{{{more}}}}\n"
+    [task] = made(text, more="{{title}} \x1b[31mred").tasks
+    assert task.instructions.endswith("{{title}} red"), "an input is no template"
 
 
 def test_steps_wait_for_what_they_need_and_are_numbered_in_that_order() -> None:
@@ -145,13 +149,6 @@ steps:
     assert made(text, other="default").warnings == (same,)
     assert "there is no engine" in fault(text, other="dosc")
     assert "did you mean docs?" in fault(text, other="dosc")
-
-
-def test_what_an_input_brings_is_never_read_as_a_template() -> None:
-    text = f"inputs: {{more: {{}}}}\n{STEP}      {{{{more}}}}\n"
-    [task] = made(text, more="{{title}} \x1b[31mred").tasks
-
-    assert task.instructions.endswith("{{title}} red")
 
 
 @looped(
