@@ -137,6 +137,10 @@ def test_the_convoy_offers_itself_when_its_last_task_settles() -> None:
 
     assert f"pull:{NAME}/0" in rules.state.intents
 
+    rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a")).started(2)
+    rules.do(FailConvoy(convoy=NAME, why="cancelled by ann"))
+    assert [task.state for task in rules.convoy.tasks] == ["merged", "dropped"]
+
 
 def test_a_convoy_that_landed_is_complete() -> None:
     rules = Rules().planned(spec(1)).landed(1, sha("a"))
@@ -157,14 +161,6 @@ def test_nothing_starts_in_a_paused_convoy() -> None:
     rules.do(ConvoyResumed(convoy=NAME, by="ann"))
 
     assert rules.ask(start(1)) is None
-
-
-def test_cancelling_drops_what_is_not_merged() -> None:
-    rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a")).started(2)
-
-    rules.do(FailConvoy(convoy=NAME, why="cancelled by ann"))
-
-    assert [task.state for task in rules.convoy.tasks] == ["merged", "dropped"]
 
 
 def test_an_action_is_noted_done_once_and_a_bot_starts_once() -> None:

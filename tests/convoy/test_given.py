@@ -128,15 +128,10 @@ def test_what_was_red_or_is_merged_by_the_forge_stands_on_the_target() -> None:
     again = refused(rules, RetryConvoy(convoy="do-7", by="ann"))
     assert again == "to use the newest commit, say /brat land again"
 
-
-def test_a_conflict_ends_it_at_once_without_a_task() -> None:
-    rules = Rules()
+    rules = Rules()  # a conflict ends it at once, without a task
     asked(rules, given(7))
-    rules.do(
-        FailSync(convoy="do-7", candidate=None, target=TIP, why="no", paths=("a",))
-    )
+    rules.do(replace(red, candidate=None, why="no", paths=("a",)))
     ended = rules.state.convoys["do-7"]
-
     assert (ended.state, len(ended.tasks)) == ("failed", 1)
 
 

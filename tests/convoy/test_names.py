@@ -31,24 +31,21 @@ def test_a_slug_is_the_titles_plain_letters(title: str, expected: str) -> None:
 
 
 @looped(
-    ("Fix auth", "fix-auth-7"),
-    ("修复登录", "convoy-7"),
+    ("Fix auth", (), "fix-auth-7"),
+    ("修复登录", (), "convoy-7"),
     (
-        "Refactor the auth module to use JWT tokens",
+        *("Refactor the auth module to use JWT tokens", ()),
         "refactor-the-auth-module-to-use-jwt-7",
     ),
-    ("x" * 60, "x" * 38 + "-7"),
+    ("x" * 60, (), "x" * 38 + "-7"),
+    # a taken name gets the next suffix that is not another issue's name
+    ("Fix", ("fix-7",), "fix-7-2"),
+    ("Fix", ("fix-7", convoy_name("Fix 7", 2, ())), "fix-7-3"),
 )
-def test_a_name_ends_in_the_issues_number(title: str, expected: str) -> None:
-    assert convoy_name(title, 7, ()) == expected
-
-
-def test_a_taken_name_gets_the_next_free_suffix() -> None:
-    other = convoy_name("Fix 7", 2, ())
-
-    assert other == "fix-7-2"
-    assert convoy_name("Fix", 7, {"fix-7"}) == "fix-7-2"
-    assert convoy_name("Fix", 7, {"fix-7", other}) == "fix-7-3"
+def test_a_name_ends_in_the_issues_number(
+    title: str, taken: tuple[str, ...], expected: str
+) -> None:
+    assert convoy_name(title, 7, taken) == expected
 
 
 @settings(deadline=None)

@@ -47,6 +47,8 @@ def test_a_note_reaches_the_task_that_builds_on_it_and_no_other() -> None:
 def test_the_next_attempt_knows_what_the_last_one_noted() -> None:
     rules = Rules().planned(spec(1)).started(1)
     rules.do(leaves(1, notes=("make needs -j1",)))
+    assert rules.ask(leaves(1, attempt=2, notes=("x",))), "only the current one may"
+    assert rules.ask(leaves(1)) == Refusal("the agent left no notes")
     rules.do(made(RefuseWork, cause="failed", why="It crashed."))
 
     rules.started(1)
@@ -91,10 +93,3 @@ def test_a_secret_and_what_cannot_be_seen_are_not_kept() -> None:
     left = bounded_notes(Left(notes=(f"use {token}\u202e\nnow",)))
 
     assert left.notes == ("use *** now",)
-
-
-def test_only_the_current_attempt_may_leave_something() -> None:
-    rules = Rules().planned(spec(1)).started(1)
-
-    assert rules.ask(leaves(1, attempt=2, notes=("x",)))
-    assert rules.ask(leaves(1)) == Refusal("the agent left no notes")

@@ -117,11 +117,8 @@ def test_work_that_was_sent_back_is_the_tasks_work_no_more() -> None:
     rules.started(1).accepted(1, sha("b"))
     assert f"pull:{NAME}/1" not in rules.state.intents, "it has one"
 
-
-def test_who_retries_gets_all_attempts_anew() -> None:
     rules = sent_back(attempts=1).do(RetryTask(convoy=NAME, task=1, by="ann"))
-
-    assert (rules.task(1).spent, rules.task(1).started) == (0, 1)
+    assert (rules.task(1).spent, rules.task(1).started) == (0, 1), "all are anew"
 
 
 def test_a_task_lands_on_its_convoys_branch() -> None:

@@ -187,7 +187,7 @@ def test_a_blocker_of_another_repository_that_appears_is_told() -> None:
     assert not rules.convoy.proposed
 
 
-def test_what_has_begun_goes_on_though_its_issue_is_taken_out() -> None:
+def test_what_has_begun_goes_on_and_what_is_landing_takes_nothing_more_in() -> None:
     rules = Rules().listed(*BEFORE).started(1)
     rules.do(ProposeList(convoy=NAME, listed=BEFORE[1:], now=1))
 
@@ -197,6 +197,12 @@ def test_what_has_begun_goes_on_though_its_issue_is_taken_out() -> None:
     assert rules.task(1).state == "running"
     tasks = {each.issue: each.task for each in rules.convoy.named}
     assert tasks_of(11, rules.convoy.listed, tasks) == (1,), "it is still its issue"
+
+    rules = Rules().listed(sub(11)).landed(1, sha("a"))
+    rules.do(ProposeList(convoy=NAME, listed=(sub(11), sub(12)), now=1))
+    assert rules.convoy.settled
+    assert not may_follow(rules.convoy)
+    assert "it is landing" in str(rules.ask(FollowList(convoy=NAME, by="ann")))
 
 
 def test_an_issue_that_is_reopened_after_its_task_was_dropped_gets_another() -> None:
@@ -213,15 +219,6 @@ def test_an_issue_that_is_reopened_after_its_task_was_dropped_gets_another() -> 
         number = {each.issue: each.task for each in rules.convoy.named}[13]
         assert rules.task(number).state == state
         assert changes(rules.convoy, listed) == ()
-
-
-def test_a_convoy_that_is_landing_takes_nothing_more_in() -> None:
-    rules = Rules().listed(sub(11)).landed(1, sha("a"))
-    rules.do(ProposeList(convoy=NAME, listed=(sub(11), sub(12)), now=1))
-
-    assert rules.convoy.settled
-    assert not may_follow(rules.convoy)
-    assert "it is landing" in str(rules.ask(FollowList(convoy=NAME, by="ann")))
 
 
 def test_only_tasks_of_another_plan_are_written_back_each_once() -> None:

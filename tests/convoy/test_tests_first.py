@@ -74,6 +74,11 @@ def test_code_starts_from_red_tests_is_measured_and_lands_with_them() -> None:
     rules.accepted(2, sha("b"))
     assert kept_from_landing(rules.convoy, rules.task(1)) == "task 2 to pass its tests"
     assert [task.number for task in waiting_to_merge(rules.convoy)] == [2]
+    rules.offered(2, sha("b"), sha("0")).do(
+        FailMerge(convoy=NAME, task=2, candidate=sha("b"), cause="red", why="red")
+    )
+    assert startable(rules.convoy, rules.task(2)), "again on the same tests"
+    rules.started(2, sha("a")).accepted(2, sha("b"))
     rules.offered(2, sha("b"), sha("0")).landed_as(2, sha("b"))
     assert [task.state for task in rules.convoy.tasks] == ["merged", "merged"]
     assert [task.landed for task in rules.convoy.tasks] == [None, sha("b")]
@@ -88,16 +93,6 @@ def test_tests_that_are_green_without_code_go_back_and_are_gone_on_from() -> Non
     assert (task.state, task.notes) == ("queued", (NOT_RED,))
     assert task.earlier is not None
     assert task.earlier.commit == sha("a")
-
-
-def test_red_code_is_written_again_on_the_same_tests() -> None:
-    rules = proven().started(2, sha("a")).accepted(2, sha("b"))
-    rules.offered(2, sha("b"), sha("0")).do(
-        FailMerge(convoy=NAME, task=2, candidate=sha("b"), cause="red", why="red")
-    )
-
-    assert startable(rules.convoy, rules.task(2))
-    rules.started(2, sha("a"))
 
 
 def test_tests_never_land_alone_nor_unproven() -> None:

@@ -124,6 +124,9 @@ def test_a_broken_object_is_a_fault_of_its_entry(mirror: Path, log: Log) -> None
 
     assert entry.events == (comment("a"),)
     assert len(entry.faults) == 1
+    assert "cannot be read" in log.entries("not even an id")[0].faults[0]
+    blob = said(mirror, "rev-parse", f"{append(log, comment('b'))}:meta.json")
+    assert "not a commit" in log.entries(blob)[0].faults[0]
 
 
 def test_a_lost_commit_ends_the_reading_and_says_so(mirror: Path) -> None:
@@ -140,11 +143,3 @@ def test_a_lost_commit_ends_the_reading_and_says_so(mirror: Path) -> None:
     assert log.entries(commits[3], since=commits[2]) == [rest[-1]]
     with pytest.raises(Missing, match="not known whether"):
         log.entries(commits[3], since=commits[0])
-
-
-def test_a_head_that_is_no_commit_is_a_fault(mirror: Path, log: Log) -> None:
-    head = append(log, comment("a"))
-    blob = said(mirror, "rev-parse", f"{head}:meta.json")
-
-    assert "not a commit" in log.entries(blob)[0].faults[0]
-    assert "cannot be read" in log.entries("not even an id")[0].faults[0]
