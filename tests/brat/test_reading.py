@@ -47,9 +47,6 @@ def truth(told: Telling) -> State:
     return follow(told.log, str(told.log.head())).state
 
 
-# --- what was kept --------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("is_same", [True, False])
 def test_a_second_reading_costs_only_what_is_new(
     told: Telling, read_commits: list[str], *, is_same: bool
@@ -147,9 +144,6 @@ def test_what_is_of_no_use_is_not_used(
     assert states.decode_reading(file.read_bytes()).head == told.log.head()
 
 
-# --- checkpoints ----------------------------------------------------------------------
-
-
 def test_without_a_cache_a_reader_begins_at_a_checkpoint(
     told: Telling, read_commits: list[str]
 ) -> None:
@@ -241,9 +235,6 @@ def test_a_checkpoint_of_another_log_is_found(told: Telling) -> None:
     appended(told.log, told.rules.written[:1], after=None, actor=ACTOR, at_ms=1)
 
     assert "does not descend" in verify(told.path)[0]
-
-
-# --- a log that is not as it was ------------------------------------------------------
 
 
 def test_a_log_that_was_rewound_is_refused(told: Telling) -> None:

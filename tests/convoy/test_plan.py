@@ -299,8 +299,6 @@ def test_queue_branches_of_closed_candidates_are_swept() -> None:
     assert owed(rules, refs=refs) == [Sweep(((QUEUE + sha("b"), sha("b")),))]
 
 
-# --- a convoy that a rule fails for ---------------------------------------------------
-
 NOW = 2_000_000
 
 

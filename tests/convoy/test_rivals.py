@@ -220,17 +220,12 @@ def test_what_no_judge_can_say_the_rule_says() -> None:
         "winner: it died"
     )
     assert rules.task(4).attempt is None
-    assert [rules.task(n).state for n in (1, 2, 3)] == [
-        *("dropped", "dropped", "needs-review")
-    ]
+    states = [rules.task(n).state for n in (1, 2, 3)]
+    assert states == ["dropped", "dropped", "needs-review"]
 
-
-def test_of_two_as_small_the_first_is_taken() -> None:
-    rules = green(begun(), 2, lines=12)
-    green(rules, 1, lines=11)
-    tasks = rules.convoy.tasks[:2]
+    tasks = green(green(begun(), 2, lines=12), 1, lines=11).convoy.tasks[:2]
     assert [task.lines for task in tasks] == [10, 10]
-    assert smallest(tasks).number == 1
+    assert smallest(tasks).number == 1, "of two as small the first is taken"
 
 
 def test_work_that_is_being_compared_stays_and_nothing_else_is_chosen() -> None:
@@ -322,9 +317,6 @@ def test_a_race_that_could_never_end_is_refused(
     tasks: tuple[TaskSpec, ...], told: str
 ) -> None:
     assert told in str(fault_of(Rules().planned(spec(1)).convoy, tasks))
-
-
-# --- what a judge is told, and answers ----------------------------------------------
 
 
 def test_a_judge_is_told_what_was_asked_and_what_each_changed() -> None:

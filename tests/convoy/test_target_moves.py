@@ -61,9 +61,6 @@ def conflicted() -> Rules:
     )
 
 
-# --- when -----------------------------------------------------------------------------
-
-
 def test_a_target_that_moved_is_taken_in_before_anything_is_built() -> None:
     rules = begun(2).started(2).accepted(2, sha("b"))
 
@@ -123,9 +120,6 @@ def test_what_its_branch_was_moved_to_is_not_built_again() -> None:
     assert owed(rules, tip=sha("e"), e=GREEN) == []
     rules.pushed(sha("b"))
     assert owed(rules, tip=sha("b"), e=GREEN) == [BuildConvoy(NAME, MOVED)]
-
-
-# --- what goes wrong ------------------------------------------------------------------
 
 
 def test_ci_that_was_stopped_blames_nobody_and_then_asks_a_person() -> None:
@@ -197,9 +191,6 @@ def test_a_landing_that_ci_says_nothing_of_waits_for_a_person() -> None:
     rules.do(RetryConvoy(convoy=NAME, by="ann"))
     assert owed(rules) == [BuildSync(NAME, MOVED)]
     assert isinstance(rules.ask(RetryConvoy(convoy=NAME, by="ann")), Refusal)
-
-
-# --- failed is no end -----------------------------------------------------------------
 
 
 def test_a_convoy_that_was_given_up_goes_on_with_its_work() -> None:

@@ -144,20 +144,14 @@ def test_a_stale_lease_is_a_conflict_also_when_a_hook_refuses_another_ref(
         remote.push(updates, atomic=atomic)
 
 
-def test_a_hook_that_calls_a_file_too_large_does_not_mean_this_disk(
+def test_a_server_whose_disk_is_full_is_no_refusal_and_a_file_too_large_is_one(
     remote: Remote, origin: Path
 ) -> None:
+    updates = created(remote)
     hook(origin, "update", "echo File too large: video.mp4 >&2; exit 1")
-
-    error, _ = refused(remote, *created(remote))
-
+    error, _ = refused(remote, *updates)
     assert "File too large: video.mp4" in error.answer.refused[0].said
 
-
-def test_a_server_whose_disk_is_full_is_no_refusal(
-    remote: Remote, origin: Path
-) -> None:
     hook(origin, "update", "echo 'write error: No space left on device' >&2; exit 1")
-
     with pytest.raises(Unavailable, match="no space"):
-        remote.push(created(remote))
+        remote.push(updates)
