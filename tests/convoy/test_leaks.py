@@ -59,12 +59,9 @@ def test_what_is_in_a_binary_file_is_found(tmp_path: Path) -> None:
     assert said(tmp_path, before, after) == ("It adds what looks like a secret: é.",)
     assert said(tmp_path, after, before) == ()
 
-
-def test_what_was_there_is_no_news(tmp_path: Path) -> None:
     before = {"a.txt": b"key " + TOKEN + b"\n", "c.txt": b"1\n"}
     after = {"b.txt": b"# the key\nkey: " + TOKEN + b"\n", "c.txt": b"2\n"}
-
-    assert said(tmp_path, before, after) == ()
+    assert said(tmp_path, before, after) == (), "it was there"
     assert said(tmp_path, {"a.txt": TOKEN}, {"c.txt": b"2\n"}) == ()
 
 

@@ -163,20 +163,14 @@ def test_a_session_that_ends_frees_only_what_it_holds() -> None:
     assert rules.task(2).worked_ms > 0, "its time counts"
 
 
-def test_a_task_has_been_going_since_its_first_attempt() -> None:
-    rules = Rules().planned(spec(1)).started(1)
-    begun = rules.task(1).begun_at
-    rules.do(LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="died"))
-
-    assert rules.started(1).task(1).begun_at == begun
-
-
 def test_a_late_note_of_a_dispatch_is_not_for_the_next_attempt() -> None:
     rules = Rules().planned(spec(1))
     start = made(StartTask, session="ab" * 16, now=0)
     lost = LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="died")
 
-    rules.do(start, lost, start, ActionDone(key=f"dispatch:{NAME}/1/1", number=5))
+    begun = rules.do(start).task(1).begun_at
+    rules.do(lost, start, ActionDone(key=f"dispatch:{NAME}/1/1", number=5))
+    assert rules.task(1).begun_at == begun, "since its first attempt"
 
     attempt = rules.task(1).attempt
     assert attempt is not None

@@ -186,13 +186,10 @@ def test_a_herd_that_conflicts_goes_on_one_after_another() -> None:
     rules.offered(2, sha("e"), sha("c")).landed_as(2, sha("e"))
     assert begins(rules) == [3]
 
-
-def test_what_any_attempt_touched_counts_from_then_on() -> None:
     rules = herd(1, 2)
     rules.offered(1, sha("c"), sha("0")).landed_as(1, sha("c"))
     conflicts(rules, 2).started(2).accepted(2, sha("d"), "b.py")
-
-    assert rules.task(2).touched == ("a.py", "b.py")
+    assert rules.task(2).touched == ("a.py", "b.py"), "whatever any attempt touched"
 
 
 def test_the_listed_order_holds_in_the_queue_among_those_that_share_a_file() -> None:

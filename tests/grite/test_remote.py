@@ -57,12 +57,16 @@ def test_a_fetched_commit_moves_no_ref(remote: Remote, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("url", ["file:///nowhere/x.git", "http://127.0.0.1:1/x.git"])
-def test_nobody_there_is_unavailable(url: str, mirror: Path) -> None:
-    remote = Remote(url, mirror)
+def test_nobody_there_is_unavailable_and_the_token_is_shown_nowhere(
+    url: str, mirror: Path
+) -> None:
+    remote = Remote(url, mirror, token="t0ken")
     one, _ = two(mirror)
+    assert "t0ken" not in repr(remote)
 
-    with pytest.raises(Unavailable):
+    with pytest.raises(Unavailable) as caught:
         remote.refs()
+    assert git.authorization("t0ken")["GIT_CONFIG_VALUE_0"] not in str(caught.value)
     with pytest.raises(Unavailable):
         remote.fetch([MAIN])
     with pytest.raises(Unavailable, match="not known whether the push arrived"):
@@ -76,12 +80,3 @@ def test_a_server_that_never_answers_is_unavailable(mirror: Path) -> None:
 
         with pytest.raises(Unavailable, match=r"git ls-remote took longer than 0\.5 s"):
             remote.refs()
-
-
-def test_a_token_is_shown_nowhere(mirror: Path) -> None:
-    remote = Remote("http://127.0.0.1:1/x.git", mirror, token="t0ken")
-
-    assert "t0ken" not in repr(remote)
-    with pytest.raises(Unavailable) as caught:
-        remote.refs()
-    assert git.authorization("t0ken")["GIT_CONFIG_VALUE_0"] not in str(caught.value)

@@ -53,16 +53,12 @@ def test_who_names_a_new_file_waits_for_who_makes_it_whatever_their_numbers() ->
 
     assert (one.after, two.after, three.after) == ((2,), (), ())
     assert one.waits == (Wait(2, "task 2 creates src/new.py"),)
+    one, two = plan("+src/new.py", "+src/new.py")  # the later waits
+    assert (one.after, two.after) == ((), (1,))
+    assert two.waits == (Wait(1, "both touch src/new.py", overlap=True),)
     one, two = plan("lib/", "+lib/a.py")
     assert one.waits == (Wait(2, "task 2 creates lib/a.py"),)
     assert two.after == ()
-
-
-def test_of_two_that_make_the_same_the_later_waits() -> None:
-    one, two = plan("+src/new.py", "+src/new.py")
-
-    assert (one.after, two.after) == ((), (1,))
-    assert two.waits == (Wait(1, "both touch src/new.py", overlap=True),)
 
 
 @looped(
@@ -85,6 +81,9 @@ def test_tests_wait_for_the_code_they_import() -> None:
 
     why = "tests/test_auth.py imports src/auth/tokens.py, which task 2 changes"
     assert (one.waits, two.after) == ((Wait(2, why, overlap=True),), ())
+
+    one, two = plan("tests/test_api.py", "src/api.py", after={2: [1]})
+    assert (one.after, two.after, two.waits) == ((), (1,), ()), "the plan says so"
 
 
 def test_tests_in_a_folder_wait_for_each_code_they_import() -> None:
@@ -147,12 +146,6 @@ def test_three_disjoint_tasks_of_a_feature_run_at_once() -> None:
     tasks = plan("+src/routes/n.py", "+web/components/Bell.tsx", "+prisma/n.sql")
 
     assert [task.after for task in tasks] == [(), (), ()]
-
-
-def test_what_the_plan_says_goes_before_what_is_implied() -> None:
-    one, two = plan("tests/test_api.py", "src/api.py", after={2: [1]})
-
-    assert (one.after, two.after, two.waits) == ((), (1,), ())
 
 
 def test_no_more_files_are_read_than_a_plan_is_worth() -> None:
