@@ -145,17 +145,12 @@ def test_when_the_days_money_is_spent_what_could_start_waits_for_midnight() -> N
     rules.started(1)
 
 
-def test_what_one_convoy_spends_counts_for_all() -> None:
+def test_all_spend_of_one_day_and_what_a_person_asks_for_starts_all_the_same() -> None:
     rules = failed(planned(day=2.0).started(1), 1, 1.5)
     assert owed(rules) == {1: "", 2: ""}
-
     failed(rules.started(2), 2, 0.5)
+    assert (owed(rules), rules.state.day_usd) == ({}, 2.0)
 
-    assert owed(rules) == {}
-    assert rules.state.day_usd == 2.0
-
-
-def test_what_a_person_asks_for_starts_on_a_spent_day() -> None:
     rules = failed(planned(day=1.0).started(1), 1, 1.0)
     rules.do(BlockTask(convoy=NAME, task=1, why="look"))
     rules.do(RetryTask(convoy=NAME, task=1, by="ann"))

@@ -94,14 +94,10 @@ def test_a_report_names_the_walls_that_stand() -> None:
     assert missing_walls(said.walls, closed=False) == ("processes",)
     with pytest.raises(msgspec.ValidationError):
         read_report("files=paper")
-
-
-@looped(
-    ("!no namespaces: Denied", "no namespaces: Denied"),
-    ("", "the sandbox ended before"),
-)
-def test_where_there_is_no_box_no_wall_stands(text: str, why: str) -> None:
-    said = read_report(text)
-
-    assert said.why.startswith(why)
-    assert missing_walls(said.walls, closed=True) == WALL_NAMES
+    for text, why in (
+        ("!no namespaces: Denied", "no namespaces: Denied"),
+        ("", "the sandbox ended before"),
+    ):
+        said = read_report(text)
+        assert said.why.startswith(why)
+        assert missing_walls(said.walls, closed=True) == WALL_NAMES
