@@ -464,16 +464,10 @@ def test_a_provider_whose_address_differs_by_account_needs_it() -> None:
 
     assert "needs url, such as https://bedrock-runtime.REGION.amazonaws.com" in said
     url = "https://bedrock-runtime.eu-west-1.amazonaws.com"
-    spec = load(f"{named}url = '{url}'", source="x").settings().engines["default"]
+    text = f"{named}url = '{url}'\ntools = ['Write', 'Bash(git *)']"
+    spec = load(text, source="x").settings().engines["default"]
     assert (spec.url, spec.keys) == (url, ("AWS_BEARER_TOKEN_BEDROCK",))
-
-
-def test_tools_are_for_engines_that_can_be_told_them() -> None:
-    text = '[engine.default]\ntype = "claude-code"\ntools = ["Write", "Bash(git *)"]'
-
-    engine = load(text, source="x").settings().engines["default"]
-
-    assert engine.tools == ("Write", "Bash(git *)")
+    assert spec.tools == ("Write", "Bash(git *)"), "it can be told them"
 
 
 def test_a_plugin_that_plans_does_no_tasks() -> None:

@@ -213,11 +213,7 @@ def test_who_makes_work_fit_is_configured(conflicts: str, state: str, why: str) 
     assert (task.state, task.why) == (state, why)
     assert task.unmerged is not None
 
-
-def test_a_conflict_of_yesterdays_log_leaves_nothing_to_make_fit() -> None:
     rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
-
-    rules.do(FailMerge(convoy=NAME, task=1, candidate=None, cause="conflict", why="a"))
-
+    rules.do(replace(CONFLICT, paths=()))  # as yesterday's log had it
     (failed,) = (fact for fact in rules.facts if isinstance(fact, MergeFailed))
     assert (failed.paths, rules.task(1).unmerged) == ((), None)

@@ -1,7 +1,5 @@
 """Tasks that all edit one file, which nobody declared, on the loop in miniature."""
 
-import pytest
-
 from convoy.model.records import EngineSpec, Settings
 from convoy.model.state import Convoy
 from tests.convoy.test_machine import Machine
@@ -16,13 +14,9 @@ class World(Machine):
         self.forge.seen[what] += 1
 
 
-@pytest.fixture
-def world() -> World:
-    return World()
-
-
-def planned(world: World, tasks: int) -> World:
+def planned(tasks: int) -> World:
     """Ask for a convoy of tasks that declare nothing, and let all of them start."""
+    world = World()
     world.request("\n".join(f"- [ ] Task {n}" for n in range(1, tasks + 1)), SETTINGS)
     for _ in range(4):
         world.bot.tick()
@@ -34,10 +28,8 @@ def convoy(world: World) -> Convoy:
     return next(iter(world.forge.state.convoys.values()))
 
 
-def test_a_herd_lands_with_two_sessions_each_at_most_and_nobody_is_asked(
-    world: World,
-) -> None:
-    planned(world, 5)
+def test_a_herd_lands_with_two_sessions_each_at_most_and_nobody_is_asked() -> None:
+    world = planned(5)
     for _ in range(40):
         for run in world.running():
             world.end(run, "clash" if run.started.attempt == 1 else "good")
@@ -53,10 +45,8 @@ def test_a_herd_lands_with_two_sessions_each_at_most_and_nobody_is_asked(
     assert max(task.spent for task in convoy(world).tasks) == 1
 
 
-def test_who_touches_nothing_of_a_conflict_does_not_stand_behind_it(
-    world: World,
-) -> None:
-    planned(world, 4)
+def test_who_touches_nothing_of_a_conflict_does_not_stand_behind_it() -> None:
+    world = planned(4)
     for run, how in zip(
         world.running(), ("clash", "clash", "good", "good"), strict=True
     ):

@@ -241,13 +241,10 @@ def test_a_convoy_without_its_branch_stays_paused_or_gets_it_back() -> None:
     ended.do(RetryConvoy(convoy=NAME, by="ann"))
     assert CreateBase(NAME, sha("a")) in due(ended, {})
 
-
-def test_a_convoy_that_ended_opens_no_pull_request() -> None:
     rules = Rules().planned(spec(1)).landed(1, sha("a"))
     assert ids.pull_key(NAME, 0) in rules.state.intents
-
     rules.do(FailConvoy(convoy=NAME, why="cancelled", by="ann"))
-    assert ids.pull_key(NAME, 0) not in rules.state.intents
+    assert ids.pull_key(NAME, 0) not in rules.state.intents, "it ended"
 
 
 def test_a_merge_that_a_person_made_needless_is_not_announced_for_ever() -> None:
