@@ -104,19 +104,17 @@ def test_another_key_or_repository_hands_nothing_over(forge: Forge) -> None:
         refused(forge, forge.hand_off(theft(forge)), why)
 
 
-def test_a_hand_off_to_another_session_does_not_count(forge: Forge) -> None:
+def test_a_hand_off_to_another_session_or_of_no_log_does_not_count(
+    forge: Forge,
+) -> None:
     for changes in ({"attempt": 2}, {"task": 3}, {"convoy": "fix-login-8"}):
         log = forge.hand_off(replace(theft(forge), **changes))
         refused(forge, log, "of the log does not start session fix-login-7/2/1")
     body = CommentAdded(body_of(theft(forge), "It starts."))
     event = Event(ids.task_issue("fix-login-7", 3), b"a" * 16, 1, body)
     refused(forge, forge.log([event]), "does not start session fix-login-7/2/1")
-
-
-def test_a_commit_that_is_not_of_the_log_hands_nothing_over(forge: Forge) -> None:
     assert forge.writer is not None
     log = signed_commit(forge.bare, {"x": b"no chunk"}, None, forge.writer)
-
     refused(forge, log, "BRAT_LOG names a commit that is not a hand-off: ")
 
 
