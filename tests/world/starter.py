@@ -46,8 +46,8 @@ def look() -> int:
 
 def wait() -> int:
     """Wait to be interrupted, and leave a result all the same."""
-    say("waiting")
     try:
+        say("waiting")  # whoever reads it may interrupt at once
         signal.pause()
     except KeyboardInterrupt:
         (result() / "result.json").write_text('{"v": 1}')
