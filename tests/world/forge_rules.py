@@ -1,7 +1,6 @@
 """Rules for a forge, set over REST or without a server, and hooks of git's."""
 
 from pathlib import Path
-from typing import Any
 
 from msgspec import convert
 
@@ -9,7 +8,7 @@ from brat.forge import Forge
 from tests.world.forge import REPO, Json, Town
 from tests.world.github_forge.rules.rest_rules import NewRuleset
 from tests.world.github_forge.rules.rule_bindings import rules_in
-from tests.world.github_forge.rules.rule_resources import Protection, Ruleset, Wanted
+from tests.world.github_forge.rules.rule_resources import Protection, Ruleset
 
 MAIN = "~DEFAULT_BRANCH"
 
@@ -26,7 +25,7 @@ def checks(*contexts: str, app: int | None = None, strict: bool = False) -> Json
     }
 
 
-def pull_request(approvals: int = 0, **more: Any) -> Json:  # noqa: ANN401  JSON
+def pull_request(approvals: int = 0) -> Json:
     asked = {
         "dismiss_stale_reviews_on_push": False,
         "require_code_owner_review": False,
@@ -34,10 +33,10 @@ def pull_request(approvals: int = 0, **more: Any) -> Json:  # noqa: ANN401  JSON
         "required_approving_review_count": approvals,
         "required_review_thread_resolution": False,
     }
-    return {"type": "pull_request", "parameters": asked | more}
+    return {"type": "pull_request", "parameters": asked}
 
 
-def merge_queue(**more: Json) -> Json:
+def merge_queue() -> Json:
     """Return the rule that asks for a merge queue, which waits for nobody."""
     asked = {
         "check_response_timeout_minutes": 60,
@@ -48,24 +47,13 @@ def merge_queue(**more: Json) -> Json:
         "min_entries_to_merge": 1,
         "min_entries_to_merge_wait_minutes": 5,
     }
-    return {"type": "merge_queue", "parameters": asked | more}
+    return {"type": "merge_queue", "parameters": asked}
 
 
 def ruleset(*rules: Json, on: tuple[str, ...] = (MAIN,), **more: Json) -> Json:
     body = {"name": f"rules of {', '.join(on)}", "enforcement": "active"}
     names = {"ref_name": {"include": list(on), "exclude": []}}
     return body | {"rules": list(rules), "conditions": names} | more
-
-
-def protection(*contexts: str, **more: Json) -> Json:
-    """Return the protection of a branch that asks for these checks."""
-    required = {"strict": False, "contexts": list(contexts)} if contexts else None
-    return {
-        "required_status_checks": required,
-        "enforce_admins": True,
-        "required_pull_request_reviews": None,
-        "restrictions": None,
-    } | more
 
 
 async def rule(here: Town, *rules: Json, **more: Json) -> int:
@@ -81,17 +69,16 @@ def put_ruleset(forge: Forge, *rules: Json, repo: str = REPO, **more: Json) -> R
         return rules_in(forge.store).rulesets.put(asked.made(number, of, forge.now()))
 
 
-def put_protection(
-    forge: Forge, *contexts: str, branch: str = "main", repo: str = REPO, **more: Json
-) -> Protection:
-    wanted = convert(protection(*contexts, **more), Wanted)
+def put_protection(forge: Forge, *contexts: str, repo: str) -> None:
+    """Protect main: it asks for these checks and a pull request."""
     with forge.store.change():
-        return rules_in(forge.store).protections.put(
+        rules_in(forge.store).protections.put(
             Protection(
                 id=forge.store.next_id(),
                 repo=forge.known(repo).id,
-                branch=branch,
-                wanted=wanted,
+                branch="main",
+                contexts=contexts,
+                approvals=0,
             )
         )
 

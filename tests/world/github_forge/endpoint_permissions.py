@@ -35,7 +35,6 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "administration=write": (
         "PUT /actions/permissions/workflow",
-        "PUT /branches/{branch}/protection",
         "POST /rulesets",
         "PUT /environments/{environment_name}",
         "DELETE /environments/{environment_name}",

@@ -27,10 +27,7 @@ from brat.forge.storage.forge_state import Caller
 from brat.forge.storage.record_store import Table
 from tests.world.github_forge.merge_queues import MergeQueues
 from tests.world.github_forge.rules.rule_bindings import protection_of
-from tests.world.github_forge.rules.rule_resources import (
-    ProtectedReviews,
-    Protection,
-)
+from tests.world.github_forge.rules.rule_resources import Protection
 from tests.world.github_forge.shapes import Review, node_id, said_in
 
 
@@ -184,21 +181,14 @@ class RefUpdateRule:
 
 
 def ref_update_rule(kept: Protection, role: Role) -> RefUpdateRule:
-    wanted = kept.wanted
-    reviews = wanted.required_pull_request_reviews
-    asked = reviews or ProtectedReviews()
-    checks = tuple(one.context for one in kept.required_checks())
-    may_write = ROLES.index(role) >= ROLES.index("write")
     return RefUpdateRule(
-        required_approving_review_count=(
-            asked.required_approving_review_count if reviews is not None else None
-        ),
-        required_status_check_contexts=checks or None,
-        requires_code_owner_reviews=asked.require_code_owner_reviews,
-        requires_conversation_resolution=wanted.required_conversation_resolution,
-        requires_linear_history=wanted.required_linear_history,
-        requires_signatures=kept.signatures,
-        viewer_can_push=may_write and not wanted.lock_branch,
+        required_approving_review_count=kept.approvals,
+        required_status_check_contexts=kept.contexts,
+        requires_code_owner_reviews=False,
+        requires_conversation_resolution=False,
+        requires_linear_history=False,
+        requires_signatures=False,
+        viewer_can_push=ROLES.index(role) >= ROLES.index("write"),
     )
 
 

@@ -36,7 +36,7 @@ from tests.world.github_forge.rules.rule_types import (
     MergeQueueParameters,
     RequiredStatusChecks,
 )
-from tests.world.github_forge.shapes import MergeMethod, simple_commit
+from tests.world.github_forge.shapes import simple_commit
 
 
 class QueueEntry(Record, frozen=True, kw_only=True):
@@ -82,14 +82,6 @@ def note(service: Service, pull: Pull, actor: User, event: str) -> None:
     )
 
 
-METHODS: Final[dict[str, MergeMethod]] = {
-    "MERGE": "merge",
-    "SQUASH": "squash",
-    "REBASE": "rebase",
-}
-"""The methods by the words that a merge queue has for them."""
-
-
 def check_queued(service: Service, repo: Repository, user: User, pull: Pull) -> None:
     """Check that a merge queue may take a pull request, or keep it.
 
@@ -102,8 +94,7 @@ def check_queued(service: Service, repo: Repository, user: User, pull: Pull) -> 
     held, queue = without_queue(RuleEnforcement(service).held(repo, who, pull))
     if queue is None:
         raise Refused(422, f"The branch {pull.base} has no merge queue")
-    how = (METHODS[queue.merge_method], who)
-    change = RuleEnforcement(service).merge_of(repo, pull, how, held)
+    change = RuleEnforcement(service).merge_of(repo, pull, ("merge", who), held)
     opinion = opinion_of(held, change.brought_up_to_date())
     every = (*opinion.of_protection, *opinion.of_rulesets)
     if every:
@@ -216,7 +207,7 @@ class MergeGroups:
     ) -> None:
         pull = self._store.pulls.get(entry.pull)
         assert pull is not None
-        options = rest_pulls.MergeOptions(METHODS[asked.merge_method])
+        options = rest_pulls.MergeOptions()
         there = replace(pull, base_sha=onto)
         try:
             made = rest_pulls.build(self._forge, repo, there, options, self.actor())
@@ -289,17 +280,12 @@ class MergeGroups:
             for entry in ready:
                 pull = self._store.pulls.get(entry.pull)
                 assert pull is not None
-                self._merged(repo, pull, entry, signed=asked.merge_method != "REBASE")
+                self._service.pushes.merged(
+                    repo, actor, pull, entry.group_sha, signed=True
+                )
             self._service.pushes.settle(repo, actor, [move])
             for entry in ready:
                 self.remove(repo, entry, "MERGE")
-
-    def _merged(
-        self, repo: Repository, pull: Pull, entry: QueueEntry, *, signed: bool
-    ) -> None:
-        self._service.pushes.merged(
-            repo, self.actor(), pull, entry.group_sha, signed=signed
-        )
 
     # --- telling ------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, pull_of,
 from brat.forge.rest.rest_issues import note, written_before
 from brat.forge.rest.rest_pulls import REVIEWS
 from brat.forge.storage.forge_state import Caller, Forge
-from brat.forge.storage.git_storage import Bare, Move
+from brat.forge.storage.git_storage import Move
 from tests.world.github_forge import review_comments
 from tests.world.github_forge.review_comments import OnLine
 from tests.world.github_forge.rules import rule_types as rules
@@ -261,15 +261,9 @@ def review_decision(forge: Forge, repo: Repository, pull: Pull) -> str | None:
     states = {user: review.state for user, review in newest.items()}
     if "CHANGES_REQUESTED" in states.values():
         return "CHANGES_REQUESTED"
-    fresh_only = any(each.dismiss_stale_reviews_on_push for each in asked)
-    approving = [
-        review
-        for user, review in newest.items()
-        if review.state == "APPROVED"
-        and user != author.id
-        and (not fresh_only or review.commit == pull.head_sha)
-    ]
-    return "APPROVED" if len(approving) >= needed else "REVIEW_REQUIRED"
+    states.pop(author.id, None)
+    approving = [*states.values()].count("APPROVED")
+    return "APPROVED" if approving >= needed else "REVIEW_REQUIRED"
 
 
 def _counts(forge: Forge, repo: Repository, number: int) -> bool:
@@ -411,9 +405,10 @@ def build(
     """
     bare = forge.bare(repo)
     by = signature(actor)
-    if options.method == "rebase":
-        return _rebased(bare, pull, by)
-    tree = _tree(bare, pull)
+    index = bare.git.merge_commits(pull.base_sha, pull.head_sha)
+    if index.conflicts is not None:
+        raise Refused(405, "Pull Request is not mergeable")
+    tree = index.write_tree(bare.git)
     title, message = _words(forge, repo, pull, options)
     text = f"{title}\n\n{message}".strip() + "\n"
     author, parents = by, [pull.base_sha, pull.head_sha]
@@ -441,38 +436,6 @@ def _words(
     )
 
 
-def _conflict() -> Refused:
-    return Refused(405, "Pull Request is not mergeable")
-
-
-def _tree(bare: Bare, pull: Pull) -> pygit2.Oid:
-    index = bare.git.merge_commits(pull.base_sha, pull.head_sha)
-    if index.conflicts is not None:
-        raise _conflict()
-    return index.write_tree(bare.git)
-
-
-def _rebased(bare: Bare, pull: Pull, by: pygit2.Signature) -> str:
-    """Put the commits of a pull request, without merges, on top of its base."""
-    tip = bare.git[pull.base_sha].peel(pygit2.Commit)
-    for commit in between(bare, pull.base_sha, pull.head_sha):
-        if len(commit.parents) != 1:
-            continue
-        index = bare.git.merge_trees(commit.parents[0].tree, tip.tree, commit.tree)
-        if index.conflicts is not None:
-            raise _conflict()
-        made = bare.git.create_commit(
-            None,
-            commit.author,
-            by,
-            commit.message,
-            index.write_tree(bare.git),
-            [tip.id],
-        )
-        tip = bare.git[made].peel(pygit2.Commit)
-    return str(tip.id)
-
-
 class MergeAsked(Body):
     sha: str | None = None
     merge_method: MergeMethod = "merge"
@@ -493,8 +456,7 @@ async def merge(call: Call) -> Answer:
         move = Move(f"refs/heads/{pull.base}", pull.base_sha, made)
         call.bare.move(move.ref, made)
         with call.store.change():
-            signed = asked.merge_method != "rebase"
-            call.service.pushes.merged(call.repo, call.user, pull, made, signed=signed)
+            call.service.pushes.merged(call.repo, call.user, pull, made, signed=True)
             call.service.pushes.settle(call.repo, call.user, [move])
     said = "Pull Request successfully merged"
     return Answer({"sha": made, "merged": True, "message": said})

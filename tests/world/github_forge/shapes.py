@@ -42,7 +42,7 @@ from brat.forge.service.announcements import ForgeContext, Renderer
 from brat.forge.storage.git_storage import Bare
 from brat.forge.storage.record_store import Store, Table
 
-MergeMethod = Literal["merge", "squash", "rebase"]
+MergeMethod = Literal["merge", "squash"]
 
 
 def node_id(kind: str, number: int | str) -> str:

@@ -160,8 +160,6 @@ def opinion_of(binding: tuple[Binding, ...], change: RefChange) -> Opinion:
     against: dict[str, dict[Violation, None]] = {"protection": {}, "ruleset": {}}
     allowed: dict[Violation, None] = {}
     for one in binding:
-        if one.bypass == "exempt":
-            continue
         found = dict.fromkeys(violations(one.rules, change))
         (allowed if one.bypass in passes else against[one.source]).update(found)
     return Opinion(

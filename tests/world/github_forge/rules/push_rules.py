@@ -38,23 +38,6 @@ def violations(
     return tuple(dict.fromkeys(one for one in found if one is not None))
 
 
-def not_held(wanted: Iterable[rules.Rule]) -> str:
-    """Return why a rule cannot be set, as this forge could not hold it; or nothing."""
-    for rule in wanted:
-        if not isinstance(rule, rules.PullRequest):
-            continue
-        asked = rule.parameters
-        missing = {
-            "the review of code owners": asked.require_code_owner_review,
-            "the approval of the last push": asked.require_last_push_approval,
-            "resolved conversations": asked.required_review_thread_resolution,
-        }
-        for what, is_asked in missing.items():
-            if is_asked:
-                return f"This forge cannot ask for {what}: please set that to false."
-    return ""
-
-
 def _creation(_: rules.Creation, change: RefChange) -> Violation | None:
     if change.is_new:
         return Violation("Cannot create ref due to creations being restricted.")
@@ -69,19 +52,13 @@ def _update(_: rules.Update, change: RefChange) -> Violation | None:
 
 def _deletion(_: rules.Deletion, change: RefChange) -> Violation | None:
     if change.after is None:
-        return Violation(f"Cannot delete this {change.kind}")
+        return Violation("Cannot delete this branch")
     return None
 
 
 def _non_fast_forward(_: rules.NonFastForward, change: RefChange) -> Violation | None:
     if change.forced:
-        return Violation(f"Cannot force-push to this {change.kind}")
-    return None
-
-
-def _locked(_: rules.LockedBranch, change: RefChange) -> Violation | None:
-    if not change.is_new:
-        return Violation("Cannot change this locked branch.")
+        return Violation("Cannot force-push to this branch")
     return None
 
 
@@ -117,12 +94,9 @@ def _pull_request(rule: rules.PullRequest, change: RefChange) -> Violation | Non
         if change.after is None or change.is_new:
             return None
         return Violation("Changes must be made through a pull request.")
-    stale = asked.dismiss_stale_reviews_on_push
-    approvals = pull.approvals if stale else pull.approvals_ever
-    missing = asked.required_approving_review_count - approvals
-    if missing <= 0:
-        return None
     count = asked.required_approving_review_count
+    if pull.approvals >= count:
+        return None
     what = "review is" if count == 1 else "reviews are"
     return Violation(
         f"At least {count} approving {what} required by reviewers with write access."
@@ -133,8 +107,7 @@ def _status_checks(
     rule: rules.RequiredStatusChecks, change: RefChange
 ) -> Violation | None:
     asked = rule.parameters
-    exempt = change.is_new and asked.do_not_enforce_on_create
-    if change.after is None or exempt or not asked.required_status_checks:
+    if change.after is None or not asked.required_status_checks:
         return None
     # Of a pull request that is behind GitHub says "expected", however green it is:
     # https://github.com/RakuenSoftware/aimee/pull/2460
@@ -185,7 +158,6 @@ def _queue(_: rules.MergeQueue, change: RefChange) -> Violation | None:
 CHECKS: Final[Mapping[type, Callable[[Any, RefChange], Violation | None]]] = {
     rules.Creation: _creation,
     rules.Update: _update,
-    rules.LockedBranch: _locked,
     rules.Deletion: _deletion,
     rules.NonFastForward: _non_fast_forward,
     rules.RequiredLinearHistory: _linear,

@@ -31,8 +31,7 @@ class PushedCommit:
 class MergedPull:
     method: MergeMethod
     approvals: int
-    """By people who may write, of its head where stale reviews do not count."""
-    approvals_ever: int
+    """By people who may write."""
     by_author: bool
     """Whether who merges it opened it."""
     up_to_date: bool
@@ -65,11 +64,6 @@ class RefChange:
     @property
     def is_new(self) -> bool:
         return self.before is None
-
-    @property
-    def kind(self) -> str:
-        """GitHub's word for it in its sentences."""
-        return "tag" if self.ref.startswith("refs/tags/") else "branch"
 
 
 _WORKFLOWS: Final = ".github/workflows"

@@ -1,8 +1,5 @@
 """Holds a repository's rules wherever a ref moves: pushes, refs by REST, merges.
 
-The repository's settings, a ruleset's `allowed_merge_methods` and linear history all
-have the same sentence, which stands alone:
-
 Without any a repository has no rules; the `workflows` right holds everywhere.
 Which status REST answers with is as published where it is (405 for merges:
 https://docs.github.com/rest/pulls/pulls#merge-a-pull-request), else as clients report
@@ -13,7 +10,7 @@ https://github.com/bazelbuild/continuous-integration/pull/2178
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal, get_args
@@ -47,39 +44,14 @@ from tests.world.github_forge.rules.rule_bindings import (
 )
 from tests.world.github_forge.shapes import MergeMethod, said_in
 
-_REFUSED: Final[Mapping[MergeMethod, str]] = {
-    "merge": "Merge commits are not allowed on this repository.",
-    "squash": "Squash merges are not allowed on this repository.",
-    "rebase": "Rebase merges are not allowed on this repository.",
-}
-UNSIGNED: Final = (
-    "Base branch requires signed commits. "
-    "Rebase merges cannot be automatically signed by GitHub."
-)
-"""https://github.com/chdsbd/kodiak/pull/275"""
+_REFUSED: Final = "Merge commits are not allowed on this repository."
 
 
 def method_refusal(held: Iterable[Binding], method: MergeMethod) -> str:
     """Return why nobody who is bound by `held` may merge so; empty: they may."""
-    for one in held:
-        if one.bypass != "never":
-            continue
-        for rule in one.rules:
-            said = _refusal(rule, method)
-            if said:
-                return said
-    return ""
-
-
-def _refusal(rule: rules.Rule, method: MergeMethod) -> str:
-    match rule:
-        case rules.PullRequest() if method not in rule.parameters.allowed_merge_methods:
-            return _REFUSED[method]
-        case rules.RequiredLinearHistory() if method == "merge":
-            return _REFUSED[method]
-        case rules.RequiredSignatures() if method == "rebase":
-            return UNSIGNED
-    return ""
+    asked = (rule for one in held if one.bypass == "never" for rule in one.rules)
+    is_linear = any(isinstance(rule, rules.RequiredLinearHistory) for rule in asked)
+    return _REFUSED if is_linear and method == "merge" else ""
 
 
 MergeState = Literal["clean", "behind", "blocked"]
@@ -199,7 +171,6 @@ class RuleEnforcement:
         objects = PushedObjects(self._forge.bare(repo).path, None)
         move = Move(f"refs/heads/{pull.base}", pull.base_sha, pull.head_sha)
         read = change_of(move, held, objects, {}, self._signed(repo))
-        fresh, ever = self._approvals(repo, pull)
         return RefChange(
             ref=move.ref,
             before=move.before,
@@ -209,8 +180,7 @@ class RuleEnforcement:
             signed=read.signed,
             pull=MergedPull(
                 method=method,
-                approvals=fresh,
-                approvals_ever=ever,
+                approvals=self._approvals(repo, pull),
                 by_author=who.user.id == self._forge.issue_of(pull).author,
                 up_to_date=self._forge.bare(repo).reaches(pull.head_sha, pull.base_sha),
             ),
@@ -225,23 +195,18 @@ class RuleEnforcement:
         made = (one.merge_commit for one in pulls if one.merge_signed)
         return frozenset(sha for sha in made if sha is not None)
 
-    def _approvals(self, repo: Repository, pull: Pull) -> tuple[int, int]:
-        """Count who approves: of the pull request's head, and of any commit of it."""
+    def _approvals(self, repo: Repository, pull: Pull) -> int:
+        """Count who approves."""
         newest = {
             review.user: review
             for review in said_in(self._forge.store).reviews.of(pull.id)
             if review.state not in {"COMMENTED", "PENDING"}
         }
         author = self._forge.issue_of(pull).author
-        approving = [
-            review
+        return sum(
+            review.state == "APPROVED" and user != author and self._writes(repo, user)
             for user, review in newest.items()
-            if review.state == "APPROVED"
-            and user != author
-            and self._writes(repo, user)
-        ]
-        of_head = [one for one in approving if one.commit == pull.head_sha]
-        return len(of_head), len(approving)
+        )
 
     def _writes(self, repo: Repository, user: int) -> bool:
         who = self._forge.store.users.get(user)

@@ -5,9 +5,7 @@ https://docs.github.com/rest/repos/rules#create-a-repository-ruleset
 
 from typing import Annotated, Literal
 
-from msgspec import UNSET, Meta, Struct, UnsetType
-
-from tests.world.github_forge.shapes import MergeMethod
+from msgspec import Meta, Struct
 
 Minutes = Annotated[int, Meta(ge=0, le=360)]
 Entries = Annotated[int, Meta(ge=0, le=100)]
@@ -25,16 +23,8 @@ class Creation(_Rule, frozen=True, tag="creation"):
     """Only who may bypass the rule makes such refs."""
 
 
-class FetchAndMerge(_Parameters, frozen=True):
-    """The parameters of `update`; the forge has no forks to fetch from."""
-
-    update_allows_fetch_and_merge: bool = False
-
-
 class Update(_Rule, frozen=True, tag="update"):
     """Only who may bypass the rule moves such refs."""
-
-    parameters: FetchAndMerge | UnsetType = UNSET
 
 
 class Deletion(_Rule, frozen=True, tag="deletion"):
@@ -54,12 +44,12 @@ class RequiredSignatures(_Rule, frozen=True, tag="required_signatures"):
 
 
 class PullRequestParameters(_Parameters, frozen=True):
-    dismiss_stale_reviews_on_push: bool
-    require_code_owner_review: bool
-    require_last_push_approval: bool
-    required_approving_review_count: Annotated[int, Meta(ge=0, le=10)]
-    required_review_thread_resolution: bool
-    allowed_merge_methods: tuple[MergeMethod, ...] = ("merge", "squash", "rebase")
+    required_approving_review_count: int
+    dismiss_stale_reviews_on_push: Literal[False] = False
+    require_code_owner_review: Literal[False] = False
+    require_last_push_approval: Literal[False] = False
+    required_review_thread_resolution: Literal[False] = False
+    allowed_merge_methods: tuple[str, ...] = ("merge", "squash", "rebase")
 
 
 class PullRequest(_Rule, frozen=True, tag="pull_request"):
@@ -78,7 +68,6 @@ class StatusCheck(_Parameters, frozen=True, omit_defaults=True):
 class StatusCheckParameters(_Parameters, frozen=True):
     required_status_checks: tuple[StatusCheck, ...]
     strict_required_status_checks_policy: bool
-    do_not_enforce_on_create: bool = False
 
 
 class RequiredStatusChecks(_Rule, frozen=True, tag="required_status_checks"):
@@ -92,7 +81,7 @@ class MergeQueueParameters(_Parameters, frozen=True):
     grouping_strategy: Literal["ALLGREEN"]
     max_entries_to_build: Entries
     max_entries_to_merge: Entries
-    merge_method: Literal["MERGE", "SQUASH", "REBASE"]
+    merge_method: Literal["MERGE"]
     min_entries_to_merge: Literal[1]
     min_entries_to_merge_wait_minutes: Minutes
 
@@ -103,11 +92,7 @@ class MergeQueue(_Rule, frozen=True, tag="merge_queue"):
     parameters: MergeQueueParameters
 
 
-class LockedBranch(_Rule, frozen=True, tag="lock_branch"):
-    """Nobody moves the branch; only the protection of a branch has this rule."""
-
-
-RulesetRule = (
+Rule = (
     Creation
     | Update
     | Deletion
@@ -119,5 +104,3 @@ RulesetRule = (
     | MergeQueue
 )
 """What a ruleset can hold here; GitHub's other types are refused when they are set."""
-
-Rule = RulesetRule | LockedBranch
