@@ -19,7 +19,6 @@ _REPO: Final = "/repos/{owner}/{repo}"
 _PARAMETER: Final = re.compile(r"\{[^}]*\}")
 _SAME: Final = {
     "/actions/artifacts/{}/zip": "/actions/artifacts/{}/{}",
-    "GET /repos/{}/{}/statuses/{}": "GET /repos/{}/{}/commits/{}/statuses",
 }
 """Addresses of the forge's that GitHub's table has in another form."""
 _NEEDS: Final[dict[str, tuple[str, ...]]] = {
@@ -29,10 +28,7 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
         "GET /rules/branches/{branch}",
         "GET /rulesets/{ruleset_id}",
     ),
-    "administration=read": (
-        "GET /actions/permissions",
-        "GET /actions/permissions/workflow",
-    ),
+    "administration=read": ("GET /actions/permissions/workflow",),
     "administration=write": (
         "PUT /actions/permissions/workflow",
         "POST /rulesets",
@@ -48,7 +44,6 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
         "GET /actions/runs/{run_id}",
         "GET /actions/runs/{run_id}/jobs",
         "GET /actions/runs/{run_id}/artifacts",
-        "GET /actions/artifacts",
         "GET /actions/artifacts/{artifact_id}",
         "GET /environments",
         "GET /environments/{environment_name}/deployment-branch-policies",
@@ -74,9 +69,7 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "statuses=write": ("POST /statuses/{sha}",),
     "contents=read": (
-        "GET /branches",
         "GET /branches/{branch}",
-        "GET /commits",
         "GET /contents/{path}",
         "GET /git/matching-refs/{ref}",
     ),
@@ -120,8 +113,6 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
         "POST /issues/{issue_number}/comments",
         "POST /issues/{issue_number}/labels",
         "DELETE /issues/{issue_number}/labels/{name}",
-        "PUT /issues/{issue_number}/lock",
-        "DELETE /issues/{issue_number}/lock",
         "POST /labels",
         "DELETE /labels/{name}",
     ),
@@ -129,18 +120,14 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "pull_requests=read": (
         "GET /pulls",
         "GET /pulls/{pull_number}/merge",
-        "GET /pulls/{pull_number}/requested_reviewers",
         "GET /pulls/{pull_number}/reviews",
     ),
     "pull_requests=write": (
         "POST /pulls",
         "PATCH /pulls/{pull_number}",
-        "POST /pulls/{pull_number}/requested_reviewers",
-        "DELETE /pulls/{pull_number}/requested_reviewers",
         "POST /pulls/{pull_number}/reviews",
         "POST /pulls/{pull_number}/comments/{comment_id}/replies",
         "PUT /pulls/{pull_number}/reviews/{review_id}/dismissals",
-        "PUT /pulls/{pull_number}/update-branch",
     ),
     "repository_hooks=read": ("GET /hooks/{hook_id}/deliveries",),
     "repository_hooks=write": ("PATCH /hooks/{hook_id}/config",),

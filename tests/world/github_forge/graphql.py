@@ -32,8 +32,6 @@ from tests.world.github_forge.graphql_git import (
     Viewer,
 )
 from tests.world.github_forge.graphql_nodes import (
-    IssueNode,
-    PullNode,
     RepositoryNode,
     TextNode,
     ThreadNode,
@@ -54,23 +52,17 @@ class Root:
 
     # --- queries ------------------------------------------------------------------
 
-    def repository(
-        self, owner: str, name: str, *, follow_renames: bool = True
-    ) -> RepositoryNode:
-        """Return a repository by its name; none is ever renamed here."""
-        del follow_renames
+    def repository(self, owner: str, name: str) -> RepositoryNode:
+        """Return a repository by its name."""
         found = self._viewer.repository(f"{owner}/{name}")
         return RepositoryNode(self._viewer, found)
 
-    def node(self, node: str) -> RepositoryNode | IssueNode | PullNode | TextNode:
-        """Return whatever has a global id."""
-        viewer = self._viewer
-        for show in (_pull, _issue, _comment, _review):
-            try:
-                return show(viewer, node)
-            except Failed:
-                continue
-        return RepositoryNode(viewer, viewer.repository_node(node))
+    def node(self, node: str) -> TextNode:
+        """Return the comment or review that has a global id."""
+        try:
+            return _comment(self._viewer, node)
+        except Failed:
+            return _review(self._viewer, node)
 
     # --- mutations ----------------------------------------------------------------
 
@@ -141,14 +133,6 @@ class Root:
                     resolve(store, said[0].id)
                     return _done(asked)
         raise Failed("NOT_FOUND", "Could not resolve to a node with that global id.")
-
-
-def _pull(viewer: Viewer, node: str) -> PullNode:
-    return PullNode(viewer, *viewer.pull_node(node))
-
-
-def _issue(viewer: Viewer, node: str) -> IssueNode:
-    return IssueNode(viewer, viewer.issue_node(node)[1])
 
 
 def _comment(viewer: Viewer, node: str) -> TextNode:

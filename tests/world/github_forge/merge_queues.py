@@ -24,8 +24,6 @@ from tests.world.github_forge import rest_pulls
 from tests.world.github_forge.rules.push_judge import checks_of, opinion_of
 from tests.world.github_forge.rules.push_rules import check_state
 from tests.world.github_forge.rules.rule_bindings import (
-    Mover,
-    binding,
     mover,
     protection_of,
     rulesets_on,
@@ -33,7 +31,6 @@ from tests.world.github_forge.rules.rule_bindings import (
 )
 from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
 from tests.world.github_forge.rules.rule_types import (
-    MergeQueueParameters,
     RequiredStatusChecks,
 )
 from tests.world.github_forge.shapes import simple_commit
@@ -109,7 +106,6 @@ Removal = Literal[
     "MERGE_CONFLICT",
     "CI_FAILURE",
     "ALREADY_MERGED",
-    "QUEUE_CLEARED",
     "BRANCH_PROTECTIONS",
 ]
 """https://docs.github.com/webhooks/webhook-events-and-payloads?actionType=dequeued#pull_request"""
@@ -134,11 +130,9 @@ class MergeGroups:
         found = [one for one in self._entries.of(repo.id) if one.base == base]
         return sorted(found, key=lambda one: one.id)
 
-    def advance(
-        self, repo: Repository, base: str, asked: MergeQueueParameters | None
-    ) -> None:
+    def advance(self, repo: Repository, base: str) -> None:
         """Do all that can be done now; safe to call at any time."""
-        while self._step(repo, base, asked):
+        while self._step(repo, base):
             pass
 
     def remove(
@@ -160,26 +154,22 @@ class MergeGroups:
 
     # --- one step -----------------------------------------------------------------
 
-    def _step(
-        self, repo: Repository, base: str, asked: MergeQueueParameters | None
-    ) -> bool:
+    def _step(self, repo: Repository, base: str) -> bool:
         """Do the first thing that is due; say whether there was one."""
         line = self.line(repo, base)
         for entry in line:
-            why = self._unfit(repo, entry) if asked is not None else "QUEUE_CLEARED"
-            if why is not None:
+            if (why := self._unfit(repo, entry)) is not None:
                 self.remove(repo, entry, why)
                 return True
         tip = self._forge.bare(repo).tip(base)
-        if asked is None or tip is None:
+        if tip is None:
             return False
-        built = line[: asked.max_entries_to_build or len(line)]
-        for entry in built:
+        for entry in line:
             if not entry.group_sha or entry.group_base != tip:
-                self._build(repo, entry, tip, asked)
+                self._build(repo, entry, tip)
                 return True
             tip = entry.group_sha
-        return self._judge(repo, built, asked)
+        return self._judge(repo, line)
 
     def _unfit(self, repo: Repository, entry: QueueEntry) -> Removal | None:
         """Return why a pull request may not stay in the queue."""
@@ -198,13 +188,7 @@ class MergeGroups:
             return "BRANCH_PROTECTIONS"
         return None
 
-    def _build(
-        self,
-        repo: Repository,
-        entry: QueueEntry,
-        onto: str,
-        asked: MergeQueueParameters,
-    ) -> None:
+    def _build(self, repo: Repository, entry: QueueEntry, onto: str) -> None:
         pull = self._store.pulls.get(entry.pull)
         assert pull is not None
         options = rest_pulls.MergeOptions()
@@ -239,9 +223,7 @@ class MergeGroups:
 
     # --- what CI says -------------------------------------------------------------
 
-    def _judge(
-        self, repo: Repository, built: list[QueueEntry], asked: MergeQueueParameters
-    ) -> bool:
+    def _judge(self, repo: Repository, built: list[QueueEntry]) -> bool:
         states = [self._states(repo, entry) for entry in built]
         red = (place for place, one in enumerate(states) if not one <= {"green"})
         ready = built[: next(red, len(built))]
@@ -251,7 +233,7 @@ class MergeGroups:
                 return True
         if not ready:
             return False
-        self._land(repo, ready[: asked.max_entries_to_merge or None], asked)
+        self._land(repo, ready)
         return True
 
     def _states(self, repo: Repository, entry: QueueEntry) -> set[str]:
@@ -269,9 +251,7 @@ class MergeGroups:
 
     # --- landing ------------------------------------------------------------------
 
-    def _land(
-        self, repo: Repository, ready: list[QueueEntry], asked: MergeQueueParameters
-    ) -> None:
+    def _land(self, repo: Repository, ready: list[QueueEntry]) -> None:
         base, tip = ready[0].base, ready[-1].group_sha
         bare, actor = self._forge.bare(repo), self.actor()
         move = Move(f"refs/heads/{base}", bare.tip(base), tip)
@@ -326,12 +306,6 @@ class MergeQueues:
         """Return a pull request's entry; None: it is in no queue."""
         found = [one for one in self._entries.of(pull.repo) if one.pull == pull.id]
         return found[0] if found else None
-
-    def rules(self, repo: Repository, base: str) -> MergeQueueParameters | None:
-        """Return how the queue of a branch works; None: it has none."""
-        nobody = Mover(self._groups.actor(), "none", None)
-        held = binding(self._service.forge, repo, f"refs/heads/{base}", nobody)
-        return without_queue(held)[1]
 
     async def enqueue(
         self,
@@ -401,4 +375,4 @@ class MergeQueues:
                 repo = self._service.forge.store.repositories.get(repo_id)
                 assert repo is not None
                 async with self._service.lock(repo):
-                    self._groups.advance(repo, base, self.rules(repo, base))
+                    self._groups.advance(repo, base)

@@ -24,7 +24,7 @@ from brat.forge.resources.forge_records import (
     Repository,
     User,
 )
-from brat.forge.resources.wire import Refused, Site, fault, not_found, parse
+from brat.forge.resources.wire import Refused, Site, not_found
 from brat.forge.rest.rest_call import (
     NOT_ACCESSIBLE,
     Answer,
@@ -228,8 +228,7 @@ _NOT_COVERED: Final = (
 class NewToken(Body):
     """The body of `POST access_tokens`; what is left out is not reduced."""
 
-    repositories: tuple[str, ...] | None = None
-    repository_ids: tuple[int, ...] | None = None
+    repository_ids: tuple[int, ...] = ()
     permissions: dict[str, str] = field(default_factory=dict)
 
 
@@ -280,14 +279,7 @@ async def list_installations(call: Call) -> Answer:
         owner = call.service.renderer.who(one.owner)
         return installation_view(call.site, one, app, owner)
 
-    since = call.asked("since")
-    try:
-        after = parse(since) if since else None
-    except ValueError:
-        raise fault("Installation", "since", "invalid") from None
-    known = Apps(call.service.forge).installations.of(app.id)
-    newer = [one for one in known if not after or parse(one.updated_at) >= after]
-    return call.page(newer, shown)
+    return call.page(Apps(call.service.forge).installations.of(app.id), shown)
 
 
 async def list_repositories(call: Call) -> Answer:
@@ -305,7 +297,7 @@ async def create_token(call: Call) -> Answer:
     if one.suspended_at is not None:
         raise Refused(403, _SUSPENDED)
     asked = call.body(NewToken)
-    repos = _repos(call, one, asked)
+    repos = _repos(one, asked)
     permissions = _permissions(one, asked.permissions)
     secret, access = Apps(call.service.forge).token(one, repos, permissions)
     faces = [
@@ -315,22 +307,15 @@ async def create_token(call: Call) -> Answer:
     return Answer(token(secret, access, faces), 201)
 
 
-def _repos(call: Call, one: Installation, asked: NewToken) -> tuple[int, ...]:
+def _repos(one: Installation, asked: NewToken) -> tuple[int, ...]:
     """Return the repositories that were asked for.
 
     Raises:
         Refused: 422: one of them is not covered.
     """
-    names = {
-        repo.name.lower(): repo.id
-        for repo in map(call.store.repositories.get, one.repos)
-        if repo is not None
-    }
-    wanted = set(asked.repository_ids or ())
-    wanted |= {names.get(name.lower(), 0) for name in asked.repositories or ()}
-    if not wanted <= set(names.values()):
+    if not {*asked.repository_ids} <= {*one.repos}:
         raise Refused(422, _NOT_COVERED)
-    return tuple(sorted(wanted or names.values()))
+    return asked.repository_ids or one.repos
 
 
 def _permissions(

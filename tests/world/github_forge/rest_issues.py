@@ -6,13 +6,12 @@ https://docs.github.com/rest/issues/labels
 
 from collections.abc import Iterable
 from dataclasses import replace as with_fields
-from typing import Final
 
 from msgspec import UNSET, UnsetType, json
 from msgspec.structs import replace
 
 from brat.forge.resources.forge_records import Issue, Label, User
-from brat.forge.resources.wire import Refused, fault
+from brat.forge.resources.wire import fault
 from brat.forge.rest import rest_issues
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, issue_of
 from brat.forge.rest.rest_issues import (
@@ -21,9 +20,6 @@ from brat.forge.rest.rest_issues import (
     find_label,
     note,
 )
-
-MOST: Final = 10
-"""https://docs.github.com/rest/issues/assignees#add-assignees-to-an-issue"""
 
 
 def can_be_assigned(call: Call, who: User, issue: Issue | None) -> bool:
@@ -43,7 +39,7 @@ def assignees(call: Call, logins: Iterable[str], issue: Issue | None) -> list[Us
     """Return the accounts that are to be assigned, each once, in order.
 
     Raises:
-        Refused: 422: one of them cannot be, or they are too many.
+        Refused: 422: one of them cannot be.
     """
     found = {}
     for login in logins:
@@ -52,16 +48,12 @@ def assignees(call: Call, logins: Iterable[str], issue: Issue | None) -> list[Us
             said = f"{login} cannot be assigned to this issue"
             raise fault("Issue", "assignees", "invalid", said)
         found[who.id] = who
-    return _few(list(found.values()))
+    return list(found.values())
 
 
 def reassign(call: Call, issue: Issue, wanted: list[User]) -> Issue:
-    """Let exactly these be assigned, and tell of each; only inside `Store.change`.
-
-    Raises:
-        Refused: 422: they are too many.
-    """
-    before, after = issue.assignees, tuple(who.id for who in _few(wanted))
+    """Let exactly these be assigned, and tell of each; only inside `Store.change`."""
+    before, after = issue.assignees, tuple(who.id for who in wanted)
     if before == after:
         return issue
     now = call.service.forge.now()
@@ -73,12 +65,6 @@ def reassign(call: Call, issue: Issue, wanted: list[User]) -> Issue:
         if number not in before:
             _tell_assigned(call, issue, "assigned", number)
     return issue
-
-
-def _few(people: list[User]) -> list[User]:
-    if len(people) > MOST:
-        raise Refused(422, f"An issue has {MOST} assignees at most.")
-    return people
 
 
 def _tell_assigned(call: Call, issue: Issue, event: str, number: int) -> None:
@@ -121,39 +107,20 @@ async def remove_assignees(call: Call) -> Answer:
     return Answer(call.service.renderer.issue(call.repo, issue))
 
 
-def _logins(
-    one: str | UnsetType | None, many: tuple[str, ...] | UnsetType
-) -> tuple[str, ...] | None:
-    """Return who is to be assigned by the older field and the newer; None: neither."""
-    if isinstance(many, UnsetType):
-        return None if isinstance(one, UnsetType) else (one,) if one else ()
-    return (*many, one) if isinstance(one, str) and one else many
-
-
 class _AnEdit(rest_issues.IssueChange):
     """The body of `PATCH issues/{number}`; what is left out stays."""
 
-    assignee: str | UnsetType | None = UNSET
     assignees: tuple[str, ...] | UnsetType = UNSET
-    milestone: None = None
-    type: None = None
-
-
-_OTHERS: Final = ("assignee", "assignees", "milestone", "type")
-
-
-def _without_people(call: Call) -> Call:
-    asked = json.decode(call.body_bytes)
-    kept = {key: value for key, value in asked.items() if key not in _OTHERS}
-    return with_fields(call, body_bytes=json.encode(kept))
 
 
 async def change_issue(call: Call) -> Answer:
-    asked = call.body(_AnEdit)
-    logins = _logins(asked.assignee, asked.assignees)
+    logins = call.body(_AnEdit).assignees
+    asked = json.decode(call.body_bytes)
+    asked.pop("assignees", None)
     with call.store.change():
-        answer = await rest_issues.change_issue(_without_people(call))
-        if logins is None:
+        bare = with_fields(call, body_bytes=json.encode(asked))
+        answer = await rest_issues.change_issue(bare)
+        if isinstance(logins, UnsetType):
             return answer
         call.need("triage")
         issue = issue_of(call)

@@ -1,10 +1,6 @@
 """REST: the secrets and variables that runs get. A secret is never shown.
 
-https://docs.github.com/en/rest/actions/secrets
-https://docs.github.com/en/rest/actions/variables
-
 https://docs.github.com/rest/actions/secrets
-https://docs.github.com/en/rest/actions/secrets
 https://docs.github.com/rest/actions/variables
 """
 

@@ -131,7 +131,7 @@ async def combined_status(call: Call) -> Answer:
 
 
 async def list_statuses(call: Call) -> Answer:
-    """`GET commits/{ref}/statuses`, or `statuses/{ref}`: all of them, newest first."""
+    """`GET commits/{ref}/statuses`: all of them, newest first."""
     known = said_in(call.store).statuses.of((call.repo.id, commit_of(call)))
     return call.page(known[::-1], lambda one: _face(call, one))
 
@@ -166,5 +166,4 @@ ROUTES = (
     Route("POST", _REPO + "/statuses/{sha}", create_status, "write"),
     Route("GET", _REPO + "/commits/{ref:.+}/status", combined_status),
     Route("GET", _REPO + "/commits/{ref:.+}/statuses", list_statuses),
-    Route("GET", _REPO + "/statuses/{ref:.+}", list_statuses),
 )

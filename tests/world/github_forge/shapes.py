@@ -39,6 +39,7 @@ from brat.forge.resources.wire import Refused, Site, fields, iso, parse
 from brat.forge.rest.rest_call import Answer, Call, Route, found
 from brat.forge.rest.rest_repositories import BRANCH
 from brat.forge.service.announcements import ForgeContext, Renderer
+from brat.forge.storage.forge_state import Caller
 from brat.forge.storage.git_storage import Bare
 from brat.forge.storage.record_store import Store, Table
 
@@ -56,15 +57,14 @@ def alike(names: str, value: object = None) -> dict[str, Any]:
 
 
 class Review(Record, frozen=True, kw_only=True):
-    """A review; `state` as GitHub writes it: PENDING, APPROVED, ..."""
+    """A review; `state` as GitHub writes it: APPROVED, ..."""
 
     pull: int
     user: int
     body: str
     state: str
     commit: str
-    submitted_at: str | None = None
-    """None while it is a draft."""
+    submitted_at: str
 
 
 class CommitStatus(Record, frozen=True, kw_only=True):
@@ -374,6 +374,11 @@ class RefJudge(Protocol):
 
     def merge_state(self, repo: Repository, pull: Pull, /) -> str:
         """Return `clean`, `behind` or `blocked`."""
+
+    def check_merge(
+        self, repo: Repository, caller: Caller, pull: Pull, method: MergeMethod, /
+    ) -> None:
+        """Raise `Refused` if a pull request may not be merged."""
 
 
 class FullRenderer(Renderer):

@@ -200,7 +200,7 @@ class RuleEnforcement:
         newest = {
             review.user: review
             for review in said_in(self._forge.store).reviews.of(pull.id)
-            if review.state not in {"COMMENTED", "PENDING"}
+            if review.state != "COMMENTED"
         }
         author = self._forge.issue_of(pull).author
         return sum(
