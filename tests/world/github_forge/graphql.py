@@ -71,7 +71,7 @@ class Root:
         repo, issue = viewer.issue_node(asked["issue_id"])
         viewer.need(repo, "admin", "issues", "administration")
         delete_issue(viewer.service, viewer.caller.user, issue)
-        return _done(asked)
+        return _DONE
 
     def transfer_issue(self, asked: Asked) -> Asked:
         """Move an issue to another repository."""
@@ -81,7 +81,7 @@ class Root:
         for each in (repo, target):
             viewer.need(each, "write", "issues")
         transfer_issue(viewer.service, viewer.caller.user, issue, target)
-        return _done(asked)
+        return _DONE
 
     async def enqueue_pull_request(self, asked: Asked) -> Asked:
         """Put a pull request into the queue of its base."""
@@ -90,7 +90,7 @@ class Root:
         viewer.need(repo, "write", "contents", "pull_requests")
         head = asked.get("expected_head_oid")
         await viewer.queues.enqueue(repo, pull, viewer.caller.user, head=head)
-        return _done(asked)
+        return _DONE
 
     async def dequeue_pull_request(self, asked: Asked) -> Asked:
         viewer = self._viewer
@@ -100,7 +100,7 @@ class Root:
         if entry is None:
             raise Failed("UNPROCESSABLE", "Pull request is not in the queue")
         await viewer.queues.dequeue(repo, entry, viewer.caller.user)
-        return _done(asked)
+        return _DONE
 
     def convert_pull_request_to_draft(self, asked: Asked) -> Asked:
         return self._turned(asked, "converted_to_draft")
@@ -118,7 +118,7 @@ class Root:
             service.events.pull(
                 repo, user, action, service.forge.store.pulls.put(drafted)
             )
-        return _done(asked)
+        return _DONE
 
     def resolve_review_thread(self, asked: Asked) -> Asked:
         """Resolve a thread; safe to call twice."""
@@ -131,24 +131,19 @@ class Root:
                     repo, _ = viewer.pull_node(node_id("PullRequest", pull.id))
                     viewer.need(repo, "write", "pull_requests", "contents")
                     resolve(store, said[0].id)
-                    return _done(asked)
+                    return _DONE
         raise Failed("NOT_FOUND", "Could not resolve to a node with that global id.")
 
 
 def _comment(viewer: Viewer, node: str) -> TextNode:
-    found = viewer.comment_node(node)
-    return TextNode(viewer, found.id, "IssueComment", node, found.body)
+    return TextNode(viewer, viewer.comment_node(node).id, "IssueComment", node)
 
 
 def _review(viewer: Viewer, node: str) -> TextNode:
-    found = viewer.review_node(node)
-    return TextNode(viewer, found.id, "PullRequestReview", node, found.body)
+    return TextNode(viewer, viewer.review_node(node).id, "PullRequestReview", node)
 
 
-def _done(asked: Asked) -> Asked:
-    return {"client_mutation_id": asked.get("client_mutation_id")}
-
-
+_DONE: Final[Asked] = {"client_mutation_id": None}
 SDL: Final = Path(__file__).with_name("schema.graphql")
 _HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WORDS: Final = {"input": "asked", "id": "node"}

@@ -28,7 +28,7 @@ from brat.forge.storage.record_store import Table
 from tests.world.github_forge.merge_queues import MergeQueues
 from tests.world.github_forge.rules.rule_bindings import protection_of
 from tests.world.github_forge.rules.rule_resources import Protection
-from tests.world.github_forge.shapes import Review, node_id, said_in
+from tests.world.github_forge.shapes import Review, said_in
 
 
 class TextEdit(Record, frozen=True, kw_only=True):
@@ -200,7 +200,6 @@ class AccountNode:
     """A person, or a bot."""
 
     kind: str
-    id: str
     login: str
 
 
@@ -209,10 +208,6 @@ class CommitNode:
     oid: str
     kind: str = "Commit"
 
-    @property
-    def id(self) -> str:
-        return node_id(self.kind, self.oid)
-
 
 @dataclass(frozen=True)
 class RefNode:
@@ -220,10 +215,6 @@ class RefNode:
     repo: Repository
     full_name: str
     kind: str = "Ref"
-
-    @property
-    def id(self) -> str:
-        return node_id(self.kind, f"{self.repo.id}:{self.full_name}")
 
     def ref_update_rule(self) -> RefUpdateRule | None:
         """Return a branch's own protection, as it binds the viewer."""
@@ -238,4 +229,4 @@ class RefNode:
 
 
 def account(who: User) -> AccountNode:
-    return AccountNode(who.kind, node_id(who.kind, who.id), who.login)
+    return AccountNode(who.kind, who.login)

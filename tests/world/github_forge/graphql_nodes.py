@@ -37,10 +37,6 @@ class QueueEventNode:
     def kind(self) -> str:
         return _KINDS[self.event.event]
 
-    @property
-    def id(self) -> str:
-        return node_id(self.kind, self.event.id)
-
     def actor(self) -> AccountNode:
         return account(self.viewer.service.renderer.who(self.event.actor))
 
@@ -74,23 +70,31 @@ class TextNode:
     """A comment, or a review."""
 
     viewer: Viewer
-    number: int
+    database_id: int
     kind: str
-    id: str
-    body: str
-
-    @property
-    def database_id(self) -> int:
-        return self.number
+    id: str = ""
 
     def created_via_email(self) -> bool:
         forge = self.viewer.service.forge
-        return MailedTexts(forge.folder).holds(self.number)
+        return MailedTexts(forge.folder).holds(self.database_id)
 
 
 @dataclass(frozen=True)
-class LineCommentNode(TextNode):
+class LineCommentNode:
+    viewer: Viewer
     comment: LineComment
+    kind: str = "PullRequestReviewComment"
+
+    def created_via_email(self) -> bool:
+        return TextNode(self.viewer, self.comment.id, self.kind).created_via_email()
+
+    @property
+    def database_id(self) -> int:
+        return self.comment.id
+
+    @property
+    def body(self) -> str:
+        return self.comment.body
 
     @property
     def diff_hunk(self) -> str:
@@ -102,9 +106,7 @@ class LineCommentNode(TextNode):
         return replace(found, login=found.login.removesuffix("[bot]"))
 
     def pull_request_review(self) -> TextNode:
-        number = self.comment.review
-        kind = "PullRequestReview"
-        return TextNode(self.viewer, number, kind, node_id(kind, number), "")
+        return TextNode(self.viewer, self.comment.review, "PullRequestReview")
 
 
 @dataclass(frozen=True)
@@ -134,12 +136,7 @@ class ThreadNode:
         return self.said[0].line
 
     def comments(self, first: int | None = None) -> dict[str, object]:
-        kind = "PullRequestReviewComment"
-        shown = [
-            LineCommentNode(self.viewer, e.id, kind, node_id(kind, e.id), e.body, e)
-            for e in self.said[:first]
-        ]
-        return {"nodes": shown}
+        return {"nodes": [LineCommentNode(self.viewer, e) for e in self.said[:first]]}
 
 
 @dataclass(frozen=True)
@@ -147,14 +144,6 @@ class IssueNode:
     viewer: Viewer
     issue: Issue
     kind: str = "Issue"
-
-    @property
-    def id(self) -> str:
-        return node_id(self.kind, self.issue.id)
-
-    @property
-    def number(self) -> int:
-        return self.issue.number
 
     def last_edited_at(self) -> str | None:
         return self.viewer.edits.last(self.issue.id)
@@ -210,10 +199,6 @@ class RepositoryNode:
     viewer: Viewer
     repo: Repository
     kind: str = "Repository"
-
-    @property
-    def id(self) -> str:
-        return node_id(self.kind, self.repo.id)
 
     def ref(self, qualified_name: str) -> RefNode | None:
         bare = self.viewer.service.forge.bare(self.repo)

@@ -40,9 +40,8 @@ from brat.forge.storage.record_store import Table
 from tests.world.github_forge import shapes
 from tests.world.github_forge.apps import App, Apps, Installation
 from tests.world.github_forge.endpoint_permissions import Need, needed, written
-from tests.world.github_forge.rest_repository import listed
 from tests.world.github_forge.shapes import node_id, user
-from tests.world.github_forge.webhooks import Delivery, kept_in, shown_config
+from tests.world.github_forge.webhooks import Delivery, kept_in, listed, shown_config
 
 
 def app_view(site: Site, one: App, owner: User, installations: int) -> dict[str, Any]:

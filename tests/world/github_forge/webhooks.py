@@ -26,7 +26,7 @@ from brat.forge.resources.forge_records import (
     User,
 )
 from brat.forge.resources.wire import Site, fault, iso, not_found, parse
-from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
+from brat.forge.rest.rest_call import PER_PAGE, Answer, Body, Call, Route, found
 from brat.forge.rest.rest_repositories import CONFIG
 from brat.forge.service.announcements import (
     CARRIERS,
@@ -424,4 +424,35 @@ async def change_config(call: Call) -> Answer:
     return Answer(shown_config(hook))
 
 
+def delivery(one: Delivery) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "guid": one.guid,
+        "delivered_at": one.created_at,
+        "redelivery": False,
+        "duration": one.duration_s,
+        "status": one.status,
+        "status_code": one.status_code,
+        "event": one.event,
+        "action": one.action,
+        "installation_id": one.installation,
+        "repository_id": one.repo,
+    }
+
+
+async def list_deliveries(call: Call) -> Answer:
+    known = kept_in(call.store).deliveries.of(asked_hook(call).id)
+    return listed(call, [one for one in reversed(known) if not one.pending])
+
+
+def listed(call: Call, known: list[Delivery]) -> Answer:
+    """Return the first deliveries: nobody asks for more."""
+    size = call.asked("per_page")
+    most = int(size) if size.isdecimal() else PER_PAGE
+    return Answer([delivery(one) for one in known[:most]])
+
+
 ROUTES: Final = (Route("PATCH", CONFIG, change_config, "admin"),)
+DELIVERY_ROUTES: Final = (
+    Route("GET", CONFIG.replace("/config", "/deliveries"), list_deliveries, "admin"),
+)
