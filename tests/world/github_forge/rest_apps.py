@@ -227,6 +227,7 @@ _NOT_COVERED: Final = (
 class NewToken(Body):
     """The body of `POST access_tokens`; what is left out is not reduced."""
 
+    repositories: tuple[str, ...] = ()
     repository_ids: tuple[int, ...] = ()
     permissions: dict[str, str] = field(default_factory=dict)
 
@@ -296,7 +297,7 @@ async def create_token(call: Call) -> Answer:
     if one.suspended_at is not None:
         raise Refused(403, _SUSPENDED)
     asked = call.body(NewToken)
-    repos = _repos(one, asked)
+    repos = _repos(call, one, asked)
     permissions = _permissions(one, asked.permissions)
     secret, access = Apps(call.service.forge).token(one, repos, permissions)
     faces = [
@@ -306,15 +307,22 @@ async def create_token(call: Call) -> Answer:
     return Answer(token(secret, access, faces), 201)
 
 
-def _repos(one: Installation, asked: NewToken) -> tuple[int, ...]:
+def _repos(call: Call, one: Installation, asked: NewToken) -> tuple[int, ...]:
     """Return the repositories that were asked for.
 
     Raises:
         Refused: 422: one of them is not covered.
     """
-    if not {*asked.repository_ids} <= {*one.repos}:
+    names = {
+        repo.name.lower(): repo.id
+        for repo in map(call.store.repositories.get, one.repos)
+        if repo is not None
+    }
+    wanted = {*asked.repository_ids}
+    wanted |= {names.get(name.lower(), 0) for name in asked.repositories}
+    if not wanted <= set(names.values()):
         raise Refused(422, _NOT_COVERED)
-    return asked.repository_ids or one.repos
+    return tuple(sorted(wanted or names.values()))
 
 
 def _permissions(
