@@ -32,7 +32,7 @@ from tests.world.github_forge.rest_apps import TokenPermissions
 from tests.world.github_forge.rules import rest_rules
 from tests.world.github_forge.rules.receive_pack import receive_pack, sweep
 from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
-from tests.world.github_forge.text_rules import negotiated, open_to, within_limits
+from tests.world.github_forge.text_rules import negotiated, within_limits
 from tests.world.github_forge.web_pages import CheckPages, Manifests, OAuth
 from tests.world.github_forge.webhooks import kept_webhooks, whole
 from tests.world.github_forge.workflow_runs import EveryFile, SessionFiles
@@ -52,7 +52,7 @@ DEEDS: Final = (
     *rest_pulls.REVIEW_ROUTES,
 )
 """What people do on GitHub, and brat never."""
-GUARDS: Final = (negotiated, moved_away, open_to, within_limits)
+GUARDS: Final = (negotiated, moved_away, within_limits)
 ROUTES: Final = (
     *DEEDS,
     *rest_rules.PROTECTION_ROUTES,

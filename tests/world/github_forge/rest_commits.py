@@ -18,7 +18,6 @@ from brat.forge.storage.forge_state import Caller
 from brat.forge.storage.git_storage import Move
 from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
 from tests.world.github_forge.shapes import node_id
-from tests.world.github_forge.text_rules import JSON, form_of
 
 _REPO = "/repos/{owner}/{repo}"
 
@@ -68,8 +67,6 @@ async def get_content(call: Call) -> Answer:
         raise Refused(404, f"No commit found for the ref {revision}")
     path = call.word("path").strip("/")
     blob = found(call.bare.file(sha, path))
-    if form_of(call) != JSON:
-        return Answer(blob.data)
     return Answer(content(call.site, call.repo, (path, revision), blob))
 
 

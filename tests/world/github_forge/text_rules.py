@@ -1,7 +1,7 @@
-"""Texts: how long they may be, what form is asked for, and who may not speak."""
+"""Texts: how long they may be, and what form is asked for."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from aiohttp import hdrs
@@ -22,39 +22,6 @@ def asked_route(call: Call) -> str:
     for beginning in _REPOSITORIES:
         path = path.removeprefix(beginning)
     return f"{call.request.method} {path}"
-
-
-LOCKING: Final = "https://docs.github.com/articles/locking-conversations/"
-_DEEDS: Final[Mapping[str, str]] = {
-    "POST /issues/{number}/comments": "create comment",
-    "PATCH /issues/comments/{comment}": "update comment",
-    "POST /issues/{number}/reactions": "create reaction",
-    "POST /issues/comments/{comment}/reactions": "create reaction",
-    "POST /pulls/{number}/reviews": "create review",
-}
-
-
-def open_to(call: Call) -> dict[str, str]:
-    """Refuse whoever may not speak in a locked conversation; Apps never may; a guard.
-
-    https://docs.github.com/communities/moderating-comments-and-conversations/locking-conversations
-    """
-    deed = _DEEDS.get(asked_route(call))
-    if deed is None:
-        return {}
-    named = call.request.match_info
-    if "comment" in named:
-        comment = call.store.comments.get(int(named["comment"]))
-        issue = call.store.issues.get(comment.issue) if comment else None
-    else:
-        known = call.store.issues.of(call.repo.id)
-        issue = next((one for one in known if str(one.number) == named["number"]), None)
-    may_write = call.service.forge.may(call.repo, call.user, "write")
-    is_locked = issue is not None and issue.locked
-    if is_locked and (call.token.access is not None or not may_write):
-        said = f"Unable to {deed} because issue is locked."
-        raise Refused(403, said, docs=LOCKING)
-    return {}
 
 
 BODY_CHARS: Final = 65_536
@@ -186,17 +153,12 @@ def _too_many(most: str, given: int) -> Refused:
     return Refused(422, said)
 
 
-SERVED_BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
-    "GET /contents/{path}": ("raw",),
-}
 VERSION: Final = "2022-11-28"
 _ASKED: Final = "X-GitHub-Api-Version"
 _SERVED: Final = re.compile(
     r"\*/\*|application/(\*|json|vnd\.github(\.v3)?(\.[a-z-]+-preview)?(\+json)?)"
 )
 """Plain JSON, which every endpoint has; GitHub has rendered text besides."""
-_FORM: Final = re.compile(r"application/vnd\.github(?:\.v3)?\.([a-z]+)(?:\+json)?")
-JSON: Final = "json"
 SERVED_HEADERS: Final = {
     "X-GitHub-Api-Version-Selected": VERSION,
     "X-GitHub-Media-Type": "github.v3; format=json",
@@ -205,34 +167,15 @@ SERVED_HEADERS: Final = {
 
 def negotiated(call: Call) -> dict[str, str]:
     """Refuse a version or form that is not served; a guard."""
-    form_of(call)
-    return SERVED_HEADERS
-
-
-def form_of(call: Call) -> str:
-    """Return the form that a call asks for: `json`, or another that its route has."""
-    more = SERVED_BESIDE.get(asked_route(call), ())
-    return _negotiate(call.request.headers, more)
-
-
-def _negotiate(headers: Mapping[str, str], more: Sequence[str]) -> str:
+    headers = call.request.headers
     version = headers.get(_ASKED, VERSION)
     if version != VERSION:
-        raise Refused(
-            400,
-            'The version you specified in the "X-GitHub-API-Version" request header, '
-            f'"{version}", is not a supported version. The following versions are '
-            f'currently supported: "{VERSION}" (most recent).',
-        )
+        raise Refused(400, f'"{version}", is not a supported version.')
     accepted = headers.get(hdrs.ACCEPT, "*/*")
-    for form in (one.partition(";")[0].strip() for one in accepted.split(",")):
-        if _SERVED.fullmatch(form):
-            return JSON
-        asked = _FORM.fullmatch(form)
-        if asked and asked[1] in more:
-            return asked[1]
-    said = f"Unsupported 'Accept' header: '{accepted}'. Must accept "
-    raise Refused(415, said + "'application/json'.")
+    forms = (one.partition(";")[0].strip() for one in accepted.split(","))
+    if not any(map(_SERVED.fullmatch, forms)):
+        raise Refused(415, f"Unsupported 'Accept' header: '{accepted}'.")
+    return SERVED_HEADERS
 
 
 _AN: Final = {
