@@ -366,9 +366,6 @@ def commit(site: Site, repo: Repository, one: pygit2.Commit) -> dict[str, Any]:
     }
 
 
-MOST_KNOWN: Final = 10_000
-
-
 class RefJudge(Protocol):
     """Rules of repositories."""
 
@@ -398,8 +395,6 @@ class FullRenderer(Renderer):
             return None, "unknown"
         sides = (pull.base_sha, pull.head_sha)
         if sides not in self._known:
-            if len(self._known) >= MOST_KNOWN:
-                self._known.clear()
             index = self._forge.bare(repo).git.merge_commits(*sides)
             self._known[sides] = index.conflicts is None
         if not self._known[sides]:

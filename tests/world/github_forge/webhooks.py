@@ -5,8 +5,6 @@ https://docs.github.com/en/webhooks/webhook-events-and-payloads
 
 import asyncio
 import zlib
-from datetime import timedelta
-from itertools import takewhile
 from typing import Any, Final
 from uuid import uuid4
 from weakref import WeakKeyDictionary
@@ -25,7 +23,7 @@ from brat.forge.resources.forge_records import (
     Run,
     User,
 )
-from brat.forge.resources.wire import Site, fault, iso, not_found, parse
+from brat.forge.resources.wire import Site, fault, not_found
 from brat.forge.rest.rest_call import PER_PAGE, Answer, Body, Call, Route, found
 from brat.forge.rest.rest_repositories import CONFIG
 from brat.forge.service.announcements import (
@@ -147,11 +145,6 @@ class FullEvents(Events):
         self.send(repo, actor, ("workflow_job", step), {"workflow_job": job})
 
 
-KEPT: Final = 500
-"""How many deliveries of one hook are kept."""
-KEPT_FOR: Final = timedelta(days=3)
-"""https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/viewing-webhook-deliveries"""
-
 PRESSED: Final = frozenset(
     {("check_run", "rerequested"), ("check_run", "requested_action")}
 )
@@ -164,7 +157,6 @@ class KeptWebhooks(WebhookSender):
     def __init__(self, context: ForgeContext) -> None:
         super().__init__(context)
         self._kept = kept_in(self._store)
-        # Unbounded, but an entry is only a number, and a hook keeps KEPT deliveries.
         self._numbers: asyncio.Queue[int] = asyncio.Queue()
 
     def start(self) -> None:
@@ -198,7 +190,7 @@ class KeptWebhooks(WebhookSender):
         installation: int | None = None,
     ) -> None:
         """Keep a payload for a hook; only inside `Store.change`."""
-        like = Delivery(
+        new = Delivery(
             id=self._store.next_id(),
             hook=hook.id,
             repo=repo.id,
@@ -208,22 +200,10 @@ class KeptWebhooks(WebhookSender):
             installation=installation,
             created_at=self._context.forge.now(),
         )
-        self.keep(like, json.encode(payload))
-
-    def keep(self, delivery: Delivery, body: bytes) -> None:
-        """Keep a payload and deliver it; only inside `Store.change`."""
-        packed = zlib.compress(body)
-        payload = Payload(id=delivery.id, hook=delivery.hook, packed=packed)
-        self._kept.payloads.put(payload)
-        self._kept.deliveries.put(delivery)
-        self._numbers.put_nowait(delivery.id)
-        kept = self._kept.deliveries.of(delivery.hook)
-        since = iso(parse(self._context.forge.now()) - KEPT_FOR)
-        late = takewhile(lambda one: one.created_at < since, kept)
-        for old in {one.id: one for one in (*kept[:-KEPT], *late)}.values():
-            self._kept.deliveries.remove(old)
-            if (carried := self._kept.payloads.get(old.id)) is not None:
-                self._kept.payloads.remove(carried)
+        packed = zlib.compress(json.encode(payload))
+        self._kept.payloads.put(Payload(id=new.id, hook=hook.id, packed=packed))
+        self._kept.deliveries.put(new)
+        self._numbers.put_nowait(new.id)
 
     async def _carry(self) -> None:
         limit = aiohttp.ClientTimeout(total=DEADLINE_S)
@@ -253,8 +233,6 @@ class KeptWebhooks(WebhookSender):
         except aiohttp.ClientError:
             status = "failed to connect to host"
         took = asyncio.get_running_loop().time() - started
-        if self._kept.deliveries.get(delivery.id) is None:
-            return  # pushed out by newer ones in the meantime
         with self._store.change():
             self._kept.deliveries.put(
                 replace(
