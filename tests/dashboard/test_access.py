@@ -1,7 +1,6 @@
 """Who may look and who may press a button."""
 
 from convoy.rules.people import BlockTask
-from grite.errors import Unavailable
 from tests.dashboard.conftest import SHOWS, TOKEN, Opens
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec
@@ -134,14 +133,6 @@ async def test_what_the_rules_forbid_is_said(opens: Opens) -> None:
         unknown.text == "unknown command explode; "
         "use one of: approve, retry, revise, pause, resume, cancel, add, follow.\n"
     )
-
-
-async def test_a_forge_that_does_not_answer_is_said(opens: Opens) -> None:
-    async with opens(blocked(), trouble=Unavailable("the forge is away")) as visit:
-        answer = await visit.http.post(RETRY, headers=SHOWS)
-
-    assert answer.status_code == 503
-    assert answer.text == "the forge is away; try again.\n"
 
 
 async def test_a_plan_is_approved_by_button(opens: Opens) -> None:

@@ -95,20 +95,6 @@ async def test_the_convoy_that_lives_is_meant(opens: Opens, tmp_path: Path) -> N
     assert visit.rules.task(1).state == "queued"
 
 
-@looped(
-    (request_by_word("retry", 9), NAME, r"\(404\): fix-7 has no such task\."),
-    (request_by_word("pause"), "nope", r"\(404\): There is no convoy nope\."),
-)
-async def test_what_is_not_there_is_said(
-    request_: Request, convoy: str, why: str, opens: Opens, tmp_path: Path
-) -> None:
-    async with opens(blocked()) as visit:
-        with pytest.raises(
-            BratError, match=f"^the bot at {visit.url} refused the request {why}"
-        ):
-            await typed(visit, tmp_path, request_, convoy)
-
-
 def test_a_word_that_the_table_does_not_offer_is_said() -> None:
     with pytest.raises(
         BratError, match=r"^unknown command explode; use one of: approve, "

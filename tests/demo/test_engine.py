@@ -10,6 +10,7 @@ from brat.demo.sample import CLIS, Engine
 from convoy.config import load
 from grite.errors import BratError
 from runner.engines import ENGINES
+from tests.world.cases import looped
 
 
 @pytest.fixture
@@ -30,31 +31,19 @@ def test_the_demo_has_every_engine_of_the_runner() -> None:
     assert {"shell", *CLIS} == ENGINES.keys()
 
 
-def test_one_that_is_not_installed_is_said_with_what_installs_it(
-    programs: Path,
+@looped(
+    ("codex", "gpt-5", "^codex is not installed: run `npm install -g @openai/codex`, "),
+    ("claude", None, "no engine 'claude'.*did you mean claude-code"),
+    ("opencode", None, "--engine requires --model, such as --model "),
+    ("shell", "gpt-5", "--model requires --engine"),
+)
+def test_an_engine_that_cannot_play_is_refused_with_what_mends_it(
+    name: str, model: str | None, why: str, programs: Path
 ) -> None:
-    with pytest.raises(BratError) as refused:
-        sample.chosen("codex", "gpt-5")
+    install(programs, "opencode")
 
-    assert str(refused.value) == (
-        "codex is not installed: run `npm install -g @openai/codex`, then try again"
-    )
-
-
-def test_an_unknown_one_is_refused_with_the_nearest(programs: Path) -> None:
-    with pytest.raises(
-        BratError, match=r"no engine 'claude'.*did you mean claude-code"
-    ):
-        sample.chosen("claude", None)
-
-
-def test_without_a_model_it_is_refused(programs: Path) -> None:
-    install(programs, "codex")
-
-    with pytest.raises(
-        BratError, match="--engine requires --model, such as --model gpt"
-    ):
-        sample.chosen("codex", None)
+    with pytest.raises(BratError, match=why):
+        sample.chosen(name, model)
 
 
 def test_a_real_model_needs_its_key(
@@ -68,11 +57,6 @@ def test_a_real_model_needs_its_key(
     found = sample.chosen("codex", "gpt-5")
 
     assert found == Engine("codex", "gpt-5")
-
-
-def test_a_model_alone_is_refused() -> None:
-    with pytest.raises(BratError, match="--model requires --engine"):
-        sample.chosen("shell", "gpt-5")
 
 
 def test_the_project_asks_for_it_and_holds_no_answers(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.documents.pages import ROOT, between, main, pages
+from tests.documents.pages import ROOT, main, pages
 from tests.world.cases import looped
 
 MARK = "made by make docs -->\n"
@@ -23,20 +23,6 @@ MOST_WORDS = 30_000
 @looped(*[pytest.param(*each, id=each[0].name) for each in pages()])
 def test_a_document_is_up_to_date(path: Path, text: str) -> None:
     assert path.read_text("utf-8") == text, "run `make docs`"
-
-
-def test_a_page_without_the_marks_is_not_written_over() -> None:
-    with pytest.raises(ValueError, match="the page has no <!-- keys"):
-        between("mine\n<!-- end of keys -->\n", "keys", "new\n")
-
-
-def test_what_stands_around_the_marks_stays() -> None:
-    page = "one\n<!-- a: made by make docs -->\nold\n<!-- end of a -->\ntwo\n"
-
-    made = between(page, "a", "new\n")
-
-    assert made == page.replace("old\n", "\nnew\n\n")
-    assert between(made, "a", "new\n") == made
 
 
 def test_what_is_out_of_date_is_written(tmp_path: Path) -> None:

@@ -40,15 +40,6 @@ async def test_what_is_shown_arrives_while_the_session_runs(tmp_path: Path) -> N
     assert text_in(tape_file(tmp_path, SESSION)) == "one\ntwo\n"
 
 
-async def test_pieces_sent_twice_are_kept_once(tmp_path: Path) -> None:
-    async with hall(tmp_path, running()) as here:
-        for first, pieces in ((0, ["a", "b"]), (0, ["a", "b", "c"]), (1, ["b"])):
-            body = {"first": first, "pieces": pieces}
-            await here.send("POST", "output", json=body)
-
-    assert text_in(tape_file(tmp_path, SESSION)) == "abc"
-
-
 async def test_a_bot_that_starts_again_goes_on_where_it_was(tmp_path: Path) -> None:
     rules = running()
     async with hall(tmp_path, rules) as here:
@@ -56,8 +47,9 @@ async def test_a_bot_that_starts_again_goes_on_where_it_was(tmp_path: Path) -> N
     with tape_file(tmp_path, SESSION).open("ab") as file:
         file.write(b'{"n": 2, "te')  # it died in the middle of a line
     async with hall(tmp_path, rules) as here:
-        body = {"first": 0, "pieces": ["a", "b", "c"]}
-        told = (await here.send("POST", "output", json=body)).json()
+        for first, pieces in ((0, ["a", "b", "c"]), (1, ["b"])):  # some sent twice
+            body = {"first": first, "pieces": pieces}
+            told = (await here.send("POST", "output", json=body)).json()
 
     assert told["next"] == 3
     assert text_in(tape_file(tmp_path, SESSION)) == "abc"

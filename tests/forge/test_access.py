@@ -1,6 +1,5 @@
 import pytest
 
-from brat.forge import Forge
 from tests.world.cases import looped
 from tests.world.forge import REPO, Json, Town
 
@@ -135,13 +134,6 @@ async def test_a_key_that_the_forge_would_drop_is_refused(
     assert answer.status_code == 422
     said = f'Invalid request.\n\n"{key}" is not a permitted key.'
     assert answer.json()["message"] == said
-
-
-async def test_an_account_is_of_one_kind(forge: Forge) -> None:
-    forge.add_user("alice")
-
-    with pytest.raises(Exception, match="alice is a User, not a Bot"):
-        forge.add_user("alice", kind="Bot")
 
 
 async def test_a_stranger_may_write_an_issue_but_not_label_it(here: Town) -> None:

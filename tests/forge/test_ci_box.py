@@ -208,13 +208,6 @@ async def test_a_host_that_ci_may_not_reach_is_what_it_says_last(here: Town) -> 
     assert FAKED in output["text"]
 
 
-async def test_nothing_of_a_job_is_left_to_the_next(here: Town) -> None:
-    here.judge("test ! -e $HOME/left && test ! -e left && touch $HOME/left left")
-    for text in ("1", "2"):
-        _, commit = await push(here, text, to=f"brat/queue/main/{text}")
-        assert (await judged(here, commit))["conclusion"] == "success"
-
-
 @pytest.mark.parametrize("when", ["before", "while", "after"])
 def test_a_job_that_is_cancelled_leaves_no_process(when: str, tmp_path: Path) -> None:
     job = tmp_path / "job"

@@ -82,23 +82,14 @@ async def test_a_push_that_breaks_off_moves_nothing(here: Town) -> None:
     assert await here.get("branches/main")
 
 
-async def test_what_is_no_push_is_refused(here: Town) -> None:
-    answer = await here.client.post(
-        f"{here.remote}/git-receive-pack",
-        content=b"hello",
-        headers={"Authorization": f"Bearer {here.tokens['bot']}"},
-    )
+async def test_what_is_no_push_and_the_old_protocol_are_refused(here: Town) -> None:
+    known = {"Authorization": f"Bearer {here.tokens['bot']}"}
+    push, refs = (f"{here.remote}/{each}" for each in ("git-receive-pack", "info/refs"))
 
-    assert answer.status_code == 400
+    answer = await here.client.post(push, content=b"hello", headers=known)
+    old = await here.client.get(refs, headers=known)
 
-
-async def test_the_old_protocol_is_refused(here: Town) -> None:
-    answer = await here.client.get(
-        f"{here.remote}/info/refs",
-        headers={"Authorization": f"Bearer {here.tokens['bot']}"},
-    )
-
-    assert answer.status_code == 403
+    assert (answer.status_code, old.status_code) == (400, 403)
 
 
 async def test_a_client_that_leaves_takes_its_git_along(here: Town) -> None:

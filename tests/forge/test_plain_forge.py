@@ -74,14 +74,5 @@ async def test_a_ref_moves_where_git_lets_it(plain: Town) -> None:
         assert (refs(plain) == before) == bool(said), words
 
 
-async def test_a_pull_request_is_merged_by_the_push_that_brings_it(plain: Town) -> None:
-    checkout = await plain.clone()
-    pull = await plain.pull(checkout)
-    await checkout.git("push", "--quiet", "origin", "HEAD:main")
-
-    seen = await plain.get(f"pulls/{pull['number']}")
-    assert (seen["merged"], seen["state"]) == (True, "closed")
-
-
 def refs(here: Town) -> dict[str, str]:
     return here.forge.bare(here.forge.known(REPO)).refs()

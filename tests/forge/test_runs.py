@@ -214,17 +214,6 @@ async def test_a_dispatch_that_cannot_be_is_refused(
     assert (await here.get("actions/runs"))["total_count"] == 0
 
 
-async def test_a_dispatch_says_nothing_unless_asked(serve: Serve) -> None:
-    async with serve(hasty("fail")) as here:
-        answer = await here.ask(
-            "POST", DISPATCH, {"ref": "refs/heads/main", "inputs": INPUTS}
-        )
-
-        assert (answer.status_code, answer.content) == (204, b"")
-        (run,) = (await here.get("actions/runs"))["workflow_runs"]
-        await ended(here, run["id"])
-
-
 async def test_the_task_workflow_is_always_there(here: Town) -> None:
     checkout = await here.clone()
     await checkout.commit(".github/workflows/ci.yml", "on: push\n")

@@ -1,5 +1,6 @@
 """What the forge remembers: through a restart, through kill -9, and never by halves."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -100,19 +101,32 @@ def test_a_repository_is_a_copy_of_one_branch(tmp_path: Path, forge: Forge) -> N
     )
 
 
-def test_a_repository_that_cannot_be_is_refused(forge: Forge) -> None:
-    forge.add_user("alice")
-    forge.add_repository("alice/app")
+Attempt = Callable[[Forge], object]
 
-    for name, said in (
-        ("bob/app", "there is no account bob"),
-        ("alice/..", "is not a repository name"),
-        ("alice/a b", "is not a repository name"),
-        ("alice/app.git", "is not a repository name"),
-        ("Alice/APP", "already exists"),
-    ):
-        with pytest.raises(BratError, match=said):
-            forge.add_repository(name)
+
+@looped(
+    (lambda f: f.add_repository("bob/app"), "there is no account bob"),
+    (lambda f: f.add_repository("alice/.."), "is not a repository name"),
+    (lambda f: f.add_repository("alice/a b"), "is not a repository name"),
+    (lambda f: f.add_repository("alice/app.git"), "is not a repository name"),
+    (lambda f: f.add_repository("Alice/APP"), "already exists"),
+    (lambda f: f.add_user("alice", kind="Bot"), "alice is a User, not a Bot"),
+    (lambda f: f.add_token("bob"), "add it first"),
+    (lambda f: f.grant("alice/app", "bob", "read"), "add it first"),
+    (lambda f: f.grant("alice/none", "alice", "read"), "add it first"),
+    (lambda f: f.set_settings("alice/none", Settings()), "add it first"),
+    *(
+        (lambda f, login=login: f.add_user(login), "is not a valid login")
+        for login in ("", "-a", "a b", "a/b", "a" * 40, "x[bot")
+    ),
+)
+def test_what_cannot_be_is_refused(attempt: Attempt, said: str, forge: Forge) -> None:
+    forge.add_user("alice")
+    if forge.repository("alice/app") is None:
+        forge.add_repository("alice/app")
+
+    with pytest.raises(BratError, match=said):
+        attempt(forge)
 
 
 def test_a_branch_that_is_not_there_leaves_no_repository(
@@ -125,26 +139,6 @@ def test_a_branch_that_is_not_there_leaves_no_repository(
 
     assert forge.repository("alice/app") is None
     forge.add_repository("alice/app", source=source)
-
-
-@looped("", "-a", "a b", "a/b", "a" * 40, "x[bot")
-def test_what_is_no_login_is_refused(login: str, forge: Forge) -> None:
-    with pytest.raises(BratError, match="is not a valid login"):
-        forge.add_user(login)
-
-
-def test_whoever_is_not_there_gets_no_token_and_no_right(forge: Forge) -> None:
-    forge.add_user("alice")
-    forge.add_repository("alice/app")
-
-    for attempt in (
-        lambda: forge.add_token("bob"),
-        lambda: forge.grant("alice/app", "bob", "read"),
-        lambda: forge.grant("alice/none", "alice", "read"),
-        lambda: forge.set_settings("alice/none", Settings()),
-    ):
-        with pytest.raises(BratError, match="add it first"):
-            attempt()
 
 
 def test_a_forge_that_is_killed_keeps_every_answer_it_gave(
