@@ -21,14 +21,20 @@ from bot.dashboard.dashboard_source import (
 from bot.requests.verb import Asker, Request
 from bot.text.replies import Reply
 from convoy.log.record import Reading
+from convoy.rules.people import BlockTask
 from convoy.views.history import LogLine
 from grite.errors import BratError
 from tests.world.patience import patient
 from tests.world.requests import carried_out
-from tests.world.rules import NAME, Rules
+from tests.world.rules import NAME, Rules, spec
 
 TOKEN = "0123456789abcdef"
 SHOWS = {"Authorization": f"Bearer {TOKEN}"}
+
+
+def blocked() -> Rules:
+    rules = Rules().planned(spec(1), spec(2))
+    return rules.do(BlockTask(convoy=NAME, task=1, why="no CI"))
 
 
 @dataclass

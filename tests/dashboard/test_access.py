@@ -1,16 +1,10 @@
 """Who may look and who may press a button."""
 
-from convoy.rules.people import BlockTask
-from tests.dashboard.conftest import SHOWS, TOKEN, Opens
+from tests.dashboard.conftest import SHOWS, TOKEN, Opens, blocked
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec
 
 RETRY = f"/convoys/{NAME}/tasks/1/retry"
-
-
-def blocked() -> Rules:
-    rules = Rules().planned(spec(1), spec(2))
-    return rules.do(BlockTask(convoy=NAME, task=1, why="no CI"))
 
 
 async def test_the_printed_address_becomes_a_cookie_and_buttons(opens: Opens) -> None:

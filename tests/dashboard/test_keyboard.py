@@ -106,10 +106,6 @@ async def reach(page: Page, selector: str) -> None:
     pytest.fail(f"Tab does not reach {selector}")
 
 
-def button(name: str) -> str:
-    return f'[aria-label="{name}"]'
-
-
 async def press(page: Page, name: str, says: str = "") -> None:
     """Press a button by keyboard; its answer is seen, and Escape takes it away."""
     if says:
@@ -149,24 +145,6 @@ async def test_each_action_has_a_key(opens: Opens, tab: Tab) -> None:
         async with opens(Rules().planned(spec(1), approve="plan")) as visit:
             await page.goto(visit.address(path))
             await press(page, name, says)
-
-
-@pytest.mark.layer("deep")
-async def test_each_view_has_a_key(opens: Opens, tab: Tab) -> None:
-    page = tab.page
-    async with opens(busy()) as visit:
-        await page.goto(visit.address("/tasks"))
-        await reach(page, "select[name=state]")
-        await page.keyboard.type("merged")
-        await reach(page, "main button")
-        await page.keyboard.press("Enter")
-        await expect(page).to_have_url(f"{visit.url}/tasks?state=merged&convoy=")
-        await page.goto(f"{visit.url}/convoys/{SMALL}")
-        await reach(page, ".switch a[href*=graph]")
-        await page.keyboard.press("Enter")
-        await reach(page, ".graph a")
-        await page.keyboard.press("Enter")
-        await expect(page).to_have_url(f"{visit.url}/convoys/{SMALL}/tasks/1")
 
 
 async def test_what_a_key_opened_stays_open_until_escape(

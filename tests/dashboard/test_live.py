@@ -6,9 +6,8 @@ from bot.dashboard.application import MOST_STREAMS
 from bot.dashboard.dashboard_source import Session
 from convoy import views
 from convoy.events.people_events import ConvoyPaused
-from convoy.rules.people import BlockTask
 from convoy.views.interventions import Intervention, unusable_config
-from tests.dashboard.conftest import TOKEN, Opens
+from tests.dashboard.conftest import Opens, blocked
 from tests.world.patience import patient
 from tests.world.rules import NAME, Rules, sha, spec
 
@@ -57,10 +56,7 @@ async def test_programs_get_what_the_command_prints(opens: Opens) -> None:
         whole = (await visit.http.get("/api/v1/status")).json()
         convoy = (await visit.http.get(f"/api/v1/convoys/{NAME}")).json()
         task = (await visit.http.get(f"/api/v1/convoys/{NAME}/tasks/2")).json()
-        paused = await visit.http.post(
-            f"/api/v1/convoys/{NAME}/pause",
-            headers={"Authorization": f"Bearer {TOKEN}"},
-        )
+        paused = await visit.http.post(f"/api/v1/convoys/{NAME}/pause")
 
     assert [task["title"] for task in convoy.pop("plan")["tasks"]] == [
         "Task 1",
@@ -114,11 +110,6 @@ DOWN = Intervention(
     kind="bot_down", why="the bot ended", commands=("brat daemon start",)
 )
 FAULT = f"{sha('f')}: chunk is cut off"
-
-
-def blocked() -> Rules:
-    rules = Rules().planned(spec(1), spec(2))
-    return rules.do(BlockTask(convoy=NAME, task=1, why="no CI"))
 
 
 async def test_all_kinds_are_on_the_pages_and_in_the_interface(opens: Opens) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from brat.demo.sample import Sample, write
+from tests.world.forge import AUTHOR
 from tests.world.program import ran
 
 TASKS = range(1, 8)
@@ -20,10 +21,7 @@ ENV = {
     "PYTHONDONTWRITEBYTECODE": "1",
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_AUTHOR_NAME": "agent",
-    "GIT_AUTHOR_EMAIL": "agent@example.invalid",
-    "GIT_COMMITTER_NAME": "agent",
-    "GIT_COMMITTER_EMAIL": "agent@example.invalid",
+    **AUTHOR,
 }
 
 
@@ -45,20 +43,12 @@ def plain(sample: Sample) -> subprocess.CompletedProcess[str]:
     return run("python", "-m", "pytest", "-p", "no:cacheprovider", cwd=sample.path)
 
 
-def told(sample: Sample, task: int, attempt: int) -> dict[str, str]:
+def agent(sample: Sample, task: int, attempt: int) -> subprocess.CompletedProcess[str]:
     prompt = sample.path.parent / "prompt.md"
     prompt.write_text("Do your task.\nAnd tell nobody.\n", encoding="utf-8")
-    return ENV | {
-        "BRAT_TASK": str(task),
-        "BRAT_ATTEMPT": str(attempt),
-        "BRAT_PROMPT": str(prompt),
-        "BRAT_DEMO_PACE": "0",
-    }
-
-
-def agent(sample: Sample, task: int, attempt: int) -> subprocess.CompletedProcess[str]:
-    env = told(sample, task, attempt)
-    return run("sh", ".brat/agent.sh", cwd=sample.path, **env)
+    told = {"BRAT_TASK": str(task), "BRAT_ATTEMPT": str(attempt)}
+    told |= {"BRAT_PROMPT": str(prompt), "BRAT_DEMO_PACE": "0"}
+    return run("sh", ".brat/agent.sh", cwd=sample.path, **told)
 
 
 def fix(sample: Sample, task: int) -> None:

@@ -10,7 +10,6 @@ from bot.door.feed import Feed, checkpoint_file
 from bot.door.feed_endpoint import CHECKPOINT_BYTES
 from convoy.model.state import State
 from convoy.rules.ending import LoseSession
-from runner.inputs.job_inputs import FeedAddress
 from runner.session.feed_client import WorkSender
 from tests.feed.hall import REPO, SESSION, hall, running
 from tests.world.forge import until
@@ -78,9 +77,8 @@ async def test_what_makes_no_sense_takes_no_earlier_ones_place(tmp_path: Path) -
 async def test_only_a_running_session_may_leave_one(tmp_path: Path) -> None:
     rules = running()
     async with hall(tmp_path, rules) as here:
-        wrong = FeedAddress(here.place().url, "0" * 64)
-        headers = {"Authorization": f"Bearer {wrong.token}"}
-        strange = await here.send("POST", "checkpoint", content=b"x", headers=headers)
+        wrong = {"Authorization": f"Bearer {'0' * 64}"}
+        strange = await here.send("POST", "checkpoint", content=b"x", headers=wrong)
         assert strange.status_code == 401
         await here.send("POST", "checkpoint", content=b"one")
         rules.do(LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="gone"))

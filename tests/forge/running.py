@@ -3,12 +3,20 @@
 import sys
 from pathlib import Path
 
+import httpx
+
 from brat.forge import How
-from tests.world.forge import Json, Town, until
+from tests.world.forge import DEADLINE_S, Json, Town, until
 
 STARTER = Path(__file__).parent.parent / "world" / "starter.py"
 INPUTS = {"session": "fix-1/2/1", "log": "a" * 40, "nonce": "n0nce"}
 DISPATCH = "actions/workflows/brat-task.yml/dispatches"
+
+
+def client(token: str) -> httpx.Client:
+    """Return a client that shows a token to a forge in another process."""
+    headers = {"Authorization": f"Bearer {token}"}
+    return httpx.Client(headers=headers, trust_env=False, timeout=DEADLINE_S)
 
 
 def starter(deed: str) -> tuple[str, ...]:

@@ -23,17 +23,6 @@ async def test_of_two_racing_pushes_one_wins(here: Town) -> None:
     assert sorted(push.result().status for push in pushes) == [0, 1]
 
 
-async def test_a_large_push_arrives_in_pieces(here: Town) -> None:
-    checkout = await here.clone()
-    (checkout.folder / "large").write_bytes(os.urandom(3_000_000))
-    await checkout.commit("small.txt", "s")
-
-    await checkout.git("push", "--quiet", "origin", "main")
-
-    other = await here.clone()
-    assert (other.folder / "large").stat().st_size == 3_000_000
-
-
 @looped("carol", "mallory", "reader")
 async def test_who_may_not_push_can_still_fetch(by: str, here: Town) -> None:
     checkout = await here.clone(by)

@@ -9,14 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, sleep
 
-import httpx
 import psutil
 import pytest
 from msgspec import convert
 
 from brat.forge import Forge
 from tests.contract.openapi import github
-from tests.forge.running import INPUTS, starter
+from tests.forge.running import INPUTS, client, starter
 from tests.world.forge import REPO, settle_in
 from tests.world.program import DEADLINE_S, serving_program
 from tests.world.traffic import Exchange
@@ -72,15 +71,14 @@ def test_it_ends_with_its_parent_and_what_it_recorded_can_be_judged(
     with Forge(tmp_path / "forge") as forge:
         tokens = settle_in(forge, source)
     record = tmp_path / "exchanges.jsonl"
-    headers = {"Authorization": f"Bearer {tokens['bot']}"}
     more = ("--record", str(record))
     with (
         serving_program(tmp_path / "forge", *more, program=OURS) as program,
-        httpx.Client(headers=headers, trust_env=False, timeout=DEADLINE_S) as client,
+        client(tokens["bot"]) as http,
     ):
         api = f"{program.url}/api/v3/repos/{REPO}"
-        client.post(f"{api}/issues", json={"title": "x"})
-        client.get(f"{api}/issues?state=all")
+        http.post(f"{api}/issues", json={"title": "x"})
+        http.get(f"{api}/issues?state=all")
         assert program.close_input() == 0, "as when its parent is gone"
 
     lines = record.read_text().splitlines()
@@ -100,13 +98,12 @@ def test_a_run_outlives_a_forge_that_is_killed_and_is_found_again(
 ) -> None:
     with Forge(tmp_path / "forge") as forge:
         tokens = settle_in(forge, source)
-    headers = {"Authorization": f"Bearer {tokens['bot']}"}
     more = ("--executor", json.dumps(starter("wait")))
     asked = {"ref": "main", "inputs": INPUTS, "return_run_details": True}
-    with httpx.Client(headers=headers, trust_env=False, timeout=DEADLINE_S) as client:
+    with client(tokens["bot"]) as http:
         with serving_program(tmp_path / "forge", *more, program=OURS) as program:
             actions = f"{program.url}/api/v3/repos/{REPO}/actions"
-            made = client.post(
+            made = http.post(
                 f"{actions}/workflows/brat-task.yml/dispatches", json=asked
             )
             run = made.json()["workflow_run_id"]
@@ -116,22 +113,17 @@ def test_a_run_outlives_a_forge_that_is_killed_and_is_found_again(
         with serving_program(tmp_path / "forge", *more, program=OURS) as program:
             actions = f"{program.url}/api/v3/repos/{REPO}/actions"
             address = f"{actions}/runs/{run}"
-            before = look(client, address)
-            client.post(f"{address}/cancel")
-            wait_until(lambda: look(client, address)["status"] == "completed")
-            done = look(client, address)
-            left = client.get(f"{actions}/runs/{run}/artifacts").json()
+            before = http.get(address).json()
+            http.post(f"{address}/cancel")
+            wait_until(lambda: http.get(address).json()["status"] == "completed")
+            done = http.get(address).json()
+            left = http.get(f"{actions}/runs/{run}/artifacts").json()
 
     assert (before["status"], before["conclusion"]) == ("in_progress", None)
     assert done["conclusion"] == "cancelled"
     assert [artifact["name"] for artifact in left["artifacts"]] == ["brat-result"]
     assert len(list((tmp_path / "forge" / "runs").iterdir())) == 1
     assert log.stat().st_size == len("waiting\n")
-
-
-def look(client: httpx.Client, address: str) -> dict[str, object]:
-    found: dict[str, object] = client.get(address).json()
-    return found
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

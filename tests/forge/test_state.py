@@ -3,17 +3,17 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import httpx
 import pytest
 from msgspec.structs import replace
 
-from brat.forge import Ci, Forge, Settings, serving
+from brat.forge import Forge, Settings, serving
 from brat.forge.resources.forge_records import User
 from grite import git
 from grite.errors import BratError, GitFailed
+from tests.forge.running import client
 from tests.world.cases import looped
-from tests.world.forge import REPO, make_source, settle_in
-from tests.world.program import DEADLINE_S, serving_program
+from tests.world.forge import AUTHOR, REPO, make_source, settle_in
+from tests.world.program import serving_program
 
 
 def everything(forge: Forge) -> list[object]:
@@ -27,20 +27,6 @@ def everything(forge: Forge) -> list[object]:
         store.labels,
     )
     return [record for table in tables for record in table.all()]
-
-
-def test_a_forge_that_is_opened_again_is_the_same(tmp_path: Path, source: Path) -> None:
-    with Forge(tmp_path / "forge") as forge:
-        tokens = settle_in(forge, source)
-        forge.set_settings(REPO, Settings(ci=Ci(command="true", branches=("main",))))
-        forge.add_hook(REPO, "http://127.0.0.1:9/", "s")
-        before = everything(forge)
-
-    with Forge(tmp_path / "forge") as forge:
-        assert everything(forge) == before
-        caller = forge.caller(tokens["alice"])
-        assert caller is not None
-        assert caller.user.login == "alice"
 
 
 async def test_what_ci_left_is_out_of_the_way_when_a_forge_starts(
@@ -146,16 +132,13 @@ def test_a_forge_that_is_killed_keeps_every_answer_it_gave(
 ) -> None:
     with Forge(tmp_path / "forge") as forge:
         tokens = settle_in(forge, source)
-    headers = {"Authorization": f"Bearer {tokens['bot']}"}
     numbers = []
     with serving_program(tmp_path / "forge") as program:
         issues = f"{program.url}/api/v3/repos/{REPO}/issues"
-        with httpx.Client(
-            headers=headers, trust_env=False, timeout=DEADLINE_S
-        ) as client:
+        with client(tokens["bot"]) as http:
             for count in range(30):
                 body = {"title": str(count), "labels": ["brat"]}
-                numbers.append(client.post(issues, json=body).json()["number"])
+                numbers.append(http.post(issues, json=body).json()["number"])
                 if count == 20:
                     program.process.kill()
                     break
@@ -175,29 +158,20 @@ def test_a_push_that_the_forge_did_not_live_to_see_is_made_up_for(
         repo = forge.repository(REPO)
         assert repo is not None
         bare = forge.bare(repo).path
-    headers = {"Authorization": f"Bearer {tokens['bot']}"}
-    who = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@x.test"}
-    who |= {"GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@x.test"}
-    made = git.run(
-        ["commit-tree", "main^{tree}", "-p", "main", "-m", "x"], cwd=bare, env=who
-    )
-    commit = made.stdout.decode().strip()
+    words = ["commit-tree", "main^{tree}", "-p", "main", "-m", "x"]
+    commit = git.run(words, cwd=bare, env=AUTHOR).stdout.decode().strip()
     git.run(["update-ref", "refs/heads/work", commit], cwd=bare)
     with serving_program(tmp_path / "forge") as program:
         api = f"{program.url}/api/v3/repos/{REPO}"
         body = {"title": "x", "head": "work", "base": "main"}
-        with httpx.Client(
-            headers=headers, trust_env=False, timeout=DEADLINE_S
-        ) as client:
-            assert client.post(f"{api}/pulls", json=body).status_code == 201
+        with client(tokens["bot"]) as http:
+            assert http.post(f"{api}/pulls", json=body).status_code == 201
         program.process.kill()
     git.run(["update-ref", "refs/heads/main", commit], cwd=bare)
 
     with serving_program(tmp_path / "forge") as program:
         api = f"{program.url}/api/v3/repos/{REPO}"
-        with httpx.Client(
-            headers=headers, trust_env=False, timeout=DEADLINE_S
-        ) as client:
-            pull = client.get(f"{api}/pulls/1").json()
+        with client(tokens["bot"]) as http:
+            pull = http.get(f"{api}/pulls/1").json()
 
     assert (pull["merged"], pull["merge_commit_sha"]) == (True, commit)
