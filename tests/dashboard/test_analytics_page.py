@@ -9,8 +9,6 @@ from bot.dashboard.dashboard_source import LogHistory
 from convoy.log.record import follow
 from tests.brat.telling import Telling
 from tests.dashboard.conftest import Opens, Visit
-from tests.world import browser as browsers
-from tests.world.browser import PROGRAM
 from tests.world.rules import NAME, sha
 
 
@@ -51,15 +49,6 @@ async def test_a_dashboard_without_the_log_does_not_offer_it(
 
     assert "/analytics" not in first
     assert answer.status_code == 404
-
-
-@pytest.mark.needs(PROGRAM, "npm")
-async def test_nobody_is_kept_from_reading_it(visit: Visit, told: Telling) -> None:
-    told.rules.landed(1, sha("a"))
-    told.tell()
-    async with browsers.launched() as browser, browsers.tab(browser) as tab:
-        await tab.page.goto(visit.address("/analytics"))
-        assert await tab.faults() == []
 
 
 async def test_a_convoys_page_shows_its_sessions_over_time(

@@ -45,10 +45,6 @@ class Hall:
     port: int
     bells: list[None]
 
-    @property
-    def news(self) -> int:
-        return len(self.bells)
-
     def place(self, session: str = SESSION) -> FeedAddress:
         """Return what the runner of a session is handed."""
         url = f"http://127.0.0.1:{self.port}{feed.FEED_PATH}/{REPO}/{session}"

@@ -36,11 +36,7 @@ async def test_what_a_witness_sends_is_kept_until_the_next(tmp_path: Path) -> No
         courier = WorkSender(here.place())
         for bundle in (b"one", b"two"):
             courier.send(bundle)
-
-            async def arrived(bundle: bytes = bundle) -> bool:
-                return here.feed.kept(SESSION) == bundle
-
-            await until(arrived)
+            await until(lambda: here.feed.kept(SESSION) == bundle)  # noqa: B023
         await asyncio.to_thread(courier.close)
 
     assert [each.name for each in (tmp_path / "feed" / NAME).iterdir()] == [
@@ -56,11 +52,7 @@ async def test_what_does_not_arrive_is_tried_again_and_holds_up_nobody(
             courier = WorkSender(here.place())
         courier.send(b"one")  # to nobody
         async with hall(tmp_path, running(), port) as here:
-
-            async def arrived() -> bool:
-                return here.feed.kept(SESSION) == b"one"
-
-            await until(arrived)
+            await until(lambda: here.feed.kept(SESSION) == b"one")
             await asyncio.to_thread(courier.close)
 
 

@@ -29,19 +29,6 @@ async def shown(here: Hall, token: str, session: str = SESSION) -> httpx.Respons
     return await here.send("POST", "token", session, headers=headers)
 
 
-async def test_the_job_of_a_session_gets_its_token(
-    tmp_path: Path, github: Vouching
-) -> None:
-    async with hall(tmp_path, running(), vouches=github.url) as here:
-        answer = await shown(here, github.token(AUDIENCE))
-        body = {"first": 0, "pieces": ["a"]}
-        given = {"Authorization": f"Bearer {answer.json()['token']}"}
-        sent = await here.send("POST", "output", json=body, headers=given)
-
-    assert (answer.status_code, sent.status_code) == (200, 200)
-    assert answer.json() == {"token": here.place().token}
-
-
 FORGED: list[tuple[str, object]] = [
     ("iss", "https://token.actions.githubusercontent.com.example.org"),
     ("aud", "https://other.example.com"),

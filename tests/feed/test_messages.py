@@ -54,7 +54,7 @@ async def test_the_log_is_told_once_what_was_heard(tmp_path: Path) -> None:
     assert (silent, listens) == (False, True)
     assert [each.messages for each in owed] == [1]
     assert again == [*here.feed.owed()] == []
-    assert here.news == 1
+    assert len(here.bells) == 1
 
 
 async def test_nobody_waits_for_a_session_that_has_ended(tmp_path: Path) -> None:

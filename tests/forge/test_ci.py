@@ -257,10 +257,7 @@ async def test_a_run_that_nobody_needs_ends_at_once_with_its_children(
     here.judge(command, box="off")
     checkout, commit = await push(here)
 
-    async def began() -> bool:
-        return marks.is_file()
-
-    await until(began)
+    await until(marks.is_file)
     queue = ("push", "--quiet", "origin")
     await checkout.git(*queue, "HEAD:refs/heads/brat/queue/main/y")
     await checkout.git(*queue, ":refs/heads/brat/queue/main/x")
@@ -281,7 +278,7 @@ async def test_a_run_that_nobody_needs_ends_at_once_with_its_children(
     )
 
 
-async def opened(gate: Path) -> bool:
+def opened(gate: Path) -> bool:
     """Let one reader of a pipe go on; False while there is none."""
     try:
         os.close(os.open(gate, os.O_WRONLY | os.O_NONBLOCK))
@@ -301,10 +298,7 @@ async def test_a_job_that_the_forge_left_is_begun_again(
         here.judge(command, box="off")
         _, commit = await push(here)
 
-        async def began() -> bool:
-            return bool(marks.read_text())
-
-        await until(began)
+        await until(marks.read_text)
         first = int(marks.read_text())
         assert psutil.pid_exists(first)
 

@@ -189,11 +189,10 @@ async def test_a_job_that_took_too_long_leaves_no_process(here: Town) -> None:
 
     assert (await judged(here, commit))["conclusion"] == "timed_out"
 
-    async def ended() -> bool:
-        lines = [each.info["cmdline"] for each in psutil.process_iter(["cmdline"])]
-        return sleep not in lines
+    def lines() -> list[list[str]]:
+        return [each.info["cmdline"] for each in psutil.process_iter(["cmdline"])]
 
-    assert await until(ended)
+    await until(lambda: sleep not in lines())
 
 
 async def test_a_host_that_ci_may_not_reach_is_what_it_says_last(here: Town) -> None:

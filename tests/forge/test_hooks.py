@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from brat.forge import Forge
-from tests.world.forge import REPO, Json, Town, settle_in, town, until
+from tests.world.forge import REPO, Town, settle_in, town, until
 from tests.world.receiver import Receiver, receiving
 
 SECRET = "not so secret"
@@ -74,11 +74,8 @@ async def test_a_receiver_that_is_gone_is_noted_and_holds_up_nothing(
 
         for _ in range(10):
             await here.issue()
-
-        async def noted() -> Json:
-            return await here.get(f"hooks/{gone.id}/deliveries", by="alice")
-
-        delivery = (await until(noted))[0]
+        noted = f"hooks/{gone.id}/deliveries"
+        delivery = (await until(lambda: here.get(noted, by="alice")))[0]
         assert delivery["status"] == "failed to connect to host"
         assert delivery["status_code"] == 0
 
@@ -96,8 +93,4 @@ async def test_what_waited_when_the_forge_ended_is_sent_later(
     with forge.store.change():
         forge.store.hooks.put(replace(hook, url=receiver.url))
     async with town(forge, tokens, tmp_path):
-
-        async def all_of_them() -> bool:
-            return len(receiver.came) == 10
-
-        assert await until(all_of_them)
+        await until(lambda: len(receiver.came) == 10)

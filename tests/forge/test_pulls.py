@@ -28,8 +28,7 @@ async def test_a_pull_request_that_cannot_be_is_refused(here: Town) -> None:
 
 
 async def test_the_head_of_a_pull_request_follows_its_branch(here: Town) -> None:
-    checkout = await here.clone()
-    pull = await here.pull(checkout)
+    checkout, pull = await pulled(here)
     await checkout.git("commit", "--quiet", "--amend", "-m", "Better")
     await checkout.git("push", "--quiet", "--force", "origin", "work")
 
@@ -41,8 +40,7 @@ async def test_the_head_of_a_pull_request_follows_its_branch(here: Town) -> None
 
 
 async def test_a_deleted_branch_closes_its_pull_request(here: Town) -> None:
-    checkout = await here.clone()
-    pull = await here.pull(checkout)
+    checkout, pull = await pulled(here)
     await checkout.git("push", "--quiet", "origin", ":work")
 
     closed = await here.get(f"pulls/{pull['number']}")
@@ -60,18 +58,22 @@ async def landed(here: Town, pull: dict[str, Any]) -> tuple[str, bool, str | Non
     return found["state"], found["merged"], found["merge_commit_sha"]
 
 
-async def advance_main(here: Town) -> None:
+async def pulled(here: Town) -> tuple[Checkout, dict[str, Any]]:
+    checkout = await here.clone()
+    return checkout, await here.pull(checkout)
+
+
+async def advance_main(here: Town, checkout: Checkout) -> None:
     """Let main move on, so that nothing is a fast-forward any more."""
     other = await here.clone("alice")
     await other.commit("other.txt", "other")
     await other.git("push", "--quiet", "origin", "main")
+    await checkout.git("fetch", "--quiet")
 
 
 async def test_a_merge_commit_that_is_pushed_merges(here: Town) -> None:
-    checkout = await here.clone()
-    pull = await here.pull(checkout)
-    await advance_main(here)
-    await checkout.git("fetch", "--quiet")
+    checkout, pull = await pulled(here)
+    await advance_main(here, checkout)
     await checkout.git("switch", "--quiet", "--detach", "origin/main")
     await checkout.git("merge", "--quiet", "--no-edit", "work")
     tip = await checkout.git("rev-parse", "HEAD")
@@ -86,10 +88,8 @@ async def test_a_merge_commit_that_is_pushed_merges(here: Town) -> None:
 async def test_a_head_that_moves_to_the_landing_commit_merges(
     here: Town, strategy: str, *, atomic: bool
 ) -> None:
-    checkout = await here.clone()
-    pull = await here.pull(checkout)
-    await advance_main(here)
-    await checkout.git("fetch", "--quiet")
+    checkout, pull = await pulled(here)
+    await advance_main(here, checkout)
     await build(checkout, strategy)
     tip = await checkout.git("rev-parse", "HEAD")
 
@@ -113,10 +113,8 @@ async def build(checkout: Checkout, strategy: str) -> None:
 
 
 async def test_a_squash_without_moving_the_head_does_not_merge(here: Town) -> None:
-    checkout = await here.clone()
-    pull = await here.pull(checkout)
-    await advance_main(here)
-    await checkout.git("fetch", "--quiet")
+    checkout, pull = await pulled(here)
+    await advance_main(here, checkout)
     await build(checkout, "squash")
 
     await checkout.git("push", "--quiet", "origin", "HEAD:main")
@@ -125,8 +123,7 @@ async def test_a_squash_without_moving_the_head_does_not_merge(here: Town) -> No
 
 
 async def test_a_head_moved_back_onto_its_base_closes_unmerged(here: Town) -> None:
-    checkout = await here.clone()
-    pull = await here.pull(checkout)
+    checkout, pull = await pulled(here)
 
     await checkout.git("push", "--quiet", "--force", "origin", "origin/main:work")
 
@@ -134,8 +131,7 @@ async def test_a_head_moved_back_onto_its_base_closes_unmerged(here: Town) -> No
 
 
 async def test_a_branch_deleted_as_it_lands_is_merged(here: Town) -> None:
-    checkout = await here.clone()
-    pull = await here.pull(checkout)
+    checkout, pull = await pulled(here)
     tip = await checkout.git("rev-parse", "work")
 
     await checkout.git("push", "--atomic", "origin", "work:main", ":work")
