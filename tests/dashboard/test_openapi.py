@@ -16,11 +16,10 @@ from bot.dashboard.application import Dashboard
 from bot.dashboard.dashboard_source import DashboardSource, StateWatcher
 from convoy.log.record import Reading
 from convoy.rules.people import BlockTask
-from tests.dashboard.conftest import TOKEN, Opens
+from tests.dashboard.conftest import SHOWS, Opens
 from tests.world.rules import NAME, Rules, sha, spec
 
 Operation = APIOperation[Any, Any, Any, Any]
-SHOWS: Final = {"Authorization": f"Bearer {TOKEN}"}
 STREAM: Final = f"{api.ROOT}/events"
 
 

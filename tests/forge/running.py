@@ -34,12 +34,18 @@ async def dispatch(here: Town, **inputs: str) -> int:
     return int(made["workflow_run_id"])
 
 
-async def ended(here: Town, run: int) -> Json:
-    async def completed() -> Json:
-        found = await here.get(f"actions/runs/{run}")
-        return found if found["status"] == "completed" else None
+async def stood(here: Town, run: int, status: str) -> Json:
+    """Return a run once it has this status."""
 
-    return await until(completed)
+    async def seen() -> Json:
+        found = await here.get(f"actions/runs/{run}")
+        return found if found["status"] == status else None
+
+    return await until(seen)
+
+
+async def ended(here: Town, run: int) -> Json:
+    return await stood(here, run, "completed")
 
 
 def log(here: Town, run: int) -> str:

@@ -163,9 +163,7 @@ async def test_a_long_list_comes_in_pages(here: Town) -> None:
 
     first = await here.ask("GET", "issues?per_page=2")
     links = first.links
-    second = await here.client.get(
-        links["next"]["url"], headers={"Authorization": f"Bearer {here.tokens['bot']}"}
-    )
+    second = await here.ask("GET", links["next"]["url"].partition("/api/v3")[2])
     last = await here.ask("GET", "issues?per_page=2&page=3")
 
     assert [one["number"] for one in first.json()] == [5, 4]

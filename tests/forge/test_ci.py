@@ -16,10 +16,14 @@ from tests.world.forge import REPO, Checkout, Json, Town, settle_in, town, until
 
 
 async def push(
-    here: Town, text: str = "x", *, to: str = "brat/queue/main/x"
+    here: Town,
+    text: str = "x",
+    *,
+    to: str = "brat/queue/main/x",
+    name: str = "work.txt",
 ) -> tuple[Checkout, str]:
     checkout = await here.clone()
-    commit = await checkout.commit("work.txt", text)
+    commit = await checkout.commit(name, text)
     await checkout.git("push", "--quiet", "--force", "origin", f"HEAD:refs/heads/{to}")
     return checkout, commit
 
@@ -30,12 +34,18 @@ async def checks(here: Town, commit: str) -> Json:
 
 
 async def judged(here: Town, commit: str) -> Json:
-    async def completed() -> Json:
-        found = await checks(here, commit)
-        return found if found and found[0]["status"] == "completed" else None
-
-    (check,) = await until(completed)
+    (check,) = await stood(here, commit, "completed")
     return check
+
+
+async def stood(here: Town, commit: str, *states: str, of: str = "status") -> Json:
+    """Return the checks of a commit, newest first, once they stand like that."""
+
+    async def found() -> Json:
+        listed = await checks(here, commit)
+        return listed if [one[of] for one in listed] == [*states] else None
+
+    return await until(found)
 
 
 async def test_a_commit_that_passes_is_a_success_once(here: Town) -> None:
@@ -164,11 +174,7 @@ async def test_a_commit_that_failed_is_judged_again_when_pushed_again(
     (tmp_path / "open").touch()
     await checkout.git("push", "--quiet", "origin", "HEAD:refs/heads/brat/queue/main/y")
 
-    async def twice() -> Json:
-        found = await checks(here, commit)
-        return [one["conclusion"] for one in found] == ["success", "failure"]
-
-    assert await until(twice)
+    await stood(here, commit, "success", "failure", of="conclusion")
 
 
 async def test_where_ci_is_red_without_a_change_the_next_red_says_so(
@@ -233,12 +239,7 @@ async def test_candidates_wait_for_a_slot_and_may_be_given_up(
     here.judge(f"cat {gate}", slots=1, box="off")
     _, first = await push(here, "1", to="brat/queue/main/1")
     checkout, second = await push(here, "2", to="brat/queue/main/2")
-
-    async def running() -> bool:
-        (check,) = await checks(here, first)
-        return bool(check["status"] == "in_progress")
-
-    await until(running)
+    await stood(here, first, "in_progress")
     (waiting,) = await checks(here, second)
     await checkout.git("push", "--quiet", "origin", ":refs/heads/brat/queue/main/2")
     (given_up,) = await checks(here, second)
@@ -436,12 +437,7 @@ async def test_another_command_judges_what_is_pushed_from_now_on(here: Town) -> 
 
     assert (bots, owners) == (403, 204)
     assert (await judged(here, later))["output"]["text"] == "new\n"
-
-    async def passed() -> bool:
-        (check,) = await checks(here, asking)
-        return bool(check["conclusion"] == "success")
-
-    await until(passed)
+    await stood(here, asking, "success", of="conclusion")
 
 
 # --- how many run at once, by the machine's cores and its quota -----------------------

@@ -55,10 +55,7 @@ async def attacked(
         folder = str(here.forge.folder)
         told = (str(key), str(later), port, os.getpid(), folder)
         here.judge("python3 -I attack.py", box=box)
-        checkout = await here.clone()
-        commit = await checkout.commit("attack.py", ATTACK.format(told=told))
-        to = "HEAD:refs/heads/brat/queue/main/x"
-        await checkout.git("push", "--quiet", "origin", to)
+        _, commit = await push(here, ATTACK.format(told=told), name="attack.py")
         check = await judged(here, commit)
     assert check["conclusion"] == "success", check["output"]
     return dict(line.split() for line in check["output"]["text"].splitlines())

@@ -13,7 +13,16 @@ from httpx import URL
 from msgspec.structs import replace
 
 from brat.forge import Forge, How
-from tests.forge.running import DISPATCH, INPUTS, dispatch, ended, hasty, log, said
+from tests.forge.running import (
+    DISPATCH,
+    INPUTS,
+    dispatch,
+    ended,
+    hasty,
+    log,
+    said,
+    stood,
+)
 from tests.world.cases import looped
 from tests.world.forge import Json, Town, settle_in, town, until
 
@@ -126,7 +135,7 @@ async def test_who_will_not_end_is_ended_with_all_it_started(
         assert not left & {"workspace", "home", "temp"}
 
 
-async def gone(process: psutil.Process) -> bool:
+def gone(process: psutil.Process) -> bool:
     return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
 
 
@@ -255,12 +264,7 @@ async def test_a_run_whose_process_was_not_noted_is_found_and_not_started_twice(
         here.forge.store.runs.put(unseen)
 
     async with serve(hasty("wait")) as here:
-
-        async def running() -> bool:
-            found = await here.get(f"actions/runs/{run}")
-            return bool(found["status"] == "in_progress")
-
-        await until(running)
+        await stood(here, run, "in_progress")
         again = here.forge.store.runs.get(run)
         assert again is not None
         assert again.pid == record.pid
