@@ -5,9 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from time import monotonic, sleep
 
 import psutil
 import pytest
@@ -18,6 +16,7 @@ from tests.contract.openapi import github
 from tests.forge.running import INPUTS, client, starter
 from tests.world.forge import REPO, settle_in
 from tests.world.program import DEADLINE_S, serving_program
+from tests.world.staying import until
 from tests.world.traffic import Exchange
 
 OURS = "tests.world.github_forge"
@@ -108,14 +107,14 @@ def test_a_run_outlives_a_forge_that_is_killed_and_is_found_again(
             )
             run = made.json()["workflow_run_id"]
             log = tmp_path / "forge" / "runs" / str(run) / "log.txt"
-            wait_until(lambda: log.exists() and log.read_text() == "waiting\n")
+            until(lambda: log.exists() and log.read_text() == "waiting\n")
             program.process.kill()
         with serving_program(tmp_path / "forge", *more, program=OURS) as program:
             actions = f"{program.url}/api/v3/repos/{REPO}/actions"
             address = f"{actions}/runs/{run}"
             before = http.get(address).json()
             http.post(f"{address}/cancel")
-            wait_until(lambda: http.get(address).json()["status"] == "completed")
+            until(lambda: http.get(address).json()["status"] == "completed")
             done = http.get(address).json()
             left = http.get(f"{actions}/runs/{run}/artifacts").json()
 
@@ -124,10 +123,3 @@ def test_a_run_outlives_a_forge_that_is_killed_and_is_found_again(
     assert [artifact["name"] for artifact in left["artifacts"]] == ["brat-result"]
     assert len(list((tmp_path / "forge" / "runs").iterdir())) == 1
     assert log.stat().st_size == len("waiting\n")
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    last = monotonic() + DEADLINE_S
-    while not condition():
-        assert monotonic() < last
-        sleep(0.02)
