@@ -12,9 +12,7 @@ async def test_the_printed_address_becomes_a_cookie_and_buttons(opens: Opens) ->
         before = await visit.http.get("/")
         answer = await visit.http.get("/", params={"token": TOKEN})
         after = await visit.text("/")
-        pressed = await visit.http.post(
-            RETRY, headers={"Origin": str(visit.http.base_url).rstrip("/")}
-        )
+        pressed = await visit.http.post(RETRY, headers={"Origin": visit.url})
 
     cookie = answer.headers["Set-Cookie"]
     assert (answer.status_code, answer.headers["Location"]) == (303, "/")
@@ -34,18 +32,13 @@ async def test_the_cookie_holds_the_port_and_never_the_token(opens: Opens) -> No
         answer = await one.http.get("/", params={"token": TOKEN})
         cookie = answer.headers["Set-Cookie"].partition(";")[0]
         name, _, value = cookie.partition("=")
+        renamed = f"brat-dashboard-{other.http.base_url.port}={value}"
+        bearer = {"Authorization": f"Bearer {value}"}
         asked = {
             "its own": await one.http.get("/", headers={"Cookie": cookie}),
             "other's": await other.http.get("/", headers={"Cookie": cookie}),
-            "renamed": await other.http.get(
-                "/",
-                headers={
-                    "Cookie": f"brat-dashboard-{other.http.base_url.port}={value}"
-                },
-            ),
-            "a bearer": await other.http.get(
-                "/", headers={"Authorization": f"Bearer {value}"}
-            ),
+            "renamed": await other.http.get("/", headers={"Cookie": renamed}),
+            "a bearer": await other.http.get("/", headers=bearer),
         }
 
         assert name == f"brat-dashboard-{one.http.base_url.port}"

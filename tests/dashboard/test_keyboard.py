@@ -126,11 +126,8 @@ async def test_each_action_has_a_key(opens: Opens, tab: Tab) -> None:
     steps = (
         *((5, "retry task 5", ""), (4, "hold task 4", ""), (4, "release task 4", "")),
         *((3, "tell task 3", "mind the tabs"), (3, "stop task 3", "")),
-        *(
-            (2, "drop task 2", ""),
-            (0, f"pause {SMALL}", ""),
-            (0, f"cancel {SMALL}", ""),
-        ),
+        *((2, "drop task 2", ""), (0, f"pause {SMALL}", "")),
+        (0, f"cancel {SMALL}", ""),
     )
     async with opens(busy()) as visit:
         await page.goto(visit.address())
