@@ -79,7 +79,7 @@ class _Proxy:
         is_rest = path.startswith("/api/v3")
         fault = self._day.fault(request.method, path) if is_rest else ""
         body = await request.read()
-        if fault in {"429", "secondary", "500"}:
+        if fault in {"403", "404", "410", "422", "429", "secondary", "500"}:
             self._day.happened[fault] += 1
             return _refusal(fault)
         if fault == "cut":
@@ -129,6 +129,8 @@ def _refusal(fault: str) -> web.Response:
         return web.Response(status=429, text=said, headers={"retry-after": "1"})
     if fault == "secondary":
         return web.Response(status=403, text=_SECONDARY)
+    if fault.startswith("4"):
+        return web.Response(status=int(fault))
     return web.Response(status=500, text="<html>Unicorn!</html>")
 
 
