@@ -1,6 +1,7 @@
 """What the command line says is what was meant, letter by letter."""
 
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,14 @@ from brat.terminal.console import from_here, name_repository, say
 from tests.world.cases import looped
 from tests.world.patience import patient
 from tests.world.terminal import BRAT
+
+
+@pytest.fixture(autouse=True)
+def here() -> Iterator[None]:
+    """Let no command that ran in this process name the repository of the next."""
+    name_repository(Path())
+    yield
+    name_repository(Path())
 
 
 def test_a_path_between_colons_is_no_picture(
@@ -26,15 +35,11 @@ def test_commands_name_a_repository_that_is_not_here(tmp_path: Path) -> None:
     told = "3 wait: brat task retry 1, or brat pull (git pull x); brat knows git"
     assert from_here(told) == told
     name_repository(tmp_path / "a b")
-    try:
-        at = f"'{tmp_path}/a b'"
-        assert from_here(told) == (
-            f"3 wait: brat task retry --repo {at} 1, or brat pull --repo {at} "
-            f"(git -C {at} pull x); brat knows git"
-        )
-    finally:
-        name_repository(Path())
-    assert from_here(told) == told
+    at = f"'{tmp_path}/a b'"
+    assert from_here(told) == (
+        f"3 wait: brat task retry --repo {at} 1, or brat pull --repo {at} "
+        f"(git -C {at} pull x); brat knows git"
+    )
 
 
 @pytest.mark.parametrize(
