@@ -14,6 +14,7 @@ from convoy.kinds.task_kinds import SPLIT
 from convoy.model import ids
 from convoy.model.ids import convoy_item, run_item, task_item
 from convoy.model.state import Convoy, State, Task, may_try
+from convoy.model.work import Attempt
 from convoy.owed import Action, Look, Note
 from convoy.rules.landing import Chain, chain, foreign_tip
 from convoy.rules.people import BlockTask, DeferTask, DropTask
@@ -40,11 +41,7 @@ def ended_sessions(state: State, look: Look) -> Iterator[Action]:
         if attempt is None or attempt.run is None or task.waits_aside:
             continue
         run = look.observed.runs.get(attempt.run)
-        settings = convoy.settings
-        timeout_s = settings.engines[task.spec.engine].timeout_s
-        timeout_s += settings.limits.setup_s
-        timeout_s += look.patience.session_slack_s
-        late_ms = look.now - attempt.at - timeout_s * 1000
+        late_ms = _late_ms(convoy, task, attempt, look)
         late = late_ms > 0
         if run.completed if run else late:  # the forge may have forgotten it
             off = run is not None and run.conclusion == "cancelled" and not late
@@ -53,6 +50,14 @@ def ended_sessions(state: State, look: Look) -> Iterator[Action]:
             if not may_try(state, run_item(run.id), look.now):
                 continue
             yield owed.CancelRun(run.id, force=late_ms > look.patience.force_s * 1000)
+
+
+def _late_ms(convoy: Convoy, task: Task, attempt: Attempt, look: Look) -> int:
+    """Return for how long a session has been overdue; at most 0: it is not."""
+    settings = convoy.settings
+    timeout_s = settings.engines[task.spec.engine].timeout_s
+    timeout_s += settings.limits.setup_s + look.patience.session_slack_s
+    return look.now - attempt.at - timeout_s * 1000
 
 
 def deferred(convoy: Convoy, at: Moment) -> Iterator[Action]:
@@ -107,7 +112,8 @@ def _slots_given(state: State, look: Look) -> Iterator[Action]:
     running = [
         (convoy, task)
         for convoy, task in state.running()
-        if _has_slot(task, look) or may_try(state, _item(convoy, task), look.now)
+        if _has_slot(convoy, task, look)
+        or may_try(state, _item(convoy, task), look.now)
     ]
     used = Counter(convoy.name for convoy, _ in running)
     engines = Counter(task.spec.engine for _, task in running)
@@ -135,7 +141,7 @@ def _slots_given(state: State, look: Look) -> Iterator[Action]:
 
 def taken_up(state: State, look: Look) -> Iterator[Note]:
     """Try tasks again whose time has come; a session that never began needs a slot."""
-    running = [task for _, task in state.running() if _has_slot(task, look)]
+    running = [task for each, task in state.running() if _has_slot(each, task, look)]
     used, engines = len(running), Counter(task.spec.engine for task in running)
     for convoy, task in _due(state, look.now):
         if task.attempt is not None and task.attempt.run is None:
@@ -162,7 +168,7 @@ def _due(state: State, now: int) -> Iterator[tuple[Convoy, Task]]:
                     yield convoy, task
 
 
-def _has_slot(task: Task, look: Look) -> bool:
+def _has_slot(convoy: Convoy, task: Task, look: Look) -> bool:
     """Whether a task with an attempt uses a slot.
 
     Aside it does so only while its session runs: it may never have begun, or only its
@@ -170,8 +176,13 @@ def _has_slot(task: Task, look: Look) -> bool:
     """
     if not task.waits_aside:
         return True
-    run = look.observed.runs.get(task.attempt.run or 0) if task.attempt else None
-    return run is not None and not run.completed
+    attempt = task.attempt
+    if attempt is None or attempt.run is None:
+        return False
+    run = look.observed.runs.get(attempt.run)
+    if run is None:  # it began after the look, or the forge has forgotten it
+        return _late_ms(convoy, task, attempt, look) <= 0
+    return not run.completed
 
 
 def _item(convoy: Convoy, task: Task) -> str:

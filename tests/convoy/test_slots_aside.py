@@ -67,8 +67,11 @@ def test_a_session_that_runs_keeps_its_slot_while_its_task_is_aside() -> None:
     rules = Rules().planned(spec(1), spec(2), max_sessions=1).started(1)
     rules.do(ItemSetAside(item=FIRST, why="the forge says no"))
 
+    assert owed(rules) == [], "it began after the look"
     assert owed(rules, Run(id=101, completed=False)) == []
     assert owed(rules, Run(id=101, completed=True)) == [Begin(NAME, 2, sha("0"))]
+    rules.now += 24 * 60 * MINUTE_MS
+    assert owed(rules) == [TRIED], "the forge has forgotten it"
 
 
 def test_a_session_of_a_convoy_that_was_cancelled_gives_its_slot_back() -> None:
