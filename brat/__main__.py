@@ -32,6 +32,19 @@ def _open_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def _words(typed: list[str]) -> list[str]:
+    match typed:
+        case [] | ["help"]:
+            return ["--help"]
+        case ["version"]:
+            return ["--version"]
+        case ["--repo", where, first, *rest]:
+            return [first, *rest, "--repo", where]
+        case ["help", *about] | [*about, "-h"] if all(map(str.isalpha, about)):
+            return [*about, "--help"]
+    return typed
+
+
 def main() -> None:
     """Run the command line; an expected error prints one sentence and exits with 1."""
     for name in _OF_A_REPOSITORY:
@@ -48,36 +61,42 @@ def main() -> None:
         with suppress(OSError):  # what follows takes long, and tells of it
             print(f"brat {VERSION}", flush=True)  # noqa: T201
             return
+    import click
+
     from brat.commands.command_line import command_line
-    from brat.terminal.console import fail, say
     from grite.errors import BratError
 
-    words = sys.argv[1:]
-    match words:
-        case ["version"]:
-            words = ["--version"]
-        case ["--repo", where, first, *rest]:
-            words = [first, *rest, "--repo", where]
-        case ["help", *about] | [*about, "-h"] if all(map(str.isalpha, about)):
-            words = [*about, "--help"]
     try:
-        command_line("".join(words[:1]))(words)
+        words = _words(sys.argv[1:])
+        line = command_line("".join(words[:1]))
+        sys.exit(line.main(words, prog_name="brat", standalone_mode=False))
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
     except BratError as error:
-        fail(str(error))
+        _fail(str(error))
         sys.exit(1)
     except OSError as error:
         if (error.errno, error.filename) == (errno.ENOENT, None):  # as of `getcwd`
-            fail("the current folder no longer exists: change to another one")
+            _fail("the current folder no longer exists: change to another one")
             sys.exit(1)
         if error.errno not in _FULL:
             raise
-        fail(f"cannot write {error.filename or 'the output'}: {error.strerror}")
+        _fail(f"cannot write {error.filename or 'the output'}: {error.strerror}")
         # What is left of it would be written at the end, and fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-    except KeyboardInterrupt:
+    except (click.Abort, KeyboardInterrupt):
+        from brat.terminal.console import say
+
         say("stopped")
         sys.exit(130)
+
+
+def _fail(sentence: str) -> None:
+    from brat.terminal.console import fail
+
+    fail(sentence)
 
 
 if __name__ == "__main__":

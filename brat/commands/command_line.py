@@ -7,22 +7,18 @@ thing waits for them.
 
 import re
 import sys
-from collections.abc import Callable
-from enum import StrEnum
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Final, NoReturn
+from typing import Final
 
-import typer
-from typer import Argument, Option
-from typer.core import TyperGroup
-from typer.models import CommandInfo
+import click
 
 from bot import VERSION
-from brat.commands import look_words, run_words, service_words
-from brat.commands.options import HERE, AtBot, Convoy, Name, Number, Repo
+from brat.commands import look_words, options, run_words, service_words
+from brat.commands.options import Words
 
-Words = Callable[..., None]
+Decide = Callable[..., None]
 
 
 @cache
@@ -30,62 +26,51 @@ def _add_verb_words() -> None:
     from bot.requests.verb_table import VERBS
 
     for verb in VERBS:
-        text = verb.text_help
+        text, must = verb.text_help, verb.text == "must"
+        tells = click.argument("text", required=must, help=text)
         if (task := verb.of_task) is not None and task.typed:
-            default = None if verb.text == "must" else str
-            tells = _tells_task(task.word, text, default)
-            _add(task.typed, task.help, tells if text else _of_task(task.word))
+            decide = _of_task(task.word)
+            _add(
+                task.typed, task.help, options.number(tells(decide) if text else decide)
+            )
         if (convoy := verb.of_convoy) is not None and convoy.typed:
-            about = _of_convoy(convoy.word)
-            if verb.text == "must":
-                about = _tells_convoy(convoy.word, text)
-            _add(convoy.typed, convoy.help, about)
+            decide = _of_convoy(convoy.word)
+            taken = tells(options.convoy(decide)) if must else options.name(decide)
+            _add(convoy.typed, convoy.help, taken)
 
 
-def _add(typed: str, text: str, words: Words) -> None:
+def _add(typed: str, text: str, decide: Decide) -> None:
     group, word = typed.split()
-    _OF_VERBS[group].command(word, help=text)(words)
+    _OF_VERBS[group].command(word, help=text)(decide)
 
 
-def _of_task(word: str) -> Words:
+def _of_task(word: str) -> Decide:
+    @options.convoy
+    @options.at_bot
+    @options.repo
     def decide(
-        number: Number, convoy: Convoy = None, bot: AtBot = None, repo: Repo = HERE
+        number: int,
+        convoy: str | None,
+        bot: str | None,
+        repo: Path,
+        text: str | None = None,
     ) -> None:
-        _decide(repo, convoy, bot, word, number)
+        _decide(repo, convoy, bot, word, number, text or "")
 
     return decide
 
 
-def _tells_task(word: str, text_help: str, default: type[str] | None) -> Words:
+def _of_convoy(word: str) -> Decide:
+    @options.at_bot
+    @options.repo
     def decide(
-        number: Number,
-        text: Annotated[
-            str, Argument(help=text_help, default_factory=default, show_default=False)
-        ],
-        convoy: Convoy = None,
-        bot: AtBot = None,
-        repo: Repo = HERE,
+        bot: str | None,
+        repo: Path,
+        name: str | None = None,
+        convoy: str | None = None,
+        text: str = "",
     ) -> None:
-        _decide(repo, convoy, bot, word, number, text)
-
-    return decide
-
-
-def _of_convoy(word: str) -> Words:
-    def decide(name: Name, bot: AtBot = None, repo: Repo = HERE) -> None:
-        _decide(repo, name, bot, word)
-
-    return decide
-
-
-def _tells_convoy(word: str, text_help: str) -> Words:
-    def decide(
-        text: Annotated[str, Argument(help=text_help)],
-        convoy: Convoy = None,
-        bot: AtBot = None,
-        repo: Repo = HERE,
-    ) -> None:
-        _decide(repo, convoy, bot, word, text=text)
+        _decide(repo, name or convoy, bot, word, text=text)
 
     return decide
 
@@ -97,7 +82,7 @@ def _decide(
     word: str,
     number: int = 0,
     text: str = "",
-) -> NoReturn:
+) -> None:
     from bot.requests.verb_table import request_by_word
     from brat.commands.decisions import decided
 
@@ -124,47 +109,33 @@ PANELS: Final = {
     "Admin": ("demo", "doctor", "config", "log", "mcp", "completion", "uninstall"),
 }
 """What help shows, in this order: the words of each group, the most used first."""
-_PANEL_OF: Final = {word: name for name, words in PANELS.items() for word in words}
 
 
-class _Group(TyperGroup):
-    """All words; where what is typed is of no use, it says what is allowed."""
+class _Root(Words):
+    """All words, with the groups in which help shows them."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
+    @property
+    def sections(self) -> Mapping[str, Collection[str]]:
+        return PANELS
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         # A text may be a list. Behind a line break its dash begins no option.
         typed = [each if _NO_TEXT.match(each) else f"\n{each}" for each in args]
         return super().parse_args(ctx, typed)
 
-    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  as typer has it
-        try:
-            return super().invoke(ctx)
-        except typer.BadParameter as error:
-            from pydantic import ValidationError
-
-            if isinstance(cause := error.__cause__, ValidationError):
-                (first, *_), param = cause.errors(), error.param
-                error.message = first["msg"].removeprefix("Value error, ")
-                if first["type"] in _NO_NUMBER:
-                    least, most = (getattr(param, of, None) for of in ("min", "max"))
-                    to = "" if most is None else f" to {most}"
-                    given = "" if least is None else f" from {least}{to or ' upwards'}"
-                    error.message = f"{first['input']!r} is not a whole number{given}."
-            raise
-
 
 _NO_TEXT: Final = re.compile(r"[^-]|-{0,2}(?:\w[\w-]*(?:=.*)?)?\Z", re.DOTALL)
-_NO_NUMBER: Final = ("int_parsing", "greater_than_equal", "less_than_equal")
-"""https://docs.pydantic.dev/latest/errors/validation_errors/"""
-_app: Final = typer.Typer(
-    cls=_Group,
-    no_args_is_help=True,
-    add_completion=False,  # its own starts all of brat at each key; see completion.py
-    pretty_exceptions_enable=False,
-)
-run_words.add_run_words(_app)
-look_words.add_look_words(_app)
-service_words.add_service_words(_app)
 
+
+@click.group(cls=_Root)
+@click.version_option(VERSION, message="brat %(version)s", help="Print the version.")
+def _brat() -> None:
+    """Run fleets of coding agents on one repository."""
+
+
+run_words.add_run_words(_brat)
+look_words.add_look_words(_brat)
+service_words.add_service_words(_brat)
 
 _WORDS: Final = {
     "approve": ("CONVOY", "Approve a plan that is waiting for you."),
@@ -177,92 +148,55 @@ _WORDS: Final = {
 }
 
 
-def _at_the_top(word: str, subject: str) -> Words:
-    About = Annotated[  # noqa: N806  a type
-        str | None,
-        Argument(
-            metavar=f"[{subject}]",
-            help="Default: the only one waiting for this decision.",
-        ),
-    ]
-
-    def tell(
-        about: About = None,
-        text: Annotated[str, Argument(metavar="[TEXT]", help="The message.")] = "",
-        convoy: Convoy = None,
-        bot: AtBot = None,
-        repo: Repo = HERE,
+def _at_the_top(word: str, subject: str) -> Decide:
+    @options.convoy
+    @options.at_bot
+    @options.repo
+    def decide(
+        about: str | None,
+        convoy: str | None,
+        bot: str | None,
+        repo: Path,
+        text: str = "",
     ) -> None:
         from brat.commands.decisions import decided_about
 
         sys.exit(decided_about(repo, word, about, convoy, bot, text))
 
-    def decide(
-        about: About = None,
-        convoy: Convoy = None,
-        bot: AtBot = None,
-        repo: Repo = HERE,
-    ) -> None:
-        tell(about, "", convoy, bot, repo)
-
-    return tell if word == "retry" else decide
+    told = click.argument("text", metavar="[TEXT]", default="", help="The message.")
+    which = click.argument(
+        "about",
+        required=False,
+        metavar=f"[{subject}]",
+        help="Default: the only one waiting for this decision.",
+    )
+    return which(told(decide) if word == "retry" else decide)
 
 
 for _word, (_subject, _text) in _WORDS.items():
-    _app.command(_word, help=_text)(_at_the_top(_word, _subject))
+    _brat.command(_word, help=_text)(_at_the_top(_word, _subject))
 
 
-Shell = StrEnum("Shell", ["bash", "zsh", "fish"])
-"""A shell that can complete words."""
-
-
-@_app.command()
-def completion(
-    shell: Annotated[Shell, Argument(help='Example: eval "$(brat completion bash)".')],
-) -> None:
+@_brat.command()
+@click.argument(
+    "shell",
+    type=click.Choice(("bash", "zsh", "fish")),
+    help='Example: eval "$(brat completion bash)".',
+)
+def completion(shell: str) -> None:
     """Print a script that lets your shell complete commands, convoys and tasks."""
     from brat.commands.completion import places, script_of
     from brat.terminal.console import write
 
-    write(script_of(shell, places(typer.main.get_command(_app))))
+    write(script_of(shell, places(_brat)))
 
 
-def _say_version(asked: bool) -> None:  # noqa: FBT001  as typer hands it over
-    if asked:
-        typer.echo(f"brat {VERSION}")
-        raise typer.Exit
-
-
-@_app.callback()
-def _brat(
-    *,
-    version: Annotated[
-        bool,
-        Option(
-            "--version", callback=_say_version, is_eager=True, help="Print the version."
-        ),
-    ] = False,
-) -> None:
-    """Run fleets of coding agents on one repository."""
-
-
-def _word_of(command: CommandInfo) -> str:
-    return str(command.name or getattr(command.callback, "__name__", ""))
-
-
-for _group in _app.registered_groups:
-    _group.rich_help_panel = _PANEL_OF[str(_group.name)]
-for _command in _app.registered_commands:
-    _command.rich_help_panel = _PANEL_OF[_word_of(_command)]
-_app.registered_commands.sort(key=lambda each: [*_PANEL_OF].index(_word_of(each)))
-
-
-def command_line(first: str) -> typer.Typer:
+def command_line(first: str) -> Words:
     """Return the tree of all words, for a line that begins with this one.
 
     The table of verbs is slow to load: words are made from it where they can be asked
     for.
     """
-    if first in (*_OF_VERBS, completion.__name__):
+    if first in (*_OF_VERBS, completion.name):
         _add_verb_words()
-    return _app
+    return _brat

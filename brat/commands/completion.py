@@ -6,9 +6,9 @@ less than loading the command line would.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from enum import Enum
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
+import click
 from msgspec import Struct
 
 Kind = Literal["", "convoys", "tasks", "sessions", "subjects"]
@@ -17,7 +17,6 @@ Kind = Literal["", "convoys", "tasks", "sessions", "subjects"]
 _KINDS: Final[Mapping[str, Kind]] = {
     "convoy": "convoys",
     "number": "tasks",
-    "task": "tasks",
     "about": "subjects",
 }
 
@@ -41,15 +40,11 @@ class Place(Struct, frozen=True):
     argument: Value
 
 
-def places(command: Any, path: tuple[str, ...] = ()) -> Iterator[Place]:  # noqa: ANN401  Typer's own tree is untyped
+def places(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[Place]:
     """Yield each place of the command line, from its root or the command at a path."""
-    below = {
-        name: each
-        for name, each in getattr(command, "commands", {}).items()
-        if not each.hidden
-    }
-    options = [each for each in command.params if each.param_type_name == "option"]
-    given = [each for each in command.params if each.param_type_name == "argument"]
+    below = command.commands if isinstance(command, click.Group) else {}
+    options = [each for each in command.params if isinstance(each, click.Option)]
+    given = [each for each in command.params if isinstance(each, click.Argument)]
     yield Place(
         path=path,
         words=tuple(below),
@@ -66,16 +61,13 @@ def places(command: Any, path: tuple[str, ...] = ()) -> Iterator[Place]:  # noqa
         yield from places(each, (*path, name))
 
 
-def _names(option: Any) -> tuple[str, ...]:  # noqa: ANN401
+def _names(option: click.Option) -> tuple[str, ...]:
     return (*option.opts, *option.secondary_opts)
 
 
-def _value(param: Any, path: tuple[str, ...]) -> Value:  # noqa: ANN401
-    wanted = param.type_descriptor.annotation
-    if isinstance(wanted, type) and issubclass(wanted, Enum):
-        return Value(choices=tuple(str(each.value) for each in wanted))
-    if param.name == "task" and wanted is not int:
-        return Value()
+def _value(param: click.Parameter, path: tuple[str, ...]) -> Value:
+    if isinstance(param.type, click.Choice):
+        return Value(choices=tuple(param.type.choices))
     if param.name == "name" and path[0] in ("convoy", "session"):
         return Value("convoys" if path[0] == "convoy" else "sessions")
     return Value(_KINDS.get(param.name, ""))

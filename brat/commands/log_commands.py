@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal
 
+import click
 import msgspec
 from rich import box
 from rich.table import Table
-from typer import BadParameter
 
 from bot import wall_clock
 from bot.requests import verb
@@ -32,7 +32,9 @@ from grite.errors import BratError
 def adopt_log(path: Path, head: str) -> None:
     """Take the log over at a commit."""
     if re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", head) is None:
-        raise BadParameter(f"{head[:80]} is not a full commit ID: see brat log show")
+        raise click.BadParameter(
+            f"{head[:80]} is not a full commit ID: see brat log show"
+        )
 
     async def adopt() -> None:
         top = checkouts.find(path)
@@ -105,7 +107,7 @@ def _request(word: Word, resource: str, ttl_s: int | None) -> Request:
         try:
             arguments[name] = read[name](typed)
         except ValueError as error:
-            raise BadParameter(f"{typed} {error}.") from error
+            raise click.BadParameter(f"{typed} {error}.") from error
     return Request(_VERBS[word], arguments)
 
 

@@ -2,46 +2,31 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
-import typer
-from typer import Argument, Option
+import click
 
-from brat.commands.options import (
-    HERE,
-    Bot,
-    Convoy,
-    Json,
-    Name,
-    Number,
-    Port,
-    Repo,
-    group,
-)
+from brat.commands import options
+from brat.commands.options import FOLDER, Words, flag, group
 
 convoy_words: Final = group("Convoys: the state of each issue's work.")
 session_words: Final = group("Sessions: the agents that are running.")
 
-Session = Annotated[str, Argument(help="CONVOY/TASK/ATTEMPT; see brat session list.")]
 
-Watching = Annotated[bool, Option("--watch", help="Keep running and update the view.")]
-
-
-def add_look_words(app: typer.Typer) -> None:
+def add_look_words(tree: Words) -> None:
     """Add all of these words to the command line."""
-    app.add_typer(convoy_words, name="convoy")
-    app.add_typer(session_words, name="session")
+    tree.add_command(convoy_words, "convoy")
+    tree.add_command(session_words, "session")
     for command in (status, why, diff, pull, cost, queue, report, dashboard):
-        app.command()(command)
+        tree.add_command(command)
 
 
-def status(
-    *,
-    convoy: Convoy = None,
-    watch: Watching = False,
-    as_json: Json = False,
-    repo: Repo = HERE,
-) -> None:
+@click.command()
+@options.convoy
+@options.watch
+@options.as_json
+@options.repo
+def status(convoy: str | None, *, watch: bool, as_json: bool, repo: Path) -> None:
     """Show every convoy, its tasks, and what is waiting for you.
 
     Exit status: 1 if something is waiting for you, otherwise 0.
@@ -51,80 +36,85 @@ def status(
     sys.exit(print_views.status(repo, convoy, as_json=as_json, watch=watch))
 
 
-def why(
-    about: Annotated[
-        str,
-        Argument(
-            metavar="TASK|PULL|EDGE|CONVOY",
-            help="A task (3), a pull request (pull-12), a wait ('1->3'), or a convoy.",
-        ),
-    ],
-    *,
-    convoy: Convoy = None,
-    as_json: Json = False,
-    repo: Repo = HERE,
-) -> None:
+@click.command()
+@click.argument(
+    "about",
+    metavar="TASK|PULL|EDGE|CONVOY",
+    help="A task (3), a pull request (pull-12), a wait ('1->3'), or a convoy.",
+)
+@options.convoy
+@options.as_json
+@options.repo
+def why(about: str, convoy: str | None, *, as_json: bool, repo: Path) -> None:
     """Explain the state of a task, pull request, wait or convoy."""
     from brat.commands import print_views
 
     print_views.why(repo, about, convoy, as_json=as_json)
 
 
-def diff(
-    about: Annotated[
-        str | None,
-        Argument(metavar="[TASK|CONVOY]", help="Default: the active convoy."),
-    ] = None,
-    *,
-    stat: Annotated[bool, Option("--stat", help="List changed files only.")] = False,
-    convoy: Convoy = None,
-    repo: Repo = HERE,
-) -> None:
+@click.command()
+@click.argument(
+    "about",
+    required=False,
+    metavar="[TASK|CONVOY]",
+    help="Default: the active convoy.",
+)
+@flag("--stat", help="List changed files only.")
+@options.convoy
+@options.repo
+def diff(about: str | None, convoy: str | None, *, stat: bool, repo: Path) -> None:
     """Show what a task or a convoy changes, landed or not."""
     from brat.commands import print_diff
 
     print_diff.diff(repo, about, convoy, stat=stat)
 
 
-def pull(repo: Repo = HERE) -> None:
+@click.command()
+@options.repo
+def pull(repo: Path) -> None:
     """Bring landed work into your checkout, and show the git command."""
     from brat.commands import print_diff
 
     sys.exit(print_diff.pull(repo))
 
 
-def cost(
-    *,
-    convoy: Annotated[str | None, Option("--convoy", help="Only this convoy.")] = None,
-    as_json: Json = False,
-    repo: Repo = HERE,
-) -> None:
+@click.command()
+@click.option("--convoy", help="Only this convoy.")
+@options.as_json
+@options.repo
+def cost(convoy: str | None, *, as_json: bool, repo: Path) -> None:
     """Show the tokens that each convoy's sessions used, and their cost if known."""
     from brat.commands import print_views
 
     print_views.cost(repo, convoy, as_json=as_json)
 
 
-def queue(*, as_json: Json = False, repo: Repo = HERE) -> None:
+@click.command()
+@options.as_json
+@options.repo
+def queue(*, as_json: bool, repo: Path) -> None:
     """Show the merge queues in landing order."""
     from brat.commands import print_views
 
     print_views.queue(repo, as_json=as_json)
 
 
-def report(
-    convoy: Annotated[str | None, Argument(help="Default: the active convoy.")] = None,
-    *,
-    out: Annotated[Path | None, Option(help="Default: brat-CONVOY.html.")] = None,
-    repo: Repo = HERE,
-) -> None:
+@click.command()
+@click.argument("convoy", required=False, help="Default: the active convoy.")
+@click.option("--out", type=FOLDER, help="Default: brat-CONVOY.html.")
+@options.repo
+def report(convoy: str | None, out: Path | None, repo: Path) -> None:
     """Write a report on a convoy as one HTML page: time, cost and retries."""
     from brat import report
 
     report.write_report(repo, convoy, out)
 
 
-def dashboard(*, port: Port = 5173, bot: Bot = None, repo: Repo = HERE) -> None:
+@click.command()
+@options.port
+@options.bot
+@options.repo
+def dashboard(port: int, bot: str | None, repo: Path) -> None:
     """Show the log live in a browser, read-only; no bot is needed."""
     import asyncio
 
@@ -138,21 +128,21 @@ def dashboard(*, port: Port = 5173, bot: Bot = None, repo: Repo = HERE) -> None:
 
 
 @session_words.command("list")
+@flag("--all", "every", help="Include ended sessions.")
+@options.watch
+@options.convoy
+@options.as_json
+@options.repo
 def session_list(
-    *,
-    every: Annotated[bool, Option("--all", help="Include ended sessions.")] = False,
-    watch: Watching = False,
-    convoy: Convoy = None,
-    as_json: Json = False,
-    repo: Repo = HERE,
+    convoy: str | None, *, every: bool, watch: bool, as_json: bool, repo: Path
 ) -> None:
     """Show the running agents, how long each has run, and what it printed last."""
     from brat.commands import print_views
 
     if watch and (every or as_json):
-        raise typer.BadParameter("--watch cannot be combined with --all or --json")
+        raise click.UsageError("--watch cannot be combined with --all or --json")
     if convoy is not None and not every:
-        raise typer.BadParameter("--convoy requires --all")
+        raise click.UsageError("--convoy requires --all")
     if every:
         print_views.all_sessions(repo, convoy, as_json=as_json)
     else:
@@ -160,22 +150,25 @@ def session_list(
 
 
 @session_words.command("tail")
+@options.number
+@flag("-f", "following", help="Wait for more output.")
+@options.convoy
+@options.bot
+@options.repo
 def session_tail(
-    task: Number,
-    *,
-    following: Annotated[bool, Option("-f", help="Wait for more output.")] = False,
-    convoy: Convoy = None,
-    bot: Bot = None,
-    repo: Repo = HERE,
+    number: int, convoy: str | None, bot: str | None, *, following: bool, repo: Path
 ) -> None:
     """Show the output of a task's newest session, from here or from another bot."""
     from brat.status import session_views as tail
 
-    tail.tail_session(repo, task, convoy, bot, following=following)
+    tail.tail_session(repo, number, convoy, bot, following=following)
 
 
 @session_words.command("show")
-def session_show(name: Session, *, as_json: Json = False, repo: Repo = HERE) -> None:
+@click.argument("name", help="CONVOY/TASK/ATTEMPT; see brat session list.")
+@options.as_json
+@options.repo
+def session_show(name: str, *, as_json: bool, repo: Path) -> None:
     """Show one session: what it is doing, or how it ended and what it printed last."""
     from brat.status import session_views
 
@@ -183,7 +176,9 @@ def session_show(name: Session, *, as_json: Json = False, repo: Repo = HERE) -> 
 
 
 @convoy_words.command("list")
-def convoy_list(*, as_json: Json = False, repo: Repo = HERE) -> None:
+@options.as_json
+@options.repo
+def convoy_list(*, as_json: bool, repo: Path) -> None:
     """List all convoys, one per line."""
     from brat.commands import print_views
 
@@ -191,7 +186,10 @@ def convoy_list(*, as_json: Json = False, repo: Repo = HERE) -> None:
 
 
 @convoy_words.command("show")
-def convoy_show(name: Name, *, as_json: Json = False, repo: Repo = HERE) -> None:
+@options.name
+@options.as_json
+@options.repo
+def convoy_show(name: str, *, as_json: bool, repo: Path) -> None:
     """Show one convoy, its tasks and its plan; exits like `brat status`."""
     from brat.commands import print_views
 

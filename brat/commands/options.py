@@ -1,15 +1,38 @@
-"""Options that several commands share."""
+"""Options and arguments that several commands share, and how help lists commands."""
 
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Any, Final
 
-import typer
-from typer import Argument, Option
+import click
 
 HERE: Final = Path()
+FOLDER: Final = click.Path(path_type=Path)
 
 
-def _named(path: Path) -> Path:
+class Whole(click.ParamType[int]):
+    """A whole number within these bounds, which belong to what is allowed."""
+
+    name = "integer"
+
+    def __init__(self, least: int | None = None, most: int | None = None) -> None:
+        self._least, self._most = least, most
+
+    def convert(
+        self, value: str | int, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        least, most = self._least, self._most
+        with suppress(ValueError):
+            number = int(value)
+            if (least is None or number >= least) and (most is None or number <= most):
+                return number
+        to = "" if most is None else f" to {most}"
+        given = "" if least is None else f" from {least}{to or ' upwards'}"
+        return self.fail(f"{value!r} is not a whole number{given}.", param, ctx)
+
+
+def _named(_ctx: object, _param: object, path: Path) -> Path:
     if path == HERE:
         return path
     from brat.terminal.console import name_repository
@@ -17,34 +40,69 @@ def _named(path: Path) -> Path:
     return name_repository(path)
 
 
-Repo = Annotated[Path, Option(help="A folder in the git repository.", callback=_named)]
-Once = Annotated[bool, Option("--once", help="Run one round, then exit.")]
-Watch = Annotated[bool, Option("--watch", help="Keep running and wait for more work.")]
-Json = Annotated[bool, Option("--json", help="Print one JSON object on stdout.")]
-Number = Annotated[int, Argument(help="The task's number in its convoy.")]
-Name = Annotated[str, Argument(help="The convoy's name; see brat convoy list.")]
-Convoy = Annotated[str | None, Option("--convoy", help="Default: the active convoy.")]
-Port = Annotated[int, Option(min=0, max=65_535, help="Dashboard port; 0 means any.")]
-Bot = Annotated[
-    str | None,
-    Option(
-        "--bot",
-        help="Show session output from the bot at this address; put its feed_token "
-        "in BRAT_FEED_TOKEN.",
-    ),
-]
-AtBot = Annotated[
-    str | None,
-    Option(
-        "--bot",
-        metavar="URL",
-        help="The dashboard address of the bot to send this to; default: BRAT_BOT_URL, "
-        "then git config brat.bot. Put a token that the bot accepts in "
-        "BRAT_API_TOKEN.",
-    ),
-]
+def flag(*names: str, help: str) -> Callable[[Any], Any]:  # noqa: A002  as click has it
+    """Return an option that takes no value."""
+    return click.option(*names, is_flag=True, help=help)
 
 
-def group(text: str) -> typer.Typer:
+repo: Final = click.option(
+    "--repo",
+    type=FOLDER,
+    default=HERE,
+    callback=_named,
+    help="A folder in the git repository.",
+)
+watch: Final = flag("--watch", help="Keep running and update the view.")
+as_json: Final = flag("--json", "as_json", help="Print one JSON object on stdout.")
+number: Final = click.argument(
+    "number", type=Whole(), help="The task's number in its convoy."
+)
+name: Final = click.argument("name", help="The convoy's name; see brat convoy list.")
+convoy: Final = click.option("--convoy", help="Default: the active convoy.")
+port: Final = click.option(
+    "--port",
+    type=Whole(0, 65_535),
+    default=5173,
+    help="Dashboard port; 0 means any.",
+)
+title: Final = click.option(
+    "--title", help="The title; default: the text's first line."
+)
+headless: Final = flag("--headless", help="Run until the convoy has ended.")
+timeout: Final = click.option(
+    "--timeout", help="With --headless: a time limit, such as 30m; default: 2h."
+)
+bot: Final = click.option(
+    "--bot",
+    help="Show session output from the bot at this address; put its feed_token "
+    "in BRAT_FEED_TOKEN.",
+)
+at_bot: Final = click.option(
+    "--bot",
+    metavar="URL",
+    help="The dashboard address of the bot to send this to; default: BRAT_BOT_URL, "
+    "then git config brat.bot. Put a token that the bot accepts in BRAT_API_TOKEN.",
+)
+
+
+class Words(click.Group):
+    """Commands, with a whole sentence of help for each."""
+
+    @property
+    def sections(self) -> Mapping[str, Collection[str]]:
+        """The commands under each heading, in the order of help."""
+        return {"Commands": self.commands}
+
+    def format_commands(
+        self, _ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        for title, words in self.sections.items():
+            helps = [(word, self.commands[word].help or "") for word in words]
+            rows = [(word, text.partition("\n\n")[0]) for word, text in helps]
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+def group(text: str) -> Words:
     """Return a command that has commands of its own."""
-    return typer.Typer(no_args_is_help=True, help=text)
+    return Words(help=text)

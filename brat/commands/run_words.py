@@ -1,33 +1,21 @@
 """The words that run convoys: init, the roles, task, config, demo, up, the daemon."""
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
-import typer
-from typer import Argument, Option
+import click
 
-from brat.commands.options import (
-    HERE,
-    Convoy,
-    Json,
-    Number,
-    Once,
-    Port,
-    Repo,
-    Watch,
-    group,
-)
+from brat.commands import options
+from brat.commands.options import FOLDER, Words, flag, group
 
 mayor: Final = group("Plan issues: each becomes a convoy.")
 task_words: Final = group("Decisions about a task.")
 config: Final = group("The configuration.")
+daemon: Final = group("The background bot on this machine.")
 
-Title = Annotated[str | None, Option(help="The title; default: the text's first line.")]
 
-
-def add_run_words(app: typer.Typer) -> None:
+def add_run_words(tree: Words) -> None:
     """Add all of these words to the command line."""
     for name, words in (
         *((role, words) for role, words, _ in _ROLES),
@@ -35,27 +23,23 @@ def add_run_words(app: typer.Typer) -> None:
         ("config", config),
         ("daemon", daemon),
     ):
-        app.add_typer(words, name=name)
+        tree.add_command(words, name)
     for role, words, text in _ROLES:
-        words.command("run", help=text)(_role_run(role))
+        words.add_command(_role_run(role, text))
     for command in (run, init, setup, up, demo, uninstall):
-        app.command()(command)
+        tree.add_command(command)
 
 
-def run(
-    text: Annotated[
-        str,
-        Argument(
-            metavar="TEXT",
-            help="What to do, or a task list. @FILE reads a file, - reads standard "
-            "input.",
-        ),
-    ],
-    *,
-    title: Title = None,
-    timeout: Annotated[str | None, Option(help="Time limit; default: 2h.")] = None,
-    repo: Repo = HERE,
-) -> None:
+@click.command()
+@click.argument(
+    "text",
+    metavar="TEXT",
+    help="What to do, or a task list. @FILE reads a file, - reads standard input.",
+)
+@options.title
+@click.option("--timeout", help="Time limit; default: 2h.")
+@options.repo
+def run(text: str, title: str | None, timeout: str | None, repo: Path) -> None:
     """Plan the work, let agents do it, and land what passes your CI.
 
     Exit status: 0 if everything landed, 1 if something needs you, 3 on timeout.
@@ -67,12 +51,11 @@ def run(
     sys.exit(start_convoy.mayor_start(repo, start_convoy.text_of(text), how))
 
 
-def init(
-    *,
-    actions: Annotated[bool, Option(help="Write files for GitHub Actions.")] = False,
-    hosted: Annotated[bool, Option(help="Write files for a hosted bot.")] = False,
-    repo: Repo = HERE,
-) -> None:
+@click.command()
+@flag("--actions", help="Write files for GitHub Actions.")
+@flag("--hosted", help="Write files for a hosted bot.")
+@options.repo
+def init(*, actions: bool, hosted: bool, repo: Path) -> None:
     """Register this repository with brat; your checkout does not change."""
     from brat.commands import init_repository
 
@@ -81,17 +64,13 @@ def init(
     init_repository.init(repo)
 
 
-def setup(
-    *,
-    local: Annotated[
-        bool,
-        Option("--local", help="Write files here instead of opening a pull request."),
-    ] = False,
-    ci: Annotated[str, Option(metavar="FILE", help="The CI workflow's filename.")] = "",
-    undo: Annotated[bool, Option("--undo", help="Undo what brat setup did.")] = False,
-    yes: Annotated[bool, Option("--yes", help="Do not ask for confirmation.")] = False,
-    repo: Repo = HERE,
-) -> None:
+@click.command()
+@flag("--local", help="Write files here instead of opening a pull request.")
+@click.option("--ci", metavar="FILE", default="", help="The CI workflow's filename.")
+@flag("--undo", help="Undo what brat setup did.")
+@flag("--yes", help="Do not ask for confirmation.")
+@options.repo
+def setup(*, local: bool, ci: str, undo: bool, yes: bool, repo: Path) -> None:
     """Set up this repository on GitHub: list all steps, ask you, then apply them."""
     from brat.commands import setup as setting_up
     from brat.terminal.console import agrees, typed_key
@@ -104,12 +83,11 @@ def setup(
     sys.exit(setting_up.setup(repo, choices, agreed))
 
 
-def uninstall(
-    *,
-    remote: Annotated[str | None, Option(help="Also clean up this remote.")] = None,
-    yes: Annotated[bool, Option("--yes", help="Do not ask for confirmation.")] = False,
-    repo: Repo = HERE,
-) -> None:
+@click.command()
+@click.option("--remote", help="Also clean up this remote.")
+@flag("--yes", help="Do not ask for confirmation.")
+@options.repo
+def uninstall(remote: str | None, *, yes: bool, repo: Path) -> None:
     """List what brat left in this repository, ask you, and then remove it."""
     from brat.commands import init_repository as uninstalling
     from brat.repository.checkout import find
@@ -123,20 +101,27 @@ def uninstall(
 
 
 @mayor.command("start")
+@click.option(
+    "--task",
+    required=True,
+    multiple=True,
+    help="What to do, or a task list. Repeat it for more tasks.",
+)
+@options.title
+@options.headless
+@options.timeout
+@flag("--plan-only", help="Wait for your approval.")
+@options.as_json
+@options.repo
 def mayor_start(
-    task: Annotated[
-        list[str], Option(help="What to do, or a task list. Repeat it for more tasks.")
-    ],
+    task: tuple[str, ...],
+    title: str | None,
+    timeout: str | None,
     *,
-    title: Title = None,
-    headless: Annotated[bool, Option(help="Run until the convoy has ended.")] = False,
-    timeout: Annotated[
-        str | None,
-        Option(help="With --headless: a time limit, such as 30m; default: 2h."),
-    ] = None,
-    plan_only: Annotated[bool, Option(help="Wait for your approval.")] = False,
-    as_json: Json = False,
-    repo: Repo = HERE,
+    headless: bool,
+    plan_only: bool,
+    as_json: bool,
+    repo: Path,
 ) -> None:
     """Open an issue with the label `brat` and plan its convoy."""
     from brat.commands import start_convoy
@@ -171,8 +156,12 @@ _ROLES: Final = (
 )
 
 
-def _role_run(role: str) -> Callable[..., None]:
-    def run(*, once: Once = False, watch: Watch = False, repo: Repo = HERE) -> None:
+def _role_run(role: str, text: str) -> click.Command:
+    @click.command("run", help=text)
+    @flag("--once", help="Run one round, then exit.")
+    @flag("--watch", help="Keep running and wait for more work.")
+    @options.repo
+    def run(*, once: bool, watch: bool, repo: Path) -> None:
         from brat.commands import run_loop
 
         sys.exit(run_loop.run_role(role, repo, once=once, watch=watch))
@@ -180,12 +169,13 @@ def _role_run(role: str) -> Callable[..., None]:
     return run
 
 
-def up(
-    *,
-    dashboard: Annotated[bool, Option(help="Open the dashboard in a browser.")] = True,
-    port: Port = 5173,
-    repo: Repo = HERE,
-) -> None:
+@click.command()
+@click.option(
+    "--dashboard/--no-dashboard", default=True, help="Open the dashboard in a browser."
+)
+@options.port
+@options.repo
+def up(port: int, *, dashboard: bool, repo: Path) -> None:
     """Run all roles until interrupted, with the dashboard."""
     from brat.commands import run_loop
 
@@ -193,9 +183,11 @@ def up(
 
 
 @task_words.command("show")
-def task_show(
-    number: Number, *, convoy: Convoy = None, as_json: Json = False, repo: Repo = HERE
-) -> None:
+@options.number
+@options.convoy
+@options.as_json
+@options.repo
+def task_show(number: int, convoy: str | None, *, as_json: bool, repo: Path) -> None:
     """Show one task in full."""
     from brat.commands import print_views
 
@@ -203,24 +195,35 @@ def task_show(
 
 
 @config.command("check")
-def config_check(repo: Repo = HERE) -> None:
+@options.repo
+def config_check(repo: Path) -> None:
     """Check .brat/config.toml."""
     from brat.commands import init_repository
 
     init_repository.config_check(repo)
 
 
+@click.command()
+@click.option(
+    *("--dir", "directory"),
+    type=FOLDER,
+    help="Where to create and keep the project.",
+)
+@options.as_json
+@flag("--chaos", help="Kill the bot repeatedly.")
+@click.option("--seed", type=options.Whole(), help="The random seed for --chaos.")
+@flag("--with-ui", "ui", help="Also open the dashboard.")
+@click.option("--engine", default="shell", help="A real agent, such as codex.")
+@click.option("--model", help="The model; its key must be set.")
 def demo(
+    directory: Path | None,
+    seed: int | None,
+    engine: str,
+    model: str | None,
     *,
-    directory: Annotated[
-        Path | None, Option("--dir", help="Where to create and keep the project.")
-    ] = None,
-    as_json: Json = False,
-    chaos: Annotated[bool, Option(help="Kill the bot repeatedly.")] = False,
-    seed: Annotated[int | None, Option(help="The random seed for --chaos.")] = None,
-    ui: Annotated[bool, Option("--with-ui", help="Also open the dashboard.")] = False,
-    engine: Annotated[str, Option(help="A real agent, such as codex.")] = "shell",
-    model: Annotated[str | None, Option(help="The model; its key must be set.")] = None,
+    as_json: bool,
+    chaos: bool,
+    ui: bool,
 ) -> None:
     """Run the whole loop on a local sample project, without an account."""
     from brat.demo import demo_run, sample as engines
@@ -237,11 +240,10 @@ def demo(
     )
 
 
-daemon: Final = group("The background bot on this machine.")
-
-
 @daemon.command("start")
-def daemon_start(*, port: Port = 5173, repo: Repo = HERE) -> None:
+@options.port
+@options.repo
+def daemon_start(port: int, repo: Path) -> None:
     """Run all roles in the background, with the dashboard."""
     from brat.commands import run_loop
 
@@ -249,7 +251,8 @@ def daemon_start(*, port: Port = 5173, repo: Repo = HERE) -> None:
 
 
 @daemon.command("stop")
-def daemon_stop(repo: Repo = HERE) -> None:
+@options.repo
+def daemon_stop(repo: Path) -> None:
     """Stop the bot; unfinished work continues at the next start."""
     from brat.commands import run_loop
 
@@ -257,7 +260,8 @@ def daemon_stop(repo: Repo = HERE) -> None:
 
 
 @daemon.command("status")
-def daemon_status(repo: Repo = HERE) -> None:
+@options.repo
+def daemon_status(repo: Path) -> None:
     """Show whether the bot is running, since when, its dashboard and its log."""
     from brat.commands import run_loop
 
@@ -265,7 +269,9 @@ def daemon_status(repo: Repo = HERE) -> None:
 
 
 @daemon.command("run")
-def daemon_run(*, port: Port = 5173, repo: Repo = HERE) -> None:
+@options.port
+@options.repo
+def daemon_run(port: int, repo: Path) -> None:
     """Run in the foreground, for a service manager."""
     from brat.commands import run_loop
 

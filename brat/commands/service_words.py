@@ -5,81 +5,104 @@ the other commands read, with the rights of whoever started it.
 """
 
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Any, Final
 
-import typer
-from typer import Argument, Option
+import click
 
-from brat.commands.options import HERE, Json, Repo, group
-from brat.terminal.console import LogForm, write
-from grite.errors import BratError
+from brat.commands import options
+from brat.commands.options import FOLDER, HERE, Whole, Words, flag, group
 
 log: Final = group("The log: what happened, in order.")
 lock: Final = group("Leases: who holds a path, a port or an issue.")
+bot: Final = group("The bot on GitHub: create its App and run it.")
+workflow: Final = group("Patterns: templates that plan a convoy (docs/workflows.md).")
 
-Resource = Annotated[str, Argument(help="repo:, path:, issue:, port: or service:NAME.")]
-Ttl = Annotated[int, Option(min=1, max=86_400, help="How long, in seconds.")]
+_resource: Final = click.argument(
+    "resource", help="repo:, path:, issue:, port: or service:NAME."
+)
+_ttl: Final = click.option(
+    "--ttl", type=Whole(1, 86_400), default=300, help="How long, in seconds."
+)
+_pattern: Final = click.argument("name", help="The pattern; see brat workflow list.")
 
 
-def add_service_words(app: typer.Typer) -> None:
+def _newest(number: int) -> Callable[[Any], Any]:
+    return click.option(
+        *("-n", "number"),
+        type=Whole(0),
+        default=number,
+        help="How many lines to print.",
+    )
+
+
+def add_service_words(tree: Words) -> None:
     """Add all of these words to the command line."""
     groups = {"workflow": workflow, "log": log, "lock": lock, "bot": bot}
     for name, words in groups.items():
-        app.add_typer(words, name=name)
-    app.command()(doctor)
-    app.command()(mcp)
+        tree.add_command(words, name)
+    tree.add_command(doctor)
+    tree.add_command(mcp)
 
 
 @log.command("show")
-def log_show(
-    number: Annotated[int, Option("-n", min=0, help="How many lines to print.")] = 50,
-    repo: Repo = HERE,
-) -> None:
+@click.option(
+    "-n", "number", type=Whole(0), default=50, help="How many lines to print."
+)
+@options.repo
+def log_show(number: int, repo: Path) -> None:
     """Print the newest events."""
-    from brat.repository import log_reader
-
-    for line in log_reader.newest_lines(log_reader.log_repository(repo), number):
-        write(log_reader.shown_line(line))
+    _print_newest(number, repo)
 
 
 @log.command("tail")
-def log_tail(
-    *,
-    following: Annotated[bool, Option("-f", help="Wait for new events.")] = False,
-    number: Annotated[int, Option("-n", min=0, help="How many lines to print.")] = 10,
-    repo: Repo = HERE,
-) -> None:
+@flag("-f", "following", help="Wait for new events.")
+@click.option(
+    "-n", "number", type=Whole(0), default=10, help="How many lines to print."
+)
+@options.repo
+def log_tail(number: int, *, following: bool, repo: Path) -> None:
     """Print the newest events; with -f, follow new ones."""
-    log_show(number, repo)
+    _print_newest(number, repo)
     if following:
         from brat.repository import log_reader
+        from brat.terminal.console import write
 
         for line in log_reader.follow_lines(log_reader.log_repository(repo)):
             write(line)
 
 
+def _print_newest(number: int, repo: Path) -> None:
+    from brat.repository import log_reader
+    from brat.terminal.console import write
+
+    for line in log_reader.newest_lines(log_reader.log_repository(repo), number):
+        write(log_reader.shown_line(line))
+
+
 @log.command("export")
-def log_export(
-    form: Annotated[
-        Literal["json", "md"],
-        Option("--format", help="The output format; default: json."),
-    ] = "json",
-    repo: Repo = HERE,
-) -> None:
+@click.option(
+    *("--format", "form"),
+    type=click.Choice(("json", "md")),
+    default="json",
+    help="The output format; default: json.",
+)
+@options.repo
+def log_export(form: str, repo: Path) -> None:
     """Write the whole log to standard output."""
     from brat.repository import log_reader
+    from brat.terminal.console import write
 
     some = log_reader.log_entries(log_reader.log_repository(repo))
     write(log_reader.as_json(some) if form == "json" else log_reader.as_markdown(some))
 
 
 @log.command("adopt")
-def log_adopt(
-    head: Annotated[str, Argument(help="The full ID of the newest commit to trust.")],
-    repo: Repo = HERE,
-) -> None:
+@click.argument("head", help="The full ID of the newest commit to trust.")
+@options.repo
+def log_adopt(head: str, repo: Path) -> None:
     """Mark a log as trusted up to an inspected commit, with this machine's key."""
     from brat.commands import log_commands
 
@@ -87,7 +110,9 @@ def log_adopt(
 
 
 @lock.command("status")
-def lock_status(*, as_json: Json = False, repo: Repo = HERE) -> None:
+@options.as_json
+@options.repo
+def lock_status(*, as_json: bool, repo: Path) -> None:
     """Show the locks and who holds them."""
     from brat.commands import log_commands as leases
 
@@ -95,7 +120,10 @@ def lock_status(*, as_json: Json = False, repo: Repo = HERE) -> None:
 
 
 @lock.command("acquire")
-def lock_acquire(resource: Resource, ttl: Ttl = 300, repo: Repo = HERE) -> None:
+@_resource
+@_ttl
+@options.repo
+def lock_acquire(resource: str, ttl: int, repo: Path) -> None:
     """Lock a resource, so no task that needs it can start."""
     from brat.commands import log_commands as leases
 
@@ -103,7 +131,10 @@ def lock_acquire(resource: Resource, ttl: Ttl = 300, repo: Repo = HERE) -> None:
 
 
 @lock.command("renew")
-def lock_renew(resource: Resource, ttl: Ttl = 300, repo: Repo = HERE) -> None:
+@_resource
+@_ttl
+@options.repo
+def lock_renew(resource: str, ttl: int, repo: Path) -> None:
     """Extend a lease."""
     from brat.commands import log_commands as leases
 
@@ -111,33 +142,34 @@ def lock_renew(resource: Resource, ttl: Ttl = 300, repo: Repo = HERE) -> None:
 
 
 @lock.command("release")
-def lock_release(resource: Resource, repo: Repo = HERE) -> None:
+@_resource
+@options.repo
+def lock_release(resource: str, repo: Path) -> None:
     """Release a resource."""
     from brat.commands import log_commands as leases
 
     sys.exit(leases.change_lease(repo, "release", resource))
 
 
+@click.command()
+@flag("--fix", help="Repair what can be repaired.")
+@flag("--engines", help="Check the engines.")
+@click.option(
+    "--github",
+    type=FOLDER,
+    help="Check the App and repositories in this settings file.",
+)
+@click.option(
+    "--bundle", type=FOLDER, help="Write a .tar.gz without secrets for a bug report."
+)
+@options.repo
 def doctor(
-    *,
-    fix: Annotated[bool, Option("--fix", help="Repair what can be repaired.")] = False,
-    engines: Annotated[bool, Option("--engines", help="Check the engines.")] = False,
-    github: Annotated[
-        Path | None,
-        Option(
-            "--github", help="Check the App and repositories in this settings file."
-        ),
-    ] = None,
-    bundle: Annotated[
-        Path | None,
-        Option("--bundle", help="Write a .tar.gz without secrets for a bug report."),
-    ] = None,
-    repo: Repo = HERE,
+    github: Path | None, bundle: Path | None, *, fix: bool, engines: bool, repo: Path
 ) -> None:
     """Check git, the registration, the log, its checkpoint and the leases."""
     if github is not None:
         if bundle is not None:
-            raise typer.BadParameter("--bundle cannot be combined with --github")
+            raise click.UsageError("--bundle cannot be combined with --github")
         from brat.commands import serve_bot
 
         sys.exit(serve_bot.examine(github, fix=fix))
@@ -153,39 +185,42 @@ def doctor(
     )
 
 
-bot: Final = group("The bot on GitHub: create its App and run it.")
-
-SettingsFile = Annotated[Path, Argument(help="The file that brat bot manifest writes.")]
-
-
 @bot.command("serve")
-def serve(
-    settings: SettingsFile = Path("bot.json"),
-    *,
-    poll: Annotated[
-        bool,
-        Option("--poll", help="Poll GitHub; the bot then needs no public address."),
-    ] = False,
-    log: Annotated[LogForm, Option("--log", help="The log's format.")] = LogForm.TEXT,
-) -> None:
+@click.argument(
+    "settings",
+    type=FOLDER,
+    default="bot.json",
+    help="The file that brat bot manifest writes.",
+)
+@flag("--poll", help="Poll GitHub; the bot then needs no public address.")
+@click.option(
+    *("--log", "form"),
+    type=click.Choice(("text", "json")),
+    default="text",
+    help="The log's format.",
+)
+def serve(settings: Path, form: str, *, poll: bool) -> None:
     """Serve every repository listed in the settings, until stopped."""
     from brat.commands import serve_bot
+    from brat.terminal.console import LogForm
 
-    serve_bot.serve(settings, poll=poll, form=log)
+    serve_bot.serve(settings, poll=poll, form=LogForm(form))
 
 
 @bot.command("manifest")
+@click.option(
+    "--folder", type=FOLDER, default=HERE, help="Where to put the key and settings."
+)
+@click.option("--name", default="brat", help="The App's name.")
+@click.option("--org", default="", help="The App's organization; default: you.")
+@click.option("--url", default="", help="The bot's address; without one, it polls.")
+@click.option(
+    "--dashboard", default="", help="The dashboard's public address; default: --url."
+)
+@click.option("--host", default="github.com", help="Your GitHub Enterprise Server.")
+@click.option("--port", type=Whole(0, 65_535), default=0, help="The local page's port.")
 def manifest(
-    folder: Annotated[Path, Option(help="Where to put the key and settings.")] = HERE,
-    *,
-    name: Annotated[str, Option(help="The App's name.")] = "brat",
-    org: Annotated[str, Option(help="The App's organization; default: you.")] = "",
-    url: Annotated[str, Option(help="The bot's address; without one, it polls.")] = "",
-    dashboard: Annotated[
-        str, Option(help="The dashboard's public address; default: --url.")
-    ] = "",
-    host: Annotated[str, Option(help="Your GitHub Enterprise Server.")] = "github.com",
-    port: Annotated[int, Option(min=0, max=65_535, help="The local page's port.")] = 0,
+    folder: Path, name: str, org: str, url: str, dashboard: str, host: str, port: int
 ) -> None:
     """Create a GitHub App with one click on a local page."""
     from bot.serving.github_app import dashboard_at
@@ -202,13 +237,10 @@ def manifest(
     serve_bot.manifest(wish, port)
 
 
-workflow: Final = group("Patterns: templates that plan a convoy (docs/workflows.md).")
-
-Pattern = Annotated[str, Argument(help="The pattern; see brat workflow list.")]
-
-
 @workflow.command("list")
-def workflow_list(*, as_json: Json = False, repo: Repo = HERE) -> None:
+@options.as_json
+@options.repo
+def workflow_list(*, as_json: bool, repo: Path) -> None:
     """Show every pattern, brat's own and the repository's."""
     from brat.commands import start_convoy
 
@@ -216,7 +248,10 @@ def workflow_list(*, as_json: Json = False, repo: Repo = HERE) -> None:
 
 
 @workflow.command("show")
-def workflow_show(name: Pattern, *, as_json: Json = False, repo: Repo = HERE) -> None:
+@_pattern
+@options.as_json
+@options.repo
+def workflow_show(name: str, *, as_json: bool, repo: Path) -> None:
     """Print one pattern's file, to read it or to use it as a starting point."""
     from brat.commands import start_convoy
 
@@ -224,31 +259,42 @@ def workflow_show(name: Pattern, *, as_json: Json = False, repo: Repo = HERE) ->
 
 
 @workflow.command("run")
+@_pattern
+@click.option("--task", required=True, help="What to do: the issue's text.")
+@click.option(
+    *("--value", "-v"),
+    multiple=True,
+    help="One of the pattern's inputs: name=value.",
+)
+@options.headless
+@options.timeout
+@options.repo
 def workflow_run(
-    name: Pattern,
+    name: str,
+    task: str,
+    value: tuple[str, ...],
+    timeout: str | None,
     *,
-    task: Annotated[str, Option(help="What to do: the issue's text.")],
-    value: Annotated[
-        list[str] | None,
-        Option("--value", "-v", help="One of the pattern's inputs: name=value."),
-    ] = None,
-    headless: Annotated[bool, Option(help="Run until the convoy has ended.")] = False,
-    timeout: Annotated[str | None, Option(help="Time limit; default: 2h.")] = None,
-    repo: Repo = HERE,
+    headless: bool,
+    repo: Path,
 ) -> None:
     """Open an issue and plan its convoy with this pattern."""
     from brat.commands import start_convoy
 
     sys.exit(
         start_convoy.run_pattern(
-            repo, name, task, value or (), headless=headless, timeout=timeout
+            repo, name, task, value, headless=headless, timeout=timeout
         )
     )
 
 
-def mcp(repo: Repo = HERE) -> None:
+@click.command()
+@options.repo
+def mcp(repo: Path) -> None:
     """Serve agents and editors over MCP on standard input and output."""
     import asyncio
+
+    from grite.errors import BratError
 
     if find_spec("mcp") is None:
         raise BratError(

@@ -1,11 +1,8 @@
 """What waits for a person, and what that person is told to do."""
 
 import shlex
-from typing import Any
 
-import typer
-from typer.core import TyperGroup
-from typer.main import get_command
+import click
 
 from bot.requests.verb import Request
 from bot.requests.verb_table import parsed
@@ -132,7 +129,7 @@ def test_whatever_pauses_one_convoy_it_is_resumed_alone_and_all_are_together() -
 
 
 def test_each_piece_of_advice_is_a_command_that_is_understood() -> None:
-    app = get_command(command_line("task"))
+    app = command_line("task")
     seen, said = set(), set()
     for story in STORIES:
         state, now = State(), story().now
@@ -147,10 +144,11 @@ def test_each_piece_of_advice_is_a_command_that_is_understood() -> None:
             assert isinstance(command, SlashCommand), line
             assert isinstance(parsed(command), Request), line
             continue
-        at: Any = app
+        at: click.Command | None = app
         _, *words = shlex.split(line)
-        while isinstance(at, TyperGroup):
-            _, at, words = at.resolve_command(typer.Context(at), words)
+        while isinstance(at, click.Group):
+            _, at, words = at.resolve_command(click.Context(at), words)
+        assert at is not None, line
         at.make_context(line, words)
     assert len(seen) > 6, seen
 

@@ -5,10 +5,9 @@ import re
 import shlex
 from functools import cache
 from pathlib import Path
-from typing import Any
 
+import click
 import pytest
-import typer
 from ruamel.yaml import YAML
 
 from bot.requests.verb_table import BY_NAME
@@ -132,22 +131,20 @@ def test_each_other_file_that_is_shown_can_be_read() -> None:
 
 
 @cache
-def whole_command_line() -> Any:  # noqa: ANN401  click's
-    return typer.main.get_command(command_line("completion"))
+def whole_command_line() -> click.Group:
+    return command_line("completion")
 
 
 def unknown(line: str) -> list[str]:
     """Return the words of a command line that no command or option has."""
-    at = whole_command_line()
+    at: click.Command = whole_command_line()
     _, *words = line.replace("\\|", "|").split()
-    while words and (below := getattr(at, "commands", {})):
-        if words[0] not in below:
-            break
-        at = below[words.pop(0)]
+    while words and isinstance(at, click.Group) and words[0] in at.commands:
+        at = at.commands[words.pop(0)]
     options = {"--help", *(name for each in at.params for name in each.opts)}
     left = [word for word in words if word.startswith("-") and word != "--"]
     return [*[word for word in left if word not in options]] + (
-        words[:1] if hasattr(at, "commands") and words[:1] != left[:1] else []
+        words[:1] if isinstance(at, click.Group) and words[:1] != left[:1] else []
     )
 
 

@@ -125,7 +125,7 @@ def test_the_rest_of_brat_is_not_loaded_for_it(kept: Kept) -> None:
     assert loaded.stdout.split() == ["1", "2", "3"]
     names = {line.rpartition("|")[2].strip() for line in loaded.stderr.splitlines()}
     assert "brat.repository.log_reader" in names
-    slow = {"typer", "rich", "aiohttp", "httpx", "pydantic", "asyncio"}
+    slow = {"click", "rich", "aiohttp", "httpx", "pydantic", "asyncio"}
     assert not names & slow
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from brat.commands.command_line import command_line
 from brat.commands.start_convoy import text_of
@@ -128,7 +128,7 @@ def read_here(line: str) -> tuple[int, str]:
     """Let this process read what is typed; return its exit status and what it says."""
     words = shlex.split(line)
     done = CliRunner().invoke(command_line(words[0]), words)
-    return done.exit_code, f"{done.output}{done.exception}".replace("│", "")
+    return done.exit_code, f"{done.output}{done.exception}"
 
 
 def test_what_cannot_be_run_is_told(

@@ -14,7 +14,7 @@ from tests.world.terminal import BRAT
 pytestmark = pytest.mark.layer("landing")
 
 ROOMS = ("brat", "bot", "runner", "convoy", "grite")
-LIBRARY = ("json", "asyncio", "msgspec", "httpx", "typer", "encodings", "site")
+LIBRARY = ("json", "asyncio", "msgspec", "httpx", "click", "encodings", "site")
 
 
 @pytest.fixture

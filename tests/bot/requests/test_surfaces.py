@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+import click
 import pytest
 from hypothesis import given, strategies as st
 
@@ -36,12 +37,9 @@ TEXT: Final = "Write it down"
 
 def typed(words: str) -> str | None:
     group, word = words.split()
-    [below] = [
-        each.typer_instance for each in APP.registered_groups if each.name == group
-    ]
-    assert below is not None
-    [found] = [each for each in below.registered_commands if each.name == word]
-    return found.help
+    below = APP.commands[group]
+    assert isinstance(below, click.Group)
+    return below.commands[word].help
 
 
 def offered(operation: str) -> list[str]:
