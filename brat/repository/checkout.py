@@ -15,7 +15,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pygit2
 
@@ -26,9 +26,11 @@ from brat.repository.registration import (
     STATE_FOLDER,
     Registration,
 )
-from convoy.text.project_tests import Proposal, propose_all
 from grite import git, objects
 from grite.errors import BratError, GitFailed, Unavailable
+
+if TYPE_CHECKING:
+    from convoy.text.project_tests import Proposal
 
 _IDS: Final = "sha1"
 _ID_FORM: Final = "extensions.objectformat"
@@ -85,8 +87,10 @@ class Checkout:
         kept = "".join(c if c.isascii() and c.isalnum() else "-" for c in name.lower())
         return "-".join(filter(None, kept.split("-")))[:39] or "you"
 
-    def propose_ci(self, kept: str | None = None) -> Proposal | None:
+    def propose_ci(self, kept: str | None = None) -> "Proposal | None":
         """Return the CI command that the files suggest; `kept` if they still do."""
+        from convoy.text.project_tests import propose_all
+
         listed = git.run(["ls-files", "-z"], cwd=self.top).stdout
         files = tuple(filter(None, listed.decode(errors="replace").split("\0")))
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final, Literal, TypeVar
 
 import msgspec
-from filelock import FileLock, Timeout
 
 from brat.repository.registration import FORGE_FOLDER
 from convoy.events.hold_events import NO_LABEL
@@ -19,6 +18,8 @@ from grite.errors import BratError
 
 def forge_in_use(folder: Path) -> bool:
     """Whether a living process has the forge in brat's folder open."""
+    from filelock import FileLock, Timeout  # slow to load
+
     lock = FileLock(folder / FORGE_FOLDER / "lock")
     try:
         lock.acquire(timeout=0)

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
-from filelock import FileLock
 from msgspec.structs import replace
 
 from grite.errors import BratError
 
 if TYPE_CHECKING:
+    from filelock import FileLock
+
     from brat.forge.resources.forge_records import Ci
     from brat.forge.storage.forge_state import Forge
 
@@ -103,8 +104,10 @@ def write(folder: Path, registration: Registration) -> None:
     beside.rename(folder / REGISTRATION)
 
 
-def turn(folder: Path) -> FileLock:
+def turn(folder: Path) -> "FileLock":
     """Return the lock under which a forge is registered, and begins to be served."""
+    from filelock import FileLock  # slow to load
+
     return FileLock(folder / "register.lock")
 
 
