@@ -6,7 +6,7 @@ import pytest
 
 from grite.errors import GitFailed
 from tests.world.cases import looped
-from tests.world.forge import Checkout, Town, until
+from tests.world.forge import REPO, Checkout, Town, until
 
 
 async def test_of_two_racing_pushes_one_wins(here: Town) -> None:
@@ -47,6 +47,29 @@ async def test_git_without_a_token_is_asked_for_one(here: Town, tmp_path: Path) 
     answer = await here.client.get(f"{here.remote}/info/refs?service=git-upload-pack")
     assert answer.status_code == 401
     assert answer.headers["WWW-Authenticate"].startswith("Basic")
+
+
+async def test_refs_are_listed_as_git_lists_them(here: Town) -> None:
+    checkout = await here.clone()
+    await checkout.commit("a.txt", "a")
+    pushed = ("main", "main:refs/heads/other", "main:refs/brat/x")
+    await checkout.git("push", "--quiet", "origin", *pushed)
+    known = here.forge.repository(REPO)
+    assert known is not None
+    bare = here.forge.bare(known).path
+    asked = ("--symref",), ("refs/brat/*",), ("HEAD",), ("no-such",), ("--tags",)
+
+    for tag in ("v1", "v2"):
+        for args in asked:
+            ours, gits = [
+                await checkout.git("ls-remote", *args[:1], where, *args[1:])
+                if args[0].startswith("-")
+                else await checkout.git("ls-remote", where, *args)
+                for where in (here.remote, str(bare))
+            ]
+            assert ours == gits, args
+        await checkout.git("tag", "-m", "One", tag)
+        await checkout.git("push", "--quiet", "origin", tag)
 
 
 async def test_a_push_that_breaks_off_moves_nothing(here: Town) -> None:

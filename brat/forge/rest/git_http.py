@@ -8,18 +8,19 @@ may say to git that it is compressed. https://git-scm.com/docs/http-protocol
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from aiohttp import hdrs, web
+from aiohttp import StreamReader, hdrs, web
 
 from brat.forge.resources.forge_records import Repository
 from brat.forge.resources.wire import Refused
 from brat.forge.rest.git_process import FLUSH, feed, git_process
 from brat.forge.rest.rest_call import Extension, authenticate, visible
 from brat.forge.storage.forge_state import Caller
+from brat.forge.storage.git_storage import Bare
 
 if TYPE_CHECKING:
     from brat.forge.service.running_forge import Service
@@ -39,10 +40,78 @@ def _listed(refs: Mapping[str, str], able: bytes) -> bytes:
 
     https://git-scm.com/docs/gitprotocol-pack#_reference_discovery
     """
-    named = [f"{at} {ref}".encode() for ref, at in refs.items()]
-    named = named or [b"%s capabilities^{}" % (b"0" * 40)]
-    named[0] += b"\0" + able
-    return b"".join(b"%04x%s\n" % (len(line) + 5, line) for line in named) + FLUSH
+    named = [f"{at} {ref}" for ref, at in refs.items()]
+    named = named or [f"{'0' * 40} capabilities^{{}}"]
+    named[0] += f"\0{able.decode()}"
+    return b"".join(map(_line, named)) + FLUSH
+
+
+_LS_REFS: Final = b"command=ls-refs"
+_MOST_ASKED: Final = CHUNK
+"""Bytes of a request for refs that are read before git reads the rest."""
+_DELIMITER: Final = 1
+_LEAST_PACKET: Final = 4
+
+
+def _asked(body: bytes) -> list[str] | None:
+    """Return the arguments of a whole request for refs; None: git is to read it.
+
+    https://git-scm.com/docs/gitprotocol-v2#_ls_refs
+    """
+    lines: list[str] = []
+    at, is_begun = 0, False
+    while at < len(body):
+        try:
+            size = int(body[at : at + 4], 16)
+        except ValueError:
+            return None
+        if size == 0:
+            return lines if body[4:].startswith(_LS_REFS) else None
+        if size >= _LEAST_PACKET and is_begun:
+            lines.append(body[at + 4 : at + size].decode(errors="replace").strip())
+        is_begun |= size == _DELIMITER
+        at += max(size, _LEAST_PACKET)
+    return None
+
+
+def _told(bare: Bare, asked: Collection[str]) -> bytes | None:
+    """Answer as `git upload-pack` does; None: a tag is to be peeled, which git does."""
+    begins = tuple(
+        each.removeprefix("ref-prefix ")
+        for each in asked
+        if each.startswith("ref-prefix ")
+    )
+    refs, head = bare.refs(), bare.head
+    if "peel" in asked and any(
+        name.startswith("refs/tags/") and name.startswith(begins or "") for name in refs
+    ):
+        return None
+    shown = {"HEAD": refs[head]} | refs if head in refs else refs
+    lines = [
+        f"{at} {name}"
+        + f" symref-target:{head}" * (name == "HEAD" and "symrefs" in asked)
+        for name, at in shown.items()
+        if name.startswith(begins or "")
+    ]
+    if head not in refs and "unborn" in asked and "HEAD".startswith(begins or ""):
+        lines.insert(0, f"unborn HEAD symref-target:{head}")
+    return b"".join(map(_line, lines)) + FLUSH
+
+
+def _line(text: str) -> bytes:
+    """Return a line as it is sent.
+
+    https://git-scm.com/docs/gitprotocol-common#_pkt_line_format
+    """
+    data = f"{text}\n".encode()
+    return b"%04x%s" % (len(data) + 4, data)
+
+
+async def _rest(first: bytes, content: StreamReader) -> AsyncIterator[bytes]:
+    if first:
+        yield first
+    async for chunk in content.iter_any():
+        yield chunk
 
 
 _Endpoint = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -142,16 +211,22 @@ class GitHttp:
 
     async def _upload(self, request: web.Request) -> web.StreamResponse:
         visit = self._visit(request, "git-upload-pack")
-        answer = web.StreamResponse(
-            headers=_NO_CACHE
-            | {hdrs.CONTENT_TYPE: "application/x-git-upload-pack-result"}
-        )
+        kind = {hdrs.CONTENT_TYPE: "application/x-git-upload-pack-result"}
+        first = await request.content.readany()
+        if "version=2" in visit.protocol and first[4:].startswith(_LS_REFS):
+            while len(first) < _MOST_ASKED and not request.content.at_eof():
+                first += await request.content.readany()
+            bare, asked = self._service.forge.bare(visit.repo), _asked(first)
+            told = None if asked is None else _told(bare, asked)
+            if told is not None:
+                return web.Response(body=told, headers=_NO_CACHE | kind)
+        answer = web.StreamResponse(headers=_NO_CACHE | kind)
         await answer.prepare(request)
         try:
             args = ("upload-pack", "--stateless-rpc")
-            asked = git_process(*args, bare=self._bare(visit), protocol=visit.protocol)
-            async with asked as process, asyncio.TaskGroup() as tasks:
-                tasks.create_task(feed(process, request.content.iter_any()))
+            served = git_process(*args, bare=self._bare(visit), protocol=visit.protocol)
+            async with served as process, asyncio.TaskGroup() as tasks:
+                tasks.create_task(feed(process, _rest(first, request.content)))
                 assert process.stdout is not None  # noqa: S101  it is a pipe
                 while chunk := await process.stdout.read(CHUNK):
                     await answer.write(chunk)

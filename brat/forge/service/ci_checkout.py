@@ -166,14 +166,13 @@ def _prepare(bare: Bare, work: Path) -> None:
     """
     try:
         pygit2.init_repository(str(work))
-        refs = Bare(bare.path).refs()  # opened anew: this may be another thread
+        anew = Bare(bare.path)  # this may be another thread
+        refs, name = anew.refs(), anew.head.removeprefix(_HEADS)
     except pygit2.GitError as error:
         raise Unavailable(f"the checkout cannot be prepared: {error}") from error
     borrowed = work / ".git" / "objects" / "info" / "alternates"
     borrowed.parent.mkdir(parents=True, exist_ok=True)
     borrowed.write_text(f"{bare.path / 'objects'}\n")
-    head = (bare.path / "HEAD").read_text(encoding="utf-8").strip()
-    name = head.removeprefix(f"ref: {_HEADS}")
     named = _TAGS, _ORIGIN
     known = {ref: target for ref, target in refs.items() if ref.startswith(named)}
     if tip := refs.get(_HEADS + name):

@@ -70,6 +70,11 @@ class Bare:
         except (KeyError, ValueError):  # ValueError: not a name git would take
             return None
 
+    @property
+    def head(self) -> str:
+        """The full name of the default branch, which may not exist yet."""
+        return str(self.git.lookup_reference("HEAD").target)
+
     def tip(self, branch: str) -> str | None:
         """Return the tip of a branch, given without refs/heads/."""
         return self.ref(f"refs/heads/{branch}")
