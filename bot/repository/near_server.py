@@ -1,11 +1,14 @@
 """Looks and pushes to a git server of this machine, without git's own client.
 
-git's client starts two processes to look and five to push; here one packs what is
-pushed. The answers have the form of git's, so that one place judges both.
+git's client starts two processes to look and five to push; here none is started. The
+answers have the form of git's, so that one place judges both.
 https://git-scm.com/docs/gitprotocol-http, https://git-scm.com/docs/gitprotocol-pack
 """
 
+import hashlib
 import re
+import struct
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -16,9 +19,11 @@ from typing import Final
 from urllib.parse import urlsplit
 
 import pygit2
+from pygit2.enums import FileMode
 
 from grite import git, outbound
 from grite.errors import Unavailable
+from grite.objects import UNREADABLE
 from grite.remote import RefUpdate, Remote
 
 _LOOK, _PUSH = "git-upload-pack", "git-receive-pack"
@@ -28,7 +33,17 @@ _NONE: Final = "0" * 40
 _ABLE: Final = "report-status side-band-64k"
 _REPORT, _SAID, _FATAL = 1, 2, 3
 """The bands of an answer; the last two are for people."""
-_PACK: Final = ("pack-objects", "--stdout", "--revs", "--thin", "--delta-base-offset")
+_PACK: Final = (
+    "pack-objects",
+    "--stdout",
+    "--revs",
+    "--thin",
+    "--delta-base-offset",
+    "-q",
+)
+_MOST_OBJECTS: Final = 1000
+_MOST_BYTES: Final = 4 << 20
+"""More than this git packs itself."""
 _VERSION: Final = {"Git-Protocol": "version=2"}
 
 
@@ -115,13 +130,13 @@ class NearRemote(Remote, frozen=True):
         if not news:
             return order
         repo = pygit2.Repository(str(self.mirror))
-        revs = (*news, *(f"^{at}" for at in theirs if at in repo))
-        packed = git.run(
-            (*_PACK, "-q"),
-            cwd=self.mirror,
-            stdin="".join(f"{each}\n" for each in revs).encode(),
-        )
-        return order + packed.stdout
+        known = [at for at in theirs if at in repo]
+        try:
+            return order + _packed(repo, news, known)
+        except (_TooMuch, *UNREADABLE):  # a commit may have been given by its tag
+            revs = (*news, *(f"^{at}" for at in known))
+            stdin = "".join(f"{each}\n" for each in revs).encode()
+            return order + git.run(_PACK, cwd=self.mirror, stdin=stdin).stdout
 
     def _asked(
         self,
@@ -148,6 +163,66 @@ class NearRemote(Remote, frozen=True):
         told = "".join(f"remote: {each}\n" for each in _text(body).splitlines())
         said = f"unable to access '{self.url}': The requested URL returned error"
         return git.Completed(128, b"", git.redacted(f"{told}fatal: {said}: {status}"))
+
+
+class _TooMuch(Exception):
+    """It is worth a process that finds what is alike."""
+
+
+def _packed(
+    repo: pygit2.Repository, news: Sequence[str], theirs: Sequence[str]
+) -> bytes:
+    """Return what these commits lead to and those do not, as git packs it.
+
+    https://git-scm.com/docs/gitformat-pack
+    """
+    walk = repo.walk(news[0])
+    for each in news[1:]:
+        walk.push(each)
+    for each in theirs:
+        walk.hide(each)
+    found: dict[pygit2.Oid, None] = {}
+    for commit in walk:
+        found[commit.id] = None
+        before = [parent.tree for parent in commit.parents]
+        if commit.tree not in before:
+            found[commit.tree.id] = None
+            found |= dict.fromkeys(_new_entries(commit.tree, before))
+        if len(found) > _MOST_OBJECTS:
+            raise _TooMuch
+    entries, size = [], 0
+    for oid in found:
+        kind, data = repo.read(oid)
+        size += len(data)
+        if size > _MOST_BYTES:
+            raise _TooMuch
+        entries.append(_entry_head(kind, len(data)) + zlib.compress(data, 1))
+    pack = b"PACK" + struct.pack(">II", 2, len(entries)) + b"".join(entries)
+    return pack + hashlib.sha1(pack, usedforsecurity=False).digest()
+
+
+def _new_entries(
+    tree: pygit2.Tree, before: Sequence[pygit2.Tree]
+) -> Iterator[pygit2.Oid]:
+    """Yield what is below a tree and in none of these at the same place."""
+    for entry in tree:
+        name = entry.name or ""
+        same = [each[name] for each in before if name in each]
+        if entry in same or entry.filemode == FileMode.COMMIT:  # a submodule's
+            continue
+        yield entry.id
+        if isinstance(entry, pygit2.Tree):
+            yield from _new_entries(
+                entry, [each for each in same if isinstance(each, pygit2.Tree)]
+            )
+
+
+def _entry_head(kind: int, size: int) -> bytes:
+    head, byte, left = b"", kind << 4 | size & 0xF, size >> 4
+    while left:
+        head += bytes([byte | 0x80])
+        byte, left = left & 0x7F, left >> 7
+    return head + bytes([byte])
 
 
 def _answered(body: bytes) -> tuple[dict[str, str], str]:

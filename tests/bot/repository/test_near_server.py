@@ -1,14 +1,17 @@
 """A server of this machine takes looks and pushes without git's client, told alike."""
 
+import random
 import re
 from pathlib import Path
 
 import pytest
 
 from bot.repository.near_server import remote_at
+from grite import git
 from grite.errors import BratError
 from grite.remote import RefUpdate, Remote, ensure_mirror
 from tests.grite.commits import hook, two
+from tests.world.cases import looped
 from tests.world.remotes import Address, by_http
 
 X, Y = "refs/heads/x", "refs/heads/y"
@@ -74,6 +77,85 @@ def test_the_outcome_is_git_s(tmp_path: Path) -> None:
 
     assert outcomes[0] == outcomes[1]
     assert "no refs/heads/y" in "".join(outcomes[0]), "the hook did not run"
+
+
+HISTORY = """\
+commit refs/heads/x
+mark :1
+committer a <a> 1 +0000
+data 0
+M 100644 inline a/b/c
+data 1
+1
+M 120000 inline link
+data 3
+a/b
+M 160000 {one} module
+
+commit refs/heads/x
+mark :2
+committer a <a> 2 +0000
+data 0
+C a/b/c a/b/d
+R a/b/c c
+
+commit refs/heads/y
+mark :3
+committer a <a> 3 +0000
+data 0
+from :2
+M 100644 inline link/e
+data 1
+2
+D a/b/d
+
+commit refs/heads/x
+mark :4
+committer a <a> 4 +0000
+data 0
+M 100755 inline c
+data {size}
+{text}
+D module
+
+commit refs/heads/x
+mark :5
+committer a <a> 5 +0000
+data 0
+merge :3
+M 100644 inline a/b
+data 0
+
+commit refs/heads/x
+mark :6
+committer a <a> 6 +0000
+data 0
+
+"""
+"""Files that move, change their kind and stay, a submodule, and nothing new."""
+
+
+@looped(1, 5_000_000)
+def test_what_is_pushed_arrives_whole(size: int, tmp_path: Path) -> None:
+    folder = tmp_path / str(size)
+    folder.mkdir()
+    mirror = folder / "mirror.git"
+    ensure_mirror(mirror)
+    text = random.Random(1).randbytes(size).hex()[:size]  # noqa: S311
+    made = HISTORY.format(one="1" * 40, size=size, text=text)
+    git.run(["fast-import", "--quiet"], cwd=mirror, stdin=made.encode())
+    listed = git.run(["rev-list", "--reverse", "refs/heads/x"], cwd=mirror)
+    commits = listed.stdout.decode().split()
+    assert len(commits) == 6
+    with by_http(folder) as address:
+        own, before = remote_at(address.url, mirror, address.token), None
+        for commit in commits:  # git refuses one that leads to what is not there
+            own.push([RefUpdate(X, commit, before)], atomic=True)
+            before = commit
+        own.push([RefUpdate(Y, commits[-1], None)], atomic=True)
+        own.push([RefUpdate("refs/tags/v", commits[0], None)], atomic=True)
+
+        git.run(["fsck", "--full", "--strict"], cwd=address.bare)
 
 
 def test_only_a_server_of_this_machine_is_near(tmp_path: Path) -> None:
