@@ -73,6 +73,11 @@ Receive = Callable[["Service", Caller, Repository, StreamReader], Awaitable[byte
 """Takes a push and returns the answer; raises `Refused` if it is none."""
 HIDDEN: Final = "receive.hideRefs=refs/pull"
 """Nobody pushes pull requests. https://git-scm.com/docs/git-config#Documentation/git-config.txt-transferhideRefs"""
+_NO_OTHERS: Final = "core.alternateRefsCommand=true"
+"""Objects just taken in borrow from the repository itself, whose refs git knows.
+
+It would list them in a process. https://git-scm.com/docs/git-receive-pack#_quarantine_environment
+"""
 FLUSH: Final = b"0000"
 MOST_COMMANDS: Final = 1 << 20
 """Bytes of ref commands in one push."""
@@ -93,7 +98,8 @@ async def receive_pack(
 
     async with service.lock(repo):
         before = {name: bare.ref(name) for name in names}
-        args = ("-c", HIDDEN, "receive-pack", "--stateless-rpc")
+        settings = ("-c", HIDDEN, "-c", _NO_OTHERS)
+        args = (*settings, "receive-pack", "--stateless-rpc")
         async with git_process(*args, bare=bare.path) as process:
             assert process.stdout is not None  # noqa: S101  it is a pipe
             async with asyncio.TaskGroup() as tasks:
