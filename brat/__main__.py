@@ -6,9 +6,6 @@ import os
 import sys
 from contextlib import suppress
 
-VALUES = "__complete"
-"""The word by which a shell asks for values while somebody types."""
-
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 _OF_A_REPOSITORY = (
     *("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX"),
@@ -50,11 +47,6 @@ def main() -> None:
     for name in _OF_A_REPOSITORY:
         os.environ.pop(name, None)  # noqa: TID251  every git that we start would heed it
     _open_streams()
-    if sys.argv[1:2] == [VALUES]:  # before anything slow is loaded
-        from brat.status.find_task import tell_values
-
-        tell_values(sys.argv[2:])
-        return
     if sys.argv[1:] in (["--version"], ["version"]):
         from bot import VERSION
 
@@ -68,7 +60,10 @@ def main() -> None:
 
     try:
         words = _words(sys.argv[1:])
-        line = command_line("".join(words[:1]))
+        typed = words
+        if "_BRAT_COMPLETE" in os.environ:  # noqa: TID251  a shell completes a line
+            typed = os.environ.get("COMP_WORDS", "").split()[1:]  # noqa: TID251
+        line = command_line("".join(typed[:1]))
         sys.exit(line.main(words, prog_name="brat", standalone_mode=False))
     except click.ClickException as error:
         error.show()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 import click
+from click.shell_completion import shell_complete
 
 from bot import VERSION
 from brat.commands import look_words, options, run_words, service_words
@@ -168,6 +169,7 @@ def _at_the_top(word: str, subject: str) -> Decide:
         "about",
         required=False,
         metavar=f"[{subject}]",
+        shell_complete=options.known("subjects"),
         help="Default: the only one waiting for this decision.",
     )
     return which(told(decide) if word == "retry" else decide)
@@ -185,10 +187,7 @@ for _word, (_subject, _text) in _WORDS.items():
 )
 def completion(shell: str) -> None:
     """Print a script that lets your shell complete commands, convoys and tasks."""
-    from brat.commands.completion import places, script_of
-    from brat.terminal.console import write
-
-    write(script_of(shell, places(_brat)))
+    shell_complete(_brat, {}, "brat", "_BRAT_COMPLETE", f"{shell}_source")
 
 
 def command_line(first: str) -> Words:
@@ -197,6 +196,6 @@ def command_line(first: str) -> Words:
     The table of verbs is slow to load: words are made from it where they can be asked
     for.
     """
-    if first in (*_OF_VERBS, completion.name):
+    if first in _OF_VERBS:
         _add_verb_words()
     return _brat

@@ -40,6 +40,7 @@ def status(convoy: str | None, *, watch: bool, as_json: bool, repo: Path) -> Non
 @click.argument(
     "about",
     metavar="TASK|PULL|EDGE|CONVOY",
+    shell_complete=options.known("subjects"),
     help="A task (3), a pull request (pull-12), a wait ('1->3'), or a convoy.",
 )
 @options.convoy
@@ -57,6 +58,7 @@ def why(about: str, convoy: str | None, *, as_json: bool, repo: Path) -> None:
     "about",
     required=False,
     metavar="[TASK|CONVOY]",
+    shell_complete=options.known("subjects"),
     help="Default: the active convoy.",
 )
 @flag("--stat", help="List changed files only.")
@@ -79,7 +81,9 @@ def pull(repo: Path) -> None:
 
 
 @click.command()
-@click.option("--convoy", help="Only this convoy.")
+@click.option(
+    "--convoy", shell_complete=options.known("convoys"), help="Only this convoy."
+)
 @options.as_json
 @options.repo
 def cost(convoy: str | None, *, as_json: bool, repo: Path) -> None:
@@ -100,7 +104,12 @@ def queue(*, as_json: bool, repo: Path) -> None:
 
 
 @click.command()
-@click.argument("convoy", required=False, help="Default: the active convoy.")
+@click.argument(
+    "convoy",
+    required=False,
+    shell_complete=options.known("convoys"),
+    help="Default: the active convoy.",
+)
 @click.option("--out", type=FOLDER, help="Default: brat-CONVOY.html.")
 @options.repo
 def report(convoy: str | None, out: Path | None, repo: Path) -> None:
@@ -165,7 +174,11 @@ def session_tail(
 
 
 @session_words.command("show")
-@click.argument("name", help="CONVOY/TASK/ATTEMPT; see brat session list.")
+@click.argument(
+    "name",
+    shell_complete=options.known("sessions"),
+    help="CONVOY/TASK/ATTEMPT; see brat session list.",
+)
 @options.as_json
 @options.repo
 def session_show(name: str, *, as_json: bool, repo: Path) -> None:

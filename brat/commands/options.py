@@ -3,9 +3,11 @@
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import click
+
+Kind = Literal["convoys", "tasks", "sessions", "subjects"]
 
 HERE: Final = Path()
 FOLDER: Final = click.Path(path_type=Path)
@@ -45,6 +47,19 @@ def flag(*names: str, help: str) -> Callable[[Any], Any]:  # noqa: A002  as clic
     return click.option(*names, is_flag=True, help=help)
 
 
+def known(kind: Kind) -> Callable[..., list[str]]:
+    """Return what completes such names from the log, for a shell."""
+
+    def names(ctx: click.Context, _param: object, begun: str) -> list[str]:
+        from brat.status.find_task import known_names
+
+        given = ctx.params
+        found = known_names(kind, given.get("repo") or HERE, given.get("convoy"))
+        return [name for name in found if name.startswith(begun)]
+
+    return names
+
+
 repo: Final = click.option(
     "--repo",
     type=FOLDER,
@@ -55,10 +70,19 @@ repo: Final = click.option(
 watch: Final = flag("--watch", help="Keep running and update the view.")
 as_json: Final = flag("--json", "as_json", help="Print one JSON object on stdout.")
 number: Final = click.argument(
-    "number", type=Whole(), help="The task's number in its convoy."
+    "number",
+    type=Whole(),
+    shell_complete=known("tasks"),
+    help="The task's number in its convoy.",
 )
-name: Final = click.argument("name", help="The convoy's name; see brat convoy list.")
-convoy: Final = click.option("--convoy", help="Default: the active convoy.")
+name: Final = click.argument(
+    "name",
+    shell_complete=known("convoys"),
+    help="The convoy's name; see brat convoy list.",
+)
+convoy: Final = click.option(
+    "--convoy", shell_complete=known("convoys"), help="Default: the active convoy."
+)
 port: Final = click.option(
     "--port",
     type=Whole(0, 65_535),

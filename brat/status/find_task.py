@@ -6,8 +6,7 @@ somebody is in the middle of a line.
 """
 
 import re
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -67,20 +66,15 @@ MOST: Final = 500
 _PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
 
 
-def tell_values(asked: Sequence[str]) -> None:
-    """Print the names, a line each.
-
-    `asked`: what is wanted, a folder of the repository, and a convoy; the last two may
-    be empty or missing.
-    """
-    kind, repo, convoy, *_ = (*asked, "", "", "")
+def known_names(kind: str, repo: Path, convoy: str | None) -> list[str]:
+    """Return the names of this kind in a repository's log, at most `MOST`."""
     with suppress(Exception):  # a line is being typed
         from brat.repository.log_reader import Reader, log_repository
 
-        state = Reader(log_repository(Path(repo or ".").expanduser())).read()
-        names = dict.fromkeys(_KINDS[kind](state, convoy))
-        plain = [name for name in names if _PLAIN.fullmatch(name)]
-        sys.stdout.write("".join(f"{name}\n" for name in plain[:MOST]))
+        state = Reader(log_repository(repo.expanduser())).read()
+        names = dict.fromkeys(_KINDS[kind](state, convoy or ""))
+        return [name for name in names if _PLAIN.fullmatch(name)][:MOST]
+    return []
 
 
 def _convoys(state: State, _convoy: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ _SHARED: Final = ("repo", "convoy", "bot", "as_json")
 
 
 def tables() -> str:
-    tree = command_line("completion")
+    tree = command_line("task")
     return "\n".join(
         f"## {name}\n\n| command | does |\n| --- | --- |\n"
         + "".join(row for word in words for row in _rows(tree.commands[word], word))

@@ -132,7 +132,7 @@ def test_each_other_file_that_is_shown_can_be_read() -> None:
 
 @cache
 def whole_command_line() -> click.Group:
-    return command_line("completion")
+    return command_line("task")
 
 
 def unknown(line: str) -> list[str]:
