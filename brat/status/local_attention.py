@@ -1,10 +1,14 @@
 """Problems on this machine that wait for a person and are not in the log."""
 
+import hashlib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 import pygit2
 
+from bot import VERSION
 from brat.repository.checkout import common_folder
 from brat.repository.forge_files import forge_in_use, labelled_issues
 from brat.repository.registration import CONFIG, DAEMON_FILE, REGISTRATION, STATE_FOLDER
@@ -28,7 +32,7 @@ def here(path: Path, state: State, *, runs: bool = False) -> tuple[Intervention,
     folder = common_folder(repository.path).resolve() / STATE_FOLDER
     down = () if runs else ended_daemon(folder)
     return (
-        *_configuration(config),
+        *_configuration(config, folder),
         *down,
         *_unread(folder, state, runs=runs),
         *_beside_landed(path, folder),
@@ -46,16 +50,31 @@ def stands_still(path: Path, state: State) -> bool:
     return (folder / REGISTRATION).exists() and not forge_in_use(folder)
 
 
-def _configuration(file: Path) -> Iterator[Intervention]:
+VALID: Final = "valid-config"
+"""The digest of the configuration in which this brat found no fault; may be deleted."""
+
+
+def _configuration(file: Path, folder: Path) -> Iterator[Intervention]:
+    """Yield what is wrong with a file, unless it is the one that was valid before."""
     if not file.exists():
         return
+    text, known = None, folder / VALID
+    with suppress(OSError):  # it is told below
+        text = file.read_bytes()
+    digest = hashlib.sha256(VERSION.encode() + (text or b"")).hexdigest()
+    with suppress(OSError):
+        if known.read_text(errors="replace") == digest:
+            return
     from bot.settings.bot_settings import config_in  # slow to load
-    from convoy.config import ConfigError
+    from convoy.config import ConfigError, load
 
     try:
-        config_in(file, source=CONFIG)
+        config_in(file, source=CONFIG) if text is None else load(text, source=CONFIG)
     except ConfigError as error:
         yield unusable_config(str(error))
+    else:
+        with suppress(OSError):  # then the next time takes as long
+            known.write_text(digest)
 
 
 def ended_daemon(folder: Path) -> Iterator[Intervention]:

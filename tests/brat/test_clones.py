@@ -250,6 +250,19 @@ def test_what_waits_here_is_told_with_what_helps(origin: Path) -> None:
     assert clean.commands[0].startswith("git pull --rebase ")
 
 
+def test_a_configuration_is_complained_of_until_it_is_mended(origin: Path) -> None:
+    registered(origin)
+    file = origin / ".brat/config.toml"
+    file.parent.mkdir()
+    for text, faults in (("[ci]", 0), ("[cx]", 1), ("[cx]", 1), ("[ci]", 0)):
+        file.write_text(text)
+        assert len(here(origin, State())) == faults, text
+    file.unlink()
+    file.mkdir()
+    (found,) = here(origin, State())
+    assert "must be a file" in found.why
+
+
 def test_a_tag_with_the_branchs_name_is_not_what_is_brought(origin: Path) -> None:
     git(origin, "tag", "main", "HEAD^")
     checkout, known = registered(origin)
