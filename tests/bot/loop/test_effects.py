@@ -238,9 +238,7 @@ async def test_what_people_wait_for_ends_the_wait_between_pushes(here: Room) -> 
     async with pushing_slowly(here):
         comment = await here.person.say(here.issue, "/brat pause")
 
-        await until(
-            lambda: reacted(here, comment) == [EYES, "rocket"], deadline_s=DEADLINE_S
-        )
+        await until(lambda: reacted(here, comment) == [EYES, "rocket"])
         assert here.convoy_state() == "paused"
 
 

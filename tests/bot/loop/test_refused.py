@@ -12,7 +12,6 @@ import pytest
 from bot.door.inbox import StartRequest
 from bot.forge.rest import Refused
 from bot.loop.loop import RETRY_S, Loop
-from bot.repository.draft import Draft
 from bot.roles.bot_context import Failures
 from bot.serving import bot_service
 from convoy.events.hold_events import WorkHeld, WorkReleased
@@ -164,8 +163,7 @@ async def test_what_stands_on_a_refused_candidate_is_built_without_it(
         await here.worked(1, {"bad.txt": b"bad\n"})
         await here.worked(2, {"good.txt": b"good\n"})
 
-        context = here.context
-        draft = Draft(context.mirror, context.actor, context.clock())
+        draft = here.context.draft()
         for number in (1, 2):
             draft.submit(WorkReleased(convoy=NAME, task=number))
         await here.pushed(draft)

@@ -54,8 +54,7 @@ async def test_a_command_waits_until_the_forge_tells(tmp_path: Path) -> None:
 async def test_commands_of_a_review_by_mail_do_not_count(tmp_path: Path) -> None:
     async with room(tmp_path, extend=github) as here:
         await here.worked(1, {"one.py": b"one\n"})
-        body = {"event": "COMMENT", "body": "/brat drop 2"}
-        await here.asked("POST", f"pulls/{here.pull(1)}/reviews", body)
+        await here.reviewed("COMMENT", text="/brat drop 2")
         (review,) = said_in(here.forge.store).reviews.all()
         MailedTexts(here.forge.folder).mark(review.id)
         kept = Review(

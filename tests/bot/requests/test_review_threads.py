@@ -29,11 +29,8 @@ def on(line: int, says: str) -> dict[str, object]:
     return {"path": "one.py", "line": line, "body": says}
 
 
-async def review(
-    here: Room, by: str, *lines: dict[str, object], text: str = ""
-) -> None:
-    body = {"event": "COMMENT", "body": text, "comments": lines}
-    await here.asked("POST", f"pulls/{here.pull(1)}/reviews", body, by)
+async def review(here: Room, by: str, *lines: dict[str, object]) -> None:
+    await here.reviewed("COMMENT", by, comments=lines)
 
 
 def let_bot_in(here: Room, login: str) -> str:

@@ -114,8 +114,7 @@ async def test_what_is_said_of_the_whole_becomes_a_task_that_answers_there(
 
         async def said(by: str, line: int) -> None:
             comment = {"path": "one.py", "line": line, "body": f"{by} asks"}
-            body = {"event": "COMMENT", "body": "", "comments": [comment]}
-            await here.asked("POST", f"pulls/{whole}/reviews", body, by)
+            await here.reviewed("COMMENT", by, on=whole, comments=[comment])
             here.loop.wake.all()
 
         speakers = here.let_in("bea"), let_bot_in(here, "coder[bot]")
@@ -130,7 +129,7 @@ async def test_what_is_said_of_the_whole_becomes_a_task_that_answers_there(
         await here.until(lambda: len(answers(here)) == 2)
         while here.task(3).state != "merged":
             await judged(here)
-        await here.asked("POST", f"pulls/{whole}/reviews", {"event": "APPROVE"}, "bea")
+        await here.reviewed("APPROVE", "bea", on=whole)
         convoy = await finished(here, here.issue)
 
         assert convoy.state == "complete", convoy.why

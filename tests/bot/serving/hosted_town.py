@@ -73,7 +73,7 @@ async def accepted(here: Town, repo: str, number: int) -> None:
         issue = (await here.ask("GET", f"issues/{number}", repo=repo)).json()
         return "brat:active" in {label["name"] for label in issue["labels"]}
 
-    await until(shown, deadline_s=patient(60))
+    await until(shown)
 
 
 def state_of(host: Host, repo: str) -> State:

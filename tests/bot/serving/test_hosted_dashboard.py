@@ -312,7 +312,7 @@ async def test_a_configuration_that_cannot_be_used_waits_for_a_person(
             kinds = [each["kind"] for each in status["interventions"]]
             return kinds[:1] == ["config_error"]
 
-        await until(said, deadline_s=patient(60))
+        await until(said)
         page = (await browser.get(f"/{REPO}/")).text
 
     assert ".brat/config.toml: refinery.strategy" in page

@@ -42,7 +42,7 @@ async def test_a_repository_whose_log_is_refused_is_named(
         async def named() -> bool:
             return "is stuck" in (await ready(host)).text
 
-        await until(named, deadline_s=patient(60))
+        await until(named)
         answer = await ready(host)
         assert answer.status_code == 200, answer.text
         (trouble,) = answer.json()["troubles"]
@@ -61,7 +61,7 @@ async def test_all_that_stand_still_make_the_bot_unready(here: Town) -> None:
             answer = await ready(host)
             return answer.status_code == 503 and "refuses the log" in answer.text
 
-        await until(unready, deadline_s=patient(60))
+        await until(unready)
 
 
 async def test_the_bot_of_one_repository_is_unready(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ async def test_the_bot_of_one_repository_is_unready(tmp_path: Path) -> None:
                 async with local_mode.person(url, known) as github:
                     issue = await github.open_issue("Do it", "- [ ] one")
                     await github.relabel(issue, {"brat"}, set())
-                await until(unready, deadline_s=patient(60))
+                await until(unready)
         finally:
             bot.stop()
 

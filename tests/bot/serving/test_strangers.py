@@ -46,8 +46,7 @@ async def service(here: Town) -> AsyncIterator[Service]:
         opened_dashboard(host) as dashboard,
     ):
         await until(
-            lambda: all(one.loop for one in host.served.values()) and bool(host.served),
-            deadline_s=patient(60),
+            lambda: all(one.loop for one in host.served.values()) and bool(host.served)
         )
         await ready(host)
         yield Service(host, dashboard)
