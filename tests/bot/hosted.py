@@ -23,13 +23,15 @@ async def at_home(folder: Path, how: How = LIKE_GITHUB) -> AsyncIterator[Town]:
 
 def settings(here: Town, **given: object) -> Settings:
     """Return what a bot is told, without a way to show who it is unless `given`."""
-    told = {
-        "repository": REPO,
+    return Settings.model_validate(served(here) | {"repository": REPO, **given})
+
+
+def served(here: Town) -> dict[str, object]:
+    """Return what every bot is told of the forge."""
+    return {
         "api_url": f"{here.url}/api/v3",
         "git_url": here.url,
         "secret": SECRET,
         "folder": here.folder / "bot",
         "push_gap_s": 0,
-        **given,
     }
-    return Settings.model_validate(told)

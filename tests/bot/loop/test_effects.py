@@ -84,8 +84,7 @@ async def test_a_run_that_ends_before_its_id_is_noted_is_taken_in_at_once(
     here: Room,
 ) -> None:
     loop, runs = here.loop, here.forge.store.runs
-    told = {"roles": EVERYBODY, "push_gap_s": 1000.0}
-    loop.context.settings = loop.context.settings.model_copy(update=told)
+    here.configure(roles=EVERYBODY, push_gap_s=1000.0)
 
     async def pause(_: float) -> None:
         await until(lambda: all(run.status == "completed" for run in runs.all()))
@@ -156,17 +155,6 @@ A_MINUTE_ON_S = 61.0
 """The pushes before this are no longer counted."""
 
 
-class Reactions:
-    """The reactions that reached the forge, and how many there were."""
-
-    def __init__(self) -> None:
-        self.sent: list[str] = []
-
-    def __call__(self, exchange: Exchange) -> None:
-        if exchange.method == "POST" and exchange.path.endswith("/reactions"):
-            self.sent.append(exchange.path.split("/")[-2])
-
-
 def reacted(here: Room, comment: int) -> list[str]:
     return [each.content for each in here.forge.store.reactions.of(comment)]
 
@@ -174,9 +162,7 @@ def reacted(here: Room, comment: int) -> list[str]:
 @asynccontextmanager
 async def pushing_slowly(here: Room) -> AsyncIterator[None]:
     """Let the loop tick in a world where its pushes are an hour apart."""
-    context = here.context
-    paced = {"push_gap_s": 3600.0}
-    context.settings = context.settings.model_copy(update=paced)
+    here.configure(push_gap_s=3600.0)
 
     async def ticking() -> None:
         while True:
@@ -190,8 +176,10 @@ async def pushing_slowly(here: Room) -> AsyncIterator[None]:
 
 
 async def test_eyes_need_no_tick_and_no_lease(tmp_path: Path) -> None:
-    sent = Reactions()
-    async with room(tmp_path, roles=("mayor",), delivered=True, observe=sent) as here:
+    seen: list[Exchange] = []
+    async with room(
+        tmp_path, roles=("mayor",), delivered=True, observe=seen.append
+    ) as here:
         await here.loop.release()
         here.context.github.guard(here.loop.lease.check)
         comment = await here.person.say(here.issue, "/brat ping")
@@ -201,7 +189,8 @@ async def test_eyes_need_no_tick_and_no_lease(tmp_path: Path) -> None:
         assert not here.loop.lease.held
 
         await here.until(lambda: reacted(here, comment) == [EYES, "rocket"])
-        assert sent.sent == [str(comment)] * 2
+        sent = [each.path for each in seen if each.path.endswith("/reactions")]
+        assert [path.split("/")[-2] for path in sent] == [str(comment)] * 2
 
 
 async def test_talk_and_what_is_off_limits_have_no_eyes(here: Room) -> None:

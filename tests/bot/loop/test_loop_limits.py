@@ -136,8 +136,7 @@ COMMENTS = 12
 async def test_nobody_can_make_the_bot_push_at_will(here: Room) -> None:
     loop, lease, now = here.loop, here.loop.lease, [here.loop.lease.ticking()]
     lease.ticking = lambda: now[0]
-    paced = {"push_gap_s": 20.0}
-    loop.context.settings = loop.context.settings.model_copy(update=paced)
+    here.configure(push_gap_s=20.0)
     await here.loop.release()
     pushed_at: list[float] = []
 

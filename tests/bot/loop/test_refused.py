@@ -14,11 +14,9 @@ from bot.forge.rest import Refused
 from bot.loop.loop import RETRY_S, Loop
 from bot.roles.bot_context import Failures
 from bot.serving import bot_service
-from convoy.events.hold_events import WorkHeld, WorkReleased
 from convoy.model.ids import SetAside
 from convoy.model.state import State, asides
 from tests.bot.hosted import at_home, settings
-from tests.bot.room import NAME, room
 from tests.world.faults import BadDay, bad_day
 from tests.world.forge import Town
 from tests.world.forge_rules import put_hook
@@ -143,34 +141,6 @@ async def test_a_ref_that_a_hook_refuses_keeps_only_its_convoy_back(
         await seconds(loop, LIFTED_S)
         assert waiting(loop) == {}
         assert "refs/heads/convoy/fix-it-1/base" in loop.context.mirror.refs
-
-
-async def test_what_stands_on_a_refused_candidate_is_built_without_it(
-    tmp_path: Path,
-) -> None:
-    free = "[refinery]\nrequire_ci = false\n"
-    async with room(tmp_path, free) as here:
-        names = "$(git ls-tree -r --name-only $3)"
-        hooked(
-            tmp_path,
-            "update",
-            f'case $1 in *brat/queue/*) case "{names}" in\n'
-            f"*bad*good*) touch {tmp_path}/seen; exit 1;;\n"  # it comes first
-            f"*bad*) test ! -e {tmp_path}/seen;;\nesac;; esac",
-        )
-        held = [WorkHeld(convoy=NAME, task=n, label="brat:hold") for n in (1, 2)]
-        await here.do(*held)
-        await here.worked(1, {"bad.txt": b"bad\n"})
-        await here.worked(2, {"good.txt": b"good\n"})
-
-        draft = here.context.draft()
-        for number in (1, 2):
-            draft.submit(WorkReleased(convoy=NAME, task=number))
-        await here.pushed(draft)
-        await here.until(lambda: here.task(2).state == "merged")
-
-        assert set(waiting(here.loop)) == {f"task/{NAME}/1"}
-        assert here.task(1).state == "needs-review"
 
 
 async def test_where_no_ref_is_named_halves_are_tried(tmp_path: Path) -> None:

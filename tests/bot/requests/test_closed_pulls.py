@@ -4,6 +4,7 @@ Told by a delivery, found by a sweep, or seen only by the look before a landing.
 """
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -28,12 +29,14 @@ BASE, BRANCH = ids.base_branch(NAME), ids.task_branch(NAME, 1)
 Does = Callable[[Room, int], Awaitable[None]]
 
 
-async def close(here: Room, pull: int) -> None:
-    await here.asked("PATCH", f"pulls/{pull}", {"state": "closed"})
+def asks(**change: str) -> Does:
+    async def ask(here: Room, pull: int) -> None:
+        await here.asked("PATCH", f"pulls/{pull}", change)
+
+    return ask
 
 
-async def reopen(here: Room, pull: int) -> None:
-    await here.asked("PATCH", f"pulls/{pull}", {"state": "open"})
+close, reopen = asks(state="closed"), asks(state="open")
 
 
 async def delete_branch(here: Room, _: int) -> None:
@@ -46,28 +49,16 @@ async def restore_branch(here: Room, pull: int) -> None:
     await reopen(here, pull)
 
 
-async def change_base(here: Room, pull: int) -> None:
-    await here.asked("PATCH", f"pulls/{pull}", {"base": "main"})
-
-
-async def change_base_back(here: Room, pull: int) -> None:
-    await here.asked("PATCH", f"pulls/{pull}", {"base": BASE})
-
-
 async def drafted(here: Room, pull: int, *, is_draft: bool = True) -> None:
     (found,) = (each for each in here.forge.store.pulls.all() if each.number == pull)
     name = "convertPullRequestToDraft" if is_draft else "markPullRequestReadyForReview"
     await here.mutated(name, pullRequestId=node_id("PullRequest", found.id))
 
 
-async def ready(here: Room, pull: int) -> None:
-    await drafted(here, pull, is_draft=False)
-
-
 GESTURES = {
     "closed": (close, reopen, "Reopen this pull request"),
     "branch": (delete_branch, restore_branch, "Restore the branch"),
-    "base": (change_base, change_base_back, "Change the base back"),
+    "base": (asks(base="main"), asks(base=BASE), "Change the base back"),
 }
 
 
@@ -143,31 +134,30 @@ async def test_another_pull_request_is_opened_where_a_person_wants_the_work_afte
 
 @pytest.mark.parametrize(
     ("out", "back"),
-    [(close, reopen), (drafted, ready)],
+    [(close, reopen), (drafted, partial(drafted, is_draft=False))],
     ids=["closed", "made a draft"],
 )
+@pytest.mark.room("[refinery]\nrequire_ci = false\n", extend=github)
 async def test_a_convoy_whose_own_pull_request_is_taken_back_does_not_land(
-    tmp_path: Path, out: Does, back: Does
+    here: Room, out: Does, back: Does
 ) -> None:
-    config = "[refinery]\nrequire_ci = false\n"
-    async with room(tmp_path, config, extend=github) as here:
-        before = here.tip("main")
-        await here.do(
-            MergeWithdrawn(convoy=NAME, task=0, by="you"),
-            DropTask(convoy=NAME, task=2, why="not wanted"),
-        )
-        await here.worked(1, FILES)
-        pull = there(here.convoy.pull)
-        await out(here, pull)
-        await here.do(MergeRequested(convoy=NAME, task=0, by="you"))
-        await here.swept()
+    before = here.tip("main")
+    await here.do(
+        MergeWithdrawn(convoy=NAME, task=0, by="you"),
+        DropTask(convoy=NAME, task=2, why="not wanted"),
+    )
+    await here.worked(1, FILES)
+    pull = there(here.convoy.pull)
+    await out(here, pull)
+    await here.do(MergeRequested(convoy=NAME, task=0, by="you"))
+    await here.swept()
 
-        assert here.convoy_state() == "active"
-        assert here.tip("main") == before
-        assert called(here, "The convoy has been removed from the merge queue") == 1
-        await back(here, pull)
-        await here.swept()
-        assert here.convoy_state() == "complete"
+    assert here.convoy_state() == "active"
+    assert here.tip("main") == before
+    assert called(here, "The convoy has been removed from the merge queue") == 1
+    await back(here, pull)
+    await here.swept()
+    assert here.convoy_state() == "complete"
 
 
 @pytest.mark.room(APPROVED, delivered=True)

@@ -82,11 +82,8 @@ async def judged(here: Room, red: frozenset[str] = frozenset()) -> None:
 
 
 def is_merged(here: Room, number: int) -> bool:
-    repo = there(here.forge.repository(REPO))
-    return any(
-        pull.number == number and pull.merged_at is not None
-        for pull in here.forge.store.pulls.of(repo.id)
-    )
+    pulls = here.forge.store.pulls.all()
+    return any(pull.number == number and pull.merged_at for pull in pulls)
 
 
 async def test_a_green_pull_request_lands_as_ci_judged_it(here: Room) -> None:
@@ -141,7 +138,7 @@ async def test_of_three_the_red_one_and_the_one_in_conflict_are_set_aside(
     "hook",
     sampled(
         [("update main",), ("update brat/queue",), ("pre-receive main",)],
-        [("update main",)],
+        [("update main",), ("update brat/queue",)],
     ),
 )
 async def test_what_stands_on_a_refused_pull_request_lands_without_it(
@@ -366,21 +363,20 @@ async def test_a_push_takes_a_pull_request_out_of_the_queue(
     assert said == (gesture != "label")
 
 
-@pytest.mark.parametrize("found_by", ["delivery", "look"])
+@pytest.mark.parametrize("delivered", [True, False], ids=["delivery", "look"])
+@pytest.mark.room(CI, labelled=False)
 async def test_the_label_says_it_too_by_a_delivery_or_found_by_a_look(
-    tmp_path: Path, found_by: str
+    here: Room,
 ) -> None:
-    delivered = found_by == "delivery"
-    async with room(tmp_path, CI, delivered=delivered, labelled=False) as here:
-        number = await opened(here, "more", {"more.py": b"more\n"})
-        await here.asked("POST", f"issues/{number}/labels", {"labels": ["brat:merge"]})
-        if delivered:
-            state = here.state
-            await here.until(lambda: state is not here.state)
-        for _ in range(2):
-            await here.swept()
-            await judged(here)
+    number = await opened(here, "more", {"more.py": b"more\n"})
+    await here.asked("POST", f"issues/{number}/labels", {"labels": ["brat:merge"]})
+    if here.delivered:
+        state = here.state
+        await here.until(lambda: state is not here.state)
+    for _ in range(2):
+        await here.swept()
+        await judged(here)
 
-        assert is_merged(here, number)
-        assert here.labels(number) == {"brat:complete"}
-        assert sum("is in the merge queue" in each for each in here.shown()) == 1
+    assert is_merged(here, number)
+    assert here.labels(number) == {"brat:complete"}
+    assert sum("is in the merge queue" in each for each in here.shown()) == 1

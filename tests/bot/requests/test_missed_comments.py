@@ -56,25 +56,16 @@ async def answers(town: Town, about: str) -> list[str]:
     return [line for line in lines if about in line]
 
 
-async def test_a_comment_is_found_and_answered_once(town: Town, loop: Loop) -> None:
-    await comment(town, "/brat ping")
-    for _ in range(3):
-        await look(loop)
-
-    assert len(await answers(town, "brat[bot] is running")) == 1
-    assert loop.context.inbox.remarks() == {}
-
-
 async def test_one_that_was_delivered_too_is_answered_once(
     town: Town, loop: Loop
 ) -> None:
     told = ping(1, await comment(town, "/brat ping"))
-    loop.context.inbox.put("a-delivery", told)
-    await look(loop)
-    loop.context.inbox.put("a-delivery", told)
-    await look(loop)
+    for _ in range(2):
+        loop.context.inbox.put("a-delivery", told)
+        await look(loop)
 
     assert len(await answers(town, "brat[bot] is running")) == 1
+    assert loop.context.inbox.remarks() == {}
 
 
 async def test_a_new_process_finds_what_was_said_while_none_ran(
@@ -131,9 +122,8 @@ async def test_a_bot_that_is_new_leaves_what_was_said_before_alone(
     await town.issue()
     await comment(town, "/brat ping")
     async with bot_service.opened(settings(town), lambda _: None) as loop:
-        hour_ms = 3_600_000
         clock = loop.context.clock
-        loop.context.clock = lambda: clock() + hour_ms
+        loop.context.clock = lambda: clock() + 3_600_000
         await loop.tick()
         await look(loop)
 
@@ -297,9 +287,8 @@ async def assigned(town: Town, issue: int, *, by: str = "alice") -> None:
 def configured(town: Town, watch: Loop, text: str) -> None:
     file = town.folder / "config.toml"
     file.write_text(text)
-    watch.context.settings = watch.context.settings.model_copy(
-        update={"config_file": file}
-    )
+    told = {"config_file": file}
+    watch.context.settings = watch.context.settings.model_copy(update=told)
 
 
 async def test_an_assignment_asks_for_nothing_where_that_is_not_configured(

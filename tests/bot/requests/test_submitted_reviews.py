@@ -3,8 +3,7 @@
 import pytest
 
 from bot.door.inbox import Review, Ticked
-from convoy.rules.people import BlockTask
-from tests.bot.room import NAME, Room
+from tests.bot.room import Room
 from tests.bot.there import there
 
 pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(delivered=True)]
@@ -116,17 +115,6 @@ async def tick(here: Room, says: str, by: str = "you") -> None:
     assert f"- [ ] {says} " in text
     body = {"body": text.replace(f"- [ ] {says} ", f"- [x] {says} ")}
     await here.asked("PATCH", f"issues/comments/{here.convoy.comment}", body, by)
-
-
-async def test_a_tick_retries_a_blocked_task_and_is_answered_once(here: Room) -> None:
-    await here.do(BlockTask(convoy=NAME, task=2, why="no CI"))
-    await here.until(lambda: "Try task 2 again" in surface(here))
-    await tick(here, "Try task 2 again", here.let_in("bea"))
-    await here.until(lambda: "Try task 2 again" not in surface(here))
-
-    assert here.task(2).state == "queued"
-    (answer,) = here.shown()
-    assert "Task 2 is queued again" in answer
 
 
 @pytest.mark.room('[mayor]\napprove = "plan"\n', delivered=True)

@@ -127,15 +127,14 @@ pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(CONFIG)]
 CHECKPOINT = "checkpoint.bundle"
 
 
-async def test_a_lost_attempt_is_counted_by_its_usage_file(tmp_path: Path) -> None:
+async def test_a_lost_attempt_is_counted_by_its_usage_file(here: Room) -> None:
     line = b'{"type":"usage","input_tokens":70}\n{"type":"cost","usd":0.5}\n{"ty'
-    async with room(tmp_path, CONFIG) as here:
-        await here.started(1, run=77)
+    await here.started(1, run=77)
 
-        task = await lost(here, ("usage.jsonl", line))
+    task = await lost(here, ("usage.jsonl", line))
 
-        assert (task.state, task.cause) == ("queued", "lost")
-        assert task.used == Usage(input_tokens=70, usd=0.5)
+    assert (task.state, task.cause) == ("queued", "lost")
+    assert task.used == Usage(input_tokens=70, usd=0.5)
 
 
 async def lost(here: Room, *files: tuple[str, bytes]) -> Task:

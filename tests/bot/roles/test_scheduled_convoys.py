@@ -80,10 +80,8 @@ async def test_the_next_time_waits_until_the_last_one_has_ended(here: Lobby) -> 
 
 async def test_a_loop_that_is_woken_once_a_day_misses_no_time(here: Lobby) -> None:
     first, later = times(here)
-    context, day = here.context, 24 * HOUR_MS
-    told = {"schedule_window_s": SCHEDULE_WINDOW_S}
-    context.settings = context.settings.model_copy(update=told)
-    for at in (later, later + HOUR_MS, first + day - 1000):
+    here.configure(schedule_window_s=SCHEDULE_WINDOW_S)
+    for at in (later, later + HOUR_MS, first + 24 * HOUR_MS - 1000):
         await look(here, at)
 
     assert len(here.convoys()) == 1

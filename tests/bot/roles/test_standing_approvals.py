@@ -132,11 +132,12 @@ async def test_who_told_the_agent_what_to_do_is_not_the_only_approver(
 @pytest.mark.room(APPROVALS, delivered=False)
 async def test_a_label_set_just_before_the_landing_holds_the_work(here: Room) -> None:
     pull, head = await worked(here)
-    bea = here.let_in("bea")
-    labels = {"labels": ["brat:hold"]}
-    await here.asked("POST", f"issues/{pull}/labels", labels)
+    await here.person.relabel(pull, {"brat:hold"}, set())
 
-    await here.answer(f"/brat approve {head}", by=bea, on=pull)
+    await here.answer(f"/brat approve {head}", by=here.let_in("bea"), on=pull)
 
     assert here.task(1).state == "needs-review"
     assert here.task(1).held == "brat:hold"
+    await here.person.relabel(pull, set(), {"brat:hold"})
+    here.loop.wake.up("issues")
+    await here.until(lambda: here.task(1).state == "merged")

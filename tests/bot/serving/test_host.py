@@ -13,9 +13,9 @@ from bot.loop.loop import Loop
 from bot.repository import mirror
 from bot.serving.host import hosted
 from grite.errors import BratError
+from tests.bot.hosted import SECRET
 from tests.bot.serving.hosted_town import (
     OTHER,
-    SECRET,
     accepted,
     hosting,
     labelled,
@@ -37,8 +37,6 @@ async def test_each_repository_is_served_and_woken_by_its_own_deliveries(
         for repo in (REPO, OTHER):
             url = f"http://127.0.0.1:{host.port}{WEBHOOK_PATH}"
             here.forge.add_hook(repo, url, SECRET)
-
-        for repo in (REPO, OTHER):
             await until(lambda: state_of(host, repo).bots)  # noqa: B023
         first = await labelled(here, REPO)
         second = await labelled(here, OTHER)
@@ -74,9 +72,7 @@ async def test_one_that_is_broken_does_not_hold_up_the_others(here: Town) -> Non
         broken = host.served["alice/none"]
 
         await until(
-            lambda: bool(
-                broken.trouble or (broken.loop and broken.loop.context.troubles)
-            )
+            lambda: broken.trouble or (broken.loop and broken.loop.context.troubles)
         )
 
 

@@ -31,7 +31,6 @@ from tests.world.browser import PROGRAM
 from tests.world.cases import looped
 from tests.world.forge import Town
 from tests.world.github_forge.apps import Apps
-from tests.world.patience import patient
 
 CODE = "a-code-that-is-good-once"
 CONVERSION = f"https://api.github.com/app-manifests/{CODE}/conversions"
@@ -57,26 +56,20 @@ def wish(tmp_path: Path) -> AppRequest:
 
 
 @pytest.fixture
-async def maker(wish: AppRequest) -> AsyncIterator[AppPages]:
-    async with making(wish) as made:
+async def maker(wish: AppRequest, client: httpx.AsyncClient) -> AsyncIterator[AppPages]:
+    async with making(wish, client) as made:
         yield made
 
 
 @asynccontextmanager
-async def making(wish: AppRequest) -> AsyncIterator[AppPages]:
-    port = 0
-    async with httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client:
-        made = AppPages(
-            wish=wish, client=client, address=lambda: f"http://127.0.0.1:{port}"
-        )
-        async with listening(made.application(), "127.0.0.1", 0) as port:
-            yield made
-
-
-@pytest.fixture
-async def browser() -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client:
-        yield client
+async def making(
+    wish: AppRequest, client: httpx.AsyncClient
+) -> AsyncIterator[AppPages]:
+    made = AppPages(
+        wish=wish, client=client, address=lambda: f"http://127.0.0.1:{port}"
+    )
+    async with listening(made.application(), "127.0.0.1", 0) as port:
+        yield made
 
 
 @pytest.fixture
@@ -93,9 +86,9 @@ def back(maker: AppPages, **given: str) -> str:
 
 
 async def test_the_form_asks_github_for_what_the_bot_needs(
-    maker: AppPages, browser: httpx.AsyncClient
+    maker: AppPages, client: httpx.AsyncClient
 ) -> None:
-    page = await browser.get(maker.url)
+    page = await client.get(maker.url)
 
     action = unescape(page.text.split("action='")[1].split("'")[0])
     told = json.loads(unescape(page.text.split("value='")[1].split("'")[0]))
@@ -122,18 +115,15 @@ async def test_its_pages_are_for_every_eye(maker: AppPages) -> None:
             assert await tab.faults() == [], path
 
 
-@pytest.fixture
-async def page(
-    maker: AppPages, browser: httpx.AsyncClient, github: respx.MockRouter
-) -> httpx.Response:
-    """Give the page by which GitHub hands the App over, when it was."""
-    with github:
-        return await browser.get(back(maker))
-
-
 async def test_the_app_is_kept_for_its_owner_alone(
-    maker: AppPages, wish: AppRequest, page: httpx.Response
+    maker: AppPages,
+    wish: AppRequest,
+    client: httpx.AsyncClient,
+    github: respx.MockRouter,
 ) -> None:
+    with github:
+        page = await client.get(back(maker))
+
     assert page.status_code == 200
     assert "brat-of-alice/installations/new" in page.text
     assert maker.made.result().id == 7
@@ -156,7 +146,7 @@ async def test_a_forge_that_refuses_as_github_does_takes_the_manifest(
     here: Town, wish: AppRequest
 ) -> None:
     wish = replace(wish, web_url=here.url, api_url=f"{here.url}/api/v3")
-    async with making(wish) as maker:
+    async with making(wish, here.client) as maker:
         page = (await here.client.get(maker.url)).text
         action = unescape(page.split("action='")[1].split("'")[0])
         form = {"manifest": unescape(page.split("value='")[1].split("'")[0])}
@@ -197,54 +187,51 @@ def test_a_dashboard_that_cannot_be_is_refused(wanted: str) -> None:
 
 
 async def test_it_works_once(
-    maker: AppPages, browser: httpx.AsyncClient, github: respx.MockRouter
+    maker: AppPages, client: httpx.AsyncClient, github: respx.MockRouter
 ) -> None:
     with github:
-        await browser.get(back(maker))
-        again = await browser.get(back(maker))
-        form = await browser.get(maker.url)
+        await client.get(back(maker))
+        again = await client.get(back(maker))
+        form = await client.get(maker.url)
 
     assert (again.status_code, form.status_code) == (403, 403)
 
 
 @looped("", "x", "é")
 async def test_without_the_token_there_is_no_form(
-    token: str, maker: AppPages, browser: httpx.AsyncClient
+    token: str, maker: AppPages, client: httpx.AsyncClient
 ) -> None:
-    page = await browser.get(f"{maker.address()}/", params={"token": token})
+    page = await client.get(f"{maker.address()}/", params={"token": token})
 
     assert page.status_code == 403
     assert "form" not in page.text
 
 
 async def test_by_another_name_nothing_is_shown(
-    maker: AppPages, browser: httpx.AsyncClient
+    maker: AppPages, client: httpx.AsyncClient
 ) -> None:
-    page = await browser.get(maker.url, headers={"Host": "evil.example"})
+    page = await client.get(maker.url, headers={"Host": "evil.example"})
 
     assert (page.status_code, page.text) == (421, "Unknown host name.\n")
 
 
-async def test_an_app_that_somebody_else_began_is_refused(
+@looped(
+    ({"state": "another"}, 403),
+    *(({"code": code}, 400) for code in ("", "../user", "a/b", "x" * 201)),
+)
+async def test_what_somebody_else_began_and_a_code_that_is_none_are_not_sent(
+    given: dict[str, str],
+    status: int,
     maker: AppPages,
     wish: AppRequest,
-    browser: httpx.AsyncClient,
+    client: httpx.AsyncClient,
     github: respx.MockRouter,
 ) -> None:
     with github:
-        page = await browser.get(back(maker, state="another"))
+        page = await client.get(back(maker, **given))
 
-    assert page.status_code == 403
+    assert page.status_code == status
     assert not wish.folder.exists()
-
-
-@looped("", "../user", "a/b", "x" * 201)
-async def test_a_code_that_is_none_is_not_sent(
-    code: str, maker: AppPages, browser: httpx.AsyncClient
-) -> None:
-    page = await browser.get(back(maker, code=code))
-
-    assert page.status_code == 400
 
 
 @looped((404, {}), (201, {"id": "x"}), (500, {}), (201, []))
@@ -253,13 +240,13 @@ async def test_what_github_does_not_hand_over_is_said_and_can_be_tried_again(
     body: object,
     maker: AppPages,
     wish: AppRequest,
-    browser: httpx.AsyncClient,
+    client: httpx.AsyncClient,
 ) -> None:
     router = respx.MockRouter()
     router.route(host="127.0.0.1").pass_through()
     router.post(CONVERSION).respond(status, json=body)
     with router:
-        page = await browser.get(back(maker))
+        page = await client.get(back(maker))
 
     assert page.status_code == 502
     assert "GitHub" in page.text
@@ -270,7 +257,7 @@ async def test_what_github_does_not_hand_over_is_said_and_can_be_tried_again(
 async def test_an_app_that_is_there_is_not_overwritten(
     maker: AppPages,
     wish: AppRequest,
-    browser: httpx.AsyncClient,
+    client: httpx.AsyncClient,
     github: respx.MockRouter,
 ) -> None:
     wish.folder.mkdir()
@@ -279,7 +266,7 @@ async def test_an_app_that_is_there_is_not_overwritten(
     with pytest.raises(BratError, match="already exists"):
         check_free(wish.folder)
     with github:
-        page = await browser.get(back(maker))
+        page = await client.get(back(maker))
 
     assert page.status_code == 502
     assert (wish.folder / "app.pem").read_text() == "mine"

@@ -3,11 +3,13 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from bot.door.inbox import StartRequest
+from bot.forge.github import GitHub
 from bot.forge.pace import Pace, RequestBudget
 from bot.loop.loop import Loop
 from bot.oneshot import kept_of, run_once
@@ -97,28 +99,23 @@ def event(folder: Path, name: str, **told: object) -> StartRequest | object | No
     return kept_of(read_inputs(TOLD | env), "github-actions[bot]")
 
 
-def test_a_label_asks_with_the_text_that_the_event_froze(tmp_path: Path) -> None:
+def test_a_label_and_a_name_ask_with_the_text_that_the_event_froze(
+    tmp_path: Path,
+) -> None:
     kept = event(tmp_path, "issues", action="labeled", label={"name": "brat"})
+    issue = {"number": 7, "title": "Fix it", "body": "@github-actions go"}
+    named = event(tmp_path, "issues", action="opened", issue=issue)
 
     assert isinstance(kept, StartRequest)
     assert (kept.issue, kept.text, kept.by) == (7, "All.", "ann")
-
-
-def test_a_new_issue_may_name_the_account_of_the_job(tmp_path: Path) -> None:
-    issue = {"number": 7, "title": "Fix it", "body": "@github-actions go"}
-    kept = event(tmp_path, "issues", action="opened", issue=issue)
-
-    assert isinstance(kept, StartRequest)
-    assert kept.trigger == "mention"
+    assert isinstance(named, StartRequest)
+    assert named.trigger == "mention"
 
 
 @looped("schedule", "workflow_dispatch", "workflow_run")
 def test_what_only_wakes_asks_for_nothing(name: str, tmp_path: Path) -> None:
     assert event(tmp_path, name, schedule="7 * * * *", inputs=None) is None
-
-
-def test_no_event_file_asks_for_nothing() -> None:
-    assert kept_of(read_inputs(TOLD), "github-actions[bot]") is None
+    assert kept_of(read_inputs(TOLD), "github-actions[bot]") is None, "no event file"
 
 
 # --- the loop that ends when others have to act: it dispatches, and waits for nobody --
@@ -144,6 +141,15 @@ async def loop(tmp_path: Path, known: Registration) -> AsyncIterator[Loop]:
             async with asyncio.timeout(patient(20)):
                 while any(r.status != "completed" for r in forge.store.runs.all()):  # noqa: ASYNC110  processes
                     await asyncio.sleep(0.02)
+
+
+@asynccontextmanager
+async def asking(loop: Loop, known: Registration) -> AsyncIterator[tuple[GitHub, int]]:
+    """Let a person ask for a convoy on a new issue."""
+    async with local_mode.person(loop.context.settings.git_url, known) as github:
+        issue = await github.open_issue("Fix it", "All of it.")
+        await github.relabel(issue, {"brat"}, set())
+        yield github, issue
 
 
 async def test_with_nothing_to_do_it_ends_and_leaves_no_lease(loop: Loop) -> None:
@@ -183,16 +189,16 @@ async def test_a_job_that_stays_answers_while_a_session_runs(
     )
     told = {"config_file": file}
     loop.context.settings = loop.context.settings.model_copy(update=told)
-    url = loop.context.settings.git_url
-    async with local_mode.person(url, known) as github:
-        issue = await github.open_issue("Fix it", "All of it.")
-        await github.relabel(issue, {"brat"}, set())
-        async with asyncio.timeout(patient(60)), asyncio.TaskGroup() as tasks:
-            job = tasks.create_task(run_once(loop, after=None, ci_wait_s=0))
-            while not [*loop.context.mirror.state.running()]:  # noqa: ASYNC110  the job's
-                await asyncio.sleep(0.05)
-            await github.say(issue, "/brat cancel")
-            left = await job
+    async with (
+        asking(loop, known) as (github, issue),
+        asyncio.timeout(patient(60)),
+        asyncio.TaskGroup() as tasks,
+    ):
+        job = tasks.create_task(run_once(loop, after=None, ci_wait_s=0))
+        while not [*loop.context.mirror.state.running()]:  # noqa: ASYNC110  the job's
+            await asyncio.sleep(0.05)
+        await github.say(issue, "/brat cancel")
+        left = await job
 
     assert (left.convoys, left.running, left.again) == (0, 0, False)
 
@@ -200,12 +206,8 @@ async def test_a_job_that_stays_answers_while_a_session_runs(
 async def test_it_dispatches_and_waits_for_no_session(
     loop: Loop, known: Registration
 ) -> None:
-    url = loop.context.settings.git_url
-    async with local_mode.person(url, known) as github:
-        issue = await github.open_issue("Fix it", "All of it.")
-        await github.relabel(issue, {"brat"}, set())
-
-    async with asyncio.timeout(patient(30)):  # the session goes on for longer than that
+    async with asking(loop, known), asyncio.timeout(patient(30)):
+        # The session goes on for longer than that.
         left = await run_once(loop, after=None, ci_wait_s=600)
 
     assert (left.convoys, left.running, left.again) == (1, 1, False)

@@ -102,21 +102,10 @@ async def test_a_bot_of_its_own_refuses_the_folder_of_another_repository(
         create(here.forge, REPO, make_source(tmp_path / "public"))
 
         with pytest.raises(BratError, match="a different repository"):
+            await asyncio.to_thread(loop.context.mirror.look)
+        with pytest.raises(BratError, match="a different repository"):
             await bot_service.tick(loop)
     with pytest.raises(BratError, match="a different repository"):
         async with bot_service.opened(alone(here), lambda _: None):
             pass
-    assert refs(here, REPO) == set()
-
-
-async def test_a_name_that_changes_hands_between_two_calls_gets_nothing(
-    here: Town, tmp_path: Path
-) -> None:
-    async with bot_service.opened(alone(here), lambda _: None) as loop:
-        assert not await bot_service.tick(loop)
-        rename(here.forge, REPO, "moved")
-        create(here.forge, REPO, make_source(tmp_path / "public"))
-
-        with pytest.raises(BratError, match="a different repository"):
-            await asyncio.to_thread(loop.context.mirror.look)
     assert refs(here, REPO) == set()

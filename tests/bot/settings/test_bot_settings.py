@@ -178,31 +178,24 @@ def test_a_person_who_asked_for_too_much_is_told_when() -> None:
     )
 
 
-def test_a_repository_and_an_installation_have_limits_too() -> None:
-    held = state(("bob", 30), ("carol", 10))
-
-    repository = asked({"repository_hour": 2}, held)
-    installation = asked({"installation_hour": 3}, held, 40)
-
-    assert repository is not None
-    assert repository.startswith("This repository has reached the limit of 2")
-    assert installation is not None
-    assert installation.startswith("This installation has reached the limit of 3")
-    assert "at 12:20 UTC" in installation
+HELD = state(("bob", 30), ("carol", 10))
+OLD = state(("bob", 300), ("carol", 300), ended=False)
 
 
-def test_too_many_at_once_wait_for_one_to_end() -> None:
-    held = state(("bob", 300), ("carol", 300), ended=False)
+@looped(
+    ({"repository_hour": 2}, HELD, "This repository has reached the limit of 2"),
+    ({"installation_hour": 3}, HELD, "This installation has reached the limit of 3"),
+    ({"installation_hour": 3}, HELD, "at 12:20 UTC"),
+    ({"unfinished": 3}, OLD, None),
+    ({"unfinished": 2}, OLD, "has 2 unfinished convoys, which is the limit"),
+    ({"person_hour": 0}, state(), "once the bot's operator raises the limit"),
+)
+def test_a_repository_and_an_installation_have_limits_too(
+    quota: dict[str, int], held: State, told: str | None
+) -> None:
+    said = asked(quota, held, 40)
 
-    assert asked({"unfinished": 3}, held) is None
-    said = there(asked({"unfinished": 2}, held))
-    assert "This repository has 2 unfinished convoys, which is the limit" in said
-
-
-def test_nothing_at_all_may_be_allowed() -> None:
-    said = there(asked({"person_hour": 0}, state()))
-
-    assert "once the bot's operator raises the limit" in said
+    assert told in there(said) if told else said is None
 
 
 @looped(1, HOUR_MS - 1)
