@@ -47,6 +47,7 @@ TWO_WAYS = pytest.mark.parametrize(
     ],
 )
 """A story that the bot hears of by deliveries, or by looking alone."""
+EVERYBODY: tuple[Job, ...] = ("mayor", "witness", "refinery", "deacon")
 NAME = "do-it-1"
 REPO = "you/app"
 LIST = "- [ ] one\n- [ ] two\n"

@@ -17,11 +17,11 @@ from brat.forge.resources.forge_records import Run
 from convoy.model import ids
 from convoy.model.records import ActionKind
 from convoy.model.work import Intent
-from convoy.owed import Do, Effect, Role, Show
+from convoy.owed import Do, Effect, Show
 from convoy.rules.people import DropTask
 from tests.bot.another_folder import elsewhere
 from tests.bot.lobby import Lobby, lobby
-from tests.bot.room import DEADLINE_S, NAME, Room, room
+from tests.bot.room import DEADLINE_S, EVERYBODY, NAME, Room, room
 from tests.world.forge import until
 from tests.world.github_forge.injected_faults import Faults
 from tests.world.traffic import Exchange
@@ -71,7 +71,6 @@ async def test_a_bot_that_waits_denies_nobody(tmp_path: Path) -> None:
         assert any("another bot" in each for each in told)
 
 
-EVERYBODY: tuple[Role, ...] = ("mayor", "witness", "refinery", "deacon")
 CONFIG = """\
 [engine.default]
 type = "shell"

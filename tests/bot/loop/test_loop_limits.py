@@ -23,10 +23,10 @@ from grite.errors import Unavailable
 from tests.bot.hosted import settings
 from tests.bot.lobby import Lobby
 from tests.bot.room import Room
-from tests.world.forge import Town
+from tests.bot.serving.hosted_town import labelled
+from tests.world.forge import REPO, Town
 
 SLOW_S = 15.0
-LABELLED = {"labels": ["brat"]}
 
 
 def mayor_only(town: Town) -> Settings:
@@ -38,8 +38,7 @@ async def test_a_paced_group_of_writes_never_outlasts_the_lease(
 ) -> None:
     monkeypatch.setenv("BRAT_SECRET_ANTHROPIC_API_KEY", "made-up")
     for number in range(4):
-        issue = await town.issue(f"Fix {number}")
-        await town.post(f"issues/{issue}/labels", LABELLED, by="alice")
+        await labelled(town, REPO, f"Fix {number}")
     now, ages = [1000.0], list[float]()
     async with bot_service.opened(mayor_only(town), lambda _: None) as loop:
         loop.lease.ticking = lambda: now[0]
@@ -85,8 +84,7 @@ async def test_a_write_on_an_old_lease_is_not_sent(town: Town) -> None:
 
 async def limited(town: Town, monkeypatch: pytest.MonkeyPatch, *, reads: bool) -> Loop:
     """Return a loop that has just met a limit for half an hour."""
-    issue = await town.issue()
-    await town.post(f"issues/{issue}/labels", LABELLED, by="alice")
+    await labelled(town, REPO)
     send = Wire.send
 
     async def busy(wire: Wire, ask: Ask, token: str) -> HttpReply:

@@ -77,6 +77,16 @@ async def test_a_person_lets_the_convoy_of_a_closed_issue_go_on(here: Room) -> N
     assert here.convoy.issue_is == "overruled"  # nobody saw it open
 
 
+async def test_reopening_resumes_only_what_the_closing_paused(here: Room) -> None:
+    await here.answer("/brat pause")
+    await turn(here, "closed")
+    await here.swept()
+    await turn(here, "open")
+    await here.swept()
+
+    assert (here.convoy_state(), here.convoy.issue_is) == ("paused", "open")
+
+
 @pytest.mark.room('[mayor]\napprove = "plan"\n')
 async def test_a_plan_approved_on_a_closed_issue_starts_when_a_person_says_so(
     here: Room,

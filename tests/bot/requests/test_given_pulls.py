@@ -9,11 +9,10 @@ import pytest
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
 from convoy.model.state import Convoy
-from convoy.owed import Role
 from grite import git
 from tests.bot.loop.test_refused import hooked
 from tests.bot.requests.test_closed_pulls import drafted
-from tests.bot.room import HEADS, REPO, TWO_WAYS, Room, room
+from tests.bot.room import EVERYBODY, HEADS, REPO, TWO_WAYS, Room, room
 from tests.bot.there import there
 from tests.world.cases import looped
 from tests.world.forge_rules import pull_request, put_ruleset
@@ -65,7 +64,6 @@ box = "off"
 [refinery]
 checks = ["ci"]
 """
-EVERYONE: tuple[Role, ...] = ("mayor", "witness", "refinery", "deacon")
 RESOLVE = "sed -i '/^<<<<<<< /d; /^=======$/d; /^>>>>>>> /d' list"
 
 
@@ -170,7 +168,7 @@ async def test_what_stands_on_a_refused_pull_request_lands_without_it(
 
 @TWO_WAYS
 @pytest.mark.room(
-    AGENT.format("echo mended > mended.py"), roles=EVERYONE, labelled=False
+    AGENT.format("echo mended > mended.py"), roles=EVERYBODY, labelled=False
 )
 async def test_an_agent_works_on_a_persons_red_pull_request(here: Room) -> None:
     number = await opened(here, "work", {"bad": b"bad\n"})
@@ -192,7 +190,7 @@ async def test_an_agent_works_on_a_persons_red_pull_request(here: Room) -> None:
 
 
 @TWO_WAYS
-@pytest.mark.room(AGENT.format(RESOLVE), roles=EVERYONE, labelled=False)
+@pytest.mark.room(AGENT.format(RESOLVE), roles=EVERYBODY, labelled=False)
 async def test_an_agent_resolves_what_a_pull_request_conflicts_in(here: Room) -> None:
     number = await opened(here, "work", {"list": b"one\n"})
     mine = here.tip("work")
@@ -212,7 +210,7 @@ async def test_an_agent_resolves_what_a_pull_request_conflicts_in(here: Room) ->
 @TWO_WAYS
 @pytest.mark.parametrize("answer", ["/brat approve", "/brat cancel"])
 @pytest.mark.room(
-    AGENT.format("echo mended > mended.py"), roles=EVERYONE, labelled=False
+    AGENT.format("echo mended > mended.py"), roles=EVERYBODY, labelled=False
 )
 async def test_an_author_is_asked_before_an_agent_works_on_their_branch(
     here: Room, answer: str

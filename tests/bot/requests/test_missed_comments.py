@@ -14,6 +14,7 @@ from bot.settings.bot_settings import Settings
 from tests.bot import hosted
 from tests.bot.another_folder import elsewhere
 from tests.bot.room import room
+from tests.bot.serving.hosted_town import labelled
 from tests.world.forge import REPO, Town
 from tests.world.hand import HandTime
 from tests.world.traffic import Exchange
@@ -28,11 +29,16 @@ def settings(town: Town) -> Settings:
 @pytest.fixture
 async def loop(town: Town) -> AsyncIterator[Loop]:
     """A bot that has accepted an issue already, and hears nothing from the forge."""
-    issue = await town.issue()
-    await town.post(f"issues/{issue}/labels", {"labels": ["brat"]}, by="alice")
+    await labelled(town, REPO)
     async with bot_service.opened(settings(town), lambda _: None) as opened:
         await opened.tick()
         yield opened
+
+
+def at(town: Town, **off: int) -> None:
+    """Set the forge's clock to so much before or after now."""
+    time = datetime.now(UTC) + timedelta(**off)
+    town.forge.clock = lambda: time
 
 
 async def comment(town: Town, text: str, *, by: str = "alice") -> int:
@@ -45,9 +51,10 @@ def ping(issue: int, number: int) -> Remark:
     return Remark(issue=issue, comment=number, text=text, by="alice", on_pull=False)
 
 
-async def look(loop: Loop) -> None:
-    loop.wake.all()
-    await loop.tick()
+async def look(loop: Loop, times: int = 1) -> None:
+    for _ in range(times):
+        loop.wake.all()
+        await loop.tick()
 
 
 async def answers(town: Town, about: str) -> list[str]:
@@ -84,8 +91,7 @@ async def test_a_new_process_finds_what_was_said_while_none_ran(
 async def test_one_that_was_edited_is_asked_for_again(town: Town, loop: Loop) -> None:
     await look(loop)
     number = await comment(town, "Please.")
-    later = datetime.now(UTC) + timedelta(seconds=5)
-    town.forge.clock = lambda: later
+    at(town, seconds=5)
     edit = {"body": "/brat cancel"}
     await town.ask("PATCH", f"issues/comments/{number}", edit, by="alice")
     await look(loop)
@@ -98,8 +104,7 @@ async def test_one_that_was_edited_is_asked_for_again(town: Town, loop: Loop) ->
 
 async def test_an_old_one_that_is_edited_is_left_alone(town: Town, loop: Loop) -> None:
     number = await comment(town, "Please.")
-    later = datetime.now(UTC) + timedelta(seconds=5)
-    town.forge.clock = lambda: later
+    at(town, seconds=5)
     await comment(town, "Thank you.")
     await look(loop)
     edit = {"body": "/brat cancel"}
@@ -133,11 +138,10 @@ async def test_a_bot_that_is_new_leaves_what_was_said_before_alone(
 async def test_one_that_the_list_shows_late_behind_a_newer_one_is_answered(
     town: Town, loop: Loop
 ) -> None:
-    now = datetime.now(UTC)
-    town.forge.clock = lambda: now + timedelta(minutes=10)
+    at(town, minutes=10)
     await comment(town, "Thank you.")
     await look(loop)
-    town.forge.clock = lambda: now + timedelta(minutes=6)
+    at(town, minutes=6)
     await comment(town, "/brat ping")
     await look(loop)
 
@@ -155,8 +159,7 @@ async def test_looks_at_what_is_known_are_answered_by_unchanged(tmp_path: Path) 
         known = dict(looks.seen)
         await look(here.loop)
         seen.clear()
-        for _ in range(2):
-            await look(here.loop)
+        await look(here.loop, 2)
         shown = f"/issues/comments/{here.convoy.comment}"
 
     lists = [each for each in seen if each.path.endswith("/issues/comments")]
@@ -230,8 +233,7 @@ async def test_an_issue_that_names_it_becomes_a_convoy_once(
     town: Town, watch: Loop
 ) -> None:
     issue = await written(town, NAMED)
-    for _ in range(3):
-        await look(watch)
+    await look(watch, 3)
 
     (convoy,) = watch.context.mirror.state.convoys.values()
     assert (convoy.issue, convoy.by, len(convoy.tasks)) == (issue, "alice", 1)
@@ -242,13 +244,11 @@ async def test_an_issue_that_names_it_becomes_a_convoy_once(
 async def test_one_that_was_written_before_the_bot_came_is_left_alone(
     town: Town, watch: Loop
 ) -> None:
-    now = datetime.now(UTC)
-    town.forge.clock = lambda: now - timedelta(hours=1)
+    at(town, hours=-1)
     issue = await written(town, NAMED)
-    town.forge.clock = lambda: now
+    at(town)
     await town.post(f"issues/{issue}/comments", {"body": "Well."}, by="alice")
-    for _ in range(2):
-        await look(watch)
+    await look(watch, 2)
 
     assert watch.context.mirror.state.convoys == {}
 
@@ -257,8 +257,7 @@ async def test_one_that_was_edited_before_it_was_read_is_asked_for_again(
     town: Town, watch: Loop
 ) -> None:
     issue = await written(town, NAMED)
-    later = datetime.now(UTC) + timedelta(seconds=5)
-    town.forge.clock = lambda: later
+    at(town, seconds=5)
     await town.ask("PATCH", f"issues/{issue}", {"body": NAMED + "More."}, by="alice")
     await look(watch)
 
@@ -307,8 +306,7 @@ async def test_one_that_is_assigned_to_it_becomes_a_convoy_where_configured(
     other = await written(town, "- [ ] one\n", by="mallory")
     await look(watch)
     await assigned(town, other)
-    for _ in range(3):
-        await look(watch)
+    await look(watch, 3)
 
     (convoy,) = watch.context.mirror.state.convoys.values()
     assert (convoy.issue, convoy.by) == (other, "alice")
@@ -319,12 +317,10 @@ async def test_what_else_happens_to_an_assigned_one_asks_for_nothing(
 ) -> None:
     configured(town, watch, "[triggers]\nassignee = true\n")
     issue = await written(town, "- [ ] one\n")
-    now = datetime.now(UTC)
-    town.forge.clock = lambda: now - timedelta(hours=1)
+    at(town, hours=-1)
     await assigned(town, issue)
-    town.forge.clock = lambda: now + timedelta(seconds=5)
+    at(town, seconds=5)
     await town.post(f"issues/{issue}/comments", {"body": "Well."}, by="alice")
-    for _ in range(2):
-        await look(watch)
+    await look(watch, 2)
 
     assert watch.context.mirror.state.convoys == {}

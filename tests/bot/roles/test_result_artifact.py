@@ -34,7 +34,6 @@ from tests.bot.result_artifacts import (
     UP,
     WHO,
     Who,
-    all_names,
     artifact,
     claim,
     encrypted,
@@ -72,7 +71,8 @@ def test_a_result_alone_is_enough_with_fields_that_a_later_runner_adds() -> None
 
 @looped(zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 def test_every_file_a_runner_leaves_is_known(method: int) -> None:
-    files = [*all_names(), ("events.bin", events()), ("result.json", result())]
+    others = ((name, b"{}\n") for name in ("usage.jsonl", "transcript.jsonl"))
+    files = [BUNDLE, *others, ("events.bin", events()), ("result.json", result())]
 
     assert taken(zipped(*files, method=method)).bundle is not None
 

@@ -129,18 +129,24 @@ async def test_one_that_is_slow_does_not_hold_up_the_others(
         await accepted(here, OTHER, number)
 
 
+async def said(here: Town, repo: str, number: int, words: str) -> None:
+    """Wait until a comment says this."""
+
+    async def answered() -> bool:
+        path = f"issues/{number}/comments"
+        found = (await here.ask("GET", path, repo=repo)).json()
+        return any(words in one["body"] for one in found)
+
+    await until(answered)
+
+
 async def test_while_it_is_stopped_nothing_starts_and_it_says_so(here: Town) -> None:
     told = hosting(here, repositories=(REPO,), sweep_s=0.2)
     told.folder.mkdir()
     told.stop_file.touch()
     number = await labelled(here, REPO)
     async with running(told):
-
-        async def answered() -> bool:
-            said = await here.get(f"issues/{number}/comments")
-            return any("has stopped it" in one["body"] for one in said)
-
-        await until(answered)
+        await said(here, REPO, number, "has stopped it")
 
         told.stop_file.unlink()
         label = {"labels": ["brat"]}
@@ -154,14 +160,7 @@ async def test_more_than_the_quota_is_refused_with_the_time(here: Town) -> None:
     async with running(told):
         await accepted(here, REPO, await labelled(here, REPO))
         number = await labelled(here, OTHER)
-
-        async def answered() -> bool:
-            said = (
-                await here.ask("GET", f"issues/{number}/comments", repo=OTHER)
-            ).json()
-            return any("add the label again at" in one["body"] for one in said)
-
-        await until(answered)
+        await said(here, OTHER, number, "add the label again at")
 
 
 async def test_the_figures_are_on_a_port_of_their_own(here: Town) -> None:
@@ -207,12 +206,6 @@ async def test_a_fault_on_the_way_out_does_not_keep_the_service_from_ending(
 
 
 # --- what a service is told before it starts: whom it serves, and where ---------------
-
-
-async def test_without_a_secret_it_does_not_start(here: Town) -> None:
-    with pytest.raises(BratError, match="anyone could send deliveries"):
-        async with running(hosting(here, secret="")):
-            pass
 
 
 async def test_a_port_that_is_taken_is_said(here: Town) -> None:

@@ -92,6 +92,12 @@ async def served(tmp_path: Path) -> AsyncIterator[Site]:
         yield here
 
 
+@pytest.fixture
+async def browser(served: Site) -> AsyncIterator[Browser]:
+    async with visiting(served) as browser:
+        yield browser
+
+
 async def test_who_may_see_what(served: Site) -> None:
     pages = (f"/{REPO}/", f"/{REPO}/convoys/{NAME}", f"/{PRIVATE}/", "/alice/nope/")
     told: dict[str, list[int]] = {}
@@ -112,27 +118,25 @@ async def test_who_may_see_what(served: Site) -> None:
     }
 
 
-async def test_a_private_repository_is_told_to_no_stranger(served: Site) -> None:
-    async with visiting(served) as browser:
-        paths = "/api/v1/status", "/events", "/log", "/convoys/x/tasks/1/output"
-        there = [await browser.get(f"/{PRIVATE}{path}") for path in paths]
-        gone = await browser.get("/alice/nope/api/v1/status")
-        await browser.sign_in("mallory")
-        hers = await browser.get(f"/{PRIVATE}/api/v1/status")
+async def test_a_private_repository_is_told_to_no_stranger(browser: Browser) -> None:
+    paths = "/api/v1/status", "/events", "/log", "/convoys/x/tasks/1/output"
+    there = [await browser.get(f"/{PRIVATE}{path}") for path in paths]
+    gone = await browser.get("/alice/nope/api/v1/status")
+    await browser.sign_in("mallory")
+    hers = await browser.get(f"/{PRIVATE}/api/v1/status")
 
     assert [each.status_code for each in there] == [404, 303, 303, 303]
     assert there[0].text == gone.text == hers.text
 
 
 async def test_signing_in_leads_back_and_leaves_a_cookie_that_scripts_cannot_see(
-    served: Site,
+    browser: Browser,
 ) -> None:
-    async with visiting(served) as browser:
-        first = await browser.get(f"/{PRIVATE}/log?words=x")
-        out = await browser.get(first.headers["Location"])
-        asked = parse_qs(urlsplit(out.headers["Location"]).query)
-        back = await browser.get(await browser.agreed(out, "alice"))
-        page = await browser.get(back.headers["Location"])
+    first = await browser.get(f"/{PRIVATE}/log?words=x")
+    out = await browser.get(first.headers["Location"])
+    asked = parse_qs(urlsplit(out.headers["Location"]).query)
+    back = await browser.get(await browser.agreed(out, "alice"))
+    page = await browser.get(back.headers["Location"])
 
     assert asked["code_challenge_method"] == ["S256"]
     assert len(asked["code_challenge"][0]) == 43
@@ -170,9 +174,8 @@ async def test_strangers_streams_are_bounded_and_keep_nobody_out(
 
 
 @looped("//evil.example", "/\\evil.example", "https://evil")
-async def test_nobody_is_led_elsewhere(to: str, served: Site) -> None:
-    async with visiting(served) as browser:
-        back = await browser.sign_in("alice", f"/login?to={to}")
+async def test_nobody_is_led_elsewhere(to: str, browser: Browser) -> None:
+    back = await browser.sign_in("alice", f"/login?to={to}")
 
     assert back.headers["Location"] == "/"
 
@@ -192,21 +195,22 @@ async def test_an_answer_to_another_browser_signs_nobody_in(served: Site) -> Non
     assert (first.status_code, again.status_code) == (303, 403)
 
 
-async def test_a_code_without_its_verifier_opens_nothing(served: Site) -> None:
+async def test_a_code_without_its_verifier_opens_nothing(
+    served: Site, browser: Browser
+) -> None:
     """Who reads the address that leads back, and even our secret, has nothing."""
-    async with visiting(served) as browser:
-        back = await browser.agreed(await browser.get("/login"), "alice")
-        code = parse_qs(urlsplit(back).query)["code"][0]
-        told = {
-            "client_id": "Iv1.helper",
-            "client_secret": "made-up-client-secret",
-            "code": code,
-            "redirect_uri": f"{OWN}/login/done",
-            "code_verifier": "x" * 43,
-        }
-        url = f"{served.town.url}/login/oauth/access_token"
-        stolen = await served.town.client.post(url, data=told)
-        late = await browser.get(back)
+    back = await browser.agreed(await browser.get("/login"), "alice")
+    code = parse_qs(urlsplit(back).query)["code"][0]
+    told = {
+        "client_id": "Iv1.helper",
+        "client_secret": "made-up-client-secret",
+        "code": code,
+        "redirect_uri": f"{OWN}/login/done",
+        "code_verifier": "x" * 43,
+    }
+    url = f"{served.town.url}/login/oauth/access_token"
+    stolen = await served.town.client.post(url, data=told)
+    late = await browser.get(back)
 
     assert stolen.json()["error"] == "bad_verification_code"
     assert late.status_code == 403
@@ -237,21 +241,22 @@ async def test_who_may_not_write_changes_nothing(served: Site) -> None:
     assert "paused" not in log
 
 
-async def test_who_signed_out_is_out_everywhere(served: Site) -> None:
-    async with visiting(served) as browser:
-        await browser.sign_in("alice")
-        kept = dict(browser.cookies)
-        forged = await browser.press("/logout", csrf="x")
-        csrf = await browser.csrf()
-        out = await browser.press("/logout", csrf=csrf)
-        browser.cookies = kept
-        page = await browser.get(f"/{PRIVATE}/")
+async def test_who_signed_out_is_out_everywhere(browser: Browser) -> None:
+    await browser.sign_in("alice")
+    kept = dict(browser.cookies)
+    forged = await browser.press("/logout", csrf="x")
+    csrf = await browser.csrf()
+    out = await browser.press("/logout", csrf=csrf)
+    browser.cookies = kept
+    page = await browser.get(f"/{PRIVATE}/")
 
     assert (forged.status_code, out.status_code) == (403, 303)
     assert page.status_code == 303  # to sign in
 
 
-async def test_a_cookie_that_we_did_not_make_is_nobodys(served: Site) -> None:
+async def test_a_cookie_that_we_did_not_make_is_nobodys(
+    served: Site, browser: Browser
+) -> None:
     ours = Sessions(kept_key(served.folder / "dashboard.key"))
     values = (
         Sessions(b"another key of the same length..").begin("alice"),
@@ -260,44 +265,41 @@ async def test_a_cookie_that_we_did_not_make_is_nobodys(served: Site) -> None:
         "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhbGljZSIsImF1ZCI6Il9fSG9zdC1icmF0In0.",
         "x",
     )
-    async with visiting(served) as browser:
-        for value in values:
-            browser.cookies = {SESSION: value}
-            assert (await browser.get(f"/{PRIVATE}/")).status_code == 303
+    for value in values:
+        browser.cookies = {SESSION: value}
+        assert (await browser.get(f"/{PRIVATE}/")).status_code == 303
 
     assert (served.folder / "dashboard.key").stat().st_mode & 0o077 == 0
 
 
-async def test_a_program_shows_its_token(served: Site) -> None:
-    async with visiting(served) as browser:
-        api = f"/{PRIVATE}/api/v1/status"
-        seen = await browser.ask("GET", api, headers=PROGRAM)
-        wrong = {"Authorization": "Bearer made-up-token-of-nobody"}
-        unseen = await browser.ask("GET", api, headers=wrong)
-        pause = f"/{REPO}/api/v1/convoys/{NAME}/pause"
-        done = await browser.ask("POST", pause, headers=PROGRAM)
-        refused = await browser.ask("POST", pause, headers=wrong)
+async def test_a_program_shows_its_token(browser: Browser) -> None:
+    api = f"/{PRIVATE}/api/v1/status"
+    seen = await browser.ask("GET", api, headers=PROGRAM)
+    wrong = {"Authorization": "Bearer made-up-token-of-nobody"}
+    unseen = await browser.ask("GET", api, headers=wrong)
+    pause = f"/{REPO}/api/v1/convoys/{NAME}/pause"
+    done = await browser.ask("POST", pause, headers=PROGRAM)
+    refused = await browser.ask("POST", pause, headers=wrong)
 
     assert (seen.status_code, unseen.status_code) == (200, 404)
     assert (done.json(), refused.status_code) == ({"done": True}, 403)
 
 
 async def test_a_configuration_that_cannot_be_used_waits_for_a_person(
-    served: Site,
+    browser: Browser,
 ) -> None:
     checkout = await served.town.clone("alice")
     await checkout.commit(".brat/config.toml", "[refinery]\nstrategy = 'magic'\n")
     await checkout.git("push", "--quiet", "origin", "HEAD:main")
-    async with visiting(served) as browser:
-        await browser.get(f"/{REPO}/")
+    await browser.get(f"/{REPO}/")
 
-        async def said() -> bool:
-            status = (await browser.get(f"/{REPO}/api/v1/status")).json()
-            kinds = [each["kind"] for each in status["interventions"]]
-            return kinds[:1] == ["config_error"]
+    async def said() -> bool:
+        status = (await browser.get(f"/{REPO}/api/v1/status")).json()
+        kinds = [each["kind"] for each in status["interventions"]]
+        return kinds[:1] == ["config_error"]
 
-        await until(said)
-        page = (await browser.get(f"/{REPO}/")).text
+    await until(said)
+    page = (await browser.get(f"/{REPO}/")).text
 
     assert ".brat/config.toml: refinery.strategy" in page
     assert "<code>brat config check</code>" in page

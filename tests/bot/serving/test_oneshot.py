@@ -127,14 +127,26 @@ def known(tmp_path: Path) -> Registration:
 
 
 @pytest.fixture
-async def loop(tmp_path: Path, known: Registration) -> AsyncIterator[Loop]:
+def pace() -> Pace:
+    return Pace()
+
+
+@pytest.fixture
+def told() -> list[str]:
+    return []
+
+
+@pytest.fixture
+async def loop(
+    tmp_path: Path, known: Registration, pace: Pace, told: list[str]
+) -> AsyncIterator[Loop]:
     """Give a loop on a forge whose sessions go on until they are cancelled."""
     how = How(starter("wait"), interrupt_s=0.2, terminate_s=0.2)
     with trusting_jobs(tmp_path), Forge(tmp_path / FORGE_FOLDER) as forge:
         async with serving(forge, how=how) as url:
             settings = local_mode.bot_settings(tmp_path, known, url)
             shared = settings.model_copy(update={"sole": False})
-            async with bot_service.opened(shared, lambda _: None) as opened:
+            async with bot_service.opened(shared, told.append, pace=pace) as opened:
                 yield opened
                 for run in forge.store.runs.all():
                     await opened.context.github.runs.cancel(run.id)
@@ -161,20 +173,13 @@ async def test_with_nothing_to_do_it_ends_and_leaves_no_lease(loop: Loop) -> Non
 
 
 async def test_with_few_requests_left_it_leaves_the_machine_to_a_later_run(
-    tmp_path: Path, known: Registration
+    loop: Loop, pace: Pace, told: list[str]
 ) -> None:
-    told: list[str] = []
-    pace = Pace()
-    with trusting_jobs(tmp_path), Forge(tmp_path / FORGE_FOLDER) as forge:
-        async with serving(forge, how=How(starter("wait"))) as url:
-            settings = local_mode.bot_settings(tmp_path, known, url)
-            shared = settings.model_copy(update={"sole": False})
-            async with bot_service.opened(shared, told.append, pace=pace) as loop:
-                at = pace.time.steady() + 3_000
-                pace.budget = RequestBudget(limit=1_000, left=90, resets_at=at)
+    at = pace.time.steady() + 3_000
+    pace.budget = RequestBudget(limit=1_000, left=90, resets_at=at)
 
-                async with asyncio.timeout(patient(30)):
-                    left = await run_once(loop, after=None, ci_wait_s=600)
+    async with asyncio.timeout(patient(30)):
+        left = await run_once(loop, after=None, ci_wait_s=600)
 
     assert left.by_clock
     assert "jobs have few API requests left; a later run will continue" in told
