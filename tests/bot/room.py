@@ -52,6 +52,7 @@ NAME = "do-it-1"
 REPO = "you/app"
 LIST = "- [ ] one\n- [ ] two\n"
 HEADS = "refs/heads/"
+FILES = {"README.md": b"# app\n", "one.py": b"one\n"}
 DEADLINE_S = patient(30)
 
 
@@ -324,12 +325,10 @@ class Room(BotHere):
 
     def labels(self, number: int | None = None) -> set[str]:
         """Return the labels of the issue, or of another one."""
-        repo = self.forge.known(REPO)
-        for issue in self.forge.store.issues.of(repo.id):
-            if issue.number == (number or self.issue):
-                labels = (self.forge.store.labels.get(each) for each in issue.labels)
-                return {label.name for label in labels if label is not None}
-        raise AssertionError(f"there is no #{number}")
+        store, repo = self.forge.store, self.forge.known(REPO)
+        issues = {each.number: each for each in store.issues.of(repo.id)}
+        own = issues[number or self.issue].labels
+        return {label.name for label in store.labels.all() if label.id in own}
 
 
 @asynccontextmanager

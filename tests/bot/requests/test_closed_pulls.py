@@ -15,7 +15,7 @@ from convoy.events.hold_events import MergeRequested, MergeWithdrawn
 from convoy.model import ids
 from convoy.rules.people import DropTask
 from convoy.views import state_document
-from tests.bot.room import NAME, Room, room
+from tests.bot.room import FILES, NAME, Room, room
 from tests.bot.there import there
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.shapes import node_id
@@ -24,7 +24,6 @@ from tests.world.layers import sampled
 pytestmark = pytest.mark.layer("landing")
 
 APPROVED = "[refinery]\nrequire_ci = false\napprovals = 1\n"
-FILES = {"README.md": b"# app\n", "one.py": b"one\n"}
 BASE, BRANCH = ids.base_branch(NAME), ids.task_branch(NAME, 1)
 Does = Callable[[Room, int], Awaitable[None]]
 

@@ -5,7 +5,7 @@ import pytest
 from convoy.rules.people import FailConvoy
 from tests.bot.lobby import CONFIG as SHELL
 from tests.bot.roles.test_standing_plans import starting
-from tests.bot.room import NAME, Room
+from tests.bot.room import FILES, NAME, Room
 from tests.bot.there import there
 
 CONFIG = f"""\
@@ -118,7 +118,7 @@ async def test_logs_and_cost_say_what_is_known(here: Room) -> None:
 
 
 async def reviewed(here: Room) -> int:
-    await here.worked(1, {"README.md": b"# app\n", "one.py": b"one\n"})
+    await here.worked(1, FILES)
     return here.pull(1)
 
 

@@ -6,12 +6,11 @@ from convoy.model import ids
 from convoy.rules.people import BlockTask
 from convoy.views import state_document
 from tests.bot.lobby import Lobby
-from tests.bot.room import NAME, Room
+from tests.bot.room import FILES, NAME, Room
 from tests.world.github_forge.injected_faults import Faults
 
 pytestmark = pytest.mark.layer("landing")
 
-FILES = {"README.md": b"# app\n", "one.py": b"one\n"}
 FREE = "[refinery]\nrequire_ci = false\n"
 
 

@@ -3,13 +3,12 @@
 import pytest
 
 from bot.door.inbox import Review, Ticked
-from tests.bot.room import Room
+from tests.bot.room import FILES, Room
 from tests.bot.there import there
 
 pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(delivered=True)]
 
 APPROVALS = "[refinery]\napprovals = 1\n"
-FILES = {"README.md": b"# app\n", "one.py": b"one\n"}
 
 
 def changes(here: Room) -> Review:

@@ -12,6 +12,7 @@ from convoy.rules.ending import AcceptWork
 from tests.bot.requests.test_given_pulls import finished, judged
 from tests.bot.requests.test_review_threads import FILES, answers, let_bot_in
 from tests.bot.room import NAME, REPO, TWO_WAYS, Room, room
+from tests.world.cases import looped
 from tests.world.forge_rules import pull_request, put_ruleset
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.injected_faults import Faults
@@ -23,9 +24,7 @@ CI = '[refinery]\nchecks = ["ci"]\n'
 
 
 def pulls(here: Room) -> dict[str, Pull]:
-    repo = here.forge.repository(REPO)
-    assert repo is not None
-    return {pull.head: pull for pull in here.forge.store.pulls.of(repo.id)}
+    return {pull.head: pull for pull in here.forge.store.pulls.all()}
 
 
 def body(here: Room, branch: str) -> str:
@@ -77,12 +76,9 @@ async def test_where_there_are_no_drafts_tasks_get_ordinary_ones_which_is_said_o
     assert sum(said in each for each in caplog.messages) == 1
 
 
-@pytest.mark.parametrize(
-    ("approvals", "ci_files", "shown"),
-    [(0, (), False), (1, (), True), (0, ("ci.yml",), True)],
-)
+@looped((0, (), False), (1, (), True), (0, ("ci.yml",), True))
 def test_what_a_person_has_to_approve_has_a_pull_request_all_the_same(
-    *, approvals: int, ci_files: tuple[str, ...], shown: bool
+    approvals: int, ci_files: tuple[str, ...], *, shown: bool
 ) -> None:
     rules = Rules().planned(spec(1), task_pulls=False, approvals=approvals).started(1)
     rules.do(made(AcceptWork, commit=sha("a"), files=ci_files, ci_files=ci_files))

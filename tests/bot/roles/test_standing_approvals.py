@@ -3,12 +3,11 @@
 import pytest
 
 from convoy.events.people_events import TaskApproved
-from tests.bot.room import NAME, Room
+from tests.bot.room import FILES, NAME, Room
 
 APPROVALS = "[refinery]\napprovals = 1\nrequire_ci = false\n"
 TWO = "[refinery]\napprovals = 2\nrequire_ci = false\n"
 pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(TWO)]
-FILES = {"README.md": b"# app\n", "one.py": b"one\n"}
 
 
 async def worked(here: Room) -> tuple[int, str]:

@@ -6,11 +6,10 @@ from bot.loop.staging import stage
 from bot.repository.draft import Draft
 from bot.text import replies as texts
 from convoy.events.people_events import ApprovePlan
-from tests.bot.room import NAME, Room
+from tests.bot.room import FILES, NAME, Room
 
 PLANNED = '[mayor]\napprove = "plan"\n[refinery]\nrequire_ci = false\n'
 pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(PLANNED)]
-FILES = {"README.md": b"# app\n", "one.py": b"one\n"}
 
 
 async def approved(here: Room, by: str) -> int:
