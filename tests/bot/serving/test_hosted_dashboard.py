@@ -286,6 +286,7 @@ async def test_a_program_shows_its_token(browser: Browser) -> None:
 
 
 async def test_a_configuration_that_cannot_be_used_waits_for_a_person(
+    served: Site,
     browser: Browser,
 ) -> None:
     checkout = await served.town.clone("alice")

@@ -78,7 +78,7 @@ def back(maker: AppPages, **given: str) -> str:
 
 
 async def led_back(
-    maker: AppPages, status: int = 201, body: object = None, **given: str
+    maker: AppPages, status: int = 201, body: object = None, /, **given: str
 ) -> httpx.Response:
     """Come back from GitHub, which answers the code like this; return the page."""
     router = respx.MockRouter(assert_all_called=False)
