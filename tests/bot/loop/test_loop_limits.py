@@ -83,7 +83,7 @@ async def test_a_write_on_an_old_lease_is_not_sent(town: Town) -> None:
 
 
 async def limited(town: Town, monkeypatch: pytest.MonkeyPatch, *, reads: bool) -> Loop:
-    """Return a loop that has just met a limit for half an hour."""
+    """Return a loop that has met a limit, which holds for 1,700 s more."""
     await labelled(town, REPO)
     send = Wire.send
 
@@ -96,6 +96,8 @@ async def limited(town: Town, monkeypatch: pytest.MonkeyPatch, *, reads: bool) -
     async with bot_service.opened(mayor_only(town), lambda _: None) as loop:
         loop.context.clock = lambda: 1_000_000
         assert await loop.tick()
+        now_ms = loop.troubles.resume_at - 1_700_000
+        loop.context.clock = lambda: now_ms
         return loop
 
 
@@ -104,8 +106,6 @@ async def test_it_asks_again_when_the_forge_said_and_not_before(
 ) -> None:
     loop = await limited(town, monkeypatch, reads=True)
 
-    now_ms = loop.troubles.resume_at - 1_700_000
-    loop.context.clock = lambda: now_ms
     assert loop.troubles.retry_s == pytest.approx(1700)
     assert "requests resume at" in loop.context.troubles["tick"]
 
@@ -118,8 +118,6 @@ async def test_where_only_writes_are_limited_it_still_looks(
 ) -> None:
     loop = await limited(town, monkeypatch, reads=False)
 
-    now_ms = loop.troubles.resume_at - 1_700_000
-    loop.context.clock = lambda: now_ms
     assert "tick" not in loop.context.troubles
     assert loop.troubles.retry_s == loop.context.settings.sweep_s
 
