@@ -15,7 +15,7 @@ from bot.forge.github import GitHub
 from bot.repository.draft import Draft
 from bot.serving import bot_service
 from brat.forge.http_server import serving
-from brat.forge.resources.forge_records import Role
+from brat.forge.resources.forge_records import Kind, Role
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Forge
@@ -217,7 +217,8 @@ class Room(BotHere):
         return [each.body for each in self.forge.store.comments.all()]
 
     def let_in(self, login: str, role: Role = "write") -> str:
-        self.forge.add_user(login)
+        kind: Kind = "Bot" if login.endswith("[bot]") else "User"
+        self.forge.add_user(login, kind=kind)
         self.forge.grant(REPO, login, role)
         return login
 

@@ -10,7 +10,7 @@ from brat.forge.resources.forge_records import Pull
 from convoy.model.ids import base_branch, pull_key, task_branch
 from convoy.rules.ending import AcceptWork
 from tests.bot.requests.test_given_pulls import finished, judged
-from tests.bot.requests.test_review_threads import FILES, answers, let_bot_in
+from tests.bot.requests.test_review_threads import FILES, answers, on
 from tests.bot.room import NAME, REPO, TWO_WAYS, Room, room
 from tests.world.cases import looped
 from tests.world.forge_rules import pull_request, put_ruleset
@@ -109,11 +109,11 @@ async def test_what_is_said_of_the_whole_becomes_a_task_that_answers_there(
         whole = here.convoy.pull
 
         async def said(by: str, line: int) -> None:
-            comment = {"path": "one.py", "line": line, "body": f"{by} asks"}
-            await here.reviewed("COMMENT", by, on=whole, comments=[comment])
+            comments = on(line, f"{by} asks")
+            await here.reviewed("COMMENT", by, on=whole, comments=comments)
             here.loop.wake.all()
 
-        speakers = here.let_in("bea"), let_bot_in(here, "coder[bot]")
+        speakers = here.let_in("bea"), here.let_in("coder[bot]", "read")
         for line, by in enumerate(speakers, 1):
             await said(by, line)
             await here.until(lambda: len(here.convoy.tasks) == 3)

@@ -41,8 +41,7 @@ async def blocked(here: Room, number: int, by: int) -> None:
 
 
 def id_of(here: Room, number: int) -> int:
-    repo = there(here.forge.repository(REPO))
-    issues = here.forge.store.issues.of(repo.id)
+    issues = here.forge.store.issues.of(here.forge.known(REPO).id)
     return next(issue.id for issue in issues if issue.number == number)
 
 
