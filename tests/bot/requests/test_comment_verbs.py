@@ -42,9 +42,7 @@ async def test_a_plan_is_changed_with_words(here: Room) -> None:
 
 
 @pytest.mark.room(f'{CONFIG}\n[mayor]\nengine = "default"\n', text="Do it.")
-async def test_add_to_a_convoy_whose_plan_was_refused_is_answered(
-    here: Room,
-) -> None:
+async def test_add_to_a_convoy_whose_plan_was_refused_is_answered(here: Room) -> None:
     await here.do(FailConvoy(convoy=NAME, why="task 1: there is no plan"))
     assert (here.convoy_state(), here.convoy.tasks) == ("failed", ())
 
@@ -163,9 +161,7 @@ async def test_a_push_voids_an_approval(here: Room) -> None:
 
 
 @pytest.mark.room(APPROVALS + "require_ci = false\n")
-async def test_an_approval_counts_only_while_its_giver_may_give_it(
-    here: Room,
-) -> None:
+async def test_an_approval_counts_only_while_its_giver_may_give_it(here: Room) -> None:
     pull, bea, cleo = await reviewed(here), here.let_in("bea"), here.let_in("cleo")
     head = here.tip(f"convoy/{NAME}/task-1")
     await here.answer("/brat unqueue", on=pull)
@@ -247,9 +243,7 @@ The build is slow.
 
 
 @pytest.mark.room(PLANNED, text=TEXT)
-async def test_a_plan_is_shown_with_its_paths_and_its_approval(
-    here: Room,
-) -> None:
+async def test_a_plan_is_shown_with_its_paths_and_its_approval(here: Room) -> None:
     (comment,) = [each for each in here.spoken() if "<details" in each]
     assert any("@you This convoy needs" in each for each in here.spoken())
     said = await here.answer("/brat plan")

@@ -121,9 +121,7 @@ async def test_what_bots_say_is_no_command(town: Town, loop: Loop) -> None:
     assert await answers(town, "brat[bot] is running") == []
 
 
-async def test_a_bot_that_is_new_leaves_what_was_said_before_alone(
-    town: Town,
-) -> None:
+async def test_a_bot_that_is_new_leaves_what_was_said_before_alone(town: Town) -> None:
     await town.issue()
     await comment(town, "/brat ping")
     async with bot_service.opened(settings(town), lambda _: None) as loop:

@@ -63,9 +63,7 @@ async def test_what_a_look_finds_edited_asks_for_the_label_again(hall: Lobby) ->
     assert len([text for text in hall.said() if EDITED_ISSUE in text]) == 1
 
 
-async def test_the_log_holds_only_what_a_reader_of_the_page_sees(
-    hall: Lobby,
-) -> None:
+async def test_the_log_holds_only_what_a_reader_of_the_page_sees(hall: Lobby) -> None:
     token = "ghp_" + "a1" * 18
     body = f"- [ ] one{HIDDEN} <!-- evil --> [brat]{{}}[/brat] {token}\n"
     await hall.labelled(await hall.write(f"Spell{HIDDEN} {token} words", body))

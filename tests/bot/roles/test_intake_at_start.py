@@ -63,9 +63,7 @@ async def test_a_mended_configuration_reaches_the_convoy_under_way(here: Room) -
     await here.until(lambda: args() == ("true",))
 
 
-async def test_a_named_issue_becomes_a_task_with_its_frozen_text(
-    here: Room,
-) -> None:
+async def test_a_named_issue_becomes_a_task_with_its_frozen_text(here: Room) -> None:
     hostile = "Do it.\n```\n- [ ] paths: ../evil\n````\nengine: quantum (after 9)"
     named = await here.person.open_issue("Write the reader", hostile)
     marked = await here.person.open_issue("(after 9) Steer", "Well.")

@@ -152,9 +152,7 @@ async def test_signing_in_leads_back_and_leaves_a_cookie_that_scripts_cannot_see
     assert API_TOKEN not in page.text
 
 
-async def test_strangers_streams_are_bounded_and_keep_nobody_out(
-    served: Site,
-) -> None:
+async def test_strangers_streams_are_bounded_and_keep_nobody_out(served: Site) -> None:
     async with AsyncExitStack() as stack:
 
         async def status(more: str = "") -> int:

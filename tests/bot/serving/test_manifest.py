@@ -117,9 +117,7 @@ async def test_its_pages_are_for_every_eye(maker: AppPages) -> None:
             assert await tab.faults() == [], path
 
 
-async def test_the_app_is_kept_for_its_owner_alone(
-    maker: AppPages,
-) -> None:
+async def test_the_app_is_kept_for_its_owner_alone(maker: AppPages) -> None:
     page = await led_back(maker)
 
     assert page.status_code == 200
@@ -235,9 +233,7 @@ async def test_what_github_does_not_hand_over_is_said_and_can_be_tried_again(
     assert not maker.wish.folder.exists()
 
 
-async def test_an_app_that_is_there_is_not_overwritten(
-    maker: AppPages,
-) -> None:
+async def test_an_app_that_is_there_is_not_overwritten(maker: AppPages) -> None:
     maker.wish.folder.mkdir()
     (maker.wish.folder / "app.pem").write_text("mine")
 

@@ -40,9 +40,7 @@ async def ready(bot: Host | BotProcess, status: int, words: str) -> httpx.Respon
     return answer
 
 
-async def test_a_repository_whose_log_is_refused_is_named(
-    here: Town,
-) -> None:
+async def test_a_repository_whose_log_is_refused_is_named(here: Town) -> None:
     refusing_the_log(here, REPO)
     async with hosted(hosting(here, sweep_s=0.2), lambda _: None) as host:
         answer = await ready(host, 200, "is stuck")
