@@ -175,28 +175,19 @@ async def test_a_pull_request_that_closes_as_its_work_lands_is_nobodys_no(
 
 
 @pytest.mark.room(APPROVED)
-async def test_a_pull_request_that_a_person_merges_is_seen_as_merged(
-    here: Room,
-) -> None:
-    await here.worked(1, FILES)
-    await here.swept()
-    number = here.pull(1)
-    await here.asked("PUT", f"pulls/{number}/merge", {"merge_method": "merge"})
-    here.loop.wake.up("pulls")
-    await here.loop.tick()
-
-    seen = here.context.observed.pulls[number]
-    assert (seen.open, seen.merged, seen.merge_commit) == (False, True, here.tip(BASE))
-
-
-@pytest.mark.room(APPROVED)
-async def test_a_pull_request_that_others_push_off_the_list_is_asked_for_alone(
+async def test_a_persons_merge_and_a_pull_request_off_the_list_are_seen(
     here: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await here.worked(1, FILES)
     await here.worked(2, {"two.txt": b"2\n"})
+    await here.swept()
+    number = here.pull(1)
+    await here.asked("PUT", f"pulls/{number}/merge", {"merge_method": "merge"})
     monkeypatch.setattr(pulls, "LATEST", 1)
     here.loop.wake.up("pulls")
     await here.loop.tick()
 
-    assert here.context.observed.pulls.keys() == {here.pull(1), here.pull(2)}
+    found = here.context.observed.pulls
+    assert found.keys() == {number, here.pull(2)}
+    seen = found[number]
+    assert (seen.open, seen.merged, seen.merge_commit) == (False, True, here.tip(BASE))

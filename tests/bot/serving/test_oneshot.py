@@ -40,9 +40,8 @@ TOLD = {
 def test_a_job_of_github_is_paced_as_github_asks() -> None:
     settings = read_inputs(TOLD).settings
 
-    assert (settings.token, settings.workflow, settings.label) == (
-        *("t0ken", "brat.yml", "brat"),
-    )
+    told = (settings.token, settings.workflow, settings.label)
+    assert told == ("t0ken", "brat.yml", "brat")
     assert (settings.push_gap_s, settings.write_gap_s) == (20, 1)
     for server in ("http://127.0.0.1:8080", "http://localhost:1"):
         here = read_inputs(TOLD | {"GITHUB_SERVER_URL": server}).settings
