@@ -20,7 +20,7 @@ from convoy.model.work import Intent
 from convoy.owed import Do, Effect, Show
 from convoy.rules.people import DropTask
 from tests.bot.another_folder import elsewhere
-from tests.bot.lobby import Lobby, lobby
+from tests.bot.lobby import Lobby
 from tests.bot.room import DEADLINE_S, EVERYBODY, NAME, Room, room
 from tests.world.forge import until
 from tests.world.github_forge.injected_faults import Faults
@@ -49,26 +49,22 @@ def test_sessions_start_before_what_nobody_waits_for() -> None:
     assert {precedence_of(each) for each in rest} == {Precedence.REST}
 
 
-async def test_a_bot_that_waits_denies_nobody(tmp_path: Path) -> None:
-    async with lobby(tmp_path) as here:
-        issue = await here.write("Do it", "- [ ] one")
-        await here.loop.tick()  # and holds the lease from its first push on
-        assert here.loop.lease.held
-        settings = here.context.settings
-        other = elsewhere(settings, tmp_path / "other").model_copy(
-            update={"sole": False}
-        )
-        told: list[str] = []
-        async with bot_service.opened(other, told.append) as second:
-            await here.you.relabel(issue, {"brat"}, set())
-            asked = StartRequest(issue=issue, title="Do it", text="", by="mallory")
-            second.context.inbox.put("delivery", asked)
+async def test_a_bot_that_waits_denies_nobody(hall: Lobby, tmp_path: Path) -> None:
+    issue = await hall.write("Do it", "- [ ] one")
+    await hall.loop.tick()  # and holds the lease from its first push on
+    assert hall.loop.lease.held
+    other = elsewhere(hall.context.settings, tmp_path / "other")
+    other, told = other.model_copy(update={"sole": False}), list[str]()
+    async with bot_service.opened(other, told.append) as second:
+        await hall.you.relabel(issue, {"brat"}, set())
+        asked = StartRequest(issue=issue, title="Do it", text="", by="mallory")
+        second.context.inbox.put("delivery", asked)
 
-            assert await second.tick()
+        assert await second.tick()
 
-        assert here.said() == []
-        assert "brat" in here.labels(issue)
-        assert any("another bot" in each for each in told)
+    assert hall.said() == []
+    assert "brat" in hall.labels(issue)
+    assert any("another bot" in each for each in told)
 
 
 CONFIG = """\
