@@ -227,16 +227,19 @@ async def said(town: Town, issue: int) -> list[str]:
     return [one["body"] for one in await town.get(f"issues/{issue}/comments")]
 
 
-async def test_an_issue_that_names_it_becomes_a_convoy_once(
+async def test_an_issue_that_names_it_at_first_becomes_a_convoy_once(
     town: Town, watch: Loop
 ) -> None:
-    issue = await written(town, NAMED)
-    await look(watch, 3)
+    issue, other = await written(town, NAMED), await written(town, "- [ ] one\n")
+    await look(watch)
+    await town.ask("PATCH", f"issues/{other}", {"body": NAMED}, by="alice")
+    await look(watch, 2)
 
     (convoy,) = watch.context.mirror.state.convoys.values()
     assert (convoy.issue, convoy.by, len(convoy.tasks)) == (issue, "alice", 1)
     shown = [text for text in await said(town, issue) if "### Convoy" in text]
     assert len(shown) == 1
+    assert await said(town, other) == []
 
 
 async def test_one_that_was_written_before_the_bot_came_is_left_alone(
@@ -262,18 +265,6 @@ async def test_one_that_was_edited_before_it_was_read_is_asked_for_again(
     assert watch.context.mirror.state.convoys == {}
     (told,) = await said(town, issue)
     assert "edited" in told
-
-
-async def test_one_that_is_renamed_to_name_it_later_is_left_alone(
-    town: Town, watch: Loop
-) -> None:
-    issue = await written(town, "- [ ] one\n")
-    await look(watch)
-    await town.ask("PATCH", f"issues/{issue}", {"body": NAMED}, by="alice")
-    await look(watch)
-
-    assert watch.context.mirror.state.convoys == {}
-    assert await said(town, issue) == []
 
 
 async def assigned(town: Town, issue: int, *, by: str = "alice") -> None:
