@@ -75,24 +75,19 @@ async def test_a_verdict_and_its_command_are_done_once(here: Room) -> None:
 
 
 @pytest.mark.room
-async def test_commands_of_a_review_that_is_found_late_are_not_carried_out(
+async def test_a_review_that_no_delivery_told_of_is_found_once_without_its_commands(
     here: Room,
 ) -> None:
     await here.worked(1, FILES)
-
-    await here.reviewed("COMMENT", here.let_in("bea"), "/brat pause")
+    bea = here.let_in("bea")
+    await here.reviewed("COMMENT", bea, "/brat pause")
     await here.swept(3)
 
     assert here.convoy_state() == "active"
     assert "repeat its commands in a comment" in here.spoken()[-1]
     assert sum("@bea" in text for text in here.spoken()) == 1
 
-
-@pytest.mark.room
-async def test_a_review_that_no_delivery_told_of_is_found_once(here: Room) -> None:
-    await here.worked(1, FILES)
-    await here.reviewed("REQUEST_CHANGES", here.let_in("bea"), "Shorter. <!-- x -->")
-
+    await here.reviewed("REQUEST_CHANGES", bea, "Shorter. <!-- x -->")
     await here.swept(3)
     await here.worked(1, {"README.md": b"# app\n", "one.py": b"1\n"})
     await here.swept()
