@@ -5,7 +5,6 @@ from itertools import pairwise
 
 import pytest
 
-from bot.door.inbox import Remark
 from bot.forge.transport import Ask, HttpReply, Wire
 from bot.loop.loop import RETRY_S, Loop
 from bot.loop.pushing import ASKED_GAP_S, MINUTE_S, SPARE_S, TTL_S
@@ -22,6 +21,7 @@ from convoy.model.state import State
 from grite.errors import Unavailable
 from tests.bot.hosted import settings
 from tests.bot.lobby import Lobby
+from tests.bot.requests.test_missed_comments import ping
 from tests.bot.room import Room
 from tests.bot.serving.hosted_town import labelled
 from tests.world.forge import REPO, Town
@@ -142,14 +142,8 @@ async def test_nobody_can_make_the_bot_push_at_will(here: Room) -> None:
         now[0] += min(seconds, 0.5)
         if len(pushed_at) <= COMMENTS:
             comment = await here.person.say(here.issue, "/brat ping")
-            remark = Remark(
-                issue=here.issue,
-                comment=comment,
-                text="/brat ping",
-                by="you",
-                on_pull=False,
-            )
-            loop.context.inbox.put(f"delivery-{comment}", remark)
+            said = ping(here.issue, comment, by="you")
+            loop.context.inbox.put(f"delivery-{comment}", said)
             loop.wake.keep()
         for _ in range(10):
             await asyncio.sleep(0)  # what may be interrupted ends here

@@ -46,9 +46,9 @@ async def comment(town: Town, text: str, *, by: str = "alice") -> int:
     return int(made["id"])
 
 
-def ping(issue: int, number: int) -> Remark:
+def ping(issue: int, number: int, by: str = "alice") -> Remark:
     text = "/brat ping"
-    return Remark(issue=issue, comment=number, text=text, by="alice", on_pull=False)
+    return Remark(issue=issue, comment=number, text=text, by=by, on_pull=False)
 
 
 async def look(loop: Loop, times: int = 1) -> None:
