@@ -112,8 +112,6 @@ async def test_a_status_that_a_ruleset_wants_of_an_app_counts_from_it_alone(
         assert here.task(1).state == "merged"
 
 
-# --- CI that an agent has changed does not judge its work alone -----------------------
-
 FREE = "[refinery]\nrequire_ci = false\n"
 JUDGING = FILES | {"action.yml": b"runs: {}\n"}
 

@@ -171,9 +171,6 @@ async def test_a_pull_request_that_closes_as_its_work_lands_is_nobodys_no(
     assert called(here, "removed from the merge queue") == 0
 
 
-# --- what the loop knows of its pull requests -----------------------------------------
-
-
 @pytest.mark.room(APPROVED)
 async def test_a_persons_merge_and_a_pull_request_off_the_list_are_seen(
     here: Room, monkeypatch: pytest.MonkeyPatch

@@ -129,9 +129,6 @@ async def test_an_answer_is_a_reaction_and_a_line_and_mentions_nobody(
     assert len(here.shown()) == 2
 
 
-# --- `pause all` stops the whole repository, also for what is asked for later ---------
-
-
 async def labelled(here: Room, title: str) -> int:
     issue = await here.person.open_issue(title, LIST)
     await here.person.relabel(issue, {"brat"}, set())

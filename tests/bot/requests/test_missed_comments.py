@@ -172,8 +172,6 @@ async def test_looks_at_what_is_known_are_answered_by_unchanged(tmp_path: Path) 
     assert len(known) == 2
 
 
-# --- however often a bot is made to look, it keeps its budget, and answers people -----
-
 SPENT = 1_600
 """Of the 2,000 requests that a repository has at hand, the last 500 are for answers."""
 
@@ -203,9 +201,6 @@ async def test_people_are_answered_when_the_share_is_used_up(
         loop.wake.all()
         assert not await loop.tick()
         assert loop.context.troubles == {}
-
-
-# --- issues that name it, or are assigned to it ---------------------------------------
 
 
 NAMED = "@brat, please:\n\n- [ ] one\n"

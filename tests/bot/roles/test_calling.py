@@ -36,8 +36,6 @@ async def test_who_asked_is_called_once_for_what_waits(here: Room) -> None:
     assert any("- task 2, two: " in each for each in here.spoken()[2:])
 
 
-# --- attempts that all fail stop the whole repository, and its people are told once ---
-
 BRITTLE = f"""\
 {SHELL}[witness]
 failures = 1
@@ -64,8 +62,6 @@ async def test_what_only_fails_pauses_and_says_so(here: Room) -> None:
     assert here.convoy_state() == "active"
     assert here.state.failures == 0
 
-
-# --- an issue that says too little is asked about once --------------------------------
 
 CONFIG = "[mayor]\nask = true\n"
 

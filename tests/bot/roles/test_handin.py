@@ -202,9 +202,6 @@ async def test_a_hostile_checkpoint_is_refused_and_the_next_is_told(
     assert not [ref for ref in refs if ref.startswith("refs/grite/attempts/")]
 
 
-# --- what an agent writes into its commits' messages makes the forge do nothing -------
-
-
 async def test_messages_that_would_do_something_are_text_on_the_branch(
     here: Room, work: Work
 ) -> None:

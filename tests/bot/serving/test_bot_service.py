@@ -90,9 +90,6 @@ async def test_a_bot_whose_key_is_not_there_does_not_start(town: Town) -> None:
             pass
 
 
-# --- whether the allowed signers on the default branch count --------------------------
-
-
 @pytest.mark.parametrize("guarded", [False, True])
 async def test_the_file_counts_where_the_branch_is_guarded(
     here: Town, *, guarded: bool

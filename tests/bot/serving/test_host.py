@@ -205,17 +205,11 @@ async def test_a_fault_on_the_way_out_does_not_keep_the_service_from_ending(
             monkeypatch.setattr(Loop, "release", broken)
 
 
-# --- what a service is told before it starts: whom it serves, and where ---------------
-
-
 async def test_a_port_that_is_taken_is_said(here: Town) -> None:
     async with running(hosting(here)) as host:
         with pytest.raises(BratError, match="cannot listen on"):
             async with running(hosting(here, port=host.port)):
                 pass
-
-
-# --- a service whose mirror has grown leaves it, collects it, and goes on -------------
 
 
 async def test_a_mirror_that_has_grown_is_collected_while_the_service_runs(
