@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from bot.settings import bot_folder
 from bot.settings.bot_settings import Settings
 from brat.forge import Forge
 from brat.forge.service.run_processes import LIKE_GITHUB, How
@@ -35,3 +36,9 @@ def served(here: Town) -> dict[str, object]:
         "folder": here.folder / "bot",
         "push_gap_s": 0,
     }
+
+
+def elsewhere(settings: Settings, folder: Path) -> Settings:
+    """Return a bot's settings for another machine: another folder, the same log key."""
+    key = settings.log_key_file or settings.folder / bot_folder.LOG_KEY_FILE
+    return settings.model_copy(update={"folder": folder, "log_key_file": key})

@@ -28,7 +28,7 @@ from brat.forge.service.running_forge import Service
 from convoy.model import ids
 from convoy.model.state import Convoy, State
 from convoy.views import state_document
-from tests.bot.another_folder import elsewhere
+from tests.bot.hosted import elsewhere
 from tests.bot.requests.test_given_pulls import given, is_merged, opened as pull_of
 from tests.bot.requests.test_review_threads import FILES, lines_of, on
 from tests.bot.roles.test_sub_issues import blocked, opened

@@ -19,7 +19,7 @@ from convoy.model.records import ActionKind
 from convoy.model.work import Intent
 from convoy.owed import Do, Effect, Show
 from convoy.rules.people import DropTask
-from tests.bot.another_folder import elsewhere
+from tests.bot.hosted import elsewhere
 from tests.bot.lobby import Lobby
 from tests.bot.room import DEADLINE_S, EVERYBODY, NAME, Room, room
 from tests.world.forge import until

@@ -13,7 +13,7 @@ from convoy.model.ids import HOUR_MS
 from convoy.rules.landing import FailMerge
 from convoy.rules.people import BlockTask
 from grite.wal import WAL_REF
-from tests.bot.another_folder import elsewhere
+from tests.bot.hosted import elsewhere
 from tests.bot.lobby import CONFIG as SHELL, Lobby
 from tests.bot.requests.test_submitted_reviews import changes
 from tests.bot.room import NAME, Room, room

@@ -12,7 +12,7 @@ from bot.loop.loop import Loop
 from bot.serving import bot_service
 from bot.settings.bot_settings import Settings
 from tests.bot import hosted
-from tests.bot.another_folder import elsewhere
+from tests.bot.hosted import elsewhere
 from tests.bot.room import room
 from tests.bot.serving.hosted_town import labelled
 from tests.world.forge import REPO, Town

@@ -13,7 +13,7 @@ from bot.serving import bot_service
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
 from convoy.model.ids import task_branch
-from tests.bot.another_folder import elsewhere
+from tests.bot.hosted import elsewhere
 from tests.bot.roles.test_handin import NOOP, handed_in
 from tests.bot.room import NAME, TWO_WAYS, Room, room
 from tests.world.github_forge.extension import github
