@@ -78,8 +78,8 @@ def test_every_file_a_runner_leaves_is_known(method: int) -> None:
 
 
 def test_what_the_runner_writes_is_taken(tmp_path: Path) -> None:
-    *_, begun = Rules().planned(spec(1), spec(2)).started(2).facts
-    assert isinstance(begun, TaskStarted)
+    facts = Rules().planned(spec(1), spec(2)).started(2).facts
+    [begun] = [fact for fact in facts if isinstance(fact, TaskStarted)]
     started = replace(begun, session=ACTOR.hex(), nonce=NONCE)
     folder = runner_result.Folder(tmp_path, started, lambda: 5)
     claims = (UP, SessionReady(**WHO), SessionHandoff(**WHO, commit=None))
