@@ -66,7 +66,7 @@ async def test_a_command_on_an_issue_that_is_gone_keeps_no_other_waiting(
     async with bot_service.opened(settings(town), lambda _: None) as loop:
         await loop.tick()
         loop.context.inbox.put("gone", ping(third, int(gone["id"])))
-        loop.context.inbox.put("the comment alone", ping(1, 987_654))
+        loop.context.inbox.put("comment-gone", ping(1, 987_654))
         loop.context.inbox.put("here", ping(1, number))
         asked = await minute(loop)
 
