@@ -66,13 +66,11 @@ async def test_a_command_on_an_issue_that_is_gone_keeps_no_other_waiting(
     async with bot_service.opened(settings(town), lambda _: None) as loop:
         await loop.tick()
         loop.context.inbox.put("gone", ping(third, int(gone["id"])))
-        loop.context.inbox.put("comment-gone", ping(1, 987_654))
         loop.context.inbox.put("here", ping(1, number))
         asked = await minute(loop)
 
         assert len(await answers(town, "brat[bot] is running")) == 1
         assert asked < FEW
-        assert loop.context.inbox.remarks() == {}
         await loop.release()
     async with bot_service.opened(settings(town), lambda _: None) as again:
         await again.tick()
@@ -83,6 +81,18 @@ async def test_a_command_on_an_issue_that_is_gone_keeps_no_other_waiting(
 
         assert len(await answers(town, "brat[bot] is running")) == 2
         assert again.context.inbox.remarks() == {}
+
+
+async def test_a_command_on_a_pull_request_whose_comment_is_gone_is_let_go(
+    town: Town,
+) -> None:
+    await convoys(town)
+    async with bot_service.opened(settings(town), lambda _: None) as loop:
+        await loop.tick()
+        loop.context.inbox.put("gone", ping(1, 987_654))
+
+        assert await minute(loop) < FEW
+        assert loop.context.inbox.remarks() == {}
 
 
 @pytest.mark.parametrize(
