@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from bot.settings import bot_folder
 from bot.settings.bot_settings import Settings
 from brat.forge import Forge
 from brat.forge.service.run_processes import LIKE_GITHUB, How
@@ -23,13 +24,21 @@ async def at_home(folder: Path, how: How = LIKE_GITHUB) -> AsyncIterator[Town]:
 
 def settings(here: Town, **given: object) -> Settings:
     """Return what a bot is told, without a way to show who it is unless `given`."""
-    told = {
-        "repository": REPO,
+    return Settings.model_validate(served(here) | {"repository": REPO, **given})
+
+
+def served(here: Town) -> dict[str, object]:
+    """Return what every bot is told of the forge."""
+    return {
         "api_url": f"{here.url}/api/v3",
         "git_url": here.url,
         "secret": SECRET,
         "folder": here.folder / "bot",
         "push_gap_s": 0,
-        **given,
     }
-    return Settings.model_validate(told)
+
+
+def elsewhere(settings: Settings, folder: Path) -> Settings:
+    """Return a bot's settings for another machine: another folder, the same log key."""
+    key = settings.log_key_file or settings.folder / bot_folder.LOG_KEY_FILE
+    return settings.model_copy(update={"folder": folder, "log_key_file": key})

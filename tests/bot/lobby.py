@@ -128,7 +128,7 @@ class Lobby(BotHere):
 
 
 def registered(folder: Path, files: Mapping[str, str]) -> Registration:
-    """Register a project with these files in its `.brat` folder, but the empty ones."""
+    """Register a project with these files, by their path from `.brat`; empty: none."""
     source = make_source(folder / "source")
     for name, content in files.items():
         if content:
@@ -149,12 +149,13 @@ async def lobby(
     folder: Path,
     *,
     config: str = CONFIG,
+    files: Mapping[str, str] = {},
     roles: tuple[Role, ...] = ("mayor",),
     sole: bool = True,
     ci_workflow: str | None = None,
     workflow: str = WORKFLOW,
 ) -> AsyncIterator[Lobby]:
-    known = registered(folder, {"config.toml": config})
+    known = registered(folder, {"config.toml": config, **files})
     clock = Clock()
     with trusting_jobs(folder), Forge(folder / FORGE_FOLDER, clock=clock) as forge:
         forge.add_user("mallory")

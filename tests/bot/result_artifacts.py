@@ -3,7 +3,6 @@
 import io
 import json
 import zipfile
-from collections.abc import Sequence
 from typing import TypedDict
 
 import pytest
@@ -125,9 +124,3 @@ def _nth(data: bytes, mark: bytes, number: int) -> int:
     for _ in range(number + 1):
         at = data.index(mark, at + 1)
     return at
-
-
-def all_names(extra: Sequence[str] = ()) -> list[tuple[str, bytes]]:
-    """Return every file an artifact may hold but its result, and extra ones."""
-    names = ["work.bundle", "usage.jsonl", "transcript.jsonl", *extra]
-    return [(name, b"{}\n") for name in names]

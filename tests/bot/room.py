@@ -15,7 +15,7 @@ from bot.forge.github import GitHub
 from bot.repository.draft import Draft
 from bot.serving import bot_service
 from brat.forge.http_server import serving
-from brat.forge.resources.forge_records import Role
+from brat.forge.resources.forge_records import Kind, Role
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Forge
@@ -33,7 +33,7 @@ from convoy.rules.starting import StartTask
 from tests.bot.history import History
 from tests.bot.lobby import BotHere, registered
 from tests.bot.there import there
-from tests.world.forge import Checkout
+from tests.world.forge import Checkout, Json
 from tests.world.github_forge.extension import people
 from tests.world.patience import patient
 from tests.world.traffic import Observer, observed
@@ -47,10 +47,12 @@ TWO_WAYS = pytest.mark.parametrize(
     ],
 )
 """A story that the bot hears of by deliveries, or by looking alone."""
+EVERYBODY: tuple[Job, ...] = ("mayor", "witness", "refinery", "deacon")
 NAME = "do-it-1"
 REPO = "you/app"
 LIST = "- [ ] one\n- [ ] two\n"
 HEADS = "refs/heads/"
+FILES = {"README.md": b"# app\n", "one.py": b"one\n"}
 DEADLINE_S = patient(30)
 
 
@@ -127,14 +129,8 @@ class Room(BotHere):
         ]
 
     async def written(self, number: int, text: str, by: str) -> int:
-        async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
-            person = GitHub(
-                client,
-                api_url=self.context.settings.api_url,
-                repository=REPO,
-                token=self.forge.add_token(by),
-            )
-            return await person.say(number, text)
+        made = await self.asked("POST", f"issues/{number}/comments", {"body": text}, by)
+        return int(made["id"])
 
     async def answer(self, text: str, *, by: str = "you", on: int | None = None) -> str:
         return (await self.said(text, by=by, on=on))[0]
@@ -167,12 +163,24 @@ class Room(BotHere):
 
     async def asked(
         self, method: str, path: str, body: object, by: str = "you"
-    ) -> None:
-        headers = {"Authorization": f"Bearer {self.forge.add_token(by)}"}
-        async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
-            url = f"{self.context.settings.api_url}/repos/{REPO}/{path}"
-            answer = await client.request(method, url, json=body, headers=headers)
-        assert answer.is_success, answer.text
+    ) -> Json:
+        """Let somebody ask the forge about the repository; return what it answers."""
+        url = f"{self.context.settings.api_url}/repos/{REPO}/{path}"
+        answer = await self._sent(method, url, by, json=body)
+        return answer.json() if answer.content else None
+
+    async def reviewed(
+        self,
+        event: str,
+        by: str = "you",
+        text: str = "",
+        on: int | None = None,
+        **more: object,
+    ) -> int:
+        """Let somebody review a pull request, or that of task 1; return its id."""
+        body = {"event": event, "body": text, **more}
+        path = f"pulls/{on or self.pull(1)}/reviews"
+        return int((await self.asked("POST", path, body, by))["id"])
 
     async def mutated(self, name: str, **given: str) -> None:
         """Let a person make one of GraphQL's changes, such as `deleteIssue`."""
@@ -180,18 +188,21 @@ class Room(BotHere):
         text = f"mutation ($in: {kind}) {{ {name}(input: $in) {{ clientMutationId }} }}"
         asked = {"query": text, "variables": {"in": given}}
         url = self.context.settings.api_url.replace("/v3", "/graphql")
-        headers = {"Authorization": f"Bearer {self.forge.add_token('you')}"}
-        async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
-            answer = await client.post(url, json=asked, headers=headers)
+        answer = await self._sent("POST", url, json=asked)
         assert "errors" not in answer.json(), answer.text
 
     async def pressed(self, check: int, button: str, by: str = "you") -> None:
-        headers = {"Authorization": f"Bearer {self.forge.add_token(by)}"}
         url = f"{self.context.settings.git_url}/{REPO}/runs/{check}/press"
+        await self._sent("POST", url, by, data={"identifier": button})
+
+    async def _sent(
+        self, method: str, url: str, by: str = "you", **body: Json
+    ) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {self.forge.add_token(by)}"}
         async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
-            form = {"identifier": button}
-            answer = await client.post(url, data=form, headers=headers)
+            answer = await client.request(method, url, headers=headers, **body)
         assert answer.is_success, answer.text
+        return answer
 
     async def push(self, refspec: str, by: str = "you") -> None:
         """Let somebody push from the bot's commits, such as `:refs/heads/gone`."""
@@ -206,7 +217,8 @@ class Room(BotHere):
         return [each.body for each in self.forge.store.comments.all()]
 
     def let_in(self, login: str, role: Role = "write") -> str:
-        self.forge.add_user(login)
+        kind: Kind = "Bot" if login.endswith("[bot]") else "User"
+        self.forge.add_user(login, kind=kind)
         self.forge.grant(REPO, login, role)
         return login
 
@@ -242,11 +254,11 @@ class Room(BotHere):
     ) -> str:
         """Let an attempt hand in a commit with these files; return its id."""
         base = await self.started(number)
-        mirror, commits = self.context.mirror, self.context.commits
+        commits = self.context.commits
         old = {each: commits.text(base)(each).encode() for each in commits.files(base)}
         made = self.history().commit(files, base)
         attempt = there(self.task(number).attempt)
-        draft = Draft(mirror, self.context.actor, self.context.clock())
+        draft = self.context.draft()
         refused = draft.submit(
             AcceptWork(
                 convoy=NAME,
@@ -269,7 +281,7 @@ class Room(BotHere):
         ref = HEADS + ids.base_branch(NAME)
         mirror = self.context.mirror
         made = self.history().commit(files, mirror.refs[ref])
-        draft = Draft(mirror, self.context.actor, self.context.clock())
+        draft = self.context.draft()
         draft.move(ref, made)
         draft.submit(BranchPushed(convoy=NAME, commit=made))
         draft.submit(BranchTaken(convoy=NAME, commit=made, by="you"))
@@ -280,7 +292,7 @@ class Room(BotHere):
         ref = HEADS + "main"
         files = {".brat/config.toml": config.encode()}
         made = self.history().commit(files, self.context.mirror.refs[ref])
-        draft = Draft(self.context.mirror, self.context.actor, self.context.clock())
+        draft = self.context.draft()
         draft.move(ref, made)
         await self.pushed(draft)
 
@@ -308,18 +320,16 @@ class Room(BotHere):
         return there(self.task(number).pull)
 
     def tip(self, branch: str) -> str:
-        repo = there(self.forge.repository(REPO))
+        repo = self.forge.known(REPO)
         path = self.forge.bare(repo).path
         return str(pygit2.Repository(str(path)).references[HEADS + branch].target)
 
     def labels(self, number: int | None = None) -> set[str]:
         """Return the labels of the issue, or of another one."""
-        repo = there(self.forge.repository(REPO))
-        for issue in self.forge.store.issues.of(repo.id):
-            if issue.number == (number or self.issue):
-                labels = (self.forge.store.labels.get(each) for each in issue.labels)
-                return {label.name for label in labels if label is not None}
-        raise AssertionError(f"there is no #{number}")
+        store, repo = self.forge.store, self.forge.known(REPO)
+        issues = {each.number: each for each in store.issues.of(repo.id)}
+        own = issues[number or self.issue].labels
+        return {label.name for label in store.labels.all() if label.id in own}
 
 
 @asynccontextmanager

@@ -1,25 +1,21 @@
 """A bot as a process of its own, when a fault ends it."""
 
 import asyncio
+import json
 import sys
 from pathlib import Path
 
-import msgspec
-
-from tests.bot.hosted import at_home, settings
+from tests.bot.hosted import at_home, served
+from tests.world.forge import REPO
 from tests.world.given_secrets import written
 
 
 async def test_a_fault_is_told_in_a_few_lines_at_the_end(tmp_path: Path) -> None:
     async with at_home(tmp_path) as here:
-        told = settings(here, token=here.tokens["bot"])
-        (told.folder / "feed.key").mkdir(parents=True)
+        told = served(here) | {"repository": REPO, "token": here.tokens["bot"]}
+        (here.folder / "bot/feed.key").mkdir(parents=True)
         file = tmp_path / "bot.json"
-        plain = told.model_dump(mode="json") | {
-            "token": told.token,
-            "secret": told.secret,
-        }
-        file.write_bytes(msgspec.json.encode(plain))
+        file.write_text(json.dumps(told, default=str))
 
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-I", "-m", "bot", str(file)),

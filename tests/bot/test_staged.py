@@ -4,14 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from convoy.owed import Role
-from tests.bot.room import NAME, Room, room
+from tests.bot.room import EVERYBODY, NAME, Room, room
 from tests.world.traffic import Exchange
 
 STAGED = 'staged = true\n[engine.default]\ntype = "shell"\nargs = ["true"]\n'
 pytestmark = pytest.mark.room(STAGED)
 PLANNED_BY_ENGINE = STAGED + '[mayor]\nengine = "default"\n'
-EVERYBODY: tuple[Role, ...] = ("mayor", "witness", "refinery", "deacon")
 
 
 def written(exchanges: list[Exchange]) -> list[str]:

@@ -28,15 +28,9 @@ from brat.forge.service.running_forge import Service
 from convoy.model import ids
 from convoy.model.state import Convoy, State
 from convoy.views import state_document
-from tests.bot.another_folder import elsewhere
+from tests.bot.hosted import elsewhere
 from tests.bot.requests.test_given_pulls import given, is_merged, opened as pull_of
-from tests.bot.requests.test_review_threads import (
-    FILES,
-    let_bot_in,
-    lines_of,
-    on,
-    review,
-)
+from tests.bot.requests.test_review_threads import FILES, lines_of, on
 from tests.bot.roles.test_sub_issues import blocked, opened
 from tests.bot.room import HEADS, REPO, Room, room
 from tests.contract.openapi import github as contract
@@ -310,7 +304,8 @@ async def story(folder: Path, fate: Fate) -> tuple[End, str]:
 
         await told.worked(1, kept)
         await told.until(lambda: here.task(1).pull)
-        await review(here, let_bot_in(here, "coder[bot]"), on(2, "Say 2."))
+        bot = here.let_in("coder[bot]", "read")
+        await here.reviewed("COMMENT", bot, comments=on(2, "Say 2."))
         await told.until(lambda: here.task(1).state == "queued")
         await told.worked(1, {**kept, "one.py": b"one\n2\nthree\n"})
         await told.until(lambda: lines_of(here)[0].is_resolved)

@@ -170,7 +170,7 @@ class Town:
 
 
 async def until(
-    condition: Callable[[], object], *, deadline_s: float = DEADLINE_S
+    condition: Callable[[], object], *, deadline_s: float = patient(60)
 ) -> Json:
     """Ask until the answer is true, and return it; fail after `deadline_s`."""
     async with asyncio.timeout(deadline_s):

@@ -67,7 +67,7 @@ async def receiving() -> AsyncIterator[Receiver]:
     """Run a receiver on loopback."""
     receiver = Receiver()
     app = web.Application()
-    app.router.add_post("/hook", receiver.take)
+    app.router.add_route("*", "/hook{below:.*}", receiver.take)
     runner = web.AppRunner(app)
     await runner.setup()
     try:

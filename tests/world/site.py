@@ -18,7 +18,6 @@ from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until
 from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.given_secrets import given
-from tests.world.patience import patient
 from tests.world.tls import Behind, tls_before
 
 PRIVATE = "alice/lib"
@@ -95,7 +94,7 @@ async def site(folder: Path, own_url: str) -> AsyncIterator[Site]:
                     states = [each.context.mirror.state for each in loops if each]
                     return len(states) == 2 and any(s.convoys for s in states)
 
-                await until(accepted, deadline_s=patient(60))
+                await until(accepted)
                 yield Site(at, here, told.folder)
 
 

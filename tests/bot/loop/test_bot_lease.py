@@ -14,6 +14,7 @@ from grite.resource import BOT as RESOURCE
 from grite.signatures import Writer
 from tests.bot.history import History
 from tests.bot.logs import Open, paused, resumed, story
+from tests.world.hand import HandTime
 from tests.world.log_keys import LOG_KEY, OTHER_KEY
 from tests.world.rules import ACTOR
 
@@ -22,18 +23,10 @@ NOW = 1_700_000_000_000
 
 
 @dataclass
-class Hands:
-    at_s: float = 1_000.0
-
-    def __call__(self) -> float:
-        return self.at_s
-
-
-@dataclass
 class Bot:
     mirror: Mirror
     lease: BotLease
-    clock: Hands
+    clock: HandTime
 
     def look(self) -> "Bot":
         self.mirror.look()
@@ -59,9 +52,9 @@ def start(opened: Open) -> Start:
     def start(
         name: str, actor: bytes = ACTOR, *, sole: bool = False, once: bool = False
     ) -> Bot:
-        mirror, clock = opened(name), Hands()
+        mirror, clock = opened(name), HandTime()
         mirror.look()
-        lease = BotLease(mirror, actor, sole=sole, once=once, ticking=clock)
+        lease = BotLease(mirror, actor, sole=sole, once=once, ticking=clock.time.steady)
         return Bot(mirror, lease, clock)
 
     return start
@@ -98,9 +91,9 @@ def test_nobody_holds_it_before_a_push_and_after_it_is_freed(start: Start) -> No
 def test_it_is_fresh_for_a_part_of_its_life_only(start: Start) -> None:
     bot = start("one").push()
 
-    bot.clock.at_s += FRESH_S - 1
+    bot.clock.passed += FRESH_S - 1
     assert bot.lease.fresh
-    bot.clock.at_s += 2
+    bot.clock.passed += 2
 
     assert bot.lease.held
     assert not bot.lease.fresh
@@ -124,10 +117,10 @@ def test_a_lease_that_does_not_move_for_its_whole_life_is_dead(start: Start) -> 
     with pytest.raises(NotHolder, match=f"takes over in {TTL_S} s"):
         other.push()
 
-    other.clock.at_s += TTL_S - 1
+    other.clock.passed += TTL_S - 1
     with pytest.raises(NotHolder, match="takes over in 1 s"):
         other.look().push()
-    other.clock.at_s += 1
+    other.clock.passed += 1
 
     assert other.look().push().lease.held
 
@@ -140,7 +133,7 @@ def test_the_lease_of_a_dead_process_stands_until_its_writes_have_arrived(
     with pytest.raises(NotHolder, match="takes over in 10 s"):
         other.push()
 
-    other.clock.at_s += SPARE_S
+    other.clock.passed += SPARE_S
 
     assert other.push().lease.held
 
@@ -151,15 +144,15 @@ def test_a_lease_that_moves_is_alive(start: Start) -> None:
     for _ in range(3):
         with pytest.raises(NotHolder, match=f"takes over in {TTL_S} s"):
             other.look().push()
-        other.clock.at_s += TTL_S
-        one.push(NOW + 1_000 * int(other.clock.at_s))
+        other.clock.passed += TTL_S
+        one.push(NOW + 1_000 * int(other.clock.passed))
 
 
 def test_who_lost_the_lease_cannot_push(start: Start, origin: History) -> None:
     one, other = start("one").push(), start("two", OTHER)
     with pytest.raises(NotHolder):
         other.push()
-    other.clock.at_s += TTL_S
+    other.clock.passed += TTL_S
     other.push()
 
     events = story()

@@ -17,11 +17,11 @@ from brat.forge.resources.forge_records import Run
 from convoy.model import ids
 from convoy.model.records import ActionKind
 from convoy.model.work import Intent
-from convoy.owed import Do, Effect, Role, Show
+from convoy.owed import Do, Effect, Show
 from convoy.rules.people import DropTask
-from tests.bot.another_folder import elsewhere
-from tests.bot.lobby import Lobby, lobby
-from tests.bot.room import DEADLINE_S, NAME, Room, room
+from tests.bot.hosted import elsewhere
+from tests.bot.lobby import Lobby
+from tests.bot.room import DEADLINE_S, EVERYBODY, NAME, Room, room
 from tests.world.forge import until
 from tests.world.github_forge.injected_faults import Faults
 from tests.world.traffic import Exchange
@@ -49,29 +49,24 @@ def test_sessions_start_before_what_nobody_waits_for() -> None:
     assert {precedence_of(each) for each in rest} == {Precedence.REST}
 
 
-async def test_a_bot_that_waits_denies_nobody(tmp_path: Path) -> None:
-    async with lobby(tmp_path) as here:
-        issue = await here.write("Do it", "- [ ] one")
-        await here.loop.tick()  # and holds the lease from its first push on
-        assert here.loop.lease.held
-        settings = here.context.settings
-        other = elsewhere(settings, tmp_path / "other").model_copy(
-            update={"sole": False}
-        )
-        told: list[str] = []
-        async with bot_service.opened(other, told.append) as second:
-            await here.you.relabel(issue, {"brat"}, set())
-            asked = StartRequest(issue=issue, title="Do it", text="", by="mallory")
-            second.context.inbox.put("delivery", asked)
+async def test_a_bot_that_waits_denies_nobody(hall: Lobby, tmp_path: Path) -> None:
+    issue = await hall.write("Do it", "- [ ] one")
+    await hall.loop.tick()  # and holds the lease from its first push on
+    assert hall.loop.lease.held
+    other = elsewhere(hall.context.settings, tmp_path / "other")
+    other, told = other.model_copy(update={"sole": False}), list[str]()
+    async with bot_service.opened(other, told.append) as second:
+        await hall.you.relabel(issue, {"brat"}, set())
+        asked = StartRequest(issue=issue, title="Do it", text="", by="mallory")
+        second.context.inbox.put("delivery", asked)
 
-            assert await second.tick()
+        assert await second.tick()
 
-        assert here.said() == []
-        assert "brat" in here.labels(issue)
-        assert any("another bot" in each for each in told)
+    assert hall.said() == []
+    assert "brat" in hall.labels(issue)
+    assert any("another bot" in each for each in told)
 
 
-EVERYBODY: tuple[Role, ...] = ("mayor", "witness", "refinery", "deacon")
 CONFIG = """\
 [engine.default]
 type = "shell"
@@ -84,8 +79,7 @@ async def test_a_run_that_ends_before_its_id_is_noted_is_taken_in_at_once(
     here: Room,
 ) -> None:
     loop, runs = here.loop, here.forge.store.runs
-    told = {"roles": EVERYBODY, "push_gap_s": 1000.0}
-    loop.context.settings = loop.context.settings.model_copy(update=told)
+    here.configure(roles=EVERYBODY, push_gap_s=1000.0)
 
     async def pause(_: float) -> None:
         await until(lambda: all(run.status == "completed" for run in runs.all()))
@@ -156,17 +150,6 @@ A_MINUTE_ON_S = 61.0
 """The pushes before this are no longer counted."""
 
 
-class Reactions:
-    """The reactions that reached the forge, and how many there were."""
-
-    def __init__(self) -> None:
-        self.sent: list[str] = []
-
-    def __call__(self, exchange: Exchange) -> None:
-        if exchange.method == "POST" and exchange.path.endswith("/reactions"):
-            self.sent.append(exchange.path.split("/")[-2])
-
-
 def reacted(here: Room, comment: int) -> list[str]:
     return [each.content for each in here.forge.store.reactions.of(comment)]
 
@@ -174,9 +157,7 @@ def reacted(here: Room, comment: int) -> list[str]:
 @asynccontextmanager
 async def pushing_slowly(here: Room) -> AsyncIterator[None]:
     """Let the loop tick in a world where its pushes are an hour apart."""
-    context = here.context
-    paced = {"push_gap_s": 3600.0}
-    context.settings = context.settings.model_copy(update=paced)
+    here.configure(push_gap_s=3600.0)
 
     async def ticking() -> None:
         while True:
@@ -190,8 +171,10 @@ async def pushing_slowly(here: Room) -> AsyncIterator[None]:
 
 
 async def test_eyes_need_no_tick_and_no_lease(tmp_path: Path) -> None:
-    sent = Reactions()
-    async with room(tmp_path, roles=("mayor",), delivered=True, observe=sent) as here:
+    seen: list[Exchange] = []
+    async with room(
+        tmp_path, roles=("mayor",), delivered=True, observe=seen.append
+    ) as here:
         await here.loop.release()
         here.context.github.guard(here.loop.lease.check)
         comment = await here.person.say(here.issue, "/brat ping")
@@ -201,7 +184,8 @@ async def test_eyes_need_no_tick_and_no_lease(tmp_path: Path) -> None:
         assert not here.loop.lease.held
 
         await here.until(lambda: reacted(here, comment) == [EYES, "rocket"])
-        assert sent.sent == [str(comment)] * 2
+        sent = [each.path for each in seen if each.path.endswith("/reactions")]
+        assert [path.split("/")[-2] for path in sent] == [str(comment)] * 2
 
 
 async def test_talk_and_what_is_off_limits_have_no_eyes(here: Room) -> None:
@@ -238,9 +222,7 @@ async def test_what_people_wait_for_ends_the_wait_between_pushes(here: Room) -> 
     async with pushing_slowly(here):
         comment = await here.person.say(here.issue, "/brat pause")
 
-        await until(
-            lambda: reacted(here, comment) == [EYES, "rocket"], deadline_s=DEADLINE_S
-        )
+        await until(lambda: reacted(here, comment) == [EYES, "rocket"])
         assert here.convoy_state() == "paused"
 
 

@@ -9,7 +9,7 @@ from brat.forge.resources.forge_records import ACTIONS_APP, CheckRun, Job
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
 from convoy.model import ids
-from tests.bot.room import NAME, REPO, Room, room
+from tests.bot.room import FILES, NAME, REPO, Room, room
 from tests.bot.there import there
 from tests.world.forge_rules import checks, put_ruleset
 from tests.world.github_forge.apps import Apps, NewApp
@@ -17,7 +17,6 @@ from tests.world.github_forge.extension import github
 
 CONFIG = '[refinery]\nchecks = ["ci"]\n'
 pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(CONFIG)]
-FILES = {"README.md": b"# app\n", "one.py": b"one\n"}
 
 
 async def candidate(here: Room) -> str:
@@ -27,7 +26,7 @@ async def candidate(here: Room) -> str:
 
 
 def judged(here: Room, commit: str, conclusion: str) -> None:
-    repo = there(here.forge.repository(REPO))
+    repo = here.forge.known(REPO)
     lane = ids.base_branch(NAME)
     with here.forge.store.change():
         here.forge.store.check_runs.put(
@@ -48,19 +47,15 @@ def judged(here: Room, commit: str, conclusion: str) -> None:
 
 async def written(here: Room, commit: str, by: str) -> None:
     """Let an App say that the commit is green."""
-    here.forge.add_user(by, kind="Bot")
-    here.forge.grant(REPO, by, "write")
+    here.let_in(by)
     said = {"name": "ci", "head_sha": commit, "conclusion": "success"}
     await here.asked("POST", "check-runs", said, by)
 
 
-async def stated(here: Room, commit: str, by: str, context: str = "ci") -> None:
+async def stated(here: Room, commit: str, by: str) -> None:
     """Let somebody say by a commit status that the commit is green."""
-    if here.forge.user(by) is None:
-        kind = "Bot" if by.endswith("[bot]") else "User"
-        here.forge.add_user(by, kind=kind)  # type: ignore[arg-type]
-    here.forge.grant(REPO, by, "write")
-    said = {"context": context, "state": "success"}
+    here.let_in(by)
+    said = {"context": "ci", "state": "success"}
     await here.asked("POST", f"statuses/{commit}", said, by)
 
 
@@ -117,10 +112,8 @@ async def test_a_status_that_a_ruleset_wants_of_an_app_counts_from_it_alone(
         assert here.task(1).state == "merged"
 
 
-# --- CI that an agent has changed does not judge its work alone -----------------------
-
 FREE = "[refinery]\nrequire_ci = false\n"
-JUDGING = {"README.md": b"# app\n", "one.py": b"one\n", "action.yml": b"runs: {}\n"}
+JUDGING = FILES | {"action.yml": b"runs: {}\n"}
 
 
 @pytest.mark.layer("test")

@@ -5,7 +5,6 @@ from itertools import pairwise
 
 import pytest
 
-from bot.door.inbox import Remark
 from bot.forge.transport import Ask, HttpReply, Wire
 from bot.loop.loop import RETRY_S, Loop
 from bot.loop.pushing import ASKED_GAP_S, MINUTE_S, SPARE_S, TTL_S
@@ -22,11 +21,12 @@ from convoy.model.state import State
 from grite.errors import Unavailable
 from tests.bot.hosted import settings
 from tests.bot.lobby import Lobby
+from tests.bot.requests.test_missed_comments import ping
 from tests.bot.room import Room
-from tests.world.forge import Town
+from tests.bot.serving.hosted_town import labelled
+from tests.world.forge import REPO, Town
 
 SLOW_S = 15.0
-LABELLED = {"labels": ["brat"]}
 
 
 def mayor_only(town: Town) -> Settings:
@@ -38,8 +38,7 @@ async def test_a_paced_group_of_writes_never_outlasts_the_lease(
 ) -> None:
     monkeypatch.setenv("BRAT_SECRET_ANTHROPIC_API_KEY", "made-up")
     for number in range(4):
-        issue = await town.issue(f"Fix {number}")
-        await town.post(f"issues/{issue}/labels", LABELLED, by="alice")
+        await labelled(town, REPO, f"Fix {number}")
     now, ages = [1000.0], list[float]()
     async with bot_service.opened(mayor_only(town), lambda _: None) as loop:
         loop.lease.ticking = lambda: now[0]
@@ -84,9 +83,8 @@ async def test_a_write_on_an_old_lease_is_not_sent(town: Town) -> None:
 
 
 async def limited(town: Town, monkeypatch: pytest.MonkeyPatch, *, reads: bool) -> Loop:
-    """Return a loop that has just met a limit for half an hour."""
-    issue = await town.issue()
-    await town.post(f"issues/{issue}/labels", LABELLED, by="alice")
+    """Return a loop that has met a limit, which holds for 1,700 s more."""
+    await labelled(town, REPO)
     send = Wire.send
 
     async def busy(wire: Wire, ask: Ask, token: str) -> HttpReply:
@@ -98,6 +96,8 @@ async def limited(town: Town, monkeypatch: pytest.MonkeyPatch, *, reads: bool) -
     async with bot_service.opened(mayor_only(town), lambda _: None) as loop:
         loop.context.clock = lambda: 1_000_000
         assert await loop.tick()
+        now_ms = loop.troubles.resume_at - 1_700_000
+        loop.context.clock = lambda: now_ms
         return loop
 
 
@@ -106,8 +106,6 @@ async def test_it_asks_again_when_the_forge_said_and_not_before(
 ) -> None:
     loop = await limited(town, monkeypatch, reads=True)
 
-    now_ms = loop.troubles.resume_at - 1_700_000
-    loop.context.clock = lambda: now_ms
     assert loop.troubles.retry_s == pytest.approx(1700)
     assert "requests resume at" in loop.context.troubles["tick"]
 
@@ -120,8 +118,6 @@ async def test_where_only_writes_are_limited_it_still_looks(
 ) -> None:
     loop = await limited(town, monkeypatch, reads=False)
 
-    now_ms = loop.troubles.resume_at - 1_700_000
-    loop.context.clock = lambda: now_ms
     assert "tick" not in loop.context.troubles
     assert loop.troubles.retry_s == loop.context.settings.sweep_s
 
@@ -136,8 +132,7 @@ COMMENTS = 12
 async def test_nobody_can_make_the_bot_push_at_will(here: Room) -> None:
     loop, lease, now = here.loop, here.loop.lease, [here.loop.lease.ticking()]
     lease.ticking = lambda: now[0]
-    paced = {"push_gap_s": 20.0}
-    loop.context.settings = loop.context.settings.model_copy(update=paced)
+    here.configure(push_gap_s=20.0)
     await here.loop.release()
     pushed_at: list[float] = []
 
@@ -147,14 +142,8 @@ async def test_nobody_can_make_the_bot_push_at_will(here: Room) -> None:
         now[0] += min(seconds, 0.5)
         if len(pushed_at) <= COMMENTS:
             comment = await here.person.say(here.issue, "/brat ping")
-            remark = Remark(
-                issue=here.issue,
-                comment=comment,
-                text="/brat ping",
-                by="you",
-                on_pull=False,
-            )
-            loop.context.inbox.put(f"delivery-{comment}", remark)
+            said = ping(here.issue, comment, by="you")
+            loop.context.inbox.put(f"delivery-{comment}", said)
             loop.wake.keep()
         for _ in range(10):
             await asyncio.sleep(0)  # what may be interrupted ends here

@@ -12,21 +12,18 @@ import pytest
 from bot.door.inbox import StartRequest
 from bot.forge.rest import Refused
 from bot.loop.loop import RETRY_S, Loop
-from bot.repository.draft import Draft
 from bot.roles.bot_context import Failures
 from bot.serving import bot_service
-from convoy.events.hold_events import WorkHeld, WorkReleased
 from convoy.model.ids import SetAside
 from convoy.model.state import State, asides
 from tests.bot.hosted import at_home, settings
-from tests.bot.room import NAME, room
+from tests.bot.serving.hosted_town import labelled
 from tests.world.faults import BadDay, bad_day
-from tests.world.forge import Town
+from tests.world.forge import REPO, Town
 from tests.world.forge_rules import put_hook
 from tests.world.layers import sampled
 
 pytestmark = [pytest.mark.usefixtures("_keyed"), pytest.mark.layer("landing")]
-LABELLED = {"labels": ["brat"]}
 PASSED_S = 150
 STEP_S = 5
 DAY_MS = 86_400_000
@@ -59,8 +56,7 @@ def _keyed(monkeypatch: pytest.MonkeyPatch) -> None:
 @asynccontextmanager
 async def served(folder: Path, day: Refusing) -> AsyncIterator[tuple[Town, Loop]]:
     async with at_home(folder) as here, bad_day(here.url, day) as proxy:
-        issue = await here.issue("Fix it")
-        await here.post(f"issues/{issue}/labels", LABELLED, by="alice")
+        await labelled(here, REPO)
         told = settings(here, token=here.tokens["bot"], roles=("mayor",))
         told = told.model_copy(update={"api_url": f"{proxy}/api/v3"})
         async with bot_service.opened(told, lambda _: None) as loop:
@@ -85,8 +81,7 @@ async def test_a_write_that_is_refused_waits_longer_each_time(
 ) -> None:
     day = Refusing(status, "/issues/1/comments")
     async with served(tmp_path, day) as (here, loop):
-        await here.issue("Fix that, too")
-        await here.post("issues/2/labels", LABELLED, by="alice")
+        await labelled(here, REPO, "Fix that, too")
         await seconds(loop, PASSED_S)
 
         assert len(await here.get("issues/2/comments")) == 1, "it goes on beside it"
@@ -126,8 +121,7 @@ async def test_a_ref_that_a_hook_refuses_keeps_only_its_convoy_back(
     async with served(tmp_path, Refusing(0, "/nothing")) as (here, loop):
         refuses = f"case $1 in */fix-it-1/base) echo >>{tries}; exit 1; esac"
         hook = hooked(tmp_path, "update", refuses)
-        await here.issue("Fix that, too")
-        await here.post("issues/2/labels", LABELLED, by="alice")
+        await labelled(here, REPO, "Fix that, too")
 
         await seconds(loop, PASSED_S)
 
@@ -146,43 +140,13 @@ async def test_a_ref_that_a_hook_refuses_keeps_only_its_convoy_back(
         assert "refs/heads/convoy/fix-it-1/base" in loop.context.mirror.refs
 
 
-async def test_what_stands_on_a_refused_candidate_is_built_without_it(
-    tmp_path: Path,
-) -> None:
-    free = "[refinery]\nrequire_ci = false\n"
-    async with room(tmp_path, free) as here:
-        names = "$(git ls-tree -r --name-only $3)"
-        hooked(
-            tmp_path,
-            "update",
-            f'case $1 in *brat/queue/*) case "{names}" in\n'
-            f"*bad*good*) touch {tmp_path}/seen; exit 1;;\n"  # it comes first
-            f"*bad*) test ! -e {tmp_path}/seen;;\nesac;; esac",
-        )
-        held = [WorkHeld(convoy=NAME, task=n, label="brat:hold") for n in (1, 2)]
-        await here.do(*held)
-        await here.worked(1, {"bad.txt": b"bad\n"})
-        await here.worked(2, {"good.txt": b"good\n"})
-
-        context = here.context
-        draft = Draft(context.mirror, context.actor, context.clock())
-        for number in (1, 2):
-            draft.submit(WorkReleased(convoy=NAME, task=number))
-        await here.pushed(draft)
-        await here.until(lambda: here.task(2).state == "merged")
-
-        assert set(waiting(here.loop)) == {f"task/{NAME}/1"}
-        assert here.task(1).state == "needs-review"
-
-
 async def test_where_no_ref_is_named_halves_are_tried(tmp_path: Path) -> None:
     pushes = tmp_path / "pushes"
     async with served(tmp_path, Refusing(0, "/nothing")) as (here, loop):
         refuses = f"echo >>{pushes}; ! grep -q fix-it-1/base"
         hook = hooked(tmp_path, "pre-receive", refuses)
-        for number in (2, 3, 4):
-            await here.issue("Fix that, too")
-            await here.post(f"issues/{number}/labels", LABELLED, by="alice")
+        for _ in range(3):
+            await labelled(here, REPO, "Fix that, too")
 
         await seconds(loop, 10)
         assert set(waiting(loop)) == {"convoy/fix-it-1"}

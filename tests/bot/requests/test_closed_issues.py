@@ -10,13 +10,12 @@ import pytest
 from convoy.model import ids
 from tests.bot.requests.test_closed_pulls import (
     APPROVED,
-    FILES,
     approve,
     called,
     kept_back,
     reopen,
 )
-from tests.bot.room import NAME, Room, room
+from tests.bot.room import FILES, NAME, Room, room
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -81,12 +80,10 @@ async def test_reopening_resumes_only_what_the_closing_paused(here: Room) -> Non
     await here.answer("/brat pause")
     await turn(here, "closed")
     await here.swept()
-    assert called(here, ASKED) == 1
     await turn(here, "open")
     await here.swept()
 
-    assert here.convoy_state() == "paused"
-    assert here.convoy.issue_is == "open"
+    assert (here.convoy_state(), here.convoy.issue_is) == ("paused", "open")
 
 
 @pytest.mark.room('[mayor]\napprove = "plan"\n')
@@ -105,8 +102,7 @@ async def test_a_plan_approved_on_a_closed_issue_starts_when_a_person_says_so(
 @pytest.mark.room(APPROVED)
 async def test_a_label_taken_off_just_before_the_landing_counts(here: Room) -> None:
     head = await here.worked(1, FILES)
-    label = f"issues/{here.issue}/labels/brat:active"
-    await here.asked("DELETE", label, None)
+    await here.person.relabel(here.issue, set(), {"brat:active"})
     await approve(here, head)
     await here.swept()
 
@@ -119,8 +115,7 @@ async def test_taking_the_label_off_ends_the_convoy_and_says_how_to_ask_again(
     here: Room,
 ) -> None:
     await here.until(lambda: here.labels() == {"brat:active"})
-    label = f"issues/{here.issue}/labels/brat:active"
-    await here.asked("DELETE", label, None)
+    await here.person.relabel(here.issue, set(), {"brat:active"})
     await here.until(lambda: here.convoy_state() == "failed")
     await here.swept()
 

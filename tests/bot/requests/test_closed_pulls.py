@@ -4,6 +4,7 @@ Told by a delivery, found by a sweep, or seen only by the look before a landing.
 """
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from convoy.events.hold_events import MergeRequested, MergeWithdrawn
 from convoy.model import ids
 from convoy.rules.people import DropTask
 from convoy.views import state_document
-from tests.bot.room import NAME, Room, room
+from tests.bot.room import FILES, NAME, Room, room
 from tests.bot.there import there
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.shapes import node_id
@@ -23,17 +24,18 @@ from tests.world.layers import sampled
 pytestmark = pytest.mark.layer("landing")
 
 APPROVED = "[refinery]\nrequire_ci = false\napprovals = 1\n"
-FILES = {"README.md": b"# app\n", "one.py": b"one\n"}
 BASE, BRANCH = ids.base_branch(NAME), ids.task_branch(NAME, 1)
 Does = Callable[[Room, int], Awaitable[None]]
 
 
-async def close(here: Room, pull: int) -> None:
-    await here.asked("PATCH", f"pulls/{pull}", {"state": "closed"})
+def asks(**change: str) -> Does:
+    async def ask(here: Room, pull: int) -> None:
+        await here.asked("PATCH", f"pulls/{pull}", change)
+
+    return ask
 
 
-async def reopen(here: Room, pull: int) -> None:
-    await here.asked("PATCH", f"pulls/{pull}", {"state": "open"})
+close, reopen = asks(state="closed"), asks(state="open")
 
 
 async def delete_branch(here: Room, _: int) -> None:
@@ -46,28 +48,16 @@ async def restore_branch(here: Room, pull: int) -> None:
     await reopen(here, pull)
 
 
-async def change_base(here: Room, pull: int) -> None:
-    await here.asked("PATCH", f"pulls/{pull}", {"base": "main"})
-
-
-async def change_base_back(here: Room, pull: int) -> None:
-    await here.asked("PATCH", f"pulls/{pull}", {"base": BASE})
-
-
 async def drafted(here: Room, pull: int, *, is_draft: bool = True) -> None:
     (found,) = (each for each in here.forge.store.pulls.all() if each.number == pull)
     name = "convertPullRequestToDraft" if is_draft else "markPullRequestReadyForReview"
     await here.mutated(name, pullRequestId=node_id("PullRequest", found.id))
 
 
-async def ready(here: Room, pull: int) -> None:
-    await drafted(here, pull, is_draft=False)
-
-
 GESTURES = {
     "closed": (close, reopen, "Reopen this pull request"),
     "branch": (delete_branch, restore_branch, "Restore the branch"),
-    "base": (change_base, change_base_back, "Change the base back"),
+    "base": (asks(base="main"), asks(base=BASE), "Change the base back"),
 }
 
 
@@ -143,31 +133,30 @@ async def test_another_pull_request_is_opened_where_a_person_wants_the_work_afte
 
 @pytest.mark.parametrize(
     ("out", "back"),
-    [(close, reopen), (drafted, ready)],
+    [(close, reopen), (drafted, partial(drafted, is_draft=False))],
     ids=["closed", "made a draft"],
 )
+@pytest.mark.room("[refinery]\nrequire_ci = false\n", extend=github)
 async def test_a_convoy_whose_own_pull_request_is_taken_back_does_not_land(
-    tmp_path: Path, out: Does, back: Does
+    here: Room, out: Does, back: Does
 ) -> None:
-    config = "[refinery]\nrequire_ci = false\n"
-    async with room(tmp_path, config, extend=github) as here:
-        before = here.tip("main")
-        await here.do(
-            MergeWithdrawn(convoy=NAME, task=0, by="you"),
-            DropTask(convoy=NAME, task=2, why="not wanted"),
-        )
-        await here.worked(1, FILES)
-        pull = there(here.convoy.pull)
-        await out(here, pull)
-        await here.do(MergeRequested(convoy=NAME, task=0, by="you"))
-        await here.swept()
+    before = here.tip("main")
+    await here.do(
+        MergeWithdrawn(convoy=NAME, task=0, by="you"),
+        DropTask(convoy=NAME, task=2, why="not wanted"),
+    )
+    await here.worked(1, FILES)
+    pull = there(here.convoy.pull)
+    await out(here, pull)
+    await here.do(MergeRequested(convoy=NAME, task=0, by="you"))
+    await here.swept()
 
-        assert here.convoy_state() == "active"
-        assert here.tip("main") == before
-        assert called(here, "The convoy has been removed from the merge queue") == 1
-        await back(here, pull)
-        await here.swept()
-        assert here.convoy_state() == "complete"
+    assert here.convoy_state() == "active"
+    assert here.tip("main") == before
+    assert called(here, "The convoy has been removed from the merge queue") == 1
+    await back(here, pull)
+    await here.swept()
+    assert here.convoy_state() == "complete"
 
 
 @pytest.mark.room(APPROVED, delivered=True)
@@ -182,32 +171,20 @@ async def test_a_pull_request_that_closes_as_its_work_lands_is_nobodys_no(
     assert called(here, "removed from the merge queue") == 0
 
 
-# --- what the loop knows of its pull requests -----------------------------------------
-
-
 @pytest.mark.room(APPROVED)
-async def test_a_pull_request_that_a_person_merges_is_seen_as_merged(
-    here: Room,
-) -> None:
-    await here.worked(1, FILES)
-    await here.swept()
-    number = here.pull(1)
-    await here.asked("PUT", f"pulls/{number}/merge", {"merge_method": "merge"})
-    here.loop.wake.up("pulls")
-    await here.loop.tick()
-
-    seen = here.context.observed.pulls[number]
-    assert (seen.open, seen.merged, seen.merge_commit) == (False, True, here.tip(BASE))
-
-
-@pytest.mark.room(APPROVED)
-async def test_a_pull_request_that_others_push_off_the_list_is_asked_for_alone(
+async def test_a_persons_merge_and_a_pull_request_off_the_list_are_seen(
     here: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await here.worked(1, FILES)
     await here.worked(2, {"two.txt": b"2\n"})
+    await here.swept()
+    number = here.pull(1)
+    await here.asked("PUT", f"pulls/{number}/merge", {"merge_method": "merge"})
     monkeypatch.setattr(pulls, "LATEST", 1)
     here.loop.wake.up("pulls")
     await here.loop.tick()
 
-    assert here.context.observed.pulls.keys() == {here.pull(1), here.pull(2)}
+    found = here.context.observed.pulls
+    assert found.keys() == {number, here.pull(2)}
+    seen = found[number]
+    assert (seen.open, seen.merged, seen.merge_commit) == (False, True, here.tip(BASE))

@@ -1,13 +1,11 @@
 """Each verb in a comment, on the local forge: from what is said to what is so."""
 
-from pathlib import Path
-
 import pytest
 
 from convoy.rules.people import FailConvoy
 from tests.bot.lobby import CONFIG as SHELL
 from tests.bot.roles.test_standing_plans import starting
-from tests.bot.room import NAME, Room, room
+from tests.bot.room import FILES, NAME, Room
 from tests.bot.there import there
 
 CONFIG = f"""\
@@ -43,22 +41,19 @@ async def test_a_plan_is_changed_with_words(here: Room) -> None:
     assert here.convoy.priority == 0
 
 
-async def test_add_to_a_convoy_whose_plan_was_refused_is_answered(
-    tmp_path: Path,
-) -> None:
-    config = f'{CONFIG}\n[mayor]\nengine = "default"\n'
-    async with room(tmp_path, config, text="Do it.") as here:
-        await here.do(FailConvoy(convoy=NAME, why="task 1: there is no plan"))
-        assert (here.convoy_state(), here.convoy.tasks) == ("failed", ())
+@pytest.mark.room(f'{CONFIG}\n[mayor]\nengine = "default"\n', text="Do it.")
+async def test_add_to_a_convoy_whose_plan_was_refused_is_answered(here: Room) -> None:
+    await here.do(FailConvoy(convoy=NAME, why="task 1: there is no plan"))
+    assert (here.convoy_state(), here.convoy.tasks) == ("failed", ())
 
-        said = await here.answer("/brat add -- Write more")
-        assert f"That cannot be done: {NAME} is failed." in said
-        said = await here.answer("/brat add -- Write more (after 1)")
-        assert "task 1: it waits for itself" in said
-        said = await here.answer("/brat add -- Write more (after 2)")
-        assert "task 1: it waits for task 2, but there is no task yet" in said
+    said = await here.answer("/brat add -- Write more")
+    assert f"That cannot be done: {NAME} is failed." in said
+    said = await here.answer("/brat add -- Write more (after 1)")
+    assert "task 1: it waits for itself" in said
+    said = await here.answer("/brat add -- Write more (after 2)")
+    assert "task 1: it waits for task 2, but there is no task yet" in said
 
-        assert "is running, version" in await here.answer("/brat ping")
+    assert "is running, version" in await here.answer("/brat ping")
 
 
 async def test_some_verbs_take_more_than_write_access(here: Room) -> None:
@@ -121,7 +116,7 @@ async def test_logs_and_cost_say_what_is_known(here: Room) -> None:
 
 
 async def reviewed(here: Room) -> int:
-    await here.worked(1, {"README.md": b"# app\n", "one.py": b"one\n"})
+    await here.worked(1, FILES)
     return here.pull(1)
 
 
@@ -165,45 +160,41 @@ async def test_a_push_voids_an_approval(here: Room) -> None:
     assert f"is at {moved[:10]}" in said
 
 
-async def test_an_approval_counts_only_while_its_giver_may_give_it(
-    tmp_path: Path,
-) -> None:
-    free = APPROVALS + "require_ci = false\n"
-    async with room(tmp_path, free) as here:
-        pull, bea, cleo = await reviewed(here), here.let_in("bea"), here.let_in("cleo")
-        head = here.tip(f"convoy/{NAME}/task-1")
-        await here.answer("/brat unqueue", on=pull)
-        await here.answer(f"/brat approve {head}", by=bea, on=pull)
-        here.let_in("bea", "read")
+@pytest.mark.room(APPROVALS + "require_ci = false\n")
+async def test_an_approval_counts_only_while_its_giver_may_give_it(here: Room) -> None:
+    pull, bea, cleo = await reviewed(here), here.let_in("bea"), here.let_in("cleo")
+    head = here.tip(f"convoy/{NAME}/task-1")
+    await here.answer("/brat unqueue", on=pull)
+    await here.answer(f"/brat approve {head}", by=bea, on=pull)
+    here.let_in("bea", "read")
 
-        await here.answer("/brat merge", on=pull)
-        assert here.task(1).state == "needs-review"
-        assert here.task(1).approved_by == ()
+    await here.answer("/brat merge", on=pull)
+    assert here.task(1).state == "needs-review"
+    assert here.task(1).approved_by == ()
 
-        await here.answer(f"/brat approve {head}", by=cleo, on=pull)
-        assert here.task(1).state == "merged"
-        assert here.tip(f"convoy/{NAME}/base") == head
+    await here.answer(f"/brat approve {head}", by=cleo, on=pull)
+    assert here.task(1).state == "merged"
+    assert here.tip(f"convoy/{NAME}/base") == head
 
 
-async def test_who_asked_for_a_convoy_is_asked_when_it_lands(tmp_path: Path) -> None:
-    free = CONFIG + "[refinery]\nrequire_ci = false\n"
-    async with room(tmp_path, free) as here:
-        cleo = here.let_in("cleo", "maintain")
-        await reviewed(here)
-        await here.answer("/brat pause", by=cleo)
-        await here.answer("/brat resume", by=cleo)
-        here.let_in("cleo", "read")
-        await here.answer("/brat drop 2")
-        await here.loop.tick()
+@pytest.mark.room(CONFIG + "[refinery]\nrequire_ci = false\n")
+async def test_who_asked_for_a_convoy_is_asked_when_it_lands(here: Room) -> None:
+    cleo = here.let_in("cleo", "maintain")
+    await reviewed(here)
+    await here.answer("/brat pause", by=cleo)
+    await here.answer("/brat resume", by=cleo)
+    here.let_in("cleo", "read")
+    await here.answer("/brat drop 2")
+    await here.loop.tick()
 
-        main = here.tip("main")
-        assert here.convoy_state() == "active"
-        assert "@cleo no longer has permission to merge" in "\n".join(here.spoken())
-        own = there(here.convoy.pull)
-        await here.answer("/brat merge", on=own)
+    main = here.tip("main")
+    assert here.convoy_state() == "active"
+    assert "@cleo no longer has permission to merge" in "\n".join(here.spoken())
+    own = there(here.convoy.pull)
+    await here.answer("/brat merge", on=own)
 
-        assert here.convoy_state() == "complete"
-        assert here.tip("main") != main
+    assert here.convoy_state() == "complete"
+    assert here.tip("main") != main
 
 
 @pytest.mark.room(APPROVALS + "require_ci = false\n")
@@ -251,13 +242,11 @@ The build is slow.
 """
 
 
-async def test_a_plan_is_shown_with_its_paths_and_its_approval(
-    tmp_path: Path,
-) -> None:
-    async with room(tmp_path, PLANNED, text=TEXT) as here:
-        (comment,) = [each for each in here.spoken() if "<details" in each]
-        assert any("@you This convoy needs" in each for each in here.spoken())
-        said = await here.answer("/brat plan")
+@pytest.mark.room(PLANNED, text=TEXT)
+async def test_a_plan_is_shown_with_its_paths_and_its_approval(here: Room) -> None:
+    (comment,) = [each for each in here.spoken() if "<details" in each]
+    assert any("@you This convoy needs" in each for each in here.spoken())
+    said = await here.answer("/brat plan")
 
     assert "Expand the plan in this comment to read it." in said
     assert "waits for task 1: the plan says so" in comment

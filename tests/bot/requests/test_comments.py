@@ -31,13 +31,6 @@ async def test_a_convoy_is_shown_paused_resumed_and_cancelled(here: Room) -> Non
     assert here.convoy_state() == "failed"
 
 
-async def test_a_comment_that_comes_again_changes_nothing(here: Room) -> None:
-    text, reactions = await here.said("/brat drop 1", times=3)
-
-    assert text.count("Task 1 is dropped.") == 1
-    assert reactions == ["eyes", "rocket"]
-
-
 async def test_what_is_no_command_is_told_so_and_talk_is_left_alone(here: Room) -> None:
     text, reactions = await here.said("/brat statsu")
     assert "did you mean" in text
@@ -89,9 +82,11 @@ def answered(count: int, text: str = "Task 1 is dropped.") -> list[str]:
     return answer_lines(rules.convoy, WEB)
 
 
-def test_an_answer_links_what_was_asked() -> None:
+def test_an_answer_links_what_was_asked_and_stays_in_its_item() -> None:
     link = f"([asked]({WEB}/issues/7#issuecomment-1))"
     assert f"- ann {link}: Task 1 is dropped." in answered(1)
+    lines = "\n".join(answered(1, "Task 1 waits.\n- for 2\n\nSo."))
+    assert "Task 1 waits.\n  - for 2\n\n  So." in lines
 
 
 def test_the_newest_comes_first_and_the_comment_does_not_grow_for_ever() -> None:
@@ -102,12 +97,6 @@ def test_the_newest_comes_first_and_the_comment_does_not_grow_for_ever() -> None
     assert len(shown) == ANSWERS_SHOWN_MOST
     assert len(many) == len(few)
     assert len("\n".join(answered(ANSWERS_SHOWN_MOST, "x" * MOST_LINE_CHARS))) < 5_000
-
-
-def test_a_long_answer_stays_in_its_item() -> None:
-    lines = "\n".join(answered(1, "Task 1 waits.\n- for 2\n\nSo."))
-
-    assert "Task 1 waits.\n  - for 2\n\n  So." in lines
 
 
 @pytest.mark.room
@@ -138,9 +127,6 @@ async def test_an_answer_is_a_reaction_and_a_line_and_mentions_nobody(
     said, _ = await here.said("/brat why 1")
     assert "Task 1 is" in said, "its comment is edited no more"
     assert len(here.shown()) == 2
-
-
-# --- `pause all` stops the whole repository, also for what is asked for later ---------
 
 
 async def labelled(here: Room, title: str) -> int:

@@ -9,11 +9,10 @@ import pytest
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
 from convoy.model.state import Convoy
-from convoy.owed import Role
 from grite import git
 from tests.bot.loop.test_refused import hooked
 from tests.bot.requests.test_closed_pulls import drafted
-from tests.bot.room import HEADS, REPO, TWO_WAYS, Room, room
+from tests.bot.room import EVERYBODY, HEADS, REPO, TWO_WAYS, Room, room
 from tests.bot.there import there
 from tests.world.cases import looped
 from tests.world.forge_rules import pull_request, put_ruleset
@@ -65,7 +64,6 @@ box = "off"
 [refinery]
 checks = ["ci"]
 """
-EVERYONE: tuple[Role, ...] = ("mayor", "witness", "refinery", "deacon")
 RESOLVE = "sed -i '/^<<<<<<< /d; /^=======$/d; /^>>>>>>> /d' list"
 
 
@@ -82,11 +80,8 @@ async def judged(here: Room, red: frozenset[str] = frozenset()) -> None:
 
 
 def is_merged(here: Room, number: int) -> bool:
-    repo = there(here.forge.repository(REPO))
-    return any(
-        pull.number == number and pull.merged_at is not None
-        for pull in here.forge.store.pulls.of(repo.id)
-    )
+    pulls = here.forge.store.pulls.all()
+    return any(pull.number == number and pull.merged_at for pull in pulls)
 
 
 async def test_a_green_pull_request_lands_as_ci_judged_it(here: Room) -> None:
@@ -141,7 +136,7 @@ async def test_of_three_the_red_one_and_the_one_in_conflict_are_set_aside(
     "hook",
     sampled(
         [("update main",), ("update brat/queue",), ("pre-receive main",)],
-        [("update main",)],
+        [("update main",), ("update brat/queue",)],
     ),
 )
 async def test_what_stands_on_a_refused_pull_request_lands_without_it(
@@ -173,7 +168,7 @@ async def test_what_stands_on_a_refused_pull_request_lands_without_it(
 
 @TWO_WAYS
 @pytest.mark.room(
-    AGENT.format("echo mended > mended.py"), roles=EVERYONE, labelled=False
+    AGENT.format("echo mended > mended.py"), roles=EVERYBODY, labelled=False
 )
 async def test_an_agent_works_on_a_persons_red_pull_request(here: Room) -> None:
     number = await opened(here, "work", {"bad": b"bad\n"})
@@ -195,7 +190,7 @@ async def test_an_agent_works_on_a_persons_red_pull_request(here: Room) -> None:
 
 
 @TWO_WAYS
-@pytest.mark.room(AGENT.format(RESOLVE), roles=EVERYONE, labelled=False)
+@pytest.mark.room(AGENT.format(RESOLVE), roles=EVERYBODY, labelled=False)
 async def test_an_agent_resolves_what_a_pull_request_conflicts_in(here: Room) -> None:
     number = await opened(here, "work", {"list": b"one\n"})
     mine = here.tip("work")
@@ -215,7 +210,7 @@ async def test_an_agent_resolves_what_a_pull_request_conflicts_in(here: Room) ->
 @TWO_WAYS
 @pytest.mark.parametrize("answer", ["/brat approve", "/brat cancel"])
 @pytest.mark.room(
-    AGENT.format("echo mended > mended.py"), roles=EVERYONE, labelled=False
+    AGENT.format("echo mended > mended.py"), roles=EVERYBODY, labelled=False
 )
 async def test_an_author_is_asked_before_an_agent_works_on_their_branch(
     here: Room, answer: str
@@ -366,21 +361,20 @@ async def test_a_push_takes_a_pull_request_out_of_the_queue(
     assert said == (gesture != "label")
 
 
-@pytest.mark.parametrize("found_by", ["delivery", "look"])
+@pytest.mark.parametrize("delivered", [True, False], ids=["delivery", "look"])
+@pytest.mark.room(CI, labelled=False)
 async def test_the_label_says_it_too_by_a_delivery_or_found_by_a_look(
-    tmp_path: Path, found_by: str
+    here: Room,
 ) -> None:
-    delivered = found_by == "delivery"
-    async with room(tmp_path, CI, delivered=delivered, labelled=False) as here:
-        number = await opened(here, "more", {"more.py": b"more\n"})
-        await here.asked("POST", f"issues/{number}/labels", {"labels": ["brat:merge"]})
-        if delivered:
-            state = here.state
-            await here.until(lambda: state is not here.state)
-        for _ in range(2):
-            await here.swept()
-            await judged(here)
+    number = await opened(here, "more", {"more.py": b"more\n"})
+    await here.asked("POST", f"issues/{number}/labels", {"labels": ["brat:merge"]})
+    if here.delivered:
+        state = here.state
+        await here.until(lambda: state is not here.state)
+    for _ in range(2):
+        await here.swept()
+        await judged(here)
 
-        assert is_merged(here, number)
-        assert here.labels(number) == {"brat:complete"}
-        assert sum("is in the merge queue" in each for each in here.shown()) == 1
+    assert is_merged(here, number)
+    assert here.labels(number) == {"brat:complete"}
+    assert sum("is in the merge queue" in each for each in here.shown()) == 1

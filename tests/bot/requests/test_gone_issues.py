@@ -11,8 +11,9 @@ from bot.serving import bot_service
 from convoy.model.state import asides
 from convoy.views import state_document
 from tests.bot.requests.test_missed_comments import answers, comment, ping, settings
+from tests.bot.serving.hosted_town import labelled
 from tests.forge.mutations import mutate
-from tests.world.forge import Town
+from tests.world.forge import REPO, Town
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -23,8 +24,8 @@ FEW = 30
 
 
 async def convoys(town: Town) -> None:
-    for number in (await town.issue(), await town.issue("Fix that, too")):
-        await town.post(f"issues/{number}/labels", {"labels": ["brat"]}, by="alice")
+    for title in ("Fix it", "Fix that, too"):
+        await labelled(town, REPO, title)
 
 
 async def delete(town: Town, number: int) -> None:

@@ -51,23 +51,22 @@ async def test_a_command_waits_until_the_forge_tells(tmp_path: Path) -> None:
     assert waiting == "active"
 
 
-async def test_commands_of_a_review_by_mail_do_not_count(tmp_path: Path) -> None:
-    async with room(tmp_path, extend=github) as here:
-        await here.worked(1, {"one.py": b"one\n"})
-        body = {"event": "COMMENT", "body": "/brat drop 2"}
-        await here.asked("POST", f"pulls/{here.pull(1)}/reviews", body)
-        (review,) = said_in(here.forge.store).reviews.all()
-        MailedTexts(here.forge.folder).mark(review.id)
-        kept = Review(
-            pull=here.pull(1),
-            review=review.id,
-            verdict="commented",
-            commit=review.commit,
-            text=review.body,
-            by="you",
-        )
-        here.context.inbox.put("mailed-review", kept)
-        await here.loop.tick()
+@pytest.mark.room(extend=github)
+async def test_commands_of_a_review_by_mail_do_not_count(here: Room) -> None:
+    await here.worked(1, {"one.py": b"one\n"})
+    await here.reviewed("COMMENT", text="/brat drop 2")
+    (review,) = said_in(here.forge.store).reviews.all()
+    MailedTexts(here.forge.folder).mark(review.id)
+    kept = Review(
+        pull=here.pull(1),
+        review=review.id,
+        verdict="commented",
+        commit=review.commit,
+        text=review.body,
+        by="you",
+    )
+    here.context.inbox.put("mailed-review", kept)
+    await here.loop.tick()
 
-        assert here.task(2).state == "queued"
-        assert "commands sent by email are not accepted" in here.spoken()[-1]
+    assert here.task(2).state == "queued"
+    assert "commands sent by email are not accepted" in here.spoken()[-1]

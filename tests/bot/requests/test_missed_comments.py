@@ -12,8 +12,9 @@ from bot.loop.loop import Loop
 from bot.serving import bot_service
 from bot.settings.bot_settings import Settings
 from tests.bot import hosted
-from tests.bot.another_folder import elsewhere
+from tests.bot.hosted import elsewhere
 from tests.bot.room import room
+from tests.bot.serving.hosted_town import labelled
 from tests.world.forge import REPO, Town
 from tests.world.hand import HandTime
 from tests.world.traffic import Exchange
@@ -28,11 +29,16 @@ def settings(town: Town) -> Settings:
 @pytest.fixture
 async def loop(town: Town) -> AsyncIterator[Loop]:
     """A bot that has accepted an issue already, and hears nothing from the forge."""
-    issue = await town.issue()
-    await town.post(f"issues/{issue}/labels", {"labels": ["brat"]}, by="alice")
+    await labelled(town, REPO)
     async with bot_service.opened(settings(town), lambda _: None) as opened:
         await opened.tick()
         yield opened
+
+
+def at(town: Town, **off: int) -> None:
+    """Set the forge's clock to so much before or after now."""
+    time = datetime.now(UTC) + timedelta(**off)
+    town.forge.clock = lambda: time
 
 
 async def comment(town: Town, text: str, *, by: str = "alice") -> int:
@@ -40,14 +46,15 @@ async def comment(town: Town, text: str, *, by: str = "alice") -> int:
     return int(made["id"])
 
 
-def ping(issue: int, number: int) -> Remark:
+def ping(issue: int, number: int, by: str = "alice") -> Remark:
     text = "/brat ping"
-    return Remark(issue=issue, comment=number, text=text, by="alice", on_pull=False)
+    return Remark(issue=issue, comment=number, text=text, by=by, on_pull=False)
 
 
-async def look(loop: Loop) -> None:
-    loop.wake.all()
-    await loop.tick()
+async def look(loop: Loop, times: int = 1) -> None:
+    for _ in range(times):
+        loop.wake.all()
+        await loop.tick()
 
 
 async def answers(town: Town, about: str) -> list[str]:
@@ -56,25 +63,16 @@ async def answers(town: Town, about: str) -> list[str]:
     return [line for line in lines if about in line]
 
 
-async def test_a_comment_is_found_and_answered_once(town: Town, loop: Loop) -> None:
-    await comment(town, "/brat ping")
-    for _ in range(3):
-        await look(loop)
-
-    assert len(await answers(town, "brat[bot] is running")) == 1
-    assert loop.context.inbox.remarks() == {}
-
-
 async def test_one_that_was_delivered_too_is_answered_once(
     town: Town, loop: Loop
 ) -> None:
     told = ping(1, await comment(town, "/brat ping"))
-    loop.context.inbox.put("a-delivery", told)
-    await look(loop)
-    loop.context.inbox.put("a-delivery", told)
-    await look(loop)
+    for _ in range(2):
+        loop.context.inbox.put("a-delivery", told)
+        await look(loop)
 
     assert len(await answers(town, "brat[bot] is running")) == 1
+    assert loop.context.inbox.remarks() == {}
 
 
 async def test_a_new_process_finds_what_was_said_while_none_ran(
@@ -93,8 +91,7 @@ async def test_a_new_process_finds_what_was_said_while_none_ran(
 async def test_one_that_was_edited_is_asked_for_again(town: Town, loop: Loop) -> None:
     await look(loop)
     number = await comment(town, "Please.")
-    later = datetime.now(UTC) + timedelta(seconds=5)
-    town.forge.clock = lambda: later
+    at(town, seconds=5)
     edit = {"body": "/brat cancel"}
     await town.ask("PATCH", f"issues/comments/{number}", edit, by="alice")
     await look(loop)
@@ -107,8 +104,7 @@ async def test_one_that_was_edited_is_asked_for_again(town: Town, loop: Loop) ->
 
 async def test_an_old_one_that_is_edited_is_left_alone(town: Town, loop: Loop) -> None:
     number = await comment(town, "Please.")
-    later = datetime.now(UTC) + timedelta(seconds=5)
-    town.forge.clock = lambda: later
+    at(town, seconds=5)
     await comment(town, "Thank you.")
     await look(loop)
     edit = {"body": "/brat cancel"}
@@ -125,15 +121,12 @@ async def test_what_bots_say_is_no_command(town: Town, loop: Loop) -> None:
     assert await answers(town, "brat[bot] is running") == []
 
 
-async def test_a_bot_that_is_new_leaves_what_was_said_before_alone(
-    town: Town,
-) -> None:
+async def test_a_bot_that_is_new_leaves_what_was_said_before_alone(town: Town) -> None:
     await town.issue()
     await comment(town, "/brat ping")
     async with bot_service.opened(settings(town), lambda _: None) as loop:
-        hour_ms = 3_600_000
         clock = loop.context.clock
-        loop.context.clock = lambda: clock() + hour_ms
+        loop.context.clock = lambda: clock() + 3_600_000
         await loop.tick()
         await look(loop)
 
@@ -143,11 +136,10 @@ async def test_a_bot_that_is_new_leaves_what_was_said_before_alone(
 async def test_one_that_the_list_shows_late_behind_a_newer_one_is_answered(
     town: Town, loop: Loop
 ) -> None:
-    now = datetime.now(UTC)
-    town.forge.clock = lambda: now + timedelta(minutes=10)
+    at(town, minutes=10)
     await comment(town, "Thank you.")
     await look(loop)
-    town.forge.clock = lambda: now + timedelta(minutes=6)
+    at(town, minutes=6)
     await comment(town, "/brat ping")
     await look(loop)
 
@@ -165,8 +157,7 @@ async def test_looks_at_what_is_known_are_answered_by_unchanged(tmp_path: Path) 
         known = dict(looks.seen)
         await look(here.loop)
         seen.clear()
-        for _ in range(2):
-            await look(here.loop)
+        await look(here.loop, 2)
         shown = f"/issues/comments/{here.convoy.comment}"
 
     lists = [each for each in seen if each.path.endswith("/issues/comments")]
@@ -180,8 +171,6 @@ async def test_looks_at_what_is_known_are_answered_by_unchanged(tmp_path: Path) 
     assert looks.seen == known
     assert len(known) == 2
 
-
-# --- however often a bot is made to look, it keeps its budget, and answers people -----
 
 SPENT = 1_600
 """Of the 2,000 requests that a repository has at hand, the last 500 are for answers."""
@@ -214,9 +203,6 @@ async def test_people_are_answered_when_the_share_is_used_up(
         assert loop.context.troubles == {}
 
 
-# --- issues that name it, or are assigned to it ---------------------------------------
-
-
 NAMED = "@brat, please:\n\n- [ ] one\n"
 
 
@@ -236,29 +222,29 @@ async def said(town: Town, issue: int) -> list[str]:
     return [one["body"] for one in await town.get(f"issues/{issue}/comments")]
 
 
-async def test_an_issue_that_names_it_becomes_a_convoy_once(
+async def test_an_issue_that_names_it_at_first_becomes_a_convoy_once(
     town: Town, watch: Loop
 ) -> None:
-    issue = await written(town, NAMED)
-    for _ in range(3):
-        await look(watch)
+    issue, other = await written(town, NAMED), await written(town, "- [ ] one\n")
+    await look(watch)
+    await town.ask("PATCH", f"issues/{other}", {"body": NAMED}, by="alice")
+    await look(watch, 2)
 
     (convoy,) = watch.context.mirror.state.convoys.values()
     assert (convoy.issue, convoy.by, len(convoy.tasks)) == (issue, "alice", 1)
     shown = [text for text in await said(town, issue) if "### Convoy" in text]
     assert len(shown) == 1
+    assert await said(town, other) == []
 
 
 async def test_one_that_was_written_before_the_bot_came_is_left_alone(
     town: Town, watch: Loop
 ) -> None:
-    now = datetime.now(UTC)
-    town.forge.clock = lambda: now - timedelta(hours=1)
+    at(town, hours=-1)
     issue = await written(town, NAMED)
-    town.forge.clock = lambda: now
+    at(town)
     await town.post(f"issues/{issue}/comments", {"body": "Well."}, by="alice")
-    for _ in range(2):
-        await look(watch)
+    await look(watch, 2)
 
     assert watch.context.mirror.state.convoys == {}
 
@@ -267,26 +253,13 @@ async def test_one_that_was_edited_before_it_was_read_is_asked_for_again(
     town: Town, watch: Loop
 ) -> None:
     issue = await written(town, NAMED)
-    later = datetime.now(UTC) + timedelta(seconds=5)
-    town.forge.clock = lambda: later
+    at(town, seconds=5)
     await town.ask("PATCH", f"issues/{issue}", {"body": NAMED + "More."}, by="alice")
     await look(watch)
 
     assert watch.context.mirror.state.convoys == {}
     (told,) = await said(town, issue)
     assert "edited" in told
-
-
-async def test_one_that_is_renamed_to_name_it_later_is_left_alone(
-    town: Town, watch: Loop
-) -> None:
-    issue = await written(town, "- [ ] one\n")
-    await look(watch)
-    await town.ask("PATCH", f"issues/{issue}", {"body": NAMED}, by="alice")
-    await look(watch)
-
-    assert watch.context.mirror.state.convoys == {}
-    assert await said(town, issue) == []
 
 
 async def assigned(town: Town, issue: int, *, by: str = "alice") -> None:
@@ -297,9 +270,8 @@ async def assigned(town: Town, issue: int, *, by: str = "alice") -> None:
 def configured(town: Town, watch: Loop, text: str) -> None:
     file = town.folder / "config.toml"
     file.write_text(text)
-    watch.context.settings = watch.context.settings.model_copy(
-        update={"config_file": file}
-    )
+    told = {"config_file": file}
+    watch.context.settings = watch.context.settings.model_copy(update=told)
 
 
 async def test_an_assignment_asks_for_nothing_where_that_is_not_configured(
@@ -318,8 +290,7 @@ async def test_one_that_is_assigned_to_it_becomes_a_convoy_where_configured(
     other = await written(town, "- [ ] one\n", by="mallory")
     await look(watch)
     await assigned(town, other)
-    for _ in range(3):
-        await look(watch)
+    await look(watch, 3)
 
     (convoy,) = watch.context.mirror.state.convoys.values()
     assert (convoy.issue, convoy.by) == (other, "alice")
@@ -330,12 +301,10 @@ async def test_what_else_happens_to_an_assigned_one_asks_for_nothing(
 ) -> None:
     configured(town, watch, "[triggers]\nassignee = true\n")
     issue = await written(town, "- [ ] one\n")
-    now = datetime.now(UTC)
-    town.forge.clock = lambda: now - timedelta(hours=1)
+    at(town, hours=-1)
     await assigned(town, issue)
-    town.forge.clock = lambda: now + timedelta(seconds=5)
+    at(town, seconds=5)
     await town.post(f"issues/{issue}/comments", {"body": "Well."}, by="alice")
-    for _ in range(2):
-        await look(watch)
+    await look(watch, 2)
 
     assert watch.context.mirror.state.convoys == {}

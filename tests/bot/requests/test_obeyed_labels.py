@@ -2,62 +2,36 @@
 
 import pytest
 
-from bot.door.inbox import ALL_PARTS
 from convoy.model import ids
 from convoy.rules.people import BlockTask
 from convoy.views import state_document
 from tests.bot.lobby import Lobby
-from tests.bot.room import NAME, Room
+from tests.bot.room import FILES, NAME, Room
 from tests.world.github_forge.injected_faults import Faults
 
 pytestmark = pytest.mark.layer("landing")
 
-FILES = {"README.md": b"# app\n", "one.py": b"one\n"}
 FREE = "[refinery]\nrequire_ci = false\n"
-
-
-async def labelled(here: Room, number: int, *add: str) -> None:
-    await here.person.relabel(number, {*add}, set())
-
-
-async def unlabelled(here: Room, number: int, *remove: str) -> None:
-    await here.person.relabel(number, set(), {*remove})
 
 
 @pytest.mark.room(FREE, delivered=True)
 async def test_nothing_of_a_held_issue_starts_or_merges(here: Room) -> None:
-    await labelled(here, here.issue, "brat:hold")
+    await here.person.relabel(here.issue, {"brat:hold"}, set())
     await here.until(lambda: here.convoy.held == "brat:hold")
     await here.until(lambda: "Held" in here.spoken()[0])
 
     assert here.tip(f"convoy/{NAME}/base") == here.tip("main")
     assert here.labels() == {"brat:active", "brat:hold"}
-    await unlabelled(here, here.issue, "brat:hold")
+    await here.person.relabel(here.issue, set(), {"brat:hold"})
     await here.until(lambda: not here.convoy.held)
 
     await here.worked(1, FILES)
     await here.until(lambda: here.task(1).state == "merged")
 
 
-@pytest.mark.room("[refinery]\napprovals = 1\nrequire_ci = false\n")
-async def test_a_held_pull_request_does_not_merge(here: Room) -> None:
-    head = await here.worked(1, FILES)
-    bea, pull = here.let_in("bea"), here.pull(1)
-    await labelled(here, pull, "brat:hold")
-    here.loop.wake.up("issues")
-    await here.loop.tick()
-    assert here.task(1).held == "brat:hold"
-
-    await here.said(f"/brat approve {head}", by=bea, on=pull)
-    assert here.task(1).state == "needs-review"
-    await unlabelled(here, pull, "brat:hold")
-    here.loop.wake.up("issues")
-    await here.until(lambda: here.task(1).state == "merged")
-
-
 async def test_an_issue_that_is_off_limits_is_left_alone(here: Room) -> None:
     other = await here.person.open_issue("Not this", "- [ ] one")
-    await labelled(here, other, "brat", "brat:no")
+    await here.person.relabel(other, {"brat", "brat:no"}, set())
     before = here.spoken()
 
     await here.swept()
@@ -70,7 +44,7 @@ async def test_an_issue_that_is_off_limits_is_left_alone(here: Room) -> None:
 
 
 async def test_a_convoy_whose_issue_becomes_off_limits_stands_still(here: Room) -> None:
-    await labelled(here, here.issue, "brat:no")
+    await here.person.relabel(here.issue, {"brat:no"}, set())
     here.loop.wake.up("issues")
     await here.loop.tick()
     shown = here.spoken()[0]
@@ -84,12 +58,10 @@ async def test_a_convoy_whose_issue_becomes_off_limits_stands_still(here: Room) 
 
 
 async def test_labels_that_show_a_state_stay_true(here: Room) -> None:
-    await unlabelled(here, here.issue, "brat:active")
-    await labelled(here, here.issue, "brat:complete", "bug")
+    await here.person.relabel(here.issue, set(), {"brat:active"})
+    await here.person.relabel(here.issue, {"brat:complete", "bug"}, set())
 
-    for part in ALL_PARTS:
-        here.loop.wake.up(part)
-    await here.loop.tick()
+    await here.swept()
 
     assert here.labels() == {"brat:active", "bug"}
 
@@ -105,7 +77,9 @@ async def delete_comment(here: Room) -> None:
     await here.asked("DELETE", f"issues/comments/{here.convoy.comment}", None)
 
 
-async def test_a_deleted_comment_is_written_again(here: Room) -> None:
+async def test_a_deleted_comment_is_written_again_once_and_status_says_so(
+    here: Room,
+) -> None:
     first = here.convoy.comment
 
     await delete_comment(here)
@@ -122,21 +96,14 @@ async def test_a_deleted_comment_is_written_again(here: Room) -> None:
     (table,) = tables(here)
     assert "| 2 | two | dropped |" in table
 
-
-async def test_a_comment_deleted_twice_stays_away_and_status_says_so(
-    here: Room,
-) -> None:
-    for _ in range(2):
-        await delete_comment(here)
-        await here.swept()
-    await here.swept()
+    await delete_comment(here)
+    await here.swept(2)
 
     assert tables(here) == []
     context = here.context
     document = state_document(context.mirror.state, context.clock())
     (found,) = document["interventions"]
-    assert found["kind"] == "comment_deleted"
-    assert found["convoy"] == NAME
+    assert (found["kind"], found["convoy"]) == ("comment_deleted", NAME)
     assert found["why"] == (
         f"its comment on issue #{here.issue} was deleted twice, so brat will not "
         "post it again"

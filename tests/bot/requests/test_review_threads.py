@@ -13,7 +13,7 @@ from bot.serving import bot_service
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
 from convoy.model.ids import task_branch
-from tests.bot.another_folder import elsewhere
+from tests.bot.hosted import elsewhere
 from tests.bot.roles.test_handin import NOOP, handed_in
 from tests.bot.room import NAME, TWO_WAYS, Room, room
 from tests.world.github_forge.extension import github
@@ -25,24 +25,8 @@ FILES = {"README.md": b"# app\n", "one.py": b"one\ntwo\nthree\n"}
 LISTED = '[review]\nbots = ["coder[bot]", "linter[bot]"]\n'
 
 
-def on(line: int, says: str) -> dict[str, object]:
-    return {"path": "one.py", "line": line, "body": says}
-
-
-async def review(
-    here: Room, by: str, *lines: dict[str, object], text: str = ""
-) -> None:
-    body = {"event": "COMMENT", "body": text, "comments": lines}
-    await here.asked("POST", f"pulls/{here.pull(1)}/reviews", body, by)
-
-
-def let_bot_in(here: Room, login: str) -> str:
-    here.let_in(login, "read")
-    store = here.forge.store
-    (found,) = (each for each in store.users.all() if each.login == login)
-    with store.change():
-        store.users.put(replace(found, kind="Bot"))
-    return login
+def on(line: int, says: str) -> list[dict[str, object]]:
+    return [{"path": "one.py", "line": line, "body": says}]
 
 
 def lines_of(here: Room) -> list[LineComment]:
@@ -62,7 +46,7 @@ async def test_a_persons_thread_is_answered_with_the_commit_once(
     """It may be edited meanwhile, which changes nothing, or deleted: then none is."""
     await here.worked(1, FILES)
     says = "Say `2`, not `two`.\n\n```suggestion\n2\n```"
-    await review(here, here.let_in("bea"), on(2, says))
+    await here.reviewed("COMMENT", here.let_in("bea"), comments=on(2, says))
     await here.until(lambda: here.task(1).state == "queued")
 
     (told,) = here.task(1).notes
@@ -92,10 +76,12 @@ async def test_a_listed_bot_asks_for_work_and_an_unlisted_one_is_ignored_once(
     here: Room,
 ) -> None:
     await here.worked(1, FILES)
-    stranger = let_bot_in(here, "other[bot]")
+    stranger = here.let_in("other[bot]", "read")
     for line in (1, 2):
-        await review(here, stranger, on(line, "Delete it all."))
-    await review(here, let_bot_in(here, "coder[bot]"), on(3, "/brat pause"))
+        await here.reviewed("COMMENT", stranger, comments=on(line, "Delete it all."))
+    await here.reviewed(
+        "COMMENT", here.let_in("coder[bot]", "read"), comments=on(3, "/brat pause")
+    )
     await here.until(lambda: here.task(1).state == "queued")
     await here.worked(1, {**FILES, "one.py": b"one\ntwo\n3\n"})
     await here.swept(3)
@@ -115,12 +101,12 @@ async def test_a_listed_bot_asks_for_work_and_an_unlisted_one_is_ignored_once(
 async def test_two_reviewers_that_contradict_each_other_end_with_a_person_asked(
     here: Room,
 ) -> None:
-    bot, bea = let_bot_in(here, "linter[bot]"), here.let_in("bea")
+    bot, bea = here.let_in("linter[bot]", "read"), here.let_in("bea")
     wanted = ((bea, "tabs"), (bot, "spaces"), (bea, "tabs!"), (bot, "spaces!"))
     for by, says in wanted:
         content = f"{here.task(1).started}\n".encode()
         await here.worked(1, {**FILES, "one.py": content})
-        await review(here, by, on(1, says))
+        await here.reviewed("COMMENT", by, comments=on(1, says))
         await here.until(lambda: here.task(1).state != "needs-review")
     await here.swept(3)
 
@@ -180,12 +166,12 @@ async def test_three_reviewers_are_each_answered_once_in_their_threads(
     async with opened as here, AsyncExitStack() as end:
         await here.worked(1, FILES)
         by = (
-            let_bot_in(here, "coder[bot]"),
-            let_bot_in(here, "linter[bot]"),
+            here.let_in("coder[bot]", "read"),
+            here.let_in("linter[bot]", "read"),
             here.let_in("bea"),
         )
         for line, who in enumerate(by, 1):
-            await review(here, who, on(line, f"{who} asks."))
+            await here.reviewed("COMMENT", who, comments=on(line, f"{who} asks."))
             await here.until(lambda: len(here.task(1).threads) == line)  # noqa: B023
 
         assert here.task(1).state == "queued"
@@ -218,7 +204,7 @@ async def test_three_reviewers_are_each_answered_once_in_their_threads(
         assert said == dict.fromkeys(first, f"Done in {made}.") | left
         assert len(answers(here)) == len(first)
         for content in (b"1\n2\na\n", b"1\n2\nb\n") if declines else ():
-            await review(here, by[1], on(2, f"{by[1]} asks."))
+            await here.reviewed("COMMENT", by[1], comments=on(2, f"{by[1]} asks."))
             await here.until(lambda: here.task(1).state != "needs-review")
             if here.task(1).state == "queued":
                 await here.worked(1, {**FILES, "one.py": content})
@@ -232,7 +218,9 @@ async def test_an_attempt_that_declines_everything_answers_and_leaves_the_work(
     here: Room,
 ) -> None:
     made = await here.worked(1, FILES)
-    await review(here, let_bot_in(here, "coder[bot]"), on(1, "Use tabs."))
+    await here.reviewed(
+        "COMMENT", here.let_in("coder[bot]", "read"), comments=on(1, "Use tabs.")
+    )
     await here.until(lambda: here.task(1).state == "queued")
     await here.started(1, run=77)
     (thread,) = lines_of(here)
@@ -251,7 +239,7 @@ async def test_an_attempt_that_declines_everything_answers_and_leaves_the_work(
 @pytest.mark.room(delivered=True, extend=github)
 async def test_a_command_on_a_line_is_heard_as_in_a_comment(here: Room) -> None:
     await here.worked(1, FILES)
-    await review(here, here.let_in("bea"), on(1, "/brat pause"))
+    await here.reviewed("COMMENT", here.let_in("bea"), comments=on(1, "/brat pause"))
     await here.until(lambda: here.convoy_state() == "paused")
 
     assert here.task(1).state == "needs-review"

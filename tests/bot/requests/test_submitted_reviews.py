@@ -3,14 +3,12 @@
 import pytest
 
 from bot.door.inbox import Review, Ticked
-from convoy.rules.people import BlockTask
-from tests.bot.room import NAME, Room
+from tests.bot.room import FILES, Room
 from tests.bot.there import there
 
 pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(delivered=True)]
 
 APPROVALS = "[refinery]\napprovals = 1\n"
-FILES = {"README.md": b"# app\n", "one.py": b"one\n"}
 
 
 def changes(here: Room) -> Review:
@@ -25,28 +23,21 @@ def changes(here: Room) -> Review:
     )
 
 
-async def review(here: Room, event: str, text: str, by: str) -> None:
-    body = {"event": event, "body": text}
-    await here.asked("POST", f"pulls/{here.pull(1)}/reviews", body, by)
-
-
 @pytest.mark.room(APPROVALS, delivered=True)
 async def test_a_review_approves_exactly_what_was_reviewed(here: Room) -> None:
     head = await here.worked(1, FILES)
-    await review(here, "APPROVE", "", here.let_in("bea"))
+    await here.reviewed("APPROVE", here.let_in("bea"))
     await here.until(lambda: "Approved" in "".join(here.shown()))
 
-    candidate = here.task(1).candidate
     assert here.task(1).approved_by == ("bea",)
-    assert candidate is not None
-    assert candidate.work == head
+    assert there(here.task(1).candidate).work == head
 
 
 async def test_a_review_by_somebody_without_a_right_is_answered_and_nothing_more(
     here: Room,
 ) -> None:
     await here.worked(1, FILES)
-    await review(here, "REQUEST_CHANGES", "No.", here.let_in("mallory", "read"))
+    await here.reviewed("REQUEST_CHANGES", here.let_in("mallory", "read"), "No.")
     await here.until(lambda: "requires write access" in here.spoken()[-1])
 
     assert here.task(1).state == "needs-review"
@@ -58,8 +49,8 @@ async def test_a_command_in_a_review_is_heard_as_in_a_comment_and_a_remark_is_no
     await here.worked(1, FILES)
     bea, before = here.let_in("bea"), len(here.spoken())
 
-    await review(here, "COMMENT", "Nice.", "you")
-    await review(here, "COMMENT", "/brat pause\n\nNot yet.", bea)
+    await here.reviewed("COMMENT", "you", "Nice.")
+    await here.reviewed("COMMENT", bea, "/brat pause\n\nNot yet.")
     await here.until(lambda: "Nothing new will start" in "".join(here.shown()))
     await here.swept(2)
 
@@ -74,7 +65,7 @@ async def test_a_verdict_and_its_command_are_done_once(here: Room) -> None:
     bea = here.let_in("bea")
 
     text = "/brat revise -- Shorter.\n\n/brat ping"
-    await review(here, "REQUEST_CHANGES", text, bea)
+    await here.reviewed("REQUEST_CHANGES", bea, text)
     await here.until(lambda: "continues its work" in here.spoken()[-1])
 
     assert "is running" in here.spoken()[-1]
@@ -82,24 +73,19 @@ async def test_a_verdict_and_its_command_are_done_once(here: Room) -> None:
 
 
 @pytest.mark.room
-async def test_commands_of_a_review_that_is_found_late_are_not_carried_out(
+async def test_a_review_that_no_delivery_told_of_is_found_once_without_its_commands(
     here: Room,
 ) -> None:
     await here.worked(1, FILES)
-
-    await review(here, "COMMENT", "/brat pause", here.let_in("bea"))
+    bea = here.let_in("bea")
+    await here.reviewed("COMMENT", bea, "/brat pause")
     await here.swept(3)
 
     assert here.convoy_state() == "active"
     assert "repeat its commands in a comment" in here.spoken()[-1]
     assert sum("@bea" in text for text in here.spoken()) == 1
 
-
-@pytest.mark.room
-async def test_a_review_that_no_delivery_told_of_is_found_once(here: Room) -> None:
-    await here.worked(1, FILES)
-    await review(here, "REQUEST_CHANGES", "Shorter. <!-- x -->", here.let_in("bea"))
-
+    await here.reviewed("REQUEST_CHANGES", bea, "Shorter. <!-- x -->")
     await here.swept(3)
     await here.worked(1, {"README.md": b"# app\n", "one.py": b"1\n"})
     await here.swept()
@@ -121,17 +107,6 @@ async def tick(here: Room, says: str, by: str = "you") -> None:
     assert f"- [ ] {says} " in text
     body = {"body": text.replace(f"- [ ] {says} ", f"- [x] {says} ")}
     await here.asked("PATCH", f"issues/comments/{here.convoy.comment}", body, by)
-
-
-async def test_a_tick_retries_a_blocked_task_and_is_answered_once(here: Room) -> None:
-    await here.do(BlockTask(convoy=NAME, task=2, why="no CI"))
-    await here.until(lambda: "Try task 2 again" in surface(here))
-    await tick(here, "Try task 2 again", here.let_in("bea"))
-    await here.until(lambda: "Try task 2 again" not in surface(here))
-
-    assert here.task(2).state == "queued"
-    (answer,) = here.shown()
-    assert "Task 2 is queued again" in answer
 
 
 @pytest.mark.room('[mayor]\napprove = "plan"\n', delivered=True)

@@ -10,8 +10,9 @@ from brat.forge.resources.forge_records import Pull
 from convoy.model.ids import base_branch, pull_key, task_branch
 from convoy.rules.ending import AcceptWork
 from tests.bot.requests.test_given_pulls import finished, judged
-from tests.bot.requests.test_review_threads import FILES, answers, let_bot_in
+from tests.bot.requests.test_review_threads import FILES, answers, on
 from tests.bot.room import NAME, REPO, TWO_WAYS, Room, room
+from tests.world.cases import looped
 from tests.world.forge_rules import pull_request, put_ruleset
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.injected_faults import Faults
@@ -23,9 +24,7 @@ CI = '[refinery]\nchecks = ["ci"]\n'
 
 
 def pulls(here: Room) -> dict[str, Pull]:
-    repo = here.forge.repository(REPO)
-    assert repo is not None
-    return {pull.head: pull for pull in here.forge.store.pulls.of(repo.id)}
+    return {pull.head: pull for pull in here.forge.store.pulls.all()}
 
 
 def body(here: Room, branch: str) -> str:
@@ -77,12 +76,9 @@ async def test_where_there_are_no_drafts_tasks_get_ordinary_ones_which_is_said_o
     assert sum(said in each for each in caplog.messages) == 1
 
 
-@pytest.mark.parametrize(
-    ("approvals", "ci_files", "shown"),
-    [(0, (), False), (1, (), True), (0, ("ci.yml",), True)],
-)
+@looped((0, (), False), (1, (), True), (0, ("ci.yml",), True))
 def test_what_a_person_has_to_approve_has_a_pull_request_all_the_same(
-    *, approvals: int, ci_files: tuple[str, ...], shown: bool
+    approvals: int, ci_files: tuple[str, ...], *, shown: bool
 ) -> None:
     rules = Rules().planned(spec(1), task_pulls=False, approvals=approvals).started(1)
     rules.do(made(AcceptWork, commit=sha("a"), files=ci_files, ci_files=ci_files))
@@ -113,12 +109,11 @@ async def test_what_is_said_of_the_whole_becomes_a_task_that_answers_there(
         whole = here.convoy.pull
 
         async def said(by: str, line: int) -> None:
-            comment = {"path": "one.py", "line": line, "body": f"{by} asks"}
-            body = {"event": "COMMENT", "body": "", "comments": [comment]}
-            await here.asked("POST", f"pulls/{whole}/reviews", body, by)
+            comments = on(line, f"{by} asks")
+            await here.reviewed("COMMENT", by, on=whole, comments=comments)
             here.loop.wake.all()
 
-        speakers = here.let_in("bea"), let_bot_in(here, "coder[bot]")
+        speakers = here.let_in("bea"), here.let_in("coder[bot]", "read")
         for line, by in enumerate(speakers, 1):
             await said(by, line)
             await here.until(lambda: len(here.convoy.tasks) == 3)
@@ -130,7 +125,7 @@ async def test_what_is_said_of_the_whole_becomes_a_task_that_answers_there(
         await here.until(lambda: len(answers(here)) == 2)
         while here.task(3).state != "merged":
             await judged(here)
-        await here.asked("POST", f"pulls/{whole}/reviews", {"event": "APPROVE"}, "bea")
+        await here.reviewed("APPROVE", "bea", on=whole)
         convoy = await finished(here, here.issue)
 
         assert convoy.state == "complete", convoy.why

@@ -120,7 +120,6 @@ WRONG = {
     "pause everything": "`everything` is not `all`",
     "pause ttl=1h": "there is no option `ttl`; write `/brat pause [all]`",
     "pause -- lunch": "this command takes no text after `--`; write `/brat pause [all]`",
-    "why": "`<task>` is missing; write `/brat why <task>`",
     "help statu": "`statu` is not a command; did you mean status?",
     "lock src/": (
         "`src/` is not a resource such as `path:src/`, `port:5432`, "
@@ -197,8 +196,6 @@ def test_a_row_is_one_that_can_be_read(verb: Verb) -> None:
 
     assert needed == sorted(needed, reverse=True)
     assert not any(option.needed for option in verb.options)
-    assert verb.help.endswith(".")
-    assert verb.help[0].isupper()
     assert "|" not in verb.help + verb.usage.replace("<p0|p1|p2>", "")
 
 
@@ -219,11 +216,6 @@ def test_the_help_shows_what_the_page_shows(page: str) -> None:
     assert "up to 10 commands" in head
     assert rows in page
     assert all(f"| `/brat {name}" in rows for name in BY_NAME)
-
-
-def test_the_help_of_one_verb() -> None:
-    assert BY_NAME["lock"].help in help_text("lock")
-    assert help_text("stats") == "There is no command `stats`; did you mean status?"
 
 
 def test_the_commands_on_the_page_are_understood(page: str) -> None:

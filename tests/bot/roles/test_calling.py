@@ -36,16 +36,6 @@ async def test_who_asked_is_called_once_for_what_waits(here: Room) -> None:
     assert any("- task 2, two: " in each for each in here.spoken()[2:])
 
 
-async def test_who_cancels_is_answered_and_not_called(here: Room) -> None:
-    await here.answer("/brat cancel")
-    await here.loop.tick()
-
-    assert len(here.spoken()) == 2  # the convoy's, the command
-    assert "The convoy is cancelled. Finished work is kept." in here.spoken()[0]
-
-
-# --- attempts that all fail stop the whole repository, and its people are told once ---
-
 BRITTLE = f"""\
 {SHELL}[witness]
 failures = 1
@@ -72,8 +62,6 @@ async def test_what_only_fails_pauses_and_says_so(here: Room) -> None:
     assert here.convoy_state() == "active"
     assert here.state.failures == 0
 
-
-# --- an issue that says too little is asked about once --------------------------------
 
 CONFIG = "[mayor]\nask = true\n"
 

@@ -24,8 +24,7 @@ CUT = {"conclusion": "timed_out", "outcome": "deadline", "why": "It was ended."}
 
 async def handed_in(here: Room, *files: tuple[str, bytes], **given: object) -> Task:
     """Let the bot take what the newest attempt at task 1 left; return the task."""
-    context, attempt = here.context, here.task(1).attempt
-    assert attempt is not None
+    context, attempt = here.context, there(here.task(1).attempt)
     told = result(
         session=ids.session_name(NAME, 1, attempt.number),
         nonce="nonce1",
@@ -53,71 +52,69 @@ def next_base(here: Room) -> str:
     return next(a.base for a in owed if isinstance(a, Begin) and a.task == 1)
 
 
-async def half_done(
-    here: Room, folder: Path
-) -> tuple[Work, str, str, tuple[str, bytes]]:
-    """Start task 1; return its agent's repository, its base, a commit and a bundle."""
+@pytest.fixture
+async def work(here: Room, tmp_path: Path) -> Work:
+    """Start task 1, and give its agent's repository."""
     base = await here.started(1, run=77)
-    work = Work(folder, here.context.mirror.path, base)
-    half = work.commit({"half.txt": b"half\n"}, base)
-    return work, base, half, ("work.bundle", work.bundled(half))
+    return Work(tmp_path, here.context.mirror.path, base)
+
+
+def half_done(work: Work, name: str = "half.txt") -> tuple[str, tuple[str, bytes]]:
+    """Return a commit of half of the work, and a bundle of it."""
+    half = work.commit({name: b"half\n"}, work.base)
+    return half, ("work.bundle", work.bundled(half))
 
 
 async def test_the_whole_of_the_work_is_handed_in_by_who_went_on(
-    here: Room, tmp_path: Path
+    here: Room, work: Work
 ) -> None:
-    work, base, half, bundle = await half_done(here, tmp_path)
+    half, bundle = half_done(work)
 
     task = await handed_in(here, bundle, commit=half, **CUT)
 
-    assert (task.state, task.cause, task.notes) == (
-        "queued",
-        "failed",
-        ("It was ended.",),
-    )
+    told = ("It was ended.",)
+    assert (task.state, task.cause, task.notes) == ("queued", "failed", told)
     assert next_base(here) == half
 
     assert await here.started(1, run=78) == half
     attempt = there(here.task(1).attempt)
-    assert (attempt.root, attempt.salvaged) == (base, 1)
+    assert (attempt.root, attempt.salvaged) == (work.base, 1)
     whole = work.commit({"whole.txt": b"whole\n"}, half)
     bundle = ("work.bundle", work.bundled(whole, half))
     task = await handed_in(here, bundle, commit=whole)
 
     assert task.state == "needs-review", task.why
-    assert task.work is not None
-    assert task.work.base == base
-    assert sorted(task.work.files) == ["half.txt", "whole.txt"]
+    done = there(task.work)
+    assert (done.base, sorted(done.files)) == (work.base, ["half.txt", "whole.txt"])
 
 
 async def test_work_that_was_whole_already_is_handed_in_as_it_is(
-    here: Room, tmp_path: Path
+    here: Room, work: Work
 ) -> None:
-    _, base, half, bundle = await half_done(here, tmp_path)
+    half, bundle = half_done(work)
     await handed_in(here, bundle, commit=half, **CUT)
     await here.started(1, run=78)
 
     task = await handed_in(here, commit=half)
 
     assert task.state == "needs-review", task.why
-    assert task.work is not None
-    assert (task.work.base, task.work.files) == (base, ("half.txt",))
+    done = there(task.work)
+    assert (done.base, done.files) == (work.base, ("half.txt",))
     assert here.tip(ids.task_branch(NAME, 1)) == half
 
 
 @pytest.mark.parametrize("sole", [True, False])
 async def test_a_session_that_was_called_off_counts_on_ones_own_machine_as_none(
-    tmp_path: Path, *, sole: bool
+    here: Room, work: Work, *, sole: bool
 ) -> None:
     off = {"conclusion": "cancelled", "outcome": "cancelled", "why": "Cancelled."}
-    async with room(tmp_path, CONFIG) as here:
-        here.configure(sole=sole)
-        _, _, half, bundle = await half_done(here, tmp_path)
+    here.configure(sole=sole)
+    half, bundle = half_done(work)
 
-        task = await handed_in(here, bundle, commit=half, **off)
+    task = await handed_in(here, bundle, commit=half, **off)
 
-        assert (task.state, task.spent) == ("queued", 0 if sole else 1)
-        assert next_base(here) == half
+    assert (task.state, task.spent) == ("queued", 0 if sole else 1)
+    assert next_base(here) == half
 
 
 # --- an attempt whose runner died is lost, and what it is known to have used is not ---
@@ -127,15 +124,14 @@ pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(CONFIG)]
 CHECKPOINT = "checkpoint.bundle"
 
 
-async def test_a_lost_attempt_is_counted_by_its_usage_file(tmp_path: Path) -> None:
+async def test_a_lost_attempt_is_counted_by_its_usage_file(here: Room) -> None:
     line = b'{"type":"usage","input_tokens":70}\n{"type":"cost","usd":0.5}\n{"ty'
-    async with room(tmp_path, CONFIG) as here:
-        await here.started(1, run=77)
+    await here.started(1, run=77)
 
-        task = await lost(here, ("usage.jsonl", line))
+    task = await lost(here, ("usage.jsonl", line))
 
-        assert (task.state, task.cause) == ("queued", "lost")
-        assert task.used == Usage(input_tokens=70, usd=0.5)
+    assert (task.state, task.cause) == ("queued", "lost")
+    assert task.used == Usage(input_tokens=70, usd=0.5)
 
 
 async def lost(here: Room, *files: tuple[str, bytes]) -> Task:
@@ -147,20 +143,11 @@ async def lost(here: Room, *files: tuple[str, bytes]) -> Task:
     return here.task(1)
 
 
-def bundle(here: Room, folder: Path, base: str, *names: str) -> tuple[str, bytes]:
-    """Return a commit that adds these files to a base, and a bundle of it."""
-    folder.mkdir()
-    work = Work(folder, here.context.mirror.path, base)
-    commit = work.commit(dict.fromkeys(names, b"half\n"), base)
-    return commit, work.bundled(commit)
-
-
 @pytest.mark.parametrize("way", ["feed", CHECKPOINT, "work.bundle"])
 async def test_what_was_done_until_then_is_gone_on_from(
-    here: Room, tmp_path: Path, way: str
+    here: Room, work: Work, way: str
 ) -> None:
-    base = await here.started(1, run=77)
-    half, packed = bundle(here, tmp_path / "agent", base, "half.txt")
+    half, (_, packed) = half_done(work)
     files = [] if way == "feed" else [(way, packed)]
     if not files:
         there(here.context.feed).keep(f"{NAME}/1/1", packed)
@@ -168,19 +155,18 @@ async def test_what_was_done_until_then_is_gone_on_from(
     task = await lost(here, *files)
 
     assert task.notes == (f"{LOST}; its work so far is kept",)
-    assert task.half_done is not None
-    assert (task.half_done.commit, task.half_done.base) == (half, base)
+    left = there(task.half_done)
+    assert (left.commit, left.base) == (half, work.base)
     assert here.context.mirror.refs[ids.attempt_ref(NAME, 1, 1)] == half
 
 
 async def test_where_the_newest_is_of_no_use_an_older_one_is(
-    here: Room, tmp_path: Path
+    here: Room, work: Work
 ) -> None:
-    base = await here.started(1, run=77)
-    half, packed = bundle(here, tmp_path / "agent", base, "half.txt")
+    half, (name, packed) = half_done(work)
     cut = packed[: len(packed) // 2]
 
-    task = await lost(here, ("work.bundle", cut), (CHECKPOINT, packed))
+    task = await lost(here, (name, cut), (CHECKPOINT, packed))
 
     assert there(task.half_done).commit == half
 
@@ -195,15 +181,13 @@ async def test_where_the_newest_is_of_no_use_an_older_one_is(
     ],
 )
 async def test_a_hostile_checkpoint_is_refused_and_the_next_is_told(
-    here: Room, tmp_path: Path, harm: str, why: str
+    here: Room, work: Work, harm: str, why: str
 ) -> None:
-    base = await here.started(1, run=77)
-    work = Work(tmp_path, here.context.mirror.path, base)
     alone = work.history.commit({"a": b"1\n"})
     packed = {
         "rubbish": lambda: b"x",
-        "protected": lambda: bundle(here, tmp_path / "a", base, "AGENTS.md")[1],
-        "elsewhere": lambda: work.bundled(alone, base),
+        "protected": lambda: half_done(work, "AGENTS.md")[1][1],
+        "elsewhere": lambda: work.bundled(alone, work.base),
         "bomb": work.delta_bomb,
     }[harm]()
 
@@ -217,15 +201,10 @@ async def test_a_hostile_checkpoint_is_refused_and_the_next_is_told(
     assert not [ref for ref in refs if ref.startswith("refs/grite/attempts/")]
 
 
-# --- what an agent writes into its commits' messages makes the forge do nothing -------
-
-
 async def test_messages_that_would_do_something_are_text_on_the_branch(
-    here: Room, tmp_path: Path
+    here: Room, work: Work
 ) -> None:
-    base = await here.started(1, run=77)
-    work = Work(tmp_path, here.context.mirror.path, base)
-    first = work.commit({"a.txt": b"a\n"}, base, "Fixes #12\n")
+    first = work.commit({"a.txt": b"a\n"}, work.base, "Fixes #12\n")
     tip = work.commit({"b.txt": b"b\n"}, first, "Add b [skip ci]\n")
     bundle = ("work.bundle", work.bundled(tip))
 

@@ -1,12 +1,10 @@
 """What an issue is, is decided before there is a convoy."""
 
-from pathlib import Path
-
 import pytest
 
 from convoy.model.records import NamedIssue
 from convoy.model.state import Convoy
-from tests.bot.room import Room, room
+from tests.bot.room import Room
 from tests.world.cases import looped
 from tests.world.issue_form import FORM
 
@@ -24,8 +22,6 @@ def convoys(here: Room, issue: int) -> list[Convoy]:
 
 @looped(
     ("- [ ] a (after 2)\n- [ ] b (after 1)", "cycle: 1 waits for 2, 2 waits for 1"),
-    ("- [ ] a\n  engine: quantum", 'there is no engine "quantum"'),
-    ("- [ ] a paths: ../b", 'must not contain ".."'),
     ("- [ ] #99", "this repository has no issue #99"),
     ("- [ ] other/app#1", "not an issue in this repository"),
     ("- [ ] a (after 2)\n- [ ] other/app#1", "task 1 waits for item 2"),
@@ -39,6 +35,7 @@ async def test_a_fault_is_said_and_there_is_no_convoy(
     assert not convoys(here, issue)
 
 
+BROKEN = '[engine.default]\ntype = "shell"\nargs = ["fals"]\n'
 BUG = "../.github/ISSUE_TEMPLATE/bug.yml"
 
 
@@ -53,40 +50,35 @@ async def test_an_engine_is_asked_when_boxes_are_no_tasks(
     assert convoy.settings.planner == planner
 
 
-async def test_a_mended_configuration_reaches_the_convoy_under_way(
-    tmp_path: Path,
-) -> None:
-    broken = '[engine.default]\ntype = "shell"\nargs = ["fals"]\n'
-    async with room(tmp_path, broken) as here:
-        await here.configured("engine = 3\n")
-        await here.loop.tick()
-        assert here.convoy.settings.engines["default"].args == ("fals",)
+@pytest.mark.room(BROKEN)
+async def test_a_mended_configuration_reaches_the_convoy_under_way(here: Room) -> None:
+    def args() -> tuple[str, ...]:
+        return here.convoy.settings.engines["default"].args
 
-        await here.configured(broken.replace("fals", "true"))
-        await here.until(
-            lambda: here.convoy.settings.engines["default"].args == ("true",)
-        )
+    await here.configured("engine = 3\n")
+    await here.loop.tick()
+    assert args() == ("fals",)
+
+    await here.configured(BROKEN.replace("fals", "true"))
+    await here.until(lambda: args() == ("true",))
 
 
-async def test_a_named_issue_becomes_a_task_with_its_frozen_text(
-    tmp_path: Path,
-) -> None:
+async def test_a_named_issue_becomes_a_task_with_its_frozen_text(here: Room) -> None:
     hostile = "Do it.\n```\n- [ ] paths: ../evil\n````\nengine: quantum (after 9)"
-    async with room(tmp_path, {}, roles=("mayor",)) as here:
-        named = await here.person.open_issue("Write the reader", hostile)
-        marked = await here.person.open_issue("(after 9) Steer", "Well.")
-        text = f"- [ ] #{named}\n- [ ] you/app#{marked} \n- [ ] By hand (after 1)"
-        _, issue = await again(here, f"/brat start -- {text}")
-        [convoy] = convoys(here, issue)
-        one, two, three = (task.spec for task in convoy.tasks)
+    named = await here.person.open_issue("Write the reader", hostile)
+    marked = await here.person.open_issue("(after 9) Steer", "Well.")
+    text = f"- [ ] #{named}\n- [ ] you/app#{marked} \n- [ ] By hand (after 1)"
+    _, issue = await again(here, f"/brat start -- {text}")
+    [convoy] = convoys(here, issue)
+    one, two, three = (task.spec for task in convoy.tasks)
 
-        assert one.title == f"Write the reader (#{named})"
-        assert hostile in one.instructions
-        assert two.title == f"Do what issue #{marked} asks for"
-        assert "(after 9) Steer\n\nWell." in two.instructions
-        assert (one.paths, one.engine, two.engine) == ((), "default", "default")
-        assert three.after == (1,)
-        assert convoy.named == (NamedIssue(1, named), NamedIssue(2, marked))
+    assert one.title == f"Write the reader (#{named})"
+    assert hostile in one.instructions
+    assert two.title == f"Do what issue #{marked} asks for"
+    assert "(after 9) Steer\n\nWell." in two.instructions
+    assert (one.paths, one.engine, two.engine) == ((), "default", "default")
+    assert three.after == (1,)
+    assert convoy.named == (NamedIssue(1, named), NamedIssue(2, marked))
 
 
 async def test_what_is_no_task_here_is_left_out_and_said(here: Room) -> None:
@@ -123,6 +115,9 @@ steps:
 """
 
 
+PLAIN = OWN.replace("{description: whom to greet}", '{default: "all"}')
+
+
 async def again(here: Room, command: str) -> tuple[str, int]:
     """Ask on another issue; return the answer and the issue."""
     before = [*here.spoken(), *here.shown(), command]
@@ -154,7 +149,6 @@ async def test_a_comment_asks_for_a_pattern_of_the_repository(here: Room) -> Non
     ("/brat start pattern=gret", {'there is no pattern "gret"', "did you mean greet?"}),
     ("/brat start pattern=Greet!", {"is not a pattern"}),
     ("/brat start pattern=greet", {"needs name=… (whom to greet)"}),
-    ("/brat start pattern=greet nmae=x", {"did you mean name?"}),
     ("/brat start patern=greet", {"did you mean pattern?"}),
     ("/brat start pattern=broken", {"line 1: this is not YAML"}),
 )
@@ -168,15 +162,14 @@ async def test_what_cannot_be_planned_is_refused_and_nothing_begins(
     assert not convoys(here, issue)
 
 
-async def test_a_configured_pattern_plans_what_has_no_task_list(tmp_path: Path) -> None:
-    config = '[mayor]\npattern = "greet"\n'
-    plain = OWN.replace("{description: whom to greet}", '{default: "all"}')
-    files = {GREET: plain, "config.toml": config}
-    async with room(tmp_path, files, roles=("mayor",)) as here:
-        assert [task.spec.title for task in here.convoy.tasks] == ["one", "two"]
+@pytest.mark.room(
+    {GREET: PLAIN, "config.toml": '[mayor]\npattern = "greet"\n'}, roles=("mayor",)
+)
+async def test_a_configured_pattern_plans_what_has_no_task_list(here: Room) -> None:
+    assert [task.spec.title for task in here.convoy.tasks] == ["one", "two"]
 
-        _, issue = await again(here, "/brat start")
-        assert titles(here, issue) == ["Greet all", "Tell of all"]
+    _, issue = await again(here, "/brat start")
+    assert titles(here, issue) == ["Greet all", "Tell of all"]
 
-        _, issue = await again(here, "/brat start pattern=none")
-        assert titles(here, issue) == ["Say hello"]
+    _, issue = await again(here, "/brat start pattern=none")
+    assert titles(here, issue) == ["Say hello"]

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings, strategies as st
+from msgspec.structs import replace
 
 from bot.roles import result_artifact
 from bot.roles.result_artifact import Unacceptable
 from convoy.events.session_events import (
-    SessionExited,
     SessionHandoff,
     SessionReady,
     TaskStarted,
 )
 from convoy.events.task_events import TaskBlocked
 from convoy.model import ids
-from convoy.model.records import EngineSpec, Gate, Limits, Usage as Used
+from convoy.model.records import Usage as Used
 from convoy.model.session_result import TOKENS_MOST
 from grite.event import CommentAdded, Event as GriteEvent, LabelAdded
 from runner.engines.engine_events import Cost, Usage
@@ -34,7 +34,6 @@ from tests.bot.result_artifacts import (
     UP,
     WHO,
     Who,
-    all_names,
     artifact,
     claim,
     encrypted,
@@ -47,7 +46,7 @@ from tests.bot.result_artifacts import (
     zipped,
 )
 from tests.world.cases import looped
-from tests.world.rules import made
+from tests.world.rules import Rules, spec
 
 
 def test_a_good_parcel_is_taken_and_its_files_go_when_it_is_closed() -> None:
@@ -72,33 +71,18 @@ def test_a_result_alone_is_enough_with_fields_that_a_later_runner_adds() -> None
 
 @looped(zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 def test_every_file_a_runner_leaves_is_known(method: int) -> None:
-    files = [*all_names(), ("events.bin", events()), ("result.json", result())]
+    others = ((name, b"{}\n") for name in ("usage.jsonl", "transcript.jsonl"))
+    files = [BUNDLE, *others, ("events.bin", events()), ("result.json", result())]
 
     assert taken(zipped(*files, method=method)).bundle is not None
 
 
 def test_what_the_runner_writes_is_taken(tmp_path: Path) -> None:
-    started = made(
-        TaskStarted,
-        **WHO,
-        session=ACTOR.hex(),
-        nonce=NONCE,
-        branch="convoy/fix-7/task-2",
-        title="Fix it",
-        instructions="Do.",
-        engine=EngineSpec(type="shell"),
-        limits=Limits(),
-        gate=Gate(),
-    )
+    facts = Rules().planned(spec(1), spec(2)).started(2).facts
+    [begun] = [fact for fact in facts if isinstance(fact, TaskStarted)]
+    started = replace(begun, session=ACTOR.hex(), nonce=NONCE)
     folder = runner_result.Folder(tmp_path, started, lambda: 5)
-    claims = (
-        UP,
-        SessionReady(**WHO),
-        SessionHandoff(**WHO, commit=None),
-        SessionExited(
-            **WHO, exit_code=1, signal=None, verdict="failure", summary="", seconds=0.5
-        ),
-    )
+    claims = (UP, SessionReady(**WHO), SessionHandoff(**WHO, commit=None))
     for one in claims:
         folder.claim(one)
     folder.note(Usage(input_tokens=7, output_tokens=2))

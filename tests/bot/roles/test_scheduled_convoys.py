@@ -14,6 +14,7 @@ from tests.bot.lobby import CONFIG, Lobby, lobby
 pytestmark = pytest.mark.layer("landing")
 
 DAILY = CONFIG + '[schedule.deps]\nhours = 24\ntitle = "Look after"\ntext = "All."\n'
+DAY_MS = 24 * HOUR_MS
 NOON = 1_767_323_045_000
 """The lobby's clock, unix ms."""
 
@@ -38,9 +39,11 @@ def times(here: Lobby) -> tuple[int, int]:
     return first, first + 2 * HOUR_MS
 
 
-async def test_each_time_makes_one_convoy(here: Lobby) -> None:
+async def test_each_time_makes_one_convoy_when_the_last_one_has_ended(
+    here: Lobby,
+) -> None:
     first, later = times(here)
-    for at in (first, first + 1000, later):
+    for at in (first, first + 1000, later, first + DAY_MS):
         await look(here, at)
 
     (convoy,) = here.convoys()
@@ -48,6 +51,13 @@ async def test_each_time_makes_one_convoy(here: Lobby) -> None:
     assert convoy.text == "All."
     (issue,) = here.forge.store.issues.all()
     assert "Opened by the schedule `deps`" in (issue.body or "")
+
+    await here.you.say(convoy.issue, "/brat cancel")
+    await here.delivered()
+    await look(here, first + DAY_MS + 1000)
+    await look(here, first + DAY_MS + 2000)
+
+    assert [each.state for each in here.convoys()] == ["failed", "active"]
 
 
 async def test_another_process_finds_what_was_opened(here: Lobby) -> None:
@@ -62,28 +72,10 @@ async def test_another_process_finds_what_was_opened(here: Lobby) -> None:
     assert len(here.convoys()) == 1
 
 
-async def test_the_next_time_waits_until_the_last_one_has_ended(here: Lobby) -> None:
-    first, _ = times(here)
-    day = 24 * HOUR_MS
-    await look(here, first)
-    await look(here, first + day)
-    assert len(here.convoys()) == 1
-
-    (convoy,) = here.convoys()
-    await here.you.say(convoy.issue, "/brat cancel")
-    await here.delivered()
-    await look(here, first + day + 1000)
-    await look(here, first + day + 2000)
-
-    assert [each.state for each in here.convoys()] == ["failed", "active"]
-
-
 async def test_a_loop_that_is_woken_once_a_day_misses_no_time(here: Lobby) -> None:
     first, later = times(here)
-    context, day = here.context, 24 * HOUR_MS
-    told = {"schedule_window_s": SCHEDULE_WINDOW_S}
-    context.settings = context.settings.model_copy(update=told)
-    for at in (later, later + HOUR_MS, first + day - 1000):
+    here.configure(schedule_window_s=SCHEDULE_WINDOW_S)
+    for at in (later, later + HOUR_MS, first + DAY_MS - 1000):
         await look(here, at)
 
     assert len(here.convoys()) == 1

@@ -2,15 +2,12 @@
 
 import pytest
 
-from bot.repository.draft import Draft
 from convoy.events.people_events import TaskApproved
-from tests.bot.room import NAME, Room
-from tests.world.github_forge.shapes import said_in
+from tests.bot.room import FILES, NAME, Room
 
 APPROVALS = "[refinery]\napprovals = 1\nrequire_ci = false\n"
 TWO = "[refinery]\napprovals = 2\nrequire_ci = false\n"
 pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(TWO)]
-FILES = {"README.md": b"# app\n", "one.py": b"one\n"}
 
 
 async def worked(here: Room) -> tuple[int, str]:
@@ -21,8 +18,7 @@ async def worked(here: Room) -> tuple[int, str]:
 
 async def forged(here: Room, *commands: TaskApproved) -> None:
     """Write to the log, as whoever may push to its ref can."""
-    context = here.context
-    draft = Draft(context.mirror, context.actor, context.clock())
+    draft = here.context.draft()
     for command in commands:
         assert draft.submit(command) is None
     await here.pushed(draft)
@@ -30,12 +26,6 @@ async def forged(here: Room, *commands: TaskApproved) -> None:
 
 def approval(by: str, commit: str, **where: int) -> TaskApproved:
     return TaskApproved(convoy=NAME, task=1, commit=commit, by=by, **where)
-
-
-async def review(here: Room, event: str, by: str, text: str = "") -> int:
-    body = {"event": event, "body": text}
-    await here.asked("POST", f"pulls/{here.pull(1)}/reviews", body, by)
-    return max(each.id for each in said_in(here.forge.store).reviews.all())
 
 
 async def test_two_forged_approvals_of_real_people_do_not_merge(here: Room) -> None:
@@ -56,7 +46,7 @@ async def test_an_approval_that_names_anothers_review_or_comment_does_not_count(
     bea, cleo = here.let_in("bea"), here.let_in("cleo")
     mallory = here.let_in("mallory")
     said = await here.written(pull, f"/brat approve {head}", mallory)
-    seen = await review(here, "COMMENT", mallory, f"/brat approve {head}")
+    seen = await here.reviewed("COMMENT", mallory, f"/brat approve {head}")
 
     await forged(
         here, approval(bea, head, comment=said), approval(cleo, head, review=seen)
@@ -73,12 +63,12 @@ async def test_a_review_that_is_dismissed_before_the_landing_does_not_count(
 ) -> None:
     pull, _ = await worked(here)
     bea, cleo = here.let_in("bea"), here.let_in("cleo")
-    seen = await review(here, "APPROVE", bea)
+    seen = await here.reviewed("APPROVE", bea)
     await here.until(lambda: here.task(1).approved_by == ("bea",))
     path = f"pulls/{pull}/reviews/{seen}/dismissals"
     await here.asked("PUT", path, {"message": "no"})
 
-    await review(here, "APPROVE", cleo)
+    await here.reviewed("APPROVE", cleo)
     await here.until(lambda: here.task(1).approved_by == ("cleo",))
 
     assert here.task(1).state == "needs-review"
@@ -113,7 +103,7 @@ async def test_a_newer_review_that_asks_for_changes_takes_an_approval_back(
     pull, head = await worked(here)
     bea, cleo = here.let_in("bea"), here.let_in("cleo")
     await here.answer(f"/brat approve {head}", by=bea, on=pull)
-    await review(here, "REQUEST_CHANGES", bea, "No.")
+    await here.reviewed("REQUEST_CHANGES", bea, "No.")
 
     await here.answer(f"/brat approve {head}", by=cleo, on=pull)
     await here.swept(3)
@@ -141,11 +131,12 @@ async def test_who_told_the_agent_what_to_do_is_not_the_only_approver(
 @pytest.mark.room(APPROVALS, delivered=False)
 async def test_a_label_set_just_before_the_landing_holds_the_work(here: Room) -> None:
     pull, head = await worked(here)
-    bea = here.let_in("bea")
-    labels = {"labels": ["brat:hold"]}
-    await here.asked("POST", f"issues/{pull}/labels", labels)
+    await here.person.relabel(pull, {"brat:hold"}, set())
 
-    await here.answer(f"/brat approve {head}", by=bea, on=pull)
+    await here.answer(f"/brat approve {head}", by=here.let_in("bea"), on=pull)
 
     assert here.task(1).state == "needs-review"
     assert here.task(1).held == "brat:hold"
+    await here.person.relabel(pull, set(), {"brat:hold"})
+    here.loop.wake.up("issues")
+    await here.until(lambda: here.task(1).state == "merged")

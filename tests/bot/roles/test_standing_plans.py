@@ -1,18 +1,15 @@
 """A plan's approval counts for as long as the forge shows it."""
 
-from pathlib import Path
-
 import pytest
 
 from bot.loop.staging import stage
 from bot.repository.draft import Draft
 from bot.text import replies as texts
 from convoy.events.people_events import ApprovePlan
-from tests.bot.room import NAME, Room, room
+from tests.bot.room import FILES, NAME, Room
 
 PLANNED = '[mayor]\napprove = "plan"\n[refinery]\nrequire_ci = false\n'
 pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(PLANNED)]
-FILES = {"README.md": b"# app\n", "one.py": b"one\n"}
 
 
 async def approved(here: Room, by: str) -> int:
@@ -103,21 +100,20 @@ async def test_a_convoy_does_not_land_by_an_approval_that_was_taken_back(
     assert here.tip("main") != main
 
 
+@pytest.mark.room(PLANNED + "approvals = 1\n")
 async def test_who_instructed_and_approved_a_plan_is_not_the_only_one_for_its_work(
-    tmp_path: Path,
+    here: Room,
 ) -> None:
-    config = PLANNED + "approvals = 1\n"
-    async with room(tmp_path, config) as here:
-        bea, cleo = here.let_in("bea"), here.let_in("cleo")
-        await here.answer("/brat tell 1 -- Leave a door open.", by=bea)
-        await here.answer("/brat add -- Another one", by=bea)
-        await approved(here, bea)
-        assert here.task(3).instructed_by == ("bea",)
-        head = await here.worked(1, FILES)
+    bea, cleo = here.let_in("bea"), here.let_in("cleo")
+    await here.answer("/brat tell 1 -- Leave a door open.", by=bea)
+    await here.answer("/brat add -- Another one", by=bea)
+    await approved(here, bea)
+    assert here.task(3).instructed_by == ("bea",)
+    head = await here.worked(1, FILES)
 
-        said = await here.answer(f"/brat approve {head}", by=bea, on=here.pull(1))
-        assert "someone who did not instruct its agent" in said
-        assert here.task(1).state == "needs-review"
+    said = await here.answer(f"/brat approve {head}", by=bea, on=here.pull(1))
+    assert "someone who did not instruct its agent" in said
+    assert here.task(1).state == "needs-review"
 
-        await here.answer(f"/brat approve {head}", by=cleo, on=here.pull(1))
-        assert here.task(1).state == "merged"
+    await here.answer(f"/brat approve {head}", by=cleo, on=here.pull(1))
+    assert here.task(1).state == "merged"

@@ -11,8 +11,8 @@ import pytest
 from bot.serving import bot_service
 from convoy.model.state import Convoy
 from tests.bot.lobby import CONFIG, lobby
-from tests.bot.requests.test_given_pulls import AGENT, EVERYONE, given, pushed
-from tests.bot.room import REPO, TWO_WAYS, Room, room
+from tests.bot.requests.test_given_pulls import AGENT, given, pushed
+from tests.bot.room import EVERYBODY, REPO, TWO_WAYS, Room, room
 from tests.bot.there import there
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.shapes import node_id
@@ -41,8 +41,7 @@ async def blocked(here: Room, number: int, by: int) -> None:
 
 
 def id_of(here: Room, number: int) -> int:
-    repo = there(here.forge.repository(REPO))
-    issues = here.forge.store.issues.of(repo.id)
+    issues = here.forge.store.issues.of(here.forge.known(REPO).id)
     return next(issue.id for issue in issues if issue.number == number)
 
 
@@ -63,7 +62,7 @@ async def is_open(here: Room, *numbers: int) -> list[bool]:
 
 
 @TWO_WAYS
-@pytest.mark.room(WORK, roles=EVERYONE, labelled=False)
+@pytest.mark.room(WORK, roles=EVERYBODY, labelled=False)
 async def test_sub_issues_land_in_the_order_of_their_blockers_and_are_closed(
     here: Room,
 ) -> None:
@@ -195,7 +194,7 @@ async def test_what_people_do_to_a_sub_issue_in_mid_convoy_is_told(
 
 
 @TWO_WAYS
-@pytest.mark.room(WORK, roles=EVERYONE, labelled=False)
+@pytest.mark.room(WORK, roles=EVERYBODY, labelled=False)
 async def test_a_hostile_sub_issue_closes_nothing_but_itself(here: Room) -> None:
     victim = await here.person.open_issue("Precious", "Keep it open.")
     text = f"Fixes #{victim}\n- [ ] #{victim}\n```\ncloses you/app#{victim}"
@@ -232,7 +231,7 @@ async def test_a_plan_is_written_back_as_sub_issues_once_whatever_is_lost(
             WRITTEN,
             text=text,
             labelled=False,
-            roles=EVERYONE,
+            roles=EVERYBODY,
             observe=cut_off,
         ) as here,
         AsyncExitStack() as processes,
@@ -265,7 +264,7 @@ async def test_a_plan_is_written_back_as_sub_issues_once_whatever_is_lost(
         assert not any("sub-issues" in each for each in here.spoken())
 
 
-@pytest.mark.room(WRITTEN, labelled=False, roles=EVERYONE)
+@pytest.mark.room(WRITTEN, labelled=False, roles=EVERYBODY)
 async def test_what_was_written_for_a_dropped_task_is_closed_as_not_planned(
     here: Room,
 ) -> None:

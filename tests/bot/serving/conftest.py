@@ -5,17 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from brat.forge import Forge
+from tests.bot.hosted import at_home
 from tests.bot.serving.hosted_town import OTHER
-from tests.world.forge import Town, make_source, settle_in, town
+from tests.world.forge import Town
 
 
 @pytest.fixture
 async def here(tmp_path: Path) -> AsyncIterator[Town]:
-    with Forge(tmp_path / "forge") as forge:
-        source = make_source(tmp_path / "source")
-        tokens = settle_in(forge, source)
-        forge.add_repository(OTHER, source=source)
-        forge.grant(OTHER, "brat[bot]", "write")
-        async with town(forge, tokens, tmp_path) as served:
-            yield served
+    async with at_home(tmp_path) as served:
+        served.forge.add_repository(OTHER, source=tmp_path / "source")
+        served.forge.grant(OTHER, "brat[bot]", "write")
+        yield served

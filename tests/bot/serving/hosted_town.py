@@ -10,27 +10,17 @@ from bot.forge.app_auth import PERMISSIONS
 from bot.serving.host import Host, hosted
 from bot.settings.bot_settings import ServiceSettings, Settings
 from convoy.model.state import State
-from tests.bot.hosted import settings
+from tests.bot.hosted import served, settings
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, until
 from tests.world.github_forge.apps import Apps, NewApp
-from tests.world.given_secrets import given
 from tests.world.patience import patient
 
 OTHER = "alice/lib"
-SECRET = given("made-up-secret-of-the-webhook")
 
 
 def hosting(here: Town, **given: object) -> ServiceSettings:
-    told = {
-        "api_url": f"{here.url}/api/v3",
-        "git_url": here.url,
-        "secret": SECRET,
-        "folder": here.folder / "bot",
-        "push_gap_s": 0,
-        "port": 0,
-        **given,
-    }
+    told = served(here) | {"port": 0, **given}
     if "app_id" not in told:
         told |= {"token": here.tokens["bot"]}
         told.setdefault("repositories", (REPO, OTHER))
@@ -73,7 +63,7 @@ async def accepted(here: Town, repo: str, number: int) -> None:
         issue = (await here.ask("GET", f"issues/{number}", repo=repo)).json()
         return "brat:active" in {label["name"] for label in issue["labels"]}
 
-    await until(shown, deadline_s=patient(60))
+    await until(shown)
 
 
 def state_of(host: Host, repo: str) -> State:

@@ -28,9 +28,7 @@ async def test_a_bot_that_is_an_app_reads_and_writes_as_one(town: Town) -> None:
     told: list[str] = []
     async with bot_service.opened(as_app(town), told.append) as loop:
         await bot_service.until_done(loop)
-        repo = town.forge.repository(REPO)
-        assert repo is not None
-        log = town.forge.bare(repo).ref(WAL_REF)
+        log = town.forge.bare(town.forge.known(REPO)).ref(WAL_REF)
         number = await loop.context.github.open_issue("Fix it", "All of it.")
 
         assert loop.context.login == "helper[bot]"
@@ -88,9 +86,6 @@ async def test_a_bot_whose_key_is_not_there_does_not_start(town: Town) -> None:
     ):
         async with bot_service.opened(missing, print):
             pass
-
-
-# --- whether the allowed signers on the default branch count --------------------------
 
 
 @pytest.mark.parametrize("guarded", [False, True])

@@ -216,27 +216,28 @@ async def test_rules_choose_the_way_and_what_people_owe(
     assert said.startswith("The workflow that reports the required check `test` starts")
 
 
-async def test_rules_the_bot_may_pass_by_are_named_with_the_setting(
-    rest: Rest, forge: respx.MockRouter
+BLOCKED = "the rules on convoy/any/base block the bot (no new branches)"
+
+
+@looped(
+    ("trunk", "update", "always", "note", "The rules of trunk let only people merge"),
+    ("trunk", "update", "always", "note", "[refinery] bypass = true"),
+    ("convoy/any/base", "creation", "never", "fault", BLOCKED),
+)
+async def test_rules_that_the_bot_may_pass_by_or_that_keep_it_away_are_named(
+    branch: str,
+    kind: str,
+    bypass: str,
+    grade: str,
+    words: str,
+    rest: Rest,
+    forge: respx.MockRouter,
 ) -> None:
-    ruled(forge, {"trunk": [{"type": "update", "ruleset_id": 7}]})
-    forge.get(f"{REPO}/rulesets/7").respond(json={"current_user_can_bypass": "always"})
+    ruled(forge, {branch: [{"type": kind, "ruleset_id": 7}]})
+    forge.get(f"{REPO}/rulesets/7").respond(json={"current_user_can_bypass": bypass})
 
-    grade, said = (await told(rest))[0]
-
-    assert grade == "note"
-    assert "The rules of trunk let only people merge" in said
-    assert "[refinery] bypass = true" in said
-
-
-async def test_own_branches_that_a_rule_keeps_away_are_a_fault(
-    rest: Rest, forge: respx.MockRouter
-) -> None:
-    ruled(forge, {"convoy/any/base": [{"type": "creation", "ruleset_id": 7}]})
-    forge.get(f"{REPO}/rulesets/7").respond(json={"current_user_can_bypass": "never"})
-
-    said = "the rules on convoy/any/base block the bot (no new branches)"
-    assert (await told(rest))[1] == ("fault", said)
+    (found,) = [said for found, said in await told(rest) if found == grade]
+    assert words in found
 
 
 @looped(

@@ -14,7 +14,6 @@ from grite.remote import RefUpdate, Remote, ensure_mirror
 from grite.wal import WAL_REF, Log
 from tests.bot.serving.hosted_town import accepted, hosting, labelled, running
 from tests.world.forge import REPO, Town, until
-from tests.world.patience import patient
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -56,7 +55,7 @@ async def test_a_push_to_the_logs_ref_makes_nobody_a_bot(
         assert loop is not None
         mirror_of_bot = loop.context.mirror
 
-        await until(lambda: not mirror_of_bot.foreign, deadline_s=patient(30))
+        await until(lambda: not mirror_of_bot.foreign)
         state = mirror_of_bot.state
     assert MALLORY.hex() not in state.bots
     assert {convoy.state for convoy in state.convoys.values()}.isdisjoint({"paused"})

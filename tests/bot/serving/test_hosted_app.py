@@ -40,7 +40,7 @@ async def test_an_app_serves_where_an_allowed_owner_installed_it(here: Town) -> 
         (one,) = Apps(here.forge).installations.all()
         Apps(here.forge).suspend(one)
 
-        await until(lambda: not host.served, deadline_s=patient(60))
+        await until(lambda: not host.served)
 
         with here.forge.store.change():
             Apps(here.forge).installations.put(one)
@@ -72,22 +72,20 @@ async def test_an_installation_that_is_broken_does_not_hide_the_others(
     async with hosted(told, lines.append) as host:
         apps.install("helper", "bob/tool")
 
-        await until(lambda: [*host.served] == ["bob/tool"], deadline_s=patient(60))
+        await until(lambda: [*host.served] == ["bob/tool"])
         (trouble,) = (await ready(host))["troubles"]
         assert f"cannot list the repositories of installation {first.id}" in trouble
         assert b"brat_installations_broken 1.0" in host.metrics.text()
         faults.lift(rule)
 
-        await until(
-            lambda: {*host.served} == {"bob/tool", REPO}, deadline_s=patient(60)
-        )
+        await until(lambda: {*host.served} == {"bob/tool", REPO})
         faults.refuse("POST", path, 403, "Not for you")
 
         async def broken() -> bool:
             said = (await ready(host)).get("troubles", [])
             return any("cannot list" in each for each in said)
 
-        await until(broken, deadline_s=patient(60))
+        await until(broken)
         assert {*host.served} == {"bob/tool", REPO}
     assert len([line for line in lines if "cannot list" in line]) == 2
 
@@ -99,7 +97,7 @@ async def test_what_was_refused_is_tried_again_when_the_installation_changes(
     faults.refuse("POST", r".*/issues/\d+/labels", 403, "Not for you")
     number = await labelled(here, REPO)
     async with running(hosting(here, repositories=(REPO,), sweep_s=3600)) as host:
-        await until(lambda: state_of(host, REPO).set_aside, deadline_s=patient(60))
+        await until(lambda: state_of(host, REPO).set_aside)
         faults.lift()
         host.roster_changed()
         await accepted(here, REPO, number)

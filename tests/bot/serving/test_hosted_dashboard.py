@@ -18,7 +18,7 @@ from bot.door.feed import kept_key
 from tests.world.cases import looped
 from tests.world.forge import REPO, Town, until
 from tests.world.patience import patient
-from tests.world.site import API_TOKEN, NAME, PRIVATE, site
+from tests.world.site import API_TOKEN, NAME, PRIVATE, Site, site
 
 pytestmark = [pytest.mark.timeout(180), pytest.mark.layer("landing")]
 
@@ -53,9 +53,6 @@ class Browser:
     async def get(self, path: str) -> httpx.Response:
         return await self.ask("GET", path)
 
-    async def out(self, path: str = "/login") -> httpx.Response:
-        return await self.get(path)
-
     async def agreed(self, out: httpx.Response, who: str) -> str:
         """Agree there as somebody; return the way back."""
         shows = {"Authorization": f"Bearer {self.forge.tokens[who]}"}
@@ -66,7 +63,7 @@ class Browser:
         return f"{back.path}?{back.query}"
 
     async def sign_in(self, who: str, path: str = "/login") -> httpx.Response:
-        out = await self.out(path)
+        out = await self.get(path)
         answer = await self.get(await self.agreed(out, who))
         assert answer.status_code == 303, answer.text
         return answer
@@ -80,32 +77,32 @@ class Browser:
         return found[1]
 
 
-@dataclass
-class Visited:
-    port: int
-    here: Town
-    state: Path
-
-    @asynccontextmanager
-    async def browser(self) -> AsyncIterator[Browser]:
-        url = f"http://127.0.0.1:{self.port}"
-        async with httpx.AsyncClient(
-            base_url=url, trust_env=False, timeout=patient(20)
-        ) as http:
-            yield Browser(http, self.here)
+@asynccontextmanager
+async def visiting(served: Site) -> AsyncIterator[Browser]:
+    url = f"http://127.0.0.1:{served.port}"
+    async with httpx.AsyncClient(
+        base_url=url, trust_env=False, timeout=patient(20)
+    ) as http:
+        yield Browser(http, served.town)
 
 
 @pytest.fixture
-async def served(tmp_path: Path) -> AsyncIterator[Visited]:
+async def served(tmp_path: Path) -> AsyncIterator[Site]:
     async with site(tmp_path, OWN) as here:
-        yield Visited(here.port, here.town, here.folder)
+        yield here
 
 
-async def test_who_may_see_what(served: Visited) -> None:
+@pytest.fixture
+async def browser(served: Site) -> AsyncIterator[Browser]:
+    async with visiting(served) as browser:
+        yield browser
+
+
+async def test_who_may_see_what(served: Site) -> None:
     pages = (f"/{REPO}/", f"/{REPO}/convoys/{NAME}", f"/{PRIVATE}/", "/alice/nope/")
     told: dict[str, list[int]] = {}
     for who in ("", "alice", "carol", "mallory"):
-        async with served.browser() as browser:
+        async with visiting(served) as browser:
             if who:
                 await browser.sign_in(who)
             told[who] = [(await browser.get(page)).status_code for page in pages]
@@ -121,34 +118,25 @@ async def test_who_may_see_what(served: Visited) -> None:
     }
 
 
-async def test_a_private_repository_is_told_to_no_stranger(served: Visited) -> None:
-    async with served.browser() as browser:
-        there = [
-            await browser.get(f"/{PRIVATE}{path}")
-            for path in (
-                "/api/v1/status",
-                "/events",
-                "/log",
-                "/convoys/x/tasks/1/output",
-            )
-        ]
-        gone = await browser.get("/alice/nope/api/v1/status")
-        await browser.sign_in("mallory")
-        hers = await browser.get(f"/{PRIVATE}/api/v1/status")
+async def test_a_private_repository_is_told_to_no_stranger(browser: Browser) -> None:
+    paths = "/api/v1/status", "/events", "/log", "/convoys/x/tasks/1/output"
+    there = [await browser.get(f"/{PRIVATE}{path}") for path in paths]
+    gone = await browser.get("/alice/nope/api/v1/status")
+    await browser.sign_in("mallory")
+    hers = await browser.get(f"/{PRIVATE}/api/v1/status")
 
     assert [each.status_code for each in there] == [404, 303, 303, 303]
     assert there[0].text == gone.text == hers.text
 
 
 async def test_signing_in_leads_back_and_leaves_a_cookie_that_scripts_cannot_see(
-    served: Visited,
+    browser: Browser,
 ) -> None:
-    async with served.browser() as browser:
-        first = await browser.get(f"/{PRIVATE}/log?words=x")
-        out = await browser.get(first.headers["Location"])
-        asked = parse_qs(urlsplit(out.headers["Location"]).query)
-        back = await browser.get(await browser.agreed(out, "alice"))
-        page = await browser.get(back.headers["Location"])
+    first = await browser.get(f"/{PRIVATE}/log?words=x")
+    out = await browser.get(first.headers["Location"])
+    asked = parse_qs(urlsplit(out.headers["Location"]).query)
+    back = await browser.get(await browser.agreed(out, "alice"))
+    page = await browser.get(back.headers["Location"])
 
     assert asked["code_challenge_method"] == ["S256"]
     assert len(asked["code_challenge"][0]) == 43
@@ -164,9 +152,7 @@ async def test_signing_in_leads_back_and_leaves_a_cookie_that_scripts_cannot_see
     assert API_TOKEN not in page.text
 
 
-async def test_strangers_streams_are_bounded_and_keep_nobody_out(
-    served: Visited,
-) -> None:
+async def test_strangers_streams_are_bounded_and_keep_nobody_out(served: Site) -> None:
     async with AsyncExitStack() as stack:
 
         async def status(more: str = "") -> int:
@@ -177,7 +163,7 @@ async def test_strangers_streams_are_bounded_and_keep_nobody_out(
             return int((await reader.readline()).split()[1])
 
         told = [await status() for _ in range(MOST_ANONYMOUS + 4)]
-        browser = await stack.enter_async_context(served.browser())
+        browser = await stack.enter_async_context(visiting(served))
         await browser.sign_in("alice")
         cookie = "; ".join(f"{name}={one}" for name, one in browser.cookies.items())
 
@@ -186,56 +172,56 @@ async def test_strangers_streams_are_bounded_and_keep_nobody_out(
 
 
 @looped("//evil.example", "/\\evil.example", "https://evil")
-async def test_nobody_is_led_elsewhere(to: str, served: Visited) -> None:
-    async with served.browser() as browser:
-        back = await browser.sign_in("alice", f"/login?to={to}")
+async def test_nobody_is_led_elsewhere(to: str, browser: Browser) -> None:
+    back = await browser.sign_in("alice", f"/login?to={to}")
 
     assert back.headers["Location"] == "/"
 
 
-async def test_an_answer_to_another_browser_signs_nobody_in(served: Visited) -> None:
-    async with served.browser() as mallory, served.browser() as alice:
-        hers = await mallory.agreed(await mallory.out(), "mallory")
+async def test_an_answer_to_another_browser_signs_nobody_in(served: Site) -> None:
+    async with visiting(served) as mallory, visiting(served) as alice:
+        hers = await mallory.agreed(await mallory.get("/login"), "mallory")
         nothing = await alice.get(hers)
-        await alice.out()
+        await alice.get("/login")
         mixed = await alice.get(hers)
-        own = await alice.agreed(await alice.out(), "alice")
+        own = await alice.agreed(await alice.get("/login"), "alice")
         first = await alice.get(own)
-        await alice.out()
+        await alice.get("/login")
         again = await alice.get(own)
 
     assert (nothing.status_code, mixed.status_code) == (403, 403)
     assert (first.status_code, again.status_code) == (303, 403)
 
 
-async def test_a_code_without_its_verifier_opens_nothing(served: Visited) -> None:
+async def test_a_code_without_its_verifier_opens_nothing(
+    served: Site, browser: Browser
+) -> None:
     """Who reads the address that leads back, and even our secret, has nothing."""
-    async with served.browser() as browser:
-        back = await browser.agreed(await browser.out(), "alice")
-        code = parse_qs(urlsplit(back).query)["code"][0]
-        told = {
-            "client_id": "Iv1.helper",
-            "client_secret": "made-up-client-secret",
-            "code": code,
-            "redirect_uri": f"{OWN}/login/done",
-            "code_verifier": "x" * 43,
-        }
-        url = f"{served.here.url}/login/oauth/access_token"
-        stolen = await served.here.client.post(url, data=told)
-        late = await browser.get(back)
+    back = await browser.agreed(await browser.get("/login"), "alice")
+    code = parse_qs(urlsplit(back).query)["code"][0]
+    told = {
+        "client_id": "Iv1.helper",
+        "client_secret": "made-up-client-secret",
+        "code": code,
+        "redirect_uri": f"{OWN}/login/done",
+        "code_verifier": "x" * 43,
+    }
+    url = f"{served.town.url}/login/oauth/access_token"
+    stolen = await served.town.client.post(url, data=told)
+    late = await browser.get(back)
 
     assert stolen.json()["error"] == "bad_verification_code"
     assert late.status_code == 403
 
 
-async def test_who_may_not_write_changes_nothing(served: Visited) -> None:
-    async with served.browser() as browser:
+async def test_who_may_not_write_changes_nothing(served: Site) -> None:
+    async with visiting(served) as browser:
         nobody = await browser.press(PAUSE)
         await browser.sign_in("mallory")
         page = (await browser.get(f"/{REPO}/convoys/{NAME}")).text
         csrf = await browser.csrf()
         reader = await browser.press(PAUSE, csrf=csrf)
-    async with served.browser() as browser:
+    async with visiting(served) as browser:
         await browser.sign_in("alice")
         own = await browser.csrf()
         without = await browser.press(PAUSE)
@@ -253,22 +239,23 @@ async def test_who_may_not_write_changes_nothing(served: Visited) -> None:
     assert "paused" not in log
 
 
-async def test_who_signed_out_is_out_everywhere(served: Visited) -> None:
-    async with served.browser() as browser:
-        await browser.sign_in("alice")
-        kept = dict(browser.cookies)
-        forged = await browser.press("/logout", csrf="x")
-        csrf = await browser.csrf()
-        out = await browser.press("/logout", csrf=csrf)
-        browser.cookies = kept
-        page = await browser.get(f"/{PRIVATE}/")
+async def test_who_signed_out_is_out_everywhere(browser: Browser) -> None:
+    await browser.sign_in("alice")
+    kept = dict(browser.cookies)
+    forged = await browser.press("/logout", csrf="x")
+    csrf = await browser.csrf()
+    out = await browser.press("/logout", csrf=csrf)
+    browser.cookies = kept
+    page = await browser.get(f"/{PRIVATE}/")
 
     assert (forged.status_code, out.status_code) == (403, 303)
     assert page.status_code == 303  # to sign in
 
 
-async def test_a_cookie_that_we_did_not_make_is_nobodys(served: Visited) -> None:
-    ours = Sessions(kept_key(served.state / "dashboard.key"))
+async def test_a_cookie_that_we_did_not_make_is_nobodys(
+    served: Site, browser: Browser
+) -> None:
+    ours = Sessions(kept_key(served.folder / "dashboard.key"))
     values = (
         Sessions(b"another key of the same length..").begin("alice"),
         ours.sealed(LOGIN, 600, {"sub": "alice", "jti": "x"}),
@@ -276,44 +263,42 @@ async def test_a_cookie_that_we_did_not_make_is_nobodys(served: Visited) -> None
         "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhbGljZSIsImF1ZCI6Il9fSG9zdC1icmF0In0.",
         "x",
     )
-    async with served.browser() as browser:
-        for value in values:
-            browser.cookies = {SESSION: value}
-            assert (await browser.get(f"/{PRIVATE}/")).status_code == 303
+    for value in values:
+        browser.cookies = {SESSION: value}
+        assert (await browser.get(f"/{PRIVATE}/")).status_code == 303
 
-    assert (served.state / "dashboard.key").stat().st_mode & 0o077 == 0
+    assert (served.folder / "dashboard.key").stat().st_mode & 0o077 == 0
 
 
-async def test_a_program_shows_its_token(served: Visited) -> None:
-    async with served.browser() as browser:
-        api = f"/{PRIVATE}/api/v1/status"
-        seen = await browser.ask("GET", api, headers=PROGRAM)
-        wrong = {"Authorization": "Bearer made-up-token-of-nobody"}
-        unseen = await browser.ask("GET", api, headers=wrong)
-        pause = f"/{REPO}/api/v1/convoys/{NAME}/pause"
-        done = await browser.ask("POST", pause, headers=PROGRAM)
-        refused = await browser.ask("POST", pause, headers=wrong)
+async def test_a_program_shows_its_token(browser: Browser) -> None:
+    api = f"/{PRIVATE}/api/v1/status"
+    seen = await browser.ask("GET", api, headers=PROGRAM)
+    wrong = {"Authorization": "Bearer made-up-token-of-nobody"}
+    unseen = await browser.ask("GET", api, headers=wrong)
+    pause = f"/{REPO}/api/v1/convoys/{NAME}/pause"
+    done = await browser.ask("POST", pause, headers=PROGRAM)
+    refused = await browser.ask("POST", pause, headers=wrong)
 
     assert (seen.status_code, unseen.status_code) == (200, 404)
     assert (done.json(), refused.status_code) == ({"done": True}, 403)
 
 
 async def test_a_configuration_that_cannot_be_used_waits_for_a_person(
-    served: Visited,
+    served: Site,
+    browser: Browser,
 ) -> None:
-    checkout = await served.here.clone("alice")
+    checkout = await served.town.clone("alice")
     await checkout.commit(".brat/config.toml", "[refinery]\nstrategy = 'magic'\n")
     await checkout.git("push", "--quiet", "origin", "HEAD:main")
-    async with served.browser() as browser:
-        await browser.get(f"/{REPO}/")
+    await browser.get(f"/{REPO}/")
 
-        async def said() -> bool:
-            status = (await browser.get(f"/{REPO}/api/v1/status")).json()
-            kinds = [each["kind"] for each in status["interventions"]]
-            return kinds[:1] == ["config_error"]
+    async def said() -> bool:
+        status = (await browser.get(f"/{REPO}/api/v1/status")).json()
+        kinds = [each["kind"] for each in status["interventions"]]
+        return kinds[:1] == ["config_error"]
 
-        await until(said, deadline_s=patient(60))
-        page = (await browser.get(f"/{REPO}/")).text
+    await until(said)
+    page = (await browser.get(f"/{REPO}/")).text
 
     assert ".brat/config.toml: refinery.strategy" in page
     assert "<code>brat config check</code>" in page

@@ -31,7 +31,6 @@ from tests.world.browser import PROGRAM
 from tests.world.cases import looped
 from tests.world.forge import Town
 from tests.world.github_forge.apps import Apps
-from tests.world.patience import patient
 
 CODE = "a-code-that-is-good-once"
 CONVERSION = f"https://api.github.com/app-manifests/{CODE}/conversions"
@@ -56,35 +55,21 @@ def wish(tmp_path: Path) -> AppRequest:
     )
 
 
-@pytest.fixture
-async def maker(wish: AppRequest) -> AsyncIterator[AppPages]:
-    async with making(wish) as made:
+@asynccontextmanager
+async def making(
+    wish: AppRequest, client: httpx.AsyncClient
+) -> AsyncIterator[AppPages]:
+    made = AppPages(
+        wish=wish, client=client, address=lambda: f"http://127.0.0.1:{port}"
+    )
+    async with listening(made.application(), "127.0.0.1", 0) as port:
         yield made
 
 
-@asynccontextmanager
-async def making(wish: AppRequest) -> AsyncIterator[AppPages]:
-    port = 0
-    async with httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client:
-        made = AppPages(
-            wish=wish, client=client, address=lambda: f"http://127.0.0.1:{port}"
-        )
-        async with listening(made.application(), "127.0.0.1", 0) as port:
-            yield made
-
-
 @pytest.fixture
-async def browser() -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client:
-        yield client
-
-
-@pytest.fixture
-def github() -> respx.MockRouter:
-    router = respx.MockRouter(assert_all_called=False)
-    router.route(host="127.0.0.1").pass_through()
-    router.post(CONVERSION).respond(201, json={**MADE, "pem": pair()[0]})
-    return router
+async def maker(wish: AppRequest, client: httpx.AsyncClient) -> AsyncIterator[AppPages]:
+    async with making(wish, client) as made:
+        yield made
 
 
 def back(maker: AppPages, **given: str) -> str:
@@ -92,10 +77,20 @@ def back(maker: AppPages, **given: str) -> str:
     return f"{maker.address()}/made?{httpx.QueryParams(asked)}"
 
 
-async def test_the_form_asks_github_for_what_the_bot_needs(
-    maker: AppPages, browser: httpx.AsyncClient
-) -> None:
-    page = await browser.get(maker.url)
+async def led_back(
+    maker: AppPages, status: int = 201, body: object = None, /, **given: str
+) -> httpx.Response:
+    """Come back from GitHub, which answers the code like this; return the page."""
+    router = respx.MockRouter(assert_all_called=False)
+    router.route(host="127.0.0.1").pass_through()
+    made = {**MADE, "pem": pair()[0]} if body is None else body
+    router.post(CONVERSION).respond(status, json=made)
+    with router:
+        return await maker.client.get(back(maker, **given))
+
+
+async def test_the_form_asks_github_for_what_the_bot_needs(maker: AppPages) -> None:
+    page = await maker.client.get(maker.url)
 
     action = unescape(page.text.split("action='")[1].split("'")[0])
     told = json.loads(unescape(page.text.split("value='")[1].split("'")[0]))
@@ -122,31 +117,22 @@ async def test_its_pages_are_for_every_eye(maker: AppPages) -> None:
             assert await tab.faults() == [], path
 
 
-@pytest.fixture
-async def page(
-    maker: AppPages, browser: httpx.AsyncClient, github: respx.MockRouter
-) -> httpx.Response:
-    """Give the page by which GitHub hands the App over, when it was."""
-    with github:
-        return await browser.get(back(maker))
+async def test_the_app_is_kept_for_its_owner_alone(maker: AppPages) -> None:
+    page = await led_back(maker)
 
-
-async def test_the_app_is_kept_for_its_owner_alone(
-    maker: AppPages, wish: AppRequest, page: httpx.Response
-) -> None:
     assert page.status_code == 200
     assert "brat-of-alice/installations/new" in page.text
     assert maker.made.result().id == 7
     for name in ("app.pem", "bot.json"):
-        assert stat.S_IMODE((wish.folder / name).stat().st_mode) == 0o600
-    told = read_settings_as(ServiceSettings, wish.folder / "bot.json")
-    assert told.private_key_file == wish.folder / "app.pem"
+        assert stat.S_IMODE((maker.wish.folder / name).stat().st_mode) == 0o600
+    told = read_settings_as(ServiceSettings, maker.wish.folder / "bot.json")
+    assert told.private_key_file == maker.wish.folder / "app.pem"
     assert (told.app, told.allowed_owners) == ("brat-of-alice", ("alice",))
     assert told.dashboard_url == told.feed_url == "https://brat.example.com"
     assert told.dashboard_port not in (None, told.port)
     assert (told.client_id, told.client_secret) == ("Iv1.x", "made-up-client-secret")
     assert told.secret == "made-up-webhook-secret"
-    assert (wish.folder / "app.pem").read_text() == pair()[0]
+    assert (maker.wish.folder / "app.pem").read_text() == pair()[0]
     assert "PRIVATE" not in page.text
     assert "made-up" not in page.text
     assert "made-up" not in repr(told)
@@ -156,7 +142,7 @@ async def test_a_forge_that_refuses_as_github_does_takes_the_manifest(
     here: Town, wish: AppRequest
 ) -> None:
     wish = replace(wish, web_url=here.url, api_url=f"{here.url}/api/v3")
-    async with making(wish) as maker:
+    async with making(wish, here.client) as maker:
         page = (await here.client.get(maker.url)).text
         action = unescape(page.split("action='")[1].split("'")[0])
         form = {"manifest": unescape(page.split("value='")[1].split("'")[0])}
@@ -196,55 +182,41 @@ def test_a_dashboard_that_cannot_be_is_refused(wanted: str) -> None:
         dashboard_at("https://brat.example.com", wanted)
 
 
-async def test_it_works_once(
-    maker: AppPages, browser: httpx.AsyncClient, github: respx.MockRouter
-) -> None:
-    with github:
-        await browser.get(back(maker))
-        again = await browser.get(back(maker))
-        form = await browser.get(maker.url)
+async def test_it_works_once(maker: AppPages) -> None:
+    await led_back(maker)
+    again = await led_back(maker)
+    form = await maker.client.get(maker.url)
 
     assert (again.status_code, form.status_code) == (403, 403)
 
 
 @looped("", "x", "é")
-async def test_without_the_token_there_is_no_form(
-    token: str, maker: AppPages, browser: httpx.AsyncClient
-) -> None:
-    page = await browser.get(f"{maker.address()}/", params={"token": token})
+async def test_without_the_token_there_is_no_form(token: str, maker: AppPages) -> None:
+    page = await maker.client.get(f"{maker.address()}/", params={"token": token})
 
     assert page.status_code == 403
     assert "form" not in page.text
 
 
-async def test_by_another_name_nothing_is_shown(
-    maker: AppPages, browser: httpx.AsyncClient
-) -> None:
-    page = await browser.get(maker.url, headers={"Host": "evil.example"})
+async def test_by_another_name_nothing_is_shown(maker: AppPages) -> None:
+    page = await maker.client.get(maker.url, headers={"Host": "evil.example"})
 
     assert (page.status_code, page.text) == (421, "Unknown host name.\n")
 
 
-async def test_an_app_that_somebody_else_began_is_refused(
+@looped(
+    ({"state": "another"}, 403),
+    *(({"code": code}, 400) for code in ("", "../user", "a/b", "x" * 201)),
+)
+async def test_what_somebody_else_began_and_a_code_that_is_none_are_not_sent(
+    given: dict[str, str],
+    status: int,
     maker: AppPages,
-    wish: AppRequest,
-    browser: httpx.AsyncClient,
-    github: respx.MockRouter,
 ) -> None:
-    with github:
-        page = await browser.get(back(maker, state="another"))
+    page = await led_back(maker, **given)
 
-    assert page.status_code == 403
-    assert not wish.folder.exists()
-
-
-@looped("", "../user", "a/b", "x" * 201)
-async def test_a_code_that_is_none_is_not_sent(
-    code: str, maker: AppPages, browser: httpx.AsyncClient
-) -> None:
-    page = await browser.get(back(maker, code=code))
-
-    assert page.status_code == 400
+    assert page.status_code == status
+    assert not maker.wish.folder.exists()
 
 
 @looped((404, {}), (201, {"id": "x"}), (500, {}), (201, []))
@@ -252,37 +224,25 @@ async def test_what_github_does_not_hand_over_is_said_and_can_be_tried_again(
     status: int,
     body: object,
     maker: AppPages,
-    wish: AppRequest,
-    browser: httpx.AsyncClient,
 ) -> None:
-    router = respx.MockRouter()
-    router.route(host="127.0.0.1").pass_through()
-    router.post(CONVERSION).respond(status, json=body)
-    with router:
-        page = await browser.get(back(maker))
+    page = await led_back(maker, status, body)
 
     assert page.status_code == 502
     assert "GitHub" in page.text
     assert not maker.made.done()
-    assert not wish.folder.exists()
+    assert not maker.wish.folder.exists()
 
 
-async def test_an_app_that_is_there_is_not_overwritten(
-    maker: AppPages,
-    wish: AppRequest,
-    browser: httpx.AsyncClient,
-    github: respx.MockRouter,
-) -> None:
-    wish.folder.mkdir()
-    (wish.folder / "app.pem").write_text("mine")
+async def test_an_app_that_is_there_is_not_overwritten(maker: AppPages) -> None:
+    maker.wish.folder.mkdir()
+    (maker.wish.folder / "app.pem").write_text("mine")
 
     with pytest.raises(BratError, match="already exists"):
-        check_free(wish.folder)
-    with github:
-        page = await browser.get(back(maker))
+        check_free(maker.wish.folder)
+    page = await led_back(maker)
 
     assert page.status_code == 502
-    assert (wish.folder / "app.pem").read_text() == "mine"
+    assert (maker.wish.folder / "app.pem").read_text() == "mine"
 
 
 def test_an_app_of_an_organisation_that_polls(tmp_path: Path) -> None:

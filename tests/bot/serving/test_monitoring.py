@@ -76,18 +76,22 @@ def story() -> Rules:
     return rules
 
 
+def value(metrics: ServiceMetrics, name: str, **labels: str) -> float | None:
+    return metrics.registry.get_sample_value(name, {"repository": REPO, **labels})
+
+
 def test_attempts_candidates_and_landings_are_counted() -> None:
     rules = story()
     metrics = ServiceMetrics(dict, dict, lambda: rules.now)
     for fact in rules.facts:
         metrics.note(REPO, fact)
 
-    def value(name: str, **labels: str) -> float | None:
-        return metrics.registry.get_sample_value(name, {"repository": REPO, **labels})
-
-    assert value("brat_attempts_total", engine="shell", outcome="handed in") == 2
-    assert value("brat_attempts_total", engine="shell", outcome="lost") == 1
-    assert (value("brat_candidates_total"), value("brat_landed_total")) == (2, 1)
+    assert (
+        value(metrics, "brat_attempts_total", engine="shell", outcome="handed in") == 2
+    )
+    assert value(metrics, "brat_attempts_total", engine="shell", outcome="lost") == 1
+    assert value(metrics, "brat_candidates_total") == 2
+    assert value(metrics, "brat_landed_total") == 1
 
 
 def test_what_is_so_now_is_looked_up() -> None:
@@ -96,19 +100,16 @@ def test_what_is_so_now_is_looked_up() -> None:
     still = {REPO: "", "pat/stuck": "the forge refuses the log"}
     metrics = ServiceMetrics(lambda: {REPO: now}, lambda: still, lambda: rules.now)
 
-    def value(name: str, **labels: str) -> float | None:
-        return metrics.registry.get_sample_value(name, {"repository": REPO, **labels})
-
-    assert value("brat_tasks", state="merged") == 1
-    assert value("brat_set_aside") == 0
-    assert value("brat_tasks", state="dropped") == 1
-    assert value("brat_convoys", state=rules.convoy.state) == 1
-    assert value("brat_tokens_total", kind="cached") == 5
-    assert value("brat_dollars_total") == 0.25
-    assert value("brat_forge_calls_left") == 4321
-    assert value("brat_log_commits") == 9
-    assert value("brat_repository_standing_still") == 0
-    assert value("brat_repository_standing_still", repository="pat/stuck") == 1
+    assert value(metrics, "brat_tasks", state="merged") == 1
+    assert value(metrics, "brat_set_aside") == 0
+    assert value(metrics, "brat_tasks", state="dropped") == 1
+    assert value(metrics, "brat_convoys", state=rules.convoy.state) == 1
+    assert value(metrics, "brat_tokens_total", kind="cached") == 5
+    assert value(metrics, "brat_dollars_total") == 0.25
+    assert value(metrics, "brat_forge_calls_left") == 4321
+    assert value(metrics, "brat_log_commits") == 9
+    assert value(metrics, "brat_repository_standing_still") == 0
+    assert value(metrics, "brat_repository_standing_still", repository="pat/stuck") == 1
 
 
 def test_deliveries_and_rounds_are_counted() -> None:

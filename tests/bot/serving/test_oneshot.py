@@ -3,11 +3,13 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from bot.door.inbox import StartRequest
+from bot.forge.github import GitHub
 from bot.forge.pace import Pace, RequestBudget
 from bot.loop.loop import Loop
 from bot.oneshot import kept_of, run_once
@@ -38,9 +40,8 @@ TOLD = {
 def test_a_job_of_github_is_paced_as_github_asks() -> None:
     settings = read_inputs(TOLD).settings
 
-    assert (settings.token, settings.workflow, settings.label) == (
-        *("t0ken", "brat.yml", "brat"),
-    )
+    told = (settings.token, settings.workflow, settings.label)
+    assert told == ("t0ken", "brat.yml", "brat")
     assert (settings.push_gap_s, settings.write_gap_s) == (20, 1)
     for server in ("http://127.0.0.1:8080", "http://localhost:1"):
         here = read_inputs(TOLD | {"GITHUB_SERVER_URL": server}).settings
@@ -97,28 +98,23 @@ def event(folder: Path, name: str, **told: object) -> StartRequest | object | No
     return kept_of(read_inputs(TOLD | env), "github-actions[bot]")
 
 
-def test_a_label_asks_with_the_text_that_the_event_froze(tmp_path: Path) -> None:
+def test_a_label_and_a_name_ask_with_the_text_that_the_event_froze(
+    tmp_path: Path,
+) -> None:
     kept = event(tmp_path, "issues", action="labeled", label={"name": "brat"})
+    issue = {"number": 7, "title": "Fix it", "body": "@github-actions go"}
+    named = event(tmp_path, "issues", action="opened", issue=issue)
 
     assert isinstance(kept, StartRequest)
     assert (kept.issue, kept.text, kept.by) == (7, "All.", "ann")
-
-
-def test_a_new_issue_may_name_the_account_of_the_job(tmp_path: Path) -> None:
-    issue = {"number": 7, "title": "Fix it", "body": "@github-actions go"}
-    kept = event(tmp_path, "issues", action="opened", issue=issue)
-
-    assert isinstance(kept, StartRequest)
-    assert kept.trigger == "mention"
+    assert isinstance(named, StartRequest)
+    assert named.trigger == "mention"
 
 
 @looped("schedule", "workflow_dispatch", "workflow_run")
 def test_what_only_wakes_asks_for_nothing(name: str, tmp_path: Path) -> None:
     assert event(tmp_path, name, schedule="7 * * * *", inputs=None) is None
-
-
-def test_no_event_file_asks_for_nothing() -> None:
-    assert kept_of(read_inputs(TOLD), "github-actions[bot]") is None
+    assert kept_of(read_inputs(TOLD), "github-actions[bot]") is None, "no event file"
 
 
 # --- the loop that ends when others have to act: it dispatches, and waits for nobody --
@@ -130,20 +126,41 @@ def known(tmp_path: Path) -> Registration:
 
 
 @pytest.fixture
-async def loop(tmp_path: Path, known: Registration) -> AsyncIterator[Loop]:
+def pace() -> Pace:
+    return Pace()
+
+
+@pytest.fixture
+def told() -> list[str]:
+    return []
+
+
+@pytest.fixture
+async def loop(
+    tmp_path: Path, known: Registration, pace: Pace, told: list[str]
+) -> AsyncIterator[Loop]:
     """Give a loop on a forge whose sessions go on until they are cancelled."""
     how = How(starter("wait"), interrupt_s=0.2, terminate_s=0.2)
     with trusting_jobs(tmp_path), Forge(tmp_path / FORGE_FOLDER) as forge:
         async with serving(forge, how=how) as url:
             settings = local_mode.bot_settings(tmp_path, known, url)
             shared = settings.model_copy(update={"sole": False})
-            async with bot_service.opened(shared, lambda _: None) as opened:
+            async with bot_service.opened(shared, told.append, pace=pace) as opened:
                 yield opened
                 for run in forge.store.runs.all():
                     await opened.context.github.runs.cancel(run.id)
             async with asyncio.timeout(patient(20)):
                 while any(r.status != "completed" for r in forge.store.runs.all()):  # noqa: ASYNC110  processes
                     await asyncio.sleep(0.02)
+
+
+@asynccontextmanager
+async def asking(loop: Loop, known: Registration) -> AsyncIterator[tuple[GitHub, int]]:
+    """Let a person ask for a convoy on a new issue."""
+    async with local_mode.person(loop.context.settings.git_url, known) as github:
+        issue = await github.open_issue("Fix it", "All of it.")
+        await github.relabel(issue, {"brat"}, set())
+        yield github, issue
 
 
 async def test_with_nothing_to_do_it_ends_and_leaves_no_lease(loop: Loop) -> None:
@@ -155,20 +172,13 @@ async def test_with_nothing_to_do_it_ends_and_leaves_no_lease(loop: Loop) -> Non
 
 
 async def test_with_few_requests_left_it_leaves_the_machine_to_a_later_run(
-    tmp_path: Path, known: Registration
+    loop: Loop, pace: Pace, told: list[str]
 ) -> None:
-    told: list[str] = []
-    pace = Pace()
-    with trusting_jobs(tmp_path), Forge(tmp_path / FORGE_FOLDER) as forge:
-        async with serving(forge, how=How(starter("wait"))) as url:
-            settings = local_mode.bot_settings(tmp_path, known, url)
-            shared = settings.model_copy(update={"sole": False})
-            async with bot_service.opened(shared, told.append, pace=pace) as loop:
-                at = pace.time.steady() + 3_000
-                pace.budget = RequestBudget(limit=1_000, left=90, resets_at=at)
+    at = pace.time.steady() + 3_000
+    pace.budget = RequestBudget(limit=1_000, left=90, resets_at=at)
 
-                async with asyncio.timeout(patient(30)):
-                    left = await run_once(loop, after=None, ci_wait_s=600)
+    async with asyncio.timeout(patient(30)):
+        left = await run_once(loop, after=None, ci_wait_s=600)
 
     assert left.by_clock
     assert "jobs have few API requests left; a later run will continue" in told
@@ -183,16 +193,16 @@ async def test_a_job_that_stays_answers_while_a_session_runs(
     )
     told = {"config_file": file}
     loop.context.settings = loop.context.settings.model_copy(update=told)
-    url = loop.context.settings.git_url
-    async with local_mode.person(url, known) as github:
-        issue = await github.open_issue("Fix it", "All of it.")
-        await github.relabel(issue, {"brat"}, set())
-        async with asyncio.timeout(patient(60)), asyncio.TaskGroup() as tasks:
-            job = tasks.create_task(run_once(loop, after=None, ci_wait_s=0))
-            while not [*loop.context.mirror.state.running()]:  # noqa: ASYNC110  the job's
-                await asyncio.sleep(0.05)
-            await github.say(issue, "/brat cancel")
-            left = await job
+    async with (
+        asking(loop, known) as (github, issue),
+        asyncio.timeout(patient(60)),
+        asyncio.TaskGroup() as tasks,
+    ):
+        job = tasks.create_task(run_once(loop, after=None, ci_wait_s=0))
+        while not [*loop.context.mirror.state.running()]:  # noqa: ASYNC110  the job's
+            await asyncio.sleep(0.05)
+        await github.say(issue, "/brat cancel")
+        left = await job
 
     assert (left.convoys, left.running, left.again) == (0, 0, False)
 
@@ -200,12 +210,8 @@ async def test_a_job_that_stays_answers_while_a_session_runs(
 async def test_it_dispatches_and_waits_for_no_session(
     loop: Loop, known: Registration
 ) -> None:
-    url = loop.context.settings.git_url
-    async with local_mode.person(url, known) as github:
-        issue = await github.open_issue("Fix it", "All of it.")
-        await github.relabel(issue, {"brat"}, set())
-
-    async with asyncio.timeout(patient(30)):  # the session goes on for longer than that
+    async with asking(loop, known), asyncio.timeout(patient(30)):
+        # The session goes on for longer than that.
         left = await run_once(loop, after=None, ci_wait_s=600)
 
     assert (left.convoys, left.running, left.again) == (1, 1, False)

@@ -27,24 +27,23 @@ def refusing_the_log(here: Town, name: str) -> None:
     put_hook(here.forge.bare(here.forge.known(name)).path, "update", REFUSING)
 
 
-async def ready(host: Host) -> httpx.Response:
+async def ready(bot: Host | BotProcess, status: int, words: str) -> httpx.Response:
+    """Wait until this is answered to who asks whether it is ready."""
     async with httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client:
-        return await client.get(f"http://127.0.0.1:{host.port}/readyz")
+
+        async def asked() -> httpx.Response | None:
+            answer = await client.get(f"http://127.0.0.1:{bot.port}/readyz")
+            meant = answer.status_code == status and words in answer.text
+            return answer if meant else None
+
+        answer: httpx.Response = await until(asked)
+    return answer
 
 
-async def test_a_repository_whose_log_is_refused_is_named(
-    here: Town,
-) -> None:
+async def test_a_repository_whose_log_is_refused_is_named(here: Town) -> None:
     refusing_the_log(here, REPO)
-    told = hosting(here, sweep_s=0.2)
-    async with hosted(told, lambda _: None) as host:
-
-        async def named() -> bool:
-            return "is stuck" in (await ready(host)).text
-
-        await until(named, deadline_s=patient(60))
-        answer = await ready(host)
-        assert answer.status_code == 200, answer.text
+    async with hosted(hosting(here, sweep_s=0.2), lambda _: None) as host:
+        answer = await ready(host, 200, "is stuck")
         (trouble,) = answer.json()["troubles"]
         assert trouble.startswith(f"{REPO} is stuck: the forge refuses the log")
         still = 'brat_repository_standing_still{repository="%s"} %s'
@@ -56,12 +55,7 @@ async def test_all_that_stand_still_make_the_bot_unready(here: Town) -> None:
     refusing_the_log(here, REPO)
     told = hosting(here, sweep_s=0.2, repositories=(REPO,))
     async with hosted(told, lambda _: None) as host:
-
-        async def unready() -> bool:
-            answer = await ready(host)
-            return answer.status_code == 503 and "refuses the log" in answer.text
-
-        await until(unready, deadline_s=patient(60))
+        await ready(host, 503, "refuses the log")
 
 
 async def test_the_bot_of_one_repository_is_unready(tmp_path: Path) -> None:
@@ -72,18 +66,10 @@ async def test_the_bot_of_one_repository_is_unready(tmp_path: Path) -> None:
         bot = BotProcess(tmp_path, known, url)
         bot.start()
         try:
-            async with httpx.AsyncClient(
-                trust_env=False, timeout=patient(20)
-            ) as client:
-
-                async def unready() -> bool:
-                    answer = await client.get(f"http://127.0.0.1:{bot.port}/readyz")
-                    return answer.status_code == 503 and "the log" in answer.text
-
-                async with local_mode.person(url, known) as github:
-                    issue = await github.open_issue("Do it", "- [ ] one")
-                    await github.relabel(issue, {"brat"}, set())
-                await until(unready, deadline_s=patient(60))
+            async with local_mode.person(url, known) as github:
+                issue = await github.open_issue("Do it", "- [ ] one")
+                await github.relabel(issue, {"brat"}, set())
+            await ready(bot, 503, "the log")
         finally:
             bot.stop()
 

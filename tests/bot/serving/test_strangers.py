@@ -14,7 +14,8 @@ from bot.door.webhooks import WEBHOOK_PATH
 from bot.serving.host import Host, hosted
 from bot.serving.hosted_dashboard import opened_dashboard
 from tests.bot.door_client import headers_of, labelled
-from tests.bot.serving.hosted_town import SECRET, hosting, ready
+from tests.bot.hosted import SECRET
+from tests.bot.serving.hosted_town import hosting, ready
 from tests.world.forge import REPO, Town, until
 from tests.world.patience import patient
 
@@ -46,8 +47,7 @@ async def service(here: Town) -> AsyncIterator[Service]:
         opened_dashboard(host) as dashboard,
     ):
         await until(
-            lambda: all(one.loop for one in host.served.values()) and bool(host.served),
-            deadline_s=patient(60),
+            lambda: all(one.loop for one in host.served.values()) and bool(host.served)
         )
         await ready(host)
         yield Service(host, dashboard)

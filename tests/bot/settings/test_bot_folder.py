@@ -36,15 +36,9 @@ with held(Path(sys.argv[1]), "theirs") as dead:
 
 @pytest.fixture
 def holder(tmp_path: Path) -> "subprocess.Popen[str]":
+    meant = (str(tmp_path), held_folder.__module__, held_folder.__name__)
     process = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            HOLD,
-            str(tmp_path),
-            held_folder.__module__,
-            held_folder.__name__,
-        ],
+        [sys.executable, "-c", HOLD, *meant],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -135,33 +129,31 @@ def test_processes_that_begin_at_once_agree_on_one_key(tmp_path: Path) -> None:
     assert len(made) == 1
 
 
-def test_a_key_that_openssh_made_signs(tmp_path: Path) -> None:
-    file = tmp_path / "key"
-    subprocess.run(
-        ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", file], check=True
-    )
+def keyed(folder: Path, *kind: str, passphrase: str = "") -> Path:
+    """Let OpenSSH make a key of this kind."""
+    file = folder / "key"
+    args = ["ssh-keygen", "-q", "-t", *kind, "-N", passphrase, "-f", str(file)]
+    subprocess.run(args, check=True)
+    return file
 
+
+def test_a_key_that_openssh_made_signs(tmp_path: Path) -> None:
+    file = keyed(tmp_path, "ed25519")
     key = bot_folder.parse_log_key(file.read_bytes().strip(), "BRAT_LOG_KEY")
 
     assert key.line.split()[2:4] == file.with_suffix(".pub").read_text().split()[:2]
     assert signer_of(with_signature(PAYLOAD, key.sign(PAYLOAD))) == key.public
 
 
-@pytest.mark.parametrize("kind", [["-t", "rsa", "-b", "2048"], ["-t", "ecdsa"]])
+@pytest.mark.parametrize("kind", [["rsa", "-b", "2048"], ["ecdsa"]])
 def test_another_kind_of_key_is_refused(tmp_path: Path, kind: list[str]) -> None:
-    file = tmp_path / "key"
-    subprocess.run(["ssh-keygen", "-q", *kind, "-N", "", "-f", file], check=True)
     with pytest.raises(BratError, match=r"not an Ed25519 .* ssh-keygen -t ed25519"):
-        bot_folder.read_log_key(file)
+        bot_folder.read_log_key(keyed(tmp_path, *kind))
 
 
 def test_a_key_with_a_passphrase_or_no_key_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "key"
-    subprocess.run(
-        ["ssh-keygen", "-q", "-t", "ed25519", "-N", "secret", "-f", file], check=True
-    )
     with pytest.raises(BratError, match="without a passphrase"):
-        bot_folder.read_log_key(file)
+        bot_folder.read_log_key(keyed(tmp_path, "ed25519", passphrase="secret"))
     with pytest.raises(BratError, match="BRAT_LOG_KEY is not an Ed25519"):
         bot_folder.parse_log_key(b"", "BRAT_LOG_KEY")
     with pytest.raises(BratError, match="cannot read the log"):

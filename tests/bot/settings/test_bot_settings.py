@@ -17,12 +17,12 @@ from bot.settings.bot_settings import (
 )
 from bot.settings.hosts import Origins
 from convoy.model.ids import HOUR_MS
-from convoy.model.records import EngineSpec, Settings as Frozen
-from convoy.model.state import Convoy, State
+from convoy.model.state import State
 from convoy.model.work import Convoys
 from grite.errors import BratError
 from tests.bot.there import there
 from tests.world.cases import looped
+from tests.world.rules import Rules, spec
 
 ONE_WAY = "set either token or both app_id and private_key_file"
 TOGETHER = "app_id and private_key_file must be set together"
@@ -102,22 +102,12 @@ def test_the_settings_name_networks() -> None:
     (("alice",), (), "alice/..", False),
 )
 def test_only_the_named_are_served(
-    owners: tuple[str, ...],
-    listed: tuple[str, ...],
-    name: str,
-    *,
-    served: bool,
-    tmp_path: Path,
+    owners: tuple[str, ...], listed: tuple[str, ...], name: str, *, served: bool
 ) -> None:
-    told = ServiceSettings(
-        folder=tmp_path,
-        app_id="1",
-        private_key_file=tmp_path / "x",
-        allowed_owners=owners,
-        repositories=listed,
-    )
+    told = {"folder": "x", "app_id": "1", "private_key_file": "x"}
+    named = {"allowed_owners": owners, "repositories": listed}
 
-    assert told.serves(name) is served
+    assert ServiceSettings.model_validate(told | named).serves(name) is served
 
 
 def test_the_clients_secret_can_be_in_the_environment(
@@ -140,18 +130,12 @@ GENEROUS = Quota(person_hour=9, repository_hour=9, installation_hour=9, unfinish
 
 
 def state(*asked: tuple[str, int], ended: bool = True) -> State:
+    plan = replace(
+        Rules().planned(spec(1)).convoy, state="complete" if ended else "active"
+    )
     convoys = {
-        f"c{number}": Convoy(
-            name=f"c{number}",
-            issue=number,
-            title="",
-            text="",
-            by=by,
-            target="main",
-            base="",
-            settings=Frozen(engines={"default": EngineSpec(type="shell")}),
-            state="complete" if ended else "active",
-            requested_at=NOW - ago * MINUTE_MS,
+        f"c{number}": replace(
+            plan, name=f"c{number}", by=by, requested_at=NOW - ago * MINUTE_MS
         )
         for number, (by, ago) in enumerate(asked)
     }
@@ -178,31 +162,24 @@ def test_a_person_who_asked_for_too_much_is_told_when() -> None:
     )
 
 
-def test_a_repository_and_an_installation_have_limits_too() -> None:
-    held = state(("bob", 30), ("carol", 10))
-
-    repository = asked({"repository_hour": 2}, held)
-    installation = asked({"installation_hour": 3}, held, 40)
-
-    assert repository is not None
-    assert repository.startswith("This repository has reached the limit of 2")
-    assert installation is not None
-    assert installation.startswith("This installation has reached the limit of 3")
-    assert "at 12:20 UTC" in installation
+HELD = state(("bob", 30), ("carol", 10))
+OLD = state(("bob", 300), ("carol", 300), ended=False)
 
 
-def test_too_many_at_once_wait_for_one_to_end() -> None:
-    held = state(("bob", 300), ("carol", 300), ended=False)
+@looped(
+    ({"repository_hour": 2}, HELD, "This repository has reached the limit of 2"),
+    ({"installation_hour": 3}, HELD, "This installation has reached the limit of 3"),
+    ({"installation_hour": 3}, HELD, "at 12:20 UTC"),
+    ({"unfinished": 3}, OLD, None),
+    ({"unfinished": 2}, OLD, "has 2 unfinished convoys, which is the limit"),
+    ({"person_hour": 0}, state(), "once the bot's operator raises the limit"),
+)
+def test_a_repository_and_an_installation_have_limits_too(
+    quota: dict[str, int], held: State, told: str | None
+) -> None:
+    said = asked(quota, held, 40)
 
-    assert asked({"unfinished": 3}, held) is None
-    said = there(asked({"unfinished": 2}, held))
-    assert "This repository has 2 unfinished convoys, which is the limit" in said
-
-
-def test_nothing_at_all_may_be_allowed() -> None:
-    said = there(asked({"person_hour": 0}, state()))
-
-    assert "once the bot's operator raises the limit" in said
+    assert told in there(said) if told else said is None
 
 
 @looped(1, HOUR_MS - 1)

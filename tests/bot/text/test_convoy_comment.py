@@ -94,22 +94,12 @@ def test_a_convoy_at_work_shows_where_each_task_stands() -> None:
 def test_a_convoy_that_failed_says_why() -> None:
     rules = went_wrong().do(FailConvoy(convoy=NAME, why="cancelled by ann"))
 
-    assert convoy_comment(rules.convoy) == snapshot("""\
-<!-- brat:key=comment:fix-7 -->
-### Convoy `fix-7`: failed · 0 of 3 merged · 3 dropped
-
-⬛⬛⬛
-
-| # | Task | State | Engine | Attempts | Worked | Pull request | Landed as | Waiting for |
-|---|---|---|---|---|---|---|---|---|
-| 1 | Task 1 | dropped | shell | 3 | 3s | #11 |  |  |
-| 2 | Task 2 | dropped | shell | 1 | 1s | #12 |  |  |
-| 4 | Task 4 | dropped | shell | 0 |  |  |  |  |
-
-**Why:** cancelled by ann
-
-<sub>Requested by ann. Branch `convoy/fix-7/base`. brat keeps this comment up to date. The log in `refs/grite/wal` has every detail.</sub>\
-""")
+    text = convoy_comment(rules.convoy)
+    assert (
+        "\n### Convoy `fix-7`: failed · 0 of 3 merged · 3 dropped\n\n⬛⬛⬛\n" in text
+    )
+    assert "\n| 1 | Task 1 | dropped | shell | 3 | 3s | #11 |  |  |\n" in text
+    assert "\n\n**Why:** cancelled by ann\n\n" in text
 
 
 def test_hostile_text_is_one_harmless_line() -> None:

@@ -67,16 +67,14 @@ Convoy `fix-7` for #7: 4 of 5 tasks merged. This pull request is the one to revi
 """)
 
 
-def test_without_a_page_to_link_to_commits_are_named() -> None:
+def test_commits_are_named_without_a_page_to_link_to_and_the_bots_own_is_linked() -> (
+    None
+):
     text = convoy_pull_body(whole().convoy)
-
     assert "https:" not in text
     assert f"`{'a' * 10}...{'b' * 10}`" in text
 
-
-def test_the_bots_own_page_is_linked() -> None:
     text = convoy_pull_body(whole().convoy, WEB, "https://brat.example/ann/app")
-
     link = f"https://brat.example/ann/app/convoys/{NAME}"
     assert f"<sub>[History]({link}). `brat report {NAME}` shows" in text
 
@@ -102,16 +100,11 @@ def test_tests_that_another_task_wrote_are_tests_all_the_same() -> None:
 # --- what is told of CI's text: its last whole lines, as they were written ------------
 
 
-def test_a_short_text_is_told_as_it_is() -> None:
-    assert end_of("unit: failure\n\n  assert 1 == 2\n") == (
-        "unit: failure\n\n  assert 1 == 2\n"
-    )
+def test_a_short_text_is_told_as_it_is_after_what_failed() -> None:
+    short = "unit: failure\n\n  assert 1 == 2\n"
+    assert end_of(short) == short
     assert ci_is_red("a" * 40, "two\n") == "CI is red on aaaaaaaaaa: two"
-
-
-def test_what_failed_comes_before_the_text() -> None:
     text = "FAILED tests/test_a.py::test_b - no\n1 failed in 0.1s\n"
-
     assert ci_is_red("a" * 40, text) == (
         f"CI is red on aaaaaaaaaa: tests/test_a.py::test_b\n\n{text}"
     )
@@ -124,7 +117,4 @@ def test_a_long_text_begins_with_a_whole_line() -> None:
 
     assert len("\n".join(told)) <= TEXT_CHARS
     assert told == lines[-len(told) :]
-
-
-def test_a_line_that_is_too_long_is_cut() -> None:
     assert end_of("a" * (TEXT_CHARS + 5)) == "a" * TEXT_CHARS

@@ -1,7 +1,6 @@
 """Whatever a convoy is like, no text of the bot is longer than a forge takes."""
 
 import re
-from dataclasses import dataclass
 
 from hypothesis import given, settings as profile, strategies as st
 from msgspec.structs import replace
@@ -29,34 +28,27 @@ STATES: tuple[TaskState, ...] = (
 MANY = 100
 
 
-@dataclass(frozen=True)
-class Worst:
-    """How long everything in a convoy is."""
-
-    title: str
-    state: TaskState
-
-
-def convoy(worst: Worst) -> Convoy:
+def convoy(words: str, state: TaskState) -> Convoy:
+    """Return a convoy in which everything is as long as these words."""
     plan = Rules().planned(*(spec(n + 1) for n in range(MANY)), tasks=MANY).convoy
     return replace(
         plan,
-        title=worst.title,
-        why=worst.title,
-        warnings=(worst.title,) * MANY,
-        tasks=tuple(_task(task, worst) for task in plan.tasks),
+        title=words,
+        why=words,
+        warnings=(words,) * MANY,
+        tasks=tuple(_task(task, words, state) for task in plan.tasks),
     )
 
 
-def _task(task: Task, worst: Worst) -> Task:
+def _task(task: Task, words: str, state: TaskState) -> Task:
     after = tuple(range(1, task.number))[-5:]
     return replace(
         task,
-        spec=replace(task.spec, title=worst.title, after=after),
-        state=worst.state,
-        why=worst.title,
+        spec=replace(task.spec, title=words, after=after),
+        state=state,
+        why=words,
         pull=task.number,
-        landed=sha("a") if worst.state == "merged" else None,
+        landed=sha("a") if state == "merged" else None,
         handed_in=HandedIn(1, sha("a")),
         approvals=(Approval(by="ann", commit=sha("a")),) * 10,
     )
@@ -64,11 +56,14 @@ def _task(task: Task, worst: Worst) -> Task:
 
 @profile(max_examples=30, deadline=None)
 @given(
-    worst=st.builds(Worst, TITLES, st.sampled_from(STATES)),
+    words=TITLES,
+    tasks=st.sampled_from(STATES),
     state=st.sampled_from(("planning", "active", "paused", "complete", "failed")),
 )
-def test_no_text_about_a_convoy_is_too_long(worst: Worst, state: str) -> None:
-    found = replace(convoy(worst), state=state, offered=sha("b"))
+def test_no_text_about_a_convoy_is_too_long(
+    words: str, tasks: TaskState, state: str
+) -> None:
+    found = replace(convoy(words, tasks), state=state, offered=sha("b"))
 
     assert len(convoy_comment(found)) < POST_CHARS
     assert len(convoy_pull_body(found, "https://example.org/octo/project")) < POST_CHARS
@@ -112,12 +107,12 @@ def test_the_plan_of_a_hundred_tasks_fits_and_says_where_the_rest_is(
 
 
 def test_what_is_left_out_of_a_comment_is_said_with_where_to_read_it() -> None:
-    found = convoy(Worst("&" * 300, "queued"))
+    found = convoy("&" * 300, "queued")
     comment = convoy_comment(found)
 
     assert "more: `brat convoy show fix-7` lists all of them |" in comment
     assert "- [ ] Cancel the convoy" in comment
-    landed = convoy(Worst("&" * 300, "merged"))
+    landed = convoy("&" * 300, "merged")
     assert "more: `brat report fix-7`" in convoy_pull_body(landed)
 
 
