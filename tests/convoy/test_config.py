@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
-from convoy.config import Config, ConfigError, load, schema
+from convoy.config import WINDOW_MS, Config, ConfigError, due, load, schema
 from convoy.config.keys import FORMER_KEYS
+from convoy.model.ids import HOUR_MS
 from convoy.model.records import EngineSpec, Gate, Limits, Price, Settings
 from convoy.text import seconds_in, spoken_duration
 from tests.world.cases import looped
@@ -476,3 +477,43 @@ def test_a_plugin_that_plans_does_no_tasks() -> None:
     assert found.planner == "planner:by-folder"
     assert found.engines["planner:by-folder"].type == "planner:by-folder"
     assert [*found.workers] == ["default"]
+
+
+# --- when a schedule's time has come --------------------------------------------------
+
+
+NOON = 1_700_000_000_000
+words = st.from_regex(r"[a-z0-9][a-z0-9-]{0,9}", fullmatch=True)
+
+
+@given(words, words, st.integers(1, 500), st.integers(0, 2**42))
+def test_it_is_due_once_a_period_and_for_an_hour(
+    name: str, repository: str, hours: int, now: int
+) -> None:
+    def begun(at: int) -> set[int]:
+        return {each.begun for each in due({name: hours}, repository, at)}
+
+    period = hours * HOUR_MS
+    found = set[int]()
+    for at in range(now, now + period, HOUR_MS):
+        found |= begun(at)
+    assert len(found) in {1, 2}  # the second begins where the first look began
+    first = min(found)
+    assert begun(first) == begun(first + WINDOW_MS - 1) == {first}
+    if hours > 1:
+        assert begun(first + WINDOW_MS) == begun(first - 1) == set()
+    assert begun(first + period) == {first + period}
+
+
+def test_two_repositories_do_not_want_it_at_the_same_moment() -> None:
+    week = {"weekly": 168}
+    looks = [NOON + hour * HOUR_MS for hour in range(168)]
+
+    hours = {
+        next(at for at in looks if due(week, f"octo/r{number}", at))
+        for number in range(60)
+    }
+
+    assert len(hours) > 30
+    for at in looks:  # the case of a name does not matter
+        assert due(week, "Octo/App", at) == due(week, "octo/app", at)

@@ -1,16 +1,18 @@
+import pytest
 from msgspec.structs import replace
 
-from convoy.events.forge_actions import ActionDone
+from convoy.events.forge_actions import ActionDone, Answer
 from convoy.events.leases import StartBot
 from convoy.events.people_events import ConvoyPaused, ConvoyResumed
 from convoy.events.plan_events import SettingsTaken
+from convoy.model import ids
 from convoy.model.records import EngineSpec, TaskSpec
 from convoy.rules.ending import AcceptWork, LoseSession, RefuseWork
 from convoy.rules.landing import AttemptMerge, FailMerge, LandMerge
 from convoy.rules.people import DropTask, FailConvoy, RetryTask
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask
-from tests.convoy.room import why
+from tests.convoy.room import refused, why
 from tests.world.cases import looped
 from tests.world.rules import ACTOR, NAME, Rules, made, requested, settings, sha, spec
 
@@ -199,3 +201,32 @@ def test_two_hasty_failures_alike_stop_a_task_and_other_two_do_not() -> None:
     assert after(("00:09:01 no 77a", 2), ("00:09:12 no 3f2b", 2)) == late
     assert after(("no", 2), ("other", 2)) == "queued: other"
     assert after(("no", 2), ("no", 200)) == "queued: no"
+
+
+# --- whatever people say is answered once ---------------------------------------------
+
+
+TICK = Answer(issue=7, sign=ids.sign_key("tick", "72D3162E-CC78"), text="Done.")
+REVIEW = Answer(issue=12, sign=ids.sign_key("review", "3"), text="Done.")
+REMARK = Answer(issue=7, comment=5, reaction="rocket", text="Done.")
+
+
+@looped(TICK, REVIEW, REMARK)
+def test_an_answer_is_announced_and_given_once(answer: Answer) -> None:
+    rules = Rules().do(answer)
+    [key] = rules.state.intents
+    assert "already" in refused(rules, answer)
+
+    rules.do(ActionDone(key=key, number=99))
+
+    assert not rules.state.intents
+    assert "already" in refused(rules, answer)
+
+
+def test_a_tick_is_not_taken_for_a_comment() -> None:
+    rules = Rules().do(TICK, ActionDone(key=TICK.sign, number=99))
+
+    assert rules.state.answered == frozenset()
+    assert rules.state.heard == {"answer:tick/72d3162e-cc78"}
+    with pytest.raises(ValueError, match="cannot be part of a key"):
+        ids.sign_key("tick", "a b -->")

@@ -16,16 +16,11 @@ from convoy.owed import (
     Align,
     Begin,
     Build,
-    BuildConvoy,
-    BuildSync,
     CancelRun,
     Collect,
-    CreateBase,
     Do,
     HearPush,
     Land,
-    LandConvoy,
-    MakePlan,
     Patience,
     Show,
     Sweep,
@@ -44,7 +39,6 @@ from tests.world.rules import (
     commands,
     made,
     open_pulls,
-    requested,
     sha,
     spec,
     task_branches,
@@ -76,16 +70,6 @@ def in_review(*given: int, **options: object) -> Rules:
     for number in given:
         rules.started(number).accepted(number, sha(str(number)))
     return rules
-
-
-def test_a_request_is_planned_and_its_branch_laid() -> None:
-    rules = Rules().do(requested(title="t", text=""))
-    assert owed(rules) == [MakePlan(NAME)]
-
-    planned = Rules().planned(spec(1))
-
-    seen = owed(planned, refs={"refs/heads/main": sha("0")})
-    assert seen == [CreateBase(NAME, sha("0"))]
 
 
 def test_ready_tasks_begin_at_the_tip_of_the_convoys_branch() -> None:
@@ -271,25 +255,6 @@ def test_a_candidate_that_no_check_speaks_of_blocks_with_the_reason() -> None:
 
     (block,) = commands(owed(rules, checks=none), BlockTask)
     assert "no check or commit status" in block.why
-
-
-def test_a_settled_convoy_is_built_on_its_target_and_landed_when_green() -> None:
-    rules = Rules().planned(spec(1)).landed(1, sha("a"))
-    refs = {**ROOTS, BASE: sha("a")}
-    assert owed(rules, refs=refs) == [BuildConvoy(NAME, sha("0"))]
-
-    rules.do(
-        ActionDone(key=f"pull:{NAME}/0", number=20),
-        made(AttemptMerge, task=0, candidate=sha("a"), work=sha("a")),
-    )
-
-    assert owed(rules, refs=refs, checks={sha("a"): GREEN}) == [
-        LandConvoy(NAME, sha("0"))
-    ]
-    moved = {**refs, "refs/heads/main": sha("9")}
-    assert owed(rules, refs=moved, checks={sha("a"): GREEN}) == [
-        BuildSync(NAME, sha("9"))
-    ]
 
 
 def test_queue_branches_of_closed_candidates_are_swept() -> None:

@@ -34,20 +34,6 @@ def test_a_branch_that_the_message_names_is_refused_and_the_others_are_not(
     assert answer.refused[0].said.endswith(f"({reason})")
 
 
-def test_githubs_rule_is_told_in_one_paragraph_with_what_it_asks_for() -> None:
-    stdout = server.lines((B, server.GITHUB_RULE_REASON))
-
-    (one,) = push_answer([B], stdout, server.GITHUB_RULE).refused
-
-    assert one.said == (
-        "GH013: Repository rule violations found for refs/heads/main. Review all "
-        "repository rules at "
-        "https://github.com/you/widgets/rules?ref=refs%2Fheads%2Fmain "
-        "- Changes must be made through a pull request. "
-        "(push declined due to repository rule violations)"
-    )
-
-
 def test_two_branches_that_github_names_are_both_refused_each_with_its_own_rule() -> (
     None
 ):
@@ -120,18 +106,6 @@ def test_a_ref_that_stays_does_not_hide_that_the_rest_is_refused_as_a_whole() ->
 
     assert verdicts(answer) == ["refused", "refused", "taken"]
     assert answer.unnamed
-
-
-def test_a_lacking_right_is_said_where_git_says_it() -> None:
-    stdout = server.lines((A, server.GITHUB_WORKFLOW_REASON)).replace(
-        "Done", f"*\t{'1' * 40}:{WAL}\t[new reference]\nDone"
-    )
-
-    answer = push_answer([A, WAL], stdout, server.remote())
-
-    assert verdicts(answer) == ["refused", "taken"]
-    assert answer.refused[0].said == server.GITHUB_WORKFLOW_REASON
-    assert answer.said == server.GITHUB_WORKFLOW_REASON
 
 
 @looped("atomic transaction failed", "failed to update ref", "failed to lock")

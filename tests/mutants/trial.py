@@ -25,8 +25,8 @@ NEEDED: Final = (
 )
 """What the tests of the rules read, with all that they import."""
 RULES: Final = (
-    *("approvals", "decide", "edits", "given_up", "holds", "interventions"),
-    *("landing", "leases", "observed", "plan", "queue", "reasons", "record", "fold"),
+    *("approvals", "decide", "edits", "holds", "interventions"),
+    *("leases", "observed", "plan", "queue", "reasons", "record", "fold"),
     *("second_line", "rivals", "reshaped_plan", "given"),
 )
 """The quick tests of the rules in tests/convoy, by what they are about."""
