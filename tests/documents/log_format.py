@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from convoy.config import keys
 from convoy.events.event_kinds import CLAIMS, EVENTS
+from tests.documents.tables import table
 
 MEANINGS: Final = {
     "allowed": "Patterns; if there are any, a patch may change only files that match.",
@@ -163,15 +164,15 @@ def meaning(kind: type[Struct], field: str) -> str:
 
 
 def _section(kind: type[Struct]) -> str:
-    rows = "".join(
-        f"| `{field}` | {_spoken(hint)} | {meaning(kind, field)} |\n"
+    rows = (
+        (f"`{field}`", _spoken(hint), meaning(kind, field))
         for field, hint in get_type_hints(kind).items()
         if field != "v"
     )
     name = kind.__struct_config__.tag or kind.__name__
     about = " ".join((inspect.getdoc(kind) or "").split())
-    head = "| field | type | meaning |\n|---|---|---|\n"
-    return f"### `{name}`\n\n{about}\n\n{head}{rows}".replace("<", "&lt;")
+    fields = table(("field", "type", "meaning"), rows)
+    return f"### `{name}`\n\n{about}\n\n{fields}".replace("<", "&lt;")
 
 
 def _spoken(hint: Any) -> str:  # noqa: ANN401  a type, or a special form of one
