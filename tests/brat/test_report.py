@@ -11,13 +11,12 @@ from convoy.log.record import fact_of
 from convoy.model.records import Usage
 from convoy.rules.ending import LoseSession
 from convoy.rules.landing import ClearMerge, DoubtMerge, FailMerge
-from convoy.rules.people import BlockTask
 from convoy.views.history import past_sessions
 from grite.event import CommentAdded
 from tests.world import browser as browsers
 from tests.world.browser import PROGRAM
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7 * 7 }}"
 
@@ -43,10 +42,8 @@ def eventful(title: str = "Rank roles right") -> Rules:
     rules.landed_as(2, sha("e")).started(3)
     usage = Usage(input_tokens=1000, output_tokens=10, usd=0.5)
     why = "its machine died"
-    lost = LoseSession(
-        convoy=NAME, task=3, attempt=1, cause="lost", why=why, usage=usage
-    )
-    return rules.do(lost).started(4).do(BlockTask(convoy=NAME, task=3, why=why))
+    lost = made(LoseSession, task=3, cause="lost", why=why, usage=usage)
+    return rules.do(lost).started(4).blocked(3, why)
 
 
 def told(rules: Rules) -> str:

@@ -4,10 +4,11 @@ from convoy.events import Command, Refusal
 from convoy.model import ids
 from convoy.owed import Action, Begin, Patience
 from convoy.owed.owed import owed_actions
-from convoy.rules.verdict import Observed
+from convoy.rules.verdict import Checks, Observed
 from tests.world.rules import NAME, Rules, sha
 
 BASE = ids.HEADS + ids.base_branch(NAME)
+GREEN = Checks(verdict="green", names=("ci",))
 
 
 def why(refused: object) -> str:

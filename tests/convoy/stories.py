@@ -59,7 +59,6 @@ from convoy.rules.ending import (
     AcceptReport,
     AcceptReview,
     AcceptWork,
-    LoseSession,
     MakeChoice,
     RefuseWork,
 )
@@ -80,8 +79,6 @@ from convoy.rules.landing import (
 from convoy.rules.people import (
     BlockTask,
     CallPeople,
-    DropTask,
-    FailConvoy,
     NoteGoneIssue,
     RaiseThreads,
     RebaseWork,
@@ -112,7 +109,7 @@ def landed_whole() -> Rules:
         ActionDone(key=f"comment:{NAME}/2", number=6),
         Answer(issue=7, comment=9, text="Task 2 is dropped.", by="ann", convoy=NAME),
     ).landed(1, sha("a"))
-    rules.do(DropTask(convoy=NAME, task=2, why="not wanted")).started(3)
+    rules.dropped(2, "not wanted").started(3)
     return rules.do(
         AcceptNothing(convoy=NAME, task=3, attempt=1),
         ActionDone(key=f"pull:{NAME}/0", number=20),
@@ -137,9 +134,7 @@ def went_wrong() -> Rules:
         ConvoyPaused(convoy=NAME, by="ann"),
         ConvoyResumed(convoy=NAME, by="ann"),
     )
-    return rules.started(1).do(
-        LoseSession(convoy=NAME, task=1, attempt=3, cause="lost", why="it died")
-    )
+    return rules.started(1).lost(1)
 
 
 def _red_on(candidate: str) -> DoubtMerge:
@@ -150,7 +145,7 @@ def _red_on(candidate: str) -> DoubtMerge:
 
 
 def given_up() -> Rules:
-    return went_wrong().do(FailConvoy(convoy=NAME, why="cancelled by ann"))
+    return went_wrong().failed("cancelled by ann")
 
 
 def reshaped() -> Rules:

@@ -12,13 +12,11 @@ from convoy.rules.ending import AcceptWork
 from convoy.rules.landing import (
     AttemptMerge,
     LandMerge,
-    kept_from_landing,
     waiting_to_merge,
 )
 from convoy.rules.people import ReviseTask
 from convoy.rules.turns import ANOTHER_APPROVAL
-from convoy.rules.verdict import Checks
-from tests.convoy.room import due, why
+from tests.convoy.room import GREEN, due, why
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, sha, spec, startable
 
@@ -55,9 +53,7 @@ def test_a_plan_waits_for_a_person_once_and_then_is_carried_out() -> None:
 
 def test_work_merges_when_enough_others_approve_it() -> None:
     rules = reviewed()
-    assert (
-        kept_from_landing(rules.convoy, rules.task(1)) == "2 more approvals of its work"
-    )
+    assert rules.kept(1) == "2 more approvals of its work"
 
     rules.do(approval("bea"))
     assert not waiting_to_merge(rules.convoy)
@@ -65,7 +61,7 @@ def test_work_merges_when_enough_others_approve_it() -> None:
 
     assert waiting_to_merge(rules.convoy) == (rules.task(1),)
     rules.offered(1, sha("a"), sha("0"))
-    rules.do(LandMerge(convoy=NAME, task=1, candidate=sha("a"), judged=("ci",)))
+    rules.landed_as(1, sha("a"))
 
 
 @looped("ann", "Ann")
@@ -92,7 +88,7 @@ def test_new_work_has_to_be_approved_anew() -> None:
     rules.started(1, sha("a")).accepted(1, sha("b"))
 
     assert rules.task(1).approved_by == ()
-    assert kept_from_landing(rules.convoy, rules.task(1))
+    assert rules.kept(1)
 
 
 def test_unapproved_work_has_no_candidate_and_does_not_land() -> None:
@@ -105,7 +101,7 @@ def test_unapproved_work_has_no_candidate_and_does_not_land() -> None:
 
     land = LandMerge(convoy=NAME, task=1, candidate=sha("a"), judged=("ci",))
     assert "no longer the candidate" in why(rules.ask(land))
-    green = {sha("a"): Checks(verdict="green", names=("ci",))}
+    green = {sha("a"): GREEN}
     owed = due(rules, checks=green)
     assert {type(action).__name__ for action in owed} == {"Call", "Do", "Show"}
 
@@ -121,7 +117,7 @@ def with_ci_files(**given: object) -> Rules:
 
 def test_work_that_changes_what_judges_it_waits_for_a_person() -> None:
     rules = with_ci_files()
-    assert kept_from_landing(rules.convoy, rules.task(1)) == (
+    assert rules.kept(1) == (
         "an approval, because it changes what CI runs: .github/workflows/ci.yml"
     )
     assert not waiting_to_merge(rules.convoy)
@@ -143,11 +139,11 @@ def test_who_told_the_agents_what_to_do_is_not_the_only_one_who_approves() -> No
     told = TaskTold(convoy=NAME, task=1, by="Bea", text="Well.")
     rules = Rules().planned(spec(1), approvals=1).do(told)
     rules.started(1).accepted(1, sha("a")).do(approval("bea"))
-    assert kept_from_landing(rules.convoy, rules.task(1)) == ANOTHER_APPROVAL
+    assert rules.kept(1) == ANOTHER_APPROVAL
 
     rules.do(approval("cleo"))
 
-    assert kept_from_landing(rules.convoy, rules.task(1)) == ""
+    assert rules.kept(1) == ""
 
 
 def test_an_approval_of_a_commit_that_is_not_there_counts_for_nothing() -> None:

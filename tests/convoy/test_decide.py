@@ -9,7 +9,7 @@ from convoy.model import ids
 from convoy.model.records import EngineSpec, TaskSpec
 from convoy.rules.ending import AcceptWork, LoseSession, RefuseWork
 from convoy.rules.landing import AttemptMerge, FailMerge, LandMerge
-from convoy.rules.people import DropTask, FailConvoy, RetryTask
+from convoy.rules.people import DropTask, RetryTask
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask
 from tests.convoy.room import refused, why
@@ -67,7 +67,7 @@ def test_an_issue_has_one_live_convoy_at_a_time() -> None:
     again = requested(convoy=f"{NAME}-2", title="t", text="")
 
     assert "not finished" in why(rules.ask(again))
-    rules.do(FailConvoy(convoy=NAME, why="cancelled"))
+    rules.failed("cancelled")
 
     assert rules.ask(again) is None
 
@@ -96,7 +96,7 @@ def test_a_person_can_have_a_blocked_task_tried_again() -> None:
     rules = Rules().planned(spec(1), attempts=1).started(1).do(lost(1, 1))
     stopped = rules.task(1).why
 
-    rules.do(RetryTask(convoy=NAME, task=1, by="ann"))
+    rules.retried(1)
     assert rules.task(1).notes == (stopped,)
     rules.started(1)
 
@@ -105,7 +105,7 @@ def test_a_person_can_have_a_blocked_task_tried_again() -> None:
 
 def test_a_task_that_needs_a_dropped_one_cannot_be_tried_again() -> None:
     rules = Rules().planned(spec(1), spec(2, after=(1,)))
-    rules.do(DropTask(convoy=NAME, task=1, why="no"))
+    rules.dropped(1)
     refused = why(rules.ask(RetryTask(convoy=NAME, task=2, by="ann")))
     none_such = why(rules.ask(DropTask(convoy=NAME, task=9, why="no")))
 
@@ -137,13 +137,13 @@ def test_the_convoy_offers_itself_when_its_last_task_settles() -> None:
     rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
     assert f"pull:{NAME}/0" not in rules.state.intents
 
-    rules.do(DropTask(convoy=NAME, task=2, why="not wanted"))
+    rules.dropped(2, "not wanted")
 
     assert f"pull:{NAME}/0" in rules.state.intents
 
     rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a")).started(2)
-    rules.do(FailConvoy(convoy=NAME, why="cancelled by ann"))
-    assert [task.state for task in rules.convoy.tasks] == ["merged", "dropped"]
+    rules.failed("cancelled by ann")
+    assert rules.states == ["merged", "dropped"]
 
 
 def test_a_convoy_that_landed_is_complete() -> None:

@@ -38,7 +38,7 @@ def base(rules: Rules, refs: dict[str, str] = KEPT) -> str:
 
 
 def handed(rules: Rules) -> TaskStarted:
-    return [fact for fact in rules.facts if isinstance(fact, TaskStarted)][-1]
+    return rules.noted(TaskStarted)[-1]
 
 
 @looped(lost(1, sha("1")), ended(1, "failed", sha("1")))
@@ -144,8 +144,8 @@ def test_what_stands_on_other_tests_is_not_gone_on_from() -> None:
 
 
 NEWEST, MERGE = sha("9"), sha("e")
-CONFLICT = FailMerge(
-    convoy=NAME, task=1, candidate=None, cause="conflict", why="a.py", paths=("a.py",)
+CONFLICT = made(
+    FailMerge, candidate=None, cause="conflict", why="a.py", paths=("a.py",)
 )
 
 
@@ -161,7 +161,7 @@ def resolving(rules: Rules, base: str = MERGE) -> TaskStarted:
         StartTask, base=base, nonce="6" * 16, now=rules.now, resolves=resolution
     )
     rules.do(start)
-    return [fact for fact in rules.facts if isinstance(fact, TaskStarted)][-1]
+    return rules.noted(TaskStarted)[-1]
 
 
 def test_the_next_attempt_starts_from_both_sides_and_is_measured_from_the_tip() -> None:

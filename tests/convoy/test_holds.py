@@ -12,10 +12,9 @@ from convoy.events.people_events import TaskApproved
 from convoy.events.session_events import TaskStarted
 from convoy.rules.ending import AcceptNothing, RefuseWork
 from convoy.rules.landing import LandMerge
-from convoy.rules.people import RebaseWork, RetryTask, ReviseTask
+from convoy.rules.people import RebaseWork, ReviseTask
 from convoy.rules.starting import StartTask
-from convoy.rules.verdict import Checks
-from tests.convoy.room import BASE, begins, due, refused
+from tests.convoy.room import BASE, GREEN, begins, due, refused
 from tests.world.rules import (
     NAME,
     Rules,
@@ -23,7 +22,6 @@ from tests.world.rules import (
     open_pulls,
     sha,
     spec,
-    startable,
     task_branches,
 )
 
@@ -34,7 +32,7 @@ def owed(rules: Rules, tip: str = sha("0")) -> list[str]:
     commits = [t.candidate.commit for t in rules.convoy.tasks if t.candidate]
     if rules.convoy.candidate:
         commits.append(rules.convoy.candidate.commit)
-    green = {commit: Checks(verdict="green", names=("ci",)) for commit in commits}
+    green = dict.fromkeys(commits, GREEN)
     refs = {BASE: tip, MAIN: sha("0"), **task_branches(rules.convoy)}
     seen = due(rules, refs, checks=green, pulls=open_pulls(rules.convoy))
     kinds = [type(action).__name__ for action in seen]
@@ -58,7 +56,7 @@ def test_nothing_of_a_held_convoy_starts_or_merges() -> None:
     rules.do(hold(0))
 
     assert owed(rules) == []
-    assert not startable(rules.convoy, rules.task(2))
+    assert not rules.startable(2)
     land = LandMerge(convoy=NAME, task=1, candidate=sha("c"), judged=("ci",))
     assert "no longer the candidate" in refused(rules, land)
     rules.do(WorkReleased(convoy=NAME, task=0))
@@ -183,5 +181,5 @@ def test_when_the_attempts_are_spent_a_person_decides() -> None:
 
     assert rules.task(1).state == "blocked"
     assert "bea asks for changes: Shorter." in rules.task(1).why
-    rules.do(RetryTask(convoy=NAME, task=1, by="bea")).started(1, sha("a"))
+    rules.retried(1, "bea").started(1, sha("a"))
     assert rules.task(1).attempt is not None

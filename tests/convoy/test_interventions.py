@@ -33,9 +33,6 @@ from convoy.rules.landing import FailMerge
 from convoy.rules.people import (
     BlockTask,
     CallPeople,
-    DropTask,
-    FailConvoy,
-    RetryTask,
     uncalled,
 )
 from convoy.views.interventions import (
@@ -55,7 +52,7 @@ def kinds(rules: Rules, now: int | None = None) -> list[str]:
 
 def test_a_blocked_task_says_what_to_do_after_a_damaged_log() -> None:
     rules = Rules().planned(spec(1), spec(2))
-    rules.do(BlockTask(convoy=NAME, task=2, why="no CI"))
+    rules.blocked(2, "no CI")
     [found] = interventions(rules.state, rules.now)
 
     assert (found.kind, found.task, found.why) == ("blocked_task", 2, "no CI")
@@ -70,7 +67,7 @@ def test_a_blocked_task_says_what_to_do_after_a_damaged_log() -> None:
     assert damaged.why == "the log has a fault: abc: bad hash, and 1 more"
 
     rules = Rules().planned(spec(1), spec(2, after=(1,)))
-    rules.do(DropTask(convoy=NAME, task=1, why="no"))
+    rules.dropped(1)
     [found] = interventions(rules.state, 0)
     assert found.comments == ("/brat drop task-2",), "it needs what was dropped"
 
@@ -213,7 +210,7 @@ def test_a_convoy_that_cannot_merge_waits_until_somebody_asks_again() -> None:
     [found] = interventions(rules.state, rules.now)
     assert found.why == "pull request #20 was removed from the merge queue"
 
-    rules.do(FailConvoy(convoy=NAME, why="main moved"))
+    rules.failed("main moved")
     [found] = interventions(rules.state, rules.now)
 
     assert (found.kind, found.task) == ("convoy_failed", 0)
@@ -282,7 +279,7 @@ def test_people_are_called_once_until_they_did_it() -> None:
 
     failed(rules, 2)
     assert called(rules) == [], "they were called, and see the second there"
-    rules.do(RetryTask(convoy=NAME, task=1, by="ann"))
+    rules.retried(1)
     assert called(rules) == ["blocked/2/1"]
     failed(rules, 1)
     assert called(rules) == []
@@ -291,18 +288,18 @@ def test_people_are_called_once_until_they_did_it() -> None:
 def test_what_a_person_did_calls_nobody() -> None:
     rules = planned()
     rules.do(BlockTask(convoy=NAME, task=1, why="cancelled by ann", by="ann"))
-    rules.do(DropTask(convoy=NAME, task=2, why="dropped by ann"))
+    rules.dropped(2, "dropped by ann")
     assert rules.task(3).state == "blocked"
     assert called(rules) == []
 
-    rules.do(FailConvoy(convoy=NAME, why="cancelled by ann", by="ann"))
+    rules.failed("cancelled by ann", "ann")
     assert called(rules) == []
 
 
 def test_a_convoy_that_fails_by_itself_and_work_to_be_approved_call() -> None:
     assert called(planned().started(1)) == [], "everything goes on"
 
-    rules = planned().do(FailConvoy(convoy=NAME, why="it conflicts with main"))
+    rules = planned().failed("it conflicts with main")
     assert called(rules) == ["failed"]
     assert called(rules) == []
 

@@ -2,7 +2,6 @@
 
 from hypothesis import given, strategies as st
 
-from convoy.events import Refusal
 from convoy.events.people_events import ConvoyPaused, ConvoyResumed
 from convoy.model.records import EngineSpec
 from convoy.model.session_result import (
@@ -14,9 +13,7 @@ from convoy.model.session_result import (
 from convoy.owed import Begin, Pause
 from convoy.owed.sessions import TOO_MANY
 from convoy.rules.ending import RefuseWork
-from convoy.rules.people import RetryTask
 from convoy.rules.starting import StartTask
-from convoy.views.reasons import reasons
 from tests.convoy.room import begins, due
 from tests.world.rules import NAME, Rules, made, sha, spec
 
@@ -73,10 +70,10 @@ def test_the_task_waits_its_time_in_the_plan_and_in_the_rules() -> None:
     assert until >= rules.now - 1_000 + 60_000
     assert not starts(rules, until - 1)
     assert starts(rules, until)
-    said = reasons(rules.state, rules.convoy, rules.task(1), rules.now)[1]
+    said = rules.reasons(1)[1]
     assert said.startswith("it is waiting for the model's vendor until 1970-01-01 00:1")
     assert said.endswith(WHY)
-    assert isinstance(rules.ask(start(until - 1)), Refusal)
+    assert rules.ask(start(until - 1))
     assert rules.ask(start(until)) is None
 
 
@@ -87,7 +84,7 @@ def test_its_slot_is_not_given_to_another_task_until_it_has_waited() -> None:
 
     assert not starts(rules, until - 1)
     assert starts(rules, until)
-    why = reasons(rules.state, rules.convoy, rules.task(2), rules.now)
+    why = rules.reasons(2)
     slots = "the engine default has no free slot (limit: 1; waiting for its vendor: 1)"
     assert why[1] == slots
 
@@ -102,7 +99,7 @@ def test_outages_without_end_come_to_a_person_who_may_try_again() -> None:
     assert (task.state, task.started) == ("blocked", OUTAGES_MOST + 1)
     assert task.why == f"{OUTAGES_MOST + 1} attempts could not reach a model: {WHY}"
 
-    again = rules.do(RetryTask(convoy=NAME, task=1, by="ann")).task(1)
+    again = rules.retried(1).task(1)
     assert (again.outages, again.not_before) == (0, 0)
 
 
@@ -169,6 +166,6 @@ def test_the_last_attempt_of_a_task_counts_a_retry_and_work_begin_anew() -> None
     rules = failing(1, attempts=1)
     assert (rules.task(1).state, rules.state.failures) == ("blocked", 1)
 
-    rules.do(RetryTask(convoy=NAME, task=1, by="ann"))
+    rules.retried(1)
     assert rules.state.failures == 0
     assert failing(2).started(2).accepted(2, sha("b")).state.failures == 0

@@ -32,7 +32,7 @@ def aged(state: State, later: int = LATER) -> State:
 
 def failed() -> Rules:
     rules = Rules().planned(spec(1), spec(2))
-    rules.do(FailConvoy(convoy=NAME, why="nobody wants it"))
+    rules.failed("nobody wants it")
     return rules.do(CallPeople(convoy=NAME, text="It failed.", now=rules.now))
 
 

@@ -28,10 +28,10 @@ from convoy.owed import (
 from convoy.owed.owed import owed_actions
 from convoy.rules.ending import AcceptWork
 from convoy.rules.landing import AttemptMerge, FailMerge
-from convoy.rules.people import BlockTask, DropTask
+from convoy.rules.people import BlockTask
 from convoy.rules.starting import StartTask
 from convoy.rules.verdict import Checks, CiVerdict, Observed, Run
-from tests.convoy.room import BASE, due
+from tests.convoy.room import BASE, GREEN, due
 from tests.world.rules import (
     ACTOR,
     NAME,
@@ -46,7 +46,6 @@ from tests.world.rules import (
 
 QUEUE = f"refs/heads/brat/queue/convoy--{NAME}--base/"
 ROOTS = {"refs/heads/main": sha("0"), BASE: sha("0")}
-GREEN = Checks(verdict="green", names=("ci",))
 WORK: dict[str, Any] = {"commit": sha("a"), "base": sha("0"), "files": ("a.py",)}
 
 
@@ -124,7 +123,7 @@ def test_a_run_that_ended_is_collected_and_a_late_one_cancelled() -> None:
 
 def test_a_run_of_a_task_that_was_given_up_is_cancelled_and_holds_its_slot() -> None:
     rules = Rules().planned(spec(1), spec(2), max_sessions=1).started(1)
-    rules.do(DropTask(convoy=NAME, task=1, why="no"))
+    rules.dropped(1)
     run = Run(id=101, completed=False)
 
     assert owed(rules, runs={101: run}) == [CancelRun(101)]

@@ -11,9 +11,7 @@ from convoy.rules.landing import (
     LandMerge,
     chain,
     open_candidates,
-    waiting_to_merge,
 )
-from convoy.rules.people import DropTask, FailConvoy
 from convoy.rules.starting import blocking_leases, moment
 from convoy.rules.target import FailSync
 from tests.convoy.room import why
@@ -57,7 +55,7 @@ def test_what_was_accepted_first_merges_first() -> None:
     for number in (3, 1, 2):
         rules.accepted(number, sha(str(number)), f"{number}.py")
 
-    order = [task.number for task in waiting_to_merge(rules.convoy)]
+    order = rules.queue
     assert order == [3, 1, 2]
 
 
@@ -69,7 +67,7 @@ def test_each_candidate_stands_on_the_one_ahead() -> None:
     assert [link.candidate.commit for link in queue.links] == [sha("a"), sha("b")]
     assert queue.onto == sha("b")
     assert [task.number for task in queue.unbuilt] == [3]
-    rules.do(LandMerge(convoy=NAME, task=1, candidate=sha("a"), judged=("ci",)))
+    rules.landed_as(1, sha("a"))
     queue = chain(rules.convoy, sha("a"))
     assert [link.task.number for link in queue.links] == [2]
     assert [task.number for task in queue.unbuilt] == [3]
@@ -87,12 +85,12 @@ def test_only_the_window_is_built() -> None:
 def test_open_candidates_are_those_of_tasks_and_of_the_convoy() -> None:
     rules = waiting(1, 2).offered(1, sha("a"), TIP)
     assert [one.commit for one in open_candidates(rules.convoy)] == [sha("a")]
-    rules.do(LandMerge(convoy=NAME, task=1, candidate=sha("a"), judged=("ci",)))
-    rules.do(DropTask(convoy=NAME, task=2, why="no"))
+    rules.landed_as(1, sha("a"))
+    rules.dropped(2)
     whole = made(AttemptMerge, task=0, candidate=sha("c"), work=sha("a"))
 
     assert [one.commit for one in open_candidates(rules.do(whole).convoy)] == [sha("c")]
-    rules.do(FailConvoy(convoy=NAME, why="cancelled"))
+    rules.failed("cancelled")
 
     assert not [*open_candidates(rules.convoy)]
 
@@ -142,7 +140,7 @@ def test_a_candidate_of_the_work_there_is_is_noted_once() -> None:
 
     assert "has changed" in why(rules.ask(replace(offer, work=sha("b"))))
     assert "already the candidate" in why(rules.do(offer).ask(offer))
-    rules.do(LandMerge(convoy=NAME, task=1, candidate=sha("c"), judged=("ci",)))
+    rules.landed_as(1, sha("c"))
 
     assert "already the candidate" in why(rules.do(whole).ask(whole))
 

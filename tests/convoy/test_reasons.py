@@ -10,32 +10,31 @@ from convoy.model.ids import SetAside
 from convoy.model.records import Budget
 from convoy.model.state import Convoy
 from convoy.rules.ending import LoseSession
-from convoy.rules.people import DropTask
 from convoy.views import left_words, progress_words
-from convoy.views.reasons import reasons, waits_for
+from convoy.views.reasons import waits_for
 from tests.world.rules import NAME, Rules, sha, spec
 
 
 def why(rules: Rules, number: int) -> tuple[str, ...]:
-    return reasons(rules.state, rules.convoy, rules.task(number), rules.now)
+    return rules.reasons(number)
 
 
 def test_each_state_says_what_it_waits_for() -> None:
     rules = Rules().planned(spec(1), spec(2, after=(1,)), spec(3), spec(4), spec(5))
     rules.started(3).started(4).accepted(4, sha("b"))
-    rules.do(DropTask(convoy=NAME, task=5, why="not wanted"))
+    rules.dropped(5, "not wanted")
     before = [waits_for(rules.convoy, task) for task in rules.convoy.tasks]
     rules.offered(4, sha("c"), sha("0"))
 
     assert before == ["a free slot", "task 1", "its session", "the merge queue", ""]
     assert "it waits for task 1: the plan says so" in why(rules, 2)
-    rules.do(DropTask(convoy=NAME, task=2, why="not wanted"))
+    rules.dropped(2, "not wanted")
     assert why(rules, 2) == (
         "it is dropped, not tried yet",
         "not wanted",
         "it waited for task 1: the plan says so",
     )
-    assert waits_for(rules.convoy, rules.task(4)) == "CI"
+    assert rules.waits(4) == "CI"
 
 
 def test_a_task_that_is_tried_again_says_why() -> None:

@@ -14,13 +14,12 @@ from convoy.log.record import fact_of, fold, issue_of_fact, record
 from convoy.model import ids
 from convoy.model.state import Convoy, State
 from convoy.model.work import Convoys
-from convoy.rules.ending import LoseSession
 from convoy.rules.people import DropTask
 from convoy.rules.plans import PlanConvoy
 from grite.event import CommentAdded, IssueCreated
 from tests.convoy.anything import hostile
 from tests.convoy.stories import STORIES, Story, given_up, story
-from tests.world.rules import ACTOR, NAME, Rules, made, requested, spec
+from tests.world.rules import ACTOR, NAME, Rules, requested, spec
 
 # --- facts are read as they were written ----------------------------------------------
 
@@ -109,7 +108,7 @@ def test_no_text_of_a_person_becomes_an_event_or_hides_one(
         ),
         DropTask(convoy=NAME, task=2, why=why),
     )
-    rules.started(1).do(made(LoseSession, cause="lost", why=why))
+    rules.started(1).lost(1, why)
 
     bodies = [e.kind.body for e in rules.written if isinstance(e.kind, CommentAdded)]
     shown = [e.kind for e in rules.written if isinstance(e.kind, IssueCreated)]

@@ -33,12 +33,11 @@ from convoy.owed import (
 )
 from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession, RefuseWork
 from convoy.rules.landing import AttemptMerge, FailMerge, LandMerge, chain
-from convoy.rules.people import BlockTask, DropTask, FailConvoy, RetryConvoy, RetryTask
+from convoy.rules.people import BlockTask, DropTask, FailConvoy, RetryTask
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask
 from convoy.rules.target import AskForge, NoteLanded
-from convoy.rules.verdict import Checks
-from tests.convoy.room import BASE, begins, due, why
+from tests.convoy.room import BASE, GREEN, begins, due, why
 from tests.world.cases import looped
 from tests.world.rules import (
     NAME,
@@ -52,7 +51,6 @@ from tests.world.rules import (
     startable,
 )
 
-GREEN = Checks(verdict="green", names=("ci",))
 HEADS = "refs/heads/"
 
 
@@ -109,7 +107,7 @@ def test_a_candidate_of_other_work_is_built_again() -> None:
     other = replace(task, work=replace(task.work, commit=sha("b")))
 
     assert chain(replace(convoy, tasks=(other,)), sha("0")).unbuilt == (other,)
-    rules.do(BlockTask(convoy=NAME, task=1, why="no CI"))
+    rules.blocked(1, "no CI")
     assert rules.task(1).candidate is None
 
 
@@ -120,14 +118,14 @@ def test_work_that_was_sent_back_is_the_tasks_work_no_more() -> None:
     rules.started(1).accepted(1, sha("b"))
     assert f"pull:{NAME}/1" not in rules.state.intents, "it has one"
 
-    rules = sent_back(attempts=1).do(RetryTask(convoy=NAME, task=1, by="ann"))
+    rules = sent_back(attempts=1).retried(1)
     assert (rules.task(1).spent, rules.task(1).started) == (0, 1), "all are anew"
 
 
 def test_a_task_lands_on_its_convoys_branch() -> None:
     rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
 
-    landed = [fact for fact in rules.facts if isinstance(fact, MergeLanded)]
+    landed = rules.noted(MergeLanded)
 
     assert [fact.branch for fact in landed] == [f"convoy/{NAME}/base"]
     drop = DropTask(convoy=NAME, task=1, why="not wanted")
@@ -158,7 +156,7 @@ def test_a_session_that_ends_frees_only_what_it_holds() -> None:
     rules = Rules().planned(spec(1, needs=("port:1",)), spec(2, needs=("port:2",)))
     rules.started(1).started(2)
 
-    rules.do(LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="died"))
+    rules.lost(1, "died")
 
     assert list(rules.state.leases) == ["port:2"]
     rules.do(AcceptNothing(convoy=NAME, task=2, attempt=1))
@@ -241,12 +239,12 @@ def test_a_convoy_without_its_branch_stays_paused_or_gets_it_back() -> None:
 
     ended = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
     ended.do(deleted, FailConvoy(convoy=NAME, why="cancelled", by="ann"))
-    ended.do(RetryConvoy(convoy=NAME, by="ann"))
+    ended.taken_up()
     assert CreateBase(NAME, sha("a")) in due(ended, {})
 
     rules = Rules().planned(spec(1)).landed(1, sha("a"))
     assert ids.pull_key(NAME, 0) in rules.state.intents
-    rules.do(FailConvoy(convoy=NAME, why="cancelled", by="ann"))
+    rules.failed("cancelled", "ann")
     assert ids.pull_key(NAME, 0) not in rules.state.intents, "it ended"
 
 

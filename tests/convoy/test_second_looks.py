@@ -19,7 +19,6 @@ from convoy.owed.landings import merges
 from convoy.rules.landing import ClearMerge, DoubtMerge, FailMerge
 from convoy.rules.people import BlockTask
 from convoy.rules.verdict import Check, Checks, Observed, judge
-from convoy.views.reasons import reasons
 from tests.convoy.room import BASE
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, commands, open_pulls, sha, spec
@@ -84,7 +83,7 @@ def test_the_only_one_in_front_is_judged_again_on_the_same_commit() -> None:
     assert due(rules) == [Build(NAME, (1,), TIP)]
     assert rules.task(1).doubted is not None
     said = "CI was red on it (boom) and is testing it again, alone"
-    assert said in reasons(rules.state, rules.convoy, rules.task(1), rules.now)
+    assert said in rules.reasons(1)
 
 
 @looped(TIP, sha("a"))

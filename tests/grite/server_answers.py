@@ -90,10 +90,6 @@ GITHUB_TOO_LARGE: Final = remote(
     "https://git-lfs.github.com.",
 )
 # https://github.com/cpp-linter/cpp-linter-action/issues/318
-GITHUB_WORKFLOW_REASON: Final = (
-    "refusing to allow a GitHub App to create or update workflow "
-    "`.github/workflows/release.yml` without `workflows` permission"
-)
 # https://github.com/celestiaorg/celestia-specs/issues/210
 GITHUB_NO_RIGHT: Final = (
     "remote: Permission to you/widgets.git denied to brat[bot].\n"
