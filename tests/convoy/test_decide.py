@@ -1,3 +1,6 @@
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
@@ -5,6 +8,7 @@ from convoy.events.forge_actions import ActionDone, Answer
 from convoy.events.leases import StartBot
 from convoy.events.people_events import ConvoyPaused, ConvoyResumed
 from convoy.events.plan_events import SettingsTaken
+from convoy.kinds.rivals import RIVALS_MOST
 from convoy.model import ids
 from convoy.model.records import EngineSpec, TaskSpec
 from convoy.rules.ending import AcceptWork, LoseSession, RefuseWork
@@ -48,18 +52,63 @@ def test_tasks_whose_paths_overlap_do_not_run_together() -> None:
     assert rules.ask(start(2)) is None
 
 
+RIVALS = tuple(spec(number, kind="rival") for number in (1, 2, 3))
+MANY = tuple(spec(number, kind="rival") for number in range(1, RIVALS_MOST + 2))
+CHOICE = spec(4, kind="choice", on=(1, 2, 3))
+TESTS, CODE = spec(1, kind="tests"), spec(2, on=(1,))
+
+
+def reviewed(**review: Any) -> tuple[TaskSpec, ...]:  # noqa: ANN401  a task's fields
+    return spec(1), spec(2, kind="review", **review), spec(3, after=(2,))
+
+
 @looped(
     ([spec(1, after=(7,))], "task 1 needs task 7, which is not in the plan"),
     ([spec(1, after=(2,)), spec(2, after=(1,))], "in a cycle: 1, 2, 1"),
     ([spec(1, engine="gpt")], "task 1 uses an unknown engine, gpt"),
     ([spec(2), spec(1)], "in ascending order"),
     ([], "at least one task"),
+    # a review that could never be
+    (reviewed(), "task 2 must review one task of kind work"),
+    (reviewed(on=(2,)), "task 2 must review one task of kind work"),
+    (reviewed(on=(1,), after=(3,)), "in a cycle: 1, 3, 2, 1"),
+    (reviewed(on=(1,), after=(1,)), "in a cycle: 1, 1"),
+    ((spec(1), CODE), "task 2 needs one task of kind tests"),
+    # tests that could never land
+    ((TESTS,), "one task of kind work must build on the tests of task 1"),
+    ((TESTS, CODE, spec(3, on=(1,))), "one task of kind work must build on the tests"),
+    ((TESTS, spec(2, on=(1,), after=(1,))), "waits for tasks that task 1 does not"),
+    (
+        (TESTS, spec(2, on=(1,), after=(3,)), spec(3)),
+        "task 2 waits for tasks that task 1 does not",
+    ),
+    # a race that could never end
+    (RIVALS, "one choice must include rival 1"),
+    ((*RIVALS, CHOICE, spec(5, kind="choice", on=(1,))), "one choice must include"),
+    ((spec(1), spec(2, kind="choice", on=(1,))), "among 1 to 8 tasks of kind"),
+    ((spec(1, kind="choice"),), "task 1 must choose among 1 to 8 tasks"),
+    ((*MANY, spec(10, kind="choice", on=tuple(range(1, 10)))), "among 1 to 8 tasks of"),
+    ((*RIVALS, CHOICE, spec(5, after=(2,))), "task 2, which might not be chosen"),
+    (
+        (*RIVALS, replace(CHOICE, after=(5,)), spec(5, after=(4,))),
+        "in a cycle: 1, 5, 4, 1",
+    ),
 )
-def test_a_plan_that_could_not_end_is_refused(tasks: list[TaskSpec], said: str) -> None:
+def test_a_plan_that_could_not_end_is_refused(
+    tasks: Sequence[TaskSpec], said: str
+) -> None:
     rules = Rules().do(requested(title="t", text=""))
     plan = PlanConvoy(convoy=NAME, planner="test", tasks=tuple(tasks))
 
     assert said in why(rules.ask(plan))
+
+
+def test_tests_that_no_ci_would_see_red_are_no_plan() -> None:
+    rules = Rules().do(requested(settings=settings(require_ci=False)))
+    plan = PlanConvoy(convoy=NAME, planner="test", tasks=(TESTS, CODE))
+
+    told = "task 1 needs a red CI run first, but require_ci is off"
+    assert told in why(rules.ask(plan))
 
 
 def test_an_issue_has_one_live_convoy_at_a_time() -> None:

@@ -72,27 +72,19 @@ def test_of_several_in_a_row_the_newest_counts_and_all_is_measured_from_the_firs
     assert handed(rules.started(1)).salvaged == 0
 
 
-@looped(lost(2), ended(2, "outage"), ended(2, "setup"))
-def test_what_an_attempt_could_not_try_is_there_for_the_next(
-    end: LoseSession | RefuseWork,
+@looped(
+    *((end, sha("1")) for end in (lost(2), ended(2, "outage"), ended(2, "setup"))),
+    *((end, sha("0")) for end in (ended(2, "failed"), ended(2, "refused"))),
+)
+def test_what_an_attempt_could_not_try_is_there_for_the_next_else_that_starts_afresh(
+    end: LoseSession | RefuseWork, found: str
 ) -> None:
     rules = Rules().planned(spec(1)).started(1).do(lost(1, sha("1")))
 
     rules.started(1, sha("1")).do(end)
 
-    assert base(rules) == sha("1")
-    assert handed(rules.started(1, sha("1"))).salvaged == 1
-
-
-@looped("failed", "refused")
-def test_after_an_attempt_that_did_no_better_the_next_starts_afresh(
-    cause: Cause,
-) -> None:
-    rules = Rules().planned(spec(1)).started(1).do(lost(1, sha("1")))
-
-    rules.started(1, sha("1")).do(ended(2, cause))
-
-    assert base(rules) == sha("0")
+    assert base(rules) == found
+    assert handed(rules.started(1, found)).salvaged == int(found == sha("1"))
 
 
 def failed(candidate: str, cause: Cause) -> FailMerge:

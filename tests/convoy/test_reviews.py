@@ -8,11 +8,9 @@ import pytest
 from convoy.answers.answering import DIFF_CHARS, read_review, review_brief
 from convoy.events import Refusal
 from convoy.events.session_events import TaskStarted
-from convoy.model.records import TaskSpec
 from convoy.rules.ending import AcceptReview
 from convoy.rules.landing import waiting_to_merge
 from convoy.rules.people import BlockTask, ReviseTask
-from convoy.rules.plans import fault_of
 from convoy.rules.starting import StartTask
 from convoy.text import Unfit
 from tests.world.cases import looped
@@ -122,19 +120,6 @@ def test_a_review_goes_with_the_work_it_looks_at() -> None:
     assert rules.task(3).why == "it needs task 2, which was dropped"
     rules.do(found(rules, "approve"))
     assert rules.task(2).attempt is None
-
-
-@looped(
-    (spec(2, kind="review"), "task 2 must review one task of kind work"),
-    (spec(2, kind="review", on=(2,)), "task 2 must review one task of kind work"),
-    (spec(2, on=(1,)), "task 2 needs one task of kind tests"),
-    (spec(2, kind="review", on=(1,), after=(3,)), "in a cycle: 1, 3, 2, 1"),
-    (spec(2, kind="review", on=(1,), after=(1,)), "in a cycle: 1, 1"),
-)
-def test_a_review_that_could_never_be_is_refused(review: TaskSpec, told: str) -> None:
-    rules = Rules().planned(spec(1))
-    tasks = (spec(1), review, spec(3, after=(2,)))
-    assert told in str(fault_of(rules.convoy, tasks))
 
 
 def test_a_reviewer_is_told_what_was_asked_and_what_changed() -> None:

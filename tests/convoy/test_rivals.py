@@ -10,8 +10,7 @@ from convoy.events import Refusal
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.session_events import ChoiceMade, TaskStarted
 from convoy.kinds import kept_by_tasks
-from convoy.kinds.rivals import NONE_LEFT, RIVALS_MOST, smallest
-from convoy.model.records import TaskSpec
+from convoy.kinds.rivals import NONE_LEFT, smallest
 from convoy.model.work import LOST_MOST
 from convoy.owed import Action, LookAgain, Note, Prove, Reject, Stall, Try
 from convoy.rules.ending import AcceptNothing, MakeChoice, RefuseWork
@@ -30,7 +29,6 @@ from convoy.rules.people import (
     ReviseTask,
     uncalled,
 )
-from convoy.rules.plans import fault_of
 from convoy.rules.verdict import Checks
 from convoy.text import Unfit
 from convoy.views.interventions import interventions
@@ -40,7 +38,6 @@ from tests.world.rules import NAME, Rules, commands, made, sha, spec
 
 RIVALS = tuple(spec(number, kind="rival") for number in (1, 2, 3))
 CHOICE = spec(4, kind="choice", on=(1, 2, 3))
-MANY = tuple(spec(number, kind="rival") for number in range(1, RIVALS_MOST + 2))
 WORK = {1: sha("a"), 2: sha("b"), 3: sha("c")}
 
 
@@ -273,34 +270,6 @@ def test_only_what_ci_judged_is_green() -> None:
     assert owed(rules) == [Prove(NAME, 1, WORK[1])]
     unjudged = replace(proof, judged=("none",))
     assert rules.do(unjudged).ask(unjudged), "once"
-
-
-@looped(
-    (RIVALS, "one choice must include rival 1"),
-    (
-        (*RIVALS, CHOICE, spec(5, kind="choice", on=(1,))),
-        "one choice must include",
-    ),
-    ((spec(1), spec(2, kind="choice", on=(1,))), "among 1 to 8 tasks of kind"),
-    ((spec(1, kind="choice"),), "task 1 must choose among 1 to 8 tasks"),
-    ((*MANY, spec(10, kind="choice", on=tuple(range(1, 10)))), "among 1 to 8 tasks of"),
-    (
-        (*RIVALS, CHOICE, spec(5, after=(2,))),
-        "task 5 needs task 2, which might not be chosen",
-    ),
-    (
-        (
-            *RIVALS,
-            spec(4, kind="choice", on=(1, 2, 3), after=(5,)),
-            spec(5, after=(4,)),
-        ),
-        "in a cycle: 1, 5, 4, 1",
-    ),
-)
-def test_a_race_that_could_never_end_is_refused(
-    tasks: tuple[TaskSpec, ...], told: str
-) -> None:
-    assert told in str(fault_of(Rules().planned(spec(1)).convoy, tasks))
 
 
 def test_a_judge_is_told_what_was_asked_and_what_each_changed() -> None:

@@ -19,7 +19,7 @@ from convoy.owed import (
 )
 from convoy.owed.landings import merges
 from convoy.rules.landing import AttemptMerge, chain
-from convoy.rules.people import FailConvoy, RebaseWork, RetryConvoy
+from convoy.rules.people import RebaseWork, RetryConvoy
 from convoy.rules.target import AttemptSync, FailSync, LandSync as Land
 from convoy.rules.verdict import Checks, Observed
 from tests.convoy.room import BASE, GREEN, due, refused
@@ -194,35 +194,23 @@ def test_a_landing_that_ci_says_nothing_of_waits_for_a_person() -> None:
 
 def test_a_convoy_that_was_given_up_goes_on_with_its_work() -> None:
     rules = begun(2, 3, 4).started(2).accepted(2, sha("b")).started(3)
-    rules.dropped(4, "not wanted")
-    rules.failed("cancelled by ann", "ann")
-
-    rules.taken_up("bea")
-
-    assert rules.states == [*("merged", "needs-review", "queued", "dropped")]
+    rules.dropped(4).failed("cancelled by ann", "ann").taken_up("bea")
+    assert rules.states == ["merged", "needs-review", "queued", "dropped"]
     assert (rules.convoy.state, rules.convoy.vouched_by) == ("active", "bea")
 
-
-def test_what_needs_a_task_that_stays_dropped_stays_dropped() -> None:
     rules = Rules().planned(spec(1), spec(2), spec(3, after=(2,))).landed(1, TIP)
-    rules.dropped(2, "not wanted")
-    rules.failed("cancelled")
-
-    rules.taken_up("bea")
-
-    assert rules.states == [*("merged", "dropped", "dropped")]
+    rules.dropped(2).failed("cancelled").taken_up()
+    assert rules.states == ["merged", "dropped", "dropped"], "it needs what stays so"
 
 
 def test_where_each_task_was_dropped_all_are_taken_up() -> None:
     rules = Rules().planned(spec(1)).dropped(1)
     why = "every task was dropped"
     assert (rules.convoy.state, rules.convoy.why) == ("failed", why)
-
-    rules.taken_up("bea")
-
+    rules.taken_up()
     assert (rules.convoy.state, rules.task(1).state) == ("active", "queued")
-    rules = Rules().planned(spec(1), approve="plan")
-    rules.do(FailConvoy(convoy=NAME, why="no"), RetryConvoy(convoy=NAME, by="bea"))
+
+    rules = Rules().planned(spec(1), approve="plan").failed("no").taken_up()
     assert rules.convoy.state == "planning", "nobody has approved it"
 
 

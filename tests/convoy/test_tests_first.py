@@ -3,7 +3,6 @@
 from convoy.events import Refusal
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.session_events import TaskStarted
-from convoy.model.records import TaskSpec
 from convoy.owed import Prove, Reject, Try
 from convoy.owed.landings import NOT_RED
 from convoy.rules.ending import AcceptNothing, AcceptWork
@@ -14,7 +13,6 @@ from convoy.rules.landing import (
     waiting_to_merge,
 )
 from convoy.rules.people import BlockTask, DropTask, RetryTask, ReviseTask
-from convoy.rules.plans import fault_of
 from convoy.rules.verdict import Checks
 from tests.convoy.room import due
 from tests.world.cases import looped
@@ -114,32 +112,6 @@ def test_one_does_not_stay_without_the_other(dropped: int) -> None:
 
     assert rules.states == states[dropped]
     assert rules.ask(RetryTask(convoy=NAME, task=2, by="ann"))
-
-
-@looped(
-    ((TESTS,), "one task of kind work must build on the tests of task 1"),
-    (
-        (TESTS, CODE, spec(3, on=(1,))),
-        "one task of kind work must build on the tests of task 1",
-    ),
-    ((spec(1), CODE), "task 2 needs one task of kind tests"),
-    (
-        (TESTS, spec(2, on=(1,), after=(1,))),
-        "task 2 waits for tasks that task 1 does not",
-    ),
-    (
-        (TESTS, spec(2, on=(1,), after=(3,)), spec(3)),
-        "task 2 waits for tasks that task 1 does not",
-    ),
-)
-def test_a_plan_whose_tests_could_never_land_is_refused(
-    tasks: tuple[TaskSpec, ...], told: str
-) -> None:
-    assert fault_of(Rules().planned(spec(1)).convoy, tasks) == told
-    without = Rules().planned(spec(1), require_ci=False).convoy
-    assert fault_of(without, (TESTS, CODE)) == (
-        "task 1 needs a red CI run first, but require_ci is off"
-    )
 
 
 def test_tests_stay_as_they_are_once_their_code_has_begun() -> None:
