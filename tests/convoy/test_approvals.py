@@ -8,12 +8,8 @@ from convoy.events.people_events import (
     TaskTold,
 )
 from convoy.gate import ci_files
+from convoy.rules import landing
 from convoy.rules.ending import AcceptWork
-from convoy.rules.landing import (
-    AttemptMerge,
-    LandMerge,
-    waiting_to_merge,
-)
 from convoy.rules.people import ReviseTask
 from convoy.rules.turns import ANOTHER_APPROVAL
 from tests.convoy.room import GREEN, due, why
@@ -56,10 +52,10 @@ def test_work_merges_when_enough_others_approve_it() -> None:
     assert rules.kept(1) == "2 more approvals of its work"
 
     rules.do(approval("bea"))
-    assert not waiting_to_merge(rules.convoy)
+    assert not landing.waiting_to_merge(rules.convoy)
     rules.do(approval("cleo", "aaaaaaa"))
 
-    assert waiting_to_merge(rules.convoy) == (rules.task(1),)
+    assert landing.waiting_to_merge(rules.convoy) == (rules.task(1),)
     rules.offered(1, sha("a"), sha("0"))
     rules.landed_as(1, sha("a"))
 
@@ -93,13 +89,13 @@ def test_new_work_has_to_be_approved_anew() -> None:
 
 def test_unapproved_work_has_no_candidate_and_does_not_land() -> None:
     rules = reviewed()
-    offer = made(AttemptMerge, candidate=sha("a"), work=sha("a"))
+    offer = made(landing.AttemptMerge, candidate=sha("a"), work=sha("a"))
     assert why(rules.ask(offer)) == "task 1 is waiting for 2 more approvals of its work"
 
     rules.do(approval("bea"), approval("cleo"), offer)
     rules.do(ApprovalVoided(convoy=NAME, task=1, by="cleo", why="cleo has left"))
 
-    land = LandMerge(convoy=NAME, task=1, candidate=sha("a"), judged=("ci",))
+    land = landing.LandMerge(convoy=NAME, task=1, candidate=sha("a"), judged=("ci",))
     assert "no longer the candidate" in why(rules.ask(land))
     green = {sha("a"): GREEN}
     owed = due(rules, checks=green)
@@ -120,11 +116,11 @@ def test_work_that_changes_what_judges_it_waits_for_a_person() -> None:
     assert rules.kept(1) == (
         "an approval, because it changes what CI runs: .github/workflows/ci.yml"
     )
-    assert not waiting_to_merge(rules.convoy)
+    assert not landing.waiting_to_merge(rules.convoy)
 
     rules.do(approval("ann"))
 
-    assert waiting_to_merge(rules.convoy) == (rules.task(1),)
+    assert landing.waiting_to_merge(rules.convoy) == (rules.task(1),)
 
 
 def test_where_approvals_are_asked_for_who_asked_for_it_still_does_not_count() -> None:

@@ -1,13 +1,6 @@
 """Work that is kept from merging, let go, put on a newer base or sent back."""
 
-from convoy.events.hold_events import (
-    BranchPushed,
-    BranchReturned,
-    MergeRequested,
-    MergeWithdrawn,
-    WorkHeld,
-    WorkReleased,
-)
+from convoy.events import hold_events
 from convoy.events.people_events import TaskApproved
 from convoy.events.session_events import TaskStarted
 from convoy.rules.ending import AcceptNothing, RefuseWork
@@ -45,8 +38,8 @@ def offered() -> Rules:
     return rules.offered(1, sha("c"), sha("0"))
 
 
-def hold(task: int) -> WorkHeld:
-    return WorkHeld(convoy=NAME, task=task, label="brat:hold")
+def hold(task: int) -> hold_events.WorkHeld:
+    return hold_events.WorkHeld(convoy=NAME, task=task, label="brat:hold")
 
 
 def test_nothing_of_a_held_convoy_starts_or_merges() -> None:
@@ -59,7 +52,7 @@ def test_nothing_of_a_held_convoy_starts_or_merges() -> None:
     assert not rules.startable(2)
     land = LandMerge(convoy=NAME, task=1, candidate=sha("c"), judged=("ci",))
     assert "no longer the candidate" in refused(rules, land)
-    rules.do(WorkReleased(convoy=NAME, task=0))
+    rules.do(hold_events.WorkReleased(convoy=NAME, task=0))
     assert owed(rules) == ["Build", "Begin"]
 
 
@@ -68,18 +61,21 @@ def test_a_held_task_does_not_merge_and_the_others_go_on() -> None:
 
     assert owed(rules) == ["Begin"]
     assert refused(rules, hold(1)) == "brat:hold already holds it"
-    rules.do(WorkHeld(convoy=NAME, task=1, label="brat:no"))
+    rules.do(hold_events.WorkHeld(convoy=NAME, task=1, label="brat:no"))
     assert rules.task(1).held == "brat:no"
-    rules.do(WorkReleased(convoy=NAME, task=1))
-    assert refused(rules, WorkReleased(convoy=NAME, task=1)) == "no label holds it"
+    rules.do(hold_events.WorkReleased(convoy=NAME, task=1))
+    assert (
+        refused(rules, hold_events.WorkReleased(convoy=NAME, task=1))
+        == "no label holds it"
+    )
 
 
-def withdraw(task: int) -> MergeWithdrawn:
-    return MergeWithdrawn(convoy=NAME, task=task, by="bea")
+def withdraw(task: int) -> hold_events.MergeWithdrawn:
+    return hold_events.MergeWithdrawn(convoy=NAME, task=task, by="bea")
 
 
-def request(task: int) -> MergeRequested:
-    return MergeRequested(convoy=NAME, task=task, by="bea")
+def request(task: int) -> hold_events.MergeRequested:
+    return hold_events.MergeRequested(convoy=NAME, task=task, by="bea")
 
 
 def test_what_is_withdrawn_merges_only_when_it_is_asked_for_again() -> None:
@@ -132,9 +128,9 @@ def test_work_is_not_rebased_onto_a_push_that_nobody_answers_for() -> None:
     said = f"nobody has accepted the push of {sha('1')[:10]}"
     assert refused(rules, rebase()) == said, "the bot may not have heard of it yet"
 
-    rules.do(BranchPushed(convoy=NAME, commit=sha("1")))
+    rules.do(hold_events.BranchPushed(convoy=NAME, commit=sha("1")))
     assert refused(rules, rebase()) == said
-    rules.do(BranchReturned(convoy=NAME))
+    rules.do(hold_events.BranchReturned(convoy=NAME))
     assert refused(rules, rebase()) == said
 
     rules.pushed(sha("1")).do(rebase())

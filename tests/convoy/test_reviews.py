@@ -1,19 +1,14 @@
 """Reviews of another task's work: when they start, and what they come to."""
 
-import json
 from typing import Literal
 
-import pytest
-
-from convoy.answers.answering import DIFF_CHARS, read_review, review_brief
+from convoy.answers.answering import DIFF_CHARS, review_brief
 from convoy.events import Refusal
 from convoy.events.session_events import TaskStarted
 from convoy.rules.ending import AcceptReview
 from convoy.rules.landing import waiting_to_merge
 from convoy.rules.people import BlockTask, ReviseTask
 from convoy.rules.starting import StartTask
-from convoy.text import Unfit
-from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, sha, spec
 
 REVIEW = spec(2, kind="review", on=(1,), rounds=1)
@@ -131,17 +126,3 @@ def test_a_reviewer_is_told_what_was_asked_and_what_changed() -> None:
     assert "only the beginning" in review_brief(
         rules.task(1), "x" * (DIFF_CHARS + 1), "fence-0123456789"
     )
-
-
-@looped(
-    ("Fine.", "The answer contains no JSON object."),
-    ('{"verdict": "good"}', "verdict: Input should be 'approve' or 'changes'."),
-    ('{"verdict": "changes", "text": " "}', "does not say which ones."),
-)
-def test_what_is_no_verdict_is_told_so(answer: str, told: str) -> None:
-    with pytest.raises(Unfit) as caught:
-        read_review(answer)
-    assert told in str(caught.value)
-
-    said = read_review(json.dumps({"verdict": "approve", "text": "\x1b[1mNice."}))
-    assert (said.verdict, said.text) == ("approve", "Nice.")

@@ -1,11 +1,8 @@
 """Rivals: several do the same, CI judges each, and the one that is chosen lands."""
 
-import json
-
-import pytest
 from msgspec.structs import replace
 
-from convoy.answers.answering import DIFFS_CHARS, choice_brief, read_choice
+from convoy.answers.answering import DIFFS_CHARS, choice_brief
 from convoy.events import Refusal
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.session_events import ChoiceMade, TaskStarted
@@ -30,10 +27,8 @@ from convoy.rules.people import (
     uncalled,
 )
 from convoy.rules.verdict import Checks
-from convoy.text import Unfit
 from convoy.views.interventions import interventions
 from tests.convoy.room import due
-from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, commands, made, sha, spec
 
 RIVALS = tuple(spec(number, kind="rival") for number in (1, 2, 3))
@@ -282,25 +277,6 @@ def test_a_judge_is_told_what_was_asked_and_what_each_changed() -> None:
     assert "## What task 1 changed\n\n<fence-0123456789>\n+ one\n" in told
     assert "## What task 2 changed (only the beginning)" in told
     assert told.count("x" * 100) < DIFFS_CHARS // 2 // 100 + 1
-
-
-@looped(
-    ("The second.", "The answer contains no JSON object."),
-    ('{"winner": "two", "text": "x"}', "winner: Input should be a valid integer"),
-    ('{"winner": 1}', "text: Field required."),
-    ('{"winner": 3, "text": "x"}', "Task 3 is not green in CI: choose one of 1, 2."),
-    ('{"winner": 9, "text": "x"}', "Task 9 is not one of the rivals: choose one of"),
-)
-def test_what_is_no_choice_is_told_so(answer: str, told: str) -> None:
-    tasks = begun().convoy.tasks
-    with pytest.raises(Unfit) as caught:
-        read_choice(answer, tasks[:3], tasks[:2])
-    assert told in str(caught.value)
-
-    said = read_choice(
-        json.dumps({"winner": 2, "text": "\x1b[1mNice."}), tasks[:3], tasks[:2]
-    )
-    assert (said.winner, said.text) == (2, "Nice.")
 
 
 def test_of_what_was_not_chosen_nothing_may_land() -> None:

@@ -7,16 +7,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convoy.events import Command, decided
+from convoy.events import Command, decided, hold_events
 from convoy.events.forge_actions import ActionDone
-from convoy.events.hold_events import (
-    BaseDeleted,
-    BranchPushed,
-    BranchReturned,
-    BranchTaken,
-    IssueClosed,
-    IssueReopened,
-)
 from convoy.events.leases import ExpireLease, TakeLease
 from convoy.events.merge_events import MergeLanded
 from convoy.events.people_events import ConvoyResumed
@@ -204,14 +196,16 @@ def test_a_convoy_is_built_again_when_a_person_pushed_to_its_branch() -> None:
     assert HearPush(NAME, 0, sha("b")) in owed
     assert not any(isinstance(action, BuildConvoy) for action in owed)
 
-    rules.do(BranchPushed(convoy=NAME, commit=sha("b")))
+    rules.do(hold_events.BranchPushed(convoy=NAME, commit=sha("b")))
     owed = due(rules, refs, checks=green)
     assert not any(isinstance(action, HearPush | BuildConvoy) for action in owed)
     refs[BASE] = sha("a")
-    assert Note(None, BranchReturned(convoy=NAME)) in due(rules, refs, checks=green)
+    assert Note(None, hold_events.BranchReturned(convoy=NAME)) in due(
+        rules, refs, checks=green
+    )
 
     refs[BASE] = sha("b")
-    rules.do(BranchTaken(convoy=NAME, commit=sha("b")[:7], by="ann"))
+    rules.do(hold_events.BranchTaken(convoy=NAME, commit=sha("b")[:7], by="ann"))
     assert BuildConvoy(NAME, sha("0")) in due(rules, refs, checks=green)
     assert rules.convoy.put_back_by == "ann", "who answers for its landing"
 
@@ -224,15 +218,17 @@ def test_a_branch_that_was_deleted_comes_back_with_all_that_landed() -> None:
     assert HearBase(NAME) in owed
     assert not any(isinstance(action, CreateBase) for action in owed)
 
-    rules.do(BaseDeleted(convoy=NAME), ConvoyResumed(convoy=NAME, by="ann"))
+    rules.do(hold_events.BaseDeleted(convoy=NAME), ConvoyResumed(convoy=NAME, by="ann"))
     assert CreateBase(NAME, sha("b")) in due(rules, {})
 
 
 def test_a_convoy_without_its_branch_stays_paused_or_gets_it_back() -> None:
-    deleted = BaseDeleted(convoy=NAME)
+    deleted = hold_events.BaseDeleted(convoy=NAME)
     shut = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
     shut.do(
-        IssueClosed(convoy=NAME, issue=7), deleted, IssueReopened(convoy=NAME, issue=7)
+        hold_events.IssueClosed(convoy=NAME, issue=7),
+        deleted,
+        hold_events.IssueReopened(convoy=NAME, issue=7),
     )
     assert shut.convoy.state == "paused"
     assert shut.convoy.why.endswith("was deleted")
@@ -254,7 +250,7 @@ def test_a_merge_that_a_person_made_needless_is_not_announced_for_ever() -> None
         ActionDone(key=ids.pull_key(NAME, 0), number=20),
         made(AttemptMerge, task=0, candidate=sha("a"), work=sha("a")),
         AskForge(convoy=NAME, candidate=sha("a"), judged=("ci",)),
-        IssueClosed(convoy=NAME, issue=7),
+        hold_events.IssueClosed(convoy=NAME, issue=7),
     )
     merge = Do(rules.state.intents[ids.landing_key(NAME, sha("a"))])
     assert merge not in due(rules, {})

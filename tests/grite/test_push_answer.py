@@ -75,6 +75,7 @@ def test_a_message_that_names_no_ref_refuses_the_push_as_a_whole(
     ([A, B], (f"checking {A}", f"checking {B}"), []),
     ([B, WAL], ("in the main this is a no",), []),  # a word that happens to be a name
     ([B, f"{B}/base"], (f"no: {B}/base.",), ["collateral", "refused"]),
+    ([A], ("policy: no pushes today",), ["refused"]),  # it is alone
 )
 def test_a_message_that_names_every_ref_or_a_word_alike_tells_none_apart(
     asked: list[str], said: tuple[str, ...], told: list[str]
@@ -85,17 +86,6 @@ def test_a_message_that_names_every_ref_or_a_word_alike_tells_none_apart(
 
     assert answer.unnamed != bool(told)
     assert verdicts(answer) == told or answer.unnamed
-
-
-def test_one_ref_alone_is_told_apart() -> None:
-    stdout = server.lines((A, server.DECLINED))
-
-    answer = push_answer([A], stdout, server.GITEA_HOOK)
-
-    assert not answer.unnamed
-    assert answer.refused[0].said == (
-        "policy: no pushes today (pre-receive hook declined)"
-    )
 
 
 def test_a_ref_that_stays_does_not_hide_that_the_rest_is_refused_as_a_whole() -> None:

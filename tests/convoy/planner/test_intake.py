@@ -6,17 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from convoy.planner.issue_text import (
-    ASK_CHANGE,
-    ASK_PLACE,
-    ASK_PROOF,
-    box_labels,
-    checklist,
-    form_files,
-    intake,
-    plain_label,
-    questions,
-)
+from convoy.planner import issue_text
 from convoy.planner.marks import ReferredIssue, filled_items, missed_work
 from convoy.planner.tasklist import PlanError, plan, plan_remarks
 from tests.world.cases import looped
@@ -29,8 +19,8 @@ OPTIONS = ("default", "tests")
 
 @looped(*ISSUES)
 def test_an_issue_is_what_its_label_says(issue: dict[str, object]) -> None:
-    labels = [plain_label(each) for each in issue["labels"]]  # type: ignore[attr-defined]
-    found = intake(str(issue["text"]), labels)
+    labels = [issue_text.plain_label(each) for each in issue["labels"]]  # type: ignore[attr-defined]
+    found = issue_text.intake(str(issue["text"]), labels)
     todo = [item for item in found.work.items if not item.done]
 
     assert found.kind == issue["kind"]
@@ -53,7 +43,7 @@ def test_an_order_in_words_is_found_and_none_is_invented(
 @looped("[x]", "[ ]")
 def test_a_form_is_one_task_with_its_whole_text(box: str) -> None:
     text = f"It crashes.\n\n- {box} I searched"
-    labels = box_labels([FORM])
+    labels = issue_text.box_labels([FORM])
     (task,) = plan("Crash", text, OPTIONS, 20, labels)
 
     assert task.title == "Crash"
@@ -64,14 +54,14 @@ def test_a_form_is_one_task_with_its_whole_text(box: str) -> None:
 
 
 def test_a_forms_options_are_read_from_the_repository() -> None:
-    labels = box_labels([FORM])
+    labels = issue_text.box_labels([FORM])
 
     assert labels == {"linux", "i use the docs", "i searched", "it is new", "ok"}
-    assert intake("- [ ] Linux\n", labels).kind == "issue form"
-    assert intake("- [ ] Linux\n").kind == "task list"
-    assert form_files([".github/ISSUE_TEMPLATE/a.yml", "a.yml", ".github/x.yml"]) == [
-        ".github/ISSUE_TEMPLATE/a.yml"
-    ]
+    assert issue_text.intake("- [ ] Linux\n", labels).kind == "issue form"
+    assert issue_text.intake("- [ ] Linux\n").kind == "task list"
+    assert issue_text.form_files(
+        [".github/ISSUE_TEMPLATE/a.yml", "a.yml", ".github/x.yml"]
+    ) == [".github/ISSUE_TEMPLATE/a.yml"]
 
 
 LEVELS = "".join(
@@ -94,7 +84,7 @@ LEVELS = "".join(
     f"a0: &a0 [x]\n{LEVELS}body: *a29\n",  # aliases do not multiply what is read
 )
 def test_what_is_no_form_has_no_options(text: str) -> None:
-    assert box_labels([text]) == frozenset()
+    assert issue_text.box_labels([text]) == frozenset()
 
 
 @looped(
@@ -136,14 +126,18 @@ def test_an_agent_is_never_given_a_bare_number() -> None:
 
 @looped(
     *(
-        (title, text, (ASK_CHANGE, ASK_PLACE, ASK_PROOF))
+        (
+            title,
+            text,
+            (issue_text.ASK_CHANGE, issue_text.ASK_PLACE, issue_text.ASK_PROOF),
+        )
         for title, text in (
             *(("Fix the bug", ""), ("It does not work", "Please help!")),
             ("Improve performance", "<!-- Describe it here: what, where, `how`? -->"),
             ("登录失败", "请修复"),
         )
     ),
-    ("The page should be faster", "", (ASK_PLACE, ASK_PROOF)),
+    ("The page should be faster", "", (issue_text.ASK_PLACE, issue_text.ASK_PROOF)),
     *(
         (title, text, ())
         for title, text in (
@@ -158,7 +152,7 @@ def test_an_agent_is_never_given_a_bare_number() -> None:
 def test_a_few_words_without_a_place_are_too_few(
     title: str, text: str, asked: tuple[str, ...]
 ) -> None:
-    assert questions(title, text) == asked
+    assert issue_text.questions(title, text) == asked
 
 
 # --- items that name issues: where they stand, and what waits for them ----------------
@@ -181,7 +175,7 @@ ENGINES = ("default",)
 
 def read(text: str) -> str:
     """Return a text with the issues that its open items name, numbers below 90."""
-    items = intake(text).work.items
+    items = issue_text.intake(text).work.items
     named = [item for item in items if item.reference and not item.done]
     found: dict[int, ReferredIssue | str] = {}
     for item in named:
@@ -192,7 +186,7 @@ def read(text: str) -> str:
 
 
 def test_boxes_that_only_name_issues_are_items_wherever_they_stand() -> None:
-    found = checklist(NESTED)
+    found = issue_text.checklist(NESTED)
 
     assert [(item.lines[0], item.done) for item in found.items] == [
         ("#11", False),
@@ -252,17 +246,19 @@ def test_a_task_waits_for_the_item_that_names_the_issue(
 def test_nobody_waits_for_an_issue_that_is_closed() -> None:
     text = read("- [ ] #90\n- [ ] #12\n- [ ] B (after 1, 2)")
 
-    assert missed_work(intake(text).work.items) == ""
+    assert missed_work(issue_text.intake(text).work.items) == ""
     assert [t.after for t in plan("x", text, ENGINES, 20)] == [(), (2,)]
     assert plan_remarks(text) == ("item 1 is not a task: #90 is closed",)
     elsewhere = "- [x] a/b#1 (left out: a/b#1 is no issue here)\n- [ ] B (after 1)"
-    assert missed_work(intake(elsewhere).work.items) == (
+    assert missed_work(issue_text.intake(elsewhere).work.items) == (
         "task 2 waits for item 1: a/b#1 is no issue here"
     )
 
 
 def test_a_text_whose_boxes_are_all_ticked_is_one_task() -> None:
-    found = intake("It hangs on Windows.\n\n- [x] Windows\n- [x] Latest version")
+    found = issue_text.intake(
+        "It hangs on Windows.\n\n- [x] Windows\n- [x] Latest version"
+    )
 
     assert (found.kind, found.why) == ("one task", "all of its boxes are ticked")
     assert not found.work.items
