@@ -160,35 +160,24 @@ def test_without_a_cache_a_reader_begins_at_a_checkpoint(
     assert (told.path / CACHE / "state.json").exists()
 
 
-def test_a_clone_without_history_is_read_from_its_checkpoint(
+def test_a_clone_without_history_is_read_from_its_checkpoint_or_says_what_to_do(
     told: Telling, tmp_path: Path
 ) -> None:
     told.mark()
     told.rules.started(1)
     told.tell()
-    clone = tmp_path / "clone.git"
+    clone, bare = tmp_path / "clone.git", tmp_path / "bare.git"
     ensure_mirror(clone)
     Remote(told.path.as_uri(), clone).fetch(["+refs/grite/*:refs/grite/*"], 2)
-
     assert Reader(clone).read() == truth(told)
 
-
-def test_a_clone_without_history_and_checkpoint_says_what_to_do(
-    told: Telling, tmp_path: Path
-) -> None:
-    told.rules.started(1)
-    told.tell()
-    clone = tmp_path / "clone.git"
-    ensure_mirror(clone)
-    Remote(told.path.as_uri(), clone).fetch([f"+{WAL_REF}:{WAL_REF}"], 1)
-
+    ensure_mirror(bare)
+    wal = f"+{WAL_REF}:{WAL_REF}"
+    Remote(told.path.as_uri(), bare).fetch([wal], 1)
     with pytest.raises(Missing, match="git fetch --unshallow origin"):
-        Reader(clone).read()
-
-    said(
-        clone, "fetch", "-q", "--unshallow", told.path.as_uri(), f"+{WAL_REF}:{WAL_REF}"
-    )
-    assert Reader(clone).read() == truth(told)
+        Reader(bare).read()
+    said(bare, "fetch", "-q", "--unshallow", told.path.as_uri(), wal)
+    assert Reader(bare).read() == truth(told)
 
 
 def test_a_bad_checkpoint_is_passed_over(told: Telling) -> None:

@@ -11,7 +11,6 @@ from convoy.log.record import fact_of
 from convoy.model.records import Usage
 from convoy.rules.ending import LoseSession
 from convoy.rules.landing import ClearMerge, DoubtMerge, FailMerge
-from convoy.views.history import past_sessions
 from grite.event import CommentAdded
 from tests.world import browser as browsers
 from tests.world.browser import PROGRAM
@@ -48,25 +47,6 @@ def eventful(title: str = "Rank roles right") -> Rules:
 
 def told(rules: Rules) -> str:
     return page(rules.convoy, facts(rules), rules.now)
-
-
-def test_every_session_has_its_fate_and_its_reason() -> None:
-    rules = eventful()
-    found = past_sessions(NAME, facts(rules))
-
-    assert [(one.task, one.attempt, one.how) for one in found] == [
-        (1, 1, "landed"),
-        (2, 1, "sent back"),
-        (2, 2, "landed"),
-        (3, 1, "lost"),
-        (4, 1, "running"),
-    ]
-    assert [one.why for one in found if one.why] == [
-        "CI is red: Rank roles right",
-        "its machine died",
-    ]
-    assert found[0].judged == ("ci",)
-    assert [bool(one.landed) for one in found] == [True, False, True, False, False]
 
 
 def test_the_page_has_bars_graph_cost_and_success() -> None:

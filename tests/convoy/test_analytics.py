@@ -1,5 +1,3 @@
-"""What became of changes, counted from the log's events."""
-
 from convoy.rules.ending import RefuseWork
 from convoy.views.analytics import analytics, analytics_summary, stages_ms
 from convoy.views.history import ChangeHistory

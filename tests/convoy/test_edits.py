@@ -1,5 +1,3 @@
-"""What people may change of a plan that is being carried out."""
-
 from msgspec.structs import replace
 
 from convoy.events.people_events import ApprovePlan, TaskHeard, TaskTold

@@ -1,5 +1,3 @@
-"""What a session leaves half-done is what the next attempt starts from."""
-
 from msgspec.structs import replace
 
 from convoy.events.merge_events import MergeFailed

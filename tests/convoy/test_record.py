@@ -1,17 +1,12 @@
-"""Facts written as grite events and read back."""
-
 from itertools import pairwise
 
 from hypothesis import given, settings as examples, strategies as st
 from msgspec.structs import replace
 
 from convoy.events.event_kinds import EVENTS
-from convoy.events.leases import BotStarted
 from convoy.events.people_events import ConvoyPaused, ConvoyResumed
-from convoy.events.task_events import ConvoyFailed, TaskDropped
 from convoy.log import CLOSE, OPEN
 from convoy.log.record import fact_of, fold, issue_of_fact, record
-from convoy.model import ids
 from convoy.model.state import Convoy, State
 from convoy.model.work import Convoys
 from convoy.rules.people import DropTask
@@ -55,15 +50,6 @@ def test_the_state_that_record_returns_is_the_one_that_is_read_back() -> None:
     after, events = record(before, rules.facts[1:], actor=ACTOR, at=1_000_000)
 
     assert fold(before, "", events) == after
-
-
-def test_facts_stand_on_the_issue_of_their_task_or_convoy() -> None:
-    dropped = TaskDropped(convoy=NAME, task=2, why="no")
-    failed = ConvoyFailed(convoy=NAME, why="no")
-
-    assert issue_of_fact(dropped) == ids.task_issue(NAME, 2)
-    assert issue_of_fact(failed) == ids.convoy_issue(NAME)
-    assert issue_of_fact(BotStarted(version="0")) == ids.repository_issue()
 
 
 def test_the_stories_have_every_fact_a_bot_writes() -> None:

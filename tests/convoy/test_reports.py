@@ -1,5 +1,3 @@
-"""Tasks that end in a report: what one must be, and what becomes of it."""
-
 import json
 from collections.abc import Callable
 

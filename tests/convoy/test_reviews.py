@@ -1,5 +1,3 @@
-"""Reviews of another task's work: when they start, and what they come to."""
-
 from typing import Literal
 
 from convoy.answers.answering import DIFF_CHARS, review_brief

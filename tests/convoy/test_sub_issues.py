@@ -1,5 +1,3 @@
-"""Sub-issues as a plan, and how it follows them."""
-
 from msgspec.structs import replace
 
 from convoy.events.forge_actions import ActionDone, ActionIntended

@@ -1,5 +1,3 @@
-"""Pushing with a lease on every ref, and what a failed push comes to."""
-
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 

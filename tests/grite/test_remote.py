@@ -1,5 +1,3 @@
-"""Looking, fetching and pushing, against real repositories and dead ends."""
-
 import socket
 from pathlib import Path
 

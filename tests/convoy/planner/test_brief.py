@@ -1,5 +1,3 @@
-"""What a planning engine is told of a repository."""
-
 from convoy.answers import MAP_CHARS, plan_brief, repository_map
 from convoy.model.records import EngineSpec, Usage
 from convoy.model.state import State
