@@ -94,9 +94,8 @@ def test_what_is_said_is_for_the_attempt_that_runs_and_for_the_next() -> None:
     early = rules.reasons(1)
     rules.do(heard)
     late = rules.reasons(1)
-    attempt = rules.task(1).attempt
+    attempt = rules.attempt(1)
 
-    assert attempt is not None
     assert [each.text for each in attempt.messages] == ["Keep the names."] * 2
     assert any(
         each.startswith("its engine has not received 2 of 2 messages") for each in early

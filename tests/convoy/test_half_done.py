@@ -170,8 +170,7 @@ def test_the_next_attempt_starts_from_both_sides_and_is_measured_from_the_tip() 
         *(MERGE, NEWEST),
         "Both sides.",
     )
-    attempt = rules.task(1).attempt
-    assert attempt is not None
+    attempt = rules.attempt(1)
     assert (attempt.resolves, attempt.ground) == (MERGE, MERGE)
     rules.do(made(AcceptWork, attempt=2, commit=sha("c"), base=NEWEST))
     task = rules.task(1)
@@ -188,8 +187,7 @@ def test_an_attempt_that_goes_on_from_half_a_resolution_still_makes_it_fit() -> 
     told = resolving(rules, half)
 
     assert (told.base, told.root, told.salvaged) == (half, NEWEST, 2)
-    attempt = rules.task(1).attempt
-    assert attempt is not None
+    attempt = rules.attempt(1)
     assert (attempt.resolves, attempt.ground) == (MERGE, MERGE)
 
 

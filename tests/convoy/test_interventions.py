@@ -58,8 +58,7 @@ def test_a_blocked_task_says_what_to_do_after_a_damaged_log() -> None:
 
 def test_a_session_is_stuck_only_after_its_deadline_and_some_slack() -> None:
     rules = Rules().planned(spec(1)).started(1)
-    attempt = rules.task(1).attempt
-    assert attempt is not None
+    attempt = rules.attempt(1)
     deadline = attempt.at + (1800 + SLACK_S) * 1000
 
     assert kinds(rules, deadline) == []

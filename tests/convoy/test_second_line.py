@@ -165,8 +165,7 @@ def test_a_late_note_of_a_dispatch_is_not_for_the_next_attempt() -> None:
     rules.do(lost, start, ActionDone(key=f"dispatch:{NAME}/1/1", number=5))
     assert rules.task(1).begun_at == begun, "since its first attempt"
 
-    attempt = rules.task(1).attempt
-    assert attempt is not None
+    attempt = rules.attempt(1)
     assert (attempt.number, attempt.run) == (2, None)
     never = ActionDone(key="dispatch:of-nothing", number=5)  # nor was it announced
     assert never.change(rules.state) == rules.state

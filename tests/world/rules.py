@@ -16,6 +16,7 @@ from convoy.log.record import fold, record
 from convoy.model import ids
 from convoy.model.records import EngineSpec, Settings, SubIssue, TaskSpec
 from convoy.model.state import Convoy, State, Task
+from convoy.model.work import Attempt
 from convoy.owed import Action, Note
 from convoy.planner import sub_issues
 from convoy.rules.ending import AcceptWork, LoseSession
@@ -284,6 +285,12 @@ class Rules:
         task = self.convoy.task(number)
         assert task is not None
         return task
+
+    def attempt(self, number: int) -> Attempt:
+        """Return the attempt that runs."""
+        attempt = self.task(number).attempt
+        assert attempt is not None
+        return attempt
 
     def noted(self, kind: type[_Fact]) -> list[_Fact]:
         return [fact for fact in self.facts if isinstance(fact, kind)]
