@@ -59,29 +59,3 @@ def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
     }
 
     assert found | styles == set()
-
-
-def test_it_lists_where_else_its_pages_link_to(site: Path) -> None:
-    lines = (site / "links.txt").read_text("utf-8").splitlines()
-
-    assert any(line.startswith("https://semver.org/\tCHANGELOG.md") for line in lines)
-    assert all(line.startswith(("https://", "mailto:")) for line in lines)
-
-
-def test_links_that_are_no_good_fail(tmp_path: Path) -> None:
-    tree = tmp_path / "clone"
-    ran(["git", "clone", "--quiet", "--shared", ROOT, tree], check=True)
-    bad = {
-        "nowhere.md": "nowhere.md",
-        "design.md#no-such-part": "no-such-part",
-        "../bot/nothing.py": "bot/nothing.py",
-        "http://example.com/": "use https",
-    }
-    with (tree / "docs/landing.md").open("a") as page:
-        page.writelines(f"\n[one]({link})\n" for link in bad)
-
-    done = build(tree, tmp_path / "site")
-
-    assert done.returncode == 1
-    assert "docs/landing.md" in done.stderr
-    assert [said for said in bad.values() if said not in done.stderr] == []
