@@ -61,29 +61,16 @@ def own(task: TaskSpec) -> str:
 def test_a_list_becomes_tasks_and_ticked_items_keep_their_number() -> None:
     tasks = planned(AUTH)
 
-    assert [
-        (t.number, t.title, t.after, t.paths, t.needs, t.engine) for t in tasks
-    ] == snapshot(
-        [
-            (
-                1,
-                "Implement tokens",
-                (),
-                ("auth/tokens.py", "auth/keys/"),
-                (),
-                "default",
-            ),
-            (
-                3,
-                "Verify tokens in the middleware",
-                (1,),
-                ("auth/middleware.py",),
-                ("port:5432", "service:mail"),
-                "default",
-            ),
-            (4, "Write tests", (1, 3), (), (), "tests"),
-        ]
-    )
+    assert [(t.number, t.title, t.after, t.engine) for t in tasks] == [
+        (1, "Implement tokens", (), "default"),
+        (3, "Verify tokens in the middleware", (1,), "default"),
+        (4, "Write tests", (1, 3), "tests"),
+    ]
+    assert [(t.paths, t.needs) for t in tasks] == [
+        (("auth/tokens.py", "auth/keys/"), ()),
+        (("auth/middleware.py",), ("port:5432", "service:mail")),
+        ((), ()),
+    ]
 
 
 def test_instructions_stand_alone() -> None:

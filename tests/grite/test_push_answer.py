@@ -18,7 +18,6 @@ def verdicts(answer: PushAnswer) -> list[str]:
 @looped(
     (server.DECLINED, server.GITEA_PROTECTED),
     (server.GITHUB_RULE_REASON, server.GITHUB_RULE),
-    (server.GITHUB_PROTECTED_REASON, server.GITHUB_PROTECTED),
 )
 def test_a_branch_that_the_message_names_is_refused_and_the_others_are_not(
     reason: str, stderr: str
@@ -54,7 +53,6 @@ def test_two_branches_that_github_names_are_both_refused_each_with_its_own_rule(
 @looped(
     (server.DECLINED, server.GITEA_HOOK, "policy: no pushes today"),
     (server.DECLINED, server.GITEA_NO_RIGHT, "User permission denied for writing."),
-    (server.DECLINED, server.GITHUB_TOO_LARGE, "exports/def.mov is 117.80 MB"),
     (server.DECLINED, "", "pre-receive hook declined"),
 )
 def test_a_message_that_names_no_ref_refuses_the_push_as_a_whole(
@@ -110,10 +108,7 @@ def test_a_ref_that_moved_meanwhile_is_stale(reason: str) -> None:
 
 @looped(
     server.GITEA_ARCHIVED,
-    server.GITEA_FORBIDDEN,
     server.GITEA_NOT_FOUND,
-    server.GITHUB_NO_RIGHT,
-    server.GITHUB_SUSPENDED,
     server.GITHUB_ARCHIVED,
 )
 def test_a_request_that_is_refused_names_no_ref(stderr: str) -> None:
