@@ -363,14 +363,6 @@ def test_one_wrong_value_is_told(text: str, told: str) -> None:
     assert told in said
 
 
-def said(text: str) -> tuple[str, ...]:
-    try:
-        load(text, source="x").settings()
-    except ConfigError as error:
-        return error.faults
-    return ()
-
-
 SCALARS = st.one_of(
     st.text(max_size=8), st.integers(), st.booleans(), st.floats(), st.dates()
 )
@@ -424,7 +416,12 @@ def test_any_text_is_taken_or_refused_in_single_lines(text: str) -> None:
     else:
         begins = "x: "
 
-    for line in said(text):
+    faulty: tuple[str, ...] = ()
+    try:
+        load(text, source="x").settings()
+    except ConfigError as error:
+        faulty = error.faults
+    for line in faulty:
         assert line.startswith(begins)
         assert len(line.splitlines()) == 1
 

@@ -21,8 +21,8 @@ from tests.world.cases import looped
 from tests.world.rules import ACTOR, NAME, Rules, made, requested, settings, sha, spec
 
 
-def start(number: int, base: str = sha("0")) -> StartTask:
-    return made(StartTask, task=number, base=base, session="ab" * 16, now=0)
+def start(number: int) -> StartTask:
+    return made(StartTask, task=number, session="ab" * 16, now=0)
 
 
 def lost(number: int, attempt: int) -> LoseSession:

@@ -36,10 +36,6 @@ def failed() -> Rules:
     return rules.do(CallPeople(convoy=NAME, text="It failed.", now=rules.now))
 
 
-def kept(state: State) -> State:
-    return record.decode_reading(record.encode_reading(Reading(state))).state
-
-
 @story
 @pytest.mark.parametrize("later", [0, LATER])
 def test_it_is_equal_and_owes_the_same(tell: Story, later: int) -> None:
@@ -76,7 +72,8 @@ def test_what_has_ended_is_packed_and_what_goes_on_is_not() -> None:
 def test_one_that_failed_long_ago_goes_on_by_a_retry() -> None:
     rules = failed()
     told = replaced(Rules(), aged(rules.state)).do(RETRY)
-    small = replaced(Rules(), kept(aged(rules.state)))
+    data = record.encode_reading(Reading(aged(rules.state)))
+    small = replaced(Rules(), record.decode_reading(data).state)
 
     small.do(RETRY)
 

@@ -87,7 +87,7 @@ def test_ci_judges_each_rival_as_it_is_and_nobody_else_sees_it() -> None:
     assert owed(rules) == [Try(NAME, 1)]
     assert rules.waits(1) == "CI to test it and its rivals"
     assert rules.waits(4) == "rivals that have not finished (1, 2, 3)"
-    assert [fact for fact in rules.facts if _is_pull(fact)] == []
+    assert "pull" not in {fact.kind for fact in rules.noted(ActionIntended)}
     rules.offered(1, WORK[1], sha("0"))
     assert owed(rules) == []
     assert owed(rules, a="green") == [Prove(NAME, 1, WORK[1])]
@@ -103,19 +103,12 @@ def test_a_rival_that_ci_was_stopped_on_is_judged_as_another_commit() -> None:
         last = [Stall(NAME, 1, shown, "lost")] if number == LOST_MOST else []
         assert owed(rules, **{shown[0]: "lost"}) == [look, *last]
         if not last:
-            rules.do(_stopped(shown))
+            stopped = {"candidate": shown, "checks": (), "why": "lost"}
+            rules.do(made(DoubtMerge, is_red=False, **stopped))
 
     assert owed(rules, f="green") == [Prove(NAME, 1, WORK[1])]
     rules.do(ProveWork(convoy=NAME, task=1, commit=WORK[1], judged=("ci",), lines=3))
     assert rules.task(1).is_proven
-
-
-def _stopped(candidate: str) -> DoubtMerge:
-    return made(DoubtMerge, candidate=candidate, is_red=False, checks=(), why="lost")
-
-
-def _is_pull(fact: object) -> bool:
-    return isinstance(fact, ActionIntended) and fact.kind == "pull"
 
 
 def test_a_judge_begins_when_all_are_tried_and_one_lands() -> None:

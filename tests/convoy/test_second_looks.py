@@ -19,11 +19,9 @@ RED = Checks(verdict="red", names=("unit",), failed=("unit",), text="boom")
 STOPPED = Checks(verdict="lost", names=("unit",), failed=("unit",), text="stopped")
 
 
-def waiting(*numbers: int, others: int = 0) -> Rules:
-    """Return rules with accepted work of these tasks, and others that never began."""
-    later = range(max(numbers) + 1, max(numbers) + others + 1)
-    specs = (spec(number) for number in (*numbers, *later))
-    rules = Rules().planned(*specs, strategy="merge")
+def waiting(*numbers: int) -> Rules:
+    """Return rules with accepted work of these tasks."""
+    rules = Rules().planned(*map(spec, numbers), strategy="merge")
     for number in numbers:
         rules.started(number).accepted(number, sha(str(number)), f"{number}.py")
     return rules

@@ -44,13 +44,6 @@ def only(text: str) -> TaskSpec:
     return task
 
 
-def fault(text: str, *, limit: int = 20) -> str:
-    with pytest.raises(PlanError) as caught:
-        planned(text, limit=limit)
-    assert len(str(caught.value).splitlines()) == 1
-    return str(caught.value)
-
-
 def own(task: TaskSpec) -> str:
     return task.instructions.partition("\n\nThis is task")[0]
 
@@ -277,7 +270,9 @@ def test_paths_have_one_form(written: str, path: str) -> None:
     }.items()
 )
 def test_a_fault_is_one_sentence(text: str, sentence: str) -> None:
-    assert fault(text) == sentence
+    with pytest.raises(PlanError) as caught:
+        planned(text)
+    assert str(caught.value) == sentence
 
 
 def test_more_tasks_than_a_convoy_may_have_are_refused() -> None:

@@ -71,25 +71,25 @@ def between(page: str, name: str, text: str) -> str:
     return f"{before}{begin}\n{text}\n{end}{after}"
 
 
-def pages(root: Path = ROOT) -> Iterator[tuple[Path, str]]:
+def pages() -> Iterator[tuple[Path, str]]:
     """Yield each document with a generated part, and the text that it should have.
 
     Raises:
         ValueError: a document lacks a mark.
     """
     for file in dict.fromkeys(part.file for part in PARTS):
-        text = (root / file).read_text("utf-8")
+        text = (ROOT / file).read_text("utf-8")
         for part in PARTS:
             text = part.remake(text) if part.file == file else text
-        yield root / file, text
+        yield ROOT / file, text
 
 
-def main(root: Path = ROOT) -> int:
+def main() -> int:
     """Write what is out of date and say so; safe to call twice."""
-    for path, text in pages(root):
+    for path, text in pages():
         if path.read_text("utf-8") != text:
             path.write_text(text, "utf-8")
-            print(f"docs: wrote {path.relative_to(root)}")  # noqa: T201  for people
+            print(f"docs: wrote {path.relative_to(ROOT)}")  # noqa: T201  for people
     return 0
 
 

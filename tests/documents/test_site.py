@@ -1,7 +1,6 @@
 """`make site` builds every page, finds bad links, and needs nothing from elsewhere."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -18,14 +17,10 @@ LOADED = re.compile(
 pytestmark = [pytest.mark.needs("mkdocs"), pytest.mark.layer("deep")]
 
 
-def build(tree: Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    return ran([ROOT / ".ci/site", SITE, folder, tree])
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    done = build(ROOT, folder)
+    done = ran([ROOT / ".ci/site", SITE, folder, ROOT])
     assert done.returncode == 0, done.stderr
     return folder
 
