@@ -9,7 +9,7 @@ from convoy.events.session_events import TaskStarted
 from convoy.model.records import Budget, EngineSpec, Estimate, Price, Usage
 from convoy.model.session_result import estimate_words
 from convoy.owed import Begin, MakePlan
-from convoy.rules.ending import AcceptNothing, AcceptWork, RefuseWork
+from convoy.rules.ending import AcceptNothing, AcceptWork
 from convoy.rules.people import BlockTask, DeferTask
 from convoy.rules.plans import estimate
 from convoy.rules.starting import StartTask, moment
@@ -36,15 +36,7 @@ def planned(**budget: float) -> Rules:
 
 
 def failed(rules: Rules, task: int, usd: float) -> Rules:
-    return rules.do(
-        made(
-            RefuseWork,
-            task=task,
-            attempt=rules.task(task).started,
-            cause="failed",
-            usage=Usage(usd=usd),
-        )
-    )
+    return rules.refused(task, usage=Usage(usd=usd))
 
 
 def owed(rules: Rules) -> dict[int, str]:

@@ -3,7 +3,7 @@
 from convoy.events import hold_events
 from convoy.events.people_events import TaskApproved
 from convoy.events.session_events import TaskStarted
-from convoy.rules.ending import AcceptNothing, RefuseWork
+from convoy.rules.ending import AcceptNothing
 from convoy.rules.landing import LandMerge
 from convoy.rules.people import RebaseWork, ReviseTask
 from convoy.rules.starting import StartTask
@@ -166,7 +166,7 @@ def test_a_revision_starts_nowhere_else_and_does_not_lose_the_work() -> None:
     nothing = AcceptNothing(convoy=NAME, task=1, attempt=2)
 
     assert refused(rules, nothing) == "task 1 has work that must be changed"
-    rules.do(RefuseWork(convoy=NAME, task=1, attempt=2, cause="failed", why="no"))
+    rules.refused(1)
     assert rules.task(1).earlier is not None
 
 

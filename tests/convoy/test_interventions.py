@@ -17,7 +17,6 @@ from convoy.model.state import LATELY_MS, State
 from convoy.owed import Call
 from convoy.owed.sessions import TOO_MANY
 from convoy.rules import people
-from convoy.rules.ending import RefuseWork
 from convoy.rules.landing import FailMerge
 from convoy.views.interventions import (
     SLACK_S,
@@ -27,7 +26,7 @@ from convoy.views.interventions import (
 )
 from tests.convoy.room import due
 from tests.convoy.stories import STORIES
-from tests.world.rules import NAME, Rules, made, sha, spec
+from tests.world.rules import NAME, Rules, sha, spec
 
 
 def kinds(rules: Rules, now: int | None = None) -> list[str]:
@@ -243,10 +242,7 @@ def planned(**given: object) -> Rules:
 
 def failed(rules: Rules, number: int) -> Rules:
     """Let the task's only attempt fail."""
-    refuse = made(
-        RefuseWork, task=number, attempt=rules.task(number).started + 1, cause="failed"
-    )
-    return rules.started(number).do(refuse)
+    return rules.started(number).refused(number)
 
 
 def called(rules: Rules) -> list[str]:

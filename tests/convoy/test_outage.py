@@ -12,7 +12,6 @@ from convoy.model.session_result import (
 )
 from convoy.owed import Begin, Pause
 from convoy.owed.sessions import TOO_MANY
-from convoy.rules.ending import RefuseWork
 from convoy.rules.starting import StartTask
 from tests.convoy.room import begins, due
 from tests.world.rules import NAME, Rules, made, sha, spec
@@ -20,22 +19,13 @@ from tests.world.rules import NAME, Rules, made, sha, spec
 WHY = "The vendor's rate limit was reached: too many requests."
 
 
-def outage(rules: Rules, attempt: int, asked_s: float = 0.0) -> Rules:
-    """End attempt `attempt` of task 1 by an outage."""
-    return rules.do(
-        made(
-            RefuseWork,
-            attempt=attempt,
-            cause="outage",
-            why=WHY,
-            now=rules.now,
-            asked_s=asked_s,
-        )
-    )
+def outage(rules: Rules, asked_s: float = 0.0) -> Rules:
+    """End the running attempt of task 1 by an outage."""
+    return rules.refused(1, "outage", why=WHY, now=rules.now, asked_s=asked_s)
 
 
 def limited(asked_s: float = 0.0) -> Rules:
-    return outage(Rules().planned(spec(1)).started(1), 1, asked_s)
+    return outage(Rules().planned(spec(1)).started(1), asked_s)
 
 
 def start(now: int) -> StartTask:
@@ -58,7 +48,7 @@ def test_it_spends_no_attempt_and_tells_the_next_one_nothing() -> None:
 
     rules = limited()  # another end forgets the outages
     rules.now = rules.task(1).not_before
-    rules.started(1).do(made(RefuseWork, attempt=2, cause="failed", why="It crashed."))
+    rules.started(1).refused(1)
     task = rules.task(1)
     assert (task.outages, task.not_before, task.spent) == (0, 0, 1)
 
@@ -80,7 +70,7 @@ def test_the_task_waits_its_time_in_the_plan_and_in_the_rules() -> None:
 def test_its_slot_is_not_given_to_another_task_until_it_has_waited() -> None:
     engines = {"default": EngineSpec(type="shell", args=("true",), max_sessions=1)}
     rules = Rules().planned(spec(1), spec(2), engines=engines).started(1)
-    until = outage(rules, 1, asked_s=60).task(1).not_before
+    until = outage(rules, asked_s=60).task(1).not_before
 
     assert not starts(rules, until - 1)
     assert starts(rules, until)
@@ -91,9 +81,9 @@ def test_its_slot_is_not_given_to_another_task_until_it_has_waited() -> None:
 
 def test_outages_without_end_come_to_a_person_who_may_try_again() -> None:
     rules = limited()
-    for attempt in range(2, OUTAGES_MOST + 2):
+    for _ in range(OUTAGES_MOST):
         rules.now = max(rules.now, rules.task(1).not_before)
-        outage(rules.started(1), attempt)
+        outage(rules.started(1))
 
     task = rules.task(1)
     assert (task.state, task.started) == ("blocked", OUTAGES_MOST + 1)
@@ -128,14 +118,7 @@ def failing(times: int, attempts: int = 9) -> Rules:
     """Let the first task's attempts fail so often in a row."""
     rules = Rules().planned(spec(1), spec(2), attempts=attempts, failures=3)
     for _ in range(times):
-        rules.started(1).do(
-            made(
-                RefuseWork,
-                attempt=rules.task(1).started,
-                cause="failed",
-                why="the model knows no such key",
-            )
-        )
+        rules.started(1).refused(1, why="the model knows no such key")
     return rules
 
 

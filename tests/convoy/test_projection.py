@@ -49,7 +49,9 @@ def test_labels_and_whether_it_is_closed_are_true_after_every_fact(tell: Story) 
         written += events
         issues = projected(written)
         for convoy in state.convoys.values():
-            known = {ids.convoy_issue(NAME): ("convoy", convoy.state, convoy.ended)}
+            known: dict[bytes, tuple[str, str, bool]] = {
+                ids.convoy_issue(NAME): ("convoy", convoy.state, convoy.ended)
+            }
             for task in convoy.tasks:
                 number = ids.task_issue(NAME, task.number)
                 known[number] = ("task", task.state, task.settled)

@@ -7,7 +7,7 @@ from convoy.events import Refusal, decided
 from convoy.events.people_events import ApprovePlan
 from convoy.events.plan_events import ConvoyReplanned, TaskRewritten
 from convoy.model.records import Wait
-from convoy.rules.ending import AcceptNothing, RefuseWork
+from convoy.rules.ending import AcceptNothing
 from convoy.rules.people import DropTask, uncalled
 from convoy.rules.plan_changes import AddTask, PartTask
 from convoy.views.interventions import interventions
@@ -72,7 +72,7 @@ def test_parts_that_are_no_plan_are_refused(parts: tuple[object, ...]) -> None:
 
 def test_a_split_that_an_older_brat_began_is_dropped_and_a_person_is_asked() -> None:
     rules = Rules().planned(spec(1), attempts=1).started(1)
-    rules.do(made(RefuseWork, cause="refused", why="Too big."))
+    rules.refused(1, "refused")
     split = spec(2, kind="split", on=(1,))
     rules.do(AddTask(convoy=NAME, spec=split, by="the mayor")).started(2)
 

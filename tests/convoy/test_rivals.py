@@ -10,7 +10,7 @@ from convoy.kinds import kept_by_tasks
 from convoy.kinds.rivals import NONE_LEFT, smallest
 from convoy.model.work import LOST_MOST
 from convoy.owed import Action, LookAgain, Note, Prove, Reject, Stall, Try
-from convoy.rules.ending import AcceptNothing, MakeChoice, RefuseWork
+from convoy.rules.ending import AcceptNothing, MakeChoice
 from convoy.rules.landing import (
     AttemptMerge,
     DoubtMerge,
@@ -176,9 +176,7 @@ def test_where_none_is_left_a_person_is_called_once_and_may_let_one_try_again() 
 
 def test_what_no_judge_can_say_the_rule_says() -> None:
     rules = green(begun(attempts=2), 1, 2, 3).started(4)
-    rules.do(
-        RefuseWork(convoy=NAME, task=4, attempt=1, cause="refused", why="No JSON.")
-    )
+    rules.refused(4, "refused")
     assert rules.task(4).state == "queued"
     rules.started(4).lost(4)
 

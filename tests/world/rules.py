@@ -19,7 +19,7 @@ from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Attempt
 from convoy.owed import Action, Note
 from convoy.planner import sub_issues
-from convoy.rules.ending import AcceptWork, LoseSession
+from convoy.rules.ending import AcceptWork, LoseSession, RefuseWork
 from convoy.rules.landing import (
     AttemptMerge,
     LandMerge,
@@ -216,6 +216,11 @@ class Rules:
         return self.do(
             made(LoseSession, task=number, attempt=attempt, cause="lost", why=why)
         )
+
+    def refused(self, number: int, cause: str = "failed", **more: object) -> "Rules":
+        """Refuse what the running attempt came to."""
+        given = {"task": number, "attempt": self.task(number).started, "cause": cause}
+        return self.do(made(RefuseWork, **given, **more))
 
     def blocked(self, number: int, why: str) -> "Rules":
         return self.do(BlockTask(convoy=NAME, task=number, why=why))
