@@ -4,19 +4,13 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from convoy.events import hold_events, people_events, target_events
+from convoy.events import hold_events, people_events, plan_events, target_events
 from convoy.events.forge_actions import (
     ActionDone,
     Answer,
     ItemSetAside,
     ItemTakenUp,
     RequestIgnored,
-)
-from convoy.events.plan_events import (
-    ConvoyRanked,
-    ConvoyReplanned,
-    SettingsTaken,
-    TaskNoted,
 )
 from convoy.model import ids
 from convoy.model.ids import convoy_item, look_item, task_item
@@ -98,7 +92,7 @@ def reshaped() -> Rules:
     rules = Rules().do(requested(settings=settings(planner="default", approve="plan")))
     first = (spec(1), spec(2))
     rules.do(_planning(rules, "1"), _planned(1, *first))
-    rules.do(ConvoyReplanned(convoy=NAME, by="bea", text="Smaller steps."))
+    rules.do(plan_events.ConvoyReplanned(convoy=NAME, by="bea", text="Smaller steps."))
     second = (spec(3), spec(4), spec(5, after=(4,)), spec(6))
     rules.do(_planning(rules, "2"), _planned(2, *second))
     parts = (spec(7, part_of=6), spec(8, part_of=6))
@@ -136,9 +130,11 @@ def steered() -> Rules:
                 ReviewThread(comment=5, path="a.py", line=2, by="bea", says="0f"),
             ),
         ),
-        ConvoyRanked(convoy=NAME, priority=0, by="bea"),
+        plan_events.ConvoyRanked(convoy=NAME, priority=0, by="bea"),
         people_events.ApprovePlan(convoy=NAME, by="ann"),
-        SettingsTaken(convoy=NAME, settings=settings(engines=engines, failures=9)),
+        plan_events.SettingsTaken(
+            convoy=NAME, settings=settings(engines=engines, failures=9)
+        ),
         hold_events.WorkHeld(convoy=NAME, task=0, label="brat:hold"),
         hold_events.WorkReleased(convoy=NAME, task=0),
         people_events.RepositoryPaused(by="bea"),
@@ -147,7 +143,9 @@ def steered() -> Rules:
         RequestIgnored(by="eve", sign="answer:review/10"),
     )
     notes, shared = ("Names are kept.",), ("LANG=C",)
-    noted = TaskNoted(convoy=NAME, task=1, attempt=1, notes=notes, shared=shared)
+    noted = plan_events.TaskNoted(
+        convoy=NAME, task=1, attempt=1, notes=notes, shared=shared
+    )
     rules.started(1).do(noted)
     rules.do(
         people_events.TaskTold(convoy=NAME, task=1, by="bea", text="The short ones."),

@@ -31,7 +31,7 @@ from convoy.rules.landing import AttemptMerge, FailMerge
 from convoy.rules.people import BlockTask
 from convoy.rules.starting import StartTask
 from convoy.rules.verdict import Checks, CiVerdict, Observed, Run
-from tests.convoy.room import BASE, GREEN, due
+from tests.convoy.room import BASE, GREEN, due, in_review
 from tests.world.rules import (
     ACTOR,
     NAME,
@@ -61,14 +61,6 @@ def owed(rules: Rules, **seen: object) -> list[Action]:
 
 def numbers(actions: Sequence[object]) -> list[int]:
     return [action.task for action in actions if isinstance(action, Begin)]
-
-
-def in_review(*given: int, **options: object) -> Rules:
-    """Return rules with accepted work of these tasks: task n has commit nnn..."""
-    rules = Rules().planned(*(spec(n) for n in given), **options)
-    for number in given:
-        rules.started(number).accepted(number, sha(str(number)))
-    return rules
 
 
 def test_ready_tasks_begin_at_the_tip_of_the_convoys_branch() -> None:

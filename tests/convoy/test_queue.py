@@ -8,19 +8,11 @@ from convoy.events.forge_actions import ActionDone
 from convoy.rules import landing
 from convoy.rules.starting import blocking_leases, moment
 from convoy.rules.target import FailSync
-from tests.convoy.room import why
+from tests.convoy.room import in_review, why
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, sha, spec
 
 TIP = sha("0")
-
-
-def waiting(*numbers: int) -> Rules:
-    """Return rules with accepted work of these tasks: task n has commit nnn..."""
-    rules = Rules().planned(*(spec(n) for n in numbers))
-    for number in numbers:
-        rules.started(number).accepted(number, sha(str(number)))
-    return rules
 
 
 def test_leases_on_a_folder_keep_out_what_is_in_it() -> None:
@@ -54,7 +46,7 @@ def test_what_was_accepted_first_merges_first() -> None:
 
 
 def test_each_candidate_stands_on_the_one_ahead() -> None:
-    rules = waiting(1, 2, 3).offered(1, sha("a"), TIP).offered(2, sha("b"), sha("a"))
+    rules = in_review(1, 2, 3).offered(1, sha("a"), TIP).offered(2, sha("b"), sha("a"))
 
     queue = landing.chain(rules.convoy, TIP)
 
@@ -68,7 +60,7 @@ def test_each_candidate_stands_on_the_one_ahead() -> None:
 
 
 def test_only_the_window_is_built() -> None:
-    convoy = waiting(*range(1, 6)).convoy
+    convoy = in_review(*range(1, 6)).convoy
     convoy = replace(convoy, settings=replace(convoy.settings, max_parallel=3))
 
     queue = landing.chain(convoy, TIP)
@@ -77,7 +69,7 @@ def test_only_the_window_is_built() -> None:
 
 
 def test_open_candidates_are_those_of_tasks_and_of_the_convoy() -> None:
-    rules = waiting(1, 2).offered(1, sha("a"), TIP)
+    rules = in_review(1, 2).offered(1, sha("a"), TIP)
     assert [one.commit for one in landing.open_candidates(rules.convoy)] == [sha("a")]
     rules.landed_as(1, sha("a"))
     rules.dropped(2)

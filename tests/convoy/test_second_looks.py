@@ -9,7 +9,7 @@ from convoy.owed.landings import merges
 from convoy.rules.landing import ClearMerge, DoubtMerge, FailMerge
 from convoy.rules.people import BlockTask
 from convoy.rules.verdict import Check, Checks, Observed, judge
-from tests.convoy.room import BASE
+from tests.convoy.room import BASE, in_review
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, commands, open_pulls, sha, spec
 
@@ -20,11 +20,7 @@ STOPPED = Checks(verdict="lost", names=("unit",), failed=("unit",), text="stoppe
 
 
 def waiting(*numbers: int) -> Rules:
-    """Return rules with accepted work of these tasks."""
-    rules = Rules().planned(*map(spec, numbers), strategy="merge")
-    for number in numbers:
-        rules.started(number).accepted(number, sha(str(number)), f"{number}.py")
-    return rules
+    return in_review(*numbers, strategy="merge")
 
 
 def due(rules: Rules, tip: str = "", **seen: Checks) -> list[owed.Action]:

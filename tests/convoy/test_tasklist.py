@@ -5,14 +5,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
+from convoy.model import task_graph
 from convoy.model.records import TaskSpec
-from convoy.model.task_graph import (
-    declared_need,
-    declared_path,
-    find_cycle,
-    order,
-    renumbered,
-)
 from convoy.planner.tasklist import Plan, PlanError, plan, plan_remarks
 from convoy.text import TEXT_CHARS, clean
 from tests.world.cases import looped
@@ -341,8 +335,8 @@ def test_any_issue_is_planned_or_refused_in_one_sentence(title: str, text: str) 
 
     numbers = [task.number for task in tasks]
     assert numbers == sorted(set(numbers))
-    assert find_cycle({task.number: task.after for task in tasks}) is None
-    assert sorted(order(tasks)) == numbers
+    assert task_graph.find_cycle({task.number: task.after for task in tasks}) is None
+    assert sorted(task_graph.order(tasks)) == numbers
     for task in tasks:
         assert set(task.after) < set(numbers) or not task.after
         assert task.engine in ENGINES
@@ -350,8 +344,12 @@ def test_any_issue_is_planned_or_refused_in_one_sentence(title: str, text: str) 
         assert 0 < len(task.instructions) <= 20_000
         assert task.title == clean(task.title)
         assert task.instructions == clean(task.instructions)
-        assert list(task.paths) == [declared_path(path) for path in task.paths]
-        assert list(task.needs) == [declared_need(need) for need in task.needs]
+        assert list(task.paths) == [
+            task_graph.declared_path(path) for path in task.paths
+        ]
+        assert list(task.needs) == [
+            task_graph.declared_need(need) for need in task.needs
+        ]
         task.instructions.encode()
 
 
@@ -404,12 +402,12 @@ def test_at_no_time_more_are_free_than_a_wave_has_and_no_order_is_turned_round()
         assert 1 <= len(free) <= 3
         merged.add(max(free))
 
-    assert order(tasks).index(7) < order(tasks).index(1)
+    assert task_graph.order(tasks).index(7) < task_graph.order(tasks).index(1)
 
 
 def test_waves_are_said_and_keep_their_tasks_when_numbers_move() -> None:
     text = "- [ ] a\n- [ ] b\n- [x] c\n- [ ] d"
-    [*_, last] = renumbered(plan("x", text, ONE, 2), 10)
+    [*_, last] = task_graph.renumbered(plan("x", text, ONE, 2), 10)
     assert not any(t.waits for t in plan("x", "- [ ] a\n- [ ] b", ONE, 2))
 
     assert (last.number, last.after, last.waits[0].on) == (14, (11,), 11)

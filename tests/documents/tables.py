@@ -10,14 +10,7 @@ from ruamel.yaml import YAML
 from bot.forge.app_auth import RIGHTS
 from bot.requests.verb_table import BY_CONVOY_WORD, BY_TASK_WORD
 from brat.commands.mcp_server import TOOLS, Tool
-from convoy.config import (
-    ConfigError,
-    Node,
-    allowed_words,
-    load,
-    schema,
-    schema_keys,
-)
+from convoy import config
 from convoy.config.keys import SECONDS
 from convoy.patterns import BUILT_IN, PatternError, built_in_pattern, template
 from convoy.text import spoken_duration
@@ -66,21 +59,21 @@ def permissions() -> str:
 
 
 def schema_text() -> str:
-    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(config.schema(), indent=2, ensure_ascii=False) + "\n"
 
 
 def keys() -> str:
     rows = (
         (
-            *(f"`{key}`", _of_key(node), allowed_words(node)),
+            *(f"`{key}`", _of_key(node), config.allowed_words(node)),
             " ".join(node["description"].split()),
         )
-        for key, node in schema_keys(schema())
+        for key, node in config.schema_keys(config.schema())
     )
     return table(("key", "default", "allowed", "meaning"), rows)
 
 
-def _of_key(node: Node) -> str:
+def _of_key(node: config.Node) -> str:
     value = node.get("default")
     if value is None:
         return "none"
@@ -91,11 +84,11 @@ def _of_key(node: Node) -> str:
 
 def faulty_configuration() -> str:
     try:
-        load(
+        config.load(
             'engine.tests.type = "aidr"\nrefinery.stratgy = "squash"',
             source=".brat/config.toml",
         )
-    except ConfigError as error:
+    except config.ConfigError as error:
         return f"```\n{error}\n```\n"
     raise AssertionError("the sample has no fault")
 
