@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
-from convoy.config import WINDOW_MS, Config, ConfigError, due, load, schema
+from convoy.config import WINDOW_MS, ConfigError, due, load, schema
 from convoy.config.keys import FORMER_KEYS
 from convoy.model.ids import HOUR_MS
 from convoy.model.records import EngineSpec, Gate, Limits, Price, Settings
@@ -78,16 +78,6 @@ def faults(text: str) -> str:
         load(text, source=".brat/config.toml")
     assert str(caught.value) == "\n".join(caught.value.faults)
     return str(caught.value)
-
-
-def test_an_empty_file_gives_the_defaults() -> None:
-    config = load("", source="x")
-
-    assert config == Config()
-    assert config.settings() == Settings(
-        engines={"default": EngineSpec(type="claude-code")}, max_parallel=8
-    )
-    assert config.ci.command == ()
 
 
 def test_the_known_example_is_valid_as_it_stands() -> None:

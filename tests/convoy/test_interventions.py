@@ -11,7 +11,6 @@ from bot.text.slash_commands import SlashCommand, slash_commands
 from brat.commands.command_line import command_line
 from convoy.events import Command, hold_events, people_events
 from convoy.events.forge_actions import ActionDone, ItemSetAside
-from convoy.events.leases import TakeLease
 from convoy.model.ids import base_branch, issue_item, task_item
 from convoy.model.state import LATELY_MS, State
 from convoy.owed import Call
@@ -66,10 +65,7 @@ def test_a_session_is_stuck_only_after_its_deadline_and_some_slack() -> None:
 
 def test_a_persons_lease_that_keeps_a_task_waiting_is_shown() -> None:
     rules = Rules().planned(spec(1, paths=("src/",)), spec(2))
-    take = TakeLease(
-        resource="path:src/", holder="ann", nonce="n", ttl_s=60, now=rules.now
-    )
-    rules.do(take)
+    rules.locked("path:src/")
     [found] = interventions(rules.state, rules.now)
 
     assert found.kind == "lock_conflict"

@@ -3,7 +3,6 @@
 from msgspec.structs import replace
 
 from bot.text.pull_request_texts import task_pull_body
-from convoy.events.leases import TakeLease
 from convoy.events.people_events import ConvoyPaused
 from convoy.events.plan_events import TaskNoted
 from convoy.model.ids import SetAside
@@ -63,10 +62,7 @@ def test_all_that_keeps_a_task_waiting_is_said() -> None:
     rules = Rules().planned(
         spec(1, paths=("src/",)), spec(2, after=(1,)), max_sessions=1
     )
-    take = TakeLease(
-        resource="path:src/a.py", holder="ann", nonce="n", ttl_s=60, now=rules.now
-    )
-    rules.do(take, ConvoyPaused(convoy=NAME, by="ann"))
+    rules.locked("path:src/a.py").do(ConvoyPaused(convoy=NAME, by="ann"))
 
     assert why(rules, 1) == (
         "it is queued, not tried yet",

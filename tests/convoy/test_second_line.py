@@ -135,10 +135,7 @@ def test_a_name_is_taken_for_ever_and_an_end_is_an_end() -> None:
 
 
 def test_a_session_takes_the_place_of_what_has_run_out() -> None:
-    rules = Rules().planned(spec(1, paths=("src/a.py",)))
-    rules.do(
-        TakeLease(resource="path:src", holder="ann", nonce="n", now=rules.now, ttl_s=1)
-    )
+    rules = Rules().planned(spec(1, paths=("src/a.py",))).locked("path:src", 1)
     rules.now += 2_000
 
     assert list(rules.started(1).state.leases) == ["path:src/a.py"]

@@ -10,7 +10,7 @@ from convoy.answers.answering import FIND_OUT, report_brief
 from convoy.events import Command, Event, Refusal, decided
 from convoy.events.forge_actions import ActionDone
 from convoy.events.hold_events import BranchPushed, BranchTaken
-from convoy.events.leases import StartBot
+from convoy.events.leases import StartBot, TakeLease
 from convoy.events.plan_events import ConvoyRequested
 from convoy.log.record import fold, record
 from convoy.model import ids
@@ -261,6 +261,14 @@ class Rules:
     def landed_as(self, number: int, candidate: str) -> "Rules":
         return self.do(
             LandMerge(convoy=NAME, task=number, candidate=candidate, judged=("ci",))
+        )
+
+    def locked(self, resource: str, ttl_s: int = 60) -> "Rules":
+        """Let ann take a lease."""
+        return self.do(
+            TakeLease(
+                resource=resource, holder="ann", nonce="n", now=self.now, ttl_s=ttl_s
+            )
         )
 
     def pushed(self, commit: str) -> "Rules":
