@@ -4,7 +4,6 @@ from convoy.answers.answering import DIFF_CHARS, review_brief
 from convoy.events import Refusal
 from convoy.events.session_events import TaskStarted
 from convoy.rules.ending import AcceptReview
-from convoy.rules.landing import waiting_to_merge
 from convoy.rules.people import BlockTask, ReviseTask
 from convoy.rules.starting import StartTask
 from tests.world.rules import NAME, Rules, made, sha, spec
@@ -25,26 +24,22 @@ def found(
     return made(AcceptReview, task=2, attempt=attempt, verdict=verdict, text=text)
 
 
-def test_a_review_starts_when_there_is_work_and_on_that_commit() -> None:
-    rules = Rules().planned(spec(1), REVIEW)
+def test_a_review_starts_on_work_that_lands_with_it_when_it_is_approved() -> None:
+    rules = Rules().planned(spec(1), REVIEW, spec(3, after=(2,)))
     assert not rules.startable(2)
     assert rules.waits(2) == "the work of task 1"
 
     rules.started(1).accepted(1, sha("a"))
     assert rules.startable(2)
     assert rules.kept(1) == "the review by task 2"
-    assert waiting_to_merge(rules.convoy) == ()
+    assert rules.queue == []
     elsewhere = made(StartTask, task=2, session="", nonce="", now=rules.now)
     assert rules.ask(elsewhere) == Refusal(f"task 2 must start from {sha('a')}")
     rules.started(2, sha("a"))
     started = rules.noted(TaskStarted)[-1]
     assert (started.kind, started.base) == ("review", sha("a"))
 
-
-def test_work_that_is_approved_lands_and_the_review_with_it() -> None:
-    rules = begun().started(2, sha("a"))
     rules.do(found(rules, "approve"))
-
     assert not rules.startable(2)
     assert rules.waits(2) == "task 1 to land"
     rules.offered(1, sha("a"), sha("0")).landed_as(1, sha("a"))

@@ -56,6 +56,12 @@ def test_tests_are_shown_to_ci_as_they_are_and_to_nobody_else() -> None:
     assert owed(rules, "green") == [Reject(NAME, 1, sha("a"), NOT_RED)]
     assert not rules.startable(2)
 
+    rules.do(made(FailMerge, candidate=sha("a"), cause="changes", why=NOT_RED))
+    task = rules.task(1)
+    assert (task.state, task.notes) == ("queued", (NOT_RED,))
+    assert task.earlier is not None, "it is gone on from"
+    assert task.earlier.commit == sha("a")
+
 
 def test_code_starts_from_red_tests_is_measured_and_lands_with_them() -> None:
     rules = proven()
@@ -77,16 +83,6 @@ def test_code_starts_from_red_tests_is_measured_and_lands_with_them() -> None:
     assert rules.states == ["merged", "merged"]
     assert [task.landed for task in rules.convoy.tasks] == [None, sha("b")]
     assert f"pull:{NAME}/0" in rules.state.intents
-
-
-def test_tests_that_are_green_without_code_go_back_and_are_gone_on_from() -> None:
-    rules = written().offered(1, sha("a"), sha("0"))
-    rules.do(made(FailMerge, candidate=sha("a"), cause="changes", why=NOT_RED))
-
-    task = rules.task(1)
-    assert (task.state, task.notes) == ("queued", (NOT_RED,))
-    assert task.earlier is not None
-    assert task.earlier.commit == sha("a")
 
 
 def test_tests_never_land_alone_nor_unproven() -> None:
