@@ -55,10 +55,15 @@ def git(cwd: Path, *words: str, check: bool = True) -> str:
     return done.stdout.decode().strip()
 
 
-def commit(cwd: Path, text: str) -> None:
-    (cwd / "a.txt").write_text(text)
-    git(cwd, "add", "a.txt")
-    git(cwd, "commit", "--quiet", "--message", text)
+def shell(cwd: Path, line: str) -> None:
+    subprocess.run(("sh", "-c", line), cwd=cwd, env=CLEAN, check=True, timeout=60)
+
+
+def commit(cwd: Path, text: str, name: str = "a.txt") -> None:
+    (cwd / name).parent.mkdir(exist_ok=True)
+    (cwd / name).write_text(text)
+    git(cwd, "add", name)
+    git(cwd, "commit", "--quiet", "--message", text or name)
 
 
 @pytest.fixture
@@ -123,10 +128,7 @@ def test_a_clone_that_is_not_whole_is_named_with_the_command_that_makes_it_whole
 def test_a_configuration_that_a_sparse_checkout_hides_is_no_default(
     origin: Path,
 ) -> None:
-    (origin / ".brat").mkdir()
-    (origin / ".brat/config.toml").write_text('[ci]\ncommand = "true"\n')
-    git(origin, "add", ".brat")
-    git(origin, "commit", "--quiet", "--message", "Configure")
+    commit(origin, '[ci]\ncommand = "true"\n', ".brat/config.toml")
     where = cloned(origin, "--sparse")
 
     (said,) = lacks(where)
@@ -179,9 +181,7 @@ def test_names_of_objects_that_no_library_reads_are_said(tmp_path: Path) -> None
 
 
 def test_ci_stays_as_long_as_the_file_that_it_was_found_by(origin: Path) -> None:
-    (origin / "go.mod").touch()
-    git(origin, "add", "go.mod")
-    git(origin, "commit", "--quiet", "--message", "Test")
+    commit(origin, "", "go.mod")
     checkout, known = registered(origin)
     (origin / "Makefile").write_text("test:\n\ttrue\n")
     git(origin, "add", "Makefile")
@@ -236,10 +236,7 @@ def test_agents_start_from_the_branch_of_the_last_init_and_the_printed_line_work
         landed = landed_in(bare)
         for on in ("main", name):
             git(origin, "switch", "--quiet", on)
-            line = landed_line(checkout, known)
-            subprocess.run(
-                ("sh", "-c", line), cwd=origin, env=CLEAN, check=True, timeout=60
-            )
+            shell(origin, landed_line(checkout, known))
             assert git(origin, "rev-parse", f"refs/heads/{name}") == landed
 
 
@@ -286,8 +283,7 @@ def test_a_tag_with_the_branchs_name_is_not_what_is_brought(origin: Path) -> Non
 
     for on in ("--create=other", "main"):
         git(origin, "switch", "--quiet", on)
-        line = landed_line(checkout, known)
-        subprocess.run(("sh", "-c", line), cwd=origin, env=CLEAN, check=True)
+        shell(origin, landed_line(checkout, known))
         assert git(origin, "rev-parse", "refs/heads/main") == landed
         git(origin, "update-ref", "refs/heads/main", tip)
 
@@ -315,8 +311,7 @@ def test_a_linked_worktree_shares_what_brat_knows(origin: Path) -> None:
     assert "on the branch side, but agents start from main" in said
     assert f"run `cd {origin}`, or `brat init`" in said
     landed = landed_in(registrations.bare_path(linked.folder, known))
-    line = landed_line(linked, known)
-    subprocess.run(("sh", "-c", line), cwd=linked.top, env=CLEAN, check=True)
+    shell(linked.top, landed_line(linked, known))
     assert git(origin, "rev-parse", "HEAD") == landed
     git(origin, "branch", "--quiet", "--move", "main", "new")
     (said,) = map(str, branch_lacks(linked, known))
@@ -330,13 +325,11 @@ def test_a_git_folder_elsewhere_and_a_long_argument_are_no_hindrance(
 ) -> None:
     """A text of more bytes than a file's name may have is asked for as a file."""
     script, prompt = "echo b >> a.txt; " * 30, "/bin/" + "y" * 300
-    (origin / ".brat").mkdir()
-    (origin / ".brat/config.toml").write_text(
+    configured = (
         "[engine.default]\ntype = 'shell'\n"
         f"args = ['sh', '-c', '{script}', '{prompt}']\n[ci]\ncommand = 'true'\n"
     )
-    git(origin, "add", "--all")
-    git(origin, "commit", "--quiet", "--message", "three")
+    commit(origin, configured, ".brat/config.toml")
     where = cloned(origin, f"--separate-git-dir={origin.parent / 'elsewhere.git'}")
     (where / "sub").mkdir()
 

@@ -475,35 +475,32 @@ async def test_undo_names_merged_files_and_leaves_what_people_made(
 
 
 OURS = {"protected_branches": False, "custom_branch_policies": True}
-BRANCH_RULE = {"type": "branch_policy"}
+
+
+def environment(policy: object, *rules: str) -> Environment:
+    kinds = [{"type": rule} for rule in rules]
+    fields = {"deployment_branch_policy": policy, "protection_rules": kinds}
+    return Environment.model_validate({"name": "brat", **fields})
+
+
+OWN = environment(OURS, "branch_policy")
 
 
 @looped(
-    (None, [], [], "wanted"),
-    ((OURS, [BRANCH_RULE]), ["main"], ["BRAT_LOG_KEY"], "owed"),
-    ((OURS, []), [], [], "owed"),
-    ((None, []), [], [], "wanted"),
-    ((OURS, [BRANCH_RULE]), ["main", "x"], ["BRAT_LOG_KEY"], "by hand"),
-    ((OURS, [BRANCH_RULE]), ["main"], ["BRAT_LOG_KEY", "X"], "by hand"),
-    ((OURS, [{"type": "wait_timer"}]), ["main"], [], "wanted"),
+    (None, "", "", "wanted"),
+    (OWN, "main", "BRAT_LOG_KEY", "owed"),
+    (environment(OURS), "", "", "owed"),
+    (environment(None), "", "", "wanted"),
+    (OWN, "main x", "BRAT_LOG_KEY", "by hand"),
+    (OWN, "main", "BRAT_LOG_KEY X", "by hand"),
+    (environment(OURS, "wait_timer"), "main", "", "wanted"),
 )
 def test_undo_deletes_only_the_environment_that_setup_made(
-    known: tuple[object, list[object]] | None,
-    patterns: list[str],
-    secrets: list[str],
-    state: str,
+    known: Environment | None, patterns: str, secrets: str, state: str
 ) -> None:
-    environment = known and Environment.model_validate(
-        {
-            "name": "brat",
-            "deployment_branch_policy": known[0],
-            "protection_rules": known[1],
-        }
-    )
-    allowed = [Pattern(name=name) for name in patterns]
-
+    allowed = [Pattern(name=name) for name in patterns.split()]
     found = undo.planned_environment_undo(
-        environment or None, allowed, frozenset(secrets), "main"
+        known, allowed, frozenset(secrets.split()), "main"
     )
 
     assert found.state == state
