@@ -109,21 +109,18 @@ def test_it_does_not_overtake_several_that_are_being_judged() -> None:
     ]
 
 
-def test_red_alone_is_its_own() -> None:
-    rules = waiting(1, 2).offered(1, sha("a"), TIP)
-    red(rules, 2, "b", sha("a")).offered(2, sha("c"), TIP)
+def test_red_alone_is_its_own_but_not_on_a_tip_that_is_about_to_move() -> None:
+    def doubted() -> Rules:
+        return red(waiting(1, 2).offered(1, sha("a"), TIP), 2, "b", sha("a"))
 
+    rules = doubted().offered(2, sha("c"), TIP)
     assert due(rules, c=RED) == [owed.Reject(NAME, 2, sha("c"), "boom")]
     rules.do(
         FailMerge(convoy=NAME, task=2, candidate=sha("c"), cause="red", why="boom")
     )
     assert (rules.task(2).state, rules.task(2).cause) == ("queued", "red")
 
-
-def test_it_is_not_judged_on_a_tip_that_is_about_to_move() -> None:
-    rules = waiting(1, 2).offered(1, sha("a"), TIP)
-    red(rules, 2, "b", sha("a"))
-
+    rules = doubted()
     assert owed.Build(NAME, (2,), TIP) not in due(rules, a=GREEN)
     rules.landed_as(1, sha("a"))
     assert due(rules, sha("a")) == [owed.Build(NAME, (2,), sha("a"))]

@@ -23,7 +23,7 @@ The auth module signs tokens by hand.
 
   - paths: auth/middleware.py
   - needs: port:5432, service:mail
-- [ ] Write tests (after 1 and 3) engine: tests
+- [ ] Write tests (after 1 and 3) engine: tests accept: `pytest -q a.py && true`
 
 Do not touch the login page.
 """
@@ -53,6 +53,8 @@ def test_a_list_becomes_tasks_and_ticked_items_keep_their_number() -> None:
         (3, "Verify tokens in the middleware", (1,), "default"),
         (4, "Write tests", (1, 3), "tests"),
     ]
+    accepted = [t.acceptance for t in tasks]
+    assert accepted == ["", "", "pytest -q a.py && true"]
     assert [(t.paths, t.needs) for t in tasks] == [
         (("auth/tokens.py", "auth/keys/"), ()),
         (("auth/middleware.py",), ("port:5432", "service:mail")),
@@ -360,19 +362,6 @@ def test_cleaning_twice_is_cleaning_once(text: str) -> None:
     assert clean(once) == once
     assert "\r" not in once
     once.encode()
-
-
-# --- acceptance -----------------------------------------------------------------------
-
-
-def test_a_task_names_the_command_that_it_is_to_pass() -> None:
-    text = "- [ ] One paths: a.py accept: `pytest -q a.py && true`\n- [ ] Two\n"
-
-    one, two = plan("Do it", text, {"default"}, 9)
-
-    assert (one.title, one.paths) == ("One", ("a.py",))
-    assert one.acceptance == "pytest -q a.py && true"
-    assert not two.acceptance
 
 
 # --- a long list goes in waves --------------------------------------------------------
