@@ -1,5 +1,3 @@
-"""`brat bot`, typed: it serves until it is stopped."""
-
 import asyncio
 import json
 import signal

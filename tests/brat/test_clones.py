@@ -1,25 +1,38 @@
 """Clones as git makes them: agents start from each, or a sentence says what to do."""
 
+import asyncio
 import os
 import subprocess
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 from filelock import FileLock
 
 from brat.commands.init_repository import init
 from brat.doctor.checkup import check_up
+from brat.forge.resources.forge_records import Ci
 from brat.local.checkout_sync import CheckoutSync
+from brat.local.forge_process import ServeOptions, served
 from brat.local.local_mode import ci_of
 from brat.local.start_checks import branch_lacks, clone_lacks
 from brat.repository import registration as registrations
-from brat.repository.checkout import Checkout, find, landed_line
+from brat.repository.checkout import (
+    Checkout,
+    find,
+    landed_commands,
+    landed_line,
+    require_clean,
+)
+from brat.repository.registration import Registration, Source, register
 from brat.status.local_attention import here, stands_still
 from convoy.config import Config
 from convoy.model.state import State
 from grite.errors import BratError
 from tests.runner.job import CLEAN
+from tests.world.patience import patient
 from tests.world.program import ran
 from tests.world.rules import Rules, spec
 from tests.world.terminal import BRAT
@@ -42,10 +55,15 @@ def git(cwd: Path, *words: str, check: bool = True) -> str:
     return done.stdout.decode().strip()
 
 
-def commit(cwd: Path, text: str) -> None:
-    (cwd / "a.txt").write_text(text)
-    git(cwd, "add", "a.txt")
-    git(cwd, "commit", "--quiet", "--message", text)
+def shell(cwd: Path, line: str) -> None:
+    subprocess.run(("sh", "-c", line), cwd=cwd, env=CLEAN, check=True, timeout=60)
+
+
+def commit(cwd: Path, text: str, name: str = "a.txt") -> None:
+    (cwd / name).parent.mkdir(exist_ok=True)
+    (cwd / name).write_text(text)
+    git(cwd, "add", name)
+    git(cwd, "commit", "--quiet", "--message", text or name)
 
 
 @pytest.fixture
@@ -110,10 +128,7 @@ def test_a_clone_that_is_not_whole_is_named_with_the_command_that_makes_it_whole
 def test_a_configuration_that_a_sparse_checkout_hides_is_no_default(
     origin: Path,
 ) -> None:
-    (origin / ".brat").mkdir()
-    (origin / ".brat/config.toml").write_text('[ci]\ncommand = "true"\n')
-    git(origin, "add", ".brat")
-    git(origin, "commit", "--quiet", "--message", "Configure")
+    commit(origin, '[ci]\ncommand = "true"\n', ".brat/config.toml")
     where = cloned(origin, "--sparse")
 
     (said,) = lacks(where)
@@ -166,9 +181,7 @@ def test_names_of_objects_that_no_library_reads_are_said(tmp_path: Path) -> None
 
 
 def test_ci_stays_as_long_as_the_file_that_it_was_found_by(origin: Path) -> None:
-    (origin / "go.mod").touch()
-    git(origin, "add", "go.mod")
-    git(origin, "commit", "--quiet", "--message", "Test")
+    commit(origin, "", "go.mod")
     checkout, known = registered(origin)
     (origin / "Makefile").write_text("test:\n\ttrue\n")
     git(origin, "add", "Makefile")
@@ -223,10 +236,7 @@ def test_agents_start_from_the_branch_of_the_last_init_and_the_printed_line_work
         landed = landed_in(bare)
         for on in ("main", name):
             git(origin, "switch", "--quiet", on)
-            line = landed_line(checkout, known)
-            subprocess.run(
-                ("sh", "-c", line), cwd=origin, env=CLEAN, check=True, timeout=60
-            )
+            shell(origin, landed_line(checkout, known))
             assert git(origin, "rev-parse", f"refs/heads/{name}") == landed
 
 
@@ -273,8 +283,7 @@ def test_a_tag_with_the_branchs_name_is_not_what_is_brought(origin: Path) -> Non
 
     for on in ("--create=other", "main"):
         git(origin, "switch", "--quiet", on)
-        line = landed_line(checkout, known)
-        subprocess.run(("sh", "-c", line), cwd=origin, env=CLEAN, check=True)
+        shell(origin, landed_line(checkout, known))
         assert git(origin, "rev-parse", "refs/heads/main") == landed
         git(origin, "update-ref", "refs/heads/main", tip)
 
@@ -302,8 +311,7 @@ def test_a_linked_worktree_shares_what_brat_knows(origin: Path) -> None:
     assert "on the branch side, but agents start from main" in said
     assert f"run `cd {origin}`, or `brat init`" in said
     landed = landed_in(registrations.bare_path(linked.folder, known))
-    line = landed_line(linked, known)
-    subprocess.run(("sh", "-c", line), cwd=linked.top, env=CLEAN, check=True)
+    shell(linked.top, landed_line(linked, known))
     assert git(origin, "rev-parse", "HEAD") == landed
     git(origin, "branch", "--quiet", "--move", "main", "new")
     (said,) = map(str, branch_lacks(linked, known))
@@ -317,13 +325,11 @@ def test_a_git_folder_elsewhere_and_a_long_argument_are_no_hindrance(
 ) -> None:
     """A text of more bytes than a file's name may have is asked for as a file."""
     script, prompt = "echo b >> a.txt; " * 30, "/bin/" + "y" * 300
-    (origin / ".brat").mkdir()
-    (origin / ".brat/config.toml").write_text(
+    configured = (
         "[engine.default]\ntype = 'shell'\n"
         f"args = ['sh', '-c', '{script}', '{prompt}']\n[ci]\ncommand = 'true'\n"
     )
-    git(origin, "add", "--all")
-    git(origin, "commit", "--quiet", "--message", "three")
+    commit(origin, configured, ".brat/config.toml")
     where = cloned(origin, f"--separate-git-dir={origin.parent / 'elsewhere.git'}")
     (where / "sub").mkdir()
 
@@ -441,3 +447,99 @@ def test_a_checkout_of_another_user_is_used_where_the_persons_git_uses_it(
         (said,) = done.stderr.splitlines()
         assert f"git config --global --add safe.directory {origin}" in said
         assert done.returncode == 1
+
+
+# --- looking at a person's checkout changes nothing in it -----------------------------
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    git(tmp_path, "init", "--quiet", "--initial-branch=main")
+    for name in ("a.txt", "b c.txt", "ü.txt"):
+        (tmp_path / name).write_text("one\n")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "--quiet", "--message", "Begin")
+    return find(tmp_path)
+
+
+def source_of(checkout: Checkout) -> Source:
+    return Source(path=checkout.top, branch="main", name="app", person="ann")
+
+
+def test_what_differs_from_the_commit_is_changed_and_not_what_was_only_touched(
+    checkout: Checkout,
+) -> None:
+    index = checkout.top / ".git/index"
+    before = index.read_bytes()
+
+    for second in range(5):
+        os.utime(checkout.top / "a.txt", (second, second))
+        assert checkout.changed_files() == ()
+
+    assert index.read_bytes() == before
+    (checkout.top / "ü.txt").write_text("two\n")
+    (checkout.top / "a.txt").rename(checkout.top / "d.txt")
+    (checkout.top / "b c.txt").write_text("two\n")
+    git(checkout.top, "add", "b c.txt")
+    assert checkout.changed_files() == ("a.txt", "b c.txt", "ü.txt")
+
+
+def test_what_a_submodule_s_folder_holds_is_no_change(checkout: Checkout) -> None:
+    allowed = ("-c", "protocol.file.allow=always")
+    git(checkout.top, *allowed, "submodule", "--quiet", "add", "./", "sub")
+    git(checkout.top, "commit", "--quiet", "--message", "Add a submodule")
+    (checkout.top / "sub/a.txt").write_text("two\n")
+
+    assert checkout.changed_files() == ()
+
+    git(checkout.top / "sub", "commit", "--quiet", "--all", "--message", "Another")
+    with pytest.raises(BratError) as told:
+        require_clean(checkout)
+    assert str(told.value).endswith(
+        "(sub): agents start from commits, so first run `git submodule update -- sub`, "
+        "or commit the submodule's new commit"
+    )
+
+
+def test_of_two_first_commands_at_once_the_second_waits(checkout: Checkout) -> None:
+    begin = Barrier(2)
+
+    def first(_number: int) -> Registration:
+        begin.wait()
+        return register(checkout.folder, source_of(checkout))
+
+    with ThreadPoolExecutor(2) as threads:
+        one, other = threads.map(first, range(2))
+
+    assert one == other
+
+
+@pytest.mark.layer("landing")
+def test_of_two_starts_at_once_the_second_uses_the_first_s_forge(
+    checkout: Checkout,
+) -> None:
+    register(checkout.folder, source_of(checkout))
+    each_in_turn = Barrier(2, timeout=patient(20))
+
+    async def start() -> str:
+        each_in_turn.wait()
+        async with served(checkout.folder, ServeOptions(Ci(), {})) as forge:
+            each_in_turn.wait()
+            return forge.url
+
+    with ThreadPoolExecutor(2) as threads:
+        starts = [threads.submit(asyncio.run, start()) for _ in range(2)]
+
+    one, other = (each.result() for each in starts)
+    assert one == other
+
+
+def test_what_landed_is_taken_by_the_worktree_that_has_the_branch(
+    checkout: Checkout,
+) -> None:
+    known = register(checkout.folder, source_of(checkout))
+    git(checkout.top, "checkout", "--quiet", "-b", "mine")
+    git(checkout.top, "worktree", "add", "--quiet", ".home", "main")
+
+    for command in landed_commands(checkout, known):
+        subprocess.run(command, cwd=checkout.top, env=CLEAN, check=True)

@@ -1,5 +1,3 @@
-"""What `brat doctor` says of the machine."""
-
 from pathlib import Path
 
 import pytest

@@ -6,12 +6,14 @@ from pathlib import Path
 import pygit2
 import pytest
 
+from brat.doctor.checkup import GRACE_MS, repair
 from brat.repository.log_reader import CACHE, WORTH, Reader, verify
 from convoy.log import record as states
 from convoy.log.record import Reading, follow
 from convoy.model.state import Moment, State
-from grite import checkpoint
+from grite import checkpoint, lease
 from grite.errors import Missing, Rewritten
+from grite.lease import Lock
 from grite.remote import Remote, ensure_mirror
 from grite.wal import WAL_REF, Log
 from tests.brat.telling import NOW, Telling
@@ -160,35 +162,24 @@ def test_without_a_cache_a_reader_begins_at_a_checkpoint(
     assert (told.path / CACHE / "state.json").exists()
 
 
-def test_a_clone_without_history_is_read_from_its_checkpoint(
+def test_a_clone_without_history_is_read_from_its_checkpoint_or_says_what_to_do(
     told: Telling, tmp_path: Path
 ) -> None:
     told.mark()
     told.rules.started(1)
     told.tell()
-    clone = tmp_path / "clone.git"
+    clone, bare = tmp_path / "clone.git", tmp_path / "bare.git"
     ensure_mirror(clone)
     Remote(told.path.as_uri(), clone).fetch(["+refs/grite/*:refs/grite/*"], 2)
-
     assert Reader(clone).read() == truth(told)
 
-
-def test_a_clone_without_history_and_checkpoint_says_what_to_do(
-    told: Telling, tmp_path: Path
-) -> None:
-    told.rules.started(1)
-    told.tell()
-    clone = tmp_path / "clone.git"
-    ensure_mirror(clone)
-    Remote(told.path.as_uri(), clone).fetch([f"+{WAL_REF}:{WAL_REF}"], 1)
-
+    ensure_mirror(bare)
+    wal = f"+{WAL_REF}:{WAL_REF}"
+    Remote(told.path.as_uri(), bare).fetch([wal], 1)
     with pytest.raises(Missing, match="git fetch --unshallow origin"):
-        Reader(clone).read()
-
-    said(
-        clone, "fetch", "-q", "--unshallow", told.path.as_uri(), f"+{WAL_REF}:{WAL_REF}"
-    )
-    assert Reader(clone).read() == truth(told)
+        Reader(bare).read()
+    said(bare, "fetch", "-q", "--unshallow", told.path.as_uri(), wal)
+    assert Reader(bare).read() == truth(told)
 
 
 def test_a_bad_checkpoint_is_passed_over(told: Telling) -> None:
@@ -254,3 +245,65 @@ def test_a_log_that_was_rewound_is_refused(told: Telling) -> None:
         reader.read()
 
     assert reader.state == state
+
+
+# --- what is only a cache or a stale lock is put right; what is history stays ---------
+
+
+def refs(told: Telling) -> set[str]:
+    return set(pygit2.Repository(str(told.path)).listall_references())
+
+
+def locked(told: Telling, resource: str, expires_ms: int) -> str:
+    repo = pygit2.Repository(str(told.path))
+    lock = Lock(ACTOR, "n", expires_ms, resource)
+    made = lease.write(repo, lock, parent=None, at_ms=NOW)
+    said(told.path, "update-ref", lease.ref_of(resource), made)
+    return lease.ref_of(resource)
+
+
+def test_a_checkpoint_that_is_of_no_use_is_removed(told: Telling) -> None:
+    good, bad = told.mark(), checkpoint.ref_of(NOW + 1)
+    said(told.path, "update-ref", bad, commit(told.path, {"a": b"1"}))
+
+    (done,) = repair(told.path, NOW)
+
+    assert done.startswith(f"removed {bad}: it cannot be used: ")
+    assert refs(told) == {WAL_REF, good}
+    assert verify(told.path) == ()
+    assert repair(told.path, NOW) == ()
+
+
+def test_beside_a_log_that_is_gone_checkpoints_stay(told: Telling) -> None:
+    mark = told.mark()
+    said(told.path, "update-ref", "-d", WAL_REF)
+
+    assert repair(told.path, NOW) == ()
+
+    assert refs(told) == {mark}
+
+
+def test_stale_and_broken_locks_are_swept(told: Telling) -> None:
+    ran_out = locked(told, "path:a", NOW - GRACE_MS)
+    broken = lease.ref_of("path:b")
+    said(told.path, "update-ref", broken, commit(told.path, {"a": b"1"}))
+    held = locked(told, "path:c", NOW - GRACE_MS + 1)
+
+    done = repair(told.path, NOW)
+
+    assert {line.split()[1] for line in done} == {f"{ran_out}:", f"{broken}:"}
+    assert refs(told) == {WAL_REF, held}
+    assert repair(told.path, NOW) == ()
+
+
+def test_what_was_kept_and_cannot_be_used_is_made_again(told: Telling) -> None:
+    state = Reader(told.path).read()
+    file = told.path / CACHE / "state.json"
+    file.write_bytes(file.read_bytes()[:40])
+
+    (done,) = repair(told.path, NOW)
+
+    assert done.startswith("the log was read again in full: ")
+    reader = Reader(told.path)
+    assert (reader.read(), reader.notices) == (state, ())
+    assert repair(told.path, NOW) == ()

@@ -11,13 +11,11 @@ from convoy.log.record import fact_of
 from convoy.model.records import Usage
 from convoy.rules.ending import LoseSession
 from convoy.rules.landing import ClearMerge, DoubtMerge, FailMerge
-from convoy.rules.people import BlockTask
-from convoy.views.history import past_sessions
 from grite.event import CommentAdded
 from tests.world import browser as browsers
 from tests.world.browser import PROGRAM
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7 * 7 }}"
 
@@ -43,33 +41,12 @@ def eventful(title: str = "Rank roles right") -> Rules:
     rules.landed_as(2, sha("e")).started(3)
     usage = Usage(input_tokens=1000, output_tokens=10, usd=0.5)
     why = "its machine died"
-    lost = LoseSession(
-        convoy=NAME, task=3, attempt=1, cause="lost", why=why, usage=usage
-    )
-    return rules.do(lost).started(4).do(BlockTask(convoy=NAME, task=3, why=why))
+    lost = made(LoseSession, task=3, cause="lost", why=why, usage=usage)
+    return rules.do(lost).started(4).blocked(3, why)
 
 
 def told(rules: Rules) -> str:
     return page(rules.convoy, facts(rules), rules.now)
-
-
-def test_every_session_has_its_fate_and_its_reason() -> None:
-    rules = eventful()
-    found = past_sessions(NAME, facts(rules))
-
-    assert [(one.task, one.attempt, one.how) for one in found] == [
-        (1, 1, "landed"),
-        (2, 1, "sent back"),
-        (2, 2, "landed"),
-        (3, 1, "lost"),
-        (4, 1, "running"),
-    ]
-    assert [one.why for one in found if one.why] == [
-        "CI is red: Rank roles right",
-        "its machine died",
-    ]
-    assert found[0].judged == ("ci",)
-    assert [bool(one.landed) for one in found] == [True, False, True, False, False]
 
 
 def test_the_page_has_bars_graph_cost_and_success() -> None:

@@ -1,5 +1,3 @@
-"""What `brat why` says of a convoy, a task, a pull request and a task's wait."""
-
 import pytest
 
 from brat.commands.print_views import explained

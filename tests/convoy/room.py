@@ -4,10 +4,11 @@ from convoy.events import Command, Refusal
 from convoy.model import ids
 from convoy.owed import Action, Begin, Patience
 from convoy.owed.owed import owed_actions
-from convoy.rules.verdict import Observed
-from tests.world.rules import NAME, Rules, sha
+from convoy.rules.verdict import Checks, Observed
+from tests.world.rules import NAME, Rules, sha, spec
 
 BASE = ids.HEADS + ids.base_branch(NAME)
+GREEN = Checks(verdict="green", names=("ci",))
 
 
 def why(refused: object) -> str:
@@ -33,3 +34,11 @@ def due(
 def begins(rules: Rules, refs: dict[str, str] | None = None) -> list[Begin]:
     """Return what is to start."""
     return [each for each in due(rules, refs) if isinstance(each, Begin)]
+
+
+def in_review(*numbers: int, **options: object) -> Rules:
+    """Return rules with work of these tasks: of task n, commit nnn... in n.py."""
+    rules = Rules().planned(*map(spec, numbers), **options)
+    for number in numbers:
+        rules.started(number).accepted(number, sha(str(number)), f"{number}.py")
+    return rules

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from convoy.events import hold_events, people_events, plan_events, target_events
 from convoy.events.forge_actions import (
     ActionDone,
     Answer,
@@ -11,58 +12,11 @@ from convoy.events.forge_actions import (
     ItemTakenUp,
     RequestIgnored,
 )
-from convoy.events.hold_events import (
-    BaseDeleted,
-    BaseRestored,
-    BranchPushed,
-    BranchReturned,
-    BranchTaken,
-    CommentDeleted,
-    IssueClosed,
-    IssueReopened,
-    MergeRequested,
-    MergeWithdrawn,
-    WorkHeld,
-    WorkReleased,
-    WorkTakenBack,
-    WorkTakenOut,
-)
-from convoy.events.people_events import (
-    ApprovalVoided,
-    ApprovePlan,
-    ConvoyPaused,
-    ConvoyResumed,
-    RepositoryPaused,
-    RepositoryResumed,
-    TaskApproved,
-    TaskHeard,
-    TaskTold,
-)
-from convoy.events.plan_events import (
-    ConvoyRanked,
-    ConvoyReplanned,
-    SettingsTaken,
-    TaskNoted,
-)
-from convoy.events.target_events import (
-    LandingChosen,
-    LandingStalled,
-    LandingWaits,
-    PullMergedEarly,
-)
 from convoy.model import ids
 from convoy.model.ids import convoy_item, look_item, task_item
 from convoy.model.records import EngineSpec, Finding, Report, SubIssue, TaskSpec
 from convoy.model.work import Landing, ReviewThread
-from convoy.rules.ending import (
-    AcceptNothing,
-    AcceptReport,
-    AcceptReview,
-    AcceptWork,
-    LoseSession,
-    MakeChoice,
-    RefuseWork,
-)
+from convoy.rules import ending, people, plan_changes
 from convoy.rules.followed_list import (
     FinishKept,
     FollowList,
@@ -77,24 +31,6 @@ from convoy.rules.landing import (
     LandMerge,
     ProveWork,
 )
-from convoy.rules.people import (
-    BlockTask,
-    CallPeople,
-    DropTask,
-    FailConvoy,
-    NoteGoneIssue,
-    RaiseThreads,
-    RebaseWork,
-    RetryConvoy,
-    RetryTask,
-    ReviseTask,
-)
-from convoy.rules.plan_changes import (
-    AddTask,
-    AssignTask,
-    LinkTask,
-    PartTask,
-)
 from convoy.rules.plans import AllowPaths, PlanConvoy
 from convoy.rules.starting import StartTask
 from convoy.rules.target import AskForge, AttemptSync, FailSync, LandSync, NoteLanded
@@ -108,13 +44,13 @@ def landed_whole() -> Rules:
     rules = Rules().planned(spec(1, paths=("a.py",)), spec(2), spec(3))
     rules.do(
         ActionDone(key=f"comment:{NAME}", number=5),
-        CommentDeleted(convoy=NAME, comment=5),
+        hold_events.CommentDeleted(convoy=NAME, comment=5),
         ActionDone(key=f"comment:{NAME}/2", number=6),
         Answer(issue=7, comment=9, text="Task 2 is dropped.", by="ann", convoy=NAME),
     ).landed(1, sha("a"))
-    rules.do(DropTask(convoy=NAME, task=2, why="not wanted")).started(3)
+    rules.dropped(2, "not wanted").started(3)
     return rules.do(
-        AcceptNothing(convoy=NAME, task=3, attempt=1),
+        ending.AcceptNothing(convoy=NAME, task=3, attempt=1),
         ActionDone(key=f"pull:{NAME}/0", number=20),
         made(AttemptMerge, task=0, candidate=sha("a"), work=sha("a")),
         LandMerge(convoy=NAME, task=0, candidate=sha("a"), judged=("ci",)),
@@ -123,7 +59,7 @@ def landed_whole() -> Rules:
 
 def went_wrong() -> Rules:
     rules = Rules().planned(spec(1), spec(2), spec(4, after=(2,)), attempts=2)
-    rules.started(1).do(made(RefuseWork, cause="refused", why="a symlink"))
+    rules.started(1).do(made(ending.RefuseWork, cause="refused", why="a symlink"))
     rules.started(1).accepted(1, sha("a")).offered(1, sha("b"), sha("0"))
     rules.do(_red_on("b")).offered(1, sha("d"), sha("0"))
     rules.do(
@@ -132,14 +68,12 @@ def went_wrong() -> Rules:
     rules.started(2).accepted(2, sha("b"))
     rules.do(
         FailMerge(convoy=NAME, task=1, candidate=sha("c"), cause="red", why="red"),
-        RetryTask(convoy=NAME, task=1, by="ann"),
-        BlockTask(convoy=NAME, task=2, why="no CI"),
-        ConvoyPaused(convoy=NAME, by="ann"),
-        ConvoyResumed(convoy=NAME, by="ann"),
+        people.RetryTask(convoy=NAME, task=1, by="ann"),
+        people.BlockTask(convoy=NAME, task=2, why="no CI"),
+        people_events.ConvoyPaused(convoy=NAME, by="ann"),
+        people_events.ConvoyResumed(convoy=NAME, by="ann"),
     )
-    return rules.started(1).do(
-        LoseSession(convoy=NAME, task=1, attempt=3, cause="lost", why="it died")
-    )
+    return rules.started(1).lost(1)
 
 
 def _red_on(candidate: str) -> DoubtMerge:
@@ -150,7 +84,7 @@ def _red_on(candidate: str) -> DoubtMerge:
 
 
 def given_up() -> Rules:
-    return went_wrong().do(FailConvoy(convoy=NAME, why="cancelled by ann"))
+    return went_wrong().failed("cancelled by ann")
 
 
 def reshaped() -> Rules:
@@ -158,13 +92,13 @@ def reshaped() -> Rules:
     rules = Rules().do(requested(settings=settings(planner="default", approve="plan")))
     first = (spec(1), spec(2))
     rules.do(_planning(rules, "1"), _planned(1, *first))
-    rules.do(ConvoyReplanned(convoy=NAME, by="bea", text="Smaller steps."))
+    rules.do(plan_events.ConvoyReplanned(convoy=NAME, by="bea", text="Smaller steps."))
     second = (spec(3), spec(4), spec(5, after=(4,)), spec(6))
     rules.do(_planning(rules, "2"), _planned(2, *second))
     parts = (spec(7, part_of=6), spec(8, part_of=6))
     return rules.do(
-        PartTask(convoy=NAME, task=6, parts=parts, by="bea"),
-        ApprovePlan(convoy=NAME, by="ann"),
+        plan_changes.PartTask(convoy=NAME, task=6, parts=parts, by="bea"),
+        people_events.ApprovePlan(convoy=NAME, by="ann"),
     )
 
 
@@ -183,54 +117,60 @@ def steered() -> Rules:
         spec(1), spec(2), engines=engines, approve="plan", approvals=1
     )
     rules.do(
-        AddTask(convoy=NAME, spec=spec(3), by="bea"),
-        LinkTask(convoy=NAME, task=3, on=1, by="bea"),
+        plan_changes.AddTask(convoy=NAME, spec=spec(3), by="bea"),
+        plan_changes.LinkTask(convoy=NAME, task=3, on=1, by="bea"),
         AllowPaths(convoy=NAME, task=3, by="bea", path="CLAUDE.md"),
-        AssignTask(convoy=NAME, task=2, engine="docs", by="bea"),
-        TaskTold(convoy=NAME, task=1, by="bea", text="Keep the names."),
+        plan_changes.AssignTask(convoy=NAME, task=2, engine="docs", by="bea"),
+        people_events.TaskTold(convoy=NAME, task=1, by="bea", text="Keep the names."),
         made(
-            RaiseThreads,
+            people.RaiseThreads,
             by="bea",
             text="Say `2`.",
             threads=(
                 ReviewThread(comment=5, path="a.py", line=2, by="bea", says="0f"),
             ),
         ),
-        ConvoyRanked(convoy=NAME, priority=0, by="bea"),
-        ApprovePlan(convoy=NAME, by="ann"),
-        SettingsTaken(convoy=NAME, settings=settings(engines=engines, failures=9)),
-        WorkHeld(convoy=NAME, task=0, label="brat:hold"),
-        WorkReleased(convoy=NAME, task=0),
-        RepositoryPaused(by="bea"),
-        RepositoryResumed(by="ann"),
+        plan_events.ConvoyRanked(convoy=NAME, priority=0, by="bea"),
+        people_events.ApprovePlan(convoy=NAME, by="ann"),
+        plan_events.SettingsTaken(
+            convoy=NAME, settings=settings(engines=engines, failures=9)
+        ),
+        hold_events.WorkHeld(convoy=NAME, task=0, label="brat:hold"),
+        hold_events.WorkReleased(convoy=NAME, task=0),
+        people_events.RepositoryPaused(by="bea"),
+        people_events.RepositoryResumed(by="ann"),
         RequestIgnored(by="eve", comment=9),
         RequestIgnored(by="eve", sign="answer:review/10"),
     )
     notes, shared = ("Names are kept.",), ("LANG=C",)
-    noted = TaskNoted(convoy=NAME, task=1, attempt=1, notes=notes, shared=shared)
+    noted = plan_events.TaskNoted(
+        convoy=NAME, task=1, attempt=1, notes=notes, shared=shared
+    )
     rules.started(1).do(noted)
     rules.do(
-        TaskTold(convoy=NAME, task=1, by="bea", text="The short ones."),
-        TaskHeard(convoy=NAME, task=1, attempt=1, messages=1),
+        people_events.TaskTold(convoy=NAME, task=1, by="bea", text="The short ones."),
+        people_events.TaskHeard(convoy=NAME, task=1, attempt=1, messages=1),
     )
     rules.accepted(1, sha("a")).do(
         ActionDone(key=ids.thread_key(NAME, 1, 1, 5), number=6),
-        CallPeople(convoy=NAME, text="@ann This waits for a person.", now=1),
-        ReviseTask(convoy=NAME, task=1, by="bea", text="Name it better."),
+        people.CallPeople(convoy=NAME, text="@ann This waits for a person.", now=1),
+        people.ReviseTask(convoy=NAME, task=1, by="bea", text="Name it better."),
     )
     rules.started(1, sha("a")).accepted(1, sha("b")).pushed(sha("1")).do(
-        made(RebaseWork, old=sha("b"), commit=sha("c"), base=sha("1"), by="bea"),
-        MergeWithdrawn(convoy=NAME, task=1, by="bea"),
-        MergeRequested(convoy=NAME, task=1, by="bea"),
-        WorkTakenOut(convoy=NAME, task=1, gesture="closed", pull=11),
-        WorkTakenBack(convoy=NAME, task=1),
-        WorkTakenOut(convoy=NAME, task=1, gesture="closed", pull=11),
-        WorkTakenBack(convoy=NAME, task=1, by="bea"),
+        made(people.RebaseWork, old=sha("b"), commit=sha("c"), base=sha("1"), by="bea"),
+        hold_events.MergeWithdrawn(convoy=NAME, task=1, by="bea"),
+        hold_events.MergeRequested(convoy=NAME, task=1, by="bea"),
+        hold_events.WorkTakenOut(convoy=NAME, task=1, gesture="closed", pull=11),
+        hold_events.WorkTakenBack(convoy=NAME, task=1),
+        hold_events.WorkTakenOut(convoy=NAME, task=1, gesture="closed", pull=11),
+        hold_events.WorkTakenBack(convoy=NAME, task=1, by="bea"),
         ActionDone(key=f"pull:{NAME}/1", number=12),
-        TaskApproved(convoy=NAME, task=1, commit="ccccccc", by="eve"),
-        ApprovalVoided(convoy=NAME, task=1, by="eve", why="eve may not write"),
-        TaskApproved(convoy=NAME, task=1, commit="ccccccc", by="bea"),
-        TaskApproved(convoy=NAME, task=1, commit="ccccccc", by="cy"),
+        people_events.TaskApproved(convoy=NAME, task=1, commit="ccccccc", by="eve"),
+        people_events.ApprovalVoided(
+            convoy=NAME, task=1, by="eve", why="eve may not write"
+        ),
+        people_events.TaskApproved(convoy=NAME, task=1, commit="ccccccc", by="bea"),
+        people_events.TaskApproved(convoy=NAME, task=1, commit="ccccccc", by="cy"),
     )
     return rules.offered(1, sha("c"), sha("1"))
 
@@ -238,18 +178,23 @@ def steered() -> Rules:
 def ended_by_hand() -> Rules:
     """Tell of a convoy whose issue is closed, reopened, closed again and deleted."""
     rules = Rules().planned(spec(1), spec(2, after=(1,))).started(1)
-    rules.do(IssueClosed(convoy=NAME, issue=7), IssueReopened(convoy=NAME, issue=7))
-    rules.accepted(1, sha("a")).do(IssueClosed(convoy=NAME, issue=7))
     rules.do(
-        ConvoyResumed(convoy=NAME, by="ann"),
-        BaseDeleted(convoy=NAME),
-        BaseRestored(convoy=NAME),
-        BranchPushed(convoy=NAME, commit=sha("b"), files=("a.py",), faults=("No.",)),
-        BranchReturned(convoy=NAME),
-        BranchPushed(convoy=NAME, commit=sha("c")),
-        BranchTaken(convoy=NAME, commit=sha("c"), by="ann"),
+        hold_events.IssueClosed(convoy=NAME, issue=7),
+        hold_events.IssueReopened(convoy=NAME, issue=7),
     )
-    return rules.do(NoteGoneIssue(convoy=NAME, how="deleted"))
+    rules.accepted(1, sha("a")).do(hold_events.IssueClosed(convoy=NAME, issue=7))
+    rules.do(
+        people_events.ConvoyResumed(convoy=NAME, by="ann"),
+        hold_events.BaseDeleted(convoy=NAME),
+        hold_events.BaseRestored(convoy=NAME),
+        hold_events.BranchPushed(
+            convoy=NAME, commit=sha("b"), files=("a.py",), faults=("No.",)
+        ),
+        hold_events.BranchReturned(convoy=NAME),
+        hold_events.BranchPushed(convoy=NAME, commit=sha("c")),
+        hold_events.BranchTaken(convoy=NAME, commit=sha("c"), by="ann"),
+    )
+    return rules.do(people.NoteGoneIssue(convoy=NAME, how="deleted"))
 
 
 def found_out() -> Rules:
@@ -257,25 +202,27 @@ def found_out() -> Rules:
     rules = Rules().planned(spec(1, kind="scout"), spec(2, kind="report", after=(1,)))
     finding = Finding(title="A loop", detail="In it.", paths=("a.py",))
     report = Report(summary="It is slow.", findings=(finding,), open=("Why?",))
-    rules.started(1).do(AcceptReport(convoy=NAME, task=1, attempt=1, report=report))
+    rules.started(1).do(
+        ending.AcceptReport(convoy=NAME, task=1, attempt=1, report=report)
+    )
     rules.started(2)
-    return rules.do(AcceptReport(convoy=NAME, task=2, attempt=1, report=report))
+    return rules.do(ending.AcceptReport(convoy=NAME, task=2, attempt=1, report=report))
 
 
 def reviewed() -> Rules:
     """Tell of work that is looked at twice."""
     rules = Rules().planned(spec(1), spec(2, kind="review", on=(1,)))
     rules.started(1).accepted(1, sha("a")).started(2, sha("a"))
-    rules.do(made(AcceptReview, task=2, verdict="changes", text="Test it."))
+    rules.do(made(ending.AcceptReview, task=2, verdict="changes", text="Test it."))
     rules.started(1, sha("a")).accepted(1, sha("b")).started(2, sha("b"))
-    rules.do(AcceptReview(convoy=NAME, task=2, attempt=2, verdict="approve"))
+    rules.do(ending.AcceptReview(convoy=NAME, task=2, attempt=2, verdict="approve"))
     return rules.offered(1, sha("b"), sha("0")).landed_as(1, sha("b"))
 
 
 def tested_first() -> Rules:
     """Tell of tests that are seen red before there is code."""
     rules = Rules().planned(spec(1, kind="tests"), spec(2, on=(1,)))
-    rules.started(1).do(made(AcceptWork, commit=sha("a"), files=("test_a.py",)))
+    rules.started(1).do(made(ending.AcceptWork, commit=sha("a"), files=("test_a.py",)))
     rules.offered(1, sha("a"), sha("0"))
     rules.do(ProveWork(convoy=NAME, task=1, commit=sha("a"), judged=("ci",)))
     rules.started(2, sha("a")).accepted(2, sha("b")).offered(2, sha("b"), sha("0"))
@@ -292,7 +239,7 @@ def raced() -> Rules:
             made(ProveWork, task=number, commit=commit, judged=("ci",), lines=number)
         )
     rules.started(3).do(
-        MakeChoice(convoy=NAME, task=3, attempt=1, on=2, text="It is right.")
+        ending.MakeChoice(convoy=NAME, task=3, attempt=1, on=2, text="It is right.")
     )
     return rules.offered(2, sha("b"), sha("0")).landed_as(2, sha("b"))
 
@@ -312,15 +259,17 @@ def merged_by_the_forge() -> Rules:
     """Tell of a target that wants pull requests, and of a review that was missing."""
     rules = Rules().planned(spec(1))
     landing = Landing(way="merge", reviews=1)
-    rules.do(LandingChosen(convoy=NAME, landing=landing)).landed(1, sha("a"))
+    rules.do(target_events.LandingChosen(convoy=NAME, landing=landing)).landed(
+        1, sha("a")
+    )
     return rules.do(
         ActionDone(key=f"pull:{NAME}/0", number=20),
         made(AttemptMerge, task=0, candidate=sha("a"), work=sha("a")),
-        LandingWaits(convoy=NAME, why="1 approving review"),
-        LandingWaits(convoy=NAME, why=""),
+        target_events.LandingWaits(convoy=NAME, why="1 approving review"),
+        target_events.LandingWaits(convoy=NAME, why=""),
         AskForge(convoy=NAME, candidate=sha("a"), judged=("ci",)),
         ActionDone(key=ids.landing_key(NAME, sha("a")), number=20),
-        PullMergedEarly(convoy=NAME, pull=20),
+        target_events.PullMergedEarly(convoy=NAME, pull=20),
         ActionDone(key=f"pull:{NAME}/0", number=21),
         NoteLanded(convoy=NAME, commit=sha("b"), judged=("ci",)),
     )
@@ -348,8 +297,8 @@ def synced() -> Rules:
     rules.do(whole).landed_as(3, sha("7"))
     rules.do(
         replace(clean, candidate=sha("8"), base=sha("7"), target=sha("3")),
-        LandingStalled(convoy=NAME, why="no check has reported"),
-        RetryConvoy(convoy=NAME, by="ann"),
+        target_events.LandingStalled(convoy=NAME, why="no check has reported"),
+        people.RetryConvoy(convoy=NAME, by="ann"),
     )
     return rules
 

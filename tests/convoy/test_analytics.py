@@ -1,10 +1,6 @@
-"""What became of changes, counted from the log's events."""
-
-from convoy.rules.ending import RefuseWork
-from convoy.rules.people import BlockTask, RetryTask
 from convoy.views.analytics import analytics, analytics_summary, stages_ms
 from convoy.views.history import ChangeHistory
-from tests.world.rules import NAME, Rules, made, sha, spec
+from tests.world.rules import NAME, Rules, sha, spec
 
 
 def told(rules: Rules) -> ChangeHistory:
@@ -39,8 +35,8 @@ def test_each_change_is_counted_once_with_its_stages() -> None:
 
 
 def test_a_change_that_went_back_is_no_first_try() -> None:
-    refused = made(RefuseWork, cause="refused", why="a symlink")
-    rules = Rules().planned(spec(1)).started(1).do(refused).landed(1, sha("a"))
+    rules = Rules().planned(spec(1)).started(1).refused(1, "refused")
+    rules.landed(1, sha("a"))
 
     found = analytics(told(rules))
 
@@ -49,9 +45,9 @@ def test_a_change_that_went_back_is_no_first_try() -> None:
 
 
 def test_a_persons_answer_is_timed() -> None:
-    rules = Rules().planned(spec(1)).do(BlockTask(convoy=NAME, task=1, why="no CI"))
+    rules = Rules().planned(spec(1)).blocked(1, "no CI")
     since = len(rules.facts)
-    history = told(rules.do(RetryTask(convoy=NAME, task=1, by="ann")))
+    history = told(rules.retried(1))
 
     (one,) = history.asked
 

@@ -8,17 +8,11 @@ from convoy.events.people_events import (
     TaskTold,
 )
 from convoy.gate import ci_files
+from convoy.rules import landing
 from convoy.rules.ending import AcceptWork
-from convoy.rules.landing import (
-    AttemptMerge,
-    LandMerge,
-    kept_from_landing,
-    waiting_to_merge,
-)
 from convoy.rules.people import ReviseTask
 from convoy.rules.turns import ANOTHER_APPROVAL
-from convoy.rules.verdict import Checks
-from tests.convoy.room import due, why
+from tests.convoy.room import GREEN, due, why
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, sha, spec, startable
 
@@ -55,17 +49,15 @@ def test_a_plan_waits_for_a_person_once_and_then_is_carried_out() -> None:
 
 def test_work_merges_when_enough_others_approve_it() -> None:
     rules = reviewed()
-    assert (
-        kept_from_landing(rules.convoy, rules.task(1)) == "2 more approvals of its work"
-    )
+    assert rules.kept(1) == "2 more approvals of its work"
 
     rules.do(approval("bea"))
-    assert not waiting_to_merge(rules.convoy)
+    assert not landing.waiting_to_merge(rules.convoy)
     rules.do(approval("cleo", "aaaaaaa"))
 
-    assert waiting_to_merge(rules.convoy) == (rules.task(1),)
+    assert landing.waiting_to_merge(rules.convoy) == (rules.task(1),)
     rules.offered(1, sha("a"), sha("0"))
-    rules.do(LandMerge(convoy=NAME, task=1, candidate=sha("a"), judged=("ci",)))
+    rules.landed_as(1, sha("a"))
 
 
 @looped("ann", "Ann")
@@ -92,20 +84,20 @@ def test_new_work_has_to_be_approved_anew() -> None:
     rules.started(1, sha("a")).accepted(1, sha("b"))
 
     assert rules.task(1).approved_by == ()
-    assert kept_from_landing(rules.convoy, rules.task(1))
+    assert rules.kept(1)
 
 
 def test_unapproved_work_has_no_candidate_and_does_not_land() -> None:
     rules = reviewed()
-    offer = made(AttemptMerge, candidate=sha("a"), work=sha("a"))
+    offer = made(landing.AttemptMerge, candidate=sha("a"), work=sha("a"))
     assert why(rules.ask(offer)) == "task 1 is waiting for 2 more approvals of its work"
 
     rules.do(approval("bea"), approval("cleo"), offer)
     rules.do(ApprovalVoided(convoy=NAME, task=1, by="cleo", why="cleo has left"))
 
-    land = LandMerge(convoy=NAME, task=1, candidate=sha("a"), judged=("ci",))
+    land = landing.LandMerge(convoy=NAME, task=1, candidate=sha("a"), judged=("ci",))
     assert "no longer the candidate" in why(rules.ask(land))
-    green = {sha("a"): Checks(verdict="green", names=("ci",))}
+    green = {sha("a"): GREEN}
     owed = due(rules, checks=green)
     assert {type(action).__name__ for action in owed} == {"Call", "Do", "Show"}
 
@@ -121,14 +113,14 @@ def with_ci_files(**given: object) -> Rules:
 
 def test_work_that_changes_what_judges_it_waits_for_a_person() -> None:
     rules = with_ci_files()
-    assert kept_from_landing(rules.convoy, rules.task(1)) == (
+    assert rules.kept(1) == (
         "an approval, because it changes what CI runs: .github/workflows/ci.yml"
     )
-    assert not waiting_to_merge(rules.convoy)
+    assert not landing.waiting_to_merge(rules.convoy)
 
     rules.do(approval("ann"))
 
-    assert waiting_to_merge(rules.convoy) == (rules.task(1),)
+    assert landing.waiting_to_merge(rules.convoy) == (rules.task(1),)
 
 
 def test_where_approvals_are_asked_for_who_asked_for_it_still_does_not_count() -> None:
@@ -143,11 +135,11 @@ def test_who_told_the_agents_what_to_do_is_not_the_only_one_who_approves() -> No
     told = TaskTold(convoy=NAME, task=1, by="Bea", text="Well.")
     rules = Rules().planned(spec(1), approvals=1).do(told)
     rules.started(1).accepted(1, sha("a")).do(approval("bea"))
-    assert kept_from_landing(rules.convoy, rules.task(1)) == ANOTHER_APPROVAL
+    assert rules.kept(1) == ANOTHER_APPROVAL
 
     rules.do(approval("cleo"))
 
-    assert kept_from_landing(rules.convoy, rules.task(1)) == ""
+    assert rules.kept(1) == ""
 
 
 def test_an_approval_of_a_commit_that_is_not_there_counts_for_nothing() -> None:

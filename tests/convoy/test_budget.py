@@ -9,8 +9,8 @@ from convoy.events.session_events import TaskStarted
 from convoy.model.records import Budget, EngineSpec, Estimate, Price, Usage
 from convoy.model.session_result import estimate_words
 from convoy.owed import Begin, MakePlan
-from convoy.rules.ending import AcceptNothing, AcceptWork, RefuseWork
-from convoy.rules.people import BlockTask, DeferTask, RetryTask
+from convoy.rules.ending import AcceptNothing, AcceptWork
+from convoy.rules.people import BlockTask, DeferTask
 from convoy.rules.plans import estimate
 from convoy.rules.starting import StartTask, moment
 from convoy.views.reasons import convoy_reasons, plan_waits, reasons, waits_for
@@ -36,15 +36,7 @@ def planned(**budget: float) -> Rules:
 
 
 def failed(rules: Rules, task: int, usd: float) -> Rules:
-    return rules.do(
-        made(
-            RefuseWork,
-            task=task,
-            attempt=rules.task(task).started,
-            cause="failed",
-            usage=Usage(usd=usd),
-        )
-    )
+    return rules.refused(task, usage=Usage(usd=usd))
 
 
 def owed(rules: Rules) -> dict[int, str]:
@@ -61,7 +53,7 @@ def test_a_task_that_has_spent_its_budget_is_blocked_and_others_start() -> None:
 
     why = SPENT.format("task", "1.00", "1.25")
     assert owed(rules) == {1: why, 2: ""}
-    said = reasons(rules.state, rules.convoy, rules.task(1), rules.now)
+    said = rules.reasons(1)
     assert f"it is waiting for a person: {why}" in said
     assert rules.ask(START) is not None
 
@@ -71,7 +63,7 @@ def test_a_convoy_that_has_spent_its_budget_starts_nothing() -> None:
 
     why = SPENT.format("convoy", "2.00", "2.00")
     assert owed(rules) == {1: why}
-    rules.do(BlockTask(convoy=NAME, task=1, why=why))
+    rules.blocked(1, why)
     assert owed(failed(rules, 2, 0.5)) == {2: why.replace("$2.00 so", "$2.50 so")}
     nothing = SPENT.format("convoy", "0.00", "0.00")
     assert owed(planned(convoy=0.0)) == {1: nothing, 2: nothing}
@@ -97,8 +89,8 @@ def test_an_attempt_may_use_no_more_than_is_left() -> None:
 
 def test_a_person_who_says_retry_pays_for_one_more_attempt() -> None:
     rules = failed(planned(task=1.0).started(1), 1, 1.0)
-    rules.do(BlockTask(convoy=NAME, task=1, why=owed(rules)[1]))
-    rules.do(RetryTask(convoy=NAME, task=1, by="ann"))
+    rules.blocked(1, owed(rules)[1])
+    rules.retried(1)
 
     assert owed(rules) == {1: "", 2: ""}
     assert owed(failed(rules.started(1), 1, 0.5))[1]
@@ -152,8 +144,8 @@ def test_all_spend_of_one_day_and_what_a_person_asks_for_starts_all_the_same() -
     assert (owed(rules), rules.state.day_usd) == ({}, 2.0)
 
     rules = failed(planned(day=1.0).started(1), 1, 1.0)
-    rules.do(BlockTask(convoy=NAME, task=1, why="look"))
-    rules.do(RetryTask(convoy=NAME, task=1, by="ann"))
+    rules.blocked(1, "look")
+    rules.retried(1)
 
     assert owed(rules) == {1: ""}
     assert deferred(rules).keys() == {2}
@@ -195,7 +187,7 @@ def test_without_money_for_a_plan_the_task_list_is_the_plan() -> None:
     why = SPENT.format("convoy", "0.00", "0.00")
     assert owed(rules) == {0: why}
 
-    rules.do(BlockTask(convoy=NAME, task=0, why=why))
+    rules.blocked(0, why)
 
     actions = due(rules)
     assert MakePlan(NAME) in [*actions]

@@ -1,5 +1,3 @@
-"""What a message makes a forge do, and that it does not any more."""
-
 from hypothesis import given, strategies as st
 
 from convoy.text import SIGNED_OFF, inert, squashed

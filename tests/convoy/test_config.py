@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
-from convoy.config import Config, ConfigError, load, schema
+from convoy.config import WINDOW_MS, ConfigError, due, load, schema
 from convoy.config.keys import FORMER_KEYS
+from convoy.model.ids import HOUR_MS
 from convoy.model.records import EngineSpec, Gate, Limits, Price, Settings
 from convoy.text import seconds_in, spoken_duration
 from tests.world.cases import looped
@@ -77,16 +78,6 @@ def faults(text: str) -> str:
         load(text, source=".brat/config.toml")
     assert str(caught.value) == "\n".join(caught.value.faults)
     return str(caught.value)
-
-
-def test_an_empty_file_gives_the_defaults() -> None:
-    config = load("", source="x")
-
-    assert config == Config()
-    assert config.settings() == Settings(
-        engines={"default": EngineSpec(type="claude-code")}, max_parallel=8
-    )
-    assert config.ci.command == ()
 
 
 def test_the_known_example_is_valid_as_it_stands() -> None:
@@ -258,33 +249,21 @@ max_files = 2026-01-01
     )
 
 
+NO_TOML = "this is not valid TOML: "
+
+
 @looped(
-    *{
-        "[refinery]\nstrategy = squash": ".brat/config.toml: line 2, column 12: this is not valid TOML: Invalid "
-        "value",
-        "a = 1\n\nb = [1,": ".brat/config.toml: line 3, column 8: this is not valid TOML: Invalid "
-        "value",
-        "[ci]\n[ci]": (
-            ".brat/config.toml: line 2, column 4: this is not valid TOML: Cannot "
-            "declare 'ci' twice"
-        ),
-        "a = "
-        + "["
-        * 2000: ".brat/config.toml: this is not valid TOML: it is nested too deeply",
-        "a = "
-        + "1"
-        * 9000: ".brat/config.toml: this is not valid TOML: a number in it is too long",
-        "\n"
-        + "a . 'b'." * 4000
-        + "c = 1": ".brat/config.toml: line 2: a key may have at most 32 parts",
-        "a = 1\n"
-        * 3001: ".brat/config.toml: it exceeds the limit of 3000 keys and values",
-        "a." * 50_000
-        + "b = 1": ".brat/config.toml: it exceeds the limit of 65536 characters",
-    }.items()
+    ("[refinery]\nstrategy = squash", f"line 2, column 12: {NO_TOML}Invalid value"),
+    ("a = 1\n\nb = [1,", f"line 3, column 8: {NO_TOML}Invalid value"),
+    ("[ci]\n[ci]", f"line 2, column 4: {NO_TOML}Cannot declare 'ci' twice"),
+    ("a = " + "[" * 2000, f"{NO_TOML}it is nested too deeply"),
+    ("a = " + "1" * 9000, f"{NO_TOML}a number in it is too long"),
+    ("\n" + "a . 'b'." * 4000 + "c = 1", "line 2: a key may have at most 32 parts"),
+    ("a = 1\n" * 3001, "it exceeds the limit of 3000 keys and values"),
+    ("a." * 50_000 + "b = 1", "it exceeds the limit of 65536 characters"),
 )
-def test_what_is_no_toml_is_told_with_its_place(text: str, line: str) -> None:
-    assert faults(text) == line
+def test_what_is_no_toml_is_told_with_its_place(text: str, told: str) -> None:
+    assert faults(text) == f".brat/config.toml: {told}"
 
 
 def test_many_faults_are_told_a_page_at_a_time() -> None:
@@ -362,14 +341,6 @@ def test_one_wrong_value_is_told(text: str, told: str) -> None:
     assert told in said
 
 
-def said(text: str) -> tuple[str, ...]:
-    try:
-        load(text, source="x").settings()
-    except ConfigError as error:
-        return error.faults
-    return ()
-
-
 SCALARS = st.one_of(
     st.text(max_size=8), st.integers(), st.booleans(), st.floats(), st.dates()
 )
@@ -423,7 +394,12 @@ def test_any_text_is_taken_or_refused_in_single_lines(text: str) -> None:
     else:
         begins = "x: "
 
-    for line in said(text):
+    faulty: tuple[str, ...] = ()
+    try:
+        load(text, source="x").settings()
+    except ConfigError as error:
+        faulty = error.faults
+    for line in faulty:
         assert line.startswith(begins)
         assert len(line.splitlines()) == 1
 
@@ -476,3 +452,43 @@ def test_a_plugin_that_plans_does_no_tasks() -> None:
     assert found.planner == "planner:by-folder"
     assert found.engines["planner:by-folder"].type == "planner:by-folder"
     assert [*found.workers] == ["default"]
+
+
+# --- when a schedule's time has come --------------------------------------------------
+
+
+NOON = 1_700_000_000_000
+words = st.from_regex(r"[a-z0-9][a-z0-9-]{0,9}", fullmatch=True)
+
+
+@given(words, words, st.integers(1, 500), st.integers(0, 2**42))
+def test_it_is_due_once_a_period_and_for_an_hour(
+    name: str, repository: str, hours: int, now: int
+) -> None:
+    def begun(at: int) -> set[int]:
+        return {each.begun for each in due({name: hours}, repository, at)}
+
+    period = hours * HOUR_MS
+    found = set[int]()
+    for at in range(now, now + period, HOUR_MS):
+        found |= begun(at)
+    assert len(found) in {1, 2}  # the second begins where the first look began
+    first = min(found)
+    assert begun(first) == begun(first + WINDOW_MS - 1) == {first}
+    if hours > 1:
+        assert begun(first + WINDOW_MS) == begun(first - 1) == set()
+    assert begun(first + period) == {first + period}
+
+
+def test_two_repositories_do_not_want_it_at_the_same_moment() -> None:
+    week = {"weekly": 168}
+    looks = [NOON + hour * HOUR_MS for hour in range(168)]
+
+    hours = {
+        next(at for at in looks if due(week, f"octo/r{number}", at))
+        for number in range(60)
+    }
+
+    assert len(hours) > 30
+    for at in looks:  # the case of a name does not matter
+        assert due(week, "Octo/App", at) == due(week, "octo/app", at)

@@ -1,22 +1,28 @@
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
 from msgspec.structs import replace
 
-from convoy.events.forge_actions import ActionDone
+from convoy.events.forge_actions import ActionDone, Answer
 from convoy.events.leases import StartBot
 from convoy.events.people_events import ConvoyPaused, ConvoyResumed
 from convoy.events.plan_events import SettingsTaken
+from convoy.kinds.rivals import RIVALS_MOST
+from convoy.model import ids
 from convoy.model.records import EngineSpec, TaskSpec
 from convoy.rules.ending import AcceptWork, LoseSession, RefuseWork
 from convoy.rules.landing import AttemptMerge, FailMerge, LandMerge
-from convoy.rules.people import DropTask, FailConvoy, RetryTask
+from convoy.rules.people import DropTask, RetryTask
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask
-from tests.convoy.room import why
+from tests.convoy.room import refused, why
 from tests.world.cases import looped
 from tests.world.rules import ACTOR, NAME, Rules, made, requested, settings, sha, spec
 
 
-def start(number: int, base: str = sha("0")) -> StartTask:
-    return made(StartTask, task=number, base=base, session="ab" * 16, now=0)
+def start(number: int) -> StartTask:
+    return made(StartTask, task=number, session="ab" * 16, now=0)
 
 
 def lost(number: int, attempt: int) -> LoseSession:
@@ -46,18 +52,63 @@ def test_tasks_whose_paths_overlap_do_not_run_together() -> None:
     assert rules.ask(start(2)) is None
 
 
+RIVALS = tuple(spec(number, kind="rival") for number in (1, 2, 3))
+MANY = tuple(spec(number, kind="rival") for number in range(1, RIVALS_MOST + 2))
+CHOICE = spec(4, kind="choice", on=(1, 2, 3))
+TESTS, CODE = spec(1, kind="tests"), spec(2, on=(1,))
+
+
+def reviewed(**review: Any) -> tuple[TaskSpec, ...]:  # noqa: ANN401  a task's fields
+    return spec(1), spec(2, kind="review", **review), spec(3, after=(2,))
+
+
 @looped(
     ([spec(1, after=(7,))], "task 1 needs task 7, which is not in the plan"),
     ([spec(1, after=(2,)), spec(2, after=(1,))], "in a cycle: 1, 2, 1"),
     ([spec(1, engine="gpt")], "task 1 uses an unknown engine, gpt"),
     ([spec(2), spec(1)], "in ascending order"),
     ([], "at least one task"),
+    # a review that could never be
+    (reviewed(), "task 2 must review one task of kind work"),
+    (reviewed(on=(2,)), "task 2 must review one task of kind work"),
+    (reviewed(on=(1,), after=(3,)), "in a cycle: 1, 3, 2, 1"),
+    (reviewed(on=(1,), after=(1,)), "in a cycle: 1, 1"),
+    ((spec(1), CODE), "task 2 needs one task of kind tests"),
+    # tests that could never land
+    ((TESTS,), "one task of kind work must build on the tests of task 1"),
+    ((TESTS, CODE, spec(3, on=(1,))), "one task of kind work must build on the tests"),
+    ((TESTS, spec(2, on=(1,), after=(1,))), "waits for tasks that task 1 does not"),
+    (
+        (TESTS, spec(2, on=(1,), after=(3,)), spec(3)),
+        "task 2 waits for tasks that task 1 does not",
+    ),
+    # a race that could never end
+    (RIVALS, "one choice must include rival 1"),
+    ((*RIVALS, CHOICE, spec(5, kind="choice", on=(1,))), "one choice must include"),
+    ((spec(1), spec(2, kind="choice", on=(1,))), "among 1 to 8 tasks of kind"),
+    ((spec(1, kind="choice"),), "task 1 must choose among 1 to 8 tasks"),
+    ((*MANY, spec(10, kind="choice", on=tuple(range(1, 10)))), "among 1 to 8 tasks of"),
+    ((*RIVALS, CHOICE, spec(5, after=(2,))), "task 2, which might not be chosen"),
+    (
+        (*RIVALS, replace(CHOICE, after=(5,)), spec(5, after=(4,))),
+        "in a cycle: 1, 5, 4, 1",
+    ),
 )
-def test_a_plan_that_could_not_end_is_refused(tasks: list[TaskSpec], said: str) -> None:
+def test_a_plan_that_could_not_end_is_refused(
+    tasks: Sequence[TaskSpec], said: str
+) -> None:
     rules = Rules().do(requested(title="t", text=""))
     plan = PlanConvoy(convoy=NAME, planner="test", tasks=tuple(tasks))
 
     assert said in why(rules.ask(plan))
+
+
+def test_tests_that_no_ci_would_see_red_are_no_plan() -> None:
+    rules = Rules().do(requested(settings=settings(require_ci=False)))
+    plan = PlanConvoy(convoy=NAME, planner="test", tasks=(TESTS, CODE))
+
+    told = "task 1 needs a red CI run first, but require_ci is off"
+    assert told in why(rules.ask(plan))
 
 
 def test_an_issue_has_one_live_convoy_at_a_time() -> None:
@@ -65,7 +116,7 @@ def test_an_issue_has_one_live_convoy_at_a_time() -> None:
     again = requested(convoy=f"{NAME}-2", title="t", text="")
 
     assert "not finished" in why(rules.ask(again))
-    rules.do(FailConvoy(convoy=NAME, why="cancelled"))
+    rules.failed("cancelled")
 
     assert rules.ask(again) is None
 
@@ -94,7 +145,7 @@ def test_a_person_can_have_a_blocked_task_tried_again() -> None:
     rules = Rules().planned(spec(1), attempts=1).started(1).do(lost(1, 1))
     stopped = rules.task(1).why
 
-    rules.do(RetryTask(convoy=NAME, task=1, by="ann"))
+    rules.retried(1)
     assert rules.task(1).notes == (stopped,)
     rules.started(1)
 
@@ -103,7 +154,7 @@ def test_a_person_can_have_a_blocked_task_tried_again() -> None:
 
 def test_a_task_that_needs_a_dropped_one_cannot_be_tried_again() -> None:
     rules = Rules().planned(spec(1), spec(2, after=(1,)))
-    rules.do(DropTask(convoy=NAME, task=1, why="no"))
+    rules.dropped(1)
     refused = why(rules.ask(RetryTask(convoy=NAME, task=2, by="ann")))
     none_such = why(rules.ask(DropTask(convoy=NAME, task=9, why="no")))
 
@@ -135,13 +186,13 @@ def test_the_convoy_offers_itself_when_its_last_task_settles() -> None:
     rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
     assert f"pull:{NAME}/0" not in rules.state.intents
 
-    rules.do(DropTask(convoy=NAME, task=2, why="not wanted"))
+    rules.dropped(2, "not wanted")
 
     assert f"pull:{NAME}/0" in rules.state.intents
 
     rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a")).started(2)
-    rules.do(FailConvoy(convoy=NAME, why="cancelled by ann"))
-    assert [task.state for task in rules.convoy.tasks] == ["merged", "dropped"]
+    rules.failed("cancelled by ann")
+    assert rules.states == ["merged", "dropped"]
 
 
 def test_a_convoy_that_landed_is_complete() -> None:
@@ -199,3 +250,32 @@ def test_two_hasty_failures_alike_stop_a_task_and_other_two_do_not() -> None:
     assert after(("00:09:01 no 77a", 2), ("00:09:12 no 3f2b", 2)) == late
     assert after(("no", 2), ("other", 2)) == "queued: other"
     assert after(("no", 2), ("no", 200)) == "queued: no"
+
+
+# --- whatever people say is answered once ---------------------------------------------
+
+
+TICK = Answer(issue=7, sign=ids.sign_key("tick", "72D3162E-CC78"), text="Done.")
+REVIEW = Answer(issue=12, sign=ids.sign_key("review", "3"), text="Done.")
+REMARK = Answer(issue=7, comment=5, reaction="rocket", text="Done.")
+
+
+@looped(TICK, REVIEW, REMARK)
+def test_an_answer_is_announced_and_given_once(answer: Answer) -> None:
+    rules = Rules().do(answer)
+    [key] = rules.state.intents
+    assert "already" in refused(rules, answer)
+
+    rules.do(ActionDone(key=key, number=99))
+
+    assert not rules.state.intents
+    assert "already" in refused(rules, answer)
+
+
+def test_a_tick_is_not_taken_for_a_comment() -> None:
+    rules = Rules().do(TICK, ActionDone(key=TICK.sign, number=99))
+
+    assert rules.state.answered == frozenset()
+    assert rules.state.heard == {"answer:tick/72d3162e-cc78"}
+    with pytest.raises(ValueError, match="cannot be part of a key"):
+        ids.sign_key("tick", "a b -->")

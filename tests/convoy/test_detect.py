@@ -1,5 +1,3 @@
-"""Which command judges a project, and which files tell CI what to run."""
-
 import subprocess
 from pathlib import Path
 

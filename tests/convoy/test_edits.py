@@ -1,12 +1,10 @@
-"""What people may change of a plan that is being carried out."""
+from msgspec.structs import replace
 
 from convoy.events.people_events import ApprovePlan, TaskHeard, TaskTold
 from convoy.events.plan_events import ConvoyRanked
 from convoy.model.records import EngineSpec
-from convoy.rules.people import DropTask
 from convoy.rules.plan_changes import AddTask, AssignTask, LinkTask
 from convoy.rules.plans import PlanConvoy
-from convoy.views.reasons import reasons
 from tests.convoy.room import begins, refused
 from tests.world.rules import NAME, Rules, requested, settings, sha, spec, startable
 
@@ -40,7 +38,7 @@ def test_what_cannot_be_carried_out_is_not_added() -> None:
     assert "task 3 uses an unknown engine, docs" in refused(
         rules, add(3, engine="docs")
     )
-    rules.do(DropTask(convoy=NAME, task=2, why="no"))
+    rules.dropped(2)
     assert "task 2 was dropped" in refused(rules, add(3, after=(2,)))
     rules.do(add(3))
     assert refused(rules, add(4)) == "a convoy may have at most 3 tasks"
@@ -54,11 +52,11 @@ def test_what_cannot_be_carried_out_is_not_added() -> None:
 
 def test_a_linked_task_waits_and_a_link_that_makes_no_sense_is_refused() -> None:
     rules = Rules().planned(spec(1), spec(2)).do(link(1, 2))
-    assert not startable(rules.convoy, rules.task(1))
+    assert not rules.startable(1)
     assert startable(rules.landed(2, sha("a")).convoy, rules.task(1))
 
     rules = Rules().planned(spec(1), spec(2, after=(1,)), spec(3), spec(4))
-    rules.do(DropTask(convoy=NAME, task=3, why="no")).started(4)
+    rules.dropped(3).started(4)
 
     assert refused(rules, link(1, 2)) == "tasks wait for each other in a cycle: 1, 2, 1"
     assert refused(rules, link(1, 1)) == "tasks wait for each other in a cycle: 1, 1"
@@ -89,44 +87,26 @@ def test_a_task_is_given_to_another_engine() -> None:
     assert "too late" in refused(rules, assign(1, "docs"))
 
 
-def test_the_next_attempt_is_told() -> None:
-    rules = Rules().planned(spec(1)).started(1)
-    rules.do(TaskTold(convoy=NAME, task=1, by="bea", text="Keep the names."))
-
-    assert rules.task(1).notes == ("bea says: Keep the names.",)
-    assert rules.task(1).state == "running"
-    tell = TaskTold(convoy=NAME, task=1, by="bea", text="Too late.")
-    settled = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
-    assert refused(settled, tell) == "task 1 is merged"
-
-
-def test_what_is_said_while_an_attempt_runs_is_for_it_too() -> None:
+def test_what_is_said_is_for_the_attempt_that_runs_and_for_the_next() -> None:
     tell = TaskTold(convoy=NAME, task=1, by="bea", text="Keep the names.")
     heard = TaskHeard(convoy=NAME, task=1, attempt=1, messages=1)
     rules = Rules().planned(spec(1)).do(tell).started(1).do(tell, tell)
-    early = reasons(rules.state, rules.convoy, rules.task(1), rules.now)
+    early = rules.reasons(1)
     rules.do(heard)
-    late = reasons(rules.state, rules.convoy, rules.task(1), rules.now)
-    attempt = rules.task(1).attempt
+    late = rules.reasons(1)
+    attempt = rules.attempt(1)
 
-    assert attempt is not None
     assert [each.text for each in attempt.messages] == ["Keep the names."] * 2
     assert any(
         each.startswith("its engine has not received 2 of 2 messages") for each in early
     )
     assert "its engine has received 1 of 2 messages" in late
-    assert len(rules.task(1).notes) == 3
-
-
-def test_only_what_was_said_and_not_yet_noted_is_heard() -> None:
-    rules = Rules().planned(spec(1)).started(1)
-    rules.do(TaskTold(convoy=NAME, task=1, by="bea", text="Keep the names."))
-    rules.do(TaskHeard(convoy=NAME, task=1, attempt=1, messages=1))
-
-    for attempt, messages in ((1, 1), (1, 2), (1, 0), (1, -1), (2, 1)):
-        refused(
-            rules, TaskHeard(convoy=NAME, task=1, attempt=attempt, messages=messages)
-        )
+    assert rules.task(1).notes == ("bea says: Keep the names.",) * 3
+    assert rules.task(1).state == "running"
+    for number, messages in ((1, 1), (1, 3), (1, 0), (1, -1), (2, 1)):
+        refused(rules, replace(heard, attempt=number, messages=messages))
+    settled = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
+    assert refused(settled, tell) == "task 1 is merged"
 
 
 def test_a_convoy_of_a_higher_priority_starts_first() -> None:

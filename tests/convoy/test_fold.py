@@ -95,7 +95,6 @@ def test_the_fold_notes_the_commit_that_carries_a_hand_off() -> None:
     before = len(rules.facts)
     rules.started(1)
 
-    attempt = rules.task(1).attempt
+    attempt = rules.attempt(1)
 
-    assert attempt is not None
     assert attempt.log == f"{before:040d}"

@@ -13,12 +13,11 @@ from convoy.rules.landing import AttemptMerge, given_onto
 from convoy.rules.people import FailConvoy, RetryConvoy
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.target import FailSync
-from convoy.rules.verdict import Checks, Observed, PullSeen
-from tests.convoy.room import refused
+from convoy.rules.verdict import Observed, PullSeen
+from tests.convoy.room import GREEN, refused
 from tests.world.rules import Rules, commands, requested, settings, sha, spec
 
 TIP, HEAD = sha("a"), sha("b")
-GREEN = Checks(verdict="green", names=("ci",))
 MAIN = "refs/heads/main"
 
 

@@ -4,7 +4,8 @@ import json
 import sys
 from pathlib import Path
 
-from convoy.log import CLOSE, FORMER_EVENTS, OPEN, body_of
+from convoy.events.task_events import TaskBlocked
+from convoy.log import CLOSE, FORMER_EVENTS, OPEN, VERSION, body_of
 from convoy.log.record import UnknownFact, fact_of
 from grite import git
 from tests.world.cases import looped
@@ -72,3 +73,14 @@ def test_a_log_adds_up_to_the_same_state(tmp_path: Path) -> None:
     later = [{key: convoy.pop(key) for key in LATER} for convoy in read["convoys"]]
     assert later == [LATER]
     assert holds(read, json.loads((GOLDEN / "demo-status.json").read_text()))
+
+
+def test_the_pages_example_is_an_event_as_it_is_written() -> None:
+    page = (Path(__file__).parents[2] / "docs/log-format.md").read_text("utf-8")
+    example = page.partition("```\n")[2].partition("\n```")[0]
+    fact = fact_of(example)
+
+    assert isinstance(fact, TaskBlocked)
+    assert body_of(fact, fact.sentence()) == example
+    assert f"`v` is the version of the form, now {VERSION}" in " ".join(page.split())
+    assert (OPEN, CLOSE) == ("[brat]", "[/brat]")

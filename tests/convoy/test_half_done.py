@@ -1,5 +1,3 @@
-"""What a session leaves half-done is what the next attempt starts from."""
-
 from msgspec.structs import replace
 
 from convoy.events.merge_events import MergeFailed
@@ -38,7 +36,7 @@ def base(rules: Rules, refs: dict[str, str] = KEPT) -> str:
 
 
 def handed(rules: Rules) -> TaskStarted:
-    return [fact for fact in rules.facts if isinstance(fact, TaskStarted)][-1]
+    return rules.noted(TaskStarted)[-1]
 
 
 @looped(lost(1, sha("1")), ended(1, "failed", sha("1")))
@@ -72,27 +70,19 @@ def test_of_several_in_a_row_the_newest_counts_and_all_is_measured_from_the_firs
     assert handed(rules.started(1)).salvaged == 0
 
 
-@looped(lost(2), ended(2, "outage"), ended(2, "setup"))
-def test_what_an_attempt_could_not_try_is_there_for_the_next(
-    end: LoseSession | RefuseWork,
+@looped(
+    *((end, sha("1")) for end in (lost(2), ended(2, "outage"), ended(2, "setup"))),
+    *((end, sha("0")) for end in (ended(2, "failed"), ended(2, "refused"))),
+)
+def test_what_an_attempt_could_not_try_is_there_for_the_next_else_that_starts_afresh(
+    end: LoseSession | RefuseWork, found: str
 ) -> None:
     rules = Rules().planned(spec(1)).started(1).do(lost(1, sha("1")))
 
     rules.started(1, sha("1")).do(end)
 
-    assert base(rules) == sha("1")
-    assert handed(rules.started(1, sha("1"))).salvaged == 1
-
-
-@looped("failed", "refused")
-def test_after_an_attempt_that_did_no_better_the_next_starts_afresh(
-    cause: Cause,
-) -> None:
-    rules = Rules().planned(spec(1)).started(1).do(lost(1, sha("1")))
-
-    rules.started(1, sha("1")).do(ended(2, cause))
-
-    assert base(rules) == sha("0")
+    assert base(rules) == found
+    assert handed(rules.started(1, found)).salvaged == int(found == sha("1"))
 
 
 def failed(candidate: str, cause: Cause) -> FailMerge:
@@ -144,8 +134,8 @@ def test_what_stands_on_other_tests_is_not_gone_on_from() -> None:
 
 
 NEWEST, MERGE = sha("9"), sha("e")
-CONFLICT = FailMerge(
-    convoy=NAME, task=1, candidate=None, cause="conflict", why="a.py", paths=("a.py",)
+CONFLICT = made(
+    FailMerge, candidate=None, cause="conflict", why="a.py", paths=("a.py",)
 )
 
 
@@ -161,7 +151,7 @@ def resolving(rules: Rules, base: str = MERGE) -> TaskStarted:
         StartTask, base=base, nonce="6" * 16, now=rules.now, resolves=resolution
     )
     rules.do(start)
-    return [fact for fact in rules.facts if isinstance(fact, TaskStarted)][-1]
+    return rules.noted(TaskStarted)[-1]
 
 
 def test_the_next_attempt_starts_from_both_sides_and_is_measured_from_the_tip() -> None:
@@ -180,8 +170,7 @@ def test_the_next_attempt_starts_from_both_sides_and_is_measured_from_the_tip() 
         *(MERGE, NEWEST),
         "Both sides.",
     )
-    attempt = rules.task(1).attempt
-    assert attempt is not None
+    attempt = rules.attempt(1)
     assert (attempt.resolves, attempt.ground) == (MERGE, MERGE)
     rules.do(made(AcceptWork, attempt=2, commit=sha("c"), base=NEWEST))
     task = rules.task(1)
@@ -198,8 +187,7 @@ def test_an_attempt_that_goes_on_from_half_a_resolution_still_makes_it_fit() -> 
     told = resolving(rules, half)
 
     assert (told.base, told.root, told.salvaged) == (half, NEWEST, 2)
-    attempt = rules.task(1).attempt
-    assert attempt is not None
+    attempt = rules.attempt(1)
     assert (attempt.resolves, attempt.ground) == (MERGE, MERGE)
 
 

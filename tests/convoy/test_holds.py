@@ -1,21 +1,13 @@
 """Work that is kept from merging, let go, put on a newer base or sent back."""
 
-from convoy.events.hold_events import (
-    BranchPushed,
-    BranchReturned,
-    MergeRequested,
-    MergeWithdrawn,
-    WorkHeld,
-    WorkReleased,
-)
+from convoy.events import hold_events
 from convoy.events.people_events import TaskApproved
 from convoy.events.session_events import TaskStarted
-from convoy.rules.ending import AcceptNothing, RefuseWork
+from convoy.rules.ending import AcceptNothing
 from convoy.rules.landing import LandMerge
-from convoy.rules.people import RebaseWork, RetryTask, ReviseTask
+from convoy.rules.people import RebaseWork, ReviseTask
 from convoy.rules.starting import StartTask
-from convoy.rules.verdict import Checks
-from tests.convoy.room import BASE, begins, due, refused
+from tests.convoy.room import BASE, GREEN, begins, due, refused
 from tests.world.rules import (
     NAME,
     Rules,
@@ -23,7 +15,6 @@ from tests.world.rules import (
     open_pulls,
     sha,
     spec,
-    startable,
     task_branches,
 )
 
@@ -34,7 +25,7 @@ def owed(rules: Rules, tip: str = sha("0")) -> list[str]:
     commits = [t.candidate.commit for t in rules.convoy.tasks if t.candidate]
     if rules.convoy.candidate:
         commits.append(rules.convoy.candidate.commit)
-    green = {commit: Checks(verdict="green", names=("ci",)) for commit in commits}
+    green = dict.fromkeys(commits, GREEN)
     refs = {BASE: tip, MAIN: sha("0"), **task_branches(rules.convoy)}
     seen = due(rules, refs, checks=green, pulls=open_pulls(rules.convoy))
     kinds = [type(action).__name__ for action in seen]
@@ -47,8 +38,8 @@ def offered() -> Rules:
     return rules.offered(1, sha("c"), sha("0"))
 
 
-def hold(task: int) -> WorkHeld:
-    return WorkHeld(convoy=NAME, task=task, label="brat:hold")
+def hold(task: int) -> hold_events.WorkHeld:
+    return hold_events.WorkHeld(convoy=NAME, task=task, label="brat:hold")
 
 
 def test_nothing_of_a_held_convoy_starts_or_merges() -> None:
@@ -58,10 +49,10 @@ def test_nothing_of_a_held_convoy_starts_or_merges() -> None:
     rules.do(hold(0))
 
     assert owed(rules) == []
-    assert not startable(rules.convoy, rules.task(2))
+    assert not rules.startable(2)
     land = LandMerge(convoy=NAME, task=1, candidate=sha("c"), judged=("ci",))
     assert "no longer the candidate" in refused(rules, land)
-    rules.do(WorkReleased(convoy=NAME, task=0))
+    rules.do(hold_events.WorkReleased(convoy=NAME, task=0))
     assert owed(rules) == ["Build", "Begin"]
 
 
@@ -70,18 +61,21 @@ def test_a_held_task_does_not_merge_and_the_others_go_on() -> None:
 
     assert owed(rules) == ["Begin"]
     assert refused(rules, hold(1)) == "brat:hold already holds it"
-    rules.do(WorkHeld(convoy=NAME, task=1, label="brat:no"))
+    rules.do(hold_events.WorkHeld(convoy=NAME, task=1, label="brat:no"))
     assert rules.task(1).held == "brat:no"
-    rules.do(WorkReleased(convoy=NAME, task=1))
-    assert refused(rules, WorkReleased(convoy=NAME, task=1)) == "no label holds it"
+    rules.do(hold_events.WorkReleased(convoy=NAME, task=1))
+    assert (
+        refused(rules, hold_events.WorkReleased(convoy=NAME, task=1))
+        == "no label holds it"
+    )
 
 
-def withdraw(task: int) -> MergeWithdrawn:
-    return MergeWithdrawn(convoy=NAME, task=task, by="bea")
+def withdraw(task: int) -> hold_events.MergeWithdrawn:
+    return hold_events.MergeWithdrawn(convoy=NAME, task=task, by="bea")
 
 
-def request(task: int) -> MergeRequested:
-    return MergeRequested(convoy=NAME, task=task, by="bea")
+def request(task: int) -> hold_events.MergeRequested:
+    return hold_events.MergeRequested(convoy=NAME, task=task, by="bea")
 
 
 def test_what_is_withdrawn_merges_only_when_it_is_asked_for_again() -> None:
@@ -134,9 +128,9 @@ def test_work_is_not_rebased_onto_a_push_that_nobody_answers_for() -> None:
     said = f"nobody has accepted the push of {sha('1')[:10]}"
     assert refused(rules, rebase()) == said, "the bot may not have heard of it yet"
 
-    rules.do(BranchPushed(convoy=NAME, commit=sha("1")))
+    rules.do(hold_events.BranchPushed(convoy=NAME, commit=sha("1")))
     assert refused(rules, rebase()) == said
-    rules.do(BranchReturned(convoy=NAME))
+    rules.do(hold_events.BranchReturned(convoy=NAME))
     assert refused(rules, rebase()) == said
 
     rules.pushed(sha("1")).do(rebase())
@@ -172,7 +166,7 @@ def test_a_revision_starts_nowhere_else_and_does_not_lose_the_work() -> None:
     nothing = AcceptNothing(convoy=NAME, task=1, attempt=2)
 
     assert refused(rules, nothing) == "task 1 has work that must be changed"
-    rules.do(RefuseWork(convoy=NAME, task=1, attempt=2, cause="failed", why="no"))
+    rules.refused(1)
     assert rules.task(1).earlier is not None
 
 
@@ -183,5 +177,5 @@ def test_when_the_attempts_are_spent_a_person_decides() -> None:
 
     assert rules.task(1).state == "blocked"
     assert "bea asks for changes: Shorter." in rules.task(1).why
-    rules.do(RetryTask(convoy=NAME, task=1, by="bea")).started(1, sha("a"))
+    rules.retried(1, "bea").started(1, sha("a"))
     assert rules.task(1).attempt is not None

@@ -9,32 +9,21 @@ from bot.requests.verb_table import parsed
 from bot.text.merge_texts import may_not_write
 from bot.text.slash_commands import SlashCommand, slash_commands
 from brat.commands.command_line import command_line
-from convoy.events import Command
+from convoy.events import Command, hold_events, people_events
 from convoy.events.forge_actions import ActionDone, ItemSetAside
-from convoy.events.hold_events import (
-    BaseDeleted,
-    IssueClosed,
-    MergeWithdrawn,
-    WorkHeld,
-)
-from convoy.events.leases import TakeLease
-from convoy.events.people_events import (
-    ApprovePlan,
-    ConvoyPaused,
-    ConvoyResumed,
-    RepositoryPaused,
-)
 from convoy.model.ids import base_branch, issue_item, task_item
 from convoy.model.state import LATELY_MS, State
+from convoy.owed import Call
 from convoy.owed.sessions import TOO_MANY
+from convoy.rules import people
 from convoy.rules.landing import FailMerge
-from convoy.rules.people import BlockTask, DropTask, FailConvoy
 from convoy.views.interventions import (
     SLACK_S,
     LabelledIssue,
     interventions,
     unread_issues,
 )
+from tests.convoy.room import due
 from tests.convoy.stories import STORIES
 from tests.world.rules import NAME, Rules, sha, spec
 
@@ -45,7 +34,7 @@ def kinds(rules: Rules, now: int | None = None) -> list[str]:
 
 def test_a_blocked_task_says_what_to_do_after_a_damaged_log() -> None:
     rules = Rules().planned(spec(1), spec(2))
-    rules.do(BlockTask(convoy=NAME, task=2, why="no CI"))
+    rules.blocked(2, "no CI")
     [found] = interventions(rules.state, rules.now)
 
     assert (found.kind, found.task, found.why) == ("blocked_task", 2, "no CI")
@@ -60,15 +49,14 @@ def test_a_blocked_task_says_what_to_do_after_a_damaged_log() -> None:
     assert damaged.why == "the log has a fault: abc: bad hash, and 1 more"
 
     rules = Rules().planned(spec(1), spec(2, after=(1,)))
-    rules.do(DropTask(convoy=NAME, task=1, why="no"))
+    rules.dropped(1)
     [found] = interventions(rules.state, 0)
     assert found.comments == ("/brat drop task-2",), "it needs what was dropped"
 
 
 def test_a_session_is_stuck_only_after_its_deadline_and_some_slack() -> None:
     rules = Rules().planned(spec(1)).started(1)
-    attempt = rules.task(1).attempt
-    assert attempt is not None
+    attempt = rules.attempt(1)
     deadline = attempt.at + (1800 + SLACK_S) * 1000
 
     assert kinds(rules, deadline) == []
@@ -77,10 +65,7 @@ def test_a_session_is_stuck_only_after_its_deadline_and_some_slack() -> None:
 
 def test_a_persons_lease_that_keeps_a_task_waiting_is_shown() -> None:
     rules = Rules().planned(spec(1, paths=("src/",)), spec(2))
-    take = TakeLease(
-        resource="path:src/", holder="ann", nonce="n", ttl_s=60, now=rules.now
-    )
-    rules.do(take)
+    rules.locked("path:src/")
     [found] = interventions(rules.state, rules.now)
 
     assert found.kind == "lock_conflict"
@@ -97,7 +82,7 @@ def test_a_plan_that_waits_is_shown_with_what_to_say() -> None:
 
     assert (found.kind, found.comments) == ("plan_approval", ("/brat approve",))
     assert found.commands == ("brat convoy approve fix-7",)
-    rules.do(ApprovePlan(convoy=NAME, by="bea"))
+    rules.do(people_events.ApprovePlan(convoy=NAME, by="bea"))
     assert kinds(rules) == []
     [found] = interventions(Rules().planned(spec(1), staged=True).state, 0)
     assert "remove `staged = true` from `.brat/config.toml`" in found.why
@@ -105,11 +90,13 @@ def test_a_plan_that_waits_is_shown_with_what_to_say() -> None:
 
 def test_whatever_pauses_one_convoy_it_is_resumed_alone_and_all_are_together() -> None:
     pauses: dict[str, Command] = {
-        "a person paused it": ConvoyPaused(convoy=NAME, by="ann"),
-        "issue #7 was closed": IssueClosed(convoy=NAME, issue=7),
-        f"its branch {base_branch(NAME)} was deleted": BaseDeleted(convoy=NAME),
+        "a person paused it": people_events.ConvoyPaused(convoy=NAME, by="ann"),
+        "issue #7 was closed": hold_events.IssueClosed(convoy=NAME, issue=7),
+        f"its branch {base_branch(NAME)} was deleted": hold_events.BaseDeleted(
+            convoy=NAME
+        ),
         **{
-            why: ConvoyPaused(convoy=NAME, by="brat", why=why)
+            why: people_events.ConvoyPaused(convoy=NAME, by="brat", why=why)
             for why in (TOO_MANY.format(3), may_not_write("ann"))
         },
     }
@@ -119,11 +106,11 @@ def test_whatever_pauses_one_convoy_it_is_resumed_alone_and_all_are_together() -
         assert (found.why, found.comments[0]) == (why, "/brat resume")
         assert found.commands[0] == "brat convoy resume fix-7"
         assert "resume all" not in str(found)
-        rules.do(ConvoyResumed(convoy=NAME, by="bea"))
+        rules.do(people_events.ConvoyResumed(convoy=NAME, by="bea"))
         assert (rules.convoy.state, kinds(rules)) == ("active", [])
 
     rules = Rules().planned(spec(1))
-    rules.do(RepositoryPaused(by="ann"))
+    rules.do(people_events.RepositoryPaused(by="ann"))
     [found] = interventions(rules.state, rules.now)
     assert found.comments == ("/brat resume all",)
 
@@ -160,7 +147,7 @@ def test_work_that_is_kept_back_says_what_it_waits_for() -> None:
     assert (found.kind, found.task) == ("kept_back", 1)
     assert found.why == "pull request #11 is waiting for 1 more approval of its work"
 
-    rules.do(WorkHeld(convoy=NAME, task=0, label="brat:hold"))
+    rules.do(hold_events.WorkHeld(convoy=NAME, task=0, label="brat:hold"))
     [found] = interventions(rules.state, rules.now)
     assert (found.task, found.why) == (
         0,
@@ -192,18 +179,18 @@ def test_work_that_ci_finds_red_to_the_last_attempt_failed_to_merge() -> None:
     assert found.commands[0] == "brat task retry 1 --convoy fix-7"
 
     rules = Rules().planned(spec(1), spec(2)).started(1).accepted(1, sha("a"))
-    rules.do(BlockTask(convoy=NAME, task=1, why="stopped by ann", by="ann"))
+    rules.do(people.BlockTask(convoy=NAME, task=1, why="stopped by ann", by="ann"))
     assert kinds(rules) == ["blocked_task"], "a person stopped it"
 
 
 def test_a_convoy_that_cannot_merge_waits_until_somebody_asks_again() -> None:
     rules = Rules().planned(spec(1)).landed(1, sha("a"))
     rules.do(ActionDone(key=f"pull:{NAME}/0", number=20))
-    rules.do(MergeWithdrawn(convoy=NAME, task=0, by="bea"))
+    rules.do(hold_events.MergeWithdrawn(convoy=NAME, task=0, by="bea"))
     [found] = interventions(rules.state, rules.now)
     assert found.why == "pull request #20 was removed from the merge queue"
 
-    rules.do(FailConvoy(convoy=NAME, why="main moved"))
+    rules.failed("main moved")
     [found] = interventions(rules.state, rules.now)
 
     assert (found.kind, found.task) == ("convoy_failed", 0)
@@ -240,3 +227,59 @@ def test_an_issue_waits_until_a_convoy_works_on_it_and_it_is_said_why() -> None:
         "brat will try again: the forge says no",
         "its label brat:no tells brat to ignore it",
     ]
+
+
+# --- whom a convoy needs, and that people are called once -----------------------------
+
+
+def planned(**given: object) -> Rules:
+    return Rules().planned(spec(1), spec(2), spec(3, after=(2,)), attempts=1, **given)
+
+
+def failed(rules: Rules, number: int) -> Rules:
+    """Let the task's only attempt fail."""
+    return rules.started(number).refused(number)
+
+
+def called(rules: Rules) -> list[str]:
+    """Call people for what waits; return the keys of that."""
+    calls = [each for each in due(rules, {}) if isinstance(each, Call)]
+    for call in calls:
+        rules.do(people.CallPeople(convoy=call.convoy, text="Help.", now=rules.now))
+    return [need.key for call in calls for need in call.needs]
+
+
+def test_people_are_called_once_until_they_did_it() -> None:
+    rules = failed(planned(), 1)
+    assert called(rules) == ["blocked/1/1"]
+    assert called(rules) == []
+
+    failed(rules, 2)
+    assert called(rules) == [], "they were called, and see the second there"
+    rules.retried(1)
+    assert called(rules) == ["blocked/2/1"]
+    failed(rules, 1)
+    assert called(rules) == []
+
+
+def test_what_a_person_did_calls_nobody() -> None:
+    rules = planned()
+    rules.do(people.BlockTask(convoy=NAME, task=1, why="cancelled by ann", by="ann"))
+    rules.dropped(2, "dropped by ann")
+    assert rules.task(3).state == "blocked"
+    assert called(rules) == []
+
+    rules.failed("cancelled by ann", "ann")
+    assert called(rules) == []
+
+
+def test_a_convoy_that_fails_by_itself_and_work_to_be_approved_call() -> None:
+    assert called(planned().started(1)) == [], "everything goes on"
+
+    rules = planned().failed("it conflicts with main")
+    assert called(rules) == ["failed"]
+    assert called(rules) == []
+
+    rules = planned(approvals=1).started(1).accepted(1, sha("b"))
+    assert called(rules) == [f"approve/1/{sha('b')[:10]}"]
+    assert not people.uncalled(rules.state, rules.convoy)

@@ -1,5 +1,3 @@
-"""The rows of the kinds of task: complete, and true of what the log and plans hold."""
-
 from typing import get_args
 
 from convoy.answers import ANSWERS

@@ -12,13 +12,12 @@ from tests.world.rules import NAME, Rules, made, requested, settings, spec
 
 def take(resource: str, rules: Rules, holder: str = "ann") -> TakeLease:
     return TakeLease(
-        resource=resource, holder=holder, nonce="n1", now=rules.now, ttl_s=300
+        resource=resource, holder=holder, nonce="n", now=rules.now, ttl_s=300
     )
 
 
 def test_a_resource_has_one_holder_over_all_that_overlaps_it() -> None:
-    rules = Rules()
-    rules.do(take("path:src/", rules))
+    rules = Rules().locked("path:src/")
 
     assert "which ann holds" in why(rules.ask(take("path:src/a.py", rules, "ben")))
     until = r"which ann holds until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$"
@@ -28,26 +27,24 @@ def test_a_resource_has_one_holder_over_all_that_overlaps_it() -> None:
 
 
 def test_only_the_holder_renews_or_frees() -> None:
-    rules = Rules()
-    rules.do(take("port:80", rules))
-    stranger = FreeLease(resource="port:80", holder="ben", nonce="n1")
+    rules = Rules().locked("port:80")
+    stranger = FreeLease(resource="port:80", holder="ben", nonce="n")
     wrong_nonce = RenewLease(
         resource="port:80", holder="ann", nonce="n2", now=rules.now, ttl_s=300
     )
 
     assert "not by you" in why(rules.ask(stranger))
     assert "not by you" in why(rules.ask(wrong_nonce))
-    rules.do(FreeLease(resource="port:80", holder="ann", nonce="n1"))
+    rules.do(FreeLease(resource="port:80", holder="ann", nonce="n"))
 
     assert not rules.state.leases
 
 
 def test_a_renewal_never_shortens_a_lease() -> None:
-    rules = Rules()
-    rules.do(take("port:80", rules))
+    rules = Rules().locked("port:80")
     before = rules.state.leases["port:80"].expires
 
-    short = RenewLease(resource="port:80", holder="ann", nonce="n1", now=0, ttl_s=1)
+    short = RenewLease(resource="port:80", holder="ann", nonce="n", now=0, ttl_s=1)
     rules.do(short)
 
     assert rules.state.leases["port:80"].expires == before
@@ -56,9 +53,8 @@ def test_a_renewal_never_shortens_a_lease() -> None:
 
 
 def test_what_has_run_out_is_free_for_the_next_who_asks() -> None:
-    rules = Rules()
-    rules.do(take("port:80", rules))
-    early = ExpireLease(resource="port:80", nonce="n1", now=rules.now)
+    rules = Rules().locked("port:80")
+    early = ExpireLease(resource="port:80", nonce="n", now=rules.now)
     assert "until" in why(rules.ask(early))
 
     rules.now += 400_000
@@ -68,10 +64,9 @@ def test_what_has_run_out_is_free_for_the_next_who_asks() -> None:
 
 
 def test_the_deacon_sweeps_what_has_run_out_once() -> None:
-    rules = Rules()
-    rules.do(take("port:80", rules))
+    rules = Rules().locked("port:80")
     rules.now += 400_000
-    late = ExpireLease(resource="port:80", nonce="n1", now=rules.now)
+    late = ExpireLease(resource="port:80", nonce="n", now=rules.now)
 
     rules.do(late)
 
@@ -80,8 +75,7 @@ def test_the_deacon_sweeps_what_has_run_out_once() -> None:
 
 
 def convoy_beside_a_lease(policy: str) -> Rules:
-    rules = Rules()
-    rules.do(take("path:src/", rules))
+    rules = Rules().locked("path:src/")
     return rules.do(
         requested(title="t", text="", settings=settings(locks=policy)),
         PlanConvoy(

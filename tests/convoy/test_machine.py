@@ -240,72 +240,77 @@ def test_many_more_mixes_keep_every_promise(part: int) -> None:
     warn_of_never_met()
 
 
-def of_one_request(
-    season: str, text: str = "- [ ] Task 1", sessions: int = 8, approvals: int = 0
-) -> Machine:
-    machine = Machine()
-    engines = {"default": EngineSpec(type="shell", max_sessions=sessions)}
-    settings = Settings(engines=engines, approvals=approvals)
-    machine.the_first_convoy_is_asked_for(
-        text=text, settings=settings, pattern="", season=season
+NONE = Mishap("none", 0)
+
+
+def played(
+    season: str, text: str = "- [ ] Task 1", approvals: int = 0
+) -> Callable[[Callable[[Machine], None]], Callable[[], None]]:
+    """Let Hypothesis run a story to its end, whose steps draw from it."""
+    settings = Settings(
+        engines={"default": EngineSpec(type="shell", max_sessions=8)},
+        approvals=approvals,
     )
-    return machine
+
+    def decorate(story: Callable[[Machine], None]) -> Callable[[], None]:
+        @profile(max_examples=1, database=None, deadline=None)
+        @given(st.none())
+        def once(_: None) -> None:
+            machine = Machine()
+            machine.the_first_convoy_is_asked_for(
+                text=text, settings=settings, pattern="", season=season
+            )
+            story(machine)
+            machine.every_promise_holds()
+            machine.teardown()
+
+        return once
+
+    return decorate
 
 
-def played(story: Callable[[], None]) -> Callable[[], None]:
-    """Let Hypothesis run a story of the machine, whose steps draw from it."""
-
-    @profile(max_examples=1, database=None, deadline=None)
-    @given(st.none())
-    def once(_: None) -> None:
-        story()
-
-    return once
+def ticks(machine: Machine, *mishaps: Mishap) -> None:
+    for mishap in mishaps:
+        machine.the_bot_ticks(mishap=mishap)
 
 
-@played
-def test_two_branches_that_are_refused_together_are_not_tried_again_at_once() -> None:
-    machine = of_one_request("commands", text="- [ ] Task 1\n- [ ] Task 2", sessions=2)
+@played("commands", text="- [ ] Task 1\n- [ ] Task 2")
+def test_two_branches_that_are_refused_together_are_not_tried_again_at_once(
+    machine: Machine,
+) -> None:
     machine.the_forge_begins_to_refuse(
         named=True, number=0, what="/convoy/{convoy}/task-"
     )
 
-    machine.all_sessions_end_alike(how="good", mishap=Mishap("none", 0))
-
-    machine.every_promise_holds()
-    machine.teardown()
+    machine.all_sessions_end_alike(how="good", mishap=NONE)
 
 
-@played
-def test_what_a_comment_tells_of_labels_is_tried_as_the_comment() -> None:
-    machine, none = of_one_request("commands"), Mishap("none", 0)
+@played("commands")
+def test_what_a_comment_tells_of_labels_is_tried_as_the_comment(
+    machine: Machine,
+) -> None:
     machine.work_is_to_be_reviewed(number=0)
     machine.the_forge_begins_to_refuse(named=True, number=0, what="label")
     machine.somebody_drops(number=0, state="needs-review")
-    for _ in range(3):
-        machine.the_bot_ticks(mishap=none)
+    ticks(machine, NONE, NONE, NONE)
     assert [*machine.forge.state.set_aside] == ["show/convoy-1/labels"]
     machine.the_forge_refuses_no_more()
     machine.the_forge_begins_to_refuse(named=True, number=0, what="edit")
 
-    machine.the_bot_ticks(mishap=Mishap("sleeps", 0))
+    ticks(machine, Mishap("sleeps", 0))
 
     assert [*machine.forge.state.set_aside] == ["show/convoy-1/comment"]
-    machine.every_promise_holds()
-    machine.teardown()
 
 
-@played
-def test_work_done_anew_after_a_merge_by_hand_is_shown() -> None:
-    machine = of_one_request("commands and deeds", approvals=1)
+@played("commands and deeds", approvals=1)
+def test_work_done_anew_after_a_merge_by_hand_is_shown(machine: Machine) -> None:
     machine.all_sessions_end_alike(how="good", mishap=Mishap("dies", 3))
     assert "pull:convoy-1/1" in machine.forge.state.intents, "it knows what it opened"
     machine.merges_by_hand(number=0)
     machine.somebody_wants_work_changed(number=0)
-    machine.the_bot_ticks(mishap=Mishap("none", 0))
+    ticks(machine, NONE)
     machine.answers_for_a_push(_number=0)
-    for _ in range(3):
-        machine.the_bot_ticks(mishap=Mishap("none", 0))
+    ticks(machine, NONE, NONE, NONE)
     ((_, task),) = machine.tasks("running")
     assert task.set_aside is None, "it asks for none without commits"
 
@@ -314,57 +319,50 @@ def test_work_done_anew_after_a_merge_by_hand_is_shown() -> None:
     head = "convoy/convoy-1/task-1"
     shown = [pull.state for pull in machine.forge.pulls if pull.head == head]
     assert shown == ["merged", "merged"]
-    machine.every_promise_holds()
 
 
-@played
-def test_more_lands_of_work_whose_pull_request_was_merged_before_it_was_noted() -> None:
-    machine, none = of_one_request("deeds"), Mishap("none", 0)
-    machine.the_bot_ticks(mishap=none)
+@played("deeds")
+def test_more_lands_of_work_whose_pull_request_was_merged_before_it_was_noted(
+    machine: Machine,
+) -> None:
+    ticks(machine, NONE)
     machine.all_sessions_end_alike(how="good", mishap=Mishap("dies", 3))
     (pull,) = machine.forge.pulls
     machine.somebody_does_it_by_hand(number=0, what="merges_by_hand")
-    machine.the_bot_ticks(mishap=none)
+    ticks(machine, NONE)
     machine.somebody_does_it_by_hand(number=0, what="pushes_to_a_task")
 
-    machine.the_bot_ticks(mishap=none)
+    ticks(machine, NONE)
 
     ((_, task),) = machine.tasks("needs-review")
     assert (pull.state, task.pull) == ("merged", pull.number)
-    machine.every_promise_holds()
-    machine.teardown()
 
 
-@played
-def test_a_comment_refused_with_the_labels_is_not_tried_again_at_once() -> None:
-    machine, none = of_one_request("commands"), Mishap("none", 0)
-    machine.all_sessions_end_alike(how="good", mishap=none)
-    for _ in range(3):
-        machine.the_bot_ticks(mishap=none)
+@played("commands")
+def test_a_comment_refused_with_the_labels_is_not_tried_again_at_once(
+    machine: Machine,
+) -> None:
+    machine.all_sessions_end_alike(how="good", mishap=NONE)
+    ticks(machine, NONE, NONE, NONE)
     machine.the_forge_begins_to_refuse(named=True, number=0, what="edit")
     machine.somebody_drops(number=0, state="needs-review")
-    machine.the_bot_ticks(mishap=Mishap("is refused", WRITES.index("label")))
+    ticks(machine, Mishap("is refused", WRITES.index("label")))
     aside = {f"show/convoy-1/{part}" for part in ("labels", "comment")}
     assert {*machine.forge.state.set_aside} == aside
 
-    for kind in ("sleeps", "none", "none"):
-        machine.the_bot_ticks(mishap=Mishap(kind, 0))
-
-    machine.every_promise_holds()
-    machine.teardown()
+    ticks(machine, Mishap("sleeps", 0), NONE, NONE)
 
 
-@played
-def test_a_pull_request_closed_before_it_was_noted_does_not_land() -> None:
-    machine, none = of_one_request("commands and deeds"), Mishap("none", 0)
-    machine.all_sessions_end_alike(how="good", mishap=none)
+@played("commands and deeds")
+def test_a_pull_request_closed_before_it_was_noted_does_not_land(
+    machine: Machine,
+) -> None:
+    machine.all_sessions_end_alike(how="good", mishap=NONE)
     machine.all_checks_tell_the_truth(mishap=Mishap("dies", 3))
     machine.closes_a_pull(number=0)
 
-    machine.all_checks_tell_the_truth(mishap=none)
+    machine.all_checks_tell_the_truth(mishap=NONE)
 
     assert [pull.state for pull in machine.forge.pulls] == ["merged", "shut"]
     (convoy,) = machine.forge.state.convoys.values()
     assert convoy.taken_out is not None
-    machine.every_promise_holds()
-    machine.teardown()

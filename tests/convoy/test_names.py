@@ -1,5 +1,3 @@
-"""Names and ids: of convoys, sessions, branches and refs."""
-
 import re
 import subprocess
 

@@ -13,9 +13,8 @@ from convoy.model.session_result import (
     bounded_notes,
     scratchpad_with,
 )
-from convoy.rules.ending import RefuseWork
 from tests.convoy.anything import hostile
-from tests.world.rules import NAME, Rules, made, sha, spec
+from tests.world.rules import NAME, Rules, sha, spec
 
 
 def leaves(task: int, attempt: int = 1, **left: tuple[str, ...]) -> TaskNoted:
@@ -49,7 +48,7 @@ def test_the_next_attempt_knows_what_the_last_one_noted() -> None:
     rules.do(leaves(1, notes=("make needs -j1",)))
     assert rules.ask(leaves(1, attempt=2, notes=("x",))), "only the current one may"
     assert rules.ask(leaves(1)) == Refusal("the agent left no notes")
-    rules.do(made(RefuseWork, cause="failed", why="It crashed."))
+    rules.refused(1)
 
     rules.started(1)
 

@@ -5,9 +5,19 @@ from itertools import permutations
 from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 
+from convoy.events.merge_events import MergeLanded
 from convoy.model import ids
-from convoy.rules.verdict import Check, Checks, CiVerdict, judge, may_turn
+from convoy.rules.verdict import (
+    ANYBODY,
+    Check,
+    Checks,
+    CiVerdict,
+    Reporters,
+    judge,
+    may_turn,
+)
 from tests.world.cases import looped
+from tests.world.rules import made
 
 OWN = "brat"
 
@@ -223,3 +233,105 @@ def test_statuses_that_are_not_asked_for_would_not_make_it_green(
     if not may_turn(alone, names):
         turned = (alone.verdict, together.verdict) == ("pending", "red")
         assert turned or together.verdict == alone.verdict
+
+
+# --- whose word counts: what others write turns nothing green -------------------------
+
+
+PUSH = ".github/workflows/ci.yml@push"
+DISPATCH = ".github/workflows/ci.yml@workflow_dispatch"
+
+
+def word(number: int, said: str = "success", **given: object) -> Check:
+    """Return a check run named `ci` of another App."""
+    return replace(check(number, "ci", said, app="jenkins"), **given)
+
+
+def job(number: int, said: str = "success", **given: object) -> Check:
+    return word(number, said, app="github-actions", workflow=PUSH, **given)
+
+
+def loose(number: int, said: str = "success", **given: object) -> Check:
+    return word(number, said, app="github-actions", is_loose=True, **given)
+
+
+def seen(
+    *reported: Check, required: tuple[str, ...] = (), known: Reporters = ANYBODY
+) -> Checks:
+    return judge(reported, required, OWN, reporters=known)
+
+
+def counted(
+    *reported: Check, required: tuple[str, ...] = ("ci",), known: Reporters = ANYBODY
+) -> CiVerdict:
+    return seen(*reported, required=required, known=known).verdict
+
+
+def test_a_newer_forged_check_run_does_not_turn_red_into_green() -> None:
+    for forged in (loose(9), word(9, app="evil"), word(9, is_status=True)):
+        assert counted(job(1, "failure"), forged) == "red"
+        assert counted(job(1, "failure"), forged, required=()) == "red"
+
+
+def test_a_check_of_a_jobs_token_is_nobodys_word() -> None:
+    found = seen(loose(1), required=("ci",))
+
+    assert found.verdict == "broken"
+    assert "a job's token" in found.text
+    assert counted(loose(1), required=()) == "broken"
+    assert counted(loose(1), job(2)) == "green"
+    assert counted(loose(2, "failure"), job(1)) == "red"
+
+
+def test_a_check_counts_only_from_who_is_known_to_report_it() -> None:
+    known = Reporters(named={"ci": "jenkins"})
+
+    assert counted(word(1), known=known) == "green"
+    found = seen(word(1, app="evil"), required=("ci",), known=known)
+    assert found.verdict == "broken"
+    assert "evil is not allowed to report it" in found.text
+    assert counted(word(1, app="evil"), word(2, "running"), known=known) == "pending"
+    assert counted(word(1, app="evil", is_status=True), known=known) == "broken"
+    assert counted(word(1, "failure", app="evil"), known=known) == "red"
+
+    stranger = word(1, name="looks-good", app="evil")
+    assert counted(stranger, required=(), known=known) == "broken"
+    assert counted(stranger, word(2), required=(), known=known) == "green"
+    assert counted(stranger, required=()) == "green"
+
+
+def test_a_rulesets_app_is_known_by_its_number_in_a_status_too() -> None:
+    known = Reporters(ids={"ci": 7})
+
+    def said(app: str, app_id: int, *, is_status: bool = True) -> CiVerdict:
+        reported = word(1, app=app, app_id=app_id, is_status=is_status)
+        return counted(reported, known=known)
+
+    assert said("jenkins", 7, is_status=False) == said("vercel[bot]", 7) == "green"
+    assert said("jenkins", 8, is_status=False) == "broken"
+    assert said("evil[bot]", 8) == said("mallory", 0) == "broken"
+
+
+def test_another_run_of_a_workflow_does_not_replace_a_red_one() -> None:
+    assert counted(job(1, "failure"), job(2)) == "red"
+    started = word(2, app="github-actions", workflow=DISPATCH)
+    assert counted(job(1, "failure"), started) == "red"
+    assert counted(job(1, "cancelled"), job(2)) == "green"
+    assert counted(job(1, "action_required"), job(2)) == "green"
+
+
+def test_a_second_ci_that_leaves_a_commit_alone_is_awaited_and_then_named() -> None:
+    both = Reporters(awaited=frozenset({"ci", "e2e"}))
+    late = Reporters(awaited=both.awaited, is_late=True)
+    second = word(2, name="e2e", app="circleci")
+
+    waiting = seen(word(1), known=both)
+    assert (waiting.verdict, waiting.missing) == ("pending", ("e2e",))
+    assert seen(word(1), second, known=both).verdict == "green"
+    assert seen(word(1, "failure"), known=both).verdict == "red"
+    ended = seen(word(1), known=late)
+    assert (ended.verdict, ended.missing) == ("green", ("e2e",))
+    assert counted(word(1), required=("ci",), known=both) == "green"
+    landed = made(MergeLanded, candidate="c", branch="b", judged=("ci",))
+    landed = replace(landed, missing=("e2e",))
+    assert landed.sentence().endswith(" (checks: ci; missing: e2e).")

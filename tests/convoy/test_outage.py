@@ -2,7 +2,7 @@
 
 from hypothesis import given, strategies as st
 
-from convoy.events import Refusal
+from convoy.events.people_events import ConvoyPaused, ConvoyResumed
 from convoy.model.records import EngineSpec
 from convoy.model.session_result import (
     LONGEST_ASKED_S,
@@ -10,33 +10,22 @@ from convoy.model.session_result import (
     OUTAGES_MOST,
     wait_ms,
 )
-from convoy.owed import Begin
-from convoy.rules.ending import RefuseWork
-from convoy.rules.people import RetryTask
+from convoy.owed import Begin, Pause
+from convoy.owed.sessions import TOO_MANY
 from convoy.rules.starting import StartTask
-from convoy.views.reasons import reasons
-from tests.convoy.room import due
-from tests.world.rules import NAME, Rules, made, spec
+from tests.convoy.room import begins, due
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 WHY = "The vendor's rate limit was reached: too many requests."
 
 
-def outage(rules: Rules, attempt: int, asked_s: float = 0.0) -> Rules:
-    """End attempt `attempt` of task 1 by an outage."""
-    return rules.do(
-        made(
-            RefuseWork,
-            attempt=attempt,
-            cause="outage",
-            why=WHY,
-            now=rules.now,
-            asked_s=asked_s,
-        )
-    )
+def outage(rules: Rules, asked_s: float = 0.0) -> Rules:
+    """End the running attempt of task 1 by an outage."""
+    return rules.refused(1, "outage", why=WHY, now=rules.now, asked_s=asked_s)
 
 
 def limited(asked_s: float = 0.0) -> Rules:
-    return outage(Rules().planned(spec(1)).started(1), 1, asked_s)
+    return outage(Rules().planned(spec(1)).started(1), asked_s)
 
 
 def start(now: int) -> StartTask:
@@ -59,7 +48,7 @@ def test_it_spends_no_attempt_and_tells_the_next_one_nothing() -> None:
 
     rules = limited()  # another end forgets the outages
     rules.now = rules.task(1).not_before
-    rules.started(1).do(made(RefuseWork, attempt=2, cause="failed", why="It crashed."))
+    rules.started(1).refused(1)
     task = rules.task(1)
     assert (task.outages, task.not_before, task.spent) == (0, 0, 1)
 
@@ -71,36 +60,36 @@ def test_the_task_waits_its_time_in_the_plan_and_in_the_rules() -> None:
     assert until >= rules.now - 1_000 + 60_000
     assert not starts(rules, until - 1)
     assert starts(rules, until)
-    said = reasons(rules.state, rules.convoy, rules.task(1), rules.now)[1]
+    said = rules.reasons(1)[1]
     assert said.startswith("it is waiting for the model's vendor until 1970-01-01 00:1")
     assert said.endswith(WHY)
-    assert isinstance(rules.ask(start(until - 1)), Refusal)
+    assert rules.ask(start(until - 1))
     assert rules.ask(start(until)) is None
 
 
 def test_its_slot_is_not_given_to_another_task_until_it_has_waited() -> None:
     engines = {"default": EngineSpec(type="shell", args=("true",), max_sessions=1)}
     rules = Rules().planned(spec(1), spec(2), engines=engines).started(1)
-    until = outage(rules, 1, asked_s=60).task(1).not_before
+    until = outage(rules, asked_s=60).task(1).not_before
 
     assert not starts(rules, until - 1)
     assert starts(rules, until)
-    why = reasons(rules.state, rules.convoy, rules.task(2), rules.now)
+    why = rules.reasons(2)
     slots = "the engine default has no free slot (limit: 1; waiting for its vendor: 1)"
     assert why[1] == slots
 
 
 def test_outages_without_end_come_to_a_person_who_may_try_again() -> None:
     rules = limited()
-    for attempt in range(2, OUTAGES_MOST + 2):
+    for _ in range(OUTAGES_MOST):
         rules.now = max(rules.now, rules.task(1).not_before)
-        outage(rules.started(1), attempt)
+        outage(rules.started(1))
 
     task = rules.task(1)
     assert (task.state, task.started) == ("blocked", OUTAGES_MOST + 1)
     assert task.why == f"{OUTAGES_MOST + 1} attempts could not reach a model: {WHY}"
 
-    again = rules.do(RetryTask(convoy=NAME, task=1, by="ann")).task(1)
+    again = rules.retried(1).task(1)
     assert (again.outages, again.not_before) == (0, 0)
 
 
@@ -120,3 +109,46 @@ def test_waits_of_many_sessions_spread_over_the_whole_of_their_time() -> None:
     assert waits[100] < 20_000
     assert 55_000 < waits[500] < 65_000
     assert 100_000 < waits[900] < waits[-1] < 120_000
+
+
+# --- too many attempts in a row without work stop everything --------------------------
+
+
+def failing(times: int, attempts: int = 9) -> Rules:
+    """Let the first task's attempts fail so often in a row."""
+    rules = Rules().planned(spec(1), spec(2), attempts=attempts, failures=3)
+    for _ in range(times):
+        rules.started(1).refused(1, why="the model knows no such key")
+    return rules
+
+
+def owed(rules: Rules) -> tuple[list[Pause], list[int]]:
+    """Return what is to pause, and the tasks that are to start."""
+    pauses = [each for each in due(rules) if isinstance(each, Pause)]
+    return pauses, [each.task for each in begins(rules)]
+
+
+def test_so_many_failures_in_a_row_pause_everything_and_start_nothing() -> None:
+    assert owed(failing(2)) == ([], [1, 2])
+
+    pause = Pause(NAME, TOO_MANY.format(3), tell=True)
+    assert owed(failing(3)) == ([pause], [])
+
+
+def test_what_pauses_once_is_not_paused_again_and_a_person_lets_it_go_on() -> None:
+    rules = failing(3)
+    rules.do(ConvoyPaused(convoy=NAME, by="brat", why=TOO_MANY.format(3)))
+    assert owed(rules) == ([], [])
+
+    rules.do(ConvoyResumed(convoy=NAME, by="ann"))
+    assert rules.state.failures == 0
+    assert owed(rules) == ([], [1, 2])
+
+
+def test_the_last_attempt_of_a_task_counts_a_retry_and_work_begin_anew() -> None:
+    rules = failing(1, attempts=1)
+    assert (rules.task(1).state, rules.state.failures) == ("blocked", 1)
+
+    rules.retried(1)
+    assert rules.state.failures == 0
+    assert failing(2).started(2).accepted(2, sha("b")).state.failures == 0

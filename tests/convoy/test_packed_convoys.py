@@ -1,12 +1,15 @@
 """A state whose ended convoys are packed is the same state, and nobody notices."""
 
+import sys
+from pathlib import Path
+
 import pytest
 from msgspec.structs import replace
 
 from convoy.events import Command, decided
 from convoy.log import record
 from convoy.log.record import Reading, packed
-from convoy.model.state import LATELY_MS, State
+from convoy.model.state import LATELY_MS, Moment, State
 from convoy.owed import Patience
 from convoy.owed.owed import owed_actions
 from convoy.rules.people import CallPeople, FailConvoy, RetryConvoy
@@ -15,6 +18,7 @@ from convoy.views import state_document
 from grite.errors import Corrupt
 from tests.convoy.stories import Story, landed_whole, story
 from tests.world.cases import looped
+from tests.world.program import ran
 from tests.world.rules import NAME, Rules, spec
 
 LATER = 2 * LATELY_MS
@@ -28,12 +32,8 @@ def aged(state: State, later: int = LATER) -> State:
 
 def failed() -> Rules:
     rules = Rules().planned(spec(1), spec(2))
-    rules.do(FailConvoy(convoy=NAME, why="nobody wants it"))
+    rules.failed("nobody wants it")
     return rules.do(CallPeople(convoy=NAME, text="It failed.", now=rules.now))
-
-
-def kept(state: State) -> State:
-    return record.decode_reading(record.encode_reading(Reading(state))).state
 
 
 @story
@@ -42,9 +42,13 @@ def test_it_is_equal_and_owes_the_same(tell: Story, later: int) -> None:
     state = aged(tell().state, later)
     now = state.moment.at
 
-    both = packed(state), kept(state)
+    whole = Reading(state, ("a fault",), events=7)
+    read = record.decode_reading(record.encode_reading(whole))
+    assert (read.faults, read.events) == (whole.faults, 0)
 
-    for small in both:
+    for small in (packed(state), read.state):
+        # Not part of being equal, and yet it is the convoys' age.
+        assert [*small.convoys] == [*state.convoys]
         assert [*small.convoys.summaries()] == [*state.convoys.summaries()]
         owed = owed_actions(small, Observed(), Patience(), now)
         assert owed == owed_actions(state, Observed(), Patience(), now)
@@ -68,7 +72,8 @@ def test_what_has_ended_is_packed_and_what_goes_on_is_not() -> None:
 def test_one_that_failed_long_ago_goes_on_by_a_retry() -> None:
     rules = failed()
     told = replaced(Rules(), aged(rules.state)).do(RETRY)
-    small = replaced(Rules(), kept(aged(rules.state)))
+    data = record.encode_reading(Reading(aged(rules.state)))
+    small = replaced(Rules(), record.decode_reading(data).state)
 
     small.do(RETRY)
 
@@ -113,3 +118,60 @@ def test_a_packed_convoy_that_was_damaged_is_noticed_when_it_is_read() -> None:
     for broken in (data[:-1], data + b"x", data[:-9] + b"x" + data[-8:]):
         with pytest.raises(Corrupt, match="damaged"):
             record.decode_reading(broken)
+
+
+# --- a state that was kept is the same again, or is not believed ----------------------
+
+
+def reading(rules: Rules, *faults: str) -> Reading:
+    return Reading(rules.state, faults, events=7)
+
+
+def test_another_process_understands_it(tmp_path: Path) -> None:
+    file = tmp_path / "kept.json"
+    file.write_bytes(record.encode_reading(reading(Rules().planned(spec(1)))))
+    program = (
+        "from pathlib import Path; import convoy.log.record; "
+        "print(*convoy.log.record.decode_reading("
+        f"Path({str(file)!r}).read_bytes()).state.convoys)"
+    )
+
+    assert ran([sys.executable, "-c", program], check=True).stdout == f"{NAME}\n"
+
+
+@looped(
+    (b'"v":2', b'"v":3', "a different version"),
+    (b'"form":"', b'"form":"x', "a different version"),
+    (b'"state":{', b'"state":[', "cannot be read"),
+    (b'"at_hand":{', b'"at_hand":{"a":1,', "cannot be read"),
+    (b'"order":[', b'"order":["a",', "does not match its convoys"),
+    (b'"checksum":"', b'"checksum":"0', "damaged"),
+    (b'"commit":"', b'"commit":"","x":"', "belongs to no commit"),
+)
+def test_what_is_not_understood_whole_is_not_believed(
+    old: bytes, new: bytes, fault: str
+) -> None:
+    known = reading(Rules().planned(spec(1)))
+    data = record.encode_reading(known)
+    assert data == record.encode_reading(known)
+    assert data.count(old) >= 1
+
+    with pytest.raises(Corrupt, match=fault):
+        record.decode_reading(data.replace(old, new, 1))
+
+
+@looped(
+    *((data, "cannot be read") for data in (b"", b"{", b"[]", b"null", b"[" * 100_000)),
+    (b'{"v":1,"form":"0","faults":[],"state":{}}', "a different version"),
+)
+def test_rubbish_is_not_believed(data: bytes, fault: str) -> None:
+    with pytest.raises(Corrupt, match=fault):
+        record.decode_reading(data)
+
+
+def test_every_cut_is_noticed() -> None:
+    data = record.encode_reading(Reading(State(moment=Moment("a" * 40, 1))))
+
+    for end in range(len(data)):
+        with pytest.raises(Corrupt):
+            record.decode_reading(data[:end])

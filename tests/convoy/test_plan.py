@@ -16,16 +16,11 @@ from convoy.owed import (
     Align,
     Begin,
     Build,
-    BuildConvoy,
-    BuildSync,
     CancelRun,
     Collect,
-    CreateBase,
     Do,
     HearPush,
     Land,
-    LandConvoy,
-    MakePlan,
     Patience,
     Show,
     Sweep,
@@ -33,10 +28,10 @@ from convoy.owed import (
 from convoy.owed.owed import owed_actions
 from convoy.rules.ending import AcceptWork
 from convoy.rules.landing import AttemptMerge, FailMerge
-from convoy.rules.people import BlockTask, DropTask
+from convoy.rules.people import BlockTask
 from convoy.rules.starting import StartTask
 from convoy.rules.verdict import Checks, CiVerdict, Observed, Run
-from tests.convoy.room import BASE, due
+from tests.convoy.room import BASE, GREEN, due, in_review
 from tests.world.rules import (
     ACTOR,
     NAME,
@@ -44,7 +39,6 @@ from tests.world.rules import (
     commands,
     made,
     open_pulls,
-    requested,
     sha,
     spec,
     task_branches,
@@ -52,7 +46,6 @@ from tests.world.rules import (
 
 QUEUE = f"refs/heads/brat/queue/convoy--{NAME}--base/"
 ROOTS = {"refs/heads/main": sha("0"), BASE: sha("0")}
-GREEN = Checks(verdict="green", names=("ci",))
 WORK: dict[str, Any] = {"commit": sha("a"), "base": sha("0"), "files": ("a.py",)}
 
 
@@ -68,24 +61,6 @@ def owed(rules: Rules, **seen: object) -> list[Action]:
 
 def numbers(actions: Sequence[object]) -> list[int]:
     return [action.task for action in actions if isinstance(action, Begin)]
-
-
-def in_review(*given: int, **options: object) -> Rules:
-    """Return rules with accepted work of these tasks: task n has commit nnn..."""
-    rules = Rules().planned(*(spec(n) for n in given), **options)
-    for number in given:
-        rules.started(number).accepted(number, sha(str(number)))
-    return rules
-
-
-def test_a_request_is_planned_and_its_branch_laid() -> None:
-    rules = Rules().do(requested(title="t", text=""))
-    assert owed(rules) == [MakePlan(NAME)]
-
-    planned = Rules().planned(spec(1))
-
-    seen = owed(planned, refs={"refs/heads/main": sha("0")})
-    assert seen == [CreateBase(NAME, sha("0"))]
 
 
 def test_ready_tasks_begin_at_the_tip_of_the_convoys_branch() -> None:
@@ -140,7 +115,7 @@ def test_a_run_that_ended_is_collected_and_a_late_one_cancelled() -> None:
 
 def test_a_run_of_a_task_that_was_given_up_is_cancelled_and_holds_its_slot() -> None:
     rules = Rules().planned(spec(1), spec(2), max_sessions=1).started(1)
-    rules.do(DropTask(convoy=NAME, task=1, why="no"))
+    rules.dropped(1)
     run = Run(id=101, completed=False)
 
     assert owed(rules, runs={101: run}) == [CancelRun(101)]
@@ -271,25 +246,6 @@ def test_a_candidate_that_no_check_speaks_of_blocks_with_the_reason() -> None:
 
     (block,) = commands(owed(rules, checks=none), BlockTask)
     assert "no check or commit status" in block.why
-
-
-def test_a_settled_convoy_is_built_on_its_target_and_landed_when_green() -> None:
-    rules = Rules().planned(spec(1)).landed(1, sha("a"))
-    refs = {**ROOTS, BASE: sha("a")}
-    assert owed(rules, refs=refs) == [BuildConvoy(NAME, sha("0"))]
-
-    rules.do(
-        ActionDone(key=f"pull:{NAME}/0", number=20),
-        made(AttemptMerge, task=0, candidate=sha("a"), work=sha("a")),
-    )
-
-    assert owed(rules, refs=refs, checks={sha("a"): GREEN}) == [
-        LandConvoy(NAME, sha("0"))
-    ]
-    moved = {**refs, "refs/heads/main": sha("9")}
-    assert owed(rules, refs=moved, checks={sha("a"): GREEN}) == [
-        BuildSync(NAME, sha("9"))
-    ]
 
 
 def test_queue_branches_of_closed_candidates_are_swept() -> None:

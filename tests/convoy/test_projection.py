@@ -1,5 +1,7 @@
 """What grite's own readers see of a convoy: issues, labels, open and closed."""
 
+from types import SimpleNamespace
+
 from convoy.events.leases import BotStarted
 from convoy.log.record import record
 from convoy.model import ids
@@ -18,36 +20,24 @@ from tests.world.rules import ACTOR, NAME
 OTHER = bytes(16)
 
 
-class Issue:
-    def __init__(self, created: IssueCreated) -> None:
-        self.title = created.title
-        self.body = created.body
-        self.labels = set(created.labels)
-        self.state = "open"
-
-    def take(self, event: GriteEvent) -> None:
-        match event.kind:
-            case LabelAdded(label=label):
-                self.labels.add(label)
-            case LabelRemoved(label=label):
-                self.labels.remove(label)
-            case StateChanged(state=state):
-                self.state = state
-            case CommentAdded():
-                pass
-            case kind:
-                raise AssertionError(kind)
-
-
-def projected(events: list[GriteEvent]) -> dict[bytes, Issue]:
+def projected(events: list[GriteEvent]) -> dict[bytes, SimpleNamespace]:
     """Replay as grite rebuilds: by time, actor and id; each issue is created first."""
-    issues: dict[bytes, Issue] = {}
+    issues: dict[bytes, SimpleNamespace] = {}
     for event in sorted(events, key=lambda e: (e.ts, e.actor, e.id)):
-        if isinstance(event.kind, IssueCreated):
-            assert event.issue not in issues
-            issues[event.issue] = Issue(event.kind)
-        else:
-            issues[event.issue].take(event)
+        match event.kind:
+            case IssueCreated(title=title, body=body, labels=labels):
+                assert event.issue not in issues
+                issues[event.issue] = SimpleNamespace(
+                    title=title, body=body, labels={*labels}, state="open"
+                )
+            case LabelAdded(label=label):
+                issues[event.issue].labels.add(label)
+            case LabelRemoved(label=label):
+                issues[event.issue].labels.remove(label)
+            case StateChanged(state=state):
+                issues[event.issue].state = state
+            case kind:
+                assert isinstance(kind, CommentAdded)
     return issues
 
 
@@ -59,15 +49,16 @@ def test_labels_and_whether_it_is_closed_are_true_after_every_fact(tell: Story) 
         written += events
         issues = projected(written)
         for convoy in state.convoys.values():
-            issue = issues[ids.convoy_issue(NAME)]
-            own = {f"convoy:{NAME}", f"status:{convoy.state}", "type:convoy"}
-            assert issue.labels == own
-            assert (issue.state == "closed") == convoy.ended
+            known: dict[bytes, tuple[str, str, bool]] = {
+                ids.convoy_issue(NAME): ("convoy", convoy.state, convoy.ended)
+            }
             for task in convoy.tasks:
-                issue = issues[ids.task_issue(NAME, task.number)]
-                own = {f"convoy:{NAME}", f"status:{task.state}", "type:task"}
-                assert issue.labels == own
-                assert (issue.state == "closed") == task.settled
+                number = ids.task_issue(NAME, task.number)
+                known[number] = ("task", task.state, task.settled)
+            for number, (kind, status, closed) in known.items():
+                own = {f"convoy:{NAME}", f"status:{status}", f"type:{kind}"}
+                assert issues[number].labels == own
+                assert (issues[number].state == "closed") == closed
 
 
 def test_issues_have_the_titles_and_texts_people_gave() -> None:

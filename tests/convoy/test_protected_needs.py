@@ -32,11 +32,7 @@ def why_not(rules: Rules, path: str) -> tuple[str, ...]:
 def test_a_task_that_declares_one_waits_for_a_person_before_any_session() -> None:
     rules = blocked()
 
-    assert [task.state for task in rules.convoy.tasks] == [
-        "blocked",
-        "queued",
-        "blocked",
-    ]
+    assert rules.states == ["blocked", "queued", "blocked"]
     assert rules.task(1).started == 0
     first, second = interventions(rules.state, 0)
     assert first.kind == "protected_path"

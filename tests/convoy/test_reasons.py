@@ -1,35 +1,39 @@
 """What people are told of a task: what it waits for, and why it is where it is."""
 
+from msgspec.structs import replace
+
 from bot.text.pull_request_texts import task_pull_body
-from convoy.events.leases import TakeLease
 from convoy.events.people_events import ConvoyPaused
 from convoy.events.plan_events import TaskNoted
+from convoy.model.ids import SetAside
+from convoy.model.records import Budget
+from convoy.model.state import Convoy
 from convoy.rules.ending import LoseSession
-from convoy.rules.people import DropTask
-from convoy.views.reasons import reasons, waits_for
+from convoy.views import left_words, progress_words
+from convoy.views.reasons import waits_for
 from tests.world.rules import NAME, Rules, sha, spec
 
 
 def why(rules: Rules, number: int) -> tuple[str, ...]:
-    return reasons(rules.state, rules.convoy, rules.task(number), rules.now)
+    return rules.reasons(number)
 
 
 def test_each_state_says_what_it_waits_for() -> None:
     rules = Rules().planned(spec(1), spec(2, after=(1,)), spec(3), spec(4), spec(5))
     rules.started(3).started(4).accepted(4, sha("b"))
-    rules.do(DropTask(convoy=NAME, task=5, why="not wanted"))
+    rules.dropped(5, "not wanted")
     before = [waits_for(rules.convoy, task) for task in rules.convoy.tasks]
     rules.offered(4, sha("c"), sha("0"))
 
     assert before == ["a free slot", "task 1", "its session", "the merge queue", ""]
     assert "it waits for task 1: the plan says so" in why(rules, 2)
-    rules.do(DropTask(convoy=NAME, task=2, why="not wanted"))
+    rules.dropped(2, "not wanted")
     assert why(rules, 2) == (
         "it is dropped, not tried yet",
         "not wanted",
         "it waited for task 1: the plan says so",
     )
-    assert waits_for(rules.convoy, rules.task(4)) == "CI"
+    assert rules.waits(4) == "CI"
 
 
 def test_a_task_that_is_tried_again_says_why() -> None:
@@ -58,10 +62,7 @@ def test_all_that_keeps_a_task_waiting_is_said() -> None:
     rules = Rules().planned(
         spec(1, paths=("src/",)), spec(2, after=(1,)), max_sessions=1
     )
-    take = TakeLease(
-        resource="path:src/a.py", holder="ann", nonce="n", ttl_s=60, now=rules.now
-    )
-    rules.do(take, ConvoyPaused(convoy=NAME, by="ann"))
+    rules.locked("path:src/a.py").do(ConvoyPaused(convoy=NAME, by="ann"))
 
     assert why(rules, 1) == (
         "it is queued, not tried yet",
@@ -89,12 +90,68 @@ def test_a_running_task_says_since_when_and_until_when_and_then_where_it_landed(
     assert why(rules, 1) == ("it is merged, tried once", "it landed as aaaaaaaaaa")
 
 
-def test_the_merge_queue_shows_who_is_ahead() -> None:
-    rules = Rules().planned(spec(1), spec(2)).started(1).started(2)
-    rules.accepted(1, sha("a")).accepted(2, sha("b")).offered(1, sha("c"), sha("0"))
+# --- about how long a convoy still takes ----------------------------------------------
 
-    assert "CI is testing its candidate cccccccccc" in why(rules, 1)
-    assert why(rules, 2)[1:] == (
-        "ahead of it in the merge queue: task 1",
-        "the refinery has not built its candidate yet",
+
+MINUTE = 60_000
+
+
+def convoy(*states: str, after: tuple[int, ...] = ()) -> Convoy:
+    """Return a convoy with tasks in these states; the last one waits for `after`.
+
+    Whatever has begun began at 0, and what landed did so after ten minutes.
+    """
+    last = len(states)
+    specs = [spec(n, after=after * (n == last)) for n in range(1, last + 1)]
+    known = Rules().planned(*specs).convoy
+    tasks = tuple(
+        replace(
+            task,
+            state=state,
+            begun_at=0 if state == "queued" else 1,
+            ended_at=1 + 10 * MINUTE if state == "merged" else 0,
+            landed=sha("a") if state == "merged" else None,
+        )
+        for task, state in zip(known.tasks, states, strict=True)
     )
+    return replace(known, tasks=tasks)
+
+
+def test_what_is_left_follows_the_plan() -> None:
+    now = 1 + 4 * MINUTE
+
+    assert left_words(convoy("merged", "running"), now) == "done in about 6 min"
+    chain = convoy("merged", "running", "queued", after=(2,))
+    assert left_words(chain, now) == "done in about 16 min"
+    beside = convoy("merged", "queued", "queued", "queued")
+    assert left_words(beside, now) == "done in about 30 min"
+    assert (
+        left_words(convoy("merged", "running", "queued"), now) == "done in about 10 min"
+    )
+
+
+def test_what_was_spent_stands_beside_the_budget() -> None:
+    known = convoy("merged")
+    task = replace(known.tasks[0], used=replace(known.used, usd=1.5))
+    spent = replace(known, tasks=(task,))
+    limited = replace(spent.settings, budget=Budget(convoy=20))
+
+    assert progress_words(spent, 5).endswith(" · $1.50")
+    words = progress_words(replace(spent, settings=limited), 5)
+    assert words.endswith(" · $1.50 of $20.00")
+
+
+def test_it_is_said_only_where_something_tells_it() -> None:
+    waiting = convoy("merged", "blocked", "queued")
+
+    assert left_words(convoy("running", "queued"), 5) == ""
+    assert left_words(convoy("merged", "blocked"), 5) == ""
+    assert left_words(waiting, 5) == "stalls in about 10 min: 1 blocked task"
+    assert left_words(replace(waiting, state="complete"), 5) == ""
+    aside = replace(waiting.tasks[1], state="running", set_aside=SetAside(why="", at=1))
+    tasks = (waiting.tasks[0], aside, waiting.tasks[2])
+    assert left_words(replace(waiting, tasks=tasks), 9 * 10 * MINUTE) == (
+        "stalls in about 10 min: 1 blocked task"
+    )
+    held_up = convoy("merged", "blocked", "queued", "queued", after=(2,))
+    assert left_words(held_up, 5).endswith("min: 1 blocked task, 1 more waiting for it")

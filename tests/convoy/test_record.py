@@ -1,26 +1,20 @@
-"""Facts written as grite events and read back."""
-
 from itertools import pairwise
 
 from hypothesis import given, settings as examples, strategies as st
 from msgspec.structs import replace
 
 from convoy.events.event_kinds import EVENTS
-from convoy.events.leases import BotStarted
 from convoy.events.people_events import ConvoyPaused, ConvoyResumed
-from convoy.events.task_events import ConvoyFailed, TaskDropped
 from convoy.log import CLOSE, OPEN
 from convoy.log.record import fact_of, fold, issue_of_fact, record
-from convoy.model import ids
 from convoy.model.state import Convoy, State
 from convoy.model.work import Convoys
-from convoy.rules.ending import LoseSession
 from convoy.rules.people import DropTask
 from convoy.rules.plans import PlanConvoy
 from grite.event import CommentAdded, IssueCreated
 from tests.convoy.anything import hostile
-from tests.convoy.stories import STORIES, Story, given_up, story
-from tests.world.rules import ACTOR, NAME, Rules, made, requested, spec
+from tests.convoy.stories import STORIES, Story, story
+from tests.world.rules import ACTOR, NAME, Rules, requested, spec
 
 # --- facts are read as they were written ----------------------------------------------
 
@@ -34,6 +28,9 @@ def test_what_was_written_reads_as_the_facts_it_carries(tell: Story) -> None:
 
     assert read == rules.facts
     assert [event.issue for event in comments] == [*map(issue_of_fact, rules.facts)]
+    before = State(bots=rules.state.bots)
+    after, events = record(before, rules.facts[1:], actor=ACTOR, at=1_000_000)
+    assert fold(before, "", events) == after
 
 
 @story
@@ -47,24 +44,6 @@ def test_the_whole_log_read_at_once_gives_the_same_state(tell: Story) -> None:
     assert [(t.state, t.notes, t.worked_ms) for t in read.convoys[NAME].tasks] == [
         (t.state, t.notes, t.worked_ms) for t in rules.convoy.tasks
     ]
-
-
-def test_the_state_that_record_returns_is_the_one_that_is_read_back() -> None:
-    rules = given_up()
-    before = State(bots=rules.state.bots)
-
-    after, events = record(before, rules.facts[1:], actor=ACTOR, at=1_000_000)
-
-    assert fold(before, "", events) == after
-
-
-def test_facts_stand_on_the_issue_of_their_task_or_convoy() -> None:
-    dropped = TaskDropped(convoy=NAME, task=2, why="no")
-    failed = ConvoyFailed(convoy=NAME, why="no")
-
-    assert issue_of_fact(dropped) == ids.task_issue(NAME, 2)
-    assert issue_of_fact(failed) == ids.convoy_issue(NAME)
-    assert issue_of_fact(BotStarted(version="0")) == ids.repository_issue()
 
 
 def test_the_stories_have_every_fact_a_bot_writes() -> None:
@@ -109,7 +88,7 @@ def test_no_text_of_a_person_becomes_an_event_or_hides_one(
         ),
         DropTask(convoy=NAME, task=2, why=why),
     )
-    rules.started(1).do(made(LoseSession, cause="lost", why=why))
+    rules.started(1).lost(1, why)
 
     bodies = [e.kind.body for e in rules.written if isinstance(e.kind, CommentAdded)]
     shown = [e.kind for e in rules.written if isinstance(e.kind, IssueCreated)]

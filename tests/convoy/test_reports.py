@@ -1,14 +1,21 @@
-"""Tasks that end in a report: what one must be, and what becomes of it."""
-
 import json
+from collections.abc import Callable
 
 import pytest
 
-from convoy.answers.answering import FIND_OUT, TRY_OUT, read_report, report_brief
+from convoy.answers.answering import (
+    FIND_OUT,
+    TRY_OUT,
+    read_choice,
+    read_report,
+    read_review,
+    report_brief,
+)
 from convoy.events import Refusal
 from convoy.events.session_events import TaskStarted
 from convoy.model.records import Finding, Report
 from convoy.model.session_result import HANDED_CHARS, report_for_others
+from convoy.model.state import Task
 from convoy.rules.ending import AcceptNothing, AcceptReport, AcceptWork
 from convoy.text import Unfit
 from tests.world.cases import looped
@@ -43,21 +50,54 @@ def test_an_answer_that_fits_is_a_report() -> None:
     assert "None of your changes here" in report_brief(TRY_OUT)
 
 
+TASKS = tuple(Task(spec=spec(n, kind="rival")) for n in (1, 2, 3))
+
+
+def chosen(answer: str) -> object:
+    return read_choice(answer, TASKS, TASKS[:2])
+
+
+def reported(answer: str) -> Report:
+    return read_report(answer, KNOWN)
+
+
+NO_JSON = "The answer contains no JSON object."
+
+
 @looped(
-    ("I looked.", "The answer contains no JSON object."),
-    ("{x}", "The report is not JSON"),
-    ("{}", "summary: Field required."),
-    (json.dumps({"summary": "\u200b"}), "The report has no summary."),
-    (json.dumps(GOOD | {"mood": 1}), "mood: Extra inputs are not permitted."),
+    (reported, "I looked.", NO_JSON),
+    (reported, "{x}", "The report is not JSON"),
+    (reported, "{}", "summary: Field required."),
+    (reported, json.dumps({"summary": "\u200b"}), "The report has no summary."),
+    (reported, json.dumps(GOOD | {"mood": 1}), "mood: Extra inputs are not permitted."),
     (
+        reported,
         json.dumps(GOOD | {"findings": [{"title": "x", "paths": ["b.py"]}]}),
         'Finding 1: "b.py" does not exist.',
     ),
-    (json.dumps({"summary": "x" * 4_001}), "summary: "),
+    (reported, json.dumps({"summary": "x" * 4_001}), "summary: "),
+    (read_review, "Fine.", NO_JSON),
+    (
+        read_review,
+        '{"verdict": "good"}',
+        "verdict: Input should be 'approve' or 'changes'.",
+    ),
+    (read_review, '{"verdict": "changes", "text": " "}', "does not say which ones."),
+    (chosen, "The second.", NO_JSON),
+    (chosen, '{"winner": "two", "text": "x"}', "winner: Input should be a valid int"),
+    (chosen, '{"winner": 1}', "text: Field required."),
+    (
+        chosen,
+        '{"winner": 3, "text": "x"}',
+        "Task 3 is not green in CI: choose one of 1, 2.",
+    ),
+    (chosen, '{"winner": 9, "text": "x"}', "Task 9 is not one of the rivals: choose"),
 )
-def test_what_is_no_report_is_told_so(answer: str, told: str) -> None:
+def test_what_is_no_answer_is_told_so(
+    read: Callable[[str], object], answer: str, told: str
+) -> None:
     with pytest.raises(Unfit) as caught:
-        read_report(answer, KNOWN)
+        read(answer)
     assert told in str(caught.value)
 
 
@@ -68,13 +108,17 @@ def test_an_agents_words_are_cleaned_and_bounded() -> None:
     assert report.summary.startswith("x ")
 
     assert len(report_for_others(Report(summary="x" * 20_000))) == HANDED_CHARS
+    review = read_review(json.dumps({"verdict": "approve", "text": "\x1b[1mNice."}))
+    assert (review.verdict, review.text) == ("approve", "Nice.")
+    choice = read_choice('{"winner": 2, "text": "\\u001b[1mNice."}', TASKS, TASKS[:2])
+    assert (choice.winner, choice.text) == (2, "Nice.")
 
 
 def test_a_report_settles_its_task_and_is_handed_on() -> None:
     rules = Rules().planned(spec(1, kind="report"), spec(2, after=(1,)))
     rules.started(1).do(given(1)).started(2)
 
-    started = [fact for fact in rules.facts if isinstance(fact, TaskStarted)]
+    started = rules.noted(TaskStarted)
     assert rules.task(1).state == "merged"
     assert rules.task(1).landed is None
     assert rules.task(1).report == REPORT
@@ -98,6 +142,6 @@ def test_only_a_task_that_reports_ends_in_a_report_and_in_nothing_else() -> None
 
     assert rules.ask(given(2)) == Refusal("task 2 does not end with a report")
     assert rules.ask(work) == Refusal("task 1 must end with a report, not a change")
-    assert isinstance(rules.ask(AcceptNothing(convoy=NAME, task=1, attempt=1)), Refusal)
+    assert rules.ask(AcceptNothing(convoy=NAME, task=1, attempt=1))
     rules.do(given(1))
-    assert isinstance(rules.ask(given(1)), Refusal)
+    assert rules.ask(given(1))

@@ -7,7 +7,7 @@ from convoy.events import Refusal, decided
 from convoy.events.people_events import ApprovePlan
 from convoy.events.plan_events import ConvoyReplanned, TaskRewritten
 from convoy.model.records import Wait
-from convoy.rules.ending import AcceptNothing, RefuseWork
+from convoy.rules.ending import AcceptNothing
 from convoy.rules.people import DropTask, uncalled
 from convoy.rules.plan_changes import AddTask, PartTask
 from convoy.views.interventions import interventions
@@ -28,12 +28,12 @@ def drawn() -> Rules:
 
 
 def test_an_approval_makes_the_changed_plan_the_one_that_people_know() -> None:
-    rules = drawn().do(DropTask(convoy=NAME, task=3, why="no"))
+    rules = drawn().dropped(3)
     assert plan_document(rules.convoy).changes == ("- task 3: Task 3",)
 
     rules.do(ApprovePlan(convoy=NAME, by="ann"))
     assert plan_document(rules.convoy).changes == ()
-    rules.do(DropTask(convoy=NAME, task=4, why="no"))
+    rules.dropped(4)
     assert plan_document(rules.convoy).changes == ("- task 4: Task 4",)
 
 
@@ -72,7 +72,7 @@ def test_parts_that_are_no_plan_are_refused(parts: tuple[object, ...]) -> None:
 
 def test_a_split_that_an_older_brat_began_is_dropped_and_a_person_is_asked() -> None:
     rules = Rules().planned(spec(1), attempts=1).started(1)
-    rules.do(made(RefuseWork, cause="refused", why="Too big."))
+    rules.refused(1, "refused")
     split = spec(2, kind="split", on=(1,))
     rules.do(AddTask(convoy=NAME, spec=split, by="the mayor")).started(2)
 
@@ -80,7 +80,7 @@ def test_a_split_that_an_older_brat_began_is_dropped_and_a_person_is_asked() -> 
         rules.do(*commands(due(rules), DropTask))
     rules.do(made(AcceptNothing, task=2))
 
-    assert [task.state for task in rules.convoy.tasks] == ["blocked", "dropped"]
+    assert rules.states == ["blocked", "dropped"]
     assert [need.task for need in uncalled(rules.state, rules.convoy)] == [1]
     [found] = interventions(rules.state, rules.now)
     assert found.comments[-1] == "/brat split task-1 -- LIST"

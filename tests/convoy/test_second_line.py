@@ -3,18 +3,12 @@
 Each of these was broken without any other test noticing: docs/mutants.md.
 """
 
+from typing import Any
+
 from msgspec.structs import replace
 
-from convoy.events import decided
+from convoy.events import Command, decided, hold_events
 from convoy.events.forge_actions import ActionDone
-from convoy.events.hold_events import (
-    BaseDeleted,
-    BranchPushed,
-    BranchReturned,
-    BranchTaken,
-    IssueClosed,
-    IssueReopened,
-)
 from convoy.events.leases import ExpireLease, TakeLease
 from convoy.events.merge_events import MergeLanded
 from convoy.events.people_events import ConvoyResumed
@@ -29,14 +23,14 @@ from convoy.owed import (
     HearPush,
     Note,
 )
-from convoy.rules.ending import AcceptNothing, LoseSession
+from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession, RefuseWork
 from convoy.rules.landing import AttemptMerge, FailMerge, LandMerge, chain
-from convoy.rules.people import BlockTask, DropTask, FailConvoy, RetryConvoy, RetryTask
+from convoy.rules.people import BlockTask, DropTask, FailConvoy, RetryTask
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask
 from convoy.rules.target import AskForge, NoteLanded
-from convoy.rules.verdict import Checks
-from tests.convoy.room import BASE, begins, due, why
+from tests.convoy.room import BASE, GREEN, begins, due, why
+from tests.world.cases import looped
 from tests.world.rules import (
     NAME,
     Rules,
@@ -49,7 +43,6 @@ from tests.world.rules import (
     startable,
 )
 
-GREEN = Checks(verdict="green", names=("ci",))
 HEADS = "refs/heads/"
 
 
@@ -106,7 +99,7 @@ def test_a_candidate_of_other_work_is_built_again() -> None:
     other = replace(task, work=replace(task.work, commit=sha("b")))
 
     assert chain(replace(convoy, tasks=(other,)), sha("0")).unbuilt == (other,)
-    rules.do(BlockTask(convoy=NAME, task=1, why="no CI"))
+    rules.blocked(1, "no CI")
     assert rules.task(1).candidate is None
 
 
@@ -117,14 +110,14 @@ def test_work_that_was_sent_back_is_the_tasks_work_no_more() -> None:
     rules.started(1).accepted(1, sha("b"))
     assert f"pull:{NAME}/1" not in rules.state.intents, "it has one"
 
-    rules = sent_back(attempts=1).do(RetryTask(convoy=NAME, task=1, by="ann"))
+    rules = sent_back(attempts=1).retried(1)
     assert (rules.task(1).spent, rules.task(1).started) == (0, 1), "all are anew"
 
 
 def test_a_task_lands_on_its_convoys_branch() -> None:
     rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
 
-    landed = [fact for fact in rules.facts if isinstance(fact, MergeLanded)]
+    landed = rules.noted(MergeLanded)
 
     assert [fact.branch for fact in landed] == [f"convoy/{NAME}/base"]
     drop = DropTask(convoy=NAME, task=1, why="not wanted")
@@ -142,10 +135,7 @@ def test_a_name_is_taken_for_ever_and_an_end_is_an_end() -> None:
 
 
 def test_a_session_takes_the_place_of_what_has_run_out() -> None:
-    rules = Rules().planned(spec(1, paths=("src/a.py",)))
-    rules.do(
-        TakeLease(resource="path:src", holder="ann", nonce="n", now=rules.now, ttl_s=1)
-    )
+    rules = Rules().planned(spec(1, paths=("src/a.py",))).locked("path:src", 1)
     rules.now += 2_000
 
     assert list(rules.started(1).state.leases) == ["path:src/a.py"]
@@ -155,7 +145,7 @@ def test_a_session_that_ends_frees_only_what_it_holds() -> None:
     rules = Rules().planned(spec(1, needs=("port:1",)), spec(2, needs=("port:2",)))
     rules.started(1).started(2)
 
-    rules.do(LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="died"))
+    rules.lost(1, "died")
 
     assert list(rules.state.leases) == ["port:2"]
     rules.do(AcceptNothing(convoy=NAME, task=2, attempt=1))
@@ -172,8 +162,7 @@ def test_a_late_note_of_a_dispatch_is_not_for_the_next_attempt() -> None:
     rules.do(lost, start, ActionDone(key=f"dispatch:{NAME}/1/1", number=5))
     assert rules.task(1).begun_at == begun, "since its first attempt"
 
-    attempt = rules.task(1).attempt
-    assert attempt is not None
+    attempt = rules.attempt(1)
     assert (attempt.number, attempt.run) == (2, None)
     never = ActionDone(key="dispatch:of-nothing", number=5)  # nor was it announced
     assert never.change(rules.state) == rules.state
@@ -203,14 +192,16 @@ def test_a_convoy_is_built_again_when_a_person_pushed_to_its_branch() -> None:
     assert HearPush(NAME, 0, sha("b")) in owed
     assert not any(isinstance(action, BuildConvoy) for action in owed)
 
-    rules.do(BranchPushed(convoy=NAME, commit=sha("b")))
+    rules.do(hold_events.BranchPushed(convoy=NAME, commit=sha("b")))
     owed = due(rules, refs, checks=green)
     assert not any(isinstance(action, HearPush | BuildConvoy) for action in owed)
     refs[BASE] = sha("a")
-    assert Note(None, BranchReturned(convoy=NAME)) in due(rules, refs, checks=green)
+    assert Note(None, hold_events.BranchReturned(convoy=NAME)) in due(
+        rules, refs, checks=green
+    )
 
     refs[BASE] = sha("b")
-    rules.do(BranchTaken(convoy=NAME, commit=sha("b")[:7], by="ann"))
+    rules.do(hold_events.BranchTaken(convoy=NAME, commit=sha("b")[:7], by="ann"))
     assert BuildConvoy(NAME, sha("0")) in due(rules, refs, checks=green)
     assert rules.convoy.put_back_by == "ann", "who answers for its landing"
 
@@ -223,27 +214,29 @@ def test_a_branch_that_was_deleted_comes_back_with_all_that_landed() -> None:
     assert HearBase(NAME) in owed
     assert not any(isinstance(action, CreateBase) for action in owed)
 
-    rules.do(BaseDeleted(convoy=NAME), ConvoyResumed(convoy=NAME, by="ann"))
+    rules.do(hold_events.BaseDeleted(convoy=NAME), ConvoyResumed(convoy=NAME, by="ann"))
     assert CreateBase(NAME, sha("b")) in due(rules, {})
 
 
 def test_a_convoy_without_its_branch_stays_paused_or_gets_it_back() -> None:
-    deleted = BaseDeleted(convoy=NAME)
+    deleted = hold_events.BaseDeleted(convoy=NAME)
     shut = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
     shut.do(
-        IssueClosed(convoy=NAME, issue=7), deleted, IssueReopened(convoy=NAME, issue=7)
+        hold_events.IssueClosed(convoy=NAME, issue=7),
+        deleted,
+        hold_events.IssueReopened(convoy=NAME, issue=7),
     )
     assert shut.convoy.state == "paused"
     assert shut.convoy.why.endswith("was deleted")
 
     ended = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
     ended.do(deleted, FailConvoy(convoy=NAME, why="cancelled", by="ann"))
-    ended.do(RetryConvoy(convoy=NAME, by="ann"))
+    ended.taken_up()
     assert CreateBase(NAME, sha("a")) in due(ended, {})
 
     rules = Rules().planned(spec(1)).landed(1, sha("a"))
     assert ids.pull_key(NAME, 0) in rules.state.intents
-    rules.do(FailConvoy(convoy=NAME, why="cancelled", by="ann"))
+    rules.failed("cancelled", "ann")
     assert ids.pull_key(NAME, 0) not in rules.state.intents, "it ended"
 
 
@@ -253,7 +246,7 @@ def test_a_merge_that_a_person_made_needless_is_not_announced_for_ever() -> None
         ActionDone(key=ids.pull_key(NAME, 0), number=20),
         made(AttemptMerge, task=0, candidate=sha("a"), work=sha("a")),
         AskForge(convoy=NAME, candidate=sha("a"), judged=("ci",)),
-        IssueClosed(convoy=NAME, issue=7),
+        hold_events.IssueClosed(convoy=NAME, issue=7),
     )
     merge = Do(rules.state.intents[ids.landing_key(NAME, sha("a"))])
     assert merge not in due(rules, {})
@@ -275,3 +268,60 @@ def test_two_convoys_share_the_slots() -> None:
 
     begun = [(action.convoy, action.task) for action in begins(rules, refs)]
     assert begun == [(NAME, 1), ("other-8", 1)]
+
+
+# --- a task that is given up while its session runs: the session still has to end -----
+
+
+GIVEN_UP = (
+    FailConvoy(convoy=NAME, why="cancelled by ann"),
+    DropTask(convoy=NAME, task=1, why="not wanted"),
+    BlockTask(convoy=NAME, task=1, why="no disk"),
+)
+FIRST: dict[str, Any] = {"convoy": NAME, "task": 1, "attempt": 1}
+ENDS = (
+    AcceptWork(**FIRST, commit=sha("a"), base=sha("0"), files=()),
+    AcceptNothing(**FIRST),
+    RefuseWork(**FIRST, cause="refused", why="a symlink"),
+    LoseSession(**FIRST, cause="lost", why="it died"),
+)
+
+
+@looped(*ENDS)
+@looped(*GIVEN_UP)
+def test_what_is_given_up_while_it_runs_ends_without_a_trace(
+    give_up: Command, end: Command
+) -> None:
+    rules = Rules().planned(spec(1, needs=("port:80",)), spec(2)).started(1)
+    rules.do(give_up)
+    given_up = rules.task(1)
+    assert list(rules.state.running()) == [(rules.convoy, given_up)]
+    assert rules.state.leases, "its session still holds it"
+
+    rules.do(end)
+
+    assert rules.task(1) == replace(
+        given_up, attempt=None, worked_ms=rules.task(1).worked_ms
+    )
+    assert not rules.state.leases
+    assert "not running" in why(rules.ask(end))
+
+
+def test_a_dropped_task_is_not_offered_any_more() -> None:
+    pull = f"pull:{NAME}/1"
+    rules = Rules().planned(spec(1), spec(2)).started(1).do(ENDS[0])
+    assert pull in rules.state.intents
+
+    assert pull not in rules.do(GIVEN_UP[1]).state.intents
+
+
+def test_the_next_attempt_waits_for_the_end_of_the_one_before() -> None:
+    rules = Rules().planned(spec(1)).started(1)
+    rules.do(GIVEN_UP[2], RetryTask(convoy=NAME, task=1, by="ann"))
+
+    start = made(StartTask, session="ab" * 16, now=0)
+    assert "waits for its previous session to end" in why(rules.ask(start))
+    rules.do(ENDS[3])
+
+    assert rules.task(1).state == "queued"
+    assert rules.ask(start) is None

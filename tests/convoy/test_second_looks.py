@@ -2,25 +2,14 @@
 
 from msgspec.structs import replace
 
+from convoy import owed
 from convoy.events.merge_events import MergeCleared
 from convoy.model.work import LOST_MOST
-from convoy.owed import (
-    Action,
-    Build,
-    Land,
-    Look,
-    LookAgain,
-    Note,
-    Patience,
-    Reject,
-    Stall,
-)
 from convoy.owed.landings import merges
 from convoy.rules.landing import ClearMerge, DoubtMerge, FailMerge
 from convoy.rules.people import BlockTask
 from convoy.rules.verdict import Check, Checks, Observed, judge
-from convoy.views.reasons import reasons
-from tests.convoy.room import BASE
+from tests.convoy.room import BASE, in_review
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, commands, open_pulls, sha, spec
 
@@ -30,23 +19,17 @@ RED = Checks(verdict="red", names=("unit",), failed=("unit",), text="boom")
 STOPPED = Checks(verdict="lost", names=("unit",), failed=("unit",), text="stopped")
 
 
-def waiting(*numbers: int, others: int = 0) -> Rules:
-    """Return rules with accepted work of these tasks, and others that never began."""
-    later = range(max(numbers) + 1, max(numbers) + others + 1)
-    specs = (spec(number) for number in (*numbers, *later))
-    rules = Rules().planned(*specs, strategy="merge")
-    for number in numbers:
-        rules.started(number).accepted(number, sha(str(number)), f"{number}.py")
-    return rules
+def waiting(*numbers: int) -> Rules:
+    return in_review(*numbers, strategy="merge")
 
 
-def due(rules: Rules, tip: str = "", **seen: Checks) -> list[Action]:
+def due(rules: Rules, tip: str = "", **seen: Checks) -> list[owed.Action]:
     """Return what is due; each check is that of the commit of this letter."""
     tip = tip or rules.convoy.tip or TIP
     checks = {sha(letter): check for letter, check in seen.items()}
     pulls = open_pulls(rules.convoy)
     observed = Observed(refs={BASE: tip}, checks=checks, pulls=pulls)
-    return list(merges(rules.convoy, Look(observed, Patience(), rules.now)))
+    return list(merges(rules.convoy, owed.Look(observed, owed.Patience(), rules.now)))
 
 
 def red(rules: Rules, task: int, candidate: str, base: str = TIP) -> Rules:
@@ -71,20 +54,20 @@ def test_what_stands_on_a_red_one_is_built_without_it_at_once() -> None:
     rules.offered(2, sha("b"), sha("a")).offered(3, sha("c"), sha("b"))
 
     found = due(rules, b=RED, c=RED)  # those ahead are not judged yet
-    assert found == [LookAgain(NAME, 2, sha("b"), "boom", ("unit",), is_red=True)]
+    assert found == [owed.LookAgain(NAME, 2, sha("b"), "boom", ("unit",), is_red=True)]
     rules.do(doubt(2, "b"))
 
-    alone, others = Build(NAME, (2,), TIP), Build(NAME, (3,), sha("a"))
+    alone, others = owed.Build(NAME, (2,), TIP), owed.Build(NAME, (3,), sha("a"))
     assert due(rules) == [alone, others]
 
 
 def test_the_only_one_in_front_is_judged_again_on_the_same_commit() -> None:
     rules = red(waiting(1), 1, "a")
 
-    assert due(rules) == [Build(NAME, (1,), TIP)]
+    assert due(rules) == [owed.Build(NAME, (1,), TIP)]
     assert rules.task(1).doubted is not None
     said = "CI was red on it (boom) and is testing it again, alone"
-    assert said in reasons(rules.state, rules.convoy, rules.task(1), rules.now)
+    assert said in rules.reasons(1)
 
 
 @looped(TIP, sha("a"))
@@ -92,7 +75,7 @@ def test_green_alone_lands_and_blames_nobody(base: str) -> None:
     rules = waiting(1, 2).offered(1, sha("a"), TIP)
     red(rules, 2, "b", base).offered(2, sha("c"), TIP)
 
-    assert due(rules, c=GREEN) == [Land(NAME, (2,), TIP)]
+    assert due(rules, c=GREEN) == [owed.Land(NAME, (2,), TIP)]
     rules.landed_as(2, sha("c"))
 
     (noted,) = (fact for fact in rules.facts if isinstance(fact, MergeCleared))
@@ -106,13 +89,13 @@ def test_green_on_a_tip_that_moved_on_waits_in_the_chain_again() -> None:
     rules = red(waiting(1), 1, "a").offered(1, sha("b"), TIP).pushed(NEXT)
 
     clear = ClearMerge(convoy=NAME, task=1, candidate=sha("b"), judged=("unit",))
-    assert due(rules, NEXT, b=GREEN) == [Note("refinery", clear)]
+    assert due(rules, NEXT, b=GREEN) == [owed.Note("refinery", clear)]
     rules.do(clear)
 
-    assert due(rules, NEXT) == [Build(NAME, (1,), NEXT)]
+    assert due(rules, NEXT) == [owed.Build(NAME, (1,), NEXT)]
     rules.offered(1, sha("c"), NEXT)
     assert due(rules, NEXT, c=RED) == [
-        LookAgain(NAME, 1, sha("c"), "boom", ("unit",), is_red=True)
+        owed.LookAgain(NAME, 1, sha("c"), "boom", ("unit",), is_red=True)
     ]
 
 
@@ -122,41 +105,38 @@ def test_it_does_not_overtake_several_that_are_being_judged() -> None:
 
     assert due(rules, b=GREEN) == []
     assert due(rules, b=GREEN, d=RED) == [
-        LookAgain(NAME, 3, sha("d"), "boom", ("unit",), is_red=True)
+        owed.LookAgain(NAME, 3, sha("d"), "boom", ("unit",), is_red=True)
     ]
 
 
-def test_red_alone_is_its_own() -> None:
-    rules = waiting(1, 2).offered(1, sha("a"), TIP)
-    red(rules, 2, "b", sha("a")).offered(2, sha("c"), TIP)
+def test_red_alone_is_its_own_but_not_on_a_tip_that_is_about_to_move() -> None:
+    def doubted() -> Rules:
+        return red(waiting(1, 2).offered(1, sha("a"), TIP), 2, "b", sha("a"))
 
-    assert due(rules, c=RED) == [Reject(NAME, 2, sha("c"), "boom")]
+    rules = doubted().offered(2, sha("c"), TIP)
+    assert due(rules, c=RED) == [owed.Reject(NAME, 2, sha("c"), "boom")]
     rules.do(
         FailMerge(convoy=NAME, task=2, candidate=sha("c"), cause="red", why="boom")
     )
     assert (rules.task(2).state, rules.task(2).cause) == ("queued", "red")
 
-
-def test_it_is_not_judged_on_a_tip_that_is_about_to_move() -> None:
-    rules = waiting(1, 2).offered(1, sha("a"), TIP)
-    red(rules, 2, "b", sha("a"))
-
-    assert Build(NAME, (2,), TIP) not in due(rules, a=GREEN)
+    rules = doubted()
+    assert owed.Build(NAME, (2,), TIP) not in due(rules, a=GREEN)
     rules.landed_as(1, sha("a"))
-    assert due(rules, sha("a")) == [Build(NAME, (2,), sha("a"))]
+    assert due(rules, sha("a")) == [owed.Build(NAME, (2,), sha("a"))]
     rules.offered(2, sha("c"), sha("a"))
-    assert due(rules, sha("a"), c=RED) == [Reject(NAME, 2, sha("c"), "boom")]
+    assert due(rules, sha("a"), c=RED) == [owed.Reject(NAME, 2, sha("c"), "boom")]
 
 
 def test_nobody_waits_for_the_turn_of_what_was_red() -> None:
     rules = Rules().planned(spec(1), spec(2), strategy="merge")
     for number in (1, 2):
         rules.started(number).accepted(number, sha(str(number)), "both.py")
-    assert due(rules) == [Build(NAME, (1, 2), TIP)]
+    assert due(rules) == [owed.Build(NAME, (1, 2), TIP)]
 
     red(rules, 1, "a")
 
-    assert due(rules) == [Build(NAME, (1,), TIP), Build(NAME, (2,), TIP)]
+    assert due(rules) == [owed.Build(NAME, (1,), TIP), owed.Build(NAME, (2,), TIP)]
 
 
 def test_ci_that_was_stopped_is_asked_again_and_then_a_person() -> None:
@@ -165,13 +145,15 @@ def test_ci_that_was_stopped_is_asked_again_and_then_a_person() -> None:
         rules.offered(1, sha("abc"[count]), TIP)
         found = due(rules, a=STOPPED, b=STOPPED, c=STOPPED)
         is_last = count == LOST_MOST - 1
-        assert [type(one) for one in found] == [LookAgain, Stall][: 1 + is_last]
+        assert [type(one) for one in found] == [owed.LookAgain, owed.Stall][
+            : 1 + is_last
+        ]
         rules.do(doubt(1, "abc"[count], is_red=False))
-        assert due(rules) == [Build(NAME, (1,), TIP)]
+        assert due(rules) == [owed.Build(NAME, (1,), TIP)]
     assert rules.task(1).spent == 1
 
 
-def silent(rules: Rules, letter: str) -> list[Action]:
+def silent(rules: Rules, letter: str) -> list[owed.Action]:
     """Return what is due once CI was waited for long enough, and never started."""
     rules.now += 10**6
     return due(rules, "", **{letter: Checks(verdict="none")})
@@ -182,11 +164,11 @@ def test_ci_that_never_started_is_asked_again_and_then_a_person() -> None:
     for letter in "abc"[: LOST_MOST - 1]:
         rules.offered(2, sha(letter), sha("e"))
         (again,) = silent(rules, letter)
-        assert isinstance(again, LookAgain)
+        assert isinstance(again, owed.LookAgain)
         assert not again.is_red
         assert "never started" in again.text
         rules.do(doubt(2, letter, is_red=False))
-        assert due(rules) == [Build(NAME, (2,), sha("e"))]
+        assert due(rules) == [owed.Build(NAME, (2,), sha("e"))]
 
     rules.offered(2, sha("c"), sha("e"))
     (asked,) = commands(silent(rules, "c"), BlockTask)
@@ -203,7 +185,7 @@ def test_a_required_check_that_does_not_come_is_named_and_asked_for_again() -> N
     rules.now += 10**6
     (asked,) = due(rules, TIP, a=seen)
 
-    assert isinstance(asked, Stall)
+    assert isinstance(asked, owed.Stall)
     assert "the required check lint has not reported" in asked.text
     assert "(reported: ci)" in asked.text
     assert "(waiting since " in asked.text

@@ -114,7 +114,7 @@ def shown_again(rules: Rules) -> list[object]:
 
 def over() -> Rules:
     """Return rules with a convoy that has ended, and told its issue."""
-    rules = Rules().planned(spec(1)).do(FailConvoy(convoy=NAME, why="cancelled"))
+    rules = Rules().planned(spec(1)).failed("cancelled")
     return rules.do(ActionDone(key=ids.finish_key(NAME), number=7))
 
 

@@ -1,5 +1,3 @@
-"""Sub-issues as a plan, and how it follows them."""
-
 from msgspec.structs import replace
 
 from convoy.events.forge_actions import ActionDone, ActionIntended
@@ -25,9 +23,8 @@ from convoy.rules.followed_list import (
 )
 from convoy.rules.target import AttemptSync, LandSync
 from convoy.rules.verdict import Observed
-from convoy.views.reasons import reasons, waits_for
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, sha, spec, startable
+from tests.world.rules import NAME, Rules, sha, spec
 
 
 def sub(issue: int, *after: int, **more: object) -> SubIssue:
@@ -84,18 +81,14 @@ def test_what_is_no_plan_is_said(listed: tuple[SubIssue, ...], told: str) -> Non
 def test_a_persons_issue_waits_for_them_and_ends_with_their_closing() -> None:
     rules = Rules().listed(sub(11), sub(12, 11, kept_by="ann"), sub(13, 12))
 
-    assert [task.state for task in rules.convoy.tasks] == [
-        "queued",
-        "blocked",
-        "queued",
-    ]
+    assert rules.states == ["queued", "blocked", "queued"]
     assert "#12 is assigned to ann" in rules.task(2).why
     rules.do(FinishKept(convoy=NAME, task=2, by="ann"))
     assert rules.task(2).state == "merged"
     assert rules.ask(FinishKept(convoy=NAME, task=2, by="ann")) is not None
     rules = Rules().listed(sub(12, kept_by="ann"), sub(13, 12))
     rules.do(FinishKept(convoy=NAME, task=1, by="ann", target=rules.convoy.base))
-    assert startable(rules.convoy, rules.task(2)), "it was done elsewhere"
+    assert rules.startable(2), "it was done elsewhere"
 
 
 @looped("", sha("2"), sha("3"))
@@ -110,11 +103,9 @@ def test_what_needs_a_persons_work_waits_until_the_branch_holds_it(built: str) -
     rules.do(FinishKept(convoy=NAME, task=2, by="ann", target=theirs))
 
     waits = "main to be merged into the convoy branch (main contains task 2)"
-    assert waits_for(rules.convoy, rules.task(3)) == waits
-    assert f"it is waiting for {waits}" in reasons(
-        rules.state, rules.convoy, rules.task(3), rules.now
-    )
-    ready = [startable(rules.convoy, rules.task(number)) for number in (3, 4)]
+    assert rules.waits(3) == waits
+    assert f"it is waiting for {waits}" in rules.reasons(3)
+    ready = [rules.startable(number) for number in (3, 4)]
     assert ready == [False, True]
     refs = {"refs/heads/main": theirs, f"refs/heads/convoy/{NAME}/base": tip}
     look = Look(Observed(refs=refs), Patience(), rules.now)
@@ -123,8 +114,8 @@ def test_what_needs_a_persons_work_waits_until_the_branch_holds_it(built: str) -
     if built != theirs:
         rules.do(replace(sync, target=theirs))
     rules.do(LandSync(convoy=NAME, candidate=sha("c"), judged=("ci",)))
-    assert startable(rules.convoy, rules.task(3))
-    assert waits_for(rules.convoy, rules.task(3)) == "a free slot"
+    assert rules.startable(3)
+    assert rules.waits(3) == "a free slot"
 
 
 BEFORE = (sub(11), sub(12, 11), sub(13))
@@ -163,7 +154,7 @@ def test_a_change_is_shown_and_taken_in_when_somebody_agrees(
     assert changes(rules.convoy, now) == told
     asked = rules.ask(ProposeList(convoy=NAME, listed=now, now=1))
     assert (asked is None) == bool(told)
-    assert [task.state for task in rules.convoy.tasks] == ["queued"] * 3, "not yet"
+    assert rules.states == ["queued"] * 3, "not yet"
     assert (rules.ask(FollowList(convoy=NAME, by="ann")) is None) == bool(told)
 
     for number, wanted in after.items():

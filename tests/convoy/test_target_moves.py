@@ -2,7 +2,6 @@
 
 from msgspec.structs import replace
 
-from convoy.events import Refusal
 from convoy.events.target_events import LandingStalled, LandingWaits
 from convoy.model.work import LOST_MOST
 from convoy.owed import (
@@ -19,15 +18,15 @@ from convoy.owed import (
     Reject,
 )
 from convoy.owed.landings import merges
-from convoy.rules.landing import AttemptMerge, LandMerge, chain
-from convoy.rules.people import BlockTask, DropTask, FailConvoy, RebaseWork, RetryConvoy
+from convoy.rules.landing import AttemptMerge, chain
+from convoy.rules.people import RebaseWork, RetryConvoy
 from convoy.rules.target import AttemptSync, FailSync, LandSync as Land
 from convoy.rules.verdict import Checks, Observed
-from tests.convoy.room import BASE, due, refused
+from tests.convoy.room import BASE, GREEN, due, refused
 from tests.world.rules import NAME, Rules, commands, made, sha, spec
 
 TIP, MOVED = sha("a"), sha("1")
-GREEN, RED = (Checks(verdict="green", names=("ci",)), Checks(verdict="red"))
+RED = Checks(verdict="red")
 PATIENCE = Patience()
 
 
@@ -103,7 +102,7 @@ def test_without_sync_it_comes_in_after_the_last_task() -> None:
     rules = begun(2, sync=False)
 
     assert owed(rules) == []
-    rules.do(DropTask(convoy=NAME, task=2, why="not wanted"))
+    rules.dropped(2, "not wanted")
     assert owed(rules) == [BuildSync(NAME, MOVED)]
     rules.do(attempt(sha("d")), Land(convoy=NAME, candidate=sha("d"), judged=("ci",)))
     assert owed(rules, tip=sha("d")) == [BuildConvoy(NAME, MOVED)]
@@ -162,16 +161,16 @@ def test_a_conflict_is_a_task_that_names_the_files() -> None:
 
     assert rules.task(3).spec.kind == "sync"
     assert "- a.py\n- b.py" in rules.task(3).spec.instructions
-    assert isinstance(rules.ask(fail(None)), Refusal)
-    assert isinstance(rules.ask(attempt(sha("d"))), Refusal)
-    rules.do(BlockTask(convoy=NAME, task=3, why="3 attempts"))
+    assert rules.ask(fail(None))
+    assert rules.ask(attempt(sha("d")))
+    rules.blocked(3, "3 attempts")
     assert (owed(rules), rules.convoy.state) == ([], "active")
 
 
 def test_what_takes_the_target_in_lands_as_such() -> None:
     rules = conflicted().started(3, sha("e")).accepted(3, sha("f"))
     plain = made(AttemptMerge, task=3, candidate=sha("c"), base=TIP, work=sha("f"))
-    assert isinstance(rules.ask(plain), Refusal)
+    assert rules.ask(plain)
     rebase = made(RebaseWork, task=3, old=sha("f"), commit=sha("c"), base=TIP)
     assert refused(rules, rebase) == "task 3 is a merge of main and cannot be rebased"
 
@@ -188,46 +187,30 @@ def test_a_landing_that_ci_says_nothing_of_waits_for_a_person() -> None:
     rules.do(LandingStalled(convoy=NAME, why="no check has reported"))
 
     assert owed(rules) == []
-    rules.do(RetryConvoy(convoy=NAME, by="ann"))
+    rules.taken_up()
     assert owed(rules) == [BuildSync(NAME, MOVED)]
-    assert isinstance(rules.ask(RetryConvoy(convoy=NAME, by="ann")), Refusal)
+    assert rules.ask(RetryConvoy(convoy=NAME, by="ann"))
 
 
 def test_a_convoy_that_was_given_up_goes_on_with_its_work() -> None:
     rules = begun(2, 3, 4).started(2).accepted(2, sha("b")).started(3)
-    rules.do(DropTask(convoy=NAME, task=4, why="not wanted"))
-    rules.do(FailConvoy(convoy=NAME, why="cancelled by ann", by="ann"))
-
-    rules.do(RetryConvoy(convoy=NAME, by="bea"))
-
-    assert [task.state for task in rules.convoy.tasks] == [
-        *("merged", "needs-review", "queued", "dropped")
-    ]
+    rules.dropped(4).failed("cancelled by ann", "ann").taken_up("bea")
+    assert rules.states == ["merged", "needs-review", "queued", "dropped"]
     assert (rules.convoy.state, rules.convoy.vouched_by) == ("active", "bea")
 
-
-def test_what_needs_a_task_that_stays_dropped_stays_dropped() -> None:
     rules = Rules().planned(spec(1), spec(2), spec(3, after=(2,))).landed(1, TIP)
-    rules.do(DropTask(convoy=NAME, task=2, why="not wanted"))
-    rules.do(FailConvoy(convoy=NAME, why="cancelled"))
-
-    rules.do(RetryConvoy(convoy=NAME, by="bea"))
-
-    assert [task.state for task in rules.convoy.tasks] == [
-        *("merged", "dropped", "dropped")
-    ]
+    rules.dropped(2).failed("cancelled").taken_up()
+    assert rules.states == ["merged", "dropped", "dropped"], "it needs what stays so"
 
 
 def test_where_each_task_was_dropped_all_are_taken_up() -> None:
-    rules = Rules().planned(spec(1)).do(DropTask(convoy=NAME, task=1, why="no"))
+    rules = Rules().planned(spec(1)).dropped(1)
     why = "every task was dropped"
     assert (rules.convoy.state, rules.convoy.why) == ("failed", why)
-
-    rules.do(RetryConvoy(convoy=NAME, by="bea"))
-
+    rules.taken_up()
     assert (rules.convoy.state, rules.task(1).state) == ("active", "queued")
-    rules = Rules().planned(spec(1), approve="plan")
-    rules.do(FailConvoy(convoy=NAME, why="no"), RetryConvoy(convoy=NAME, by="bea"))
+
+    rules = Rules().planned(spec(1), approve="plan").failed("no").taken_up()
     assert rules.convoy.state == "planning", "nobody has approved it"
 
 
@@ -258,7 +241,7 @@ def test_a_convoy_of_which_the_target_holds_all_opens_no_pull_request() -> None:
     rules.do(taken, Land(convoy=NAME, candidate=TIP, judged=("ci",)))
     rules.do(AttemptMerge(convoy=NAME, task=0, candidate=TIP, base=TIP, work=TIP))
     assert LandConvoy(NAME, TIP) in green(rules, TIP)
-    rules.do(LandMerge(convoy=NAME, task=0, candidate=TIP, judged=("ci",)))
+    rules.landed_as(0, TIP)
     assert rules.convoy.state == "complete"
     assert key not in rules.state.intents
 

@@ -7,13 +7,11 @@ from convoy.model.records import TaskSpec, Wait
 from convoy.model.state import Convoy, Task
 from convoy.model.work import Work
 from convoy.owed import Action, Begin
-from convoy.rules.ending import LoseSession
-from convoy.rules.landing import FailMerge, waiting_to_merge
-from convoy.rules.people import BlockTask, DropTask
+from convoy.rules.landing import FailMerge
+from convoy.rules.people import DropTask
 from convoy.rules.plan_changes import LinkTask
 from convoy.rules.turns import Turn, in_order, turns, unmet
 from convoy.rules.verdict import Checks
-from convoy.views.reasons import reasons, waits_for
 from tests.convoy.room import BASE, due
 from tests.world.rules import NAME, Rules, made, sha, spec
 
@@ -58,7 +56,7 @@ def begins(rules: Rules, checks: dict[str, Checks] | None = None) -> list[int]:
 
 
 def queue(rules: Rules) -> list[int]:
-    return [task.number for task in waiting_to_merge(rules.convoy)]
+    return rules.queue
 
 
 # --- who has not begun ----------------------------------------------------------------
@@ -71,10 +69,8 @@ def test_who_has_not_begun_waits_for_what_is_found_to_be_touched() -> None:
     assert found[2] == ON_ONE
     assert found[3] == (*ON_ONE, Turn(2, ("a.py",)))
     assert begins(rules) == [4, 5]
-    assert waits_for(rules.convoy, rules.task(2)) == (
-        "task 1 to land first (both touch a.py)"
-    )
-    said = reasons(rules.state, rules.convoy, rules.task(2), rules.now)
+    assert rules.waits(2) == ("task 1 to land first (both touch a.py)")
+    said = rules.reasons(2)
     assert "it is waiting for task 1 to land first (both touch a.py)" in said
 
 
@@ -108,7 +104,7 @@ def test_what_a_plan_puts_in_order_for_a_shared_path_needs_nothing() -> None:
     rules = Rules().planned(spec(1), behind)
     assert begins(rules) == [1]
 
-    rules.do(BlockTask(convoy=NAME, task=1, why="no"))
+    rules.blocked(1, "no")
     assert begins(rules) == [2]
 
 
@@ -120,8 +116,8 @@ def touching(*others: TaskSpec) -> Rules:
 
 def test_what_was_tried_already_is_not_put_behind() -> None:
     rules = Rules().planned(spec(1, paths=("a.py",)), spec(2, paths=("a.py",)))
-    rules = rules.do(BlockTask(convoy=NAME, task=1, why="no")).started(2)
-    rules.do(LoseSession(convoy=NAME, task=2, attempt=1, cause="lost", why="gone"))
+    rules = rules.blocked(1, "no").started(2)
+    rules.lost(2, "gone")
     waiting = replace(rules.task(1), state="queued", cause="retry")
     convoy = replace(rules.convoy, tasks=(waiting, rules.task(2)))
 
@@ -160,14 +156,14 @@ def test_nobody_waits_without_locks_or_for_a_name_that_begins_alike() -> None:
 def test_nobody_waits_for_work_that_waits_for_a_person_or_needs_such_work() -> None:
     beside = touching(spec(2, paths=("a.py",)))
     assert turns(beside.convoy) == {2: ON_ONE}
-    assert turns(beside.do(BlockTask(convoy=NAME, task=1, why="red")).convoy) == {}
+    assert turns(beside.blocked(1, "red").convoy) == {}
 
     rules = Rules().planned(
         spec(1), spec(2, after=(1,), paths=("a.py",)), spec(3, paths=("a.py",))
     )
     assert turns(rules.convoy) == {3: (Turn(2, ("a.py",)),)}
 
-    rules.do(BlockTask(convoy=NAME, task=1, why="red"))
+    rules.blocked(1, "red")
     assert turns(rules.convoy) == {}
 
 
@@ -224,9 +220,7 @@ def test_work_waits_in_the_queue_for_what_was_sent_back_before_it() -> None:
     rules.accepted(2, sha("2"), "a.py")
 
     assert queue(rules) == []
-    assert waits_for(rules.convoy, rules.task(2)) == (
-        "task 1 to land first (both touch a.py)"
-    )
+    assert rules.waits(2) == ("task 1 to land first (both touch a.py)")
     rules.accepted(1, sha("d"), "a.py")
     assert queue(rules) == [1, 2]
 
@@ -316,7 +310,7 @@ def _waiting_for_nobody(convoy: Convoy) -> set[int]:
 
 def test_what_was_sent_back_goes_first_then_what_most_tasks_wait_for() -> None:
     rules = Rules().planned(spec(1), spec(2), spec(3), max_sessions=1).started(2)
-    rules.do(LoseSession(convoy=NAME, task=2, attempt=1, cause="lost", why="gone"))
+    rules.lost(2, "gone")
     assert begins(rules) == [2]
 
     rules = Rules().planned(

@@ -1,5 +1,3 @@
-"""What sessions used is added up, by task and by convoy, and never out of bounds."""
-
 import math
 
 import pytest

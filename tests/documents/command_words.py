@@ -6,6 +6,7 @@ from typing import Final
 import click
 
 from brat.commands.command_line import PANELS, command_line
+from tests.documents.tables import table
 
 _SHARED: Final = ("repo", "convoy", "bot", "as_json")
 """What the page says once."""
@@ -14,20 +15,23 @@ _SHARED: Final = ("repo", "convoy", "bot", "as_json")
 def tables() -> str:
     tree = command_line("task")
     return "\n".join(
-        f"## {name}\n\n| command | does |\n| --- | --- |\n"
-        + "".join(row for word in words for row in _rows(tree.commands[word], word))
+        f"## {name}\n\n"
+        + table(
+            ("command", "does"),
+            (row for word in words for row in _rows(tree.commands[word], word)),
+        )
         for name, words in PANELS.items()
     )
 
 
-def _rows(command: click.Command, path: str) -> Iterator[str]:
+def _rows(command: click.Command, path: str) -> Iterator[tuple[str, str]]:
     if isinstance(command, click.Group):
         for word, below in sorted(command.commands.items()):
             yield from _rows(below, f"{path} {word}")
         return
     usage = " ".join(("brat", path, *_arguments(command))).replace("|", "\\|")
     help_text = " ".join((command.help or "").split())
-    yield f"| `{usage}` | {_with_options(help_text, command)} |\n"
+    yield f"`{usage}`", _with_options(help_text, command)
 
 
 def _arguments(command: click.Command) -> Iterator[str]:

@@ -1,29 +1,20 @@
 """What documents say of each engine, made from its row and docs/engines.toml."""
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from convoy.model.records import EngineSpec
 from runner.engines import ENGINES
 from runner.engines.row import Row, can_be_pointed, program_of
+from tests.documents.tables import table
 
 _ROOT: Final = Path(__file__).parents[2]
 _HEAD: Final = (
-    "type",
-    "program",
-    "key",
-    "speaks",
-    "hears",
-    "resume",
-    "usage",
-    "cost",
-    "tools",
-    "key proxy",
+    *("type", "program", "key", "speaks", "hears", "resume", "usage", "cost"),
+    *("tools", "key proxy"),
 )
-
-
 VARIABLES: Final = {
     ("BRAT_PROMPT",): "the file with the prompt",
     ("BRAT_CONVOY", "BRAT_TASK", "BRAT_ATTEMPT"): (
@@ -48,10 +39,9 @@ VARIABLES: Final = {
 
 
 def variables() -> str:
-    lines = [_line(["variable", "what it holds"]), _line(["---", "---"])]
-    lines += (_line([", ".join(map(_code, n)), text]) for n, text in VARIABLES.items())
-    return (
-        f"{''.join(lines)}\nThe engine also gets the variables of tools (`JAVA_HOME` "
+    rows = ((", ".join(map(_code, n)), text) for n, text in VARIABLES.items())
+    return table(("variable", "what it holds"), rows) + (
+        "\nThe engine also gets the variables of tools (`JAVA_HOME` "
         "and others), and those for its key, server and settings. `.brat/setup.sh` and "
         "the acceptance command get all but `BRAT_*` and the engine's own; the script "
         "also gets [`BRAT_CACHE`](#what-the-project-needs). Local CI also gets "
@@ -65,11 +55,10 @@ def names() -> str:
 
 
 def tables() -> str:
-    lines = [_line(_HEAD), _line(["---"] * len(_HEAD))]
     told = tomllib.loads((_ROOT / "docs/engines.toml").read_text("utf-8"))
-    lines += (_line(_cells(row, told[name])) for name, row in ENGINES.items())
+    rows = (_cells(row, told[name]) for name, row in ENGINES.items())
     notes = (f"- `{name}`: {told[name]['limits']}\n" for name in ENGINES)
-    return "".join([*lines, "\n", *notes])
+    return "".join((table(_HEAD, rows), "\n", *notes))
 
 
 def _cells(row: Row, told: Mapping[str, str]) -> Iterator[str]:
@@ -96,7 +85,3 @@ def _proxied(row: Row) -> str:
 
 def _code(text: str) -> str:
     return f"`{text}`" if text else ""
-
-
-def _line(cells: Sequence[str] | Iterator[str]) -> str:
-    return f"| {' | '.join(cells)} |\n"

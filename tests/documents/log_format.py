@@ -17,12 +17,12 @@ from msgspec import Struct
 
 from convoy.config import keys
 from convoy.events.event_kinds import CLAIMS, EVENTS
+from tests.documents.tables import table
 
 MEANINGS: Final = {
     "allowed": "Patterns; if there are any, a patch may change only files that match.",
     "argv0": "The program that was started.",
     "attempt": "The attempt's number, from 1.",
-    "attempts": "How often a task is tried before it is blocked.",
     "base": "The commit that the work is based on.",
     "branch": "The branch, without refs/heads/.",
     "by": "Who asked: their user name on the forge.",
@@ -46,8 +46,6 @@ MEANINGS: Final = {
     "key": "The key that identifies the action and says what it is.",
     "kind": "The kind of action.",
     "limits": "What one attempt may use.",
-    "max_sessions": "How many sessions may run at once.",
-    "model": "In the engine's own words; null: the engine chooses.",
     "nonce": "Distinguishes the lease from earlier ones of the same holder.",
     "number": "The run's id, or the number of the pull request, issue or comment.",
     "output_bytes": "How many bytes it may print.",
@@ -56,7 +54,6 @@ MEANINGS: Final = {
     "paths": "The paths that were changed.",
     "planner": "What made the plan.",
     "protected": "Patterns that no patch may change.",
-    "require_ci": "Whether CI must be green on a commit before it lands.",
     "resource": "The resource, such as `path:src/` or `port:5432`.",
     "seconds": "How long it took, in seconds.",
     "settings": "A snapshot of the configuration.",
@@ -69,8 +66,6 @@ MEANINGS: Final = {
     "text": "The issue's text at that time.",
     "timeout_s": "The time limit of one attempt, in seconds.",
     "title": "The title, in one line.",
-    "type": "The program.",
-    "usd": "Money, in US dollars.",
     "usage": "What the session that ended used, according to its engine.",
     "verdict": "The witness's verdict on the session, never the agent's own.",
     "version": "The bot's version.",
@@ -163,15 +158,15 @@ def meaning(kind: type[Struct], field: str) -> str:
 
 
 def _section(kind: type[Struct]) -> str:
-    rows = "".join(
-        f"| `{field}` | {_spoken(hint)} | {meaning(kind, field)} |\n"
+    rows = (
+        (f"`{field}`", _spoken(hint), meaning(kind, field))
         for field, hint in get_type_hints(kind).items()
         if field != "v"
     )
     name = kind.__struct_config__.tag or kind.__name__
     about = " ".join((inspect.getdoc(kind) or "").split())
-    head = "| field | type | meaning |\n|---|---|---|\n"
-    return f"### `{name}`\n\n{about}\n\n{head}{rows}".replace("<", "&lt;")
+    fields = table(("field", "type", "meaning"), rows)
+    return f"### `{name}`\n\n{about}\n\n{fields}".replace("<", "&lt;")
 
 
 def _spoken(hint: Any) -> str:  # noqa: ANN401  a type, or a special form of one

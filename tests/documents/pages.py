@@ -11,18 +11,12 @@ from typing import Final, NamedTuple
 
 from bot.requests import verb_table
 from tests.documents import (
-    action_tables,
     command_words,
-    config_table,
-    engine_requests,
     engine_tables,
-    error_samples,
     log_format,
-    mcp_tables,
-    pattern_table,
+    tables,
     workflow_keys,
 )
-from tests.documents.openapi import with_words
 from tests.mutants.report import with_list
 
 ROOT: Final = Path(__file__).parents[2]
@@ -42,24 +36,24 @@ def _marked(file: str, name: str, make: Callable[[], str]) -> Part:
 PARTS: Final = (
     _marked("README.md", "engines", engine_tables.names),
     *(Part(file, workflow_keys.handed_on) for file in workflow_keys.FILES),
-    _marked("docs/actions.md", "keys", workflow_keys.table),
-    _marked("docs/actions.md", "inputs", action_tables.inputs),
-    _marked("docs/actions.md", "outputs", action_tables.outputs),
+    _marked("docs/actions.md", "keys", workflow_keys.secrets),
+    _marked("docs/actions.md", "inputs", tables.inputs),
+    _marked("docs/actions.md", "outputs", tables.outputs),
     _marked("docs/command-line.md", "words", command_words.tables),
     _marked("docs/commands.md", "verbs", verb_table.table),
-    _marked("docs/configuration.md", "keys", config_table.keys_table),
-    _marked("docs/configuration.md", "faults", error_samples.configuration),
-    Part("docs/config.schema.json", lambda _: config_table.schema_text()),
-    _marked("docs/engine-requests.md", "requests", engine_requests.tables),
+    _marked("docs/configuration.md", "keys", tables.keys),
+    _marked("docs/configuration.md", "faults", tables.faulty_configuration),
+    Part("docs/config.schema.json", lambda _: tables.schema_text()),
+    _marked("docs/engine-requests.md", "requests", tables.requests),
     _marked("docs/engines.md", "engines", engine_tables.tables),
     _marked("docs/engines.md", "variables", engine_tables.variables),
-    _marked("docs/hosting.md", "permissions", action_tables.permissions),
+    _marked("docs/hosting.md", "permissions", tables.permissions),
     _marked("docs/log-format.md", "events", log_format.tables),
     Part("docs/mutants.md", with_list),
-    _marked("docs/mcp.md", "tools", mcp_tables.tools),
-    _marked("docs/workflows.md", "patterns", pattern_table.table),
-    _marked("docs/workflows.md", "faults", error_samples.pattern),
-    Part("bot/dashboard/openapi.json", with_words),
+    _marked("docs/mcp.md", "tools", tables.tools),
+    _marked("docs/workflows.md", "patterns", tables.patterns),
+    _marked("docs/workflows.md", "faults", tables.faulty_pattern),
+    Part("bot/dashboard/openapi.json", tables.with_words),
 )
 
 
@@ -77,25 +71,25 @@ def between(page: str, name: str, text: str) -> str:
     return f"{before}{begin}\n{text}\n{end}{after}"
 
 
-def pages(root: Path = ROOT) -> Iterator[tuple[Path, str]]:
+def pages() -> Iterator[tuple[Path, str]]:
     """Yield each document with a generated part, and the text that it should have.
 
     Raises:
         ValueError: a document lacks a mark.
     """
     for file in dict.fromkeys(part.file for part in PARTS):
-        text = (root / file).read_text("utf-8")
+        text = (ROOT / file).read_text("utf-8")
         for part in PARTS:
             text = part.remake(text) if part.file == file else text
-        yield root / file, text
+        yield ROOT / file, text
 
 
-def main(root: Path = ROOT) -> int:
+def main() -> int:
     """Write what is out of date and say so; safe to call twice."""
-    for path, text in pages(root):
+    for path, text in pages():
         if path.read_text("utf-8") != text:
             path.write_text(text, "utf-8")
-            print(f"docs: wrote {path.relative_to(root)}")  # noqa: T201  for people
+            print(f"docs: wrote {path.relative_to(ROOT)}")  # noqa: T201  for people
     return 0
 
 

@@ -23,19 +23,6 @@ PAGES = [
     *(ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "examples/README.md"),
     *(ROOT / "deploy/fleet/README.md", *sorted(ROOT.glob("docs/*.md"))),
 ]
-TYPED = {
-    "README.md": "tests/whole/test_getting_started.py",
-    "docs/actions.md": "tests/whole/test_actions_only.py",
-    "docs/hosting.md": "tests/whole/test_rungs.py",
-    "docs/local.md": "tests/documents/test_guides.py",
-    "docs/releasing.md": "tests/whole/test_release.py",
-    "docs/start.md": "tests/whole/test_tutorial.py",
-    "docs/tutorial.md": "tests/whole/test_tutorial.py",
-    "docs/workflows.md": "tests/documents/test_guides.py",
-}
-"""Where the blocks for a terminal are typed; `make` is looked at below."""
-NOT_HERE = {"deploy/fleet/README.md": "have run on no cluster"}
-"""Where they are not, and the page's own words for the reason."""
 
 
 def blocks(page: Path, *kinds: str) -> list[str]:
@@ -52,19 +39,6 @@ def inline(page: Path, word: str) -> list[str]:
 def typed_lines(page: Path) -> list[str]:
     lines = "".join(blocks(page, "sh", "console")).splitlines()
     return [line.removeprefix("$ ").partition(" #")[0].strip() for line in lines]
-
-
-def test_each_block_for_a_terminal_is_typed_somewhere() -> None:
-    names = {
-        str(page.relative_to(ROOT)): page
-        for page in PAGES
-        if any(not line.startswith("make ") for line in typed_lines(page))
-    }
-
-    assert {*names} == TYPED.keys() | NOT_HERE.keys()
-    assert all((ROOT / file).is_file() for file in TYPED.values())
-    for name, reason in NOT_HERE.items():
-        assert reason in names[name].read_text("utf-8"), name
 
 
 def prepared(folder: Path) -> Terminal:

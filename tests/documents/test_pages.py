@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.documents.pages import ROOT, main, pages
+from tests.documents.pages import ROOT, pages
 from tests.world.cases import looped
 
 MARK = "made by make docs -->\n"
@@ -23,18 +23,6 @@ MOST_WORDS = 30_000
 @looped(*[pytest.param(*each, id=each[0].name) for each in pages()])
 def test_a_document_is_up_to_date(path: Path, text: str) -> None:
     assert path.read_text("utf-8") == text, "run `make docs`"
-
-
-def test_what_is_out_of_date_is_written(tmp_path: Path) -> None:
-    for path, text in pages():
-        stale = tmp_path / path.relative_to(ROOT)
-        stale.parent.mkdir(parents=True, exist_ok=True)
-        stale.write_text(text.replace(MARK, f"{MARK}old\n"), "utf-8")
-
-    assert main(tmp_path) == 0
-
-    for path, text in pages():
-        assert (tmp_path / path.relative_to(ROOT)).read_text("utf-8") == text
 
 
 def written_words(page: Path) -> int:

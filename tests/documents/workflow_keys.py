@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from convoy.model.records import ENGINE_TYPES, PROVIDERS
+from tests.documents.tables import table
 
 MADE: Final = {each.key for each in PROVIDERS.values() if each.is_made}
 KEYS: Final = sorted(
@@ -32,16 +33,16 @@ def handed_on(text: str) -> str:
     return _rewritten(text, _TAKEN, "{indent}{key}:\n{indent}  required: false\n")
 
 
-def table() -> str:
+def secrets() -> str:
+    types = ENGINE_TYPES.values()
     rows = (
-        f"| `{key}` | "
-        + ", ".join(
-            f"`{each.name}`" for each in ENGINE_TYPES.values() if key in each.all_keys
+        (
+            f"`{key}`",
+            ", ".join(f"`{each.name}`" for each in types if key in each.all_keys),
         )
-        + " |\n"
         for key in KEYS
     )
-    return "| secret | engines that look for it |\n|---|---|\n" + "".join(rows)
+    return table(("secret", "engines that look for it"), rows)
 
 
 def _rewritten(text: str, line: re.Pattern[str], form: str) -> str:

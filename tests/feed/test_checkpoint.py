@@ -9,7 +9,6 @@ from pathlib import Path
 from bot.door.feed import Feed, checkpoint_file
 from bot.door.feed_endpoint import CHECKPOINT_BYTES
 from convoy.model.state import State
-from convoy.rules.ending import LoseSession
 from runner.session.feed_client import WorkSender
 from tests.feed.hall import REPO, SESSION, hall, running
 from tests.world.forge import until
@@ -73,7 +72,7 @@ async def test_only_a_running_session_may_leave_one(tmp_path: Path) -> None:
         strange = await here.send("POST", "checkpoint", content=b"x", headers=wrong)
         assert strange.status_code == 401
         await here.send("POST", "checkpoint", content=b"one")
-        rules.do(LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="gone"))
+        rules.lost(1, "gone")
         late = await here.send("POST", "checkpoint", content=b"two")
 
         assert late.status_code == 409

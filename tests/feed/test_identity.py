@@ -9,7 +9,6 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from bot.door import oidc
 from bot.door.oidc import issuer_of
-from convoy.rules.ending import LoseSession
 from tests.feed.hall import AUDIENCE, JOB, SESSION, Hall, hall, running
 from tests.world.cases import looped
 from tests.world.issuer import Vouching, vouching
@@ -120,7 +119,7 @@ async def test_a_token_does_not_open_another_session(
     async with hall(tmp_path, rules, vouches=github.url) as here:
         other = await shown(here, github.token(AUDIENCE), f"{NAME}/2/1")
         unknown = await shown(here, github.token(AUDIENCE), f"{NAME}/1/2")
-        rules.do(LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="gone"))
+        rules.lost(1, "gone")
         ended = await shown(here, github.token(AUDIENCE))
 
     assert other.status_code == 401

@@ -4,7 +4,6 @@ import asyncio
 from pathlib import Path
 
 from convoy.events.people_events import TaskTold
-from convoy.rules.ending import LoseSession
 from tests.feed.hall import SESSION, hall, running
 from tests.world.patience import patient
 from tests.world.rules import NAME
@@ -64,9 +63,7 @@ async def test_nobody_waits_for_a_session_that_has_ended(tmp_path: Path) -> None
             asking = group.create_task(here.send("GET", "messages?wait_s=20"))
             while not here.feed.listens(SESSION):  # noqa: ASYNC110  asked over HTTP
                 await asyncio.sleep(0.01)
-            rules.do(
-                LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="gone")
-            )
+            rules.lost(1, "gone")
         later = await here.send("GET", "messages")
 
     assert asking.result().json() == {"messages": []}

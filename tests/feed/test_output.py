@@ -13,7 +13,6 @@ from bot.door.feed import (
     pieces_in,
     tape_file,
 )
-from convoy.rules.ending import LoseSession
 from runner.inputs.job_inputs import FeedAddress
 from runner.session import feed_client
 from runner.session.feed_client import OutputSender
@@ -78,7 +77,7 @@ async def test_only_a_running_session_with_its_token_is_heard(tmp_path: Path) ->
         for session, given, status in wrong:
             answer = await here.send("POST", "output", session, json=body, **given)
             assert answer.status_code == status, (session, given)
-        rules.do(LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="gone"))
+        rules.lost(1, "gone")
         late = await here.send("POST", "output", json=body)
 
     assert late.status_code == 409

@@ -7,7 +7,6 @@ import pygit2
 import pytest
 
 from brat.status.session_views import FEED_TOKEN, RemoteOutput
-from convoy.rules.ending import LoseSession
 from grite.errors import BratError
 from runner.session.feed_client import OutputSender
 from tests.feed.hall import READER, REPO, SESSION, hall, running
@@ -32,7 +31,7 @@ async def test_output_is_followed_until_the_session_ends(
         with OutputSender(here.place()) as feed:
             feed.show("one\x1b[2J\n")
             first = await asyncio.to_thread(next, texts)
-        rules.do(LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="gone"))
+        rules.lost(1, "gone")
         rest = await asyncio.to_thread(list[str], texts)
         last = await asyncio.to_thread(far.last, rules.convoy, rules.task(1))
 
@@ -85,7 +84,7 @@ async def test_a_session_that_does_not_run_is_not_waited_for(tmp_path: Path) -> 
     rules = running()
     async with hall(tmp_path, rules) as here:
         await here.send("POST", "output", json={"first": 0, "pieces": ["a"]})
-        rules.do(LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="gone"))
+        rules.lost(1, "gone")
         right = {"Authorization": f"Bearer {READER}"}
         told = await here.send("GET", "output?after=5&wait_s=25", headers=right)
 

@@ -2,17 +2,7 @@
 
 from hypothesis import strategies as st
 
-from grite.event import (
-    CommentAdded,
-    Event,
-    IssueCreated,
-    Kind,
-    LabelAdded,
-    LabelRemoved,
-    StateChanged,
-    UnknownKind,
-    write_cbor,
-)
+from grite import event
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)
 ids = st.binary(min_size=16, max_size=16)
@@ -22,18 +12,22 @@ payloads = st.recursive(
     lambda inner: st.lists(inner, max_size=5).map(tuple),
     max_leaves=10,
 )
-kinds: st.SearchStrategy[Kind] = st.one_of(
-    st.builds(IssueCreated, texts, texts, st.lists(texts, max_size=30).map(tuple)),
-    st.sampled_from([CommentAdded, LabelAdded, LabelRemoved]).flatmap(
+kinds: st.SearchStrategy[event.Kind] = st.one_of(
+    st.builds(
+        event.IssueCreated, texts, texts, st.lists(texts, max_size=30).map(tuple)
+    ),
+    st.sampled_from([event.CommentAdded, event.LabelAdded, event.LabelRemoved]).flatmap(
         lambda kind: st.builds(kind, texts)
     ),
-    st.builds(StateChanged, st.sampled_from(["open", "closed"])),
+    st.builds(event.StateChanged, st.sampled_from(["open", "closed"])),
     st.builds(
-        UnknownKind, st.just(2) | st.integers(7, 2**64 - 1), payloads.map(write_cbor)
+        event.UnknownKind,
+        st.just(2) | st.integers(7, 2**64 - 1),
+        payloads.map(event.write_cbor),
     ),
 )
 events = st.builds(
-    Event,
+    event.Event,
     ids,
     ids,
     st.integers(0, 2**64 - 1),

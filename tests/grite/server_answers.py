@@ -38,11 +38,6 @@ GITEA_ARCHIVED: Final = (
     "fatal: unable to access 'http://127.0.0.1:3300/you/widgets.git/': "
     "The requested URL returned error: 403\n"
 )
-GITEA_FORBIDDEN: Final = (
-    "remote: Forbidden\n"
-    "fatal: unable to access 'http://127.0.0.1:3300/you/widgets.git/': "
-    "The requested URL returned error: 403\n"
-)
 GITEA_NOT_FOUND: Final = (
     "remote: Repository not found\n"
     "fatal: repository 'http://127.0.0.1:3300/you/nope.git/' not found\n"
@@ -58,13 +53,6 @@ GITHUB_RULE: Final = remote(
     "- Changes must be made through a pull request.",
     "",
 )
-# https://github.com/supportpal/github-gh-cli/issues/47
-GITHUB_PROTECTED_REASON: Final = "protected branch hook declined"
-GITHUB_PROTECTED: Final = remote(
-    "error: GH006: Protected branch update failed for refs/heads/main.",
-    'error: Changes must be made through a pull request. Required status check "Build" '
-    "is expected.",
-)
 # https://github.com/palxiao/poster-design/issues/140
 GITHUB_SECRET: Final = remote(
     "error: GH013: Repository rule violations found for refs/heads/convoy/g/task-1.",
@@ -79,33 +67,6 @@ GITHUB_SECRET: Final = remote(
     "       locations:",
     "         - commit: 5477a7dd26384ed3c8b3814ee677f755ad27a597",
     "           path: src/api/github.ts:34",
-)
-# https://github.com/upleveled/notion-backup/issues/359
-GITHUB_TOO_LARGE: Final = remote(
-    "error: Trace: 4d8e35248ebbf5e8e2ea71623e57e0b8",
-    "error: See https://gh.io/lfs for more information.",
-    "error: File exports/def.mov is 117.80 MB; this exceeds GitHub's file size limit "
-    "of 100.00 MB",
-    "error: GH001: Large files detected. You may want to try Git Large File Storage - "
-    "https://git-lfs.github.com.",
-)
-# https://github.com/cpp-linter/cpp-linter-action/issues/318
-GITHUB_WORKFLOW_REASON: Final = (
-    "refusing to allow a GitHub App to create or update workflow "
-    "`.github/workflows/release.yml` without `workflows` permission"
-)
-# https://github.com/celestiaorg/celestia-specs/issues/210
-GITHUB_NO_RIGHT: Final = (
-    "remote: Permission to you/widgets.git denied to brat[bot].\n"
-    "fatal: unable to access 'https://github.com/you/widgets.git/': "
-    "The requested URL returned error: 403\n"
-)
-# https://github.com/github/site-policy/issues/1258
-GITHUB_SUSPENDED: Final = (
-    "remote: Your account is suspended. Please visit https://support.github.com for "
-    "more information.\n"
-    "fatal: unable to access 'https://github.com/you/widgets.git/': "
-    "The requested URL returned error: 403\n"
 )
 # https://github.com/nextcloud/docker-ci/pull/859
 GITHUB_ARCHIVED: Final = (

@@ -1,5 +1,3 @@
-"""Checkpoints: bytes, and the place in the log that they belong to."""
-
 from pathlib import Path
 
 import pygit2

@@ -15,7 +15,6 @@ from grite.signatures import (
     ENTRY,
     LOCK,
     Authority,
-    Sign,
     armored,
     fingerprint,
     foreign_in,
@@ -41,19 +40,14 @@ TREE = b"4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 WHO = b"grite <grit@local> 1700000000 +0000"
 
 
-def signing(key: Ed25519PrivateKey) -> Sign:
-    public = key.public_key().public_bytes_raw()
-    return lambda payload: armored(public, key.sign(signed_text(payload)))
-
-
 def payload(text: str) -> bytes:
     head = b"tree " + TREE + b"\nauthor " + WHO + b"\ncommitter " + WHO
     return head + b"\n\n" + text.encode()
 
 
 def signed(text: str, key: Ed25519PrivateKey = KEY) -> bytes:
-    unsigned = payload(text)
-    return with_signature(unsigned, signing(key)(unsigned))
+    unsigned, public = payload(text), key.public_key().public_bytes_raw()
+    return with_signature(unsigned, armored(public, key.sign(signed_text(unsigned))))
 
 
 def test_git_verifies_what_is_signed_here(mirror: Path, tmp_path: Path) -> None:

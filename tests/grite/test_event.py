@@ -1,5 +1,3 @@
-"""Events and their ids, against grite's vectors."""
-
 from collections.abc import Callable
 
 import pytest

@@ -1,5 +1,3 @@
-"""The git program: its environment, its deadline, its errors."""
-
 import os
 from pathlib import Path
 

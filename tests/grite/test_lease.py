@@ -1,5 +1,3 @@
-"""Leases in grite's form."""
-
 from pathlib import Path
 
 import pygit2

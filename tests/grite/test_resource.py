@@ -1,5 +1,3 @@
-"""Which leases exclude each other."""
-
 from pathlib import PurePosixPath
 
 import pytest

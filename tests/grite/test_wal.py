@@ -1,5 +1,3 @@
-"""The log: grite's own objects, and what is wrong is named."""
-
 import json
 from pathlib import Path
 

@@ -6,17 +6,7 @@ D11 to D14 are derived from grite's source, as it publishes none for these kinds
 
 from typing import Final
 
-from grite.event import (
-    CommentAdded,
-    Event,
-    IssueCreated,
-    Kind,
-    LabelAdded,
-    LabelRemoved,
-    StateChanged,
-    UnknownKind,
-    write_cbor,
-)
+from grite import event
 
 ISSUE = bytes(range(16))
 ACTOR = bytes(range(16, 32))
@@ -24,8 +14,8 @@ T0 = 1_700_000_000_000
 OTHER = bytes.fromhex("aabbccddeeff00112233445566778899")
 
 
-def other(tag: int, *fields: object) -> UnknownKind:
-    return UnknownKind(tag, write_cbor(fields))
+def other(tag: int, *fields: object) -> event.UnknownKind:
+    return event.UnknownKind(tag, event.write_cbor(fields))
 
 
 CONTEXT = other(
@@ -37,13 +27,13 @@ CONTEXT = other(
     b"\xaa" * 32,
 )
 
-KINDS: Final[tuple[tuple[int, Kind], ...]] = (
-    (0, IssueCreated("Test", "Body", ("p0", "bug"))),
+KINDS: Final[tuple[tuple[int, event.Kind], ...]] = (
+    (0, event.IssueCreated("Test", "Body", ("p0", "bug"))),
     (0, other(2, "Title 2", None)),
-    (1000, CommentAdded("Looks good")),
-    (2000, LabelAdded("bug")),
-    (3000, LabelRemoved("wip")),
-    (4000, StateChanged("closed")),
+    (1000, event.CommentAdded("Looks good")),
+    (2000, event.LabelAdded("bug")),
+    (3000, event.LabelRemoved("wip")),
+    (4000, event.StateChanged("closed")),
     (5000, other(7, "https://example.com", "ref")),
     (6000, other(8, "alice")),
     (7000, other(9, "alice")),
@@ -73,8 +63,8 @@ IDS: Final = [
 VECTORS: Final = [(*kind, name) for kind, name in zip(KINDS, IDS, strict=True)]
 
 
-def vector(number: int) -> tuple[Event, str]:
+def vector(number: int) -> tuple[event.Event, str]:
     """Return the event of a vector and its id; only the third has a parent."""
     after_ms, kind, expected = VECTORS[number - 1]
     parent = bytes(range(0x20, 0x40)) if number == 3 else None
-    return Event(ISSUE, ACTOR, T0 + after_ms, kind, parent), expected
+    return event.Event(ISSUE, ACTOR, T0 + after_ms, kind, parent), expected

@@ -5,26 +5,22 @@ import os
 import sys
 from collections.abc import Sequence
 
-from tests.mutants.drawn import drawn
 from tests.mutants.mutant import Stale, Verdict, entries, placed
-from tests.mutants.report import write
+from tests.mutants.report import PAGE, with_list
 from tests.mutants.trial import Unsound, judged
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the written list and a draw; return 1 if a listed one survives."""
+    """Run the written list; return 1 if one survives."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants.run")
-    parser.add_argument("--drawn", type=int, default=0, help="how many at random, too")
-    parser.add_argument("--seed", type=int, default=1, help="of the random draw")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", default="", help="a part of a file or of a sentence")
     parser.add_argument("--write", action="store_true", help="into docs/mutants.md")
     asked = parser.parse_args(arguments)
     try:
-        known = [
+        mutants = [
             m for m in map(placed, entries()) if asked.only in f"{m.file} {m.breaks}"
         ]
-        mutants = [*known, *drawn(asked.drawn, asked.seed)]
         verdicts: list[Verdict] = []
         for verdict in judged(mutants, asked.jobs):
             verdicts.append(verdict)
@@ -32,13 +28,11 @@ def main(arguments: Sequence[str]) -> int:
     except (Stale, Unsound) as fault:
         sys.stderr.write(f"{fault}\n")
         return 1
-    listed = [verdict for verdict in verdicts if verdict.mutant in known]
-    random = [verdict for verdict in verdicts if verdict.mutant not in known]
     killed = sum(bool(verdict.killer) for verdict in verdicts)
     sys.stdout.write(f"{killed} of {len(verdicts)} mutants killed\n")
     if asked.write:
-        write(listed, random, asked.seed)
-    return 0 if all(verdict.killer for verdict in listed) else 1
+        PAGE.write_text(with_list(PAGE.read_text(), verdicts))
+    return 0 if killed == len(verdicts) else 1
 
 
 def _say(verdict: Verdict) -> None:

@@ -24,21 +24,6 @@ NEEDED: Final = (
     *("workflows", "pyproject.toml", "README.md"),
 )
 """What the tests of the rules read, with all that they import."""
-RULES: Final = (
-    *("approvals", "decide", "edits", "given_up", "holds", "interventions"),
-    *("landing", "leases", "observed", "plan", "queue", "reasons", "record", "fold"),
-    *("second_line", "rivals", "reshaped_plan", "given"),
-)
-"""The quick tests of the rules in tests/convoy, by what they are about."""
-OWN: Final = {
-    "bot/roles": ("tests/bot/repository/test_draft.py",),
-    "convoy/planner": ("tests/convoy/planner",),
-    "convoy/patterns": ("tests/convoy/patterns",),
-    "convoy/gate": ("tests/convoy/test_gate.py",),
-    "convoy/model": ("tests/convoy/test_graph.py",),
-    "grite": ("tests/grite/test_lease.py", "tests/grite/test_resource.py"),
-}
-"""The tests that know the most of a room, where those are not the quick ones."""
 ROOMS: Final = ("tests/convoy", "tests/grite", "tests/bot/repository")
 MACHINE: Final = "tests/convoy/test_machine.py"
 LONGEST_S: Final = 400
@@ -141,15 +126,9 @@ def _that_killed(mutant: Mutant) -> list[str]:
     return re.findall(rf"^.*::{name}$", _tests(), re.MULTILINE) if name else []
 
 
-def _that_know_it(mutant: Mutant) -> list[str]:
-    room = next((own for own in OWN if mutant.file.startswith(f"{own}/")), "")
-    return [*OWN.get(room, (f"tests/convoy/test_{name}.py" for name in RULES))]
-
-
 STAGES: Final[tuple[Callable[[Mutant], list[str]], ...]] = (
     _that_killed,
-    _that_know_it,
-    lambda _: ["tests/convoy", f"--ignore={MACHINE}"],
+    lambda _: [*ROOMS, f"--ignore={MACHINE}"],
     lambda _: [MACHINE],
 )
 """The tests that should kill a mutant; slow ones run if those before did not."""

@@ -10,22 +10,36 @@ from convoy.answers.answering import FIND_OUT, report_brief
 from convoy.events import Command, Event, Refusal, decided
 from convoy.events.forge_actions import ActionDone
 from convoy.events.hold_events import BranchPushed, BranchTaken
-from convoy.events.leases import StartBot
+from convoy.events.leases import StartBot, TakeLease
 from convoy.events.plan_events import ConvoyRequested
 from convoy.log.record import fold, record
 from convoy.model import ids
 from convoy.model.records import EngineSpec, Settings, SubIssue, TaskSpec
 from convoy.model.state import Convoy, State, Task
+from convoy.model.work import Attempt
 from convoy.owed import Action, Note
 from convoy.planner import sub_issues
-from convoy.rules.ending import AcceptWork
-from convoy.rules.landing import AttemptMerge, LandMerge
-from convoy.rules.people import BlockTask
+from convoy.rules.ending import AcceptWork, LoseSession, RefuseWork
+from convoy.rules.landing import (
+    AttemptMerge,
+    LandMerge,
+    kept_from_landing,
+    waiting_to_merge,
+)
+from convoy.rules.people import (
+    BlockTask,
+    DropTask,
+    FailConvoy,
+    RetryConvoy,
+    RetryTask,
+)
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask, start_waits
 from convoy.rules.verdict import PullSeen
+from convoy.views.reasons import reasons, waits_for
 from grite.event import Event as GriteEvent
 
+_Fact = TypeVar("_Fact", bound=Event)
 _Kind = TypeVar("_Kind", bound=Command)
 _Made = TypeVar("_Made", bound=Struct)
 
@@ -59,6 +73,7 @@ USUAL: Final = {
     "by": "ann",
     "why": "no",
     "nonce": "n",
+    "judged": ("ci",),
     "session": "5" * 32,
 }
 
@@ -195,8 +210,34 @@ class Rules:
             )
         )
 
+    def lost(self, number: int, why: str = "it died") -> "Rules":
+        """Lose the session of the running attempt."""
+        attempt = self.task(number).started
+        return self.do(
+            made(LoseSession, task=number, attempt=attempt, cause="lost", why=why)
+        )
+
+    def refused(self, number: int, cause: str = "failed", **more: object) -> "Rules":
+        """Refuse what the running attempt came to."""
+        given = {"task": number, "attempt": self.task(number).started, "cause": cause}
+        return self.do(made(RefuseWork, **given, **more))
+
     def blocked(self, number: int, why: str) -> "Rules":
         return self.do(BlockTask(convoy=NAME, task=number, why=why))
+
+    def dropped(self, number: int, why: str = "no") -> "Rules":
+        return self.do(DropTask(convoy=NAME, task=number, why=why))
+
+    def retried(self, number: int, by: str = "ann") -> "Rules":
+        return self.do(RetryTask(convoy=NAME, task=number, by=by))
+
+    def failed(self, why: str, by: str = "") -> "Rules":
+        """Give the whole convoy up."""
+        return self.do(FailConvoy(convoy=NAME, why=why, by=by))
+
+    def taken_up(self, by: str = "ann") -> "Rules":
+        """Let the failed convoy go on."""
+        return self.do(RetryConvoy(convoy=NAME, by=by))
 
     def offered(self, number: int, candidate: str, base: str) -> "Rules":
         """Build a candidate of a task's work."""
@@ -222,6 +263,14 @@ class Rules:
             LandMerge(convoy=NAME, task=number, candidate=candidate, judged=("ci",))
         )
 
+    def locked(self, resource: str, ttl_s: int = 60) -> "Rules":
+        """Let ann take a lease."""
+        return self.do(
+            TakeLease(
+                resource=resource, holder="ann", nonce="n", now=self.now, ttl_s=ttl_s
+            )
+        )
+
     def pushed(self, commit: str) -> "Rules":
         """Let a person push to the shared branch, and answer for it."""
         return self.do(
@@ -236,10 +285,41 @@ class Rules:
         """The story's convoy."""
         return self.state.convoys[NAME]
 
+    @property
+    def states(self) -> list[str]:
+        return [task.state for task in self.convoy.tasks]
+
+    @property
+    def queue(self) -> list[int]:
+        """The tasks that wait to land, in their order."""
+        return [task.number for task in waiting_to_merge(self.convoy)]
+
     def task(self, number: int) -> Task:
         task = self.convoy.task(number)
         assert task is not None
         return task
+
+    def attempt(self, number: int) -> Attempt:
+        """Return the attempt that runs."""
+        attempt = self.task(number).attempt
+        assert attempt is not None
+        return attempt
+
+    def noted(self, kind: type[_Fact]) -> list[_Fact]:
+        return [fact for fact in self.facts if isinstance(fact, kind)]
+
+    def waits(self, number: int) -> str:
+        return waits_for(self.convoy, self.task(number))
+
+    def kept(self, number: int) -> str:
+        """Return what keeps a task from landing."""
+        return kept_from_landing(self.convoy, self.task(number))
+
+    def reasons(self, number: int) -> tuple[str, ...]:
+        return reasons(self.state, self.convoy, self.task(number), self.now)
+
+    def startable(self, number: int) -> bool:
+        return startable(self.convoy, self.task(number))
 
 
 def startable(convoy: Convoy, task: Task) -> bool:

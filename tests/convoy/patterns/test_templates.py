@@ -4,16 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from convoy import patterns
 from convoy.model.records import EngineSpec
-from convoy.patterns import (
-    BUILT_IN,
-    MOST_LINES,
-    PatternError,
-    built_in_pattern,
-    named_pattern,
-    own_patterns,
-    template,
-)
 from convoy.patterns.compiling import Compiled, Use, compiled
 from tests.world.cases import looped
 
@@ -61,11 +53,13 @@ def using(
 def made(
     text: str, engines: dict[str, EngineSpec] = ENGINES, **inputs: str
 ) -> Compiled:
-    return compiled(template(text, "mine", FILE), using("mine", inputs, engines))
+    return compiled(
+        patterns.template(text, "mine", FILE), using("mine", inputs, engines)
+    )
 
 
 def fault(text: str, **inputs: str) -> str:
-    with pytest.raises(PatternError) as caught:
+    with pytest.raises(patterns.PatternError) as caught:
         made(text, ENGINES, **inputs)
     return str(caught.value)
 
@@ -170,7 +164,7 @@ steps:
     ),
     ("[" * 3_000, f"{FILE}: line 1: this is nested too deeply"),
     ("a: \x00", f"{FILE}: this is not YAML: "),
-    ("# x\n" * (MOST_LINES + 1), f"{FILE}: the file is longer than 500 lines"),
+    ("# x\n" * (patterns.MOST_LINES + 1), f"{FILE}: the file is longer than 500 lines"),
     ("[1, 2]: x\n", f"{FILE}: line 1: a key must be a word"),
     ("", f"{FILE}: line 1: the template: a template must have either steps or legs"),
     ("just words", f"{FILE}: line 1: the template: "),
@@ -198,6 +192,13 @@ steps:
     ),
     (STEP + STEP.removeprefix("steps:\n"), 'line 6: the id "one" appears twice'),
     (f"steps:\n{BOTH}", "the steps wait for each other in a cycle: a, b, a"),
+    # what would never start
+    (
+        STEP + "    each: [a, b, c, d, e]\n    repeat: 5\n",
+        "the pattern mine creates 25 tasks here, but only 20 are allowed",
+    ),
+    (STEP + "    paths: [../x]\n", 'must not contain ".."'),
+    (STEP + "    uses: [tcp]\n", "must be port:NUMBER"),
 )
 def test_a_faulty_template_is_told_by_its_line(text: str, told: str) -> None:
     assert told in fault(text)
@@ -212,15 +213,6 @@ def test_inputs_that_lack_or_are_not_known_are_told() -> None:
     assert fault(STEP, title="x") == "title is taken from the issue and cannot be set"
 
 
-def test_what_would_never_start_is_refused() -> None:
-    many = STEP + "    each: [a, b, c, d, e]\n    repeat: 5\n"
-    assert (
-        fault(many) == "the pattern mine creates 25 tasks here, but only 20 are allowed"
-    )
-    assert 'must not contain ".."' in fault(STEP + "    paths: [../x]\n")
-    assert "must be port:NUMBER" in fault(STEP + "    uses: [tcp]\n")
-
-
 def test_a_pattern_may_make_as_many_tasks_as_are_allowed_and_no_more_of_one_list() -> (
     None
 ):
@@ -233,16 +225,19 @@ def test_a_pattern_may_make_as_many_tasks_as_are_allowed_and_no_more_of_one_list
 
 def test_a_pattern_is_found_by_its_name_and_the_repositorys_own_goes_first() -> None:
     files = (FILE, ".brat/workflows/spec.yaml", ".brat/workflows/none.yml", "x.yml")
-    assert own_patterns(files) == {"mine": FILE, "spec": ".brat/workflows/spec.yaml"}
-    assert named_pattern("spec", files, lambda _: STEP).steps[0].id == "one"
+    assert patterns.own_patterns(files) == {
+        "mine": FILE,
+        "spec": ".brat/workflows/spec.yaml",
+    }
+    assert patterns.named_pattern("spec", files, lambda _: STEP).steps[0].id == "one"
 
-    with pytest.raises(PatternError, match="mean mine"):
-        named_pattern("mien", files, lambda _: STEP)
+    with pytest.raises(patterns.PatternError, match="mean mine"):
+        patterns.named_pattern("mien", files, lambda _: STEP)
 
 
-@looped(*BUILT_IN)
+@looped(*patterns.BUILT_IN)
 def test_every_pattern_that_is_offered_makes_a_plan(name: str) -> None:
-    found = built_in_pattern(name)
+    found = patterns.built_in_pattern(name)
     assert found.description
     assert all(each.description for each in found.inputs.values())
 

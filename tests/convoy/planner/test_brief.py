@@ -1,12 +1,9 @@
-"""What a planning engine is told of a repository."""
-
 from convoy.answers import MAP_CHARS, plan_brief, repository_map
 from convoy.model.records import EngineSpec, Usage
 from convoy.model.state import State
 from convoy.planner import Survey
 from convoy.planner.plan_reader import area_of_task, engine_records, strengths
 from convoy.rules.ending import AcceptWork, LoseSession
-from convoy.rules.landing import LandMerge
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, sha, spec
 
@@ -107,7 +104,7 @@ def test_the_log_tells_how_an_engine_did() -> None:
         )
     )
     rules.offered(3, sha("e"), sha("0"))
-    rules.do(LandMerge(convoy=NAME, task=3, candidate=sha("e"), judged=("ci",)))
+    rules.landed_as(3, sha("e"))
 
     assert engine_records(rules.state, SHELL) == {
         "code": "1 of 2 merged on the first attempt, 0.0 min per task",

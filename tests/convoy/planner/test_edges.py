@@ -12,6 +12,7 @@ from convoy.planner.plan_reader import House, imports_beside, read_plan
 from convoy.text import Unfit
 from grite.resource import overlaps
 from tests.world.cases import looped
+from tests.world.patience import LINEAR, growth
 
 TEXTS = {
     "README.md": "Run src/api.py. See web/app.ts.bak and xsrc/auth/login.py.\n",
@@ -132,16 +133,6 @@ def test_code_that_imports_code_runs_beside_it_and_that_is_told() -> None:
     assert imports_beside(in_order, HOUSE) == ()
 
 
-def test_no_more_than_five_are_told() -> None:
-    tasks = tuple(plan("src/api.py", *["src/auth/login.py"] * 7))
-    apart = tuple(
-        TaskSpec(number=task.number, title="", instructions="", paths=task.paths)
-        for task in tasks
-    )
-
-    assert len(imports_beside(apart, HOUSE)) == 5
-
-
 def test_three_disjoint_tasks_of_a_feature_run_at_once() -> None:
     tasks = plan("+src/routes/n.py", "+web/components/Bell.tsx", "+prisma/n.sql")
 
@@ -210,3 +201,72 @@ def test_every_plan_that_is_taken_is_in_order_and_keeps_each_reason(
                 for a in one.paths
                 for b in other.paths
             )
+
+
+# --- what a file builds on, as its text says ------------------------------------------
+
+
+FILES = frozenset(
+    {
+        *("src/shop/__init__.py", "src/shop/cart.py", "src/shop/api/__init__.py"),
+        *("src/shop/api/views.py", "tests/helpers.py", "tests/test_cart.py"),
+        *("web/app.ts", "web/parts/bell.tsx", "web/parts/index.ts", "web/old.js"),
+        *("go.mod", "cmd/main.go", "internal/store/store.go"),
+        *("src/lib.rs", "src/parse/mod.rs", "src/parse/word.rs", "src/line.rs"),
+        *("core/src/main/java/org/shop/Cart.java", "include/list.h", "native/a.c"),
+        *("native/a.h", "lib/a.rb", "lib/b.rb"),
+    }
+)
+
+GROUND = Ground(
+    files=tuple(sorted(FILES)), text=lambda _path: "module ex.org/shop\n\ngo 1.22\n"
+)
+
+
+@looped(
+    ("tests/test_cart.py", "import shop.cart as c, os", {"src/shop/cart.py"}),
+    ("tests/test_cart.py", "from shop import cart", {"src/shop/cart.py"}),
+    ("tests/test_cart.py", "from shop import Cart", {"src/shop/__init__.py"}),
+    ("tests/test_cart.py", "import helpers", {"tests/helpers.py"}),
+    (
+        "src/shop/api/views.py",
+        "from .. import (\n    cart,  # all of it\n    api,\n)",
+        {"src/shop/cart.py", "src/shop/api/__init__.py"},
+    ),
+    ("src/shop/api/views.py", "from . import views", set()),
+    ("src/shop/cart.py", "from nowhere import x\nimport 3\nimport os", set()),
+    ("web/app.ts", "import {Bell} from './parts/bell'", {"web/parts/bell.tsx"}),
+    ("web/app.ts", 'import "./parts/bell.js"', {"web/parts/bell.tsx"}),
+    ("web/old.js", "const p = require('./parts')", {"web/parts/index.ts"}),
+    ("web/app.ts", "import React from 'react'", set()),
+    ("cmd/main.go", '\t"ex.org/shop/internal/store"', {"internal/store/"}),
+    ("src/lib.rs", "pub mod line;\nmod parse;", {"src/line.rs", "src/parse/mod.rs"}),
+    ("src/line.rs", "use crate::parse::word::Word;", {"src/parse/word.rs"}),
+    ("src/parse/word.rs", "use super::Parser;", {"src/parse/mod.rs"}),
+    (
+        "core/src/main/java/org/shop/Till.java",
+        "import static org.shop.Cart.total;",
+        {"core/src/main/java/org/shop/Cart.java"},
+    ),
+    (
+        "native/a.c",
+        '#include "a.h"\n# include "list.h"',
+        {"native/a.h", "include/list.h"},
+    ),
+    ("lib/a.rb", "require_relative 'b'", {"lib/b.rb"}),
+    ("README.md", "import shop.cart", set()),
+)
+def test_imports_lead_to_files_of_the_repository(
+    path: str, text: str, found: set[str]
+) -> None:
+    assert GROUND.imported(path, text) == found
+
+
+@looped("\n", "from a import (", "import ", "pub(", 'from "', " ", "#include", "use ")
+def test_no_text_keeps_it_busy(line: str) -> None:
+    def read(size: int) -> None:
+        text = (line * size)[:size]
+        for name in ("a.py", "a.ts", "a.go", "a.rs", "A.java", "a.c", "a.rb"):
+            GROUND.imported(name, text)
+
+    assert growth(read, 25_000) < LINEAR

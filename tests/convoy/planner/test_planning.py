@@ -5,7 +5,6 @@ from msgspec.structs import replace
 from convoy.events import Refusal, decided
 from convoy.model.state import Task
 from convoy.rules.ending import AcceptWork, RefuseWork
-from convoy.rules.people import FailConvoy
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask
 from tests.convoy.room import why
@@ -37,7 +36,7 @@ def test_a_plan_ends_its_session_and_begins_the_tasks() -> None:
     assert (mayor(rules).state, mayor(rules).attempt) == ("merged", None)
     assert rules.convoy.state == "active"
     assert rules.convoy.task(0) is None
-    assert [task.state for task in rules.convoy.tasks] == ["queued", "queued"]
+    assert rules.states == ["queued", "queued"]
 
 
 def test_when_all_attempts_are_spent_the_list_takes_over() -> None:
@@ -82,7 +81,7 @@ def test_planning_waits_for_a_vendor_that_sent_it_away() -> None:
 
 
 def test_a_convoy_given_up_while_it_is_planned_waits_for_the_session_to_end() -> None:
-    rules = begun(asked()).do(FailConvoy(convoy=NAME, why="cancelled"))
+    rules = begun(asked()).failed("cancelled")
 
     assert mayor(rules).state == "dropped"
     assert [task.number for _, task in rules.state.running()] == [0]
