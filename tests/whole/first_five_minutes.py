@@ -96,22 +96,6 @@ def from_a_clone(folder: Path) -> Session:
     return here
 
 
-def without_tests(folder: Path) -> Session:
-    """Begin in a repository that has no tests, and want none."""
-    here = Session(folder, "notes")
-    here.type("git init --quiet --initial-branch=main")
-    here.write("README.md", "Notes\n")
-    here.type(f"git add --all && git {WHO} commit --quiet -m Begin")
-    here.write(".brat/config.toml", CONFIG.partition("[ci]")[0])
-    here.type("brat init")
-    here.type(START)
-    untested = "[refinery]\nrequire_ci = false\n"
-    here.write(".brat/config.toml", CONFIG.partition("[ci]")[0] + untested)
-    here.pull(here.type(START))
-    here.type("cat hello.txt")
-    return here
-
-
 class Beginning(Struct, frozen=True):
     """A project of one kind, as somebody has it on their machine."""
 
@@ -269,25 +253,9 @@ def from_a_project(folder: Path, name: str) -> Session:
     return here
 
 
-def with_a_mistake(folder: Path) -> Session:
-    """Begin with a command that is not there as CI, and put it right."""
-    here = Session(folder, "mistaken")
-    here.type("git init --quiet --initial-branch=main")
-    here.type(f"git {WHO} commit --quiet --allow-empty -m Begin")
-    here.write(".brat/config.toml", CONFIG.replace("test -f", "no-such-program"))
-    here.type("brat init")
-    here.type(START)
-    here.write(".brat/config.toml", CONFIG)
-    here.pull(here.type(START))
-    here.type("cat hello.txt")
-    return here
-
-
 SESSIONS: Final[dict[str, Callable[[Path], Session]]] = {
     "an empty folder": from_nothing,
     "a clone": from_a_clone,
-    "no tests": without_tests,
-    "a mistake": with_a_mistake,
     **{name: partial(from_a_project, name=name) for name in BEGINNINGS},
 }
 

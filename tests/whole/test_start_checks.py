@@ -191,12 +191,6 @@ def test_a_script_with_windows_line_ends_is_said_before_it_is_started(
     assert lacks(terminal) == f"{lack}: {mend}"
 
 
-def test_what_to_change_is_a_sentence_of_its_own(tmp_path: Path, lacks: Lacks) -> None:
-    terminal = project(tmp_path, '[engine.default]\ntype = "plugin:aidr"\n')
-
-    assert "opencode, shell. Change it in .brat/config.toml." in lacks(terminal)
-
-
 def test_a_list_with_a_fault_is_told_where_it_was_typed(tmp_path: Path) -> None:
     terminal = project(tmp_path, engine("my-agent", "[refinery]\nrequire_ci = false\n"))
     start = "brat mayor start --task '- [ ] Spell words paths: a, words/my count.py'"

@@ -17,7 +17,7 @@ from convoy.events.people_events import ConvoyPaused
 from convoy.rules.people import BlockTask
 from tests.world.kept import Kept
 from tests.world.patience import patient
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, spec
 from tests.world.terminal import BRAT, new_terminal
 
 pytestmark = pytest.mark.timeout(120)
@@ -83,14 +83,14 @@ def kept(tmp_path: Path) -> Kept:
 
 
 @contextmanager
-def watched(kept: Kept, **environment: str) -> Iterator[Watched]:
+def watched(kept: Kept) -> Iterator[Watched]:
     terminal = new_terminal(kept.path.parent)
     env = terminal.environment() | {"TERM": "xterm-256color", "PS1": PROMPT}
     shell = pexpect.spawn(
         "sh",
         ["-i"],
         cwd=str(terminal.cwd),
-        env=env | environment,
+        env=env,
         dimensions=SIZE,
         encoding="utf-8",
         timeout=SEEN_S,
@@ -142,17 +142,6 @@ def test_agents_at_work_are_watched(kept: Kept) -> None:
 
     assert "fix-7" not in nobody
     assert re.search(r"fix-7/1/1 +default +.* Task 1", one)
-
-
-def test_it_says_all_without_colour(kept: Kept) -> None:
-    kept.rules.landed(1, sha("a")).started(2)
-    kept.tell()
-    with watched(kept, NO_COLOR="1") as seen:
-        shown = begin(seen, kept)
-
-    assert not re.search(r"\x1b\[[0-9;]*3[0-7]m", seen.out)
-    assert re.search(r"1 Task 1 +merged", shown)
-    assert re.search(r"2 Task 2 +running", shown)
 
 
 def test_it_fits_whatever_size_the_window_gets(kept: Kept) -> None:
