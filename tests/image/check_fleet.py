@@ -12,13 +12,13 @@ import pytest
 from msgspec import json
 
 from brat.demo.demo_run import BotProcess
-from brat.forge.resources.forge_records import Ci
 from brat.local import forge_process, local_mode
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader, newest_lines, shown_line
-from brat.repository.registration import FORGE_FOLDER, Registration, Source
+from brat.repository.registration import FORGE_FOLDER, Registration
 from convoy.model.state import Convoy
 from tests.image.containers import docker, tried
+from tests.world.adopted import asked_for, registered
 from tests.world.patience import patient
 from tests.world.waiting import ended
 from tests.world.words import engine, project
@@ -63,9 +63,7 @@ async def worked_off(folder: Path, known: Registration, label: str) -> Convoy:
         bot.start()
         try:
             await local_mode.point_hook(url, known, bot.port)
-            async with local_mode.person(url, known) as github:
-                issue = await github.open_issue("Say it", TASKS)
-                await github.relabel(issue, {"brat"}, set())
+            await asked_for(url, known, "Say it", TASKS)
             await disturbed(label)
             reader = Reader(registrations.bare_path(folder, known))
             return await ended(reader, DEADLINE_S)
@@ -77,9 +75,7 @@ async def worked_off(folder: Path, known: Registration, label: str) -> Convoy:
 def test_all_is_merged_when_one_is_killed_and_one_is_cut_off(tmp_path: Path) -> None:
     terminal = project(tmp_path, engine(AGENT, CONFIG))
     folder, label = tmp_path / "brat", f"brat-fleet-{tmp_path.name}"
-    source = Source(path=terminal.cwd, branch="main", name="words", person="pat")
-    known = registrations.register(folder, source)
-    registrations.set_ci(folder, known, Ci(command="python -m pytest -q"))
+    known = registered(folder, terminal, "python -m pytest -q")
 
     try:
         convoy = asyncio.run(worked_off(folder, known, label))

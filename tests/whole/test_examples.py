@@ -13,16 +13,16 @@ import pytest
 from ruamel.yaml import YAML
 
 from brat.demo.demo_run import BotProcess
-from brat.forge.resources.forge_records import Ci
 from brat.local import forge_process, local_mode
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
-from brat.repository.registration import FORGE_FOLDER, Registration, Source
+from brat.repository.registration import FORGE_FOLDER, Registration
 from convoy.config import load
 from convoy.model.state import Convoy
 from convoy.patterns import built_in_pattern
 from convoy.patterns.compiling import Use, compiled
 from convoy.planner import tasklist
+from tests.world.adopted import registered
 from tests.world.patience import patient
 from tests.world.program import ran
 from tests.world.waiting import ended
@@ -129,10 +129,8 @@ async def night(folder: Path, known: Registration) -> Convoy:
 @pytest.mark.timeout(150)
 def test_the_nightly_convoy_ends_merged(tmp_path: Path) -> None:
     terminal = project(tmp_path, engine(AGENT))
-    source = Source(path=terminal.cwd, branch="main", name="words", person="pat")
     folder = tmp_path / "brat"
-    known = registrations.register(folder, source)
-    registrations.set_ci(folder, known, Ci(command=CI))
+    known = registered(folder, terminal, CI)
     issue = json.loads(yaml(NIGHTLY)["jobs"]["open"]["steps"][0]["env"]["ISSUE"])
 
     convoy = asyncio.run(night(folder, known))

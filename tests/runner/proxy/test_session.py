@@ -9,13 +9,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from brat.local.forge_process import Process
 from convoy.model.records import EngineSpec, Limits
 from tests.runner.job import Forge, Left, git
 from tests.runner.proxy.vendor import KEY
 from tests.runner.thief import baited
 from tests.world.patience import patient
-from tests.world.vendor.script import Case, Script, dump
+from tests.world.vendor.script import Case, Script
+from tests.world.vendor.scripted import scripted
 
 
 def run(forge: Forge, text: str, limits: Limits | None = None, **env: str) -> Left:
@@ -102,14 +102,9 @@ print({said!r})
 
 @pytest.fixture
 def vendor(tmp_path: Path) -> Iterator[str]:
-    script = tmp_path / "script.json"
-    script.write_bytes(dump(Script(cases=(Case(when=(), closing="Well."),))))
-    log = tmp_path / "vendor.log"
-    process = Process("tests.world.vendor", "--script", str(script), log=log)
-    try:
-        yield json.loads(process.ready())["url"]
-    finally:
-        process.stop()
+    script = Script(cases=(Case(when=(), closing="Well."),))
+    with scripted(tmp_path, script) as served:
+        yield served.url
 
 
 def test_the_proxys_counts_stand_in_for_an_engine_that_tells_none(
