@@ -49,21 +49,6 @@ def test_a_port_that_is_taken_is_said_so(tmp_path: Path) -> None:
     assert b"in use" in ended.stderr
 
 
-def test_an_evil_folder_is_not_imported(tmp_path: Path) -> None:
-    evil = tmp_path / "evil"
-    evil.mkdir()
-    for name in ("json", "brat", "aiohttp", "grite"):
-        (evil / f"{name}.py").write_text("raise SystemExit('owned')")
-    argv = [sys.executable, "-I", "-m", "brat.forge", "--dir", str(tmp_path / "forge")]
-
-    ended = subprocess.run(
-        argv, cwd=evil, stdin=subprocess.DEVNULL, capture_output=True, check=False
-    )
-
-    assert ended.returncode == 0, ended.stderr
-    assert b'{"url": ' in ended.stdout
-
-
 def test_it_ends_with_its_parent_and_what_it_recorded_can_be_judged(
     tmp_path: Path, source: Path
 ) -> None:
