@@ -1,9 +1,7 @@
 """The pages in a real browser: live, harmless, for every eye and for the keyboard."""
 
 import asyncio
-import re
 from collections.abc import AsyncIterator
-from typing import get_args
 
 import pytest
 from playwright.async_api import Browser, Route, expect
@@ -11,26 +9,11 @@ from playwright.async_api import Browser, Route, expect
 from convoy.rules.people import BlockTask
 from tests.dashboard.conftest import Opens, Visit
 from tests.world import browser as browsers
-from tests.world.browser import PROGRAM, Scheme, Tab
+from tests.world.browser import PROGRAM, Tab
 from tests.world.rules import NAME, Rules, sha, spec
 
 pytestmark = pytest.mark.needs(PROGRAM, "npm")
 
-TASK = f"/convoys/{NAME}/tasks/3"
-PAGES = (
-    "/",
-    f"/convoys/{NAME}",
-    TASK,
-    f"/convoys/{NAME}/tasks/5",
-    "/log",
-    "/tasks",
-    "/convoys",
-    "/sessions",
-    "/waits",
-    "/log?words=nothing-of-the-kind",
-    "/nope",
-    "/?token=guess",
-)
 RETRY = f"/convoys/{NAME}/tasks/5/retry"
 
 
@@ -54,26 +37,6 @@ def busy() -> Rules:
 
 async def signed_in(tab: Tab, visit: Visit, path: str = "/") -> None:
     await tab.page.goto(visit.address(path))
-
-
-@pytest.mark.parametrize("scheme", get_args(Scheme))
-async def test_every_page_is_for_every_eye(
-    opens: Opens, browser: Browser, scheme: Scheme
-) -> None:
-    async with opens(busy()) as visit, browsers.tab(browser, scheme) as tab:
-        await signed_in(tab, visit)
-        for number, path in enumerate(PAGES):
-            await tab.page.goto(visit.url + path)
-            await tab.picture(f"page-{number}-{scheme}")
-            assert await tab.faults() == [], path
-        colours = await tab.page.evaluate(
-            "(s => [s.color, s.backgroundColor])(getComputedStyle(document.body))"
-        )
-
-    ink, paper = (sum(map(int, re.findall(r"\d+", each))) for each in colours)
-    assert (ink > paper) == (scheme == "dark")
-    refused = [said for said in tab.complaints if "status of 40" not in said]
-    assert refused == []
 
 
 @pytest.mark.layer("landing")
