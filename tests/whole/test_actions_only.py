@@ -19,6 +19,7 @@ from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration
 from convoy.model.state import Convoy
 from tests.world.act.extension import PROGRAM
 from tests.world.adopted import asked_for, registered
+from tests.world.forge import Json, until
 from tests.world.layers import sampled
 from tests.world.patience import patient
 from tests.world.seen import Seen, look
@@ -41,7 +42,6 @@ jobs:
 ROOT = Path(__file__).parents[2]
 ONE_FILE = ".github/workflows/brat.yml"
 DEADLINE_S = patient(110)
-LOOK_S = 0.1
 AGENT = 'sleep 1; echo "said = $BRAT_TASK" > "words/said_$BRAT_TASK.py"'
 TRACE = Path("/tmp", f"brat-{uuid4().hex}")  # noqa: S108  see TITLE
 TITLE = f"Say $(touch {TRACE}) `touch {TRACE}` ${{{{ github.token }}}}"
@@ -115,12 +115,12 @@ async def worked_off(
 
 
 async def titles(client: httpx.AsyncClient) -> list[str]:
-    async with asyncio.timeout(DEADLINE_S):
-        while True:
-            runs = (await client.get("runs")).json()["workflow_runs"]
-            if all(run["status"] == "completed" for run in runs):
-                return [run["display_title"] for run in reversed(runs)]
-            await asyncio.sleep(LOOK_S)
+    async def completed() -> list[Json]:
+        runs = (await client.get("runs")).json()["workflow_runs"]
+        return runs if all(run["status"] == "completed" for run in runs) else []
+
+    runs = await until(completed, deadline_s=DEADLINE_S)
+    return [run["display_title"] for run in reversed(runs)]
 
 
 @pytest.mark.needs("act", "node")

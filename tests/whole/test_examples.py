@@ -2,10 +2,8 @@
 
 import asyncio
 import json
-import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +20,9 @@ from convoy.model.state import Convoy
 from convoy.patterns import built_in_pattern
 from convoy.patterns.compiling import Use, compiled
 from convoy.planner import tasklist
+from tests.world.act.running import acted
 from tests.world.adopted import registered
 from tests.world.patience import patient
-from tests.world.program import ran
 from tests.world.waiting import ended
 from tests.world.words import engine, project
 
@@ -33,7 +31,6 @@ NIGHTLY = EXAMPLES / "nightly-convoy.yml"
 CI = "python -m pytest -q -p no:cacheprovider"
 AGENT = 'echo "said = $BRAT_TASK" > "words/said_$BRAT_TASK.py"'
 DEADLINE_S = patient(60)
-ACT = Path(sys.executable).with_name("act")
 
 
 def yaml(file: Path) -> Any:  # noqa: ANN401  YAML
@@ -89,25 +86,13 @@ def opened_by_the_example(folder: Path, url: str, known: Registration) -> None:
     checkout = folder / "elsewhere"
     checkout.mkdir()
     subprocess.run(["git", "init", "--quiet"], cwd=checkout, check=True)
-    token = known.person_token
-    done = ran(
-        [
-            *(str(ACT), "workflow_dispatch", "--workflows", str(NIGHTLY)),
-            *("--platform", "ubuntu-latest=-self-hosted", "--pull=false"),
-            *("--no-cache-server", "--action-cache-path", str(folder / "actions")),
-            *("--env", f"GITHUB_API_URL={url}/api/v3"),
-            *("--env", f"GITHUB_REPOSITORY={known.repository}"),
-            *("--secret", "BRAT_STARTER_TOKEN"),
-        ],
-        cwd=checkout,
-        env={
-            "PATH": os.environ["PATH"],
-            "HOME": str(folder),
-            "BRAT_STARTER_TOKEN": token,
-        },
-    )
+    told = {
+        "GITHUB_API_URL": f"{url}/api/v3",
+        "GITHUB_REPOSITORY": known.repository,
+    }
+    secret = ("BRAT_STARTER_TOKEN", known.person_token)
+    done = acted(NIGHTLY, checkout, secret, told=told)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert token not in done.stdout
 
 
 async def night(folder: Path, known: Registration) -> Convoy:

@@ -2,7 +2,6 @@
 
 import json
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from convoy.model.records import EngineSpec, Limits
 from tests.runner.job import Forge, Left, git
 from tests.runner.proxy.vendor import KEY
 from tests.runner.thief import baited
-from tests.world.patience import patient
+from tests.world.staying import until
 from tests.world.vendor.script import Case, Script
 from tests.world.vendor.scripted import scripted
 
@@ -76,10 +75,7 @@ def test_nothing_is_left_of_a_proxy_when_its_witness_is_killed(forge: Forge) -> 
 
     assert left.status == 137
     proxy = int(noted.read_text())
-    end = time.monotonic() + patient(20)
-    while psutil.pid_exists(proxy):
-        assert time.monotonic() < end, "it stays"
-        time.sleep(0.01)
+    until(lambda: not psutil.pid_exists(proxy))
 
 
 CALLS = """\
