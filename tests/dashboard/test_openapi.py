@@ -116,19 +116,3 @@ async def test_whatever_is_asked_is_answered_as_described(
             case.call_and_validate(base_url=visit.url, headers=SHOWS)
 
         await asyncio.to_thread(ask)
-
-
-async def test_an_error_is_one_sentence_for_programs_too(opens: Opens) -> None:
-    async with opens(busy()) as visit:
-        missing = await visit.http.get(f"{api.ROOT}/convoys/nope")
-        stranger = {"Authorization": ""}
-        alone = await visit.http.get(f"{api.ROOT}/convoys", headers=stranger)
-        nowhere = await visit.http.get(f"{api.ROOT}/nope")
-
-    assert missing.json() == {"error": "There is no convoy nope."}
-    assert (missing.status_code, alone.status_code, nowhere.status_code) == (
-        404,
-        403,
-        404,
-    )
-    assert "token" in alone.json()["error"]

@@ -81,26 +81,6 @@ def test_before_the_fixes_one_test_fails_for_each_of_seven_bugs(sample: Sample) 
     assert sorted(failed) == sorted(name.strip() for name in named)
 
 
-@pytest.mark.parametrize(
-    "order",
-    [
-        (1, 2, 3, 4, 5, 6, 7),
-        pytest.param((7, 6, 1, 4, 2, 5, 3), marks=pytest.mark.layer("deep")),
-        pytest.param((1, 6, 2, 5, 7, 3, 4), marks=pytest.mark.layer("deep")),
-    ],
-)
-def test_the_fixes_are_green_one_by_one_in_any_order(
-    sample: Sample, order: tuple[int, ...]
-) -> None:
-    for task in order:
-        fix(sample, task)
-        assert ci(sample).returncode == 0, f"after task {task}"
-
-    assert plain(sample).returncode == 0
-    assert git(sample, "ls-files", "known_bugs") == ""
-    assert git(sample, "status", "--porcelain", "--ignored") == ""
-
-
 def test_a_task_touches_the_paths_that_the_issue_declares_for_it(
     sample: Sample,
 ) -> None:

@@ -190,29 +190,6 @@ def test_what_waits_stays_on_top_while_the_rest_scrolls(tmp_path: Path) -> None:
         assert len(text.splitlines()) <= SIZE[0]
 
 
-def test_what_waits_takes_a_third_of_a_small_screen_at_most(tmp_path: Path) -> None:
-    kept = of_forty(tmp_path, 2, 3, 4, 5, 6)
-    with watched(kept) as seen:
-        seen.shell.setwinsize(24, 80)
-        seen.screen.resize(24, 80)
-        begin(seen, kept)
-        seen.shell.send("G")
-        end = seen.see(lambda text: "40 Task 40" in text)
-        seen.shell.setwinsize(6, 60)
-        seen.screen.resize(6, 60)
-        seen.screen.reset()
-        small = seen.see(lambda text: text.startswith("waits for you: 5 (see"))
-
-    lines = end.splitlines()
-    assert "no CI for 2" in lines[1]
-    assert "no CI for 3" in lines[4]
-    assert lines[7] == "  and 3 more (see brat status)"
-    assert "no CI for 4" not in "".join(lines[:8])
-    assert lines[-1].endswith("q quits")
-    assert small.splitlines()[0] == "waits for you: 5 (see brat status)"
-    assert len(small.splitlines()) <= 6
-
-
 @pytest.mark.layer("landing")
 @pytest.mark.parametrize("key", ["q", "\x03"], ids=["q", "ctrl-c"])
 def test_it_leaves_the_terminal_as_it_was(kept: Kept, key: str) -> None:

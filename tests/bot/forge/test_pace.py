@@ -140,15 +140,6 @@ async def test_who_is_called_and_leaves_hands_the_lane_on() -> None:
     assert order == [1, 2]
 
 
-async def test_the_local_forge_is_not_made_to_wait(hand: HandTime) -> None:
-    rest = Road(hand).rest(pacing(0))
-
-    for _ in range(600):
-        await rest.write("POST", "/x", {})
-
-    assert hand.slept == []
-
-
 async def test_reads_are_a_few_at_once_and_pass_a_waiting_write(
     hand: HandTime,
 ) -> None:
