@@ -60,43 +60,6 @@ async def test_news_come_without_a_reload_and_leave_the_focus(
         await expect(link).to_be_focused()
 
 
-async def test_a_task_is_steered_by_keyboard(opens: Opens, browser: Browser) -> None:
-    async with opens(busy()) as visit, browsers.tab(browser) as tab:
-        await signed_in(tab, visit)
-        await tab.page.keyboard.press("Tab")
-        first = await tab.focused()
-        await tab.page.keyboard.press("Enter")
-        content = await tab.page.evaluate("document.activeElement.id")
-        for _ in range(40):
-            await tab.page.keyboard.press("Tab")
-            if await tab.focused() == f"retry task 5 of {NAME}":
-                break
-        await tab.page.keyboard.press("Enter")
-        toast = tab.page.get_by_role("status")
-        await expect(toast).to_contain_text("Task 5 is queued again")
-        state = visit.rules.task(5).state
-
-        await tab.page.goto(f"{visit.url}/convoys/{NAME}/tasks/5")
-        message = tab.page.get_by_role("textbox").last
-        await message.fill("mind <b>the tabs</b>")
-        badge = tab.page.locator("h1 .badge")
-        visit.rules.do(BlockTask(convoy=NAME, task=5, why="no CI here"))
-        await expect(badge).to_have_text("blocked")
-        await expect(message).to_have_value("mind <b>the tabs</b>")
-        await tab.page.get_by_role("button", name="tell task 5").press("Enter")
-        await expect(toast).to_contain_text(
-            "The next attempt at task 5 will get the message"
-        )
-        await expect(message).to_have_value("")
-        await tab.page.get_by_role("button", name="hold task 5").press("Enter")
-        await expect(toast).to_contain_text("Task 5 leaves the merge queue")
-        assert await tab.faults() == []
-
-    assert (first, content, state) == ("Skip to content", "page", "queued")
-    assert visit.rules.task(5).withdrawn
-    assert "mind the tabs" in visit.rules.task(5).notes[-1]
-
-
 async def test_a_button_pressed_before_the_scripts_are_there_counts(
     opens: Opens, browser: Browser
 ) -> None:

@@ -129,17 +129,6 @@ def test_the_doctor_says_when_nothing_can_judge(terminal: Terminal) -> None:
     assert f"note: {said}" in terminal.type("brat init --actions").err
     assert said in terminal.type("brat doctor").err
 
-    terminal.write({file: ci.format("pull_request")})
-    commented = terminal.type("brat doctor")
-    terminal.write({file: ci.format("push")})
-    pushed = terminal.type("brat doctor")
-    terminal.write({file: ci.format("workflow_dispatch")})
-    judged = terminal.type("brat doctor")
-
-    assert said in commented.err
-    assert "set the variable BRAT_CI_WORKFLOW to its file" in commented.err
-    assert "pushes from a job do not start ci.yml" in pushed.err
-    assert "CI is required" not in judged.err
     checks = {".brat/config.toml": "[refinery]\nchecks = ['test']\n"}
     terminal.write({file: ci.format("{push: {paths: [src/**]}}"), **checks})
     picky = "the required check `test` starts only when certain paths change"
