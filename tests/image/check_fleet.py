@@ -19,6 +19,7 @@ from brat.repository.registration import FORGE_FOLDER, Registration
 from convoy.model.state import Convoy
 from tests.image.containers import docker, tried
 from tests.world.adopted import asked_for, registered
+from tests.world.forge import until
 from tests.world.patience import patient
 from tests.world.waiting import ended
 from tests.world.words import engine, project
@@ -28,7 +29,6 @@ AGENT = 'sleep 8; echo "said = $BRAT_TASK" > "words/said_$BRAT_TASK.py"'
 CONFIG = f'[witness]\nattempts = 3\ntimeout = "{patient(20):.0f}s"\nsetup = "5s"\n'
 TASKS = "".join(f"- [ ] Say {n} paths: words/said_{n}.py\n" for n in range(1, 5))
 DEADLINE_S = patient(150)
-LOOK_S = 0.2
 
 
 def containers(label: str) -> list[str]:
@@ -42,13 +42,14 @@ def is_cut_off(names: list[str]) -> bool:
 
 async def disturbed(label: str) -> None:
     """Wait for four containers; kill one, and cut another off from everything."""
-    async with asyncio.timeout(DEADLINE_S):
-        while len(found := await asyncio.to_thread(containers, label)) < 4:  # noqa: ASYNC110  asks Docker
-            await asyncio.sleep(LOOK_S)
+
+    def four() -> list[str]:
+        found = containers(label)
+        return found if len(found) >= 4 else []
+
+    found = await until(lambda: asyncio.to_thread(four), deadline_s=DEADLINE_S)
     await asyncio.to_thread(docker, "kill", found[0])
-    async with asyncio.timeout(DEADLINE_S):
-        while not await asyncio.to_thread(is_cut_off, found[1:]):  # noqa: ASYNC110  likewise
-            await asyncio.sleep(LOOK_S)
+    await until(lambda: asyncio.to_thread(is_cut_off, found[1:]), deadline_s=DEADLINE_S)
 
 
 async def worked_off(folder: Path, known: Registration, label: str) -> Convoy:

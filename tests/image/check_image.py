@@ -4,8 +4,8 @@ import asyncio
 import json
 import os
 import shutil
-from contextlib import suppress
 from pathlib import Path
+from socket import socket
 from typing import Any
 
 import pytest
@@ -22,6 +22,7 @@ from runner.engines import ENGINES
 from tests.image.containers import BUILT, client, docker, given, options, running
 from tests.runner.job import TOKEN, Forge, git
 from tests.world.adopted import asked_for, bot_file, registered
+from tests.world.forge import until
 from tests.world.held_port import held_port
 from tests.world.patience import patient
 from tests.world.vendor.script import Case, Run, Script, Write
@@ -126,21 +127,16 @@ async def served_by(image: str, folder: Path, known: Registration) -> Convoy:
             log_key_file=f"/etc/brat/{bot_folder.LOG_KEY_FILE}",
         )
         with running(image, given(home), f"--volume={home}:/etc/brat:ro"):
-            await answers(port)
+            await until(lambda: answers(port), deadline_s=DEADLINE_S)
             await local_mode.point_hook(url, known, port)
             await asked_for(url, known, "Say it", "Once.")
             reader = Reader(registrations.bare_path(folder, known))
             return await ended(reader, DEADLINE_S)
 
 
-async def answers(port: int) -> None:
-    async with asyncio.timeout(DEADLINE_S):
-        while True:
-            with suppress(OSError):
-                _, writer = await asyncio.open_connection("127.0.0.1", port)
-                writer.close()
-                return
-            await asyncio.sleep(0.1)
+def answers(port: int) -> bool:
+    with socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
 
 
 def test_the_bot_serves_a_forge_from_its_container(tmp_path: Path) -> None:

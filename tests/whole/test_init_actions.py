@@ -83,21 +83,15 @@ def test_jobs_take_the_commit_that_this_brat_was_installed_from(
 
 
 def test_it_waits_for_the_repositorys_own_workflows(terminal: Terminal) -> None:
-    terminal.write({".github/workflows/nightly.yml": NIGHTLY})
+    """One whose name YAML would read otherwise is left out."""
+    for name, text in (("ci.yml", CI), ("nightly.yml", NIGHTLY)):
+        terminal.write({f".github/workflows/{name}": text})
     terminal.write({".github/workflows/unnamed.yaml": "on: push\n"})
 
     terminal.done("brat init --actions")
 
     line = '    workflows: ["nightly", ".github/workflows/unnamed.yaml"] # the name of'
     assert line in written(terminal, "brat.yml")
-
-
-def test_a_name_that_yaml_would_read_otherwise_is_left_out(terminal: Terminal) -> None:
-    terminal.write({".github/workflows/ci.yml": CI})
-
-    terminal.done("brat init --actions")
-
-    assert "    workflows: [CI] #" in written(terminal, "brat.yml")
 
 
 def test_what_a_person_changed_is_left_alone(terminal: Terminal) -> None:

@@ -116,33 +116,6 @@ def test_research_ends_in_one_report_on_the_issue(tmp_path: Path) -> None:
     assert "@you" not in shown
 
 
-def verdict(verdict: str, text: str = "") -> str:
-    answer = json.dumps({"verdict": verdict, "text": text})
-    return f"echo '{answer}' > answer.json; echo 'BRAT: done'\n"
-
-
-def test_a_reviewer_sends_work_back_until_it_approves(tmp_path: Path) -> None:
-    writer = (
-        'asked=$(cat); case "$asked" in\n'
-        "*'requests changes: Say hello.'*) echo hello >> said.txt;;\n"
-        "*) echo hi > said.txt;;\nesac\necho 'BRAT: done'\n"
-    )
-    reviewer = (
-        'asked=$(cat); case "$asked" in\n'
-        f"*'+hello'*) grep -q hello said.txt; {verdict('approve')};;\n"
-        f"*'+hi'*) touch bad; {verdict('changes', 'Say hello.')};;\nesac\n"
-    )
-    terminal = played(tmp_path, writer, reviewer)
-    convoy = ended(terminal, 'brat workflow run writer-reviewer --task "Greet"')
-
-    assert [task["engine"] for task in convoy["tasks"]] == ["default", "other"]
-    assert [task["attempts"] for task in convoy["tasks"]] == [2, 2]
-    assert [task["state"] for task in convoy["tasks"]] == ["merged", "merged"]
-    assert (terminal.cwd / "said.txt").read_text() == "hi\nhello\n"
-    assert not (terminal.cwd / "bad").exists()
-    assert convoy["warnings"] == []
-
-
 @pytest.mark.layer("landing")
 def test_tests_are_seen_red_before_the_code_and_land_with_it(tmp_path: Path) -> None:
     tester = (
