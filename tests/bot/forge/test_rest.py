@@ -65,22 +65,29 @@ async def test_a_no_is_taken_for_an_answer(
     assert route.call_count == 1
 
 
+NEEDED = "issues=write; pull_requests=write"
+
+
 @looped(
     (
-        {"message": "Not you."},
-        "403: Not you. .required permission: issues=write; pull_requests=write.$",
+        *(403, {"message": "Not you."}, {"X-Accepted-GitHub-Permissions": NEEDED}),
+        f"403: Not you. .required permission: {NEEDED}.$",
     ),
     (
-        {"message": "Not you.", "errors": [{"message": "No commits"}]},
-        "403: Not you.: 'No commits'",
+        *(422, {"message": "Wrong.", "errors": [{"message": "No commits"}]}, {}),
+        "422: Wrong.: 'No commits'",
     ),
 )
 async def test_a_refused_write_says_why_and_what_is_missing(
-    no: object, said: str, rest: Rest, forge: respx.MockRouter
+    status: int,
+    no: object,
+    headers: dict[str, str],
+    said: str,
+    rest: Rest,
+    forge: respx.MockRouter,
 ) -> None:
-    needs = "issues=write; pull_requests=write"
-    more = {"X-Accepted-GitHub-Permissions": needs, "X-RateLimit-Remaining": "4999"}
-    route = forge.post(f"{API}/issues").respond(403, json=no, headers=more)
+    more = {**headers, "X-RateLimit-Remaining": "4999"}
+    route = forge.post(f"{API}/issues").respond(status, json=no, headers=more)
     before = route.call_count
 
     with pytest.raises(Refused, match=said):
