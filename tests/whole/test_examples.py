@@ -18,7 +18,6 @@ from brat.repository.registration import FORGE_FOLDER, Registration
 from convoy.config import load
 from convoy.model.state import Convoy
 from convoy.patterns import built_in_pattern
-from convoy.patterns.compiling import Use, compiled
 from convoy.planner import tasklist
 from tests.world.act.running import acted
 from tests.world.adopted import registered
@@ -58,27 +57,10 @@ def test_the_task_lists_become_the_tasks_they_show() -> None:
     planned = tasklist.plan("Work", form, settings.engines, 20)
 
     assert [task.after for task in planned] == [(), (1,)]
-
-
-def test_the_second_engine_reviews_by_the_pattern() -> None:
     text = (EXAMPLES / "second-engine-reviews.toml").read_text()
     config = load(text, source="example")
-    pattern = config.mayor.pattern
-    use = Use(
-        name=pattern,
-        title="Write the parser",
-        text="",
-        inputs={},
-        engines=config.settings().workers,
-        limit=20,
-    )
-
-    tasks = compiled(built_in_pattern(pattern), use).tasks
-
-    assert [(task.kind, task.engine) for task in tasks] == [
-        ("work", "default"),
-        ("review", "reviewer"),
-    ]
+    assert built_in_pattern(config.mayor.pattern).name == "writer-reviewer"
+    assert {*config.settings().workers} == {"default", "reviewer"}
 
 
 def opened_by_the_example(folder: Path, url: str, known: Registration) -> None:
