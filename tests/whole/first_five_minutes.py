@@ -209,16 +209,6 @@ BEGINNINGS: Final = {
         ci="pytest && sh version.sh | grep ^v1.2 && git merge-base HEAD origin/main",
         shown="grep ^v1.2 version.txt",
     ),
-    "a text from a phone": Beginning(
-        files={"a.txt": "a\n"},
-        task=(
-            "\u201cSay hello\u201d \u2014 with Accept: application/json\u00a0and "
-            "engine: elasticsearch\n\n-\u00a0[ ]\u00a0Say hello (after nothing)"
-        ),
-        agent='echo "$BRAT_TITLE" > title.txt',
-        ci="test -f hello.txt",
-        shown="grep '^Say hello (after nothing)$' title.txt",
-    ),
 }
 
 
