@@ -111,7 +111,6 @@ class Beginning(Struct, frozen=True):
     """What is typed after it."""
     clone: str = ""
     """What makes the folder `.` in which the person works, if that is another."""
-    task: str = "Say hello"
 
 
 POINTER: Final = (
@@ -233,11 +232,10 @@ def from_a_project(folder: Path, name: str) -> Session:
         here = Session(folder, "clone")
         here.type(one.clone)
     here.type("brat init")
-    start = START.replace("Say hello", one.task)
-    said = here.type(start)
+    said = here.type(START)
     if said.status != 0:
         here.type(ADVICE.findall(said.err)[0])
-        said = here.type(start)
+        said = here.type(START)
     here.pull(said)
     here.type(one.shown)
     return here
