@@ -1,9 +1,7 @@
 """The pages in a real browser: live, harmless, for every eye and for the keyboard."""
 
 import asyncio
-import re
 from collections.abc import AsyncIterator
-from typing import get_args
 
 import pytest
 from playwright.async_api import Browser, Route, expect
@@ -11,26 +9,11 @@ from playwright.async_api import Browser, Route, expect
 from convoy.rules.people import BlockTask
 from tests.dashboard.conftest import Opens, Visit
 from tests.world import browser as browsers
-from tests.world.browser import PROGRAM, Scheme, Tab
+from tests.world.browser import PROGRAM, Tab
 from tests.world.rules import NAME, Rules, sha, spec
 
 pytestmark = pytest.mark.needs(PROGRAM, "npm")
 
-TASK = f"/convoys/{NAME}/tasks/3"
-PAGES = (
-    "/",
-    f"/convoys/{NAME}",
-    TASK,
-    f"/convoys/{NAME}/tasks/5",
-    "/log",
-    "/tasks",
-    "/convoys",
-    "/sessions",
-    "/waits",
-    "/log?words=nothing-of-the-kind",
-    "/nope",
-    "/?token=guess",
-)
 RETRY = f"/convoys/{NAME}/tasks/5/retry"
 
 
@@ -56,26 +39,6 @@ async def signed_in(tab: Tab, visit: Visit, path: str = "/") -> None:
     await tab.page.goto(visit.address(path))
 
 
-@pytest.mark.parametrize("scheme", get_args(Scheme))
-async def test_every_page_is_for_every_eye(
-    opens: Opens, browser: Browser, scheme: Scheme
-) -> None:
-    async with opens(busy()) as visit, browsers.tab(browser, scheme) as tab:
-        await signed_in(tab, visit)
-        for number, path in enumerate(PAGES):
-            await tab.page.goto(visit.url + path)
-            await tab.picture(f"page-{number}-{scheme}")
-            assert await tab.faults() == [], path
-        colours = await tab.page.evaluate(
-            "(s => [s.color, s.backgroundColor])(getComputedStyle(document.body))"
-        )
-
-    ink, paper = (sum(map(int, re.findall(r"\d+", each))) for each in colours)
-    assert (ink > paper) == (scheme == "dark")
-    refused = [said for said in tab.complaints if "status of 40" not in said]
-    assert refused == []
-
-
 @pytest.mark.layer("landing")
 async def test_news_come_without_a_reload_and_leave_the_focus(
     opens: Opens, browser: Browser
@@ -95,43 +58,6 @@ async def test_news_come_without_a_reload_and_leave_the_focus(
 
         assert await tab.page.evaluate("window.here") == "the same page"
         await expect(link).to_be_focused()
-
-
-async def test_a_task_is_steered_by_keyboard(opens: Opens, browser: Browser) -> None:
-    async with opens(busy()) as visit, browsers.tab(browser) as tab:
-        await signed_in(tab, visit)
-        await tab.page.keyboard.press("Tab")
-        first = await tab.focused()
-        await tab.page.keyboard.press("Enter")
-        content = await tab.page.evaluate("document.activeElement.id")
-        for _ in range(40):
-            await tab.page.keyboard.press("Tab")
-            if await tab.focused() == f"retry task 5 of {NAME}":
-                break
-        await tab.page.keyboard.press("Enter")
-        toast = tab.page.get_by_role("status")
-        await expect(toast).to_contain_text("Task 5 is queued again")
-        state = visit.rules.task(5).state
-
-        await tab.page.goto(f"{visit.url}/convoys/{NAME}/tasks/5")
-        message = tab.page.get_by_role("textbox").last
-        await message.fill("mind <b>the tabs</b>")
-        badge = tab.page.locator("h1 .badge")
-        visit.rules.do(BlockTask(convoy=NAME, task=5, why="no CI here"))
-        await expect(badge).to_have_text("blocked")
-        await expect(message).to_have_value("mind <b>the tabs</b>")
-        await tab.page.get_by_role("button", name="tell task 5").press("Enter")
-        await expect(toast).to_contain_text(
-            "The next attempt at task 5 will get the message"
-        )
-        await expect(message).to_have_value("")
-        await tab.page.get_by_role("button", name="hold task 5").press("Enter")
-        await expect(toast).to_contain_text("Task 5 leaves the merge queue")
-        assert await tab.faults() == []
-
-    assert (first, content, state) == ("Skip to content", "page", "queued")
-    assert visit.rules.task(5).withdrawn
-    assert "mind the tabs" in visit.rules.task(5).notes[-1]
 
 
 async def test_a_button_pressed_before_the_scripts_are_there_counts(

@@ -8,6 +8,7 @@ from typing import Any, Final
 import pytest
 from playwright.async_api import Page, expect
 
+from convoy.rules.people import RetryTask
 from tests.dashboard.conftest import Opens
 from tests.dashboard.test_browser import busy
 from tests.pictures.busy_repository import NAME, busy_repository
@@ -161,3 +162,25 @@ async def test_what_a_key_opened_stays_open_until_escape(
         await page.keyboard.press("Escape")
         await expect(opened).to_have_count(0)
         await expect(page.locator("summary:focus")).to_have_count(1)
+
+
+async def test_what_is_typed_stays_while_the_page_changes(
+    opens: Opens, tab: Tab
+) -> None:
+    page = tab.page
+    async with opens(busy()) as visit:
+        await page.goto(visit.address(f"/convoys/{SMALL}/tasks/5"))
+        await page.keyboard.press("Tab")
+        assert await tab.focused() == "Skip to content"
+        await page.keyboard.press("Enter")
+        assert await page.evaluate("document.activeElement.id") == "page"
+        message = page.get_by_role("textbox").last
+        await message.fill("mind <b>the tabs</b>")
+        visit.rules.do(RetryTask(convoy=SMALL, task=5, by="ann"))
+        await expect(page.locator("h1 .badge")).to_have_text("queued")
+        await expect(message).to_have_value("mind <b>the tabs</b>")
+        await page.get_by_role("button", name="tell task 5").press("Enter")
+        await expect(page.get_by_role("status")).to_contain_text("get the message")
+        await expect(message).to_have_value("")
+
+    assert "mind the tabs" in visit.rules.task(5).notes[-1]

@@ -42,10 +42,6 @@ def test_a_page_is_the_nearest_there_is(wanted: str, number: int, first: int) ->
     assert found.rows[0] == first
 
 
-def test_an_empty_list_has_one_page() -> None:
-    assert list_part((), "7").last == 1
-
-
 async def test_what_is_set_aside_is_on_the_first_page(opens: Opens) -> None:
     rules = Rules().planned(spec(1))
     why = "the forge refused the push of branch x: <b>no</b>"
@@ -79,18 +75,6 @@ async def test_pages_hold_every_task_once(opens: Opens) -> None:
             path = more[1].replace("&amp;", "&") if more else None
 
     assert [*map(int, seen)] == [*range(URGENT + 3, MANY + 1)]
-
-
-async def test_an_empty_list_says_so(opens: Opens) -> None:
-    async with opens(Rules()) as visit:
-        for path, shown in (
-            ("/", "There are no convoys yet."),
-            ("/waits", "Nothing is waiting for you."),
-            ("/tasks", "No tasks match."),
-            ("/sessions", "No agent is working."),
-            ("/convoys", "There are no convoys yet"),
-        ):
-            assert shown in await visit.text(path)
 
 
 async def test_pages_and_files_are_packed_for_who_can_read_that(opens: Opens) -> None:

@@ -17,7 +17,8 @@ from bot.dashboard.dashboard_source import DashboardSource, StateWatcher
 from convoy.log.record import Reading
 from convoy.rules.people import BlockTask
 from tests.dashboard.conftest import SHOWS, Opens
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.dashboard.test_pages import house_of_all
+from tests.world.rules import NAME
 
 Operation = APIOperation[Any, Any, Any, Any]
 STREAM: Final = f"{api.ROOT}/events"
@@ -39,12 +40,6 @@ OPERATIONS: Final[dict[tuple[str, str], Operation]] = {
     (operation.method.upper(), operation.path): operation
     for operation in (each.ok() for each in SCHEMA.get_all_operations())  # type: ignore[union-attr]  # it is valid
 }
-
-
-def busy() -> Rules:
-    rules = Rules().planned(spec(1), spec(2, after=(1,)), spec(3), spec(4))
-    rules.landed(1, sha("a")).started(2).started(3).accepted(3, sha("b"))
-    return rules.do(BlockTask(convoy=NAME, task=4, why="no CI"))
 
 
 async def test_every_route_is_described_and_every_description_has_a_route() -> None:
@@ -74,12 +69,12 @@ async def test_what_is_there_is_answered_as_described(
 ) -> None:
     if operation.path == STREAM:
         return await _stream_is_described(opens, operation)
-    where = {"convoy": NAME, "task": 4, "verb": "pause"}
+    where = {"convoy": NAME, "task": 5, "verb": "pause"}
     if "tasks/{task}/{verb}" in operation.path:
         where["verb"] = "retry"
     names = set(re.findall(r"{(\w+)}", operation.path))
     case = operation.Case(path_parameters={name: where[name] for name in names})
-    async with opens(busy()) as visit:
+    async with opens(house_of_all()) as visit:
         answer = await asyncio.to_thread(
             case.call_and_validate, base_url=visit.url, headers=SHOWS
         )
@@ -88,7 +83,7 @@ async def test_what_is_there_is_answered_as_described(
 
 
 async def _stream_is_described(opens: Opens, operation: Operation) -> None:
-    rules = busy()
+    rules = house_of_all()
     async with (
         opens(rules) as visit,
         visit.http.stream("GET", operation.path) as stream,
@@ -108,7 +103,7 @@ async def test_whatever_is_asked_is_answered_as_described(
 ) -> None:
     if operation.path == STREAM or "{" not in operation.path:
         return
-    async with opens(busy()) as visit:
+    async with opens(house_of_all()) as visit:
 
         @settings(max_examples=25, deadline=None, suppress_health_check=[*HealthCheck])
         @given(case=operation.as_strategy())
@@ -116,19 +111,3 @@ async def test_whatever_is_asked_is_answered_as_described(
             case.call_and_validate(base_url=visit.url, headers=SHOWS)
 
         await asyncio.to_thread(ask)
-
-
-async def test_an_error_is_one_sentence_for_programs_too(opens: Opens) -> None:
-    async with opens(busy()) as visit:
-        missing = await visit.http.get(f"{api.ROOT}/convoys/nope")
-        stranger = {"Authorization": ""}
-        alone = await visit.http.get(f"{api.ROOT}/convoys", headers=stranger)
-        nowhere = await visit.http.get(f"{api.ROOT}/nope")
-
-    assert missing.json() == {"error": "There is no convoy nope."}
-    assert (missing.status_code, alone.status_code, nowhere.status_code) == (
-        404,
-        403,
-        404,
-    )
-    assert "token" in alone.json()["error"]

@@ -70,14 +70,6 @@ async def test_a_convoys_page_has_its_plan_and_hostile_paths_do_nothing(
     assert "<script>alert" not in page
 
 
-async def test_a_tasks_page_gives_the_reasons(opens: Opens) -> None:
-    async with opens(house_of_all()) as visit:
-        page = await visit.text(f"/convoys/{NAME}/tasks/5")
-
-    assert "<li>it is blocked, not tried yet</li>" in page
-    assert "<li>no CI here</li>" in page
-
-
 async def test_what_sessions_used_is_shown(opens: Opens) -> None:
     usage = Usage(input_tokens=1200, output_tokens=40, usd=1.5)
     lost = LoseSession(

@@ -12,7 +12,6 @@ from brat.demo.sample import Sample, write
 from tests.world.forge import AUTHOR
 from tests.world.program import ran
 
-TASKS = range(1, 8)
 LATER = 2
 """An attempt at which nothing goes wrong any more."""
 ENV = {
@@ -51,21 +50,6 @@ def agent(sample: Sample, task: int, attempt: int) -> subprocess.CompletedProces
     return run("sh", ".brat/agent.sh", cwd=sample.path, **told)
 
 
-def fix(sample: Sample, task: int) -> None:
-    done = agent(sample, task, LATER)
-    assert done.returncode == 0, done.stderr
-    git(sample, "add", "--all")
-    git(sample, "commit", "--quiet", f"--message=Task {task}")
-
-
-def declared(sample: Sample) -> dict[int, set[str]]:
-    items = re.findall(r"^- \[ \] (.*)$", sample.issue_text, re.MULTILINE)
-    return {
-        number: set(item.partition("paths: ")[2].split(", ")) - {""}
-        for number, item in enumerate(items, 1)
-    }
-
-
 @pytest.fixture
 def sample(tmp_path: Path) -> Sample:
     return write(tmp_path / "project")
@@ -79,40 +63,6 @@ def test_before_the_fixes_one_test_fails_for_each_of_seven_bugs(sample: Sample) 
     assert done.returncode == 1
     assert len(failed) == 7
     assert sorted(failed) == sorted(name.strip() for name in named)
-
-
-@pytest.mark.parametrize(
-    "order",
-    [
-        (1, 2, 3, 4, 5, 6, 7),
-        pytest.param((7, 6, 1, 4, 2, 5, 3), marks=pytest.mark.layer("deep")),
-        pytest.param((1, 6, 2, 5, 7, 3, 4), marks=pytest.mark.layer("deep")),
-    ],
-)
-def test_the_fixes_are_green_one_by_one_in_any_order(
-    sample: Sample, order: tuple[int, ...]
-) -> None:
-    for task in order:
-        fix(sample, task)
-        assert ci(sample).returncode == 0, f"after task {task}"
-
-    assert plain(sample).returncode == 0
-    assert git(sample, "ls-files", "known_bugs") == ""
-    assert git(sample, "status", "--porcelain", "--ignored") == ""
-
-
-def test_a_task_touches_the_paths_that_the_issue_declares_for_it(
-    sample: Sample,
-) -> None:
-    paths = declared(sample)
-    for task in TASKS:
-        git(sample, "switch", "--quiet", "--detach", sample.branch)
-        fix(sample, task)
-        touched = set(git(sample, "diff", "--name-only", sample.branch).splitlines())
-        assert paths[task] in (touched, set())
-
-    assert [number for number in paths if not paths[number]] == [6, 7]
-    assert sum(map(len, paths.values())) == len(set().union(*paths.values()))
 
 
 def test_a_fix_that_leaves_its_bug_listed_is_red(sample: Sample) -> None:

@@ -1,23 +1,18 @@
 """A real CLI in a real session, with a vendor that plays a script."""
 
-import json
 import os
 from base64 import b64encode
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 from msgspec.structs import replace
 
-from brat.local.forge_process import Process
 from convoy.model.records import EngineSpec, Limits
 from runner.engines import key_names
 from tests.engines.cases import CAP_S, KEY, PROMPT, Column, Engine
 from tests.engines.install import PROGRAMS
 from tests.runner.job import Forge, Left, git
-from tests.world.vendor.script import dump
+from tests.world.vendor.scripted import Served, scripted
 
 OUTPUT_BYTES = 2_000_000
 LOOK = r"""
@@ -38,26 +33,8 @@ anything come out."""
 LOOKING = f"echo {b64encode(LOOK.encode()).decode()} | base64 -d | sh"
 
 
-@dataclass(frozen=True)
-class Served:
-    url: str
-    log: Path
-
-    @property
-    def calls(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.log.read_text().splitlines()]
-
-
-@contextmanager
-def vendor(folder: Path, column: Column) -> Iterator[Served]:
-    script, log = folder / "script.json", folder / "calls.jsonl"
-    script.write_bytes(dump(column.script(LOOKING)))
-    options = ("--script", str(script), "--log", str(log))
-    process = Process("tests.world.vendor", *options, log=folder / "vendor.log")
-    try:
-        yield Served(json.loads(process.ready())["url"], log)
-    finally:
-        process.stop()
+def vendor(folder: Path, column: Column) -> AbstractContextManager[Served]:
+    return scripted(folder, column.script(LOOKING))
 
 
 def session(

@@ -33,7 +33,6 @@ PROGRAMS: Final = FOLDER / "bin"
 NODE: Final = 20
 """The oldest major version of Node.js that all of them run on."""
 PIP_S: Final = patient(600)
-ASK_S: Final = patient(60)
 KINDS: Final = (*NPM, "aider")
 MODEL: Final = "openai/gpt-5"
 """Some say their program only to who names a model."""

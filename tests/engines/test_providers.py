@@ -30,23 +30,14 @@ class Served(NamedTuple):
 
 
 _AMAZONS = "eu.anthropic.claude-sonnet-4-5-20250929-v1:0"
+_CLAUDE, _CHAT = "anthropic/claude-sonnet-4.5", "/api/v1/chat/completions"
+_DATED = "claude-sonnet-4-5@20250929"
+_GOOGLES = "/v1/projects/acme/locations/us-east5"
 _AZURE = "https://acme.openai.azure.com/openai/v1"
 SERVED = (
-    Served(
-        "aider",
-        "openrouter/anthropic/claude-sonnet-4.5",
-        "",
-        "OPENROUTER_API_KEY",
-        "/api/v1/chat/completions",
-        "anthropic/claude-sonnet-4.5",
-    ),
-    Served(
-        "opencode",
-        "openrouter/anthropic/claude-sonnet-4.5",
-        "",
-        "OPENROUTER_API_KEY",
-        "/api/v1/chat/completions",
-        "anthropic/claude-sonnet-4.5",
+    *(
+        Served(name, f"openrouter/{_CLAUDE}", "", "OPENROUTER_API_KEY", _CHAT, _CLAUDE)
+        for name in ("aider", "opencode")
     ),
     Served(
         "claude-code",
@@ -56,23 +47,19 @@ SERVED = (
         f"/model/{_AMAZONS}/invoke-with-response-stream",
         _AMAZONS,
     ),
-    Served(
-        "claude-code",
-        "vertex/claude-sonnet-4-5@20250929",
-        "https://us-east5-aiplatform.googleapis.com/v1/projects/acme/locations/us-east5",
-        "GOOGLE_OAUTH_ACCESS_TOKEN",
-        "/v1/projects/acme/locations/us-east5/publishers/anthropic/models/"
-        "claude-sonnet-4-5@20250929:streamRawPredict",
-        "claude-sonnet-4-5@20250929",
-    ),
-    Served(
-        "gemini",
-        "vertex/gemini-2.5-flash",
-        "https://us-east5-aiplatform.googleapis.com/v1/projects/acme/locations/us-east5",
-        "GOOGLE_OAUTH_ACCESS_TOKEN",
-        "/v1/projects/acme/locations/us-east5/publishers/google/models/"
-        "gemini-2.5-flash:streamGenerateContent",
-        "gemini-2.5-flash",
+    *(
+        Served(
+            name,
+            f"vertex/{model}",
+            f"https://us-east5-aiplatform.googleapis.com{_GOOGLES}",
+            "GOOGLE_OAUTH_ACCESS_TOKEN",
+            f"{_GOOGLES}/publishers/{maker}/models/{model}:{verb}",
+            model,
+        )
+        for name, maker, model, verb in (
+            ("claude-code", "anthropic", _DATED, "streamRawPredict"),
+            ("gemini", "google", "gemini-2.5-flash", "streamGenerateContent"),
+        )
     ),
     Served(
         "gemini",

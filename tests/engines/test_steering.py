@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from bot.door.feed import Feed
-from brat.local.forge_process import Process
 from convoy.events.people_events import TaskHeard, TaskTold
 from convoy.model.records import EngineSpec
 from runner.inputs.job_inputs import FeedAddress
@@ -21,7 +20,8 @@ from tests.runner.job import Forge
 from tests.world.forge import until
 from tests.world.patience import patient
 from tests.world.rules import NAME
-from tests.world.vendor.script import Case, Run, Script, Write, dump
+from tests.world.vendor.script import Case, Run, Script, Write
+from tests.world.vendor.scripted import scripted
 
 pytestmark = pytest.mark.timeout(90)
 
@@ -45,19 +45,6 @@ SCRIPT = Script(
         ),
     )
 )
-
-
-@contextmanager
-def vendor(folder: Path) -> Iterator[str]:
-    script = folder / "script.json"
-    script.write_bytes(dump(SCRIPT))
-    process = Process(
-        "tests.world.vendor", "--script", str(script), log=folder / "vendor.log"
-    )
-    try:
-        yield json.loads(process.ready())["url"]
-    finally:
-        process.stop()
 
 
 @contextmanager
@@ -96,10 +83,10 @@ async def test_an_engine_is_told_while_it_works(tmp_path: Path, engine: Engine) 
     async def waiting() -> Path | None:
         return await asyncio.to_thread(lambda: next(work.glob("*/waiting"), None))
 
-    with vendor(tmp_path) as url:
+    with scripted(tmp_path, SCRIPT) as served:
         async with hall(tmp_path, rules) as here:
             with handed(here.place()) as fd:
-                env |= {"BRAT_MODEL_URL": url, "BRAT_FEED_FD": str(fd)}
+                env |= {"BRAT_MODEL_URL": served.url, "BRAT_FEED_FD": str(fd)}
                 job = forge.start(env, fds=(fd,))
             async with asyncio.TaskGroup() as group:
                 ended = group.create_task(asyncio.to_thread(forge.left_by, job))

@@ -1,12 +1,11 @@
 import asyncio
-import os
 from pathlib import Path
 
 import pytest
 
 from grite.errors import GitFailed
 from tests.world.cases import looped
-from tests.world.forge import REPO, Checkout, Town, until
+from tests.world.forge import REPO, Checkout, Town
 
 
 async def test_of_two_racing_pushes_one_wins(here: Town) -> None:
@@ -102,27 +101,3 @@ async def test_what_is_no_push_and_the_old_protocol_are_refused(here: Town) -> N
     old = await here.client.get(refs, headers=known)
 
     assert (answer.status_code, old.status_code) == (400, 403)
-
-
-async def test_a_client_that_leaves_takes_its_git_along(here: Town) -> None:
-    checkout = await here.clone()
-    (checkout.folder / "large").write_bytes(os.urandom(8_000_000))
-    await checkout.commit("small.txt", "s")
-    await checkout.git("push", "--quiet", "origin", "main")
-    tip = await checkout.git("rev-parse", "HEAD")
-    want = f"want {tip}\n"
-    body = f"{len(want) + 4:04x}{want}00000009done\n".encode()
-    async with here.client.stream(
-        "POST",
-        f"{here.remote}/git-upload-pack",
-        content=body,
-        headers={"Authorization": f"Bearer {here.tokens['bot']}"},
-    ) as answer:
-        async for _ in answer.aiter_raw():
-            break
-
-    assert await until(lambda: _answers(here))
-
-
-async def _answers(here: Town) -> bool:
-    return (await here.ask("GET", "")).status_code == 200

@@ -46,22 +46,6 @@ async def test_a_delivery_is_signed_and_named(here: Town, heard: Receiver) -> No
     assert payload["repository"]["full_name"] == REPO
 
 
-async def test_an_edit_is_told_with_what_was_there_before(
-    here: Town, heard: Receiver
-) -> None:
-    path = f"issues/{await here.issue()}"
-    await here.ask("PATCH", path, {"title": "Other", "body": "More."})
-    comment = await here.post(f"{path}/comments", {"body": "/brat status"})
-    await here.ask("PATCH", f"issues/comments/{comment['id']}", {"body": "- [x] go"})
-    edited = (await heard.got("issues.edited")).json
-    ticked = (await heard.got("issue_comment.edited")).json
-
-    was = {"title": {"from": "Fix it"}, "body": {"from": "Please."}}
-    assert edited["changes"] == was
-    assert ticked["changes"] == {"body": {"from": "/brat status"}}
-    assert ticked["comment"]["body"] == "- [x] go"
-
-
 async def test_a_receiver_that_is_gone_is_noted_and_holds_up_nothing(
     here: Town,
 ) -> None:

@@ -122,18 +122,14 @@ async def test_a_squash_without_moving_the_head_does_not_merge(here: Town) -> No
     assert await landed(here, pull) == ("open", False, None)
 
 
-async def test_a_head_moved_back_onto_its_base_closes_unmerged(here: Town) -> None:
+async def test_what_moves_or_goes_with_its_base_closes_merged_or_not(
+    here: Town,
+) -> None:
     checkout, pull = await pulled(here)
-
     await checkout.git("push", "--quiet", "--force", "origin", "origin/main:work")
-
     assert await landed(here, pull) == ("closed", False, None)
 
-
-async def test_a_branch_deleted_as_it_lands_is_merged(here: Town) -> None:
-    checkout, pull = await pulled(here)
-    tip = await checkout.git("rev-parse", "work")
-
-    await checkout.git("push", "--atomic", "origin", "work:main", ":work")
-
-    assert await landed(here, pull) == ("closed", True, tip)
+    again = await here.pull(checkout, "again")
+    tip = await checkout.git("rev-parse", "again")
+    await checkout.git("push", "--atomic", "origin", "again:main", ":again")
+    assert await landed(here, again) == ("closed", True, tip)

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from brat.forge import Forge, How
 from tests.forge.running import (
-    DISPATCH,
     INPUTS,
     dispatch,
     ended,
@@ -23,8 +22,7 @@ from tests.forge.running import (
     said,
     stood,
 )
-from tests.world.cases import looped
-from tests.world.forge import Json, Town, settle_in, town, until
+from tests.world.forge import Town, settle_in, town, until
 
 Serve = Callable[[How], AbstractAsyncContextManager[Town]]
 
@@ -193,42 +191,6 @@ async def test_the_address_of_an_artifact_is_signed_and_takes_no_token(
         assert one == artifact
         other = await here.get(f"actions/runs/{run}/artifacts?name=other")
         assert other["artifacts"] == []
-
-
-@looped(
-    ({"ref": "none"}, "No ref found for: none"),
-    ({"inputs": {"other": "x"}}, "Unexpected inputs provided: ['other']"),
-    ({"inputs": {"session": "x"}}, "Required input 'log' not provided"),
-    ({"inputs": INPUTS | {"log": "x" * 65536}}, "inputs are too large"),
-)
-async def test_a_dispatch_that_cannot_be_is_refused(
-    change: Json, said_so: str, here: Town
-) -> None:
-    asked = {"ref": "main", "inputs": INPUTS} | change
-
-    answer = await here.ask("POST", DISPATCH, asked)
-
-    assert answer.status_code == 422
-    assert said_so in answer.json()["message"]
-    assert (await here.get("actions/runs"))["total_count"] == 0
-
-
-async def test_the_task_workflow_is_always_there(here: Town) -> None:
-    checkout = await here.clone()
-    await checkout.commit(".github/workflows/ci.yml", "on: push\n")
-    await checkout.git("push", "--quiet", "origin", "main")
-
-    listed = await here.get("actions/workflows")
-    one = await here.get("actions/workflows/brat-task.yml")
-    answer = await here.ask(
-        "POST", "actions/workflows/ci.yml/dispatches", {"ref": "main"}
-    )
-
-    names = [workflow["path"].rpartition("/")[2] for workflow in listed["workflows"]]
-    assert names == ["brat-task.yml", "ci.yml"]
-    assert one == await here.get(f"actions/workflows/{one['id']}")
-    assert answer.status_code == 422
-    assert (await here.ask("GET", "actions/workflows/none.yml")).status_code == 404
 
 
 # --- across the death of the forge --------------------------------------------------

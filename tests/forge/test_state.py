@@ -7,7 +7,6 @@ import pytest
 from msgspec.structs import replace
 
 from brat.forge import Forge, Settings, serving
-from brat.forge.resources.forge_records import User
 from grite import git
 from grite.errors import BratError, GitFailed
 from tests.forge.running import client
@@ -61,13 +60,6 @@ def test_a_change_that_fails_leaves_nothing(forge: Forge) -> None:
     assert everything(forge) == before
     assert forge.user("bob") is None
     assert forge.user("alice") == alice
-
-
-def test_records_are_written_inside_a_change_only(forge: Forge) -> None:
-    with pytest.raises(RuntimeError, match="inside `with store"):
-        forge.store.users.put(User(id=1, login="x", kind="User", created_at=""))
-
-    assert forge.store.users.all() == []
 
 
 def test_a_repository_is_a_copy_of_one_branch(tmp_path: Path, forge: Forge) -> None:

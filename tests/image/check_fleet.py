@@ -12,13 +12,14 @@ import pytest
 from msgspec import json
 
 from brat.demo.demo_run import BotProcess
-from brat.forge.resources.forge_records import Ci
 from brat.local import forge_process, local_mode
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader, newest_lines, shown_line
-from brat.repository.registration import FORGE_FOLDER, Registration, Source
+from brat.repository.registration import FORGE_FOLDER, Registration
 from convoy.model.state import Convoy
 from tests.image.containers import docker, tried
+from tests.world.adopted import asked_for, registered
+from tests.world.forge import until
 from tests.world.patience import patient
 from tests.world.waiting import ended
 from tests.world.words import engine, project
@@ -28,7 +29,6 @@ AGENT = 'sleep 8; echo "said = $BRAT_TASK" > "words/said_$BRAT_TASK.py"'
 CONFIG = f'[witness]\nattempts = 3\ntimeout = "{patient(20):.0f}s"\nsetup = "5s"\n'
 TASKS = "".join(f"- [ ] Say {n} paths: words/said_{n}.py\n" for n in range(1, 5))
 DEADLINE_S = patient(150)
-LOOK_S = 0.2
 
 
 def containers(label: str) -> list[str]:
@@ -42,13 +42,14 @@ def is_cut_off(names: list[str]) -> bool:
 
 async def disturbed(label: str) -> None:
     """Wait for four containers; kill one, and cut another off from everything."""
-    async with asyncio.timeout(DEADLINE_S):
-        while len(found := await asyncio.to_thread(containers, label)) < 4:  # noqa: ASYNC110  asks Docker
-            await asyncio.sleep(LOOK_S)
+
+    def four() -> list[str]:
+        found = containers(label)
+        return found if len(found) >= 4 else []
+
+    found = await until(lambda: asyncio.to_thread(four), deadline_s=DEADLINE_S)
     await asyncio.to_thread(docker, "kill", found[0])
-    async with asyncio.timeout(DEADLINE_S):
-        while not await asyncio.to_thread(is_cut_off, found[1:]):  # noqa: ASYNC110  likewise
-            await asyncio.sleep(LOOK_S)
+    await until(lambda: asyncio.to_thread(is_cut_off, found[1:]), deadline_s=DEADLINE_S)
 
 
 async def worked_off(folder: Path, known: Registration, label: str) -> Convoy:
@@ -63,9 +64,7 @@ async def worked_off(folder: Path, known: Registration, label: str) -> Convoy:
         bot.start()
         try:
             await local_mode.point_hook(url, known, bot.port)
-            async with local_mode.person(url, known) as github:
-                issue = await github.open_issue("Say it", TASKS)
-                await github.relabel(issue, {"brat"}, set())
+            await asked_for(url, known, "Say it", TASKS)
             await disturbed(label)
             reader = Reader(registrations.bare_path(folder, known))
             return await ended(reader, DEADLINE_S)
@@ -77,9 +76,7 @@ async def worked_off(folder: Path, known: Registration, label: str) -> Convoy:
 def test_all_is_merged_when_one_is_killed_and_one_is_cut_off(tmp_path: Path) -> None:
     terminal = project(tmp_path, engine(AGENT, CONFIG))
     folder, label = tmp_path / "brat", f"brat-fleet-{tmp_path.name}"
-    source = Source(path=terminal.cwd, branch="main", name="words", person="pat")
-    known = registrations.register(folder, source)
-    registrations.set_ci(folder, known, Ci(command="python -m pytest -q"))
+    known = registered(folder, terminal, "python -m pytest -q")
 
     try:
         convoy = asyncio.run(worked_off(folder, known, label))

@@ -4,29 +4,29 @@ import asyncio
 import json
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
+from socket import socket
 from typing import Any
 
 import pytest
 
 from bot.settings import bot_folder
-from brat.forge.resources.forge_records import Ci
 from brat.local import forge_process, local_mode
-from brat.local.forge_process import Process
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
-from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration, Source
+from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration
 from convoy.events.session_events import TaskStarted
 from convoy.model.records import EngineSpec
 from convoy.model.state import Convoy
 from runner.engines import ENGINES
 from tests.image.containers import BUILT, client, docker, given, options, running
 from tests.runner.job import TOKEN, Forge, git
+from tests.world.adopted import asked_for, bot_file, registered
+from tests.world.forge import until
 from tests.world.held_port import held_port
 from tests.world.patience import patient
-from tests.world.vendor.script import Case, Run, Script, Write, dump
+from tests.world.vendor.script import Case, Run, Script, Write
+from tests.world.vendor.scripted import scripted
 from tests.world.waiting import ended
 from tests.world.words import engine, project
 
@@ -88,20 +88,11 @@ def test_a_session_runs_in_the_container(tmp_path: Path) -> None:
     assert TOKEN not in (forge.root / "result/transcript.jsonl").read_text()
 
 
-@contextmanager
-def vendor(folder: Path) -> Iterator[str]:
-    """Serve models that have the greeting written."""
+def greeting() -> Script:
+    """Return models that have the greeting written."""
     steps = (Write(path="hello.txt", content="hello\n"), Run(command="echo 1 > ran"))
     closing = "I wrote it.\n\nBRAT: done. Wrote hello.txt."
-    case = Case(when=(PROMPT,), steps=steps, closing=closing)
-    script, log = folder / "script.json", folder / "calls.jsonl"
-    script.write_bytes(dump(Script(cases=(case,))))
-    told = ("--script", str(script), "--log", str(log))
-    process = Process("tests.world.vendor", *told, log=folder / "vendor.log")
-    try:
-        yield str(json.loads(process.ready())["url"])
-    finally:
-        process.stop()
+    return Script(cases=(Case(when=(PROMPT,), steps=steps, closing=closing),))
 
 
 @pytest.mark.parametrize("target", ENGINE_IMAGES)
@@ -109,13 +100,13 @@ def test_an_engine_works_off_a_scripted_task(tmp_path: Path, target: str) -> Non
     name, forge = target.removeprefix("runner-"), Forge(tmp_path)
     spec = EngineSpec(type=name, model=ENGINES[name].sample_model, timeout_s=600)
 
-    with vendor(tmp_path) as url:
+    with scripted(tmp_path, greeting()) as vendor:
         started = forge.started(title=PROMPT, engine=spec)
-        result = run(forge, started, f"brat-{target}", BRAT_MODEL_URL=url)
+        result = run(forge, started, f"brat-{target}", BRAT_MODEL_URL=vendor.url)
 
     assert result["conclusion"] == "success", result
     assert "hello.txt" in result["files"]
-    assert (tmp_path / "calls.jsonl").stat().st_size > 0
+    assert vendor.calls
 
 
 async def served_by(image: str, folder: Path, known: Registration) -> Convoy:
@@ -124,46 +115,34 @@ async def served_by(image: str, folder: Path, known: Registration) -> Convoy:
     home.mkdir()
     forge = forge_process.forge(folder / FORGE_FOLDER, 0, log=log)
     with forge as (url, _), held_port() as port:
-        settings = {
-            "folder": "/var/lib/brat",
-            "repositories": [known.repository],
-            "api_url": f"{url}/api/v3",
-            "git_url": url,
-            "token": known.bot_token,
-            "secret": known.secret,
-            "port": port,
-            "push_gap_s": 0,
-            "log_key_file": f"/etc/brat/{bot_folder.LOG_KEY_FILE}",
-        }
         bot_folder.log_key_in(folder / BOT_FOLDER)
         shutil.copy(folder / BOT_FOLDER / bot_folder.LOG_KEY_FILE, home)
-        (home / "bot.json").write_text(json.dumps(settings))
+        bot_file(
+            home / "bot.json",
+            known,
+            url,
+            folder="/var/lib/brat",
+            secret=known.secret,
+            port=port,
+            log_key_file=f"/etc/brat/{bot_folder.LOG_KEY_FILE}",
+        )
         with running(image, given(home), f"--volume={home}:/etc/brat:ro"):
-            await answers(port)
+            await until(lambda: answers(port), deadline_s=DEADLINE_S)
             await local_mode.point_hook(url, known, port)
-            async with local_mode.person(url, known) as github:
-                issue = await github.open_issue("Say it", "Once.")
-                await github.relabel(issue, {"brat"}, set())
+            await asked_for(url, known, "Say it", "Once.")
             reader = Reader(registrations.bare_path(folder, known))
             return await ended(reader, DEADLINE_S)
 
 
-async def answers(port: int) -> None:
-    async with asyncio.timeout(DEADLINE_S):
-        while True:
-            with suppress(OSError):
-                _, writer = await asyncio.open_connection("127.0.0.1", port)
-                writer.close()
-                return
-            await asyncio.sleep(0.1)
+def answers(port: int) -> bool:
+    with socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
 
 
 def test_the_bot_serves_a_forge_from_its_container(tmp_path: Path) -> None:
     terminal = project(tmp_path, engine("echo said = 1 > words/said.py"))
-    source = Source(path=terminal.cwd, branch="main", name="words", person="pat")
     folder = tmp_path / "brat"
-    known = registrations.register(folder, source)
-    registrations.set_ci(folder, known, Ci(command="python -m pytest -q"))
+    known = registered(folder, terminal, "python -m pytest -q")
 
     convoy = asyncio.run(served_by("brat-bot", folder, known))
 

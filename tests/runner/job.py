@@ -28,6 +28,7 @@ from tests.world.local_log import appended
 from tests.world.log_keys import LOG_KEY
 from tests.world.patience import patient
 from tests.world.program import ran
+from tests.world.staying import until
 
 TOKEN = given("made-up-secret-0123456789")
 SESSION = "0123456789abcdef" * 2
@@ -49,6 +50,15 @@ CLEAN = {
     **{f"GIT_{who}_NAME": "t" for who in ("AUTHOR", "COMMITTER")},
     **{f"GIT_{who}_EMAIL": "t@example.org" for who in ("AUTHOR", "COMMITTER")},
 }
+
+
+def on_forge(url: str) -> dict[str, str]:
+    """Return what a forge tells each job of where it runs."""
+    return {
+        "GITHUB_SERVER_URL": url,
+        "GITHUB_REPOSITORY": "octo/hello",
+        "GITHUB_REPOSITORY_ID": REPOSITORY_ID,
+    }
 
 
 def git(*args: str, cwd: Path) -> str:
@@ -188,9 +198,7 @@ class Forge:
             "BRAT_LOG": log,
             "BRAT_RESULT": str(self.root / "result"),
             "BRAT_TOKEN": TOKEN,
-            "GITHUB_SERVER_URL": f"file://{self.root}",
-            "GITHUB_REPOSITORY": "octo/hello",
-            "GITHUB_REPOSITORY_ID": REPOSITORY_ID,
+            **on_forge(f"file://{self.root}"),
             "BRAT_ALLOWED_SIGNERS": ALLOWED,
             "GITHUB_RUN_ID": "1",
             "RUNNER_TEMP": str(self.root / "temp"),
@@ -234,13 +242,8 @@ class Forge:
 
     def until_said(self, words: str) -> None:
         """Wait until the agent has said this."""
-        transcript, end = (
-            self.root / "result/transcript.jsonl",
-            time.monotonic() + WAIT_S,
-        )
-        while not (transcript.exists() and words in transcript.read_text()):
-            assert time.monotonic() < end, "it was not said"
-            time.sleep(0.02)
+        transcript = self.root / "result/transcript.jsonl"
+        until(lambda: transcript.exists() and words in transcript.read_text())
 
     def program(self, text: str, *names: str) -> str:
         """Install programs of this text; return the path they are on."""

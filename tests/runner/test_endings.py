@@ -121,16 +121,6 @@ def test_a_daemon_that_ignores_sigterm_goes_with_its_agent(forge: Forge) -> None
     assert not is_left(forge)
 
 
-def test_nor_does_it_outlive_the_agents_deadline(forge: Forge) -> None:
-    left = forge.overdue(
-        lambda limit_s: forge.python(DAEMON.format(sleep=600), timeout_s=limit_s),
-        lambda left: "daemon" in left.said,
-    )
-
-    assert left.result["conclusion"] == "timed_out"
-    assert not is_left(forge)
-
-
 def test_a_chain_of_processes_that_keep_forking_is_caught(forge: Forge) -> None:
     left = forge.python(
         "import os, sys, time\n"

@@ -1,7 +1,6 @@
 """The story of a job: what an agent leaves, whatever it does to its checkout."""
 
 import json
-import shutil
 from typing import Any
 
 import pytest
@@ -209,17 +208,11 @@ def test_what_is_no_work_is_said_and_the_rest_lands(forge: Forge) -> None:
     sub = "git clone -q . sub; echo 1 > sub/a"
     left = forge.sh(f"echo hi > greeting.txt; {sub}; echo 'BRAT: note Look.'")
 
-    said = "Left out (nested repository): sub."
     assert left.result["files"] == ["greeting.txt"]
     assert left.result["conclusion"] == "success"
-    assert left.result["left"]["notes"] == [said, "Look."]
-
-    shutil.rmtree(left.folder)
-    left = forge.sh(sub)
-
-    assert left.result["conclusion"] == "failure"
-    changed_nothing = "The agent said that it was done, but changed nothing."
-    assert left.result["why"] == f"{changed_nothing} {said}"
+    assert left.result["left"]["notes"] == [
+        *("Left out (nested repository): sub.", "Look."),
+    ]
 
 
 def test_done_with_an_unchanged_tree_is_a_failure(forge: Forge) -> None:

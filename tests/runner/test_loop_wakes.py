@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,10 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from tests.world.act.running import ACT
 from tests.world.program import ran
 
 LOOP = Path(__file__).parents[2] / "workflows/brat-jobs.yml"
-ACT = Path(sys.executable).with_name("act")
 APP = "--var=BRAT_APP_ID=1"
 
 

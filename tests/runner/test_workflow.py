@@ -1,21 +1,18 @@
 """The workflow that adopters copy: checked as text, and run by act."""
 
 import json
-import os
 import re
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.runner.job import ALLOWED, REPOSITORY_ID, TOKEN, Forge, git
+from tests.runner.job import ALLOWED, TOKEN, Forge, git, on_forge
+from tests.world.act.running import acted
 from tests.world.cases import looped
-from tests.world.program import ran
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "workflows/brat-task.yml"
 WORKFLOWS = sorted((ROOT / "workflows").glob("*.yml"))
-ACT = Path(sys.executable).with_name("act")
 # act cannot fetch actions here; what the real one does with the folder is GitHub's.
 UPLOAD = """
 name: upload
@@ -113,29 +110,17 @@ def test_act_runs_it_from_inputs_to_artifact(forge: Forge) -> None:
     pin = re.search(r"actions/upload-artifact@[0-9a-f]{40}", SOURCE.read_text())
     assert pin
 
-    done = ran(
-        [
-            *(str(ACT), "workflow_dispatch", "--workflows", str(SOURCE)),
-            *("--platform", "ubuntu-latest=-self-hosted", "--pull=false"),
-            *("--no-cache-server", "--action-cache-path", str(forge.root / "actions")),
-            *("--local-repository", f"file://{forge.root}/{pin[0]}={upload}"),
-            *("--env", f"GITHUB_SERVER_URL=file://{forge.root}"),
-            *("--env", "GITHUB_REPOSITORY=octo/hello", "--secret", "GITHUB_TOKEN"),
-            *("--env", f"GITHUB_REPOSITORY_ID={REPOSITORY_ID}"),
-            *("--var", f"BRAT_ALLOWED_SIGNERS={ALLOWED}"),
-            *("--input", "session=fix-login-7/2/1", "--input", f"log={log}"),
-            *("--input", "nonce=n0nce"),
-        ],
-        cwd=checkout,
-        env={
-            "PATH": f"{ACT.parent}{os.pathsep}{os.environ['PATH']}",
-            "HOME": str(forge.root),
-            "GITHUB_TOKEN": TOKEN,
-        },
+    done = acted(
+        SOURCE,
+        checkout,
+        ("GITHUB_TOKEN", TOKEN),
+        *("--local-repository", f"file://{forge.root}/{pin[0]}={upload}"),
+        *("--var", f"BRAT_ALLOWED_SIGNERS={ALLOWED}", "--input", "nonce=n0nce"),
+        *("--input", "session=fix-login-7/2/1", "--input", f"log={log}"),
+        told=on_forge(f"file://{forge.root}"),
     )
 
     assert done.returncode == 0, done.stdout + done.stderr
     result = json.loads((forge.root / "brat-result/result.json").read_text())
     assert result["conclusion"] == "success"
     assert result["files"] == ["greeting.txt"]
-    assert TOKEN not in done.stdout

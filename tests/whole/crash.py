@@ -28,6 +28,7 @@ from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration, Source
 from grite import git
+from tests.world.adopted import asked_for
 from tests.world.trusting_jobs import trusting_jobs
 
 AGENT = """\
@@ -169,9 +170,7 @@ async def story(folder: Path, at: int, *, after: bool) -> tuple[World, Cut]:
     with trusting_jobs(folder), Forge(folder / FORGE_FOLDER) as forge:
         async with serving(forge) as url, losing_machines(folder):
             settings = local_mode.bot_settings(folder, known, url)
-            async with local_mode.person(url, known) as github:
-                issue = await github.open_issue("Do it", LIST)
-                await github.relabel(issue, {"brat"}, set())
+            await asked_for(url, known, "Do it", LIST)
             with cut.watching(), contextlib.suppress(Died):
                 await bot(settings, known, url)
             await bot(settings, known, url)

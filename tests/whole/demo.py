@@ -3,7 +3,6 @@
 import re
 import shlex
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
 from msgspec import Struct, json
 
 from tests.world.extended import extended
@@ -20,6 +18,7 @@ from tests.world.given_secrets import written
 from tests.world.patience import patient
 from tests.world.second_reader import Row, rows
 from tests.world.seen import Seen, contract_faults, exchanges, look
+from tests.world.staying import until
 from tests.world.terminal import Said, Terminal, left_running
 
 TASKS = range(1, 8)
@@ -111,15 +110,14 @@ def _watched(terminal: Terminal, line: str, watched: list[str]) -> Said:
 
 def _states_once_complete(url: str) -> list[str]:
     """Follow the convoy over the dashboard's API; return how its tasks ended."""
-    convoys: list[dict[str, Any]] = []
     with let_in(url) as browser:
-        deadline = time.monotonic() + patient(240)
-        while time.monotonic() < deadline:
-            convoys = browser.get("/api/v1/status").json()["convoys"]
-            if [convoy["state"] for convoy in convoys] == ["complete"]:
-                return [task["state"] for task in convoys[0]["tasks"]]
-            time.sleep(0.5)
-    pytest.fail(f"the convoy did not end: {convoys}")
+
+        def complete() -> list[dict[str, Any]]:
+            found = browser.get("/api/v1/status").json()["convoys"]
+            return [one for one in found if one["state"] == "complete"]
+
+        (convoy,) = until(complete)
+    return [task["state"] for task in convoy["tasks"]]
 
 
 @contextmanager

@@ -96,22 +96,6 @@ def from_a_clone(folder: Path) -> Session:
     return here
 
 
-def without_tests(folder: Path) -> Session:
-    """Begin in a repository that has no tests, and want none."""
-    here = Session(folder, "notes")
-    here.type("git init --quiet --initial-branch=main")
-    here.write("README.md", "Notes\n")
-    here.type(f"git add --all && git {WHO} commit --quiet -m Begin")
-    here.write(".brat/config.toml", CONFIG.partition("[ci]")[0])
-    here.type("brat init")
-    here.type(START)
-    untested = "[refinery]\nrequire_ci = false\n"
-    here.write(".brat/config.toml", CONFIG.partition("[ci]")[0] + untested)
-    here.pull(here.type(START))
-    here.type("cat hello.txt")
-    return here
-
-
 class Beginning(Struct, frozen=True):
     """A project of one kind, as somebody has it on their machine."""
 
@@ -127,7 +111,6 @@ class Beginning(Struct, frozen=True):
     """What is typed after it."""
     clone: str = ""
     """What makes the folder `.` in which the person works, if that is another."""
-    task: str = "Say hello"
 
 
 POINTER: Final = (
@@ -225,16 +208,6 @@ BEGINNINGS: Final = {
         ci="pytest && sh version.sh | grep ^v1.2 && git merge-base HEAD origin/main",
         shown="grep ^v1.2 version.txt",
     ),
-    "a text from a phone": Beginning(
-        files={"a.txt": "a\n"},
-        task=(
-            "\u201cSay hello\u201d \u2014 with Accept: application/json\u00a0and "
-            "engine: elasticsearch\n\n-\u00a0[ ]\u00a0Say hello (after nothing)"
-        ),
-        agent='echo "$BRAT_TITLE" > title.txt',
-        ci="test -f hello.txt",
-        shown="grep '^Say hello (after nothing)$' title.txt",
-    ),
 }
 
 
@@ -259,35 +232,18 @@ def from_a_project(folder: Path, name: str) -> Session:
         here = Session(folder, "clone")
         here.type(one.clone)
     here.type("brat init")
-    start = START.replace("Say hello", one.task)
-    said = here.type(start)
+    said = here.type(START)
     if said.status != 0:
         here.type(ADVICE.findall(said.err)[0])
-        said = here.type(start)
+        said = here.type(START)
     here.pull(said)
     here.type(one.shown)
-    return here
-
-
-def with_a_mistake(folder: Path) -> Session:
-    """Begin with a command that is not there as CI, and put it right."""
-    here = Session(folder, "mistaken")
-    here.type("git init --quiet --initial-branch=main")
-    here.type(f"git {WHO} commit --quiet --allow-empty -m Begin")
-    here.write(".brat/config.toml", CONFIG.replace("test -f", "no-such-program"))
-    here.type("brat init")
-    here.type(START)
-    here.write(".brat/config.toml", CONFIG)
-    here.pull(here.type(START))
-    here.type("cat hello.txt")
     return here
 
 
 SESSIONS: Final[dict[str, Callable[[Path], Session]]] = {
     "an empty folder": from_nothing,
     "a clone": from_a_clone,
-    "no tests": without_tests,
-    "a mistake": with_a_mistake,
     **{name: partial(from_a_project, name=name) for name in BEGINNINGS},
 }
 

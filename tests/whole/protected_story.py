@@ -28,9 +28,11 @@ from brat.local import local_mode
 from brat.repository.log_reader import Reader
 from brat.repository.registration import FORGE_FOLDER, Registration
 from convoy.model.state import State
+from tests.forge.mutations import mutate
 from tests.whole.crash import set_up
+from tests.world.adopted import asked_for
 from tests.world.app_key import pair
-from tests.world.forge import DEADLINE_S, Json, until
+from tests.world.forge import DEADLINE_S, Json, Town, until
 from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.shapes import node_id
@@ -124,15 +126,10 @@ class Protected:
 
     async def mutate(self, name: str, given: dict[str, str]) -> None:
         """Do by GraphQL, as the repository's owner, what REST has no way to do."""
-        kind = f"{name[0].upper()}{name[1:]}Input"
-        does = f"{name}(input: $in) {{ clientMutationId }}"
-        document = f"mutation($in: {kind}!) {{ {does} }}"
-        asked = {"query": document, "variables": {"in": given}}
-        headers = {"Authorization": f"Bearer {self.known.person_token}"}
+        tokens = {"alice": self.known.person_token}
         async with httpx.AsyncClient(timeout=DEADLINE_S, trust_env=False) as client:
-            url = f"{self.url}/api/graphql"
-            answer = await client.post(url, json=asked, headers=headers)
-        assert "errors" not in answer.json(), answer.text
+            here = Town(self.forge, self.url, tokens, client, self.forge.folder)
+            await mutate(here, name, given)
 
     def node(self) -> str:
         return node_id("PullRequest", self.pull().id)
@@ -177,9 +174,7 @@ async def protected(
             }
             bot_json.write_text(json.dumps(served))
             doctor = await typed("doctor", "--github", str(bot_json))
-            async with local_mode.person(here.url, known) as person:
-                issue = await person.open_issue("Do it", "- [ ] one\n")
-                await person.relabel(issue, {"brat"}, set())
+            await asked_for(here.url, known, "Do it", "- [ ] one\n")
             async with (
                 bot_service.opened(settings, lambda _: None) as loop,
                 bot_service.door(loop, 0) as port,

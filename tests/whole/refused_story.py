@@ -28,6 +28,7 @@ from convoy.model.state import State
 from convoy.views import state_document
 from grite import git
 from tests.whole.crash import set_up
+from tests.world.adopted import asked_for
 from tests.world.trusting_jobs import trusting_jobs
 
 CONFIG: Final = """\
@@ -188,10 +189,8 @@ async def tale(folder: Path, minds: Minds) -> AsyncIterator[Tale]:
     with trusting_jobs(folder), Forge(folder / FORGE_FOLDER) as forge:
         async with serving(forge, extend=lambda _: extend) as url:
             settings = local_mode.bot_settings(folder, known, url)
-            async with local_mode.person(url, known) as github:
-                for title in TITLES:
-                    issue = await github.open_issue(title, "- [ ] one\n")
-                    await github.relabel(issue, {"brat"}, set())
+            for title in TITLES:
+                await asked_for(url, known, title, "- [ ] one\n")
             async with (
                 bot_service.opened(settings, lambda _: None) as loop,
                 bot_service.door(loop, 0) as port,

@@ -11,13 +11,15 @@ from msgspec import json
 
 from bot.settings import bot_folder
 from brat.forge import Forge
-from brat.local import forge_process, local_mode
+from brat.local import forge_process
 from brat.local.forge_process import Process
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
-from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration, Source
+from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration
 from convoy.model.state import Convoy
 from tests.world.act.extension import PROGRAM
+from tests.world.adopted import asked_for, registered
+from tests.world.forge import Json, until
 from tests.world.layers import sampled
 from tests.world.patience import patient
 from tests.world.seen import Seen, look
@@ -40,7 +42,6 @@ jobs:
 ROOT = Path(__file__).parents[2]
 ONE_FILE = ".github/workflows/brat.yml"
 DEADLINE_S = patient(110)
-LOOK_S = 0.1
 AGENT = 'sleep 1; echo "said = $BRAT_TASK" > "words/said_$BRAT_TASK.py"'
 TRACE = Path("/tmp", f"brat-{uuid4().hex}")  # noqa: S108  see TITLE
 TITLE = f"Say $(touch {TRACE}) `touch {TRACE}` ${{{{ github.token }}}}"
@@ -62,8 +63,7 @@ def adopted(
     if copied:
         one_file = (ROOT / "workflows/brat.yml").read_text()
         terminal.commit("Let brat work here", {ONE_FILE: one_file})
-    source = Source(path=terminal.cwd, branch="main", name="words", person="pat")
-    known = registrations.register(folder / "brat", source)
+    known = registered(folder / "brat", terminal)
     with Forge(folder / "brat" / FORGE_FOLDER) as forge:
         forge.update(forge.known(known.repository), private=True)
     return terminal, known
@@ -101,9 +101,7 @@ async def worked_off(
     bot_folder.log_key_in(folder / BOT_FOLDER)  # its readers believe that one
     key = (folder / BOT_FOLDER / bot_folder.LOG_KEY_FILE).read_text()
     with served(folder, **({"BRAT_LOG_KEY": key} if signed else {})) as (url, _):
-        async with local_mode.person(url, known) as github:
-            issue = await github.open_issue(TITLE, "\n".join(tasks))
-            await github.relabel(issue, {"brat"}, set())
+        await asked_for(url, known, TITLE, "\n".join(tasks))
         async with calling(url, known, "actions") as client:
             for _ in range(2 * (len(tasks) - 1)):  # beside the one of the label
                 again = await client.post(
@@ -117,12 +115,12 @@ async def worked_off(
 
 
 async def titles(client: httpx.AsyncClient) -> list[str]:
-    async with asyncio.timeout(DEADLINE_S):
-        while True:
-            runs = (await client.get("runs")).json()["workflow_runs"]
-            if all(run["status"] == "completed" for run in runs):
-                return [run["display_title"] for run in reversed(runs)]
-            await asyncio.sleep(LOOK_S)
+    async def completed() -> list[Json]:
+        runs = (await client.get("runs")).json()["workflow_runs"]
+        return runs if all(run["status"] == "completed" for run in runs) else []
+
+    runs = await until(completed, deadline_s=DEADLINE_S)
+    return [run["display_title"] for run in reversed(runs)]
 
 
 @pytest.mark.needs("act", "node")

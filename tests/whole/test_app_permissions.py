@@ -11,6 +11,7 @@ from brat.local import local_mode
 from brat.repository.registration import FORGE_FOLDER
 from tests.whole.crash import LIST, bot, losing_machines, seen, set_up
 from tests.whole.protected_story import SLUG, installed
+from tests.world.adopted import asked_for
 from tests.world.app_key import pair
 from tests.world.github_forge import profiles
 from tests.world.github_forge.extension import github
@@ -54,9 +55,7 @@ async def test_the_manifests_permissions_are_enough_for_a_convoy(
             settings = local_mode.bot_settings(tmp_path, known, url).model_copy(
                 update={"token": "", "app_id": str(app), "private_key_file": key}
             )
-            async with local_mode.person(url, known) as person:
-                issue = await person.open_issue("Do it", LIST)
-                await person.relabel(issue, {"brat"}, set())
+            await asked_for(url, known, "Do it", LIST)
             await bot(settings, known, url)
         world = seen(tmp_path, forge, known)
 

@@ -103,21 +103,3 @@ def test_a_ref_that_is_no_log_is_said(terminal: Terminal, kind: str) -> None:
     assert contents(terminal.cwd) == before
     terminal.done(shown.err.rpartition("remove it with: ")[2].strip())
     assert "no convoy yet" in terminal.type("brat status").err
-
-
-@pytest.mark.layer("deep")
-def test_brackets_are_not_read_as_markup(tmp_path: Path) -> None:
-    terminal = Terminal(tmp_path / "a[" / "x] [bold] ü", tmp_path / "home")
-    terminal.cwd.mkdir(parents=True)
-    terminal.programs.mkdir(parents=True)
-    terminal.done("git init --quiet")
-    terminal.done("git config user.email pat@example.org")
-    terminal.done("git config user.name Pat")
-    terminal.done("git commit --quiet --allow-empty --message=First")
-
-    init = terminal.type("brat init")
-    terminal.done("brat lock acquire 'path:[/x] [bold]'")
-
-    assert init.status == 0, init.err
-    assert str(terminal.cwd) in init.err
-    assert "path:[/x] [bold]" in terminal.done("brat lock status")

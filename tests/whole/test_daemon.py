@@ -17,6 +17,7 @@ import pytest
 from brat.commands import run_loop as daemons
 from brat.local import other_processes
 from brat.repository import registration as registrations
+from tests.world import staying
 from tests.world.patience import patient
 from tests.world.terminal import Terminal, left_running
 from tests.world.words import cloned, engine, project, status
@@ -152,30 +153,6 @@ def test_why_it_did_not_start_is_said(terminal: Terminal) -> None:
     assert ".brat/config.toml: refinery.strategy" in kinds["config_error"]
 
 
-def test_a_session_is_stopped_and_its_task_waits(
-    terminal: Terminal, daemon: psutil.Process
-) -> None:
-    early = terminal.type("brat session stop 1")
-    terminal.done("brat mayor start --task 'Go on for ever'")
-    name = "go-on-for-ever-1/1/1"
-    until(terminal, "brat session list --json", name)
-    shown = terminal.done(f"brat session show {name}")
-    unknown = terminal.type("brat session show go-on-for-ever-1/1/2")
-    stopped = terminal.type("brat session stop 1")
-    until(terminal, "brat session list --json", '"sessions": []')
-    why = terminal.done("brat why 1")
-    ended = terminal.done(f"brat session show {name}")
-
-    assert re.search(r"outcome +refused\nwhy +The job was cancelled\.", ended)
-    assert "no convoy" in early.err
-    assert "engine         default" in shown
-    assert f"did you mean {name}?" in unknown.err
-    assert stopped.status == 0, stopped.err
-    assert "it is blocked" in why
-    assert "stopped by pat-person" in why
-    assert daemon.is_running()
-
-
 def test_in_a_clone_of_another_machine_a_decision_is_a_comment(
     terminal: Terminal, daemon: psutil.Process
 ) -> None:
@@ -208,7 +185,4 @@ def test_in_a_clone_of_another_machine_a_decision_is_a_comment(
 
 def until(terminal: Terminal, line: str, wanted: str) -> None:
     """Ask until the answer holds what is wanted: the daemon needs a moment."""
-    for _ in range(300):
-        if wanted in terminal.type(line).out:  # 1: it waits for a person
-            return
-    pytest.fail(f"{line} never said {wanted}")
+    staying.until(lambda: wanted in terminal.type(line).out)

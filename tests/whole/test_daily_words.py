@@ -1,7 +1,6 @@
 """The words of every day: run, diff, pull, and deciding without a name."""
 
 import shlex
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -74,29 +73,6 @@ def test_what_alone_waits_needs_no_name(tmp_path: Path) -> None:
     terminal.done("brat approve")
     none = terminal.type("brat approve")
     assert "there is nothing to approve; see: brat" in none.err
-
-
-@pytest.mark.layer("deep")
-def test_what_alone_is_blocked_needs_no_name_either(tmp_path: Path) -> None:
-    failing = engine("exit 3", "[witness]\nattempts = 1\n")
-    terminal = project(tmp_path, failing)
-    terminal.done("brat mayor start --task 'Spell words'")
-    assert terminal.type("brat diff 1").err.startswith(
-        "brat: task 1 of spell-words-1 is queued and has no work yet"
-    )
-
-    assert terminal.type("brat witness run").status == 1
-    there = f"brat status --repo {terminal.cwd}"
-    away = replace(terminal, cwd=tmp_path).type(there)
-    (helps,) = (line.strip() for line in away.out.split("\n") if "task retry" in line)
-    assert helps == f"brat task retry 1 --convoy spell-words-1 --repo {terminal.cwd}"
-    terminal.done("brat retry 1 'spell it out'")
-    assert "spell it out" in terminal.done("brat log show")
-    assert "there is nothing to retry" in terminal.type("brat retry").err
-    assert terminal.type("brat drop none-such").err.startswith(
-        "brat: 'none-such' is no"
-    )
-    terminal.done("brat drop 1")
 
 
 def test_a_text_given_again_is_one_more_task(tmp_path: Path) -> None:

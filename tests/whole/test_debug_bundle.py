@@ -120,15 +120,6 @@ def test_one_that_was_there_is_replaced_and_is_the_owners(tmp_path: Path) -> Non
     assert [each.name for each in tmp_path.glob(".brat-*")] == []
 
 
-def test_it_is_not_of_a_bots_settings(tmp_path: Path) -> None:
-    terminal = project(tmp_path, "")
-
-    refused = terminal.type("brat doctor --github bot.json --bundle b.tar.gz")
-
-    assert refused.status == 2
-    assert "--bundle cannot be combined with --github" in refused.err
-
-
 def test_it_is_written_where_brat_was_never_set_up(tmp_path: Path) -> None:
     terminal = project(tmp_path, "")
 

@@ -117,20 +117,6 @@ def test_each_landed_commit_is_one_that_ci_judged(demo: Story) -> None:
         assert landed["judged"] == ["ci"]
 
 
-def test_every_pull_request_is_merged_with_the_commit_that_landed_as_head(
-    demo: Story,
-) -> None:
-    pulls = {pull["number"]: pull for pull in demo.seen.pulls}
-    landed = {task["pull_request"]: task["landed_commit"] for task in demo.tasks}
-    (own,) = pulls.keys() - landed.keys()
-
-    assert all(pull["merged"] for pull in pulls.values())
-    assert {n: pulls[n]["head"]["sha"] for n in landed} == landed
-    base = f"convoy/{demo.told['convoy']}/base"
-    assert {pulls[n]["base"]["ref"] for n in landed} == {base}
-    assert (pulls[own]["head"]["ref"], pulls[own]["base"]["ref"]) == (base, "main")
-
-
 def test_the_issue_has_one_comment_with_a_row_a_task_edited_in_place(
     demo: Story,
 ) -> None:

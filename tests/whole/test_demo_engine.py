@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from brat.demo.sample import write
-from brat.local.forge_process import Process
 from brat.local.start_checks import MODEL_URL
 from tests.engines.install import PROGRAMS
 from tests.whole.demo import TASKS
@@ -15,7 +14,7 @@ from tests.world import scripted_work
 from tests.world.given_secrets import given
 from tests.world.patience import patient
 from tests.world.terminal import Terminal, left_running
-from tests.world.vendor.script import dump
+from tests.world.vendor.scripted import scripted
 
 DEMO = "brat demo --engine codex --model gpt-5"
 
@@ -26,22 +25,15 @@ def test_all_tasks_merge_by_a_real_cli(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = os.pathsep.join((str(PROGRAMS), *os.get_exec_path()))
-    where, script, log = (tmp_path / name for name in ("demo", "script", "calls"))
+    where = tmp_path / "demo"
     ci_command = write(tmp_path / "sample").ci_command
-    script.write_bytes(dump(scripted_work.script(ci_command)))
-    options = ("--script", str(script), "--log", str(log))
-    vendor = Process("tests.world.vendor", *options, log=tmp_path / "vendor.log")
     monkeypatch.setenv("PATH", path)
     key = given("made-up-key-0123456789")
-    try:
-        env = (
-            f"env OPENAI_API_KEY={key} {MODEL_URL}={json.loads(vendor.ready())['url']}"
-        )
+    with scripted(tmp_path, scripted_work.script(ci_command)) as vendor:
+        env = f"env OPENAI_API_KEY={key} {MODEL_URL}={vendor.url}"
         said = Terminal(tmp_path, tmp_path).type(
             f"{env} {DEMO} --json --dir {where}", deadline_s=patient(240)
         )
-    finally:
-        vendor.stop()
 
     assert said.status == 0, said.err
     assert said.lines[0] == "engine: codex with the model gpt-5, billed to your key"
@@ -51,6 +43,5 @@ def test_all_tasks_merge_by_a_real_cli(
     assert {task["state"] for task in told["tasks"]} == {"merged"}
     assert attempts[4] == 2
     assert sum(attempts.values()) <= len(TASKS) + 2
-    calls = [json.loads(line) for line in log.read_text().splitlines()]
-    assert {call["path"] for call in calls} == {"/v1/responses"}
+    assert {call["path"] for call in vendor.calls} == {"/v1/responses"}
     assert left_running(where) == []

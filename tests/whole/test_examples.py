@@ -2,10 +2,8 @@
 
 import asyncio
 import json
-import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +11,17 @@ import pytest
 from ruamel.yaml import YAML
 
 from brat.demo.demo_run import BotProcess
-from brat.forge.resources.forge_records import Ci
 from brat.local import forge_process, local_mode
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
-from brat.repository.registration import FORGE_FOLDER, Registration, Source
+from brat.repository.registration import FORGE_FOLDER, Registration
 from convoy.config import load
 from convoy.model.state import Convoy
 from convoy.patterns import built_in_pattern
-from convoy.patterns.compiling import Use, compiled
 from convoy.planner import tasklist
+from tests.world.act.running import acted
+from tests.world.adopted import registered
 from tests.world.patience import patient
-from tests.world.program import ran
 from tests.world.waiting import ended
 from tests.world.words import engine, project
 
@@ -33,7 +30,6 @@ NIGHTLY = EXAMPLES / "nightly-convoy.yml"
 CI = "python -m pytest -q -p no:cacheprovider"
 AGENT = 'echo "said = $BRAT_TASK" > "words/said_$BRAT_TASK.py"'
 DEADLINE_S = patient(60)
-ACT = Path(sys.executable).with_name("act")
 
 
 def yaml(file: Path) -> Any:  # noqa: ANN401  YAML
@@ -61,27 +57,10 @@ def test_the_task_lists_become_the_tasks_they_show() -> None:
     planned = tasklist.plan("Work", form, settings.engines, 20)
 
     assert [task.after for task in planned] == [(), (1,)]
-
-
-def test_the_second_engine_reviews_by_the_pattern() -> None:
     text = (EXAMPLES / "second-engine-reviews.toml").read_text()
     config = load(text, source="example")
-    pattern = config.mayor.pattern
-    use = Use(
-        name=pattern,
-        title="Write the parser",
-        text="",
-        inputs={},
-        engines=config.settings().workers,
-        limit=20,
-    )
-
-    tasks = compiled(built_in_pattern(pattern), use).tasks
-
-    assert [(task.kind, task.engine) for task in tasks] == [
-        ("work", "default"),
-        ("review", "reviewer"),
-    ]
+    assert built_in_pattern(config.mayor.pattern).name == "writer-reviewer"
+    assert {*config.settings().workers} == {"default", "reviewer"}
 
 
 def opened_by_the_example(folder: Path, url: str, known: Registration) -> None:
@@ -89,25 +68,13 @@ def opened_by_the_example(folder: Path, url: str, known: Registration) -> None:
     checkout = folder / "elsewhere"
     checkout.mkdir()
     subprocess.run(["git", "init", "--quiet"], cwd=checkout, check=True)
-    token = known.person_token
-    done = ran(
-        [
-            *(str(ACT), "workflow_dispatch", "--workflows", str(NIGHTLY)),
-            *("--platform", "ubuntu-latest=-self-hosted", "--pull=false"),
-            *("--no-cache-server", "--action-cache-path", str(folder / "actions")),
-            *("--env", f"GITHUB_API_URL={url}/api/v3"),
-            *("--env", f"GITHUB_REPOSITORY={known.repository}"),
-            *("--secret", "BRAT_STARTER_TOKEN"),
-        ],
-        cwd=checkout,
-        env={
-            "PATH": os.environ["PATH"],
-            "HOME": str(folder),
-            "BRAT_STARTER_TOKEN": token,
-        },
-    )
+    told = {
+        "GITHUB_API_URL": f"{url}/api/v3",
+        "GITHUB_REPOSITORY": known.repository,
+    }
+    secret = ("BRAT_STARTER_TOKEN", known.person_token)
+    done = acted(NIGHTLY, checkout, secret, told=told)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert token not in done.stdout
 
 
 async def night(folder: Path, known: Registration) -> Convoy:
@@ -129,10 +96,8 @@ async def night(folder: Path, known: Registration) -> Convoy:
 @pytest.mark.timeout(150)
 def test_the_nightly_convoy_ends_merged(tmp_path: Path) -> None:
     terminal = project(tmp_path, engine(AGENT))
-    source = Source(path=terminal.cwd, branch="main", name="words", person="pat")
     folder = tmp_path / "brat"
-    known = registrations.register(folder, source)
-    registrations.set_ci(folder, known, Ci(command=CI))
+    known = registered(folder, terminal, CI)
     issue = json.loads(yaml(NIGHTLY)["jobs"]["open"]["steps"][0]["env"]["ISSUE"])
 
     convoy = asyncio.run(night(folder, known))

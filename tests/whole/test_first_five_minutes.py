@@ -20,8 +20,6 @@ REFUSED = {
         (START, "the program claude was not found: run `npm install -g "),
         (START, NO_CI),
     ],
-    "no tests": [(START, NO_CI)],
-    "a mistake": [(START, "but the program no-such-program was not found: install")],
     "a shallow clone": [("brat init", SHALLOW), (START, SHALLOW)],
 }
 """What is refused on the way, and what is said to do about it."""

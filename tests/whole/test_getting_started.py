@@ -182,14 +182,6 @@ def test_what_the_person_committed_meanwhile_is_in_it(way: Way) -> None:
     assert way.head[0] == way.seen.git("rev-parse", "main")
 
 
-def test_status_tells_the_same_to_programs(way: Way) -> None:
-    (convoy,) = way.status["convoys"]
-
-    assert convoy["state"] == "complete"
-    assert [task["state"] for task in convoy["tasks"]] == ["merged", "merged"]
-    assert way.status["wal_head"] == way.seen.git("rev-parse", "refs/grite/wal")
-
-
 def test_all_pull_requests_are_merged_and_nothing_is_left(way: Way) -> None:
     assert [pull["merged"] for pull in way.seen.pulls] == [True] * 3
     assert way.seen.refs("refs/heads/brat/") == []

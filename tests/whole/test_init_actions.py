@@ -83,21 +83,15 @@ def test_jobs_take_the_commit_that_this_brat_was_installed_from(
 
 
 def test_it_waits_for_the_repositorys_own_workflows(terminal: Terminal) -> None:
-    terminal.write({".github/workflows/nightly.yml": NIGHTLY})
+    """One whose name YAML would read otherwise is left out."""
+    for name, text in (("ci.yml", CI), ("nightly.yml", NIGHTLY)):
+        terminal.write({f".github/workflows/{name}": text})
     terminal.write({".github/workflows/unnamed.yaml": "on: push\n"})
 
     terminal.done("brat init --actions")
 
     line = '    workflows: ["nightly", ".github/workflows/unnamed.yaml"] # the name of'
     assert line in written(terminal, "brat.yml")
-
-
-def test_a_name_that_yaml_would_read_otherwise_is_left_out(terminal: Terminal) -> None:
-    terminal.write({".github/workflows/ci.yml": CI})
-
-    terminal.done("brat init --actions")
-
-    assert "    workflows: [CI] #" in written(terminal, "brat.yml")
 
 
 def test_what_a_person_changed_is_left_alone(terminal: Terminal) -> None:
@@ -129,17 +123,6 @@ def test_the_doctor_says_when_nothing_can_judge(terminal: Terminal) -> None:
     assert f"note: {said}" in terminal.type("brat init --actions").err
     assert said in terminal.type("brat doctor").err
 
-    terminal.write({file: ci.format("pull_request")})
-    commented = terminal.type("brat doctor")
-    terminal.write({file: ci.format("push")})
-    pushed = terminal.type("brat doctor")
-    terminal.write({file: ci.format("workflow_dispatch")})
-    judged = terminal.type("brat doctor")
-
-    assert said in commented.err
-    assert "set the variable BRAT_CI_WORKFLOW to its file" in commented.err
-    assert "pushes from a job do not start ci.yml" in pushed.err
-    assert "CI is required" not in judged.err
     checks = {".brat/config.toml": "[refinery]\nchecks = ['test']\n"}
     terminal.write({file: ci.format("{push: {paths: [src/**]}}"), **checks})
     picky = "the required check `test` starts only when certain paths change"

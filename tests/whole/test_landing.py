@@ -7,8 +7,8 @@ import pytest
 
 from tests.world.layers import sampled
 from tests.world.seen import Seen, look
-from tests.world.terminal import Terminal, left_running
-from tests.world.words import NO_BOX, convoy_of, engine, facts, project
+from tests.world.terminal import Terminal
+from tests.world.words import NO_BOX, convoy_of, engine, project
 
 pytestmark = pytest.mark.timeout(600)
 TWO = "Two\n\n- [ ] Spell words\n- [ ] Sort words (after 1)\n"
@@ -16,54 +16,6 @@ TWO = "Two\n\n- [ ] Spell words\n- [ ] Sort words (after 1)\n"
 
 def seen_of(terminal: Terminal) -> Seen:
     return look(terminal.cwd / ".git/brat")
-
-
-# --- rebase, squash and merge ---------------------------------------------------------
-
-
-LIST = (
-    "Add modules\n\n- [ ] Spell words\n- [ ] Spell more (after 1)\n- [ ] Sort words\n"
-)
-HALF = "half-$BRAT_TASK.txt"
-AGENT = (
-    f"date > {HALF} && git add {HALF} && git commit -qm Half && my-agent < $BRAT_PROMPT"
-)
-CONFIG = """
-[refinery]
-strategy = "{}"
-
-[ci]
-command = "test -f words/count.py"
-"""
-COMMITS = {"rebase": 6, "squash": 3, "merge": 9}
-"""Of three tasks with two commits each."""
-
-
-@pytest.mark.parametrize("strategy", sorted(COMMITS))
-def test_all_that_lands_was_judged_and_every_pull_request_is_merged(
-    tmp_path: Path, strategy: str
-) -> None:
-    terminal = project(tmp_path, engine(AGENT, CONFIG.format(strategy)))
-
-    said = terminal.type(f'brat mayor start --headless --task "{LIST}"')
-
-    assert said.status == 0, said.err
-    convoy, seen = convoy_of(terminal), seen_of(terminal)
-    landed = [task["landed_commit"] for task in convoy["tasks"]]
-    assert [pull["merged"] for pull in seen.pulls] == [True] * 4
-    assert set(landed) <= seen.ancestors()
-    for commit in {*landed, convoy["landed_commit"]}:
-        assert [one["conclusion"] for one in seen.checks[commit]] == ["success"]
-    (begun,) = seen.git("rev-list", "--max-parents=0", "main").split()
-    assert len(seen.ancestors() - {begun}) == COMMITS[strategy]
-    tried = facts(terminal, "merge.attempted")
-    assert {fact["strategy"] for fact in tried if fact["task"]} == {strategy}
-    assert seen.refs("refs/heads/brat/") == []
-    assert seen.faults == []
-    assert left_running(tmp_path) == []
-
-
-# --- the target moves -----------------------------------------------------------------
 
 
 def planned(terminal: Terminal, task: str) -> None:

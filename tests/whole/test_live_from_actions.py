@@ -18,12 +18,12 @@ from msgspec import json
 from bot.serving.host import hosted
 from bot.settings import bot_folder
 from bot.settings.bot_settings import ServiceSettings
-from brat.forge.resources.forge_records import Ci
 from brat.local import forge_process, local_mode
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
-from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration, Source
+from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration
 from convoy.model.state import Convoy
+from tests.world.adopted import asked_for, registered
 from tests.world.alone import ALONE
 from tests.world.issuer import ASKS, Vouching, vouching
 from tests.world.patience import patient
@@ -53,10 +53,7 @@ def adopted(folder: Path) -> Registration:
     terminal = project(folder, engine(agent, CONFIG))
     terminal.done("brat init --hosted")
     terminal.commit("Let brat work here", {})
-    source = Source(path=terminal.cwd, branch="main", name="words", person="pat")
-    known = registrations.register(folder / "brat", source)
-    registrations.set_ci(folder / "brat", known, Ci(command="python -m pytest -q"))
-    return known
+    return registered(folder / "brat", terminal, "python -m pytest -q")
 
 
 def starter(github: Vouching, bot: str) -> str:
@@ -134,9 +131,7 @@ async def watched(folder: Path, known: Registration) -> tuple[Convoy, str, list[
     ):
         client.headers["Authorization"] = f"Bearer {known.person_token}"
         github.claims = await claims(client, known.repository)
-        async with local_mode.person(url, known) as person:
-            issue = await person.open_issue("Say it", "Once.")
-            await person.relabel(issue, {"brat"}, set())
+        issue = await asked_for(url, known, "Say it", "Once.")
         seen = await live(f"{bot}/feed/v1/{known.repository}/say-it-{issue}/1/1")
         (folder.parent / "done").touch()
         reader = Reader(registrations.bare_path(folder, known))

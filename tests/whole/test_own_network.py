@@ -1,7 +1,6 @@
 """The whole loop in a company: own authority, and no way out but through a proxy."""
 
 import asyncio
-import json
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -9,10 +8,10 @@ import pytest
 
 from brat.forge.http_server import serving
 from brat.forge.storage.forge_state import Forge
-from brat.local import local_mode
-from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration
+from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER
 from grite.outbound import PROXIES, TRUST
 from tests.whole.crash import seen, set_up
+from tests.world.adopted import asked_for, bot_file
 from tests.world.forge import until
 from tests.world.patience import patient
 from tests.world.staying import typed
@@ -35,22 +34,6 @@ def port_of(url: str) -> int:
     return urlsplit(url).port or 0
 
 
-def keep(folder: Path, known: Registration) -> Path:
-    file = folder / "bot.json"
-    told = {
-        "api_url": f"https://{HOST}/api/v3",
-        "git_url": f"https://{HOST}",
-        "token": known.bot_token,
-        "repositories": [known.repository],
-        "folder": str(folder / BOT_FOLDER),
-        "push_gap_s": 0,
-        "sweep_s": 0.5,
-    }
-    file.write_text(json.dumps(told))
-    file.chmod(0o600)
-    return file
-
-
 @pytest.mark.layer("landing")
 async def test_a_convoy_lands_through_a_proxy_and_by_an_own_authority(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -69,14 +52,14 @@ async def test_a_convoy_lands_through_a_proxy_and_by_an_own_authority(
                 monkeypatch.delenv(name, raising=False)
             for name, value in env.items():
                 monkeypatch.setenv(name, value)
-            async with local_mode.person(url, known) as person:
-                issue = await person.open_issue("Do it", "- [ ] one\n")
-                await person.relabel(issue, {"brat"}, set())
+            await asked_for(url, known, "Do it", "- [ ] one\n")
 
             async def landed() -> bool:
                 return all(one.state == "closed" for one in forge.store.issues.all())
 
-            words = ("bot", "serve", str(keep(tmp_path, known)), "--poll")
+            more = {"folder": str(tmp_path / BOT_FOLDER), "sweep_s": 0.5}
+            file = bot_file(tmp_path / "bot.json", known, f"https://{HOST}", **more)
+            words = ("bot", "serve", str(file), "--poll")
             serve = typed(terminal, *words, **env)
             serve.__enter__()
             try:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.world.terminal import Terminal, left_running
-from tests.world.words import BARE, PULL, convoy_of, engine, facts, project, taken
+from tests.world.words import BARE, PULL, convoy_of, facts, project
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -87,36 +87,6 @@ def test_what_cannot_be_run_is_told_before_anything_begins(tmp_path: Path) -> No
     assert not (terminal.cwd / ".git/brat").exists()
 
 
-def test_a_specification_comes_first_then_the_code_then_its_tests(
-    tmp_path: Path,
-) -> None:
-    default = (
-        'asked=$(cat); case "$asked" in\n'
-        "*'Do not write code.'*) mkdir docs; echo '1. It says hi.' > docs/hi.md;;\n"
-        "*'is in docs/hi.md. Write the code'*)\n"
-        "    grep -q '1. It says hi' docs/hi.md; echo 'echo hi' > hi.sh;;\n"
-        "esac\necho 'BRAT: done'\n"
-    )
-    tester = (
-        'asked=$(cat); case "$asked" in\n'
-        "*'check every numbered rule'*)\n"
-        "    grep -q '^1' docs/hi.md; echo 'test $(sh hi.sh) = hi' > check.sh;;\n"
-        "esac\necho 'BRAT: done'\n"
-    )
-    terminal = played(tmp_path, default, tester)
-    terminal.commit("Judge by tests", {"ci.sh": "! test -e check.sh || sh check.sh\n"})
-    convoy = ended(
-        terminal, 'brat workflow run spec --task "Say hi" -v file=docs/hi.md'
-    )
-
-    assert [task["after"] for task in convoy["tasks"]] == [[], [1], [2]]
-    assert [task["engine"] for task in convoy["tasks"]] == ["default"] * 2 + ["other"]
-    assert titles(convoy)[0] == "Specify: Say hi"
-    for name in ("docs/hi.md", "hi.sh", "check.sh"):
-        assert (terminal.cwd / name).exists()
-    assert terminal.done("sh check.sh") == ""
-
-
 def report(summary: str) -> str:
     answer = json.dumps({"summary": summary})
     return f"echo '{answer}' > answer.json; echo 'BRAT: done'\n"
@@ -125,45 +95,6 @@ def report(summary: str) -> str:
 def said_on(terminal: Terminal) -> list[str]:
     said = (str(fact.get("text", "")) for fact in facts(terminal))
     return [text for text in said if text.startswith("### Report")]
-
-
-def test_a_debate_is_between_different_engines_and_a_third_decides(
-    tmp_path: Path,
-) -> None:
-    said = 'asked=$(cat); case "$asked" in\n'
-    one = said + (
-        f"*'# Task 5 '*'reports: A2'*'reports: B2'*) {report('A it is.')};;\n"
-        f"*'# Task 3 '*'reports: B1'*) {report('A2')};;\n"
-        f"*) {report('A1')};;\nesac\n"
-    )
-    other = said + (
-        f"*'# Task 4 '*'reports: A1'*) {report('B2')};;\n*) {report('B1')};;\nesac\n"
-    )
-    terminal = played(tmp_path, one, other)
-    convoy = ended(terminal, 'brat workflow run debate --task "Tabs or spaces"')
-
-    engines = [task["engine"] for task in convoy["tasks"]]
-    assert engines == ["default", "other", "default", "other", "default"]
-    assert [task["landed_commit"] for task in convoy["tasks"]] == [None] * 5
-    log = terminal.done("brat log show -n 500")
-    assert "Task 5, attempt 1, reported: A it is." in log
-    assert "the steps one and decide use the same engine, default" in convoy["warnings"]
-
-
-def test_what_a_scout_tries_never_lands_and_is_handed_on(tmp_path: Path) -> None:
-    agent = (
-        'asked=$(cat); case "$asked" in\n'
-        f"*'scouting attempt'*) touch bad tried; {report('Mind the gap.')};;\n"
-        "*'reports: Mind the gap.'*) echo done > built.txt; echo 'BRAT: done';;\nesac\n"
-    )
-    terminal = played(tmp_path, agent)
-    convoy = ended(terminal, 'brat workflow run scout --task "Build it"')
-
-    assert titles(convoy) == ["Scout: Build it", "Build it"]
-    assert (terminal.cwd / "built.txt").exists()
-    assert not (terminal.cwd / "tried").exists()
-    kept = f"git -C {BARE} ls-tree --name-only refs/grite/attempts/{convoy['name']}/1/1"
-    assert "tried" in terminal.done(kept).splitlines()
 
 
 def test_research_ends_in_one_report_on_the_issue(tmp_path: Path) -> None:
@@ -183,33 +114,6 @@ def test_research_ends_in_one_report_on_the_issue(tmp_path: Path) -> None:
     [shown] = said_on(terminal)
     assert "Report of task 3: Report: Is it" in shown
     assert "@you" not in shown
-
-
-def verdict(verdict: str, text: str = "") -> str:
-    answer = json.dumps({"verdict": verdict, "text": text})
-    return f"echo '{answer}' > answer.json; echo 'BRAT: done'\n"
-
-
-def test_a_reviewer_sends_work_back_until_it_approves(tmp_path: Path) -> None:
-    writer = (
-        'asked=$(cat); case "$asked" in\n'
-        "*'requests changes: Say hello.'*) echo hello >> said.txt;;\n"
-        "*) echo hi > said.txt;;\nesac\necho 'BRAT: done'\n"
-    )
-    reviewer = (
-        'asked=$(cat); case "$asked" in\n'
-        f"*'+hello'*) grep -q hello said.txt; {verdict('approve')};;\n"
-        f"*'+hi'*) touch bad; {verdict('changes', 'Say hello.')};;\nesac\n"
-    )
-    terminal = played(tmp_path, writer, reviewer)
-    convoy = ended(terminal, 'brat workflow run writer-reviewer --task "Greet"')
-
-    assert [task["engine"] for task in convoy["tasks"]] == ["default", "other"]
-    assert [task["attempts"] for task in convoy["tasks"]] == [2, 2]
-    assert [task["state"] for task in convoy["tasks"]] == ["merged", "merged"]
-    assert (terminal.cwd / "said.txt").read_text() == "hi\nhello\n"
-    assert not (terminal.cwd / "bad").exists()
-    assert convoy["warnings"] == []
 
 
 @pytest.mark.layer("landing")
@@ -296,32 +200,3 @@ def test_of_three_that_try_the_judges_choice_lands_and_none_is_lost(
     commit = r" \([0-9a-f]+\)"
     assert re.search(rf"on task 1{commit}, which can now be chosen\.", log)
     assert re.search(rf"chose task 1{commit}: It says the most\.", log)
-
-
-# --- notes ----------------------------------------------------------------------------
-
-NOTING = """
-my-agent < $BRAT_PROMPT
-cp $BRAT_PROMPT prompt_$BRAT_TASK.md
-if [ $BRAT_TASK = 1 ]; then
-    echo "BRAT: note the words are in ASKED"
-    echo "BRAT: share tests need no network"
-fi
-echo "BRAT: done It is spelt."
-"""
-NOTED = "Add two modules\n\n- [ ] Spell words\n- [ ] Spell them backwards (after 1)\n"
-
-
-def test_notes_go_from_agent_to_agent(tmp_path: Path) -> None:
-    terminal = project(tmp_path, engine(NOTING))
-
-    taken(terminal, terminal.type(f'brat mayor start --task "{NOTED}" --headless'))
-
-    first, second = ((terminal.cwd / f"prompt_{n}.md").read_text() for n in (1, 2))
-    assert "ASKED" not in first
-    assert "1. task 1 (Spell words) changed " in second
-    assert "2. task 1 (Spell words): the words are in ASKED\n" in second
-    assert "1. task 1: tests need no network\n" in second
-    log = terminal.done("brat log show")
-    assert "left notes: 1 for the tasks that build on it, 1 for the scratchpad." in log
-    assert left_running(tmp_path) == []

@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.world.patience import patient
-from tests.world.second_reader import rows
-from tests.world.terminal import Terminal, left_running, new_terminal
-from tests.world.words import BARE, NO_BOX, convoy_of, engine, project
+from tests.world.terminal import Terminal, left_running
+from tests.world.words import convoy_of, engine, project
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -74,17 +72,6 @@ def test_prose_becomes_tasks_that_wait_for_what_they_share(tmp_path: Path) -> No
     assert left_running(terminal.cwd) == []
 
 
-def test_where_no_plan_comes_the_issue_is_one_task(tmp_path: Path) -> None:
-    terminal = planned_by(tmp_path, "echo nothing")
-    said = terminal.type(ASK)
-
-    assert said.status == 0, said.err
-    assert len(convoy_of(terminal)["tasks"]) == 1
-    assert "the engine planner did not make a plan" in terminal.done(
-        "brat log show -n 200"
-    )
-
-
 @pytest.mark.layer("landing")
 def test_a_plan_alone_waits_for_a_person(tmp_path: Path) -> None:
     terminal = planned_by(tmp_path, "my-planner > plan.json")
@@ -142,53 +129,3 @@ def test_no_session_is_spent_before_somebody_allows_them(tmp_path: Path) -> None
     assert first["state"] == "needs-review"
     assert second["attempts"] == 0
     assert "protected path" in third["why"]
-
-
-# --- the notification system ----------------------------------------------------------
-
-NOTIFY = """\
-Add notifications.
-
-- [ ] Build the notification API endpoints paths: src/routes/, src/validators/
-- [ ] Build the notification UI components paths: src/components/, src/hooks/
-- [ ] Create the database layer paths: prisma/, src/repositories/
-"""
-MEETING = """
-# Does its task only when all three are at work: so they really run at the same time.
-mkdir -p "{meeting}"
-: > "{meeting}/$BRAT_TASK"
-tries=0
-until [ "$(ls "{meeting}" | wc -l)" = 3 ]; do
-    tries=$((tries + 1)); [ $tries -lt 3000 ] || exit 1
-    sleep 0.1
-done
-case $BRAT_TASK in
-1) file=src/routes/notifications.ts;; 2) file=src/components/Bell.tsx;;
-3) file=prisma/notifications.sql;;
-esac
-mkdir -p "$(dirname "$file")"; echo done > "$file"
-"""
-
-
-def test_the_notification_system_is_built_by_three_at_the_same_time(
-    tmp_path: Path,
-) -> None:
-    terminal = new_terminal(tmp_path)
-    ci = f'[ci]\ncommand = "true"\n{NO_BOX}'
-    config = engine(MEETING.format(meeting=tmp_path / "meeting"), ci)
-    files = {"README.md": "# App\n", ".brat/config.toml": config, "issue.md": NOTIFY}
-    terminal.commit("Begin", files)
-    terminal.install("ask", 'brat mayor start --headless --task "$(cat issue.md)"\n')
-
-    said = terminal.type("ask", deadline_s=patient(400))
-
-    assert said.status == 0, said.err
-    assert [each["state"] for each in convoy_of(terminal)["tasks"]] == ["merged"] * 3
-    begun, ended = dict[int, int](), dict[int, int]()
-    for row in rows(terminal.cwd / BARE):
-        if row.fact and row.fact["type"] == "session.running":
-            begun.setdefault(row.fact["task"], row.at_ms)
-        elif row.fact and row.fact["type"] == "session.exited":
-            ended[row.fact["task"]] = row.at_ms
-    assert begun.keys() == ended.keys() == {1, 2, 3}
-    assert max(begun.values()) < min(ended.values()), "they did not run at one time"

@@ -88,15 +88,6 @@ def test_a_key_that_nobody_knows_names_the_nearest(
         assert sentence.endswith("did you mean strategy?")
 
 
-def test_an_engine_that_cannot_be_driven(tmp_path: Path, refused_here: Here) -> None:
-    terminal = project(tmp_path, '[engine.default]\ntype = "plugin:abacus"\n')
-
-    sentence = refused_here(terminal, "brat witness run")
-
-    assert "[engine.default] plugin:abacus: There is no engine" in sentence
-    assert "available: aider, claude-code, codex," in sentence
-
-
 def test_a_repository_that_was_not_initialised(
     tmp_path: Path, refused_here: Here
 ) -> None:

@@ -4,7 +4,6 @@ The way without a server is gone to its end in test_actions_only.
 """
 
 import asyncio
-import json
 import re
 import shlex
 import signal
@@ -16,8 +15,8 @@ import httpx
 import pytest
 
 from brat.local import forge_process, local_mode
-from brat.repository import registration as registrations
-from brat.repository.registration import FORGE_FOLDER, Registration, Source
+from brat.repository.registration import FORGE_FOLDER, Registration
+from tests.world.adopted import bot_file, registered
 from tests.world.patience import patient
 from tests.world.readme import WITH_BOT, WITHOUT_SERVER, commands
 from tests.world.staying import staying, typed
@@ -52,8 +51,7 @@ def test_a_bot_of_ones_own_is_made_as_the_readme_says(tmp_path: Path) -> None:
     terminal.done(f"git remote add origin {tmp_path / 'origin.git'}")
     terminal.done("git config push.autoSetupRemote true")
     terminal.done(f"sh -c {shlex.quote(adopt)}")
-    source = Source(path=terminal.cwd, branch="main", name="words", person="pat")
-    known = registrations.register(tmp_path / "brat", source)
+    known = registered(tmp_path / "brat", terminal)
 
     assert asyncio.run(accepted(tmp_path / "brat", known, terminal, words(serve)))
 
@@ -70,7 +68,9 @@ async def accepted(
     """Serve a forge's repository, label an issue there; whether it became a convoy."""
     log = folder / "forge.log"
     with forge_process.forge(folder / FORGE_FOLDER, 0, log=log) as (url, _):
-        keep(terminal.cwd / serve[-1], known, url)
+        file = terminal.cwd / serve[-1]
+        more = {"folder": str(file.parent / "data"), "secret": known.secret, "port": 0}
+        bot_file(file, known, url, **more)
         with staying(terminal, *serve) as serving:
             at = serving.says("deliveries: http://")
             port = urlsplit(at.partition("deliveries: ")[2]).port or 0
@@ -85,21 +85,6 @@ async def accepted(
                 while not await person.issues_labelled("brat:active"):  # noqa: ASYNC110  asked over HTTP
                     await asyncio.sleep(LOOK_S)
     return True
-
-
-def keep(file: Path, known: Registration, url: str) -> None:
-    told = {
-        "folder": str(file.parent / "data"),
-        "repositories": [known.repository],
-        "api_url": f"{url}/api/v3",
-        "git_url": url,
-        "token": known.bot_token,
-        "secret": known.secret,
-        "port": 0,
-        "push_gap_s": 0,
-    }
-    file.parent.mkdir()
-    file.write_text(json.dumps(told))
 
 
 async def ready(port: int) -> None:

@@ -87,17 +87,6 @@ def test_a_clone_that_has_the_refs_sees_the_same(terminal: Terminal) -> None:
     assert clone.done("brat task show 1") == terminal.done("brat task show 1")
 
 
-def test_what_is_not_there_is_said(terminal: Terminal) -> None:
-    for line, told in (
-        ("convoy show say-word-1", "no convoy say-word-1; did you mean say-words"),
-        ("why 9", "say-words-1 has no task 9; its tasks: 1, 2"),
-        ("task show 1 --convoy nope", "there is no convoy nope"),
-    ):
-        said = terminal.type(f"brat {line}")
-
-        assert (said.status, told in said.err) == (1, True), said.err
-
-
 def test_a_convoy_is_paused_and_resumed(terminal: Terminal) -> None:
     terminal.done("brat convoy pause say-words-1")
     paused = terminal.done("brat why 1")

@@ -30,10 +30,11 @@ from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
 from brat.repository.registration import FORGE_FOLDER, Registration
 from convoy.model.ids import keys_in
-from grite import git, lease
+from grite import lease
 from grite.resource import BOT as RESOURCE
 from tests.forge.running import starter
 from tests.whole.crash import Cut, Died, set_up
+from tests.world.forge import until
 from tests.world.layers import sampled
 from tests.world.patience import patient
 from tests.world.trusting_jobs import trusting_jobs
@@ -165,8 +166,10 @@ class Stage:
                 running = group.create_task(once)
                 for _ in SAID if talks else ():
                     comment = await self.say()
-                    while not (self.reactions(comment) or running.done()):  # noqa: ASYNC110  the job's
-                        await asyncio.sleep(0.02)
+                    await until(
+                        lambda: self.reactions(comment) or running.done(),  # noqa: B023  it ends first
+                        deadline_s=patient(60),
+                    )
                 patch.setattr(oneshot, "LIMIT_S", 0.0)
                 await running
 
@@ -196,9 +199,8 @@ async def story(folder: Path, at: int, *, after: bool) -> tuple[World, Cut]:
             world = seen(folder, here)
             for run in forge.store.runs.all():
                 await person.runs.cancel(run.id)
-            async with asyncio.timeout(patient(20)):
-                while any(r.status != "completed" for r in forge.store.runs.all()):  # noqa: ASYNC110  processes
-                    await asyncio.sleep(0.02)
+            runs = forge.store.runs
+            await until(lambda: all(r.status == "completed" for r in runs.all()))
     return world, cut
 
 
@@ -206,7 +208,7 @@ def seen(folder: Path, here: Stage) -> World:
     reader = Reader(registrations.bare_path(folder, here.known))
     state, bodies = reader.read(), [e.body for e in here.forge.store.comments.all()]
     times = Counter(key for body in bodies for key in keys_in(body))
-    refs = reader_refs(folder, here.known)
+    refs = here.forge.bare(here.forge.known(here.known.repository)).refs()
     return World(
         reactions=tuple(here.reactions(comment) for comment in here.said),
         repeated=tuple(key for key, count in times.items() if count > 1),
@@ -217,10 +219,3 @@ def seen(folder: Path, here: Stage) -> World:
         is_held=lease.ref_of(RESOURCE) in refs,
         faults=reader.faults,
     )
-
-
-def reader_refs(folder: Path, known: Registration) -> list[str]:
-    """Return the repository's refs."""
-    bare = registrations.bare_path(folder, known)
-    said = git.run(["for-each-ref", "--format=%(refname)"], cwd=bare).stdout
-    return said.decode().split()

@@ -17,7 +17,7 @@ from convoy.events.people_events import ConvoyPaused
 from convoy.rules.people import BlockTask
 from tests.world.kept import Kept
 from tests.world.patience import patient
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, spec
 from tests.world.terminal import BRAT, new_terminal
 
 pytestmark = pytest.mark.timeout(120)
@@ -83,14 +83,14 @@ def kept(tmp_path: Path) -> Kept:
 
 
 @contextmanager
-def watched(kept: Kept, **environment: str) -> Iterator[Watched]:
+def watched(kept: Kept) -> Iterator[Watched]:
     terminal = new_terminal(kept.path.parent)
     env = terminal.environment() | {"TERM": "xterm-256color", "PS1": PROMPT}
     shell = pexpect.spawn(
         "sh",
         ["-i"],
         cwd=str(terminal.cwd),
-        env=env | environment,
+        env=env,
         dimensions=SIZE,
         encoding="utf-8",
         timeout=SEEN_S,
@@ -144,17 +144,6 @@ def test_agents_at_work_are_watched(kept: Kept) -> None:
     assert re.search(r"fix-7/1/1 +default +.* Task 1", one)
 
 
-def test_it_says_all_without_colour(kept: Kept) -> None:
-    kept.rules.landed(1, sha("a")).started(2)
-    kept.tell()
-    with watched(kept, NO_COLOR="1") as seen:
-        shown = begin(seen, kept)
-
-    assert not re.search(r"\x1b\[[0-9;]*3[0-7]m", seen.out)
-    assert re.search(r"1 Task 1 +merged", shown)
-    assert re.search(r"2 Task 2 +running", shown)
-
-
 def test_it_fits_whatever_size_the_window_gets(kept: Kept) -> None:
     with watched(kept) as seen:
         begin(seen, kept)
@@ -199,29 +188,6 @@ def test_what_waits_stays_on_top_while_the_rest_scrolls(tmp_path: Path) -> None:
     for text in (top, middle, end):
         assert text.splitlines()[:4] == waits
         assert len(text.splitlines()) <= SIZE[0]
-
-
-def test_what_waits_takes_a_third_of_a_small_screen_at_most(tmp_path: Path) -> None:
-    kept = of_forty(tmp_path, 2, 3, 4, 5, 6)
-    with watched(kept) as seen:
-        seen.shell.setwinsize(24, 80)
-        seen.screen.resize(24, 80)
-        begin(seen, kept)
-        seen.shell.send("G")
-        end = seen.see(lambda text: "40 Task 40" in text)
-        seen.shell.setwinsize(6, 60)
-        seen.screen.resize(6, 60)
-        seen.screen.reset()
-        small = seen.see(lambda text: text.startswith("waits for you: 5 (see"))
-
-    lines = end.splitlines()
-    assert "no CI for 2" in lines[1]
-    assert "no CI for 3" in lines[4]
-    assert lines[7] == "  and 3 more (see brat status)"
-    assert "no CI for 4" not in "".join(lines[:8])
-    assert lines[-1].endswith("q quits")
-    assert small.splitlines()[0] == "waits for you: 5 (see brat status)"
-    assert len(small.splitlines()) <= 6
 
 
 @pytest.mark.layer("landing")

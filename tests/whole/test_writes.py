@@ -12,6 +12,7 @@ from brat.forge.storage.forge_state import Forge
 from brat.local import local_mode
 from brat.repository.registration import FORGE_FOLDER
 from tests.whole.crash import LIST, bot, losing_machines, set_up
+from tests.world.adopted import asked_for
 from tests.world.traffic import Exchange, observed
 from tests.world.trusting_jobs import trusting_jobs
 
@@ -53,9 +54,7 @@ async def test_a_task_costs_few_writes_and_its_checks_tell_its_end(
             losing_machines(tmp_path),
         ):
             settings = local_mode.bot_settings(tmp_path, known, url)
-            async with local_mode.person(url, known) as github:
-                issue = await github.open_issue("Do it", LIST)
-                await github.relabel(issue, {"brat"}, set())
+            await asked_for(url, known, "Do it", LIST)
             counting = True
             await bot(settings, known, url)
             checks = forge.store.check_runs.all()

@@ -14,7 +14,6 @@ from tests.attacks.evil.targets import Targets
 
 PTRACE_SEIZE, PTRACE_DETACH = 0x4206, 17
 LATE_S = 4.0
-MAPPED = 200_000_000
 _libc = ctypes.CDLL(None, use_errno=True)
 
 

@@ -157,9 +157,12 @@ def test_other_reviews_ask_for_nothing(delivery: dict[str, Any]) -> None:
     ("issues", PERSON, "issues"),
     ("pull_request", PERSON, "pulls"),
     ("issues", {"login": BOT, "type": "Bot"}, "comments"),
+    *(("workflow_run", PERSON, "runs"), ("push", PERSON, "refs")),
+    *((event, PERSON, "checks") for event in ("check_run", "check_suite", "status")),
+    *((event, PERSON, None) for event in ("ping", "star")),
 )
 def test_only_what_others_do_to_issues_makes_labels_be_looked_at(
-    event: str, by: dict[str, str], part: str
+    event: str, by: dict[str, str], part: str | None
 ) -> None:
     body = json.dumps({"action": "labeled", "sender": by}).encode()
 

@@ -192,28 +192,6 @@ async def test_an_issue_without_text_is_kept(sender: DoorClient) -> None:
     )
 
 
-@looped(
-    ("workflow_run", {"runs"}),
-    ("check_run", {"checks"}),
-    ("check_suite", {"checks"}),
-    ("status", {"checks"}),
-    ("push", {"refs"}),
-    ("issues", {"issues"}),
-    ("ping", set()),
-    ("star", set()),
-)
-async def test_a_delivery_says_what_to_look_at_again(
-    event: str, parts: set[str], sender: DoorClient
-) -> None:
-    delivery = {"action": "completed", "repository": {"full_name": "octo/project"}}
-
-    answer = await sender.deliver(delivery, X_GitHub_Event=event)
-
-    assert answer.status_code == 202
-    assert sender.wake.take() == parts
-    assert sender.inbox.requests() == {}
-
-
 async def test_it_says_whether_it_can_work(sender: DoorClient) -> None:
     assert (await sender.client.get("/readyz")).status_code == 200
 

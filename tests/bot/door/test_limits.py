@@ -64,35 +64,28 @@ async def said(reader: asyncio.StreamReader) -> bytes:
             return b""
 
 
-@looped(b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: localhost\r\nA:")
-async def test_a_request_that_does_not_come_is_not_waited_for(first: bytes) -> None:
-    async with served(ConnectionLimits(head_s=0.1)) as port:
+POST = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n"
+
+
+@looped(
+    (ConnectionLimits(head_s=0.1), b"", 0),
+    (ConnectionLimits(head_s=0.1), b"GET / HT", 0),
+    (ConnectionLimits(head_s=0.1), b"GET / HTTP/1.1\r\nHost: localhost\r\nA:", 0),
+    (ConnectionLimits(body_s=0.1), POST, 0),
+    (ConnectionLimits(idle_s=0.1), GET + b"GET / HTTP/1.1\r\nSlow:", 1),
+)
+async def test_what_does_not_come_is_not_waited_for(
+    limits: ConnectionLimits, sent: bytes, answers: int
+) -> None:
+    async with served(limits) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(first)
+        writer.write(sent)
 
-        assert await said(reader) == b""
-
+        heard = await said(reader)
         writer.close()
 
-
-async def test_a_connection_that_is_used_no_more_is_closed() -> None:
-    async with served(ConnectionLimits(idle_s=0.1)) as port:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(GET + b"GET / HTTP/1.1\r\nSlow:")
-
-        assert (await said(reader)).count(b"200 OK") == 1
-
-        writer.close()
-
-
-async def test_a_body_that_does_not_come_ends_its_connection() -> None:
-    async with served(ConnectionLimits(body_s=0.1)) as port:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n")
-
-        assert await said(reader) == b""
-
-        writer.close()
+    assert heard.count(b"200 OK") == answers
+    assert bool(heard) == bool(answers)
 
 
 async def test_unfinished_bodies_in_all_connections_keep_nobody_out() -> None:

@@ -51,22 +51,6 @@ async def shown(github: GitHub, view: CheckView) -> None:
     await runs.show(view, await runs.found(view))
 
 
-async def test_a_check_is_found_by_its_key_and_changed_in_place(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    forge.get(RUNS).respond(json=listed(VIEW))
-    changed = forge.patch(f"{REPO}/check-runs/5").respond(json=MADE)
-
-    await shown(github, LANDED)
-
-    assert sent(changed) == {
-        "status": "completed",
-        "conclusion": "success",
-        "output": {"title": "Landed", "summary": "It landed."},
-        "actions": [],
-    }
-
-
 async def test_a_check_that_another_jobs_token_made_is_made_anew(
     github: GitHub, forge: respx.MockRouter
 ) -> None:
@@ -82,14 +66,6 @@ async def test_a_check_that_another_jobs_token_made_is_made_anew(
     body = json.loads(made.calls.last.request.content)
     assert (body["name"], body["conclusion"]) == (VIEW.name, "success")
     assert body["output"]["annotations"][0]["message"] == "it fails"
-
-
-async def test_what_is_shown_already_is_not_written_again(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    forge.get(RUNS).respond(json=listed(LANDED))
-
-    await shown(github, LANDED)
 
 
 async def test_where_checks_are_forbidden_a_status_shows_the_same(

@@ -92,6 +92,12 @@ async def woken(github: GitHub) -> None:
         lambda g: g.relabel(7, set(), {"b"}),
         Refused,
     ),
+    (
+        "DELETE issues/7/labels/needs%20a%2Fb",
+        404,
+        lambda g: g.relabel(7, set(), {"needs a/b"}),
+        None,
+    ),
     ("GET issues/comments/5", 404, lambda g: g.comment(5), None),
     ("GET actions/runs/1", 404, lambda g: g.runs.state(1), DELETED),
     ("POST actions/runs/5/cancel", 202, lambda g: g.runs.cancel(5), None),
@@ -183,20 +189,6 @@ async def test_a_graphql_answer_without_data_tells_nothing(
 
     with pytest.raises(Refused, match="no"):
         await github.text_edited_at(7)
-
-
-async def test_labels_are_added_and_removed(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    labels = f"{REPO}/issues/7/labels"
-    added = forge.post(labels).respond(json=[])
-    gone = forge.delete(f"{labels}/brat%3Aactive").respond(404, json={})
-    odd = forge.delete(f"{labels}/needs%20a%2Fb").respond(json=[])
-
-    await github.relabel(7, {"b", "a"}, {"brat:active", "needs a/b"})
-
-    assert sent(added) == {"labels": ["a", "b"]}
-    assert (gone.call_count, odd.call_count) == (1, 1)
 
 
 async def test_its_own_comment_is_found_by_its_key(

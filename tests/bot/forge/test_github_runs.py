@@ -11,8 +11,8 @@ from bot.forge import payloads
 from bot.forge.github import GitHub
 from bot.forge.github_actions import ARTIFACT_BYTES
 from bot.forge.rest import Refused
-from convoy.rules.verdict import Check, Run
-from tests.bot.forge.test_github import API, REPO, sent
+from convoy.rules.verdict import Check
+from tests.bot.forge.test_github import API, REPO
 from tests.world.cases import looped
 from tests.world.patience import patient
 
@@ -35,24 +35,6 @@ def run(number: int, **given: object) -> dict[str, object]:
 def listed(forge: respx.MockRouter, *runs: Mapping[str, object]) -> respx.Route:
     answer = {"total_count": len(runs), "workflow_runs": runs}
     return forge.get(RUNS).respond(json=answer)
-
-
-@looped(
-    (httpx.Response(204), None),
-    (httpx.Response(200, json={"workflow_run_id": 99, "run_url": "x"}), 99),
-)
-async def test_a_dispatch_gives_the_runs_id_where_the_forge_does(
-    answer: httpx.Response, number: int | None, github: GitHub, forge: respx.MockRouter
-) -> None:
-    route = forge.post(f"{REPO}/actions/workflows/brat-task.yml/dispatches")
-    route.mock(answer)
-
-    assert await github.runs.start("main", {"nonce": "n0nce"}) == number
-    assert sent(route) == {
-        "ref": "main",
-        "inputs": {"nonce": "n0nce"},
-        "return_run_details": True,
-    }
 
 
 async def test_dispatches_at_once_all_start_on_an_enterprise_server(
@@ -91,19 +73,6 @@ async def test_a_run_that_only_looks_like_ours_is_not_adopted(
     listed(forge, run(1, **given))
 
     assert await github.runs.named("n0nce") is None
-
-
-async def test_wanted_runs_are_found_in_one_look(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    done = run(2, status="completed", conclusion="failure")
-    route = listed(forge, run(1), done, run(3))
-
-    assert await github.runs.listed(frozenset({1, 2})) == {
-        1: Run(id=1, completed=False),
-        2: Run(id=2, completed=True, conclusion="failure"),
-    }
-    assert route.calls.last.request.url.params["event"] == "workflow_dispatch"
 
 
 def kept(number: int, name: str = "brat-result", **given: object) -> dict[str, object]:

@@ -124,29 +124,24 @@ async def test_a_reaction_waits_for_no_write_and_needs_no_lease(
         await rest.write("DELETE", "/x")
 
 
-async def test_who_is_called_and_leaves_hands_the_lane_on() -> None:
+async def test_who_leaves_while_it_is_called_or_served_hands_the_lane_on() -> None:
     lane, order = WriteLane(), list[int]()
 
-    async def pass_through(number: int) -> None:
+    async def pass_through(number: int, *, stays: bool = False) -> None:
         async with lane.turn(Precedence.REST):
             order.append(number)
+            if stays:
+                await asyncio.Event().wait()
 
     async with asyncio.TaskGroup() as group:
-        async with lane.turn(Precedence.REST):
-            waiting = [group.create_task(pass_through(number)) for number in range(3)]
-            await asyncio.sleep(0)
+        served = group.create_task(pass_through(0, stays=True))
+        waiting = [group.create_task(pass_through(number)) for number in (1, 2, 3)]
+        await asyncio.sleep(0)
+        served.cancel()
+        await asyncio.sleep(0)
         waiting[0].cancel()  # it was called, and has not run yet
 
-    assert order == [1, 2]
-
-
-async def test_the_local_forge_is_not_made_to_wait(hand: HandTime) -> None:
-    rest = Road(hand).rest(pacing(0))
-
-    for _ in range(600):
-        await rest.write("POST", "/x", {})
-
-    assert hand.slept == []
+    assert order == [0, 2, 3]
 
 
 async def test_reads_are_a_few_at_once_and_pass_a_waiting_write(
@@ -173,29 +168,6 @@ async def test_many_that_meet_one_limit_are_one_meeting(hand: HandTime) -> None:
             group.create_task(rest.get("/user"))
 
     assert road.starts == [0] * 8 + [60] * 8
-
-
-async def test_a_write_that_is_given_up_frees_the_lane(hand: HandTime) -> None:
-    arrived = asyncio.Event()
-
-    async def stuck(request: httpx.Request) -> httpx.Response:
-        if request.url.path == "/stuck":
-            arrived.set()
-            await asyncio.Event().wait()
-        return OK
-
-    transport = httpx.MockTransport(stuck)
-    async with (
-        httpx.AsyncClient(transport=transport) as client,
-        asyncio.TaskGroup() as g,
-    ):
-        rest = Rest(client, api_url=API, token="x", pace=Pace(time=hand.time))
-        first = g.create_task(rest.write("POST", "/stuck", {}))
-        await arrived.wait()
-        second = g.create_task(rest.write("POST", "/free", {}))
-        first.cancel()
-
-        assert (await second)["login"] == "ann"
 
 
 async def test_who_stood_in_line_for_too_long_is_told(hand: HandTime) -> None:

@@ -165,17 +165,6 @@ def test_a_hooks_words_are_not_taken_for_a_pull_requests_state() -> None:
 
 @looped(
     ("PUT /repos/you/widgets/pulls/7/merge", "the merge of pull request 7"),
-    ("GET /repos/you/widgets/issues/28", "a request to read issue 28"),
-    ("GET /repos/you/widgets/issues/28/comments?since=x", "a request to read issue 28"),
-    (
-        "POST /repos/you/widgets/actions/workflows/brat.yml/dispatches",
-        "a request to start brat.yml",
-    ),
-    ("POST /repos/you/widgets/check-runs", "a check"),
-    (
-        "GET https://forge.example/api/v3/repos/a/b/actions/artifacts/7/zip",
-        "the download of artifact 7",
-    ),
     ("DELETE /repos/you/widgets/x", "DELETE /repos/you/widgets/x"),
     (f"GET https://{'a' * 200}.example/?sig=x", f"GET https://{'a' * 107}…"),
 )

@@ -65,24 +65,35 @@ async def test_a_no_is_taken_for_an_answer(
     assert route.call_count == 1
 
 
-async def test_a_missing_permission_is_named(
-    rest: Rest, forge: respx.MockRouter
-) -> None:
-    route = forge.post(f"{API}/issues")
-    route.respond(
-        403,
-        json={"message": "Not you."},
-        headers={
-            "X-Accepted-GitHub-Permissions": "issues=write; pull_requests=write",
-            "X-RateLimit-Remaining": "4999",
-        },
-    )
+NEEDED = "issues=write; pull_requests=write"
 
-    said = "403: Not you. .required permission: issues=write; pull_requests=write.$"
+
+@looped(
+    (
+        *(403, {"message": "Not you."}, {"X-Accepted-GitHub-Permissions": NEEDED}),
+        f"403: Not you. .required permission: {NEEDED}.$",
+    ),
+    (
+        *(422, {"message": "Wrong.", "errors": [{"message": "No commits"}]}, {}),
+        "422: Wrong.: 'No commits'",
+    ),
+)
+async def test_a_refused_write_says_why_and_what_is_missing(
+    status: int,
+    no: object,
+    headers: dict[str, str],
+    said: str,
+    rest: Rest,
+    forge: respx.MockRouter,
+) -> None:
+    more = {**headers, "X-RateLimit-Remaining": "4999"}
+    route = forge.post(f"{API}/issues").respond(status, json=no, headers=more)
+    before = route.call_count
+
     with pytest.raises(Refused, match=said):
         await rest.write("POST", "/issues", {})
 
-    assert route.call_count == 1
+    assert route.call_count == before + 1
 
 
 @looped([], "no", {"message": "no", "errors": [7]}, {"message": 7, "errors": 7})
@@ -138,12 +149,6 @@ async def test_a_list_that_leads_back_to_itself_ends(
         await users(rest)
 
 
-async def test_a_list_may_have_a_name(rest: Rest, forge: respx.MockRouter) -> None:
-    forge.get(f"{API}/users").respond(json={"total_count": 1, "users": [ANN]})
-
-    assert await users(rest, key="users") == ["ann"]
-
-
 @looped(None, "users")
 @looped(None, 7, "ann", {}, {"users": 7}, {"users": [7]}, [{"name": "ann"}])
 async def test_what_is_no_list_is_a_broken_forge(
@@ -172,16 +177,6 @@ async def test_a_write_is_never_repeated(
     assert route.call_count == 1
 
 
-async def test_a_refused_write_says_why(rest: Rest, forge: respx.MockRouter) -> None:
-    no = {"message": "Validation Failed", "errors": [{"message": "No commits"}]}
-    route = forge.post(f"{API}/pulls").respond(422, json=no)
-
-    with pytest.raises(Refused, match="422: Validation Failed: 'No commits'"):
-        await rest.write("POST", "/pulls", {})
-
-    assert route.call_count == 1
-
-
 @pytest.mark.parametrize("json", [{}, [], None, {"number": "seven"}])
 async def test_a_write_whose_answer_is_odd_may_have_arrived(
     json: object, rest: Rest, forge: respx.MockRouter
@@ -192,14 +187,6 @@ async def test_a_write_whose_answer_is_odd_may_have_arrived(
         await rest.make(payloads.Numbered, "/issues", {})
 
     assert route.call_count == 1
-
-
-async def test_an_answer_without_a_body_is_none(
-    rest: Rest, forge: respx.MockRouter
-) -> None:
-    forge.delete(f"{API}/labels/x").respond(204)
-
-    assert await rest.write("DELETE", "/labels/x") is None
 
 
 # --- what did not change is not sent again --------------------------------------------

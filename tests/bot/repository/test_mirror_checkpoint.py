@@ -94,15 +94,6 @@ def test_a_clone_without_history_can_push_and_read_on(
     said(address.bare, "fsck", "--strict", "--no-dangling")
 
 
-def test_without_a_log_there_is_nothing_to_keep(
-    tmp_path: Path, file_address: Address
-) -> None:
-    mirror = opener(tmp_path, file_address)("mirror")
-    mirror.look()
-
-    assert mirror.checkpoint(NOW) == ()
-
-
 def rubbish(mirror: Mirror) -> str:
     return checkpoint.write(mirror.objects, b"{", str(mirror.head), NOW, mirror.writer)
 

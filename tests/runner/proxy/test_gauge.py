@@ -5,29 +5,17 @@ import json
 from runner.proxy.proxy_protocol import Usage
 from runner.proxy.usage_reader import UsageReader
 from tests.world.cases import looped
-from tests.world.vendor import (
-    amazon_frames,
-    anthropic_messages,
-    code_assist,
-    gemini_content,
-    openai_chat,
-    openai_responses,
-)
+from tests.world.vendor import amazon_frames
 from tests.world.vendor.conversation import Asked, Say
-from tests.world.vendor.vendor_server import Dialect
+from tests.world.vendor.vendor_server import (
+    ANTHROPIC,
+    CHAT,
+    CODE_ASSIST,
+    GEMINI,
+    RESPONSES,
+    Dialect,
+)
 
-SPEAKERS = {
-    each.__name__.rpartition(".")[2]: Dialect(
-        each.read, each.whole, each.frames, each.fault
-    )
-    for each in (
-        anthropic_messages,
-        openai_chat,
-        openai_responses,
-        gemini_content,
-        code_assist,
-    )
-}
 TURN = Say("Hello there, world. " * 20)
 
 
@@ -48,9 +36,8 @@ def read_by(kind: str, text: bytes, size: int) -> Usage:
 
 
 @looped(1, 7, 100_000)
-@looped(*SPEAKERS)
-def test_streams_and_whole_answers_say_the_same(name: str, size: int) -> None:
-    speaker = SPEAKERS[name]
+@looped(ANTHROPIC, CHAT, RESPONSES, GEMINI, CODE_ASSIST)
+def test_streams_and_whole_answers_say_the_same(speaker: Dialect, size: int) -> None:
     whole = json.dumps(speaker.whole(asked(speaker, stream=False), TURN)).encode()
     frames = speaker.frames(asked(speaker, stream=True), TURN)
     stream = b"".join((*frames.head, *frames.body, *frames.tail))
@@ -65,7 +52,7 @@ def test_streams_and_whole_answers_say_the_same(name: str, size: int) -> None:
         gauged(stream, streams=True, size=size),
         *(
             (read_by(amazon_frames.TYPE, b"".join(framed), size),)
-            if name == "anthropic_messages"
+            if speaker is ANTHROPIC
             else ()
         ),
     ):

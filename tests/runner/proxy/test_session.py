@@ -2,20 +2,19 @@
 
 import json
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
-from brat.local.forge_process import Process
 from convoy.model.records import EngineSpec, Limits
 from tests.runner.job import Forge, Left, git
 from tests.runner.proxy.vendor import KEY
 from tests.runner.thief import baited
-from tests.world.patience import patient
-from tests.world.vendor.script import Case, Script, dump
+from tests.world.staying import until
+from tests.world.vendor.script import Case, Script
+from tests.world.vendor.scripted import scripted
 
 
 def run(forge: Forge, text: str, limits: Limits | None = None, **env: str) -> Left:
@@ -76,10 +75,7 @@ def test_nothing_is_left_of_a_proxy_when_its_witness_is_killed(forge: Forge) -> 
 
     assert left.status == 137
     proxy = int(noted.read_text())
-    end = time.monotonic() + patient(20)
-    while psutil.pid_exists(proxy):
-        assert time.monotonic() < end, "it stays"
-        time.sleep(0.01)
+    until(lambda: not psutil.pid_exists(proxy))
 
 
 CALLS = """\
@@ -102,14 +98,9 @@ print({said!r})
 
 @pytest.fixture
 def vendor(tmp_path: Path) -> Iterator[str]:
-    script = tmp_path / "script.json"
-    script.write_bytes(dump(Script(cases=(Case(when=(), closing="Well."),))))
-    log = tmp_path / "vendor.log"
-    process = Process("tests.world.vendor", "--script", str(script), log=log)
-    try:
-        yield json.loads(process.ready())["url"]
-    finally:
-        process.stop()
+    script = Script(cases=(Case(when=(), closing="Well."),))
+    with scripted(tmp_path, script) as served:
+        yield served.url
 
 
 def test_the_proxys_counts_stand_in_for_an_engine_that_tells_none(
