@@ -6,8 +6,9 @@ the time of day. A small convoy that landed two days before comes first.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from bot.text.merge_texts import ci_is_red
 from convoy.events import Command
@@ -48,6 +49,7 @@ EARLIER: Final = "tidy-the-settings-31"
 NAME: Final = "sign-in-with-passkeys-42"
 BESIDE: Final = "export-invoices-as-csv-40"
 _CI_S: Final = 230
+C = TypeVar("C", bound=Command)
 
 
 @dataclass
@@ -105,24 +107,23 @@ class Busy(TimedStory):
 
     # --- one task ---------------------------------------------------------------------
 
+    def of(self, kind: Callable[..., C], number: int, **more: Any) -> C:  # noqa: ANN401  as given
+        """Return a command about a task of this convoy; 0: the convoy itself."""
+        return kind(convoy=self._name, task=number, **more)
+
     def start(self, number: int) -> None:
-        task = self.task(number)
-        attempt, now = task.started + 1, self.rules.now
+        attempt, now = self.task(number).started + 1, self.rules.now
         session = ids.session_name(self._name, number, attempt)
-        self.do(
-            now,
-            StartTask(
-                convoy=self._name,
-                task=number,
-                base=self._tip,
-                session=commit(session)[:32],
-                nonce=f"nonce{number}-{attempt}",
-                now=now,
-            ),
-            ActionDone(
-                key=ids.dispatch_key(session), number=70_000 + 10 * number + attempt
-            ),
+        start = self.of(
+            StartTask,
+            number,
+            base=self._tip,
+            session=commit(session)[:32],
+            nonce=f"nonce{number}-{attempt}",
+            now=now,
         )
+        run = 70_000 + 10 * number + attempt
+        self.do(now, start, ActionDone(key=ids.dispatch_key(session), number=run))
         took_s = 210 + (number * 97 + attempt * 31) % 11 * 45
         self.later(now + took_s * 1000, lambda: self._end(number, attempt))
 
@@ -134,133 +135,77 @@ class Busy(TimedStory):
             output_tokens=5_200 + 90 * (number % 17),
             usd=round(0.21 + 0.013 * (number % 23), 2),
         )
-        ended: Command
+        of = partial(self.of, number=number, attempt=attempt, usage=usage)
         if number == LOST and attempt == 1:
             why = "the session ended without a result: its machine or its witness died"
-            ended = LoseSession(
-                convoy=name,
-                task=number,
-                attempt=attempt,
-                cause="lost",
-                why=why,
-                usage=usage,
-            )
+            self.do(now, of(LoseSession, cause="lost", why=why))
         elif number == REFUSED and name != BESIDE:
             why = "its acceptance command failed: pytest -q tests/test_limits.py"
-            ended = RefuseWork(
-                convoy=name,
-                task=number,
-                attempt=attempt,
-                cause="refused",
-                why=f"{why}\n\n{TEST_OUTPUT}",
-                usage=usage,
-            )
+            why = f"{why}\n\n{TEST_OUTPUT}"
+            self.do(now, of(RefuseWork, cause="refused", why=why))
         else:
             files = (f"src/auth/part_{number}.py", f"tests/test_part_{number}.py")
-            ended = AcceptWork(
-                convoy=name,
-                task=number,
-                attempt=attempt,
-                commit=commit(name, number, attempt),
-                base=self._tip,
-                files=files,
-                usage=usage,
-            )
+            made = commit(name, number, attempt)
+            ended = of(AcceptWork, commit=made, base=self._tip, files=files)
             first = self.task(number).pull is None
             key = ids.pull_key(name, number)
             pull = (ActionDone(key=key, number=200 + number),) if first else ()
             self.do(now, ended, *pull)
             self._offer(number)
             return
-        self.do(now, ended)
         if self.task(number).state == "blocked" and attempt == 3:
-            self.later(
-                now + 400_000,
-                lambda: self.do(
-                    self.rules.now, RetryTask(convoy=name, task=number, by="bo")
-                ),
-            )
+            retry = self.of(RetryTask, number, by="bo")
+            self.later(now + 400_000, lambda: self.do(self.rules.now, retry))
 
     def _offer(self, number: int) -> None:
         work, now = self.task(number).work, self.rules.now
         assert work is not None
-        ahead = [
-            task.candidate.commit
-            for task in self.state.convoys[self._name].tasks
-            if task.candidate is not None
-        ]
-        self.do(
-            now,
-            AttemptMerge(
-                convoy=self._name,
-                task=number,
-                candidate=commit("candidate", self._name, number, work.commit, now),
-                base=self._last_candidate() if ahead else self._tip,
-                work=work.commit,
-            ),
+        offer = self.of(
+            AttemptMerge,
+            number,
+            candidate=commit("candidate", self._name, number, work.commit, now),
+            base=self._last_candidate(),
+            work=work.commit,
         )
+        self.do(now, offer)
         self.later(now + _CI_S * 1000, lambda: self._judged(number))
 
     def _last_candidate(self) -> str:
-        """Return the candidate that was built last."""
+        """Return the candidate that was built last; the tip if there is none."""
         found = [
             task.candidate
             for task in self.state.convoys[self._name].tasks
             if task.candidate is not None
         ]
-        return max(found, key=lambda one: one.at).commit
+        return max(found, key=lambda one: one.at).commit if found else self._tip
 
     def _judged(self, number: int) -> None:
-        task, now, name = self.task(number), self.rules.now, self._name
+        task, now = self.task(number), self.rules.now
         if task.candidate is None:
             return
         found = task.candidate.commit
-        if number == FLAKY and task.doubted is None:
-            doubt = DoubtMerge(
-                convoy=name,
-                task=number,
-                candidate=found,
-                is_red=True,
-                checks=("tests (3.12)",),
-                why=TEST_OUTPUT,
-            )
-            self.do(now, doubt)
-            self._offer(number)
-            return
-        if number == RED and name != BESIDE:
-            red = FailMerge(
-                convoy=name,
-                task=number,
-                candidate=found,
-                cause="red",
-                why=ci_is_red(found, TEST_OUTPUT),
-            )
-            self.do(now, red)
-            return
+        of = partial(self.of, number=number, candidate=found)
         checks = ("lint", "tests (3.11)", "tests (3.12)")
-        if number == FLAKY:
-            self.do(
-                now,
-                ClearMerge(convoy=name, task=number, candidate=found, judged=checks),
-            )
-        self.do(
-            now, LandMerge(convoy=name, task=number, candidate=found, judged=checks)
-        )
-        self._tips[name] = found
+        if number == FLAKY and task.doubted is None:
+            doubted = ("tests (3.12)",)
+            self.do(now, of(DoubtMerge, is_red=True, checks=doubted, why=TEST_OUTPUT))
+            self._offer(number)
+        elif number == RED and self._name != BESIDE:
+            self.do(now, of(FailMerge, cause="red", why=ci_is_red(found, TEST_OUTPUT)))
+        else:
+            if number == FLAKY:
+                self.do(now, of(ClearMerge, judged=checks))
+            self.do(now, of(LandMerge, judged=checks))
+            self._tips[self._name] = found
 
     def land(self) -> None:
         """Land the whole convoy, whose tasks are merged."""
-        name, tip = self._name, self._tip
-        convoy = self.state.convoys[name]
-        offered = AttemptMerge(
-            convoy=name, task=0, candidate=tip, base=convoy.base, work=tip
-        )
-        landed = LandMerge(
-            convoy=name, task=0, candidate=tip, judged=("lint", "tests (3.12)")
-        )
+        tip, base = self._tip, self.state.convoys[self._name].base
+        of = partial(self.of, number=0, candidate=tip)
         self.forget()
-        self.do(self.rules.now + 60_000, offered)
-        self.do(self.rules.now + 200_000, landed)
+        self.do(self.rules.now + 60_000, of(AttemptMerge, base=base, work=tip))
+        judged = ("lint", "tests (3.12)")
+        self.do(self.rules.now + 200_000, of(LandMerge, judged=judged))
 
     def work(self, agents: int, enough: Callable[[], bool]) -> None:
         """Let agents work on what is ready until it is enough."""

@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
 from typing import Any, Final
-from weakref import WeakKeyDictionary
 
 import jwt
-from msgspec import json
 from msgspec.structs import replace
 
 from brat.forge.resources.forge_records import (
@@ -32,7 +30,8 @@ from brat.forge.service.announcements import Kind
 from brat.forge.storage.forge_state import Caller, Forge, digest
 from brat.forge.storage.record_store import Store, Table
 from grite.errors import BratError
-from tests.contract.openapi import SPEC
+from tests.world.github_forge.dull import schemas
+from tests.world.github_forge.per_store import per_store
 from tests.world.github_forge.shapes import node_id
 from tests.world.github_forge.webhooks import PRESSED, KeptWebhooks
 from tests.world.given_secrets import given
@@ -94,8 +93,7 @@ EVENT_NEEDS: Final = {
 @cache
 def _levels() -> dict[str, list[str]]:
     """Return the levels of each permission that GitHub has."""
-    schemas = json.decode(SPEC.read_bytes())["components"]["schemas"]
-    own = schemas["app-permissions"]["properties"]
+    own = schemas()["app-permissions"]["properties"]
     unlisted = {name: ["read", "write"] for name in EVENT_NEEDS.values()}
     return unlisted | {name: one["enum"] for name, one in own.items()}
 
@@ -158,16 +156,14 @@ class _Tables:
         self.installations = Table(store, Installation, lambda r: r.app)
 
 
-_TABLES: Final = WeakKeyDictionary[Store, _Tables]()
+_tables = per_store(_Tables)
 
 
 class Apps:
     def __init__(self, forge: Forge) -> None:
         self._forge = forge
         self._store = forge.store
-        if forge.store not in _TABLES:
-            _TABLES[forge.store] = _Tables(forge.store)
-        tables = _TABLES[forge.store]
+        tables = _tables(forge.store)
         self.known, self.installations = tables.apps, tables.installations
         forge.app_ids.update({app.bot: app.id for app in self.known.all()})
 

@@ -16,6 +16,7 @@ from brat.forge.resources.wire import Refused, Site
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
 from brat.forge.storage.forge_state import Caller
 from brat.forge.storage.git_storage import Move
+from tests.world.github_forge.dull import dull
 from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
 from tests.world.github_forge.shapes import node_id
 
@@ -42,10 +43,8 @@ def content(
     """A file; `where` are its path and the revision that was asked for."""
     path, revision = where
     api = f"{site.repo(repo.full_name)}/contents/{quote(path)}?ref={quote(revision)}"
-    git = f"{site.repo(repo.full_name)}/git/blobs/{blob.id}"
-    page = site.page(repo.full_name, "blob", quote(revision), quote(path))
     return {
-        "type": "file",
+        **dull("content-file"),
         "encoding": "base64",
         "size": blob.size,
         "name": path.rpartition("/")[2],
@@ -53,10 +52,6 @@ def content(
         "content": encodebytes(blob.data).decode(),
         "sha": str(blob.id),
         "url": api,
-        "git_url": git,
-        "html_url": page,
-        "download_url": None,
-        "_links": {"self": api, "git": git, "html": page},
     }
 
 

@@ -9,9 +9,11 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from brat.forge.resources.forge_records import Record
+from brat.forge.resources.wire import fields
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
 from brat.forge.storage.record_store import Table
 from tests.world.github_forge import rest_secrets
+from tests.world.github_forge.dull import dull
 from tests.world.github_forge.shapes import node_id
 
 
@@ -53,7 +55,7 @@ def _named(call: Call) -> Environment | None:
 
 async def list_environments(call: Call) -> Answer:
     known = _table(call).of(call.repo.id)
-    return call.page(known, lambda one: _view(call, one), wrap="environments")
+    return call.page(known, _view, wrap="environments")
 
 
 async def put_environment(call: Call) -> Answer:
@@ -70,7 +72,7 @@ async def put_environment(call: Call) -> Answer:
             created_at=call.service.forge.now(),
         )
         _table(call).put(replace(one, policy=rules))
-    return Answer(_view(call, replace(one, policy=rules)))
+    return Answer(_view(replace(one, policy=rules)))
 
 
 async def delete_environment(call: Call) -> Answer:
@@ -116,23 +118,13 @@ def _pattern(one: tuple[int, str, str]) -> dict[str, Any]:
     return {"id": number, "node_id": shown, "name": name, "type": kind}
 
 
-def _view(call: Call, one: Environment) -> dict[str, Any]:
+def _view(one: Environment) -> dict[str, Any]:
     policy = None
     if one.policy is not None:
         keys = ("protected_branches", "custom_branch_policies")
         policy = dict(zip(keys, one.policy, strict=True))
-    api = f"{call.site.repo(call.repo.full_name)}/environments/{one.name}"
-    return {
-        "id": one.id,
-        "node_id": node_id("Environment", one.id),
-        "name": one.name,
-        "url": api,
-        "html_url": f"{call.site.base}/{call.repo.full_name}/deployments",
-        "created_at": one.created_at,
-        "updated_at": one.created_at,
-        "protection_rules": [],
-        "deployment_branch_policy": policy,
-    }
+    known = fields(one, "id name created_at")
+    return {**dull("environment"), **known, "deployment_branch_policy": policy}
 
 
 _ALL: Final = "/repos/{owner}/{repo}/environments"

@@ -24,6 +24,7 @@ from brat.forge.rest.rest_pulls import REVIEWS
 from brat.forge.storage.forge_state import Caller, Forge
 from brat.forge.storage.git_storage import Move
 from tests.world.github_forge import review_comments
+from tests.world.github_forge.dull import dull
 from tests.world.github_forge.review_comments import OnLine
 from tests.world.github_forge.rules import rule_types as rules
 from tests.world.github_forge.rules.rule_bindings import binding, mover
@@ -50,20 +51,16 @@ def face_of(call: Call, one: Review, number: int) -> dict[str, Any]:
     """Return a review as GitHub shows it."""
     repo, renderer = call.repo, dressed(call.service)
     author = renderer.who(one.user)
-    association = renderer.association(repo, author)
     page = call.site.page(repo.full_name, "pull", number)
-    page = f"{page}#pullrequestreview-{one.id}"
-    api = f"{call.site.repo(repo.full_name)}/pulls/{number}"
     return {
+        **dull("pull-request-review"),
         "id": one.id,
         "node_id": node_id("PullRequestReview", one.id),
         "user": renderer.user(author),
-        "author_association": association,
+        "author_association": renderer.association(repo, author),
         "body": one.body,
         "state": one.state,
-        "html_url": page,
-        "pull_request_url": api,
-        "_links": {"html": {"href": page}, "pull_request": {"href": api}},
+        "html_url": f"{page}#pullrequestreview-{one.id}",
         "commit_id": one.commit,
         "submitted_at": one.submitted_at,
     }

@@ -7,14 +7,12 @@ from collections.abc import Iterator, Set as AbstractSet
 from itertools import islice
 from typing import Any, Final, Literal
 
-from msgspec import Raw
-
-from brat.forge.resources.forge_records import Repository
-from brat.forge.resources.wire import Refused, Site
+from brat.forge.resources.wire import Refused, fields
 from brat.forge.rest.rest_call import Answer, Body, Call, Route
 from brat.forge.rest.rest_checks import check_of, commit_of
 from tests.world.github_forge import shapes
-from tests.world.github_forge.shapes import CommitStatus, dressed, node_id, said_in
+from tests.world.github_forge.dull import dull
+from tests.world.github_forge.shapes import CommitStatus, node_id, said_in
 
 MOST_BRANCHES: Final = 10
 """How many branches a status is told with."""
@@ -45,15 +43,10 @@ async def get_check(call: Call) -> Answer:
 def _face(call: Call, one: CommitStatus) -> dict[str, Any]:
     who = call.service.renderer.user(call.service.renderer.who(one.creator))
     return {
-        "id": one.id,
+        **dull("status"),
+        **fields(one, "id state description target_url context created_at"),
         "node_id": node_id("StatusContext", one.id),
         "url": f"{call.site.repo(call.repo.full_name)}/statuses/{one.sha}",
-        "avatar_url": who["avatar_url"],
-        "state": one.state,
-        "description": one.description,
-        "target_url": one.target_url,
-        "context": one.context,
-        "created_at": one.created_at,
         "updated_at": one.created_at,
         "creator": who,
     }
@@ -116,7 +109,6 @@ async def combined_status(call: Call) -> Answer:
     sha = commit_of(call)
     known = said_in(call.store).statuses.of((call.repo.id, sha))
     newest = [*{one.context: one for one in known}.values()]
-    renderer = dressed(call.service)
 
     def shown(one: CommitStatus) -> dict[str, Any]:
         face = _face(call, one)
@@ -124,9 +116,7 @@ async def combined_status(call: Call) -> Answer:
         return face
 
     page = call.page(newest, shown, wrap="statuses")
-    found_repo = (call.repo, renderer.repository(call.repo))
-    states = {one.state for one in newest}
-    body = page.body | _combined(call.site, found_repo, sha, states)
+    body = _combined(sha, {one.state for one in newest}) | page.body
     return Answer(body, headers=page.headers)
 
 
@@ -136,26 +126,16 @@ async def list_statuses(call: Call) -> Answer:
     return call.page(known[::-1], lambda one: _face(call, one))
 
 
-def _combined(
-    site: Site, found: tuple[Repository, Raw], sha: str, states: AbstractSet[str]
-) -> dict[str, Any]:
+def _combined(sha: str, states: AbstractSet[str]) -> dict[str, Any]:
     """The combined status: red if one is, else pending if one is or there is none.
 
     Its statuses are beside it.
     """
-    repo, encoded = found
     if states & {"failure", "error"}:
         state = "failure"
     else:
         state = "success" if states == {"success"} else "pending"
-    api = f"{site.repo(repo.full_name)}/commits/{sha}"
-    return {
-        "state": state,
-        "sha": sha,
-        "repository": encoded,
-        "commit_url": api,
-        "url": api + "/status",
-    }
+    return {**dull("combined-commit-status"), "state": state, "sha": sha}
 
 
 _REPO = "/repos/{owner}/{repo}"

@@ -5,7 +5,6 @@ https://docs.github.com/rest/issues/issue-dependencies
 """
 
 from typing import Any, Final
-from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace as with_fields
 
@@ -14,6 +13,7 @@ from brat.forge.resources.wire import Refused, not_found
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, issue_of
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.record_store import Store, Table
+from tests.world.github_forge.per_store import per_store
 from tests.world.github_forge.shapes import dressed
 
 
@@ -29,20 +29,8 @@ class Blocking(Record, frozen=True, kw_only=True):
     by: int
 
 
-_children: Final = WeakKeyDictionary[Store, Table[Child]]()
-_blocked: Final = WeakKeyDictionary[Store, Table[Blocking]]()
-
-
-def _links(store: Store) -> Table[Child]:
-    if store not in _children:
-        _children[store] = Table(store, Child, lambda one: one.parent)
-    return _children[store]
-
-
-def _dependencies(store: Store) -> Table[Blocking]:
-    if store not in _blocked:
-        _blocked[store] = Table(store, Blocking, lambda one: one.blocked)
-    return _blocked[store]
+_links = per_store(lambda store: Table(store, Child, lambda one: one.parent))
+_dependencies = per_store(lambda store: Table(store, Blocking, lambda one: one.blocked))
 
 
 def unlink(store: Store, gone: int, became: int | None) -> None:

@@ -7,13 +7,10 @@ import asyncio
 import zlib
 from typing import Any, Final
 from uuid import uuid4
-from weakref import WeakKeyDictionary
 
 import aiohttp
-import pygit2
 from msgspec import json
 from msgspec.structs import replace
-from pygit2.enums import DeltaStatus, SortMode
 
 from brat.forge.resources.forge_records import (
     Hook,
@@ -23,7 +20,7 @@ from brat.forge.resources.forge_records import (
     Run,
     User,
 )
-from brat.forge.resources.wire import Site, fault, not_found
+from brat.forge.resources.wire import Site, fault, fields, not_found
 from brat.forge.rest.rest_call import PER_PAGE, Answer, Body, Call, Route, found
 from brat.forge.rest.rest_repositories import CONFIG
 from brat.forge.service.announcements import (
@@ -38,12 +35,12 @@ from brat.forge.service.announcements import (
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.git_storage import Bare, Move
 from brat.forge.storage.record_store import Store, Table
+from tests.world.github_forge.dull import dull
+from tests.world.github_forge.per_store import per_store
 from tests.world.github_forge.shapes import (
     FullRenderer,
-    between,
     dressed,
     signature,
-    simple_commit,
     workflow,
 )
 
@@ -85,14 +82,7 @@ class Kept:
         self.payloads = Table(store, Payload, lambda r: r.hook)
 
 
-_KEPT: Final = WeakKeyDictionary[Store, Kept]()
-
-
-def kept_in(store: Store) -> Kept:
-    """Return what a forge keeps of its deliveries."""
-    if store not in _KEPT:
-        _KEPT[store] = Kept(store)
-    return _KEPT[store]
+kept_in = per_store(Kept)
 
 
 _STEPS = {"requested": "queued"}
@@ -257,11 +247,7 @@ def _headers(hook: Hook, delivery: Delivery, body: bytes) -> dict[str, str]:
 
 
 NO_COMMIT = "0" * 40
-MOST_COMMITS = 2048
-MOST_WITH_FILES = 100
-"""Of how many commits, the newest, the files are told: each takes a millisecond."""
 _KINDS = {"refs/heads/": "branch", "refs/tags/": "tag"}
-_LISTS = {DeltaStatus.ADDED: "added", DeltaStatus.DELETED: "removed"}
 
 
 def told(ref: str) -> bool:
@@ -272,21 +258,9 @@ def told(ref: str) -> bool:
 def push(
     site: Site, found: tuple[Repository, Bare], actor: User, move: Move
 ) -> dict[str, Any]:
+    """A push; its commits are left out, which nobody here looks at."""
     repo, bare = found
     before, after = move.before, move.after
-    head = bare.commit(after) if after else None
-    news = _news(bare, move.ref, str(head.id)) if head is not None else []
-    pushed = news
-    if head is not None and before and bare.commit(before):
-        pushed = between(bare, before, str(head.id))
-    distinct = {one.id for one in news}
-    with_files = {one.id for one in pushed[-MOST_WITH_FILES:]}
-
-    def shown(one: pygit2.Commit) -> dict[str, Any]:
-        where = site.page(repo.full_name, "commit", one.id)
-        face = simple_commit(one) | {"url": where, "distinct": one.id in distinct}
-        return face | (_files(one) if one.id in with_files else {})
-
     span = f"{before[:12]}...{after[:12]}" if before and after else str(after)
     return {
         "ref": move.ref,
@@ -297,22 +271,10 @@ def push(
         "forced": bool(before and after and not bare.reaches(after, before)),
         "base_ref": None,
         "compare": site.page(repo.full_name, "compare", span),
-        "commits": [shown(one) for one in pushed[-MOST_COMMITS:]],
-        "head_commit": shown(head) | _files(head) if head is not None else None,
+        "commits": [],
+        "head_commit": None,
         "pusher": {"name": actor.login, "email": signature(actor).email},
     }
-
-
-def _files(one: pygit2.Commit) -> dict[str, list[str]]:
-    """Return the files that a commit touches, beside its first parent."""
-    lists: dict[str, list[str]] = {"added": [], "removed": [], "modified": []}
-    if one.parents:
-        change = one.parents[0].tree.diff_to_tree(one.tree)
-    else:
-        change = one.tree.diff_to_tree(swap=True)
-    for delta in change.deltas:
-        lists[_LISTS.get(delta.status, "modified")].append(delta.new_file.path)
-    return lists
 
 
 def coming_or_going(repo: Repository, move: Move) -> tuple[str, dict[str, Any]] | None:
@@ -326,14 +288,6 @@ def coming_or_going(repo: Repository, move: Move) -> tuple[str, dict[str, Any]] 
             default, said = repo.default_branch, repo.description
             return "create", body | {"master_branch": default, "description": said}
     return None
-
-
-def _news(bare: Bare, branch: str, tip: str) -> list[pygit2.Commit]:
-    walk = bare.git.walk(tip, SortMode.TOPOLOGICAL | SortMode.REVERSE)
-    for name, target in bare.refs("refs/heads/").items():
-        if name != branch:
-            walk.hide(target)
-    return list(walk)
 
 
 def kept_webhooks(service: Service) -> KeptWebhooks:
@@ -404,15 +358,10 @@ async def change_config(call: Call) -> Answer:
 
 def delivery(one: Delivery) -> dict[str, Any]:
     return {
-        "id": one.id,
-        "guid": one.guid,
+        **dull("hook-delivery-item"),
+        **fields(one, "id guid status status_code event action"),
         "delivered_at": one.created_at,
-        "redelivery": False,
         "duration": one.duration_s,
-        "status": one.status,
-        "status_code": one.status_code,
-        "event": one.event,
-        "action": one.action,
         "installation_id": one.installation,
         "repository_id": one.repo,
     }

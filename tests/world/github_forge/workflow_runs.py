@@ -8,7 +8,6 @@ https://docs.github.com/rest/actions/workflow-runs
 """
 
 import hmac
-import itertools
 import os
 import re
 import zipfile
@@ -183,7 +182,7 @@ class EveryFile(SessionFiles):
         self, repo: Repository, actor: User, kind: Kind, payload: dict[str, Any]
     ) -> None:
         """Start brat.yml if an event triggers it; only inside `Store.change`."""
-        is_new = kind[0] == "push" and LOOP_WORKFLOW in _pushed_to(repo, payload)
+        is_new = kind[0] == "push" and self._is_news(repo, payload)
         if not (is_new or kind in _STARTS) or actor.login == JOB_LOGIN:
             return
         if self.can_run(repo, LOOP_WORKFLOW):
@@ -195,6 +194,15 @@ class EveryFile(SessionFiles):
                 event=kind[0],
                 payload=json.encode(payload).decode(),
             )
+
+    def _is_news(self, repo: Repository, push: dict[str, Any]) -> bool:
+        """Whether a push to the default branch brings another brat.yml."""
+        bare = self.forge.bare(repo)
+        old, new = (
+            bare.file(push[each], LOOP_WORKFLOW) for each in ("before", "after")
+        )
+        is_default = push["ref"] == f"refs/heads/{repo.default_branch}"
+        return is_default and new is not None and new != old
 
     def token(self, repo: Repository, holder: User, run: Run) -> str:
         allowed, forge = permissions_of(run), self.forge
@@ -241,14 +249,6 @@ class EveryFile(SessionFiles):
                     )
                 )
                 events.check_run(repo, actor, "completed", ended)
-
-
-def _pushed_to(repo: Repository, payload: dict[str, Any]) -> set[str]:
-    """Return the files that a push to the default branch touches."""
-    if payload["ref"] != f"refs/heads/{repo.default_branch}":
-        return set()
-    lists = itertools.product(payload.get("commits", ()), ("added", "modified"))
-    return {file for one, kind in lists for file in one.get(kind, ())}
 
 
 async def list_workflows(call: Call) -> Answer:

@@ -60,7 +60,7 @@ def _of(call: Call) -> Ruleset:
 def _shown(call: Call, one: Ruleset, status: int = 200) -> Answer:
     who = mover(call.service.forge, call.repo, call.user)
     bypass = can_bypass(one, who)
-    face = rule_resources.ruleset(call.site, call.repo, one, bypass)
+    face = rule_resources.ruleset(call.repo, one, bypass)
     if who.role != "admin":
         del face["bypass_actors"]  # GitHub shows them to whoever may change them
     return Answer(face, status)
