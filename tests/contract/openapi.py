@@ -29,7 +29,7 @@ FORMATS = {"email": lambda text: "@" in text}
 """Bots have addresses such as 1+name[bot]@host, which the RFCs do not know."""
 DEFINITIONS = "urn:github"
 LABELS = {"type": "array", "items": {"type": ["string", "object"]}}
-MORE_BODIES = {"issues/add-labels": LABELS, "issues/set-labels": LABELS}
+MORE_BODIES = {"issues/add-labels": LABELS}
 """What GitHub takes although its description does not say so."""
 
 QUERIES = {"created"}

@@ -58,7 +58,6 @@ async def test_a_token_for_one_repository_opens_no_other(here: Town) -> None:
 @looped(
     ("POST", "issues/{}/labels", "mallory"),
     ("POST", "pulls", "carol"),
-    ("POST", "git/refs", "carol"),
     ("POST", "check-runs", "carol"),
     ("POST", "actions/workflows/brat-task.yml/dispatches", "carol"),
     ("PATCH", "issues/{}", "mallory"),
@@ -124,7 +123,6 @@ async def test_a_body_that_is_no_json_is_said_so(here: Town) -> None:
         {"title": "x", "head": "a", "base": "b", "issue": 1},
         "issue",
     ),
-    ("POST", "git/refs", {"ref": "x", "sha": "y", "force": True}, "force"),
 )
 async def test_a_key_that_the_forge_would_drop_is_refused(
     method: str, path: str, body: Json, key: str, here: Town

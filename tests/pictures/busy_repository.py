@@ -4,6 +4,7 @@ Its log is what the rules write for this story; nothing in it depends on chance 
 the time of day. A small convoy that landed two days before comes first.
 """
 
+import heapq
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,7 +18,7 @@ from convoy.events.people_events import ApprovePlan
 from convoy.events.plan_events import ConvoyRequested
 from convoy.model import ids
 from convoy.model.records import Settings, Usage
-from convoy.model.state import Task
+from convoy.model.state import State, Task
 from convoy.rules.ending import AcceptWork, LoseSession, RefuseWork
 from convoy.rules.landing import (
     AttemptMerge,
@@ -29,6 +30,8 @@ from convoy.rules.landing import (
 from convoy.rules.people import RetryTask
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask
+from grite.remote import ensure_mirror
+from grite.wal import Log
 from tests.pictures.outside_the_log import TEST_OUTPUT
 from tests.pictures.passkeys_plan import (
     ENGINES,
@@ -39,8 +42,8 @@ from tests.pictures.passkeys_plan import (
     commit,
     spec,
 )
-from tests.pictures.timed_story import TimedStory
 from tests.world.local_log import set_head
+from tests.world.rules import ACTOR, Rules
 
 BEGIN: Final = 1_783_933_200_000
 """A Monday in 2026, 9:00 UTC, unix ms."""
@@ -53,16 +56,46 @@ C = TypeVar("C", bound=Command)
 
 
 @dataclass
-class Busy(TimedStory):
-    """The story of one convoy after another."""
+class Busy:
+    """The rules, the log that they write, and what is to happen when."""
 
+    path: Path
+    rules: Rules = field(default_factory=Rules)
+    head: str | None = None
     _name: str = ""
     """The convoy that is told of at this moment."""
     _tips: dict[str, str] = field(default_factory=dict)
+    _due: list[tuple[int, int, Callable[[], None]]] = field(default_factory=list)
+    _order: int = 0
+    _told: int = 0
+
+    def __post_init__(self) -> None:
+        ensure_mirror(self.path)
+        self.log = Log(self.path)
+
+    @property
+    def now(self) -> int:
+        """When the story is looked at, unix ms."""
+        return self.rules.now + 20_000
+
+    @property
+    def state(self) -> State:
+        return self.rules.state
 
     @property
     def _tip(self) -> str:
         return self._tips[self._name]
+
+    def do(self, at: int, *commands: Command) -> None:
+        """Carry commands out at a time, in one commit of the log."""
+        for one in commands:
+            self.rules.now = max(self.rules.now, at - 1_000)
+            self.rules.do(one)
+        events = self.rules.written[self._told :]
+        self._told = len(self.rules.written)
+        self.head = self.log.write(
+            events, parent=self.head, actor=ACTOR, at_ms=self.rules.now
+        )
 
     def later(self, at: int, what: Callable[[], None]) -> None:
         """Let something happen to this convoy at a time (unix ms)."""
@@ -72,7 +105,15 @@ class Busy(TimedStory):
             self._name = name
             what()
 
-        super().later(at, happens)
+        self._order += 1
+        heapq.heappush(self._due, (at, self._order, happens))
+
+    def run(self, enough: Callable[[], bool]) -> None:
+        """Let happen what is due, until it is enough or nothing is left."""
+        while self._due and not enough():
+            at, _, what = heapq.heappop(self._due)
+            self.rules.now = max(self.rules.now, at)
+            what()
 
     def task(self, number: int) -> Task:
         found = self.state.convoys[self._name].task(number)
@@ -91,7 +132,7 @@ class Busy(TimedStory):
         specs = tuple(spec(number, folder) for number in range(1, tasks + 1))
         request = ConvoyRequested(
             convoy=name,
-            issue=ids_issue(name),
+            issue=int(name.rpartition("-")[2]),
             title=what,
             text=f"{what}.",
             by="ann",
@@ -202,7 +243,7 @@ class Busy(TimedStory):
         """Land the whole convoy, whose tasks are merged."""
         tip, base = self._tip, self.state.convoys[self._name].base
         of = partial(self.of, number=0, candidate=tip)
-        self.forget()
+        self._due.clear()
         self.do(self.rules.now + 60_000, of(AttemptMerge, base=base, work=tip))
         judged = ("lint", "tests (3.12)")
         self.do(self.rules.now + 200_000, of(LandMerge, judged=judged))
@@ -228,11 +269,6 @@ class Busy(TimedStory):
 
         go_on()
         self.run(enough)
-
-
-def ids_issue(name: str) -> int:
-    """Return the issue of a convoy by its name."""
-    return int(name.rpartition("-")[2])
 
 
 def idle_repository(path: Path) -> Busy:

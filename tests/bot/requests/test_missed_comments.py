@@ -291,7 +291,7 @@ async def test_one_that_is_renamed_to_name_it_later_is_left_alone(
 
 async def assigned(town: Town, issue: int, *, by: str = "alice") -> None:
     body = {"assignees": ["brat[bot]"]}
-    await town.post(f"issues/{issue}/assignees", body, by=by)
+    await town.ask("PATCH", f"issues/{issue}", body, by=by)
 
 
 def configured(town: Town, watch: Loop, text: str) -> None:

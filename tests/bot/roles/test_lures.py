@@ -7,6 +7,7 @@ from pathlib import Path
 import httpx
 from aiohttp import web
 
+from bot.door.listening import listening
 from tests.bot.lobby import lobby
 from tests.world.patience import patient
 
@@ -36,14 +37,9 @@ class Lure:
 async def lure() -> AsyncIterator[Lure]:
     one, app = Lure(), web.Application()
     app.router.add_route("*", "/{path:.*}", one.take)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        one.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    async with listening(app, "127.0.0.1", 0) as port:
+        one.url = f"http://127.0.0.1:{port}"
         yield one
-    finally:
-        await runner.cleanup()
 
 
 async def test_pictures_and_links_are_not_fetched(tmp_path: Path) -> None:

@@ -19,7 +19,8 @@ _PLAIN: Final[Mapping[str, object]] = {
     "integer": 0,
     "number": 0,
 }
-_WORDS: Final = {"date-time": EPOCH, "uri": "https://example.com/"}
+_URL: Final = "https://example.com/"
+_WORDS: Final = {"date-time": EPOCH, "uri": _URL}
 
 
 @cache
@@ -31,30 +32,30 @@ def schemas() -> dict[str, Any]:
 
 @cache
 def dull(name: str) -> Mapping[str, Any]:
-    """Return a record with all that it must have, and None for what may be null."""
+    """Return a record with all that it must have; what may be null is."""
     return _record(schemas()[name])
 
 
 def _record(schema: Mapping[str, Any]) -> dict[str, Any]:
-    required = schema.get("required", ())
-    return {
-        name: _value(one)
-        for name, one in schema.get("properties", {}).items()
-        if name in required or one.get("nullable")
-    }
+    properties, required = schema.get("properties", {}), schema.get("required", ())
+    return {name: _value(properties[name], name) for name in required}
 
 
-def _value(schema: Mapping[str, Any]) -> object:
+def _value(schema: Mapping[str, Any], name: str) -> object:
     if "$ref" in schema:
-        return _value(schemas()[schema["$ref"].rpartition("/")[2]])
+        return _value(schemas()[schema["$ref"].rpartition("/")[2]], name)
     if schema.get("nullable"):
         return None
     for how in ("allOf", "anyOf", "oneOf"):
         if how in schema:
-            return _value(schema[how][0])
+            return _value(schema[how][0], name)
     if "enum" in schema:
         return schema["enum"][0]
     kind = schema.get("type", "object")
     if kind == "string":
-        return _WORDS.get(schema.get("format", ""), "")
+        return (
+            _URL
+            if name.endswith(("url", "href"))
+            else _WORDS.get(schema.get("format", ""), "")
+        )
     return _PLAIN[kind] if kind in _PLAIN else _record(schema)

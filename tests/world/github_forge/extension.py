@@ -20,7 +20,6 @@ from tests.world.github_forge import (
     shapes,
     text_rules,
     web_pages,
-    webhooks,
     workflow_runs,
 )
 from tests.world.github_forge.apps import Apps
@@ -40,7 +39,6 @@ from tests.world.github_forge.workflow_runs import EveryFile, SessionFiles
 EXCHANGES: Final = "exchanges.jsonl"
 DEEDS: Final = (
     *shapes.ROUTES,
-    *webhooks.ROUTES,
     *rest_statuses.ROUTES,
     *workflow_runs.ROUTES,
     *rest_issues.ISSUE_ROUTES,
@@ -59,7 +57,6 @@ ROUTES: Final = (
     *rest_rules.RULESET_ROUTES,
     *rest_commits.GIT_ROUTES,
     *rest_commits.ROUTES,
-    *webhooks.DELIVERY_ROUTES,
     *rest_secrets.ROUTES,
     *rest_secrets.SEALED_ROUTES,
     *rest_secrets.VARIABLE_ROUTES,

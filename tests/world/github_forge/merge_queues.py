@@ -140,14 +140,13 @@ class MergeGroups:
         repo: Repository,
         entry: QueueEntry,
         why: Removal,
-        user: User | None = None,
     ) -> None:
         pull = self._store.pulls.get(entry.pull)
         with self._store.change():
             self._drop(repo, entry, "merged" if why == "MERGE" else "dequeued")
             self._entries.remove(entry)
             if pull is not None:
-                actor = user or self.actor()
+                actor = self.actor()
                 note(self._service, pull, actor, REMOVED)
                 events = self._service.events
                 events.pull(repo, actor, "dequeued", pull, reason=why)
@@ -352,12 +351,6 @@ class MergeQueues:
                 self._service.events.pull(repo, user, "enqueued", pull)
         self._happened.set()
         return entry
-
-    async def dequeue(self, repo: Repository, entry: QueueEntry, user: User) -> None:
-        """Take a pull request out of its queue, as a person wants it."""
-        async with self._service.lock(repo):
-            self._groups.remove(repo, entry, "MANUAL", user)
-        self._happened.set()
 
     def _hear(self, _: Repository, __: User, kind: Kind, ___: dict[str, Any]) -> None:
         if kind[0] != "merge_group":

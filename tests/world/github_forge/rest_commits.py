@@ -68,11 +68,6 @@ async def get_content(call: Call) -> Answer:
 ROUTES = (Route("GET", _REPO + "/contents/{path:.+}", get_content),)
 
 
-class NewRef(Body):
-    ref: str
-    sha: str
-
-
 class RefChange(Body):
     sha: str
     force: bool = False
@@ -94,27 +89,6 @@ def _moved(call: Call, name: str, before: str | None, after: str | None) -> None
 async def matching_refs(call: Call) -> Answer:
     refs = call.bare.refs("refs/" + call.word("ref"))
     return call.page(list(refs.items()), lambda one: _shown(call, *one))
-
-
-async def create_ref(call: Call) -> Answer:
-    asked = call.body(NewRef)
-    if not asked.ref.startswith("refs/") or asked.ref.count("/") < 2:
-        raise Refused(
-            422, "Reference name must start with 'refs/' and have two slashes"
-        )
-    async with call.service.lock(call.repo):
-        if call.bare.ref(asked.ref) is not None:
-            raise Refused(422, "Reference already exists")
-        if call.bare.kind(asked.sha) is None:
-            raise Refused(422, "Object does not exist")
-        try:
-            _moved(call, asked.ref, None, asked.sha)
-        except ValueError as error:  # git would not take the name
-            raise Refused(
-                422, f"{asked.ref} is not a valid ref name: {error}"
-            ) from None
-    face = _shown(call, asked.ref, asked.sha)
-    return Answer(face, 201, {"Location": str(face["url"])})
 
 
 async def change_ref(call: Call) -> Answer:
@@ -145,7 +119,6 @@ async def delete_ref(call: Call) -> Answer:
 _GIT = "/repos/{owner}/{repo}/git"
 GIT_ROUTES = (
     Route("GET", _GIT + "/matching-refs/{ref:.+}", matching_refs),
-    Route("POST", _GIT + "/refs", create_ref, "write"),
     Route("PATCH", _GIT + "/refs/{ref:.+}", change_ref, "write"),
     Route("DELETE", _GIT + "/refs/{ref:.+}", delete_ref, "write"),
 )

@@ -17,7 +17,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from brat.forge.resources.forge_records import Pull, Repository, User
-from brat.forge.resources.wire import Refused, fault, not_found
+from brat.forge.resources.wire import Refused, fault
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, pull_of, titled
 from brat.forge.rest.rest_issues import note, written_before
 from brat.forge.rest.rest_pulls import REVIEWS
@@ -372,14 +372,5 @@ def _allowed(call: Call, pull: Pull, asked: MergeAsked) -> None:
         judge.check_merge(call.repo, caller, pull, asked.merge_method)
 
 
-async def is_merged(call: Call) -> Answer:
-    if pull_of(call).merged_at is None:
-        raise not_found()
-    return Answer(status=204)
-
-
 _MERGE = r"/repos/{owner}/{repo}/pulls/{number:\d+}/merge"
-MERGE_ROUTES = (
-    Route("GET", _MERGE, is_merged),
-    Route("PUT", _MERGE, merge, "write"),
-)
+MERGE_ROUTES = (Route("PUT", _MERGE, merge, "write"),)

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from brat.forge.resources.wire import Refused, fields
 from brat.forge.rest.rest_call import Answer, Body, Call, Route
-from brat.forge.rest.rest_checks import check_of, commit_of
+from brat.forge.rest.rest_checks import commit_of
 from tests.world.github_forge import shapes
 from tests.world.github_forge.dull import dull
 from tests.world.github_forge.shapes import CommitStatus, node_id, said_in
@@ -23,21 +23,6 @@ class NewStatus(Body):
     context: str = "default"
     description: str | None = None
     target_url: str | None = None
-
-
-async def rerequest_check(call: Call) -> Answer:
-    """`POST check-runs/{id}/rerequest`: only tells the app that made it.
-
-    https://docs.github.com/rest/checks/runs#rerequest-a-check-run
-    """
-    check = check_of(call)
-    with call.store.change():
-        call.service.events.check_run(call.repo, call.user, "rerequested", check)
-    return Answer({}, 201)
-
-
-async def get_check(call: Call) -> Answer:
-    return Answer(call.service.renderer.check_run(call.repo, check_of(call)))
 
 
 def _face(call: Call, one: CommitStatus) -> dict[str, Any]:
@@ -139,10 +124,7 @@ def _combined(sha: str, states: AbstractSet[str]) -> dict[str, Any]:
 
 
 _REPO = "/repos/{owner}/{repo}"
-_CHECK = _REPO + r"/check-runs/{check:\d+}"
 ROUTES = (
-    Route("GET", _CHECK, get_check),
-    Route("POST", _CHECK + "/rerequest", rerequest_check, "write"),
     Route("POST", _REPO + "/statuses/{sha}", create_status, "write"),
     Route("GET", _REPO + "/commits/{ref:.+}/status", combined_status),
     Route("GET", _REPO + "/commits/{ref:.+}/statuses", list_statuses),

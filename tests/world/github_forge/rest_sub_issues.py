@@ -156,18 +156,6 @@ async def add_blocked_by(call: Call) -> Answer:
     return Answer(_face(call, issue), 201)
 
 
-async def remove_blocked_by(call: Call) -> Answer:
-    issue = issue_of(call)
-    home, by = _issue(call, call.number("issue"))
-    known = _dependencies(call.store)
-    one = found(next((o for o in known.of(issue.id) if o.by == by.id), None))
-    with call.store.change():
-        known.remove(one)
-        issue = _touched(call, issue)
-        _tell_blocked(call, "blocked_by_removed", issue, (home, by))
-    return Answer(_face(call, issue))
-
-
 def _touched(call: Call, issue: Issue) -> Issue:
     now = call.service.forge.now()
     return call.store.issues.put(with_fields(issue, updated_at=now))
@@ -224,5 +212,4 @@ ROUTES: Final = (
     Route("DELETE", _ONE + "/sub_issue", remove_sub_issue, "triage"),
     Route("GET", _BY, list_blocked_by),
     Route("POST", _BY, add_blocked_by, "triage"),
-    Route("DELETE", _BY + r"/{issue:\d+}", remove_blocked_by, "triage"),
 )

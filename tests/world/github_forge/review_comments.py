@@ -104,6 +104,7 @@ def face_of(call: Call, one: LineComment, number: int) -> dict[str, Any]:
         "author_association": renderer.association(repo, author),
         "original_line": one.line,
         "side": "RIGHT",
+        **alike("start_line original_start_line start_side"),
         "position": 1,
         "original_position": 1,
         "subject_type": "line",

@@ -101,6 +101,7 @@ def user(site: Site, who: User) -> dict[str, Any]:
         "url": f"{site.api}/users/{quote(who.login)}",
         "html_url": f"{site.base}/{who.login.replace('[bot]', '')}",
         "type": who.kind,
+        "gravatar_id": "",
         "user_view_type": "public",
     }
 
@@ -142,6 +143,8 @@ def _repository(site: Site, repo: Repository, owner: User) -> dict[str, Any]:
         "visibility": "private" if repo.private else "public",
         "html_url": page,
         "clone_url": f"{page}.git",
+        "has_discussions": False,
+        "topics": (),
     }
 
 
@@ -311,6 +314,7 @@ class FullRenderer(Renderer):
             "node_id": node_id("Issue", one.id),
             "author_association": self.association(repo, self.who(one.author)),
             "assignee": next(iter(shape["assignees"]), None),
+            "active_lock_reason": None,
             "reactions": rollup(shape["url"], self._store.reactions.of(one.id)),
             **self.more_of_issue(one),
         }
@@ -321,6 +325,7 @@ class FullRenderer(Renderer):
             **dull("issue-comment"),
             **shape,
             "node_id": node_id("IssueComment", one.id),
+            "performed_via_github_app": None,
             "author_association": self.association(repo, self.who(one.author)),
             "reactions": rollup(shape["url"], self._store.reactions.of(one.id)),
         }
@@ -377,6 +382,8 @@ class FullRenderer(Renderer):
             ],
             "assignee": next(iter(people), None),
             "assignees": people,
+            **alike("requested_reviewers requested_teams", ()),
+            "active_lock_reason": None,
         }
 
     def full_pull(self, repo: Repository, one: Pull) -> dict[str, Any]:
@@ -429,7 +436,8 @@ class FullRenderer(Renderer):
             "check_suite_node_id": node_id("CheckSuite", one.id),
             "run_number": one.number,
             "workflow_id": workflow_id(one.path),
-            **alike("pull_requests referenced_workflows", []),
+            **alike("pull_requests referenced_workflows", ()),
+            "previous_attempt_url": None,
             "run_started_at": one.started_at or one.created_at,
             **alike("actor triggering_actor", self.user(self.who(one.actor))),
             "head_commit": simple_commit(head) if head is not None else None,
@@ -444,11 +452,14 @@ class FullRenderer(Renderer):
             **fields(one, "head_sha created_at"),
             "run_attempt": 1,
             "node_id": node_id("Job", one.id),
+            "html_url": self._context.site.page(
+                repo.full_name, "actions", "runs", one.id
+            ),
             "head_branch": one.branch,
             "started_at": one.started_at or one.created_at,
             "completed_at": one.updated_at if one.status == "completed" else None,
             "labels": ["local"],
-            **alike("steps", []),
+            "steps": (),
             "runner_name": "local" if started else None,
             "workflow_name": one.path.rpartition("/")[2].rpartition(".")[0],
         }

@@ -40,9 +40,7 @@ _TEXTS: Final = {
     "PATCH /issues/comments/{comment}": "IssueComment",
 }
 _CHECKS: Final = frozenset({"POST /check-runs", "PATCH /check-runs/{check}"})
-_MADE_BY_USE: Final = frozenset(
-    {"POST /issues/{number}/labels", "PUT /issues/{number}/labels"}
-)
+_MADE_BY_USE: Final = "POST /issues/{number}/labels"
 
 
 def within_limits(call: Call) -> dict[str, str]:
@@ -52,7 +50,7 @@ def within_limits(call: Call) -> dict[str, str]:
     except DecodeError:
         return {}
     route = asked_route(call)
-    if route in _MADE_BY_USE:
+    if route == _MADE_BY_USE:
         labels = asked.get("labels", ()) if isinstance(asked, dict) else asked
         for name in labels:
             if isinstance(name, str):

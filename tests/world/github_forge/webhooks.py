@@ -20,9 +20,8 @@ from brat.forge.resources.forge_records import (
     Run,
     User,
 )
-from brat.forge.resources.wire import Site, fault, fields, not_found
-from brat.forge.rest.rest_call import PER_PAGE, Answer, Body, Call, Route, found
-from brat.forge.rest.rest_repositories import CONFIG
+from brat.forge.resources.wire import Site, fields
+from brat.forge.rest.rest_call import PER_PAGE, Answer, Call
 from brat.forge.service.announcements import (
     CARRIERS,
     DEADLINE_S,
@@ -135,9 +134,7 @@ class FullEvents(Events):
         self.send(repo, actor, ("workflow_job", step), {"workflow_job": job})
 
 
-PRESSED: Final = frozenset(
-    {("check_run", "rerequested"), ("check_run", "requested_action")}
-)
+PRESSED: Final = ("check_run", "requested_action")
 """What only the App hears that made the check."""
 
 
@@ -165,7 +162,7 @@ class KeptWebhooks(WebhookSender):
         That a check's button was pressed, only the App hears that made it.
         https://docs.github.com/webhooks/webhook-events-and-payloads#check_run
         """
-        if kind in PRESSED:
+        if kind == PRESSED:
             return
         for hook in self._store.hooks.of(repo.id):
             self.send(hook, repo, kind, payload)
@@ -307,53 +304,10 @@ def whole(service: Service) -> FullRenderer:
     return renderer
 
 
-class HookConfig(Body):
-    """Where deliveries go; what is left out stays."""
-
-    url: str | None = None
-    secret: str | None = None
-    content_type: str = "json"
-    insecure_ssl: str | int = "0"
-
-
 def shown_config(hook: Hook) -> dict[str, Any]:
     """Return where a hook's deliveries go; the secret is never shown."""
     shape = {"url": hook.url, "content_type": "json", "insecure_ssl": "0"}
     return shape | ({"secret": "********"} if hook.secret else {})
-
-
-def asked_hook(call: Call) -> Hook:
-    """Return the hook that the path names."""
-    hook = found(call.store.hooks.get(call.number("hook")))
-    if hook.repo != call.repo.id:
-        raise not_found()
-    return hook
-
-
-def checked(config: HookConfig) -> HookConfig:
-    """Return a configuration that this forge can follow."""
-    if config.url is not None and not config.url.startswith(("http://", "https://")):
-        raise fault("Hook", "url", "invalid", "It must begin with http:// or https://.")
-    if config.content_type != "json":
-        raise fault("Hook", "content_type", "invalid", "This forge sends JSON only.")
-    return config
-
-
-def configured(call: Call, hook: Hook, config: HookConfig) -> Hook:
-    """Return the hook with another configuration."""
-    config = checked(config)
-    return replace(
-        hook,
-        url=config.url or hook.url,
-        secret=hook.secret if config.secret is None else config.secret,
-    )
-
-
-async def change_config(call: Call) -> Answer:
-    hook = configured(call, asked_hook(call), call.body(HookConfig))
-    with call.store.change():
-        call.store.hooks.put(hook)
-    return Answer(shown_config(hook))
 
 
 def delivery(one: Delivery) -> dict[str, Any]:
@@ -367,19 +321,8 @@ def delivery(one: Delivery) -> dict[str, Any]:
     }
 
 
-async def list_deliveries(call: Call) -> Answer:
-    known = kept_in(call.store).deliveries.of(asked_hook(call).id)
-    return listed(call, [one for one in reversed(known) if not one.pending])
-
-
 def listed(call: Call, known: list[Delivery]) -> Answer:
     """Return the first deliveries: nobody asks for more."""
     size = call.asked("per_page")
     most = int(size) if size.isdecimal() else PER_PAGE
     return Answer([delivery(one) for one in known[:most]])
-
-
-ROUTES: Final = (Route("PATCH", CONFIG, change_config, "admin"),)
-DELIVERY_ROUTES: Final = (
-    Route("GET", CONFIG.replace("/config", "/deliveries"), list_deliveries, "admin"),
-)

@@ -33,7 +33,6 @@ from brat.forge.resources.forge_records import (
 from brat.forge.resources.wire import Refused, iso
 from brat.forge.rest.rest_call import Answer, Call, Route, secret_of
 from brat.forge.rest.rest_runs import (
-    artifact_of,
     workflow_of,
     workflow_paths,
 )
@@ -263,15 +262,9 @@ async def get_workflow(call: Call) -> Answer:
     return Answer(views.workflow(call.site, call.repo, workflow_of(call)))
 
 
-async def get_artifact(call: Call) -> Answer:
-    artifact, run = artifact_of(call)
-    return Answer(call.service.renderer.artifact(call.repo, artifact, run))
-
-
 _ACTIONS = "/repos/{owner}/{repo}/actions"
 _WORKFLOW = _ACTIONS + "/workflows/{workflow}"
 ROUTES = (
     Route("GET", _ACTIONS + "/workflows", list_workflows),
     Route("GET", _WORKFLOW, get_workflow),
-    Route("GET", _ACTIONS + r"/artifacts/{artifact:\d+}", get_artifact),
 )
