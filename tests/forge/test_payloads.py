@@ -21,17 +21,11 @@ HEARD_BY = (
     "checks",
     "contents",
     "issues",
-    "merge_queues",
     "pull_requests",
     "statuses",
 )
 """The permissions that an App needs to hear of all these."""
-OF_QUEUES = {
-    "merge_group.checks_requested",
-    "merge_group.destroyed",
-    "pull_request.dequeued",
-    "pull_request.enqueued",
-}
+OF_QUEUES = {"pull_request.dequeued", "pull_request.enqueued"}
 OF_PLANS = {kind for kind in SENT if kind.startswith(("sub_issues", "issue_depend"))}
 QUEUEING = {"api.github.com", "ghec"}
 """The kinds of GitHub that have all of these: not every Enterprise Server has."""
@@ -126,7 +120,6 @@ async def queue(here: Town, heard: Receiver) -> None:
         await mutate(here, each, given)
     await mutate(here, "enqueuePullRequest", given)
     await heard.got("pull_request.dequeued")
-    await heard.got("merge_group.destroyed")
     await here.ask("DELETE", f"rulesets/{number}", by="alice")
 
 

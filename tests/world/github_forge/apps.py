@@ -69,12 +69,9 @@ class Installation(Record, frozen=True, kw_only=True):
 EVENT_NEEDS: Final = {
     "check_run": "checks",
     "check_suite": "checks",
-    "create": "contents",
-    "delete": "contents",
     "issue_comment": "issues",
     "issue_dependencies": "issues",
     "issues": "issues",
-    "merge_group": "merge_queues",
     "pull_request": "pull_requests",
     "pull_request_review": "pull_requests",
     "pull_request_review_comment": "pull_requests",

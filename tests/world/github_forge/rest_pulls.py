@@ -28,6 +28,7 @@ from tests.world.github_forge.dull import dull
 from tests.world.github_forge.review_comments import OnLine
 from tests.world.github_forge.rules import rule_types as rules
 from tests.world.github_forge.rules.rule_bindings import binding, mover
+from tests.world.github_forge.rules.rule_enforcement import verdicts
 from tests.world.github_forge.shapes import (
     MergeMethod,
     Review,
@@ -179,22 +180,10 @@ def review_decision(forge: Forge, repo: Repository, pull: Pull) -> str | None:
     needed = max((each.required_approving_review_count for each in asked), default=0)
     if not needed:
         return None
-    newest = {
-        review.user: review
-        for review in said_in(forge.store).reviews.of(pull.id)
-        if review.state != "COMMENTED" and _counts(forge, repo, review.user)
-    }
-    states = {user: review.state for user, review in newest.items()}
-    if "CHANGES_REQUESTED" in states.values():
+    states = verdicts(forge, repo, pull)
+    if "CHANGES_REQUESTED" in states:
         return "CHANGES_REQUESTED"
-    states.pop(author.id, None)
-    approving = [*states.values()].count("APPROVED")
-    return "APPROVED" if approving >= needed else "REVIEW_REQUIRED"
-
-
-def _counts(forge: Forge, repo: Repository, number: int) -> bool:
-    who = forge.store.users.get(number)
-    return who is not None and forge.may(repo, who, "write")
+    return "APPROVED" if states.count("APPROVED") >= needed else "REVIEW_REQUIRED"
 
 
 class PullChange(Body):

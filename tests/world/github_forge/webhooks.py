@@ -112,15 +112,10 @@ class FullEvents(Events):
 
     def push(self, repo: Repository, actor: User, move: Move) -> None:
         """A branch or tag moved, came or went; other refs are not told of."""
-        if not told(move.ref):
-            return
-        found = (repo, self._context.forge.bare(repo))
-        body = push(self._context.site, found, actor, move)
-        self.send(repo, actor, ("push", None), body)
-        also = coming_or_going(repo, move)
-        if also is not None:
-            event, body = also
-            self.send(repo, actor, (event, None), body)
+        if move.ref.startswith(("refs/heads/", "refs/tags/")):
+            found = (repo, self._context.forge.bare(repo))
+            body = push(self._context.site, found, actor, move)
+            self.send(repo, actor, ("push", None), body)
 
     def run(self, repo: Repository, actor: User, action: str, run: Run) -> None:
         """A workflow run was requested, is in progress, or completed; so is its job."""
@@ -244,12 +239,6 @@ def _headers(hook: Hook, delivery: Delivery, body: bytes) -> dict[str, str]:
 
 
 NO_COMMIT = "0" * 40
-_KINDS = {"refs/heads/": "branch", "refs/tags/": "tag"}
-
-
-def told(ref: str) -> bool:
-    """Say whether webhooks hear of a ref: only branches and tags, as on GitHub."""
-    return ref.startswith(tuple(_KINDS))
 
 
 def push(
@@ -272,19 +261,6 @@ def push(
         "head_commit": None,
         "pusher": {"name": actor.login, "email": signature(actor).email},
     }
-
-
-def coming_or_going(repo: Repository, move: Move) -> tuple[str, dict[str, Any]] | None:
-    """The event `create` or `delete` of a branch or tag; None: it only moved."""
-    for folder, kind in _KINDS.items():
-        if move.ref.startswith(folder) and None in {move.before, move.after}:
-            name = move.ref.removeprefix(folder)
-            body = {"ref": name, "ref_type": kind, "pusher_type": "user"}
-            if move.after is None:
-                return "delete", body
-            default, said = repo.default_branch, repo.description
-            return "create", body | {"master_branch": default, "description": said}
-    return None
 
 
 def kept_webhooks(service: Service) -> KeptWebhooks:

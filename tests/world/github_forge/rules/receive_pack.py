@@ -59,16 +59,15 @@ class PushHead:
     """The part of a push that comes before its objects."""
 
     commands: tuple[Command, ...]
-    capabilities: frozenset[bytes]
     offered: bytes
-    """The capabilities as they came."""
+    """The capabilities as they came: git's, with side bands and reports."""
     shallow: tuple[bytes, ...] = ()
     """Lines about commits whose parents the sender does not have."""
 
     @property
     def is_atomic(self) -> bool:
         """Whether all refs are to move, or none."""
-        return b"atomic" in self.capabilities
+        return b"atomic" in self.offered.split()
 
     def encoded(self, leaving_out: Mapping[str, str]) -> bytes:
         """Write it again without some of its refs."""
@@ -81,34 +80,19 @@ class PushHead:
     def report(self, refused: Mapping[str, str], said: str) -> bytes:
         """Answer a push of which nothing is taken."""
         lines = [b"unpack ok\n", *_rejections(refused)]
-        return self._framed(said, b"".join(map(_packet, lines)) + FLUSH)
+        return _framed(said, b"".join(map(_packet, lines)) + FLUSH)
 
     def completed(self, body: bytes, refused: Mapping[str, str], said: str) -> bytes:
         """Add to git's own report on a push the refs that it never saw."""
         if not refused:
-            return self._words(said) + body
-        if not self._is_banded:
-            return _extended(body, refused)
+            return _banded(_BAND_WORDS, said.encode()) + body
         bands = list(_frames(body))
         report = b"".join(data for band, data in bands if band == _BAND_DATA)
         other = b"".join(
             _packet(band + data) for band, data in bands if band != _BAND_DATA
         )
-        return other + self._framed(said, _extended(report, refused))
-
-    @property
-    def _is_banded(self) -> bool:
-        return b"side-band-64k" in self.capabilities
-
-    def _framed(self, said: str, report: bytes) -> bytes:
-        if not self.capabilities & {b"report-status", b"report-status-v2"}:
-            report = b""
-        if not self._is_banded:
-            return report
-        return self._words(said) + _banded(_BAND_DATA, report) + FLUSH
-
-    def _words(self, said: str) -> bytes:
-        return _banded(_BAND_WORDS, said.encode()) if self._is_banded else b""
+        more = b"".join(map(_packet, _rejections(refused)))
+        return other + _framed(said, report.removesuffix(FLUSH) + more + FLUSH)
 
 
 async def read_head(stream: StreamReader) -> PushHead:
@@ -122,8 +106,7 @@ async def read_head(stream: StreamReader) -> PushHead:
         while read < MOST_COMMANDS:
             size = await stream.readexactly(4)
             if size == FLUSH:
-                known = frozenset(offered.split())
-                return PushHead(tuple(commands), known, offered, tuple(shallow))
+                return PushHead(tuple(commands), offered, tuple(shallow))
             line = await stream.readexactly(int(size, 16) - 4)
             read += len(line) + 4
             if line.startswith(b"shallow "):
@@ -154,9 +137,8 @@ def _rejections(refused: Mapping[str, str]) -> list[bytes]:
     return [f"ng {ref} {reason}\n".encode() for ref, reason in refused.items()]
 
 
-def _extended(report: bytes, refused: Mapping[str, str]) -> bytes:
-    more = b"".join(map(_packet, _rejections(refused)))
-    return report.removesuffix(FLUSH) + more + FLUSH
+def _framed(said: str, report: bytes) -> bytes:
+    return _banded(_BAND_WORDS, said.encode()) + _banded(_BAND_DATA, report) + FLUSH
 
 
 def _frames(body: bytes) -> Iterator[tuple[bytes, bytes]]:
