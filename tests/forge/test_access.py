@@ -1,7 +1,7 @@
 import pytest
 
 from tests.world.cases import looped
-from tests.world.forge import REPO, Json, Town
+from tests.world.forge import REPO, Town
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -111,27 +111,6 @@ async def test_a_body_that_is_no_json_is_said_so(here: Town) -> None:
 
     assert answer.status_code == 400
     assert answer.json()["message"] == "Problems parsing JSON"
-
-
-@looped(
-    ("POST", "issues", {"title": "x", "titel": "y"}, "titel"),
-    ("POST", "issues/{}/comments", {"body": "x", "in_reply_to": 1}, "in_reply_to"),
-    ("PATCH", "issues/{}", {"duplicate_issue_id": 1}, "duplicate_issue_id"),
-    (
-        "POST",
-        "pulls",
-        {"title": "x", "head": "a", "base": "b", "issue": 1},
-        "issue",
-    ),
-)
-async def test_a_key_that_the_forge_would_drop_is_refused(
-    method: str, path: str, body: Json, key: str, here: Town
-) -> None:
-    answer = await here.ask(method, path.format(await here.issue()), body)
-
-    assert answer.status_code == 422
-    said = f'Invalid request.\n\n"{key}" is not a permitted key.'
-    assert answer.json()["message"] == said
 
 
 async def test_a_stranger_may_write_an_issue_but_not_label_it(here: Town) -> None:

@@ -4,14 +4,11 @@ import hashlib
 import hmac
 import socket
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
-from brat.forge import Forge
-from tests.world.forge import REPO, Town, settle_in, town, until
-from tests.world.github_forge.webhooks import kept_in
+from tests.world.forge import REPO, Town, until
+from tests.world.github_forge.webhooks import deliveries_in
 from tests.world.receiver import Receiver, receiving
 
 SECRET = "not so secret"
@@ -75,23 +72,7 @@ async def test_a_receiver_that_is_gone_is_noted_and_holds_up_nothing(
 
         for _ in range(10):
             await here.issue()
-        sent, said = kept_in(here.forge.store).deliveries, "failed to connect to host"
+        sent, said = deliveries_in(here.forge.store), "failed to connect to host"
         await until(
             lambda: (said, 0) in {(o.status, o.status_code) for o in sent.all()}
         )
-
-
-async def test_what_waited_when_the_forge_ended_is_sent_later(
-    forge: Forge, source: Path, tmp_path: Path, receiver: Receiver
-) -> None:
-    tokens = settle_in(forge, source)
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
-        hook = forge.add_hook(REPO, url, SECRET)
-        async with town(forge, tokens, tmp_path) as here:
-            for _ in range(10):
-                await here.issue()
-    with forge.store.change():
-        forge.store.hooks.put(replace(hook, url=receiver.url))
-    async with town(forge, tokens, tmp_path):
-        await until(lambda: len(receiver.came) == 10)

@@ -18,7 +18,6 @@ from tests.world.github_forge import (
     rest_statuses,
     rest_sub_issues,
     shapes,
-    text_rules,
     web_pages,
     workflow_runs,
 )
@@ -116,7 +115,6 @@ def github(service: Service) -> Extension:
         EveryFile(service) if service.starter.how.executor else SessionFiles(service)
     )
     service.starter.files = files
-    service.fault_words = text_rules.words
     if isinstance(files, EveryFile):
         service.events.heard_by.append(files.hear)
     return replace(

@@ -7,7 +7,7 @@ https://docs.github.com/graphql/reference/objects
 from base64 import b64decode
 from binascii import Error
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from brat.forge.resources.forge_records import (
     Comment,
@@ -27,6 +27,8 @@ from brat.forge.storage.record_store import Table
 from tests.world.github_forge.merge_queues import MergeQueues
 from tests.world.github_forge.rules.rule_bindings import protection_of
 from tests.world.github_forge.shapes import Review, said_in
+
+R = TypeVar("R", bound=Record)
 
 
 class TextEdit(Record, frozen=True, kw_only=True):
@@ -83,39 +85,36 @@ class Viewer:
             raise Failed("NOT_FOUND", said) from None
 
     def repository_node(self, node: str) -> Repository:
-        found = self.service.forge.store.repositories.get(_number(node, "Repository"))
-        if found is None:
-            raise _unknown(node)
+        found = self._one(node, "Repository", self.service.forge.store.repositories)
         return self.repository(found.full_name)
 
     def issue_node(self, node: str) -> tuple[Repository, Issue]:
         """Return an issue by its global id, and where it is."""
-        found = self.service.forge.store.issues.get(_number(node, "Issue"))
-        if found is None or found.pull:
-            raise _unknown(node)
+        found = self._one(node, "Issue", self.service.forge.store.issues)
         return self._home(found.repo, node), found
 
     def pull_node(self, node: str) -> tuple[Repository, Pull]:
         """Return a pull request by its global id, and where it is."""
-        found = self.service.forge.store.pulls.get(_number(node, "PullRequest"))
-        if found is None:
-            raise _unknown(node)
+        found = self._one(node, "PullRequest", self.service.forge.store.pulls)
         return self._home(found.repo, node), found
 
     def comment_node(self, node: str) -> Comment:
-        found = self.service.forge.store.comments.get(_number(node, "IssueComment"))
-        if found is None:
-            raise _unknown(node)
+        found = self._one(node, "IssueComment", self.service.forge.store.comments)
         self._home(found.repo, node)
         return found
 
     def review_node(self, node: str) -> Review:
         store = self.service.forge.store
-        found = said_in(store).reviews.get(_number(node, "PullRequestReview"))
-        pull = store.pulls.get(found.pull) if found is not None else None
-        if found is None or pull is None:
-            raise _unknown(node)
+        found = self._one(node, "PullRequestReview", said_in(store).reviews)
+        pull = store.pulls.get(found.pull)
+        assert pull is not None
         self._home(pull.repo, node)
+        return found
+
+    def _one(self, node: str, kind: str, table: Table[R]) -> R:
+        found = table.get(_number(node, kind))
+        if found is None:
+            raise _unknown(node)
         return found
 
     def need(self, repo: Repository, role: Role, *permissions: str) -> None:

@@ -42,7 +42,12 @@ from tests.world.github_forge.apps import App, Apps, Installation
 from tests.world.github_forge.dull import dull
 from tests.world.github_forge.endpoint_permissions import Need, needed, written
 from tests.world.github_forge.shapes import node_id, user
-from tests.world.github_forge.webhooks import Delivery, kept_in, listed, shown_config
+from tests.world.github_forge.webhooks import (
+    Delivery,
+    deliveries_in,
+    listed,
+    shown_config,
+)
 
 
 def app_view(site: Site, one: App, owner: User, installations: int) -> dict[str, Any]:
@@ -341,7 +346,7 @@ def _deliveries(call: Call) -> list[Delivery]:
     known = [
         delivery
         for hook in call.store.hooks.of(_app(call).id)
-        for delivery in kept_in(call.store).deliveries.of(hook.id)
+        for delivery in deliveries_in(call.store).of(hook.id)
         if not delivery.pending
     ]
     return sorted(known, key=lambda one: -one.id)

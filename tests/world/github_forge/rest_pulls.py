@@ -58,7 +58,6 @@ def face_of(call: Call, one: Review, number: int) -> dict[str, Any]:
         "id": one.id,
         "node_id": node_id("PullRequestReview", one.id),
         "user": renderer.user(author),
-        "author_association": renderer.association(repo, author),
         "body": one.body,
         "state": one.state,
         "html_url": f"{page}#pullrequestreview-{one.id}",

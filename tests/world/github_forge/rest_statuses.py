@@ -3,9 +3,8 @@
 https://docs.github.com/rest/commits/statuses
 """
 
-from collections.abc import Iterator, Set as AbstractSet
-from itertools import islice
-from typing import Any, Final, Literal
+from collections.abc import Set as AbstractSet
+from typing import Any, Literal
 
 from brat.forge.resources.wire import Refused, fields
 from brat.forge.rest.rest_call import Answer, Body, Call, Route
@@ -13,9 +12,6 @@ from brat.forge.rest.rest_checks import commit_of
 from tests.world.github_forge import shapes
 from tests.world.github_forge.dull import dull
 from tests.world.github_forge.shapes import CommitStatus, node_id, said_in
-
-MOST_BRANCHES: Final = 10
-"""How many branches a status is told with."""
 
 
 class NewStatus(Body):
@@ -48,23 +44,9 @@ def _announce(call: Call, status: CommitStatus) -> None:
         "sha": status.sha,
         "name": repo.full_name,
         "commit": shapes.commit(site, repo, commit),
-        "branches": list(islice(_holding(call, status.sha), MOST_BRANCHES)),
+        "branches": [],
     }
     call.service.events.send(repo, call.user, ("status", None), body)
-
-
-def _holding(call: Call, sha: str) -> Iterator[dict[str, Any]]:
-    """Yield the branches that hold a commit."""
-    bare = call.bare
-    where = f"{call.site.repo(call.repo.full_name)}/commits/"
-    for ref, tip in bare.refs("refs/heads/").items():
-        if bare.reaches(tip, sha):
-            name = ref.removeprefix("refs/heads/")
-            yield {
-                "name": name,
-                "commit": {"sha": tip, "url": where + tip},
-                "protected": False,
-            }
 
 
 async def create_status(call: Call) -> Answer:

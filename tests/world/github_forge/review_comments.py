@@ -101,7 +101,6 @@ def face_of(call: Call, one: LineComment, number: int) -> dict[str, Any]:
         "html_url": page,
         "pull_request_review_id": one.review,
         "user": renderer.user(author),
-        "author_association": renderer.association(repo, author),
         "original_line": one.line,
         "side": "RIGHT",
         **alike("start_line original_start_line start_side"),

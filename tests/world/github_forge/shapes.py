@@ -4,6 +4,7 @@ brat's own forge answers with those alone that brat reads.
 """
 
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -165,29 +166,11 @@ def full_repository(
     }
 
 
-CONTENTS = ("+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes")
-
-
 def rollup(url: str, reactions: Iterable[Reaction]) -> dict[str, Any]:
     """How often each reaction was given."""
-    given = [reaction.content for reaction in reactions]
-    counts = {content: given.count(content) for content in CONTENTS}
-    return {"url": url + "/reactions", "total_count": len(given), **counts}
-
-
-def minimal(site: Site, repo: Repository, pulls: Iterable[Pull]) -> list[Any]:
-    """Pull requests as check runs and workflow runs name them."""
-    where = {"id": repo.id, "url": site.repo(repo.full_name), "name": repo.name}
-    return [
-        {
-            "id": one.id,
-            "number": one.number,
-            "url": f"{site.repo(repo.full_name)}/pulls/{one.number}",
-            "head": {"ref": one.head, "sha": one.head_sha, "repo": where},
-            "base": {"ref": one.base, "sha": one.base_sha, "repo": where},
-        }
-        for one in pulls
-    ]
+    given = Counter(reaction.content for reaction in reactions)
+    told = {"url": url, "total_count": given.total(), **given}
+    return {**dull("reaction-rollup"), **told}
 
 
 def workflow(site: Site, repo: Repository, path: str) -> dict[str, Any]:
@@ -375,7 +358,6 @@ class FullRenderer(Renderer):
             **(shape | sides),
             "locked": issue.locked,
             "node_id": node_id("PullRequest", one.id),
-            "author_association": self.association(repo, self.who(issue.author)),
             "labels": [
                 self.label(repo, each) | {"description": each.description or ""}
                 for each in self.labels(issue)
@@ -406,12 +388,6 @@ class FullRenderer(Renderer):
     # --- checks and runs ----------------------------------------------------------
 
     def check_run(self, repo: Repository, one: CheckRun) -> dict[str, Any]:
-        judged = [
-            pull
-            for pull in self._store.pulls.of(repo.id)
-            if pull.head_sha == one.head_sha
-            and self._forge.issue_of(pull).state == "open"
-        ]
         shape, site = super().check_run(repo, one), self._context.site
         dull_one = dull("check-run")
         return {
@@ -422,7 +398,7 @@ class FullRenderer(Renderer):
             "output": dull_one["output"] | shape["output"],
             "check_suite": {"id": one.id},
             "app": app(site, one.app),
-            "pull_requests": minimal(site, repo, judged),
+            "pull_requests": (),
         }
 
     def run(self, repo: Repository, one: Run) -> dict[str, Any]:

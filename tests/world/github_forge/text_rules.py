@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from aiohttp import hdrs
-from msgspec import DecodeError, Struct, json, structs
+from msgspec import DecodeError, json
 
 from brat.forge.resources.wire import API, Refused, fault
 from brat.forge.rest.rest_call import Call
@@ -174,17 +174,3 @@ def negotiated(call: Call) -> dict[str, str]:
     if not any(map(_SERVED.fullmatch, forms)):
         raise Refused(415, f"Unsupported 'Accept' header: '{accepted}'.")
     return SERVED_HEADERS
-
-
-def words(body: bytes, kind: Any, error: str) -> str:  # noqa: ANN401  what is decoded
-    """Name the keys that a body may not have, as GitHub does, or what else is wrong."""
-    shown = json.decode(body)
-    is_record = isinstance(kind, type) and issubclass(kind, Struct)
-    if not (is_record and isinstance(shown, dict)):
-        return error
-    known = {one.encode_name for one in structs.fields(kind)}
-    unknown = [f'"{key}"' for key in shown if key not in known]
-    if not unknown or not kind.__struct_config__.forbid_unknown_fields:
-        return error
-    verb = "is not a permitted key" if len(unknown) == 1 else "are not permitted keys"
-    return f"{', '.join(unknown)} {verb}."

@@ -4,7 +4,6 @@ https://docs.github.com/en/webhooks/webhook-events-and-payloads
 """
 
 import asyncio
-import zlib
 from typing import Any, Final
 from uuid import uuid4
 
@@ -23,7 +22,6 @@ from brat.forge.resources.forge_records import (
 from brat.forge.resources.wire import Site, fields
 from brat.forge.rest.rest_call import PER_PAGE, Answer, Call
 from brat.forge.service.announcements import (
-    CARRIERS,
     DEADLINE_S,
     Events,
     ForgeContext,
@@ -33,7 +31,7 @@ from brat.forge.service.announcements import (
 )
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.git_storage import Bare, Move
-from brat.forge.storage.record_store import Store, Table
+from brat.forge.storage.record_store import Table
 from tests.world.github_forge.dull import dull
 from tests.world.github_forge.per_store import per_store
 from tests.world.github_forge.shapes import (
@@ -45,7 +43,7 @@ from tests.world.github_forge.shapes import (
 
 
 class Delivery(Record, frozen=True, kw_only=True):
-    """One payload on its way to one hook."""
+    """What became of a payload for one hook."""
 
     hook: int
     repo: int
@@ -60,30 +58,8 @@ class Delivery(Record, frozen=True, kw_only=True):
     duration_s: float = 0.0
 
 
-class Payload(Record, frozen=True, kw_only=True):
-    """What a delivery carries; its id is the delivery's."""
-
-    hook: int
-    packed: bytes
-    """The body, compressed: it says much twice."""
-
-    @property
-    def data(self) -> bytes:
-        """The body's bytes."""
-        return zlib.decompress(self.packed)
-
-
-class Kept:
-    """The deliveries that a forge's file holds, and what they carried; read once."""
-
-    def __init__(self, store: Store) -> None:
-        self.deliveries = Table(store, Delivery, lambda r: r.hook)
-        self.payloads = Table(store, Payload, lambda r: r.hook)
-
-
-kept_in = per_store(Kept)
-
-
+deliveries_in = per_store(lambda store: Table(store, Delivery, lambda r: r.hook))
+"""The deliveries that a forge's file holds, by their hooks."""
 _STEPS = {"requested": "queued"}
 """What happens to a job where something else is said of its run."""
 
@@ -134,25 +110,16 @@ PRESSED: Final = ("check_run", "requested_action")
 
 
 class KeptWebhooks(WebhookSender):
-    """Takes payloads, keeps them, and delivers them."""
+    """Delivers payloads, and keeps what became of them."""
 
     def __init__(self, context: ForgeContext) -> None:
         super().__init__(context)
-        self._kept = kept_in(self._store)
-        self._numbers: asyncio.Queue[int] = asyncio.Queue()
-
-    def start(self) -> None:
-        """Begin to deliver, starting with the deliveries an earlier process left."""
-        for delivery in self._kept.deliveries.all():
-            if delivery.pending:
-                self._numbers.put_nowait(delivery.id)
-        for place in range(CARRIERS):
-            self._context.spawn(self._carry(), f"carrier {place}")
+        self._under_way: asyncio.Queue[tuple[Hook, Delivery, bytes]] = asyncio.Queue()
 
     def post(
         self, repo: Repository, _actor: User, kind: Kind, payload: dict[str, Any]
     ) -> None:
-        """Keep a payload for each hook; only inside `Store.change`.
+        """Send a payload to each hook soon; only inside `Store.change`.
 
         That a check's button was pressed, only the App hears that made it.
         https://docs.github.com/webhooks/webhook-events-and-payloads#check_run
@@ -171,7 +138,7 @@ class KeptWebhooks(WebhookSender):
         *,
         installation: int | None = None,
     ) -> None:
-        """Keep a payload for a hook; only inside `Store.change`."""
+        """Send a payload to a hook soon; only inside `Store.change`."""
         new = Delivery(
             id=self._store.next_id(),
             hook=hook.id,
@@ -182,26 +149,22 @@ class KeptWebhooks(WebhookSender):
             installation=installation,
             created_at=self._context.forge.now(),
         )
-        packed = zlib.compress(json.encode(payload))
-        self._kept.payloads.put(Payload(id=new.id, hook=hook.id, packed=packed))
-        self._kept.deliveries.put(new)
-        self._numbers.put_nowait(new.id)
+        deliveries_in(self._store).put(new)
+        self._under_way.put_nowait((hook, new, json.encode(payload)))
 
     async def _carry(self) -> None:
         limit = aiohttp.ClientTimeout(total=DEADLINE_S)
         async with aiohttp.ClientSession(timeout=limit) as session:
             while True:
-                number = await self._numbers.get()
-                delivery = self._kept.deliveries.get(number)
-                payload = self._kept.payloads.get(number)
-                hook = self._store.hooks.get(delivery.hook) if delivery else None
-                if delivery and payload and hook:
-                    await self._deliver(session, (hook, delivery), payload.data)
+                await self._deliver(session, *await self._under_way.get())
 
     async def _deliver(
-        self, session: aiohttp.ClientSession, found: tuple[Hook, Delivery], body: bytes
+        self,
+        session: aiohttp.ClientSession,
+        hook: Hook,
+        delivery: Delivery,
+        body: bytes,
     ) -> None:
-        hook, delivery = found
         started = asyncio.get_running_loop().time()
         status, code = "OK", 0
         try:
@@ -216,7 +179,7 @@ class KeptWebhooks(WebhookSender):
             status = "failed to connect to host"
         took = asyncio.get_running_loop().time() - started
         with self._store.change():
-            self._kept.deliveries.put(
+            deliveries_in(self._store).put(
                 replace(
                     delivery,
                     pending=False,
