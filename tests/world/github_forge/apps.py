@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, Final
 
 import jwt
+from msgspec.structs import replace
 
 from brat.forge.resources.forge_records import (
     Access,
@@ -64,6 +65,7 @@ class Installation(Record, frozen=True, kw_only=True):
     permissions: Permissions
     created_at: str
     updated_at: str
+    suspended_at: str | None = None
 
 
 EVENT_NEEDS: Final = {
@@ -235,6 +237,12 @@ class Apps:
                 )
             )
 
+    def suspend(self, installation: Installation) -> Installation:
+        with self._store.change():
+            return self.installations.put(
+                replace(installation, suspended_at=self._forge.now())
+            )
+
     def installed_in(self, app: App, repo: int) -> Installation | None:
         known = self.installations.of(app.id)
         return next((one for one in known if repo in one.repos), None)
@@ -284,7 +292,7 @@ class Apps:
     ) -> None:
         """Tell the Apps that are installed in a repository and may know of it."""
         for one in self.installations.all():
-            if repo.id not in one.repos:
+            if repo.id not in one.repos or one.suspended_at is not None:
                 continue
             if kind == PRESSED and not self._made(one.app, payload["check_run"]):
                 continue

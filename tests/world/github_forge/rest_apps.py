@@ -70,7 +70,7 @@ def installation_view(
 ) -> dict[str, Any]:
     return {
         **dull("installation"),
-        **fields(one, "id created_at updated_at"),
+        **fields(one, "id created_at updated_at suspended_at"),
         "account": user(site, owner),
         "app_id": app.id,
         "client_id": app.client_id,
@@ -82,6 +82,7 @@ def installation_view(
         "repository_selection": "selected",
         "access_tokens_url": f"{site.api}/app/installations/{one.id}/access_tokens",
         "html_url": f"{site.base}/settings/installations/{one.id}",
+        "suspended_by": user(site, owner) if one.suspended_at else None,
     }
 
 
@@ -209,6 +210,7 @@ JOB_TOKEN_ROUTES: Final = (
 )
 
 
+_SUSPENDED: Final = "This installation has been suspended"
 _NOT_GRANTED: Final = "The permissions requested are not granted to this installation."
 _NOT_COVERED: Final = (
     "There is at least one repository that does not exist or is not accessible to the "
@@ -286,6 +288,8 @@ async def create_token(call: Call) -> Answer:
     one = found(Apps(call.service.forge).installations.get(call.number("installation")))
     if one.app != _app(call).id:
         raise not_found()
+    if one.suspended_at is not None:
+        raise Refused(403, _SUSPENDED)
     asked = call.body(NewToken)
     repos = _repos(call, one, asked)
     permissions = _permissions(one, asked.permissions)
