@@ -2,50 +2,25 @@
 
 from typing import Final
 
-SENT: Final = frozenset(
-    {
-        "check_run.completed",
-        "check_run.created",
-        "check_run.requested_action",
-        "issue_comment.created",
-        "issue_comment.deleted",
-        "issue_comment.edited",
-        "issue_dependencies.blocked_by_added",
-        "issues.assigned",
-        "issues.closed",
-        "issues.deleted",
-        "issues.edited",
-        "issues.labeled",
-        "issues.opened",
-        "issues.reopened",
-        "issues.transferred",
-        "issues.unassigned",
-        "issues.unlabeled",
-        "pull_request.assigned",
-        "pull_request.closed",
-        "pull_request.converted_to_draft",
-        "pull_request.dequeued",
-        "pull_request.edited",
-        "pull_request.enqueued",
-        "pull_request.labeled",
-        "pull_request.opened",
-        "pull_request.ready_for_review",
-        "pull_request.reopened",
-        "pull_request.synchronize",
-        "pull_request.unassigned",
-        "pull_request.unlabeled",
-        "pull_request_review.dismissed",
-        "pull_request_review.submitted",
-        "pull_request_review_comment.created",
-        "push",
-        "status",
-        "sub_issues.sub_issue_added",
-        "sub_issues.sub_issue_removed",
-        "workflow_job.completed",
-        "workflow_job.in_progress",
-        "workflow_job.queued",
-        "workflow_run.completed",
-        "workflow_run.in_progress",
-        "workflow_run.requested",
-    }
+_ACTIONS: Final = {
+    "check_run": ("completed", "created", "requested_action"),
+    "issue_comment": ("created", "deleted", "edited"),
+    "issue_dependencies": ("blocked_by_added",),
+    "issues": (
+        *("assigned", "closed", "deleted", "edited", "labeled", "opened", "reopened"),
+        *("transferred", "unassigned", "unlabeled"),
+    ),
+    "pull_request": (
+        *("assigned", "closed", "converted_to_draft", "dequeued", "edited", "enqueued"),
+        *("labeled", "opened", "ready_for_review", "reopened", "synchronize"),
+        *("unassigned", "unlabeled"),
+    ),
+    "pull_request_review": ("dismissed", "submitted"),
+    "pull_request_review_comment": ("created",),
+    "sub_issues": ("sub_issue_added", "sub_issue_removed"),
+    "workflow_job": ("completed", "in_progress", "queued"),
+    "workflow_run": ("completed", "in_progress", "requested"),
+}
+SENT: Final = frozenset({"push", "status"}).union(
+    f"{event}.{action}" for event, actions in _ACTIONS.items() for action in actions
 )

@@ -97,6 +97,10 @@ class Busy:
             events, parent=self.head, actor=ACTOR, at_ms=self.rules.now
         )
 
+    def show(self) -> None:
+        """Let readers of the log find all that was told."""
+        set_head(self.log, str(self.head), self.log.head())
+
     def later(self, at: int, what: Callable[[], None]) -> None:
         """Let something happen to this convoy at a time (unix ms)."""
         name = self._name
@@ -271,23 +275,13 @@ class Busy:
         self.run(enough)
 
 
-def idle_repository(path: Path) -> Busy:
-    """Return a repository in which nothing has been asked for."""
-    return Busy(path)
-
-
 def finished_repository(path: Path) -> Busy:
     """Tell of one small convoy, which landed."""
-    told = _finished(path)
-    set_head(told.log, str(told.head), None)
-    return told
-
-
-def _finished(path: Path) -> Busy:
     told = Busy(path)
     told.ask(BEGIN - 2 * DAY_MS, EARLIER, 3, "Tidy the settings")
     told.work(3, lambda: told.state.convoys[EARLIER].settled)
     told.land()
+    told.show()
     return told
 
 
@@ -300,7 +294,7 @@ def busy_repository(path: Path, tasks: int, others: int = 0, merged: int = 0) ->
         others: how many tasks a second convoy has, which goes on too; 0: there is none.
         merged: how many tasks of the newest convoy are merged; 0: as said above.
     """
-    told = _finished(path)
+    told = finished_repository(path)
     if others:
         told.ask(BEGIN - 400_000, BESIDE, others, "Export invoices as CSV")
         told.work(2, lambda: told.merged >= 1)
@@ -319,5 +313,5 @@ def busy_repository(path: Path, tasks: int, others: int = 0, merged: int = 0) ->
         return done >= wanted and stopped and judged > min(2, tasks // 15)
 
     told.work(min(50, max(3, tasks // 5)), enough)
-    set_head(told.log, str(told.head), None)
+    told.show()
     return told

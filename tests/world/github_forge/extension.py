@@ -28,7 +28,7 @@ from tests.world.github_forge.issue_removal import moved_away
 from tests.world.github_forge.profiles import Budget, chosen, free_of_charge
 from tests.world.github_forge.rest_apps import TokenPermissions
 from tests.world.github_forge.rules import rest_rules
-from tests.world.github_forge.rules.receive_pack import receive_pack, sweep
+from tests.world.github_forge.rules.receive_pack import receive_pack
 from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
 from tests.world.github_forge.text_rules import negotiated, within_limits
 from tests.world.github_forge.web_pages import CheckPages, Manifests, OAuth
@@ -87,7 +87,6 @@ def people(service: Service) -> Extension:
 
 def rules(service: Service) -> Extension:
     """Hold a served forge to rules, and give it nothing else of GitHub."""
-    sweep(service.forge)
     rest_sub_issues.summaries(service)
     whole(service).judge = RuleEnforcement(service)
     return Extension(

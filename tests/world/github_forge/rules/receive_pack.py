@@ -14,13 +14,12 @@ https://git-scm.com/docs/gitprotocol-pack#_pushing_data_to_a_server
 """
 
 import asyncio
-import shutil
 from asyncio.subprocess import DEVNULL
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from aiohttp import StreamReader
@@ -30,7 +29,7 @@ from brat.forge.resources.wire import Refused
 from brat.forge.rest.git_process import FLUSH, HIDDEN, MOST_COMMANDS, feed, git_process
 from brat.forge.service.programs import git_environment
 from brat.forge.service.running_forge import Service
-from brat.forge.storage.forge_state import Caller, Forge
+from brat.forge.storage.forge_state import Caller
 from brat.forge.storage.git_storage import Bare, Move
 from tests.world.github_forge.rules import refusal_words as words
 from tests.world.github_forge.rules.push_judge import Verdict
@@ -151,7 +150,6 @@ def _frames(body: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 CHUNK: Final = 1 << 16
-_INCOMING: Final = "incoming-"
 _HEADER: Final = 12
 """Bytes: `PACK`, its version, and how many objects it has."""
 
@@ -171,38 +169,25 @@ class IncomingPack:
                 yield chunk
 
 
-def incoming(bare: Bare) -> Path:
-    """Make a folder for what comes in; the caller removes it."""
-    return Path(mkdtemp(prefix=_INCOMING, dir=bare.path))
-
-
-def sweep(forge: Forge) -> None:
-    """Remove what a process that died left of pushes; before any is taken."""
-    for repo in forge.store.repositories.all():
-        for left in forge.bare(repo).path.glob(f"{_INCOMING}*"):
-            shutil.rmtree(left)
-
-
 @asynccontextmanager
 async def incoming_pack(
     bare: Bare, stream: StreamReader
 ) -> AsyncIterator[IncomingPack]:
     """Read a push to its end; what came is gone when the block ends."""
-    folder = incoming(bare)
-    try:
-        file = folder / "pack"
+    with TemporaryDirectory(prefix="incoming-", dir=bare.path) as folder:
+        file, objects = (_below(folder, name) for name in ("pack", "objects"))
         with file.open("wb") as spool:
             async for chunk in stream.iter_any():
                 spool.write(chunk)
-        objects = None
+        is_read = False  # else receive-pack will say in its own words why
         if await asyncio.to_thread(_has_objects, file):
-            objects = folder / "objects"
             objects.mkdir()
-            if not await _is_indexed(bare.path, file, objects):
-                objects = None  # receive-pack will say in its own words why
-        yield IncomingPack(file, objects)
-    finally:
-        await asyncio.to_thread(shutil.rmtree, folder)
+            is_read = await _is_indexed(bare.path, file, objects)
+        yield IncomingPack(file, objects if is_read else None)
+
+
+def _below(folder: str, name: str) -> Path:
+    return Path(folder) / name
 
 
 def _has_objects(file: Path) -> bool:
