@@ -302,7 +302,7 @@ class Apps:
                 named = {"id": one.id, "node_id": node_id("Installation", one.id)}
                 told = {**payload, "installation": named}
                 for hook in self._store.hooks.of(one.app):
-                    webhooks.send(hook, repo, kind, told, installation=one.id)
+                    webhooks.send(hook, kind, told)
 
     def _made(self, app: int, check: Mapping[str, Any]) -> bool:
         return app in {each.id for each in self.known.of(check["app"]["slug"])}

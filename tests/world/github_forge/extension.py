@@ -88,7 +88,7 @@ def people(service: Service) -> Extension:
 def rules(service: Service) -> Extension:
     """Hold a served forge to rules, and give it nothing else of GitHub."""
     rest_sub_issues.summaries(service)
-    whole(service).judge = RuleEnforcement(service)
+    whole(service).merge_state = RuleEnforcement(service).merge_state
     return Extension(
         routes=(*DEEDS, *rest_rules.PROTECTION_ROUTES, *rest_rules.RULESET_ROUTES),
         guards=GUARDS,

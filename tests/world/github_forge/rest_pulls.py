@@ -28,7 +28,7 @@ from tests.world.github_forge.dull import dull
 from tests.world.github_forge.review_comments import OnLine
 from tests.world.github_forge.rules import rule_types as rules
 from tests.world.github_forge.rules.rule_bindings import binding, mover
-from tests.world.github_forge.rules.rule_enforcement import verdicts
+from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement, verdicts
 from tests.world.github_forge.shapes import (
     MergeMethod,
     Review,
@@ -354,10 +354,8 @@ def _allowed(call: Call, pull: Pull, asked: MergeAsked) -> None:
         raise Refused(405, "Pull Request is not mergeable")
     if asked.sha is not None and asked.sha != pull.head_sha:
         raise Refused(409, "Head branch was modified. Review and try the merge again.")
-    judge = dressed(call.service).judge
-    if judge is not None:
-        caller = Caller(call.user, call.token)
-        judge.check_merge(call.repo, caller, pull, asked.merge_method)
+    caller, rules_of = Caller(call.user, call.token), RuleEnforcement(call.service)
+    rules_of.check_merge(call.repo, caller, pull, asked.merge_method)
 
 
 _MERGE = r"/repos/{owner}/{repo}/pulls/{number:\d+}/merge"

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 from urllib.parse import quote
 
 import pygit2
@@ -38,7 +38,6 @@ from brat.forge.resources.wire import Refused, Site, fields, iso
 from brat.forge.rest.rest_call import Answer, Call, Route, found
 from brat.forge.rest.rest_repositories import BRANCH
 from brat.forge.service.announcements import ForgeContext, Renderer
-from brat.forge.storage.forge_state import Caller
 from brat.forge.storage.git_storage import Bare
 from brat.forge.storage.record_store import Store, Table
 from tests.world.github_forge.dull import dull
@@ -155,17 +154,6 @@ def repository(site: Site, repo: Repository, owner: User) -> Raw:
     return Raw(json.encode(_repository(site, repo, owner)))
 
 
-def full_repository(
-    site: Site, repo: Repository, owner: User, role: Role
-) -> dict[str, Any]:
-    return {
-        **dull("full-repository"),
-        **_repository(site, repo, owner),
-        "permissions": permissions(role),
-        **alike("allow_merge_commit allow_squash_merge allow_rebase_merge", value=True),
-    }
-
-
 def rollup(url: str, reactions: Iterable[Reaction]) -> dict[str, Any]:
     """How often each reaction was given."""
     given = Counter(reaction.content for reaction in reactions)
@@ -236,18 +224,6 @@ def commit(site: Site, repo: Repository, one: pygit2.Commit) -> dict[str, Any]:
     }
 
 
-class RefJudge(Protocol):
-    """Rules of repositories."""
-
-    def merge_state(self, repo: Repository, pull: Pull, /) -> str:
-        """Return `clean`, `behind` or `blocked`."""
-
-    def check_merge(
-        self, repo: Repository, caller: Caller, pull: Pull, method: MergeMethod, /
-    ) -> None:
-        """Raise `Refused` if a pull request may not be merged."""
-
-
 class FullRenderer(Renderer):
     """Shows records of one forge whole."""
 
@@ -255,8 +231,8 @@ class FullRenderer(Renderer):
         super().__init__(context)
         self.more_of_issue: Callable[[Issue], dict[str, Any]] = lambda _: {}
         """Gives what an issue shows beside the forge's own fields."""
-        self.judge: RefJudge | None = None
-        """What is held against merges; None: nothing."""
+        self.merge_state: Callable[[Repository, Pull], str] = lambda *_: "clean"
+        """Gives `clean`, or what the rules have against a merge."""
         self._known: dict[tuple[str, str], bool] = {}
 
     def mergeable(self, repo: Repository, pull: Pull) -> tuple[bool | None, str]:
@@ -271,7 +247,7 @@ class FullRenderer(Renderer):
             return False, "dirty"
         if pull.draft:
             return True, "draft"
-        return True, self.judge.merge_state(repo, pull) if self.judge else "clean"
+        return True, self.merge_state(repo, pull)
 
     def user(self, who: User) -> dict[str, Any]:
         return user(self._context.site, who)
@@ -492,7 +468,13 @@ async def get_user(call: Call) -> Answer:
 async def get_repository(call: Call) -> Answer:
     owner = call.service.renderer.owner(call.repo)
     role = call.service.forge.role(call.repo, call.user)
-    return Answer(full_repository(call.site, call.repo, owner, role))
+    face = {
+        **dull("full-repository"),
+        **_repository(call.site, call.repo, owner),
+        "permissions": permissions(role),
+        **alike("allow_merge_commit allow_squash_merge allow_rebase_merge", value=True),
+    }
+    return Answer(face)
 
 
 async def get_permission(call: Call) -> Answer:

@@ -4,6 +4,7 @@ https://docs.github.com/en/webhooks/webhook-events-and-payloads
 """
 
 import asyncio
+from contextlib import suppress
 from typing import Any, Final
 from uuid import uuid4
 
@@ -46,16 +47,13 @@ class Delivery(Record, frozen=True, kw_only=True):
     """What became of a payload for one hook."""
 
     hook: int
-    repo: int
     guid: str
     event: str
+    action: str | None
     created_at: str
-    action: str | None = None
-    installation: int | None = None
     pending: bool = True
-    status: str = "pending"
     status_code: int = 0
-    duration_s: float = 0.0
+    """0: there was no answer in time."""
 
 
 deliveries_in = per_store(lambda store: Table(store, Delivery, lambda r: r.hook))
@@ -127,26 +125,16 @@ class KeptWebhooks(WebhookSender):
         if kind == PRESSED:
             return
         for hook in self._store.hooks.of(repo.id):
-            self.send(hook, repo, kind, payload)
+            self.send(hook, kind, payload)
 
-    def send(
-        self,
-        hook: Hook,
-        repo: Repository,
-        kind: Kind,
-        payload: dict[str, Any],
-        *,
-        installation: int | None = None,
-    ) -> None:
+    def send(self, hook: Hook, kind: Kind, payload: dict[str, Any]) -> None:
         """Send a payload to a hook soon; only inside `Store.change`."""
         new = Delivery(
             id=self._store.next_id(),
             hook=hook.id,
-            repo=repo.id,
             guid=str(uuid4()),
             event=kind[0],
             action=kind[1],
-            installation=installation,
             created_at=self._context.forge.now(),
         )
         deliveries_in(self._store).put(new)
@@ -165,40 +153,13 @@ class KeptWebhooks(WebhookSender):
         delivery: Delivery,
         body: bytes,
     ) -> None:
-        started = asyncio.get_running_loop().time()
-        status, code = "OK", 0
-        try:
-            async with session.post(
-                hook.url, data=body, headers=_headers(hook, delivery, body)
-            ) as answer:
+        headers, code = delivery_headers(hook, delivery.event, delivery.guid, body), 0
+        with suppress(TimeoutError, aiohttp.ClientError):
+            async with session.post(hook.url, data=body, headers=headers) as answer:
                 code = answer.status
-                status = answer.reason or str(code)
-        except TimeoutError:
-            status = "timed out"
-        except aiohttp.ClientError:
-            status = "failed to connect to host"
-        took = asyncio.get_running_loop().time() - started
         with self._store.change():
-            deliveries_in(self._store).put(
-                replace(
-                    delivery,
-                    pending=False,
-                    status=status,
-                    status_code=code,
-                    duration_s=round(took, 3),
-                )
-            )
-
-
-def _headers(hook: Hook, delivery: Delivery, body: bytes) -> dict[str, str]:
-    return delivery_headers(hook, delivery.event, delivery.guid, body) | {
-        "User-Agent": "GitHub-Hookshot/brat",
-        "X-GitHub-Hook-ID": str(hook.id),
-        "X-GitHub-Hook-Installation-Target-Type": "repository"
-        if hook.repo == delivery.repo
-        else "integration",
-        "X-GitHub-Hook-Installation-Target-ID": str(hook.repo),
-    }
+            ended = replace(delivery, pending=False, status_code=code)
+            deliveries_in(self._store).put(ended)
 
 
 NO_COMMIT = "0" * 40
@@ -252,11 +213,8 @@ def shown_config(hook: Hook) -> dict[str, Any]:
 def delivery(one: Delivery) -> dict[str, Any]:
     return {
         **dull("hook-delivery-item"),
-        **fields(one, "id guid status status_code event action"),
+        **fields(one, "id guid status_code event action"),
         "delivered_at": one.created_at,
-        "duration": one.duration_s,
-        "installation_id": one.installation,
-        "repository_id": one.repo,
     }
 
 
