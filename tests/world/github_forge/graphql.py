@@ -91,6 +91,16 @@ class Root:
         await viewer.queues.enqueue(repo, pull, viewer.caller.user, head=head)
         return _DONE
 
+    async def dequeue_pull_request(self, asked: Asked) -> Asked:
+        viewer = self._viewer
+        repo, pull = viewer.pull_node(asked["id"])
+        viewer.need(repo, "write", "contents", "pull_requests")
+        entry = viewer.queues.entry(pull)
+        if entry is None:
+            raise Failed("UNPROCESSABLE", "Pull request is not in the queue")
+        await viewer.queues.dequeue(repo, entry, viewer.caller.user)
+        return _DONE
+
     def convert_pull_request_to_draft(self, asked: Asked) -> Asked:
         return self._turned(asked, "converted_to_draft")
 

@@ -138,13 +138,14 @@ class MergeGroups:
         repo: Repository,
         entry: QueueEntry,
         why: Removal,
+        user: User | None = None,
     ) -> None:
         pull = self._store.pulls.get(entry.pull)
         with self._store.change():
             self._drop(repo, entry)
             self._entries.remove(entry)
             if pull is not None:
-                actor = self.actor()
+                actor = user or self.actor()
                 note(self._service, pull, actor, REMOVED)
                 events = self._service.events
                 events.pull(repo, actor, "dequeued", pull, reason=why)
@@ -330,6 +331,12 @@ class MergeQueues:
                 self._service.events.pull(repo, user, "enqueued", pull)
         self._happened.set()
         return entry
+
+    async def dequeue(self, repo: Repository, entry: QueueEntry, user: User) -> None:
+        """Take a pull request out of its queue, as a person wants it."""
+        async with self._service.lock(repo):
+            self._groups.remove(repo, entry, "MANUAL", user)
+        self._happened.set()
 
     def _hear(self, _: Repository, __: User, ___: Kind, ____: dict[str, Any]) -> None:
         self._happened.set()

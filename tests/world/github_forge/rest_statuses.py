@@ -11,7 +11,7 @@ from brat.forge.rest.rest_call import Answer, Body, Call, Route
 from brat.forge.rest.rest_checks import commit_of
 from tests.world.github_forge import shapes
 from tests.world.github_forge.dull import dull
-from tests.world.github_forge.shapes import CommitStatus, node_id, said_in
+from tests.world.github_forge.shapes import CommitStatus, said_in
 
 
 class NewStatus(Body):
@@ -26,7 +26,6 @@ def _face(call: Call, one: CommitStatus) -> dict[str, Any]:
     return {
         **dull("status"),
         **fields(one, "id state description target_url context created_at"),
-        "node_id": node_id("StatusContext", one.id),
         "url": f"{call.site.repo(call.repo.full_name)}/statuses/{one.sha}",
         "updated_at": one.created_at,
         "creator": who,
@@ -34,19 +33,18 @@ def _face(call: Call, one: CommitStatus) -> dict[str, Any]:
 
 
 def _announce(call: Call, status: CommitStatus) -> None:
-    repo, bare, site = call.repo, call.bare, call.site
-    commit = bare.commit(status.sha)
+    commit = call.bare.commit(status.sha)
     if commit is None:
         return
     face = _face(call, status)
     kept = ("id", "state", "context", "description", "target_url", "avatar_url")
     body = {key: face[key] for key in (*kept, "created_at", "updated_at")} | {
         "sha": status.sha,
-        "name": repo.full_name,
-        "commit": shapes.commit(site, repo, commit),
+        "name": call.repo.full_name,
+        "commit": shapes.commit(commit),
         "branches": [],
     }
-    call.service.events.send(repo, call.user, ("status", None), body)
+    call.service.events.send(call.repo, call.user, ("status", None), body)
 
 
 async def create_status(call: Call) -> Answer:

@@ -15,7 +15,7 @@ from brat.forge.rest.rest_call import Body, Call
 from brat.forge.storage.record_store import Store, Table
 from tests.world.github_forge.dull import dull
 from tests.world.github_forge.per_store import per_store
-from tests.world.github_forge.shapes import Review, alike, dressed, node_id, rollup
+from tests.world.github_forge.shapes import Review, alike, dressed, rollup
 
 
 class LineComment(Record, frozen=True, kw_only=True):
@@ -96,7 +96,6 @@ def face_of(call: Call, one: LineComment, number: int) -> dict[str, Any]:
     return {
         **dull("pull-request-review-comment"),
         **fields(one, "id body path line created_at"),
-        "node_id": node_id("PullRequestReviewComment", one.id),
         "url": url,
         "html_url": page,
         "pull_request_review_id": one.review,
@@ -106,10 +105,6 @@ def face_of(call: Call, one: LineComment, number: int) -> dict[str, Any]:
         **alike("start_line original_start_line start_side"),
         "position": 1,
         "original_position": 1,
-        "subject_type": "line",
-        "diff_hunk": one.hunk,
-        **alike("commit_id original_commit_id", one.commit),
-        "updated_at": one.created_at,
         "reactions": rollup(url, ()),
         **more,
     }

@@ -97,8 +97,6 @@ def user(site: Site, who: User) -> dict[str, Any]:
         **dull("simple-user"),
         "login": who.login,
         "id": who.id,
-        "node_id": node_id("User", who.id),
-        "url": f"{site.api}/users/{quote(who.login)}",
         "html_url": f"{site.base}/{who.login.replace('[bot]', '')}",
         "type": who.kind,
         "gravatar_id": "",
@@ -132,17 +130,13 @@ def app(site: Site, slug: str) -> dict[str, Any]:
 
 
 def _repository(site: Site, repo: Repository, owner: User) -> dict[str, Any]:
-    api, page = site.repo(repo.full_name), site.page(repo.full_name)
     return {
         **dull("repository"),
         **fields(repo, "id name full_name private archived description default_branch"),
         **fields(repo, "pushed_at created_at updated_at"),
-        "url": api,
         "node_id": node_id("Repository", repo.id),
         "owner": user(site, owner),
-        "visibility": "private" if repo.private else "public",
-        "html_url": page,
-        "clone_url": f"{page}.git",
+        "html_url": site.page(repo.full_name),
         "has_discussions": False,
         "topics": (),
     }
@@ -161,16 +155,12 @@ def rollup(url: str, reactions: Iterable[Reaction]) -> dict[str, Any]:
     return {**dull("reaction-rollup"), **told}
 
 
-def workflow(site: Site, repo: Repository, path: str) -> dict[str, Any]:
-    number = workflow_id(path)
+def workflow(path: str) -> dict[str, Any]:
     return {
         **dull("workflow"),
-        "id": number,
-        "node_id": node_id("Workflow", number),
+        "id": workflow_id(path),
         "name": path.rpartition("/")[2].rpartition(".")[0],
         "path": path,
-        "url": f"{site.repo(repo.full_name)}/actions/workflows/{number}",
-        "html_url": site.page(repo.full_name, "blob", repo.default_branch, path),
     }
 
 
@@ -195,33 +185,20 @@ def _who(who: pygit2.Signature) -> dict[str, str]:
     return {"name": who.name, "email": who.email, "date": when(who)}
 
 
-def commit(site: Site, repo: Repository, one: pygit2.Commit) -> dict[str, Any]:
+def commit(one: pygit2.Commit) -> dict[str, Any]:
     """A commit of the repository; its people are not matched with accounts."""
-    api, page = site.repo(repo.full_name), site.page(repo.full_name, "commit", one.id)
     dull_one = dull("commit")
     said = {
         "author": _who(one.author),
         "committer": _who(one.committer),
         "message": one.message,
-        "tree": {"sha": str(one.tree_id), "url": f"{api}/git/trees/{one.tree_id}"},
         "verification": {
             "verified": False,
             "reason": "unsigned",
             **alike("signature payload verified_at"),
         },
     }
-    return {
-        **dull_one,
-        "sha": str(one.id),
-        "node_id": node_id("Commit", str(one.id)),
-        "url": f"{api}/commits/{one.id}",
-        "html_url": page,
-        "commit": dull_one["commit"] | said,
-        "parents": [
-            {"sha": str(sha), "url": f"{api}/commits/{sha}", "html_url": page}
-            for sha in one.parent_ids
-        ],
-    }
+    return {**dull_one, "sha": str(one.id), "commit": dull_one["commit"] | said}
 
 
 class FullRenderer(Renderer):
@@ -294,7 +271,6 @@ class FullRenderer(Renderer):
         return {
             **dull("label"),
             **super().label(repo, one),
-            "node_id": node_id("Label", one.id),
             "url": f"{labels}/{quote(one.name, safe='')}",
             **alike("archived_at archived_by"),
         }
@@ -314,8 +290,7 @@ class FullRenderer(Renderer):
         }
 
     def reaction(self, one: Reaction) -> dict[str, Any]:
-        more = {"node_id": node_id("Reaction", one.id), "created_at": one.created_at}
-        return super().reaction(one) | more
+        return {**dull("reaction"), **super().reaction(one)}
 
     # --- pull requests ------------------------------------------------------------
 
@@ -369,7 +344,6 @@ class FullRenderer(Renderer):
         return {
             **dull_one,
             **shape,
-            "node_id": node_id("CheckRun", one.id),
             "details_url": one.details_url or shape["html_url"],
             "output": dull_one["output"] | shape["output"],
             "check_suite": {"id": one.id},
@@ -383,12 +357,9 @@ class FullRenderer(Renderer):
             **dull("workflow-run"),
             **super().run(repo, one),
             "name": one.path.rpartition("/")[2].rpartition(".")[0],
-            "node_id": node_id("WorkflowRun", one.id),
             "check_suite_id": one.id,
             "check_suite_node_id": node_id("CheckSuite", one.id),
-            "run_number": one.number,
-            "workflow_id": workflow_id(one.path),
-            **alike("pull_requests referenced_workflows", ()),
+            "pull_requests": (),
             "previous_attempt_url": None,
             "run_started_at": one.started_at or one.created_at,
             **alike("actor triggering_actor", self.user(self.who(one.actor))),
@@ -397,23 +368,15 @@ class FullRenderer(Renderer):
         }
 
     def job(self, repo: Repository, one: Run, check: CheckRun | None) -> dict[str, Any]:
-        started = one.status != "queued"
         return {
             **dull("job"),
             **super().job(repo, one, check),
-            **fields(one, "head_sha created_at"),
             "run_attempt": 1,
-            "node_id": node_id("Job", one.id),
             "html_url": self._context.site.page(
                 repo.full_name, "actions", "runs", one.id
             ),
-            "head_branch": one.branch,
-            "started_at": one.started_at or one.created_at,
             "completed_at": one.updated_at if one.status == "completed" else None,
-            "labels": ["local"],
             "steps": (),
-            "runner_name": "local" if started else None,
-            "workflow_name": one.path.rpartition("/")[2].rpartition(".")[0],
         }
 
     def artifact(self, repo: Repository, one: Artifact, of: Run) -> dict[str, Any]:
@@ -422,13 +385,6 @@ class FullRenderer(Renderer):
             **dull("artifact"),
             **super().artifact(repo, one, of),
             "archive_download_url": f"{api}/zip",
-            "node_id": node_id("Artifact", one.id),
-            "workflow_run": {
-                "id": of.id,
-                **alike("repository_id head_repository_id", repo.id),
-                "head_branch": of.branch,
-                "head_sha": of.head_sha,
-            },
         }
 
 
@@ -489,7 +445,7 @@ async def get_branch(call: Call) -> Answer:
     one = call.bare.commit(tip) if tip else None
     if one is None:
         raise Refused(404, "Branch not found")
-    told = {"name": name, "commit": commit(call.site, call.repo, one)}
+    told = {"name": name, "commit": commit(one)}
     return Answer({**dull("branch-with-protection"), **told})
 
 

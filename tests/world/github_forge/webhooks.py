@@ -95,7 +95,7 @@ class FullEvents(Events):
         """A workflow run was requested, is in progress, or completed; so is its job."""
         body = {
             "workflow_run": self._renderer.run(repo, run),
-            "workflow": workflow(self._context.site, repo, run.path),
+            "workflow": workflow(run.path),
         }
         self.send(repo, actor, ("workflow_run", action), body)
         job = self._renderer.job(repo, run, None)

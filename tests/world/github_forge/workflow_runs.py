@@ -253,13 +253,13 @@ class EveryFile(SessionFiles):
 async def list_workflows(call: Call) -> Answer:
     return call.page(
         workflow_paths(call),
-        lambda path: views.workflow(call.site, call.repo, path),
+        views.workflow,
         wrap="workflows",
     )
 
 
 async def get_workflow(call: Call) -> Answer:
-    return Answer(views.workflow(call.site, call.repo, workflow_of(call)))
+    return Answer(views.workflow(workflow_of(call)))
 
 
 _ACTIONS = "/repos/{owner}/{repo}/actions"
