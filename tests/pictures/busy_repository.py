@@ -15,7 +15,6 @@ from bot.text.merge_texts import ci_is_red
 from convoy.events import Command
 from convoy.events.forge_actions import ActionDone
 from convoy.events.people_events import ApprovePlan
-from convoy.events.plan_events import ConvoyRequested
 from convoy.model import ids
 from convoy.model.records import Settings, Usage
 from convoy.model.state import State, Task
@@ -43,7 +42,7 @@ from tests.pictures.passkeys_plan import (
     spec,
 )
 from tests.world.local_log import set_head
-from tests.world.rules import ACTOR, Rules
+from tests.world.rules import ACTOR, Rules, requested
 
 BEGIN: Final = 1_783_933_200_000
 """A Monday in 2026, 9:00 UTC, unix ms."""
@@ -134,13 +133,11 @@ class Busy:
         self._name, self._tips[name] = name, commit(name)
         folder = "billing/" if name == BESIDE else ""
         specs = tuple(spec(number, folder) for number in range(1, tasks + 1))
-        request = ConvoyRequested(
+        request = requested(
             convoy=name,
             issue=int(name.rpartition("-")[2]),
             title=what,
             text=f"{what}.",
-            by="ann",
-            target="main",
             base=self._tip,
             settings=Settings(
                 engines=ENGINES, tasks=1000, max_sessions=64, approve="plan", attempts=2

@@ -189,7 +189,7 @@ class MergeGroups:
     def _build(self, repo: Repository, entry: QueueEntry, onto: str) -> None:
         pull = self._store.pulls.get(entry.pull)
         assert pull is not None
-        options = rest_pulls.MergeOptions()
+        options = rest_pulls.MergeAsked()
         there = replace(pull, base_sha=onto)
         try:
             made = rest_pulls.build(self._forge, repo, there, options, self.actor())

@@ -6,6 +6,7 @@ https://docs.github.com/rest/deployments/branch-policies
 
 from typing import Any, Final
 
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from brat.forge.resources.forge_records import Record
@@ -39,8 +40,8 @@ class Environment(Record, frozen=True, kw_only=True):
     repo: int
     name: str
     created_at: str
-    policy: tuple[bool, bool] | None = None
-    """Whether protected branches, and those of patterns, may use it; None: all."""
+    policy: BranchPolicy | None = None
+    """None: all branches may use it."""
     patterns: tuple[tuple[int, str, str], ...] = ()
 
 
@@ -59,11 +60,7 @@ async def list_environments(call: Call) -> Answer:
 
 
 async def put_environment(call: Call) -> Answer:
-    asked = call.body(Asked).deployment_branch_policy
-    rules = None
-    if asked is not None:
-        rules = (asked.protected_branches, asked.custom_branch_policies)
-    known = _named(call)
+    rules, known = call.body(Asked).deployment_branch_policy, _named(call)
     with call.store.change():
         one = known or Environment(
             id=call.store.next_id(),
@@ -71,8 +68,8 @@ async def put_environment(call: Call) -> Answer:
             name=call.word("environment_name"),
             created_at=call.service.forge.now(),
         )
-        _table(call).put(replace(one, policy=rules))
-    return Answer(_view(replace(one, policy=rules)))
+        one = _table(call).put(replace(one, policy=rules))
+    return Answer(_view(one))
 
 
 async def delete_environment(call: Call) -> Answer:
@@ -90,9 +87,7 @@ async def list_policies(call: Call) -> Answer:
 
 async def list_secrets(call: Call) -> Answer:
     kept = rest_secrets.stored(call, found(_named(call)).name)
-    made = call.service.forge.now()
-    dates = {"created_at": made, "updated_at": made}
-    return call.page(kept, lambda one: {"name": one.name, **dates}, wrap="secrets")
+    return rest_secrets.listed(call, {one.name: one.made_at for one in kept})
 
 
 async def public_key(call: Call) -> Answer:
@@ -119,10 +114,7 @@ def _pattern(one: tuple[int, str, str]) -> dict[str, Any]:
 
 
 def _view(one: Environment) -> dict[str, Any]:
-    policy = None
-    if one.policy is not None:
-        keys = ("protected_branches", "custom_branch_policies")
-        policy = dict(zip(keys, one.policy, strict=True))
+    policy = to_builtins(one.policy)
     known = fields(one, "id name created_at")
     return {**dull("environment"), **known, "deployment_branch_policy": policy}
 

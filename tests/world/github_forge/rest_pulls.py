@@ -9,7 +9,6 @@ https://docs.github.com/rest/pulls/pulls#update-a-pull-request
 https://docs.github.com/rest/pulls/pulls#merge-a-pull-request
 """
 
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import pygit2
@@ -270,17 +269,17 @@ CHANGE_ROUTES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class MergeOptions:
+class MergeAsked(Body):
     """How somebody wants a pull request to be merged."""
 
-    method: MergeMethod = "merge"
-    title: str | None = None
-    message: str | None = None
+    sha: str | None = None
+    merge_method: MergeMethod = "merge"
+    commit_title: str | None = None
+    commit_message: str | None = None
 
 
 def build(
-    forge: Forge, repo: Repository, pull: Pull, options: MergeOptions, actor: User
+    forge: Forge, repo: Repository, pull: Pull, asked: MergeAsked, actor: User
 ) -> str:
     """Make the commits that merge a pull request, and return the last one.
 
@@ -295,20 +294,20 @@ def build(
     if index.conflicts is not None:
         raise Refused(405, "Pull Request is not mergeable")
     tree = index.write_tree(bare.git)
-    title, message = _words(forge, repo, pull, options)
+    title, message = _words(forge, repo, pull, asked)
     text = f"{title}\n\n{message}".strip() + "\n"
     author, parents = by, [pull.base_sha, pull.head_sha]
-    if options.method == "squash":
+    if asked.merge_method == "squash":
         author = bare.git[pull.head_sha].peel(pygit2.Commit).author
         parents = [pull.base_sha]
     return str(bare.git.create_commit(None, author, by, text, tree, parents))
 
 
 def _words(
-    forge: Forge, repo: Repository, pull: Pull, options: MergeOptions
+    forge: Forge, repo: Repository, pull: Pull, asked: MergeAsked
 ) -> tuple[str, str]:
     issue = forge.issue_of(pull)
-    if options.method == "merge":
+    if asked.merge_method == "merge":
         source = f"{repo.owner}/{pull.head}"
         title = f"Merge pull request #{pull.number} from {source}"
         message = issue.title
@@ -317,16 +316,9 @@ def _words(
         own = between(forge.bare(repo), pull.base_sha, pull.head_sha)
         message = "\n\n".join(f"* {commit.message.strip()}" for commit in own)
     return (
-        title if options.title is None else options.title,
-        message if options.message is None else options.message,
+        title if asked.commit_title is None else asked.commit_title,
+        message if asked.commit_message is None else asked.commit_message,
     )
-
-
-class MergeAsked(Body):
-    sha: str | None = None
-    merge_method: MergeMethod = "merge"
-    commit_title: str | None = None
-    commit_message: str | None = None
 
 
 async def merge(call: Call) -> Answer:
@@ -335,10 +327,7 @@ async def merge(call: Call) -> Answer:
     async with call.service.lock(call.repo):
         pull = pull_of(call)
         _allowed(call, pull, asked)
-        options = MergeOptions(
-            asked.merge_method, asked.commit_title, asked.commit_message
-        )
-        made = build(call.service.forge, call.repo, pull, options, call.user)
+        made = build(call.service.forge, call.repo, pull, asked, call.user)
         move = Move(f"refs/heads/{pull.base}", pull.base_sha, made)
         call.bare.move(move.ref, made)
         with call.store.change():

@@ -63,8 +63,11 @@ def sound(path: Path) -> bool:
         return False
 
 
-class Uploads(WorkflowFiles):
-    """Lets the program that starts runs hand artifacts over."""
+class SessionFiles(WorkflowFiles):
+    """The files of sessions, whose inputs are limited as on GitHub.
+
+    The program that starts runs can hand artifacts over.
+    """
 
     def __init__(self, service: Service) -> None:
         super().__init__(service.forge)
@@ -81,6 +84,14 @@ class Uploads(WorkflowFiles):
             "ACTIONS_RUNTIME_TOKEN": self._secret(run),
             "ACTIONS_RESULTS_URL": self._service.site.base + "/",
         }
+
+    def inputs_of(self, path: str, asked: Mapping[str, Any]) -> dict[str, str]:
+        """Return the inputs of a dispatch as text; 422 if they are others."""
+        needed = TASK_INPUTS if path in {TASK_WORKFLOW, LIVE_WORKFLOW} else ()
+        inputs = named_inputs(asked, _KNOWN.get(path, ()), needed)
+        if sum(map(len, inputs.values())) > MOST_INPUT_CHARS:
+            raise Refused(422, f"inputs are too large (maximum {MOST_INPUT_CHARS})")
+        return inputs
 
     def _secret(self, run: Run) -> str:
         """Return the same for a run as long as the forge's folder is there."""
@@ -152,23 +163,6 @@ def permissions_of(run: Run) -> Permissions | None:
         return None
     is_work = run.inputs.get("session") or run.inputs.get("ci")
     return _TASK_MAY if is_work else _LOOP_MAY
-
-
-def some_inputs(path: str, asked: Mapping[str, Any]) -> dict[str, str]:
-    """Return the inputs that a workflow takes, as text; 422 if they are others."""
-    needed = TASK_INPUTS if path in {TASK_WORKFLOW, LIVE_WORKFLOW} else ()
-    inputs = named_inputs(asked, _KNOWN.get(path, ()), needed)
-    if sum(map(len, inputs.values())) > MOST_INPUT_CHARS:
-        raise Refused(422, f"inputs are too large (maximum {MOST_INPUT_CHARS})")
-    return inputs
-
-
-class SessionFiles(Uploads):
-    """The files of sessions, whose inputs are limited as on GitHub."""
-
-    def inputs_of(self, path: str, asked: Mapping[str, Any]) -> dict[str, str]:
-        """Return the inputs of a dispatch as text; 422 if they are others."""
-        return some_inputs(path, asked)
 
 
 class EveryFile(SessionFiles):
