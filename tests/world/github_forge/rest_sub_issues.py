@@ -13,6 +13,7 @@ from brat.forge.resources.wire import Refused, not_found
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, issue_of
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.record_store import Store, Table
+from tests.world.github_forge.dull import dull
 from tests.world.github_forge.per_store import per_store
 from tests.world.github_forge.shapes import dressed
 
@@ -46,28 +47,15 @@ def unlink(store: Store, gone: int, became: int | None) -> None:
 
 
 def summaries(service: Service) -> None:
-    """Let issues show how many sub-issues they have, and what blocks them."""
+    """Let issues show how many sub-issues they have, and how many block them."""
     store = service.forge.store
 
     def shown(issue: Issue) -> dict[str, Any]:
-        children = [store.issues.get(one.id) for one in _links(store).of(issue.id)]
-        done = sum(each is not None and each.state == "closed" for each in children)
-        by = [store.issues.get(one.by) for one in _dependencies(store).of(issue.id)]
-        behind = [one for one in _dependencies(store).all() if one.by == issue.id]
-        still = sum(each is not None and each.state == "open" for each in by)
-        total = len(children)
+        total, by = _links(store).of(issue.id), _dependencies(store).of(issue.id)
+        known, more = dull("sub-issues-summary"), dull("issue-dependencies-summary")
         return {
-            "sub_issues_summary": {
-                "total": total,
-                "completed": done,
-                "percent_completed": done * 100 // total if total else 0,
-            },
-            "issue_dependencies_summary": {
-                "blocked_by": still,
-                "blocking": len(behind) if issue.state == "open" else 0,
-                "total_blocked_by": len(by),
-                "total_blocking": len(behind),
-            },
+            "sub_issues_summary": {**known, "total": len(total)},
+            "issue_dependencies_summary": {**more, "total_blocked_by": len(by)},
         }
 
     dressed(service).more_of_issue = shown

@@ -15,7 +15,7 @@ from brat.forge.rest.rest_call import Body, Call
 from brat.forge.storage.record_store import Store, Table
 from tests.world.github_forge.dull import dull
 from tests.world.github_forge.per_store import per_store
-from tests.world.github_forge.shapes import Review, alike, dressed, rollup
+from tests.world.github_forge.shapes import Review, alike, dressed
 
 
 class LineComment(Record, frozen=True, kw_only=True):
@@ -105,7 +105,7 @@ def face_of(call: Call, one: LineComment, number: int) -> dict[str, Any]:
         **alike("start_line original_start_line start_side"),
         "position": 1,
         "original_position": 1,
-        "reactions": rollup(url, ()),
+        "reactions": dull("reaction-rollup"),
         **more,
     }
 

@@ -4,8 +4,7 @@ brat's own forge answers with those alone that brat reads.
 """
 
 from base64 import b64encode
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Final, Literal
@@ -148,13 +147,6 @@ def repository(site: Site, repo: Repository, owner: User) -> Raw:
     return Raw(json.encode(_repository(site, repo, owner)))
 
 
-def rollup(url: str, reactions: Iterable[Reaction]) -> dict[str, Any]:
-    """How often each reaction was given."""
-    given = Counter(reaction.content for reaction in reactions)
-    told = {"url": url, "total_count": given.total(), **given}
-    return {**dull("reaction-rollup"), **told}
-
-
 def workflow(path: str) -> dict[str, Any]:
     return {
         **dull("workflow"),
@@ -192,11 +184,7 @@ def commit(one: pygit2.Commit) -> dict[str, Any]:
         "author": _who(one.author),
         "committer": _who(one.committer),
         "message": one.message,
-        "verification": {
-            "verified": False,
-            "reason": "unsigned",
-            **alike("signature payload verified_at"),
-        },
+        "verification": dull("verification"),
     }
     return {**dull_one, "sha": str(one.id), "commit": dull_one["commit"] | said}
 
@@ -251,7 +239,7 @@ class FullRenderer(Renderer):
             "author_association": self.association(repo, self.who(one.author)),
             "assignee": next(iter(shape["assignees"]), None),
             "active_lock_reason": None,
-            "reactions": rollup(shape["url"], self._store.reactions.of(one.id)),
+            "reactions": dull("reaction-rollup"),
             **self.more_of_issue(one),
         }
 
@@ -263,7 +251,7 @@ class FullRenderer(Renderer):
             "node_id": node_id("IssueComment", one.id),
             "performed_via_github_app": None,
             "author_association": self.association(repo, self.who(one.author)),
-            "reactions": rollup(shape["url"], self._store.reactions.of(one.id)),
+            "reactions": dull("reaction-rollup"),
         }
 
     def label(self, repo: Repository, one: Label) -> dict[str, Any]:
