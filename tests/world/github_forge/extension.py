@@ -38,6 +38,7 @@ from tests.world.github_forge.workflow_runs import EveryFile, SessionFiles
 EXCHANGES: Final = "exchanges.jsonl"
 DEEDS: Final = (
     *shapes.ROUTES,
+    *rest_rules.PROTECTION_ROUTES,
     *rest_statuses.ROUTES,
     *workflow_runs.ROUTES,
     *rest_issues.ISSUE_ROUTES,
@@ -52,7 +53,6 @@ DEEDS: Final = (
 GUARDS: Final = (negotiated, moved_away, within_limits)
 ROUTES: Final = (
     *DEEDS,
-    *rest_rules.PROTECTION_ROUTES,
     *rest_rules.RULESET_ROUTES,
     *rest_commits.GIT_ROUTES,
     *rest_commits.ROUTES,
@@ -90,7 +90,7 @@ def rules(service: Service) -> Extension:
     rest_sub_issues.summaries(service)
     whole(service).merge_state = RuleEnforcement(service).merge_state
     return Extension(
-        routes=(*DEEDS, *rest_rules.PROTECTION_ROUTES, *rest_rules.RULESET_ROUTES),
+        routes=(*DEEDS, *rest_rules.RULESET_ROUTES),
         guards=GUARDS,
         receive=receive_pack,
     )

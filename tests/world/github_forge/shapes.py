@@ -33,9 +33,8 @@ from brat.forge.resources.forge_records import (
     app_number,
     workflow_id,
 )
-from brat.forge.resources.wire import Refused, Site, fields, iso
+from brat.forge.resources.wire import Site, fields, iso
 from brat.forge.rest.rest_call import Answer, Call, Route, found
-from brat.forge.rest.rest_repositories import BRANCH
 from brat.forge.service.announcements import ForgeContext, Renderer
 from brat.forge.storage.git_storage import Bare
 from brat.forge.storage.record_store import Store, Table
@@ -427,20 +426,9 @@ async def get_permission(call: Call) -> Answer:
     return Answer(collaborator(call.site, who, role))
 
 
-async def get_branch(call: Call) -> Answer:
-    name = call.word("branch")
-    tip = call.bare.tip(name)
-    one = call.bare.commit(tip) if tip else None
-    if one is None:
-        raise Refused(404, "Branch not found")
-    told = {"name": name, "commit": commit(one)}
-    return Answer({**dull("branch-with-protection"), **told})
-
-
 _REPO = "/repos/{owner}/{repo}"
 ROUTES: Final = (
     Route("GET", "/user", get_user),
     Route("GET", _REPO, get_repository),
     Route("GET", _REPO + "/collaborators/{username}/permission", get_permission),
-    Route("GET", BRANCH, get_branch),
 )
