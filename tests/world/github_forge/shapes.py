@@ -135,6 +135,7 @@ def _repository(site: Site, repo: Repository, owner: User) -> dict[str, Any]:
         "node_id": node_id("Repository", repo.id),
         "owner": user(site, owner),
         "html_url": site.page(repo.full_name),
+        "visibility": "private" if repo.private else "public",
         "has_discussions": False,
         "topics": (),
     }
@@ -183,7 +184,7 @@ def commit(one: pygit2.Commit) -> dict[str, Any]:
         "author": _who(one.author),
         "committer": _who(one.committer),
         "message": one.message,
-        "verification": dull("verification"),
+        "verification": {**dull("verification"), "reason": "unsigned"},
     }
     return {**dull_one, "sha": str(one.id), "commit": dull_one["commit"] | said}
 
