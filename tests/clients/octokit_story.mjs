@@ -76,7 +76,6 @@ async function merge({ pulls, repos, checks }) {
   const refused = await pulls.merge({ ...at, sha: "0".repeat(40) }).catch((error) => error.status);
   const { data: merged } = await pulls.merge({ ...at, sha });
   const { data: again } = await pulls.get(at);
-  const asked = await pulls.checkIfMerged(at);
   const side = await repos.getBranch({ ...repo, branch: "side" });
   const main = await repos.getBranch({ ...repo, branch: "main" });
   return {
@@ -84,7 +83,7 @@ async function merge({ pulls, repos, checks }) {
     checks: judged.data.check_runs.map((each) => [each.name, each.status, each.conclusion]),
     status: [status.data.state, ...statuses.data.map((each) => each.context)],
     refused,
-    merged: [merged.merged, again.merged, asked.status === 204],
+    merged: [merged.merged, again.merged],
     tip: side.data.commit.sha === merged.sha,
     untouched: main.data.commit.sha !== merged.sha,
   };

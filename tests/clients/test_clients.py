@@ -32,7 +32,7 @@ SEEN: Final = {
     "checks": [["lint", "completed", "success"]],
     "status": ["success", "deploy"],
     "refused": 409,
-    "merged": [True, True, True],
+    "merged": [True, True],
     "tip": True,
     "untouched": True,
     "started": True,

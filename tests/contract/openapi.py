@@ -23,13 +23,11 @@ DEEP = {"ref", "path", "branch", "basehead", "name"}
 """Parameters of a path that may hold slashes."""
 BY_ID = re.compile(r"^/repositories/\d+")
 """Where redirects lead: the same operations, with the repository's id."""
-OLDER = re.compile(r"(/repos/[^/]+/[^/]+)/statuses/(.+)")
-"""A second address of the same list, which the description names in words only."""
 FORMATS = {"email": lambda text: "@" in text}
 """Bots have addresses such as 1+name[bot]@host, which the RFCs do not know."""
 DEFINITIONS = "urn:github"
 LABELS = {"type": "array", "items": {"type": ["string", "object"]}}
-MORE_BODIES = {"issues/add-labels": LABELS, "issues/set-labels": LABELS}
+MORE_BODIES = {"issues/add-labels": LABELS}
 """What GitHub takes although its description does not say so."""
 
 QUERIES = {"created"}
@@ -115,7 +113,7 @@ class Contract:
         return found[0].path if found else None
 
     def _found(self, method: str, path: str) -> tuple[Operation, re.Match[str]] | None:
-        asked = described_path(method, BY_ID.sub("/repos/by/id", path))
+        asked = BY_ID.sub("/repos/by/id", path)
         for operation in self._operations:
             match = operation.pattern.fullmatch(asked)
             if match and operation.method == method:
@@ -198,10 +196,6 @@ class Contract:
         for error in validator.iter_errors(value):
             where = "/".join(map(str, error.instance_path))
             yield f"{what} {where}: {error.message[:300]}"
-
-
-def described_path(method: str, path: str) -> str:
-    return OLDER.sub(r"\1/commits/\2/statuses", path) if method == "GET" else path
 
 
 def pattern(path: str) -> re.Pattern[str]:

@@ -1,11 +1,12 @@
-"""Cut GitHub's OpenAPI description down to the operations that the forge serves.
+"""Cut GitHub's OpenAPI descriptions down to the operations that the forge serves.
 
     npm install --no-save @octokit/openapi@23.0.2
-    python -m tests.contract.prune_openapi \
-        node_modules/@octokit/openapi/generated/api.github.com.json
+    python -m tests.contract.prune_openapi node_modules/@octokit/openapi/generated
 
-It writes github-openapi.json beside this file, and names the routes of the forge that
-GitHub does not describe. Texts and examples are left out.
+It writes two files beside this one, and names the routes of the forge that GitHub does
+not describe. github-openapi.json is what github.com has, without texts and examples;
+github-releases.json names the operations and the keys of bodies that ghe.com and each
+release of Enterprise Server lack of it.
 """
 
 import json
@@ -14,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from brat.forge.http_server import ROUTES
-from tests.contract.openapi import described_path
 from tests.world.github_forge.endpoint_permissions import shape
 from tests.world.github_forge.extension import ROUTES as MORE_ROUTES
 
 TARGET = Path(__file__).with_name("github-openapi.json")
+RELEASES = TARGET.with_name("github-releases.json")
+NAMES = {"ghec": "ghe.com"}
 PROSE = {"description", "summary", "example", "examples", "externalDocs", "tags"}
 EITHER = ["Simple User", "Enterprise"]
 """An account is one of them; one list of GitHub's says that it is both."""
@@ -28,10 +30,7 @@ Json = Any
 
 def served() -> set[tuple[str, str]]:
     routes = (*ROUTES, *MORE_ROUTES)
-    return {
-        (route.method.lower(), shape(described_path(route.method, route.path)))
-        for route in routes
-    }
+    return {(route.method.lower(), shape(route.path)) for route in routes}
 
 
 def plain(node: Json, *, names: bool = False) -> Json:
@@ -96,10 +95,54 @@ def pruned(full: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def keys(components: Json, schema: Json) -> set[str]:
+    if "$ref" in schema:
+        _, _, kind, name = schema["$ref"].split("/")
+        return keys(components, components[kind][name])
+    parts = [one for how in ("allOf", "anyOf", "oneOf") for one in schema.get(how, ())]
+    return set(schema.get("properties", ())).union(
+        *(keys(components, one) for one in parts)
+    )
+
+
+def bodies(spec: Json) -> dict[str, set[str]]:
+    """Return the keys of the body of each operation that the forge serves."""
+    found, wanted = {}, served()
+    for path, item in spec["paths"].items():
+        for method, operation in item.items():
+            if (method, shape(path)) in wanted:
+                content = operation.get("requestBody", {}).get("content", {})
+                schema = content.get("application/json", {}).get("schema", {})
+                found[f"{method.upper()} {shape(path)}"] = keys(
+                    spec["components"], schema
+                )
+    return found
+
+
+def lacking(full: dict[str, set[str]], less: dict[str, set[str]]) -> Json:
+    return {
+        "operations": sorted(full.keys() - less.keys()),
+        "keys": {
+            operation: sorted(full[operation] - known)
+            for operation, known in sorted(less.items())
+            if full[operation] - known
+        },
+    }
+
+
 def main() -> int:
-    full = json.loads(Path(sys.argv[1]).read_text())
+    folder = Path(sys.argv[1])
+    full = json.loads((folder / "api.github.com.json").read_text())
     TARGET.write_text(json.dumps(pruned(full), separators=(",", ":")) + "\n")
-    sys.stdout.write(f"{TARGET.name}: {TARGET.stat().st_size // 1000} kB" + "\n")
+    others = sorted([*folder.glob("ghes-*.json"), folder / "ghec.json"])
+    told = {
+        NAMES.get(file.stem, file.stem): lacking(
+            bodies(full), bodies(json.loads(file.read_text()))
+        )
+        for file in others
+        if ".deref" not in file.name
+    }
+    RELEASES.write_text(json.dumps(told, indent=2) + "\n")
     return 0
 
 

@@ -17,11 +17,11 @@ REF: dict[str, Any] = {
     "object": {"type": "commit", "sha": "a" * 40, "url": "http://127.0.0.1/y"},
 }
 MADE = Exchange(
-    method="POST",
-    path="/repos/alice/app/git/refs",
+    method="PATCH",
+    path="/repos/alice/app/git/refs/heads/main",
     query={},
-    request={"ref": "refs/heads/main", "sha": "a" * 40},
-    status=201,
+    request={"sha": "a" * 40, "force": True},
+    status=200,
     response=REF,
 )
 
@@ -43,14 +43,14 @@ LONGEST = {
 
 @looped(
     ({}, ""),
-    ({"request": {"ref": "x"}}, '"sha" is a required property'),
-    ({"request": {"ref": "x", "sha": "y", "frce": True}}, "'frce' was unexpected"),
-    ({"request": {"ref": 7, "sha": "y"}}, '7 is not of type "string"'),
+    ({"request": {"force": True}}, '"sha" is a required property'),
+    ({"request": {"sha": "y", "frce": True}}, "'frce' was unexpected"),
+    ({"request": {"sha": 7}}, '7 is not of type "string"'),
     ({"request": None}, "null is not of type"),
     ({"response": {"ref": "x"}}, "is a required property"),
     ({"response": REF | {"url": "no address"}}, 'is not a "uri"'),
     ({"response": REF | {"node_id": None}}, "null is not of type"),
-    ({"status": 200}, "status 200 is not described"),
+    ({"status": 201}, "status 201 is not described"),
     ({"query": {"page": "1"}}, "query parameter page is unknown"),
     ({"path": "/repos/alice/app/teapots"}, "is not described by GitHub"),
     ({"status": 422, "response": REFUSED}, ""),

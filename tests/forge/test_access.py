@@ -58,7 +58,6 @@ async def test_a_token_for_one_repository_opens_no_other(here: Town) -> None:
 @looped(
     ("POST", "issues/{}/labels", "mallory"),
     ("POST", "pulls", "carol"),
-    ("POST", "git/refs", "carol"),
     ("POST", "check-runs", "carol"),
     ("POST", "actions/workflows/brat-task.yml/dispatches", "carol"),
     ("PATCH", "issues/{}", "mallory"),

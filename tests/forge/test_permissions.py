@@ -21,7 +21,6 @@ WORKFLOW = README.parent / "workflows/brat-jobs.yml"
 _REPO = "/repos/{owner}/{repo}"
 OLDER = {
     "contents=read": (
-        "GET /actions/artifacts/{artifact_id}",
         "GET /actions/artifacts/{artifact_id}/zip",
         "GET /actions/runs",
         "GET /actions/runs/{run_id}",
@@ -30,7 +29,6 @@ OLDER = {
         "GET /actions/workflows",
         "GET /actions/workflows/{workflow_id}",
         "GET /actions/workflows/{workflow_id}/runs",
-        "GET /check-runs/{check_run_id}",
         "GET /commits/{ref}/check-runs",
     ),
     "contents=write": (
@@ -47,10 +45,7 @@ OLDER = {
 """What the package says beside our rows: it is older than GitHub's page."""
 NEWER = {
     "contents=read": ("GET /pulls/{pull_number}",),
-    "contents=write,workflows=write": (
-        "POST /git/refs",
-        "PATCH /git/refs/{ref}",
-    ),
+    "contents=write,workflows=write": ("PATCH /git/refs/{ref}",),
 }
 """What our rows say beside the package, as GitHub's page does."""
 

@@ -181,14 +181,12 @@ async def test_the_address_of_an_artifact_is_signed_and_takes_no_token(
 
         sent = await here.client.get(where, headers=token)
         unsigned = await here.client.get(where.partition("?")[0])
-        one = await here.get(f"actions/artifacts/{artifact['id']}")
 
         assert (sent.status_code, unsigned.status_code) == (400, 403)
         for host in ("127.0.0.1", "localhost"):  # clients drop it at another host
             asked = URL(artifact["archive_download_url"]).copy_with(host=host)
             taken = await here.client.get(asked, headers=token, follow_redirects=True)
             assert taken.status_code == 200
-        assert one == artifact
         other = await here.get(f"actions/runs/{run}/artifacts?name=other")
         assert other["artifacts"] == []
 

@@ -4,19 +4,20 @@ Its log is what the rules write for this story; nothing in it depends on chance 
 the time of day. A small convoy that landed two days before comes first.
 """
 
+import heapq
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from bot.text.merge_texts import ci_is_red
 from convoy.events import Command
 from convoy.events.forge_actions import ActionDone
 from convoy.events.people_events import ApprovePlan
-from convoy.events.plan_events import ConvoyRequested
 from convoy.model import ids
 from convoy.model.records import Settings, Usage
-from convoy.model.state import Task
+from convoy.model.state import State, Task
 from convoy.rules.ending import AcceptWork, LoseSession, RefuseWork
 from convoy.rules.landing import (
     AttemptMerge,
@@ -28,6 +29,8 @@ from convoy.rules.landing import (
 from convoy.rules.people import RetryTask
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask
+from grite.remote import ensure_mirror
+from grite.wal import Log
 from tests.pictures.outside_the_log import TEST_OUTPUT
 from tests.pictures.passkeys_plan import (
     ENGINES,
@@ -38,8 +41,8 @@ from tests.pictures.passkeys_plan import (
     commit,
     spec,
 )
-from tests.pictures.timed_story import TimedStory
 from tests.world.local_log import set_head
+from tests.world.rules import ACTOR, Rules, requested
 
 BEGIN: Final = 1_783_933_200_000
 """A Monday in 2026, 9:00 UTC, unix ms."""
@@ -48,19 +51,54 @@ EARLIER: Final = "tidy-the-settings-31"
 NAME: Final = "sign-in-with-passkeys-42"
 BESIDE: Final = "export-invoices-as-csv-40"
 _CI_S: Final = 230
+C = TypeVar("C", bound=Command)
 
 
 @dataclass
-class Busy(TimedStory):
-    """The story of one convoy after another."""
+class Busy:
+    """The rules, the log that they write, and what is to happen when."""
 
+    path: Path
+    rules: Rules = field(default_factory=Rules)
+    head: str | None = None
     _name: str = ""
     """The convoy that is told of at this moment."""
     _tips: dict[str, str] = field(default_factory=dict)
+    _due: list[tuple[int, int, Callable[[], None]]] = field(default_factory=list)
+    _order: int = 0
+    _told: int = 0
+
+    def __post_init__(self) -> None:
+        ensure_mirror(self.path)
+        self.log = Log(self.path)
+
+    @property
+    def now(self) -> int:
+        """When the story is looked at, unix ms."""
+        return self.rules.now + 20_000
+
+    @property
+    def state(self) -> State:
+        return self.rules.state
 
     @property
     def _tip(self) -> str:
         return self._tips[self._name]
+
+    def do(self, at: int, *commands: Command) -> None:
+        """Carry commands out at a time, in one commit of the log."""
+        for one in commands:
+            self.rules.now = max(self.rules.now, at - 1_000)
+            self.rules.do(one)
+        events = self.rules.written[self._told :]
+        self._told = len(self.rules.written)
+        self.head = self.log.write(
+            events, parent=self.head, actor=ACTOR, at_ms=self.rules.now
+        )
+
+    def show(self) -> None:
+        """Let readers of the log find all that was told."""
+        set_head(self.log, str(self.head), self.log.head())
 
     def later(self, at: int, what: Callable[[], None]) -> None:
         """Let something happen to this convoy at a time (unix ms)."""
@@ -70,7 +108,15 @@ class Busy(TimedStory):
             self._name = name
             what()
 
-        super().later(at, happens)
+        self._order += 1
+        heapq.heappush(self._due, (at, self._order, happens))
+
+    def run(self, enough: Callable[[], bool]) -> None:
+        """Let happen what is due, until it is enough or nothing is left."""
+        while self._due and not enough():
+            at, _, what = heapq.heappop(self._due)
+            self.rules.now = max(self.rules.now, at)
+            what()
 
     def task(self, number: int) -> Task:
         found = self.state.convoys[self._name].task(number)
@@ -87,13 +133,11 @@ class Busy(TimedStory):
         self._name, self._tips[name] = name, commit(name)
         folder = "billing/" if name == BESIDE else ""
         specs = tuple(spec(number, folder) for number in range(1, tasks + 1))
-        request = ConvoyRequested(
+        request = requested(
             convoy=name,
-            issue=ids_issue(name),
+            issue=int(name.rpartition("-")[2]),
             title=what,
             text=f"{what}.",
-            by="ann",
-            target="main",
             base=self._tip,
             settings=Settings(
                 engines=ENGINES, tasks=1000, max_sessions=64, approve="plan", attempts=2
@@ -105,24 +149,23 @@ class Busy(TimedStory):
 
     # --- one task ---------------------------------------------------------------------
 
+    def of(self, kind: Callable[..., C], number: int, **more: Any) -> C:  # noqa: ANN401  as given
+        """Return a command about a task of this convoy; 0: the convoy itself."""
+        return kind(convoy=self._name, task=number, **more)
+
     def start(self, number: int) -> None:
-        task = self.task(number)
-        attempt, now = task.started + 1, self.rules.now
+        attempt, now = self.task(number).started + 1, self.rules.now
         session = ids.session_name(self._name, number, attempt)
-        self.do(
-            now,
-            StartTask(
-                convoy=self._name,
-                task=number,
-                base=self._tip,
-                session=commit(session)[:32],
-                nonce=f"nonce{number}-{attempt}",
-                now=now,
-            ),
-            ActionDone(
-                key=ids.dispatch_key(session), number=70_000 + 10 * number + attempt
-            ),
+        start = self.of(
+            StartTask,
+            number,
+            base=self._tip,
+            session=commit(session)[:32],
+            nonce=f"nonce{number}-{attempt}",
+            now=now,
         )
+        run = 70_000 + 10 * number + attempt
+        self.do(now, start, ActionDone(key=ids.dispatch_key(session), number=run))
         took_s = 210 + (number * 97 + attempt * 31) % 11 * 45
         self.later(now + took_s * 1000, lambda: self._end(number, attempt))
 
@@ -134,133 +177,77 @@ class Busy(TimedStory):
             output_tokens=5_200 + 90 * (number % 17),
             usd=round(0.21 + 0.013 * (number % 23), 2),
         )
-        ended: Command
+        of = partial(self.of, number=number, attempt=attempt, usage=usage)
         if number == LOST and attempt == 1:
             why = "the session ended without a result: its machine or its witness died"
-            ended = LoseSession(
-                convoy=name,
-                task=number,
-                attempt=attempt,
-                cause="lost",
-                why=why,
-                usage=usage,
-            )
+            self.do(now, of(LoseSession, cause="lost", why=why))
         elif number == REFUSED and name != BESIDE:
             why = "its acceptance command failed: pytest -q tests/test_limits.py"
-            ended = RefuseWork(
-                convoy=name,
-                task=number,
-                attempt=attempt,
-                cause="refused",
-                why=f"{why}\n\n{TEST_OUTPUT}",
-                usage=usage,
-            )
+            why = f"{why}\n\n{TEST_OUTPUT}"
+            self.do(now, of(RefuseWork, cause="refused", why=why))
         else:
             files = (f"src/auth/part_{number}.py", f"tests/test_part_{number}.py")
-            ended = AcceptWork(
-                convoy=name,
-                task=number,
-                attempt=attempt,
-                commit=commit(name, number, attempt),
-                base=self._tip,
-                files=files,
-                usage=usage,
-            )
+            made = commit(name, number, attempt)
+            ended = of(AcceptWork, commit=made, base=self._tip, files=files)
             first = self.task(number).pull is None
             key = ids.pull_key(name, number)
             pull = (ActionDone(key=key, number=200 + number),) if first else ()
             self.do(now, ended, *pull)
             self._offer(number)
             return
-        self.do(now, ended)
         if self.task(number).state == "blocked" and attempt == 3:
-            self.later(
-                now + 400_000,
-                lambda: self.do(
-                    self.rules.now, RetryTask(convoy=name, task=number, by="bo")
-                ),
-            )
+            retry = self.of(RetryTask, number, by="bo")
+            self.later(now + 400_000, lambda: self.do(self.rules.now, retry))
 
     def _offer(self, number: int) -> None:
         work, now = self.task(number).work, self.rules.now
         assert work is not None
-        ahead = [
-            task.candidate.commit
-            for task in self.state.convoys[self._name].tasks
-            if task.candidate is not None
-        ]
-        self.do(
-            now,
-            AttemptMerge(
-                convoy=self._name,
-                task=number,
-                candidate=commit("candidate", self._name, number, work.commit, now),
-                base=self._last_candidate() if ahead else self._tip,
-                work=work.commit,
-            ),
+        offer = self.of(
+            AttemptMerge,
+            number,
+            candidate=commit("candidate", self._name, number, work.commit, now),
+            base=self._last_candidate(),
+            work=work.commit,
         )
+        self.do(now, offer)
         self.later(now + _CI_S * 1000, lambda: self._judged(number))
 
     def _last_candidate(self) -> str:
-        """Return the candidate that was built last."""
+        """Return the candidate that was built last; the tip if there is none."""
         found = [
             task.candidate
             for task in self.state.convoys[self._name].tasks
             if task.candidate is not None
         ]
-        return max(found, key=lambda one: one.at).commit
+        return max(found, key=lambda one: one.at).commit if found else self._tip
 
     def _judged(self, number: int) -> None:
-        task, now, name = self.task(number), self.rules.now, self._name
+        task, now = self.task(number), self.rules.now
         if task.candidate is None:
             return
         found = task.candidate.commit
-        if number == FLAKY and task.doubted is None:
-            doubt = DoubtMerge(
-                convoy=name,
-                task=number,
-                candidate=found,
-                is_red=True,
-                checks=("tests (3.12)",),
-                why=TEST_OUTPUT,
-            )
-            self.do(now, doubt)
-            self._offer(number)
-            return
-        if number == RED and name != BESIDE:
-            red = FailMerge(
-                convoy=name,
-                task=number,
-                candidate=found,
-                cause="red",
-                why=ci_is_red(found, TEST_OUTPUT),
-            )
-            self.do(now, red)
-            return
+        of = partial(self.of, number=number, candidate=found)
         checks = ("lint", "tests (3.11)", "tests (3.12)")
-        if number == FLAKY:
-            self.do(
-                now,
-                ClearMerge(convoy=name, task=number, candidate=found, judged=checks),
-            )
-        self.do(
-            now, LandMerge(convoy=name, task=number, candidate=found, judged=checks)
-        )
-        self._tips[name] = found
+        if number == FLAKY and task.doubted is None:
+            doubted = ("tests (3.12)",)
+            self.do(now, of(DoubtMerge, is_red=True, checks=doubted, why=TEST_OUTPUT))
+            self._offer(number)
+        elif number == RED and self._name != BESIDE:
+            self.do(now, of(FailMerge, cause="red", why=ci_is_red(found, TEST_OUTPUT)))
+        else:
+            if number == FLAKY:
+                self.do(now, of(ClearMerge, judged=checks))
+            self.do(now, of(LandMerge, judged=checks))
+            self._tips[self._name] = found
 
     def land(self) -> None:
         """Land the whole convoy, whose tasks are merged."""
-        name, tip = self._name, self._tip
-        convoy = self.state.convoys[name]
-        offered = AttemptMerge(
-            convoy=name, task=0, candidate=tip, base=convoy.base, work=tip
-        )
-        landed = LandMerge(
-            convoy=name, task=0, candidate=tip, judged=("lint", "tests (3.12)")
-        )
-        self.forget()
-        self.do(self.rules.now + 60_000, offered)
-        self.do(self.rules.now + 200_000, landed)
+        tip, base = self._tip, self.state.convoys[self._name].base
+        of = partial(self.of, number=0, candidate=tip)
+        self._due.clear()
+        self.do(self.rules.now + 60_000, of(AttemptMerge, base=base, work=tip))
+        judged = ("lint", "tests (3.12)")
+        self.do(self.rules.now + 200_000, of(LandMerge, judged=judged))
 
     def work(self, agents: int, enough: Callable[[], bool]) -> None:
         """Let agents work on what is ready until it is enough."""
@@ -285,28 +272,13 @@ class Busy(TimedStory):
         self.run(enough)
 
 
-def ids_issue(name: str) -> int:
-    """Return the issue of a convoy by its name."""
-    return int(name.rpartition("-")[2])
-
-
-def idle_repository(path: Path) -> Busy:
-    """Return a repository in which nothing has been asked for."""
-    return Busy(path)
-
-
 def finished_repository(path: Path) -> Busy:
     """Tell of one small convoy, which landed."""
-    told = _finished(path)
-    set_head(told.log, str(told.head), None)
-    return told
-
-
-def _finished(path: Path) -> Busy:
     told = Busy(path)
     told.ask(BEGIN - 2 * DAY_MS, EARLIER, 3, "Tidy the settings")
     told.work(3, lambda: told.state.convoys[EARLIER].settled)
     told.land()
+    told.show()
     return told
 
 
@@ -319,7 +291,7 @@ def busy_repository(path: Path, tasks: int, others: int = 0, merged: int = 0) ->
         others: how many tasks a second convoy has, which goes on too; 0: there is none.
         merged: how many tasks of the newest convoy are merged; 0: as said above.
     """
-    told = _finished(path)
+    told = finished_repository(path)
     if others:
         told.ask(BEGIN - 400_000, BESIDE, others, "Export invoices as CSV")
         told.work(2, lambda: told.merged >= 1)
@@ -338,5 +310,5 @@ def busy_repository(path: Path, tasks: int, others: int = 0, merged: int = 0) ->
         return done >= wanted and stopped and judged > min(2, tasks // 15)
 
     told.work(min(50, max(3, tasks // 5)), enough)
-    set_head(told.log, str(told.head), None)
+    told.show()
     return told

@@ -44,7 +44,6 @@ from tests.pictures.busy_repository import (
     Busy,
     busy_repository,
     finished_repository,
-    idle_repository,
 )
 from tests.pictures.passkeys_plan import RED
 from tests.world import browser as browsers
@@ -61,7 +60,7 @@ LIVE: Final = "() => typeof live === 'undefined' || live.then(() => true)"
 """From then on changes have their colours."""
 STORIES: Final[dict[str, Callable[[Path], Busy]]] = {
     "busy": partial(busy_repository, tasks=20, others=20),
-    "idle": idle_repository,
+    "idle": Busy,
     "finished": finished_repository,
     "crowded": partial(busy_repository, tasks=500),
 }

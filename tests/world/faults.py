@@ -15,6 +15,7 @@ from typing import Final
 import httpx
 from aiohttp import web
 
+from bot.door.listening import listening
 from tests.world.patience import patient
 
 IN_A_ROW: Final = 2
@@ -160,10 +161,5 @@ async def bad_day(target: str, day: BadDay) -> AsyncIterator[str]:
     async with httpx.AsyncClient(trust_env=False, timeout=patient(60)) as client:
         app = web.Application(client_max_size=200_000_000)
         app.router.add_route("*", "/{any:.*}", _Proxy(target, day, client).pass_on)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
-        await runner.setup()
-        try:
-            await web.TCPSite(runner, "127.0.0.1", 0).start()
-            yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-        finally:
-            await runner.cleanup()
+        async with listening(app, "127.0.0.1", 0) as port:
+            yield f"http://127.0.0.1:{port}"

@@ -10,8 +10,6 @@ from tests.world.github_forge.rules.rest_rules import NewRuleset
 from tests.world.github_forge.rules.rule_bindings import rules_in
 from tests.world.github_forge.rules.rule_resources import Protection, Ruleset
 
-MAIN = "~DEFAULT_BRANCH"
-
 
 def checks(*contexts: str, app: int | None = None, strict: bool = False) -> Json:
     """Return the rule that asks for green checks, of one App if it is named."""
@@ -50,9 +48,9 @@ def merge_queue() -> Json:
     return {"type": "merge_queue", "parameters": asked}
 
 
-def ruleset(*rules: Json, on: tuple[str, ...] = (MAIN,), **more: Json) -> Json:
-    body = {"name": f"rules of {', '.join(on)}", "enforcement": "active"}
-    names = {"ref_name": {"include": list(on), "exclude": []}}
+def ruleset(*rules: Json, **more: Json) -> Json:
+    body = {"name": "rules of main", "enforcement": "active"}
+    names = {"ref_name": {"include": ["~DEFAULT_BRANCH"], "exclude": []}}
     return body | {"rules": list(rules), "conditions": names} | more
 
 

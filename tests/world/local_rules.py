@@ -1,14 +1,11 @@
-"""The forge of a terminal's repository: its rules, set while it is served or not."""
+"""The forge of a terminal's repository, asked while it is served."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 
-from brat.forge import Forge
 from brat.repository import registration
-from brat.repository.registration import FORGE_FOLDER, Registration
+from brat.repository.registration import Registration
 from tests.world.forge import DEADLINE_S, Json
 from tests.world.terminal import Terminal
 
@@ -21,13 +18,6 @@ def registered(terminal: Terminal) -> Registration:
 def bare_of(terminal: Terminal) -> Path:
     """Return the forge's bare repository, for hooks of git's."""
     return registration.bare_path(_folder(terminal), registered(terminal))
-
-
-@contextmanager
-def at_rest(terminal: Terminal) -> Iterator[Forge]:
-    """Open the forge while nothing serves it."""
-    with Forge(_folder(terminal) / FORGE_FOLDER) as forge:
-        yield forge
 
 
 def ask(terminal: Terminal, method: str, path: str, body: Json = None) -> Json:

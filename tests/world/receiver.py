@@ -9,6 +9,7 @@ from typing import Any
 
 from aiohttp import web
 
+from bot.door.listening import listening
 from tests.world.patience import patient
 
 DEADLINE_S = patient(10)
@@ -68,11 +69,6 @@ async def receiving() -> AsyncIterator[Receiver]:
     receiver = Receiver()
     app = web.Application()
     app.router.add_route("*", "/hook{below:.*}", receiver.take)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        receiver.url = f"http://127.0.0.1:{runner.addresses[0][1]}/hook"
+    async with listening(app, "127.0.0.1", 0) as port:
+        receiver.url = f"http://127.0.0.1:{port}/hook"
         yield receiver
-    finally:
-        await runner.cleanup()

@@ -90,9 +90,7 @@ def swept(folder: Path) -> list[str]:
         for name in files:
             if name.endswith(".log"):
                 logs.append(here / name)
-            elif name.endswith(".pem") or name in (
-                given_secrets.KEY_FILES | given_secrets.TOLD_FILES
-            ):
+            elif given_secrets.tells(name):
                 given_secrets.given_by(
                     name, _read(here / name).decode(errors="replace")
                 )

@@ -15,7 +15,7 @@ from bot.serving import bot_service
 from brat.forge import Forge
 from tests.bot.hosted import SECRET, settings
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until
-from tests.world.github_forge.webhooks import kept_in
+from tests.world.github_forge.webhooks import deliveries_in
 from tests.world.receiver import Delivery, Receiver, receiving
 
 LIST = "- [ ] one\n- [ ] two\n- [ ] three\n"
@@ -70,7 +70,7 @@ class Story:
 
     async def hand_over(self, way: Callable[[Post], Post]) -> None:
         """Bring what the forge sent since the last time to the door, in some way."""
-        sent = kept_in(self.here.forge.store).deliveries
+        sent = deliveries_in(self.here.forge.store)
         await until(lambda: not any(one.pending for one in sent.all()))
         post = self._receiver.came[self._handed :]
         self._handed = len(self._receiver.came)

@@ -264,7 +264,7 @@ async def test_one_that_was_edited_before_it_was_read_is_asked_for_again(
 
 async def assigned(town: Town, issue: int, *, by: str = "alice") -> None:
     body = {"assignees": ["brat[bot]"]}
-    await town.post(f"issues/{issue}/assignees", body, by=by)
+    await town.ask("PATCH", f"issues/{issue}", body, by=by)
 
 
 def configured(town: Town, watch: Loop, text: str) -> None:

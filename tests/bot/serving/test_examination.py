@@ -14,7 +14,7 @@ from grite.errors import BratError
 from tests.bot.serving.hosted_town import helper, hosting
 from tests.world.app_key import pair
 from tests.world.forge import Town, until
-from tests.world.github_forge.webhooks import kept_in
+from tests.world.github_forge.webhooks import deliveries_in
 from tests.world.receiver import receiving
 
 pytestmark = pytest.mark.layer("landing")
@@ -92,7 +92,7 @@ async def test_deliveries_that_fail_are_explained(here: Town) -> None:
         hosting = app(here, hook=receiver.url)
         await here.issue()
 
-        sent = kept_in(here.forge.store).deliveries
+        sent = deliveries_in(here.forge.store)
         await until(lambda: sent.all() and not any(each.pending for each in sent.all()))
 
     found = about(await looked(hosting), "deliveries")

@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
 from typing import Any, Final
-from weakref import WeakKeyDictionary
 
 import jwt
-from msgspec import json
 from msgspec.structs import replace
 
 from brat.forge.resources.forge_records import (
@@ -32,7 +30,8 @@ from brat.forge.service.announcements import Kind
 from brat.forge.storage.forge_state import Caller, Forge, digest
 from brat.forge.storage.record_store import Store, Table
 from grite.errors import BratError
-from tests.contract.openapi import SPEC
+from tests.world.github_forge.dull import schemas
+from tests.world.github_forge.per_store import per_store
 from tests.world.github_forge.shapes import node_id
 from tests.world.github_forge.webhooks import PRESSED, KeptWebhooks
 from tests.world.given_secrets import given
@@ -72,12 +71,9 @@ class Installation(Record, frozen=True, kw_only=True):
 EVENT_NEEDS: Final = {
     "check_run": "checks",
     "check_suite": "checks",
-    "create": "contents",
-    "delete": "contents",
     "issue_comment": "issues",
     "issue_dependencies": "issues",
     "issues": "issues",
-    "merge_group": "merge_queues",
     "pull_request": "pull_requests",
     "pull_request_review": "pull_requests",
     "pull_request_review_comment": "pull_requests",
@@ -94,8 +90,7 @@ EVENT_NEEDS: Final = {
 @cache
 def _levels() -> dict[str, list[str]]:
     """Return the levels of each permission that GitHub has."""
-    schemas = json.decode(SPEC.read_bytes())["components"]["schemas"]
-    own = schemas["app-permissions"]["properties"]
+    own = schemas()["app-permissions"]["properties"]
     unlisted = {name: ["read", "write"] for name in EVENT_NEEDS.values()}
     return unlisted | {name: one["enum"] for name, one in own.items()}
 
@@ -158,16 +153,14 @@ class _Tables:
         self.installations = Table(store, Installation, lambda r: r.app)
 
 
-_TABLES: Final = WeakKeyDictionary[Store, _Tables]()
+_tables = per_store(_Tables)
 
 
 class Apps:
     def __init__(self, forge: Forge) -> None:
         self._forge = forge
         self._store = forge.store
-        if forge.store not in _TABLES:
-            _TABLES[forge.store] = _Tables(forge.store)
-        tables = _TABLES[forge.store]
+        tables = _tables(forge.store)
         self.known, self.installations = tables.apps, tables.installations
         forge.app_ids.update({app.bot: app.id for app in self.known.all()})
 
@@ -301,7 +294,7 @@ class Apps:
         for one in self.installations.all():
             if repo.id not in one.repos or one.suspended_at is not None:
                 continue
-            if kind in PRESSED and not self._made(one.app, payload["check_run"]):
+            if kind == PRESSED and not self._made(one.app, payload["check_run"]):
                 continue
             app = self.known.get(one.app)
             asked = app is not None and {kind[0], "*"} & {*app.events}
@@ -309,7 +302,7 @@ class Apps:
                 named = {"id": one.id, "node_id": node_id("Installation", one.id)}
                 told = {**payload, "installation": named}
                 for hook in self._store.hooks.of(one.app):
-                    webhooks.send(hook, repo, kind, told, installation=one.id)
+                    webhooks.send(hook, kind, told)
 
     def _made(self, app: int, check: Mapping[str, Any]) -> bool:
         return app in {each.id for each in self.known.of(check["app"]["slug"])}

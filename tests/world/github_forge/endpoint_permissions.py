@@ -44,7 +44,6 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
         "GET /actions/runs/{run_id}",
         "GET /actions/runs/{run_id}/jobs",
         "GET /actions/runs/{run_id}/artifacts",
-        "GET /actions/artifacts/{artifact_id}",
         "GET /environments",
         "GET /environments/{environment_name}/deployment-branch-policies",
         "GET /actions/artifacts/{artifact_id}/{archive_format}",
@@ -54,14 +53,10 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
         "POST /actions/runs/{run_id}/cancel",
         "POST /actions/runs/{run_id}/force-cancel",
     ),
-    "checks=read": (
-        "GET /check-runs/{check_run_id}",
-        "GET /commits/{ref}/check-runs",
-    ),
+    "checks=read": ("GET /commits/{ref}/check-runs",),
     "checks=write": (
         "POST /check-runs",
         "PATCH /check-runs/{check_run_id}",
-        "POST /check-runs/{check_run_id}/rerequest",
     ),
     "statuses=read": (
         "GET /commits/{ref}/status",
@@ -77,10 +72,7 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
         "DELETE /git/refs/{ref}",
         "PUT /pulls/{pull_number}/merge",
     ),
-    "contents=write; contents=write,workflows=write": (
-        "POST /git/refs",
-        "PATCH /git/refs/{ref}",
-    ),
+    "contents=write; contents=write,workflows=write": ("PATCH /git/refs/{ref}",),
     "issues=read": (
         "GET /issues",
         "GET /issues/{issue_number}",
@@ -91,7 +83,6 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "issues=write": (
         "POST /issues",
         "POST /issues/{issue_number}/dependencies/blocked_by",
-        "DELETE /issues/{issue_number}/dependencies/blocked_by/{issue_id}",
         "POST /issues/{issue_number}/sub_issues",
         "DELETE /issues/{issue_number}/sub_issue",
         "POST /issues/comments/{comment_id}/reactions",
@@ -108,8 +99,6 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
         "PATCH /issues/comments/{comment_id}",
         "DELETE /issues/comments/{comment_id}",
         "PATCH /issues/{issue_number}",
-        "POST /issues/{issue_number}/assignees",
-        "DELETE /issues/{issue_number}/assignees",
         "POST /issues/{issue_number}/comments",
         "POST /issues/{issue_number}/labels",
         "DELETE /issues/{issue_number}/labels/{name}",
@@ -119,7 +108,6 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "pull_requests=read; contents=read": ("GET /pulls/{pull_number}",),
     "pull_requests=read": (
         "GET /pulls",
-        "GET /pulls/{pull_number}/merge",
         "GET /pulls/{pull_number}/reviews",
     ),
     "pull_requests=write": (
@@ -129,8 +117,6 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
         "POST /pulls/{pull_number}/comments/{comment_id}/replies",
         "PUT /pulls/{pull_number}/reviews/{review_id}/dismissals",
     ),
-    "repository_hooks=read": ("GET /hooks/{hook_id}/deliveries",),
-    "repository_hooks=write": ("PATCH /hooks/{hook_id}/config",),
     "secrets=read": (
         "GET /actions/secrets",
         "GET /actions/organization-secrets",

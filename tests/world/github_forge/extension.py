@@ -18,9 +18,7 @@ from tests.world.github_forge import (
     rest_statuses,
     rest_sub_issues,
     shapes,
-    text_rules,
     web_pages,
-    webhooks,
     workflow_runs,
 )
 from tests.world.github_forge.apps import Apps
@@ -30,7 +28,7 @@ from tests.world.github_forge.issue_removal import moved_away
 from tests.world.github_forge.profiles import Budget, chosen, free_of_charge
 from tests.world.github_forge.rest_apps import TokenPermissions
 from tests.world.github_forge.rules import rest_rules
-from tests.world.github_forge.rules.receive_pack import receive_pack, sweep
+from tests.world.github_forge.rules.receive_pack import receive_pack
 from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
 from tests.world.github_forge.text_rules import negotiated, within_limits
 from tests.world.github_forge.web_pages import CheckPages, Manifests, OAuth
@@ -40,7 +38,7 @@ from tests.world.github_forge.workflow_runs import EveryFile, SessionFiles
 EXCHANGES: Final = "exchanges.jsonl"
 DEEDS: Final = (
     *shapes.ROUTES,
-    *webhooks.ROUTES,
+    *rest_rules.PROTECTION_ROUTES,
     *rest_statuses.ROUTES,
     *workflow_runs.ROUTES,
     *rest_issues.ISSUE_ROUTES,
@@ -55,11 +53,9 @@ DEEDS: Final = (
 GUARDS: Final = (negotiated, moved_away, within_limits)
 ROUTES: Final = (
     *DEEDS,
-    *rest_rules.PROTECTION_ROUTES,
     *rest_rules.RULESET_ROUTES,
     *rest_commits.GIT_ROUTES,
     *rest_commits.ROUTES,
-    *webhooks.DELIVERY_ROUTES,
     *rest_secrets.ROUTES,
     *rest_secrets.SEALED_ROUTES,
     *rest_secrets.VARIABLE_ROUTES,
@@ -91,11 +87,10 @@ def people(service: Service) -> Extension:
 
 def rules(service: Service) -> Extension:
     """Hold a served forge to rules, and give it nothing else of GitHub."""
-    sweep(service.forge)
     rest_sub_issues.summaries(service)
-    whole(service).judge = RuleEnforcement(service)
+    whole(service).merge_state = RuleEnforcement(service).merge_state
     return Extension(
-        routes=(*DEEDS, *rest_rules.PROTECTION_ROUTES, *rest_rules.RULESET_ROUTES),
+        routes=(*DEEDS, *rest_rules.RULESET_ROUTES),
         guards=GUARDS,
         receive=receive_pack,
     )
@@ -119,7 +114,6 @@ def github(service: Service) -> Extension:
         EveryFile(service) if service.starter.how.executor else SessionFiles(service)
     )
     service.starter.files = files
-    service.fault_words = text_rules.words
     if isinstance(files, EveryFile):
         service.events.heard_by.append(files.hear)
     return replace(

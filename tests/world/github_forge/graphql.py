@@ -26,16 +26,13 @@ from msgspec.structs import replace
 from brat.forge.resources.wire import Refused
 from brat.forge.rest.rest_call import authenticate
 from brat.forge.service.running_forge import Service
+from tests.world.github_forge import graphql_nodes
 from tests.world.github_forge.graphql_git import (
     Failed,
     TextEdits,
     Viewer,
 )
-from tests.world.github_forge.graphql_nodes import (
-    RepositoryNode,
-    TextNode,
-    ThreadNode,
-)
+from tests.world.github_forge.graphql_nodes import Node
 from tests.world.github_forge.issue_removal import delete_issue, transfer_issue
 from tests.world.github_forge.merge_queues import MergeQueues
 from tests.world.github_forge.review_comments import resolve, threads_of
@@ -52,17 +49,19 @@ class Root:
 
     # --- queries ------------------------------------------------------------------
 
-    def repository(self, owner: str, name: str) -> RepositoryNode:
+    def repository(self, owner: str, name: str) -> Node:
         """Return a repository by its name."""
         found = self._viewer.repository(f"{owner}/{name}")
-        return RepositoryNode(self._viewer, found)
+        return graphql_nodes.repository(self._viewer, found)
 
-    def node(self, node: str) -> TextNode:
+    def node(self, node: str) -> Node:
         """Return the comment or review that has a global id."""
+        viewer = self._viewer
         try:
-            return _comment(self._viewer, node)
+            number, kind = viewer.comment_node(node).id, "IssueComment"
         except Failed:
-            return _review(self._viewer, node)
+            number, kind = viewer.review_node(node).id, "PullRequestReview"
+        return graphql_nodes.text(viewer, number, kind, node)
 
     # --- mutations ----------------------------------------------------------------
 
@@ -126,21 +125,12 @@ class Root:
         store = viewer.service.forge.store
         for pull in store.pulls.all():
             for said in threads_of(store, pull):
-                node = ThreadNode(viewer, said)
-                if node.id == asked["thread_id"]:
+                if graphql_nodes.thread_id(said) == asked["thread_id"]:
                     repo, _ = viewer.pull_node(node_id("PullRequest", pull.id))
                     viewer.need(repo, "write", "pull_requests", "contents")
                     resolve(store, said[0].id)
                     return _DONE
         raise Failed("NOT_FOUND", "Could not resolve to a node with that global id.")
-
-
-def _comment(viewer: Viewer, node: str) -> TextNode:
-    return TextNode(viewer, viewer.comment_node(node).id, "IssueComment", node)
-
-
-def _review(viewer: Viewer, node: str) -> TextNode:
-    return TextNode(viewer, viewer.review_node(node).id, "PullRequestReview", node)
 
 
 _DONE: Final[Asked] = {"client_mutation_id": None}
@@ -183,7 +173,7 @@ class GraphQL:
             root_value=Root(viewer),
             variable_values=asked.variables,
             field_resolver=_resolve,
-            type_resolver=lambda found, *_: found.kind,
+            type_resolver=lambda found, *_: found["kind"],
         )
         shown: dict[str, Any] = {"data": done.data}
         if done.errors:

@@ -7,10 +7,9 @@ https://docs.github.com/graphql/reference/objects
 from base64 import b64decode
 from binascii import Error
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from brat.forge.resources.forge_records import (
-    ROLES,
     Comment,
     Issue,
     Pull,
@@ -27,8 +26,9 @@ from brat.forge.storage.forge_state import Caller
 from brat.forge.storage.record_store import Table
 from tests.world.github_forge.merge_queues import MergeQueues
 from tests.world.github_forge.rules.rule_bindings import protection_of
-from tests.world.github_forge.rules.rule_resources import Protection
 from tests.world.github_forge.shapes import Review, said_in
+
+R = TypeVar("R", bound=Record)
 
 
 class TextEdit(Record, frozen=True, kw_only=True):
@@ -85,39 +85,36 @@ class Viewer:
             raise Failed("NOT_FOUND", said) from None
 
     def repository_node(self, node: str) -> Repository:
-        found = self.service.forge.store.repositories.get(_number(node, "Repository"))
-        if found is None:
-            raise _unknown(node)
+        found = self._one(node, "Repository", self.service.forge.store.repositories)
         return self.repository(found.full_name)
 
     def issue_node(self, node: str) -> tuple[Repository, Issue]:
         """Return an issue by its global id, and where it is."""
-        found = self.service.forge.store.issues.get(_number(node, "Issue"))
-        if found is None or found.pull:
-            raise _unknown(node)
+        found = self._one(node, "Issue", self.service.forge.store.issues)
         return self._home(found.repo, node), found
 
     def pull_node(self, node: str) -> tuple[Repository, Pull]:
         """Return a pull request by its global id, and where it is."""
-        found = self.service.forge.store.pulls.get(_number(node, "PullRequest"))
-        if found is None:
-            raise _unknown(node)
+        found = self._one(node, "PullRequest", self.service.forge.store.pulls)
         return self._home(found.repo, node), found
 
     def comment_node(self, node: str) -> Comment:
-        found = self.service.forge.store.comments.get(_number(node, "IssueComment"))
-        if found is None:
-            raise _unknown(node)
+        found = self._one(node, "IssueComment", self.service.forge.store.comments)
         self._home(found.repo, node)
         return found
 
     def review_node(self, node: str) -> Review:
         store = self.service.forge.store
-        found = said_in(store).reviews.get(_number(node, "PullRequestReview"))
-        pull = store.pulls.get(found.pull) if found is not None else None
-        if found is None or pull is None:
-            raise _unknown(node)
+        found = self._one(node, "PullRequestReview", said_in(store).reviews)
+        pull = store.pulls.get(found.pull)
+        assert pull is not None
         self._home(pull.repo, node)
+        return found
+
+    def _one(self, node: str, kind: str, table: Table[R]) -> R:
+        found = table.get(_number(node, kind))
+        if found is None:
+            raise _unknown(node)
         return found
 
     def need(self, repo: Repository, role: Role, *permissions: str) -> None:
@@ -167,66 +164,22 @@ def _unknown(node: str) -> Failed:
     return Failed("NOT_FOUND", said)
 
 
-@dataclass(frozen=True)
-class RefUpdateRule:
-    """What binds whoever asks; GitHub shows it to all who may read."""
-
-    required_approving_review_count: int | None
-    required_status_check_contexts: tuple[str, ...] | None
-    requires_code_owner_reviews: bool
-    requires_conversation_resolution: bool
-    requires_linear_history: bool
-    requires_signatures: bool
-    viewer_can_push: bool
-
-
-def ref_update_rule(kept: Protection, role: Role) -> RefUpdateRule:
-    return RefUpdateRule(
-        required_approving_review_count=kept.approvals,
-        required_status_check_contexts=kept.contexts,
-        requires_code_owner_reviews=False,
-        requires_conversation_resolution=False,
-        requires_linear_history=False,
-        requires_signatures=False,
-        viewer_can_push=ROLES.index(role) >= ROLES.index("write"),
-    )
-
-
 HEADS: Final = "refs/heads/"
 
 
-@dataclass(frozen=True)
-class AccountNode:
-    """A person, or a bot."""
-
-    kind: str
-    login: str
-
-
-@dataclass(frozen=True)
-class CommitNode:
-    oid: str
-    kind: str = "Commit"
-
-
-@dataclass(frozen=True)
-class RefNode:
-    viewer: Viewer
-    repo: Repository
-    full_name: str
-    kind: str = "Ref"
-
-    def ref_update_rule(self) -> RefUpdateRule | None:
-        """Return a branch's own protection, as it binds the viewer."""
-        forge = self.viewer.service.forge
-        if not self.full_name.startswith(HEADS):
-            return None
-        name = self.full_name.removeprefix(HEADS)
-        kept = protection_of(forge, self.repo, name)
-        if kept is None:
-            return None
-        return ref_update_rule(kept, forge.role(self.repo, self.viewer.caller.user))
-
-
-def account(who: User) -> AccountNode:
-    return AccountNode(who.kind, who.login)
+def ref(viewer: Viewer, repo: Repository, name: str) -> dict[str, Any] | None:
+    """Return a ref by its full name, with a branch's own protection as it binds."""
+    forge = viewer.service.forge
+    if forge.bare(repo).ref(name) is None:
+        return None
+    kept = protection_of(forge, repo, name.removeprefix(HEADS))
+    if kept is None or not name.startswith(HEADS):
+        return {"ref_update_rule": None}
+    others = ("code_owner_reviews", "conversation_resolution", "linear_history")
+    rule = {
+        "required_approving_review_count": kept.approvals,
+        "required_status_check_contexts": kept.contexts,
+        **{f"requires_{each}": False for each in (*others, "signatures")},
+        "viewer_can_push": forge.may(repo, viewer.caller.user, "write"),
+    }
+    return {"ref_update_rule": rule}

@@ -1,54 +1,26 @@
-"""What GraphQL shows of repositories, issues and pull requests, field by field.
+"""GraphQL: repositories, issues, pull requests and what people say at them.
 
-https://docs.github.com/graphql/reference/unions#pullrequesttimelineitems
-https://docs.github.com/graphql/reference/objects#mergequeue
-https://docs.github.com/graphql/reference/interfaces#comment
 https://docs.github.com/graphql/reference/objects
+https://docs.github.com/graphql/reference/unions#pullrequesttimelineitems
 """
 
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from brat.forge.resources.forge_records import Issue, IssueEvent, Pull, Repository
-from tests.world.github_forge.graphql_git import (
-    HEADS,
-    AccountNode,
-    CommitNode,
-    Failed,
-    RefNode,
-    Viewer,
-    account,
-)
+from brat.forge.resources.forge_records import Issue, Pull, Repository, User
+from tests.world.github_forge.graphql_git import Failed, Viewer, ref
 from tests.world.github_forge.merge_queues import ADDED, REMOVED
 from tests.world.github_forge.rest_pulls import review_decision
 from tests.world.github_forge.review_comments import LineComment, threads_of
 from tests.world.github_forge.shapes import dressed, node_id
 
+Node = dict[str, Any]
+"""Fields by Python's names, or functions that return them; `kind` names the type."""
 _KINDS: Final = {ADDED: "AddedToMergeQueueEvent", REMOVED: "RemovedFromMergeQueueEvent"}
 
 
-@dataclass(frozen=True)
-class QueueEventNode:
-    viewer: Viewer
-    event: IssueEvent
-
-    @property
-    def kind(self) -> str:
-        return _KINDS[self.event.event]
-
-    def actor(self) -> AccountNode:
-        return account(self.viewer.service.renderer.who(self.event.actor))
-
-
-def timeline(
-    viewer: Viewer, pull: Pull, kinds: list[str] | None, last: int | None
-) -> dict[str, object]:
-    """Return the last events of some kinds, oldest first."""
-    wanted = [kind.removesuffix("_EVENT").lower() for kind in kinds or ()] or _KINDS
-    found = viewer.service.forge.store.issue_events.of(pull.id)
-    shown = [QueueEventNode(viewer, one) for one in found if one.event in wanted]
-    return {"nodes": shown[-(last or len(shown)) :]}
+def _account(who: User) -> Node:
+    return {"kind": who.kind, "login": who.login}
 
 
 class MailedTexts:
@@ -65,163 +37,98 @@ class MailedTexts:
         return (self._folder / str(number)).exists()
 
 
-@dataclass(frozen=True)
-class TextNode:
-    """A comment, or a review."""
-
-    viewer: Viewer
-    database_id: int
-    kind: str
-    id: str = ""
-
-    def created_via_email(self) -> bool:
-        forge = self.viewer.service.forge
-        return MailedTexts(forge.folder).holds(self.database_id)
+def text(viewer: Viewer, number: int, kind: str, node: str = "") -> Node:
+    """Return a comment, or a review."""
+    is_mailed = MailedTexts(viewer.service.forge.folder).holds(number)
+    known = {"kind": kind, "id": node, "database_id": number}
+    return known | {"created_via_email": is_mailed}
 
 
-@dataclass(frozen=True)
-class LineCommentNode:
-    viewer: Viewer
-    comment: LineComment
-    kind: str = "PullRequestReviewComment"
-
-    def created_via_email(self) -> bool:
-        return TextNode(self.viewer, self.comment.id, self.kind).created_via_email()
-
-    @property
-    def database_id(self) -> int:
-        return self.comment.id
-
-    @property
-    def body(self) -> str:
-        return self.comment.body
-
-    @property
-    def diff_hunk(self) -> str:
-        return self.comment.hunk
-
-    def author(self) -> AccountNode:
-        """Return its author; of a bot the name is without `[bot]`."""
-        found = account(self.viewer.service.renderer.who(self.comment.user))
-        return replace(found, login=found.login.removesuffix("[bot]"))
-
-    def pull_request_review(self) -> TextNode:
-        return TextNode(self.viewer, self.comment.review, "PullRequestReview")
+def _line_comment(viewer: Viewer, said: LineComment) -> Node:
+    author = _account(viewer.service.renderer.who(said.user))
+    return {
+        **text(viewer, said.id, "PullRequestReviewComment"),
+        "body": said.body,
+        "diff_hunk": said.hunk,
+        # of a bot the name is without `[bot]`
+        "author": author | {"login": author["login"].removesuffix("[bot]")},
+        "pull_request_review": text(viewer, said.review, "PullRequestReview"),
+    }
 
 
-@dataclass(frozen=True)
-class ThreadNode:
-    viewer: Viewer
-    said: list[LineComment]
-    kind: str = "PullRequestReviewThread"
-
-    @property
-    def id(self) -> str:
-        return node_id(self.kind, self.said[0].id)
-
-    @property
-    def is_resolved(self) -> bool:
-        return self.said[0].is_resolved
-
-    @property
-    def path(self) -> str:
-        return self.said[0].path
-
-    @property
-    def line(self) -> int:
-        return self.said[0].line
-
-    @property
-    def original_line(self) -> int:
-        return self.said[0].line
-
-    def comments(self, first: int | None = None) -> dict[str, object]:
-        return {"nodes": [LineCommentNode(self.viewer, e) for e in self.said[:first]]}
+def thread_id(said: list[LineComment]) -> str:
+    return node_id("PullRequestReviewThread", said[0].id)
 
 
-@dataclass(frozen=True)
-class IssueNode:
-    viewer: Viewer
-    issue: Issue
-    kind: str = "Issue"
-
-    def last_edited_at(self) -> str | None:
-        return self.viewer.edits.last(self.issue.id)
-
-
-@dataclass(frozen=True)
-class PullNode:
-    viewer: Viewer
-    repo: Repository
-    pull: Pull
-    kind: str = "PullRequest"
-
-    @property
-    def head_ref_oid(self) -> str:
-        return self.pull.head_sha
-
-    @property
-    def id(self) -> str:
-        return node_id(self.kind, self.pull.id)
-
-    @property
-    def merged(self) -> bool:
-        return self.pull.merged_at is not None
-
-    def merge_commit(self) -> CommitNode | None:
-        sha = self.pull.merge_commit
-        return CommitNode(sha) if sha is not None else None
-
-    def merge_state_status(self) -> str:
-        return dressed(self.viewer.service).mergeable(self.repo, self.pull)[1].upper()
-
-    def review_decision(self) -> str | None:
-        """Return what its reviews say, where reviews are asked for."""
-        return review_decision(self.viewer.service.forge, self.repo, self.pull)
-
-    def review_threads(self, last: int | None = None) -> dict[str, object]:
-        found = threads_of(self.viewer.service.forge.store, self.pull)
-        shown = [ThreadNode(self.viewer, said) for said in found]
-        return {"nodes": shown[-(last or len(shown)) :]}
-
-    def is_in_merge_queue(self) -> bool:
-        return self.viewer.queues.entry(self.pull) is not None
-
-    def timeline_items(
-        self, item_types: list[str] | None = None, last: int | None = None
-    ) -> dict[str, object]:
-        """Return what happened to it, of these kinds."""
-        return timeline(self.viewer, self.pull, item_types, last)
+def _thread(viewer: Viewer, said: list[LineComment]) -> Node:
+    return {
+        "id": thread_id(said),
+        "is_resolved": said[0].is_resolved,
+        "path": said[0].path,
+        "line": said[0].line,
+        "original_line": said[0].line,
+        "comments": lambda first=None: {
+            "nodes": [_line_comment(viewer, each) for each in said[:first]]
+        },
+    }
 
 
-@dataclass(frozen=True)
-class RepositoryNode:
-    viewer: Viewer
-    repo: Repository
-    kind: str = "Repository"
+def _pull(viewer: Viewer, repo: Repository, pull: Pull) -> Node:
+    service = viewer.service
 
-    def ref(self, qualified_name: str) -> RefNode | None:
-        bare = self.viewer.service.forge.bare(self.repo)
-        for name in (qualified_name, HEADS + qualified_name):
-            sha = bare.ref(name) if name.startswith("refs/") else None
-            if sha is not None:
-                return RefNode(self.viewer, self.repo, name)
-        return None
+    def merge_state() -> str:
+        return dressed(service).mergeable(repo, pull)[1].upper()
 
-    def issue(self, number: int) -> IssueNode:
-        found = self._numbered(number, "Issue")
-        return IssueNode(self.viewer, found)
+    def threads(last: int) -> Node:
+        found = threads_of(service.forge.store, pull)
+        return {"nodes": [_thread(viewer, said) for said in found[-last:]]}
 
-    def pull_request(self, number: int) -> PullNode:
-        found = self._numbered(number, "PullRequest")
-        pull = self.viewer.service.forge.store.pulls.get(found.id)
-        assert pull is not None
-        return PullNode(self.viewer, self.repo, pull)
+    def timeline(item_types: list[str], last: int) -> Node:
+        wanted = [kind.removesuffix("_EVENT").lower() for kind in item_types]
+        found = service.forge.store.issue_events.of(pull.id)
+        shown = [
+            {
+                "kind": _KINDS[one.event],
+                "actor": _account(service.renderer.who(one.actor)),
+            }
+            for one in found
+            if one.event in wanted
+        ]
+        return {"nodes": shown[-last:]}
 
-    def _numbered(self, number: int, kind: str) -> Issue:
-        for one in self.viewer.service.forge.store.issues.of(self.repo.id):
+    return {
+        "id": node_id("PullRequest", pull.id),
+        "head_ref_oid": pull.head_sha,
+        "merged": pull.merged_at is not None,
+        "merge_commit": pull.merge_commit and {"oid": pull.merge_commit},
+        "merge_state_status": merge_state,
+        "review_decision": lambda: review_decision(service.forge, repo, pull),
+        "review_threads": threads,
+        "is_in_merge_queue": lambda: viewer.queues.entry(pull) is not None,
+        "timeline_items": timeline,
+    }
+
+
+def repository(viewer: Viewer, repo: Repository) -> Node:
+    def numbered(number: int, kind: str) -> Issue:
+        for one in viewer.service.forge.store.issues.of(repo.id):
             if one.number == number and one.pull == (kind == "PullRequest"):
                 return one
         article = "an" if kind == "Issue" else "a"
         said = f"Could not resolve to {article} {kind} with the number of {number}."
         raise Failed("NOT_FOUND", said)
+
+    def issue(number: int) -> Node:
+        return {"last_edited_at": viewer.edits.last(numbered(number, "Issue").id)}
+
+    def pull_request(number: int) -> Node:
+        found = numbered(number, "PullRequest")
+        pull = viewer.service.forge.store.pulls.get(found.id)
+        assert pull is not None
+        return _pull(viewer, repo, pull)
+
+    return {
+        "issue": issue,
+        "pull_request": pull_request,
+        "ref": lambda qualified_name: ref(viewer, repo, qualified_name),
+    }

@@ -3,8 +3,7 @@
 https://docs.github.com/graphql/reference/mutations#deleteissue
 """
 
-from typing import Final, NoReturn
-from weakref import WeakKeyDictionary
+from typing import NoReturn
 
 from msgspec.structs import replace
 
@@ -12,7 +11,8 @@ from brat.forge.resources.forge_records import Issue, Record, Repository, User
 from brat.forge.resources.wire import Refused, not_found
 from brat.forge.rest.rest_call import Call
 from brat.forge.service.running_forge import Service
-from brat.forge.storage.record_store import Store, Table
+from brat.forge.storage.record_store import Table
+from tests.world.github_forge.per_store import per_store
 from tests.world.github_forge.rest_sub_issues import unlink
 from tests.world.github_forge.text_rules import asked_route
 
@@ -26,13 +26,7 @@ class FormerIssue(Record, frozen=True, kw_only=True):
     """The id of the issue that it is now, in another repository; None: deleted."""
 
 
-_tables: Final = WeakKeyDictionary[Store, Table[FormerIssue]]()
-
-
-def _former(store: Store) -> Table[FormerIssue]:
-    if store not in _tables:
-        _tables[store] = Table(store, FormerIssue, lambda one: one.repo)
-    return _tables[store]
+_former = per_store(lambda store: Table(store, FormerIssue, lambda one: one.repo))
 
 
 def moved_away(call: Call) -> dict[str, str]:

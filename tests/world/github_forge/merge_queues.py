@@ -33,7 +33,6 @@ from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
 from tests.world.github_forge.rules.rule_types import (
     RequiredStatusChecks,
 )
-from tests.world.github_forge.shapes import simple_commit
 
 
 class QueueEntry(Record, frozen=True, kw_only=True):
@@ -109,7 +108,6 @@ Removal = Literal[
     "BRANCH_PROTECTIONS",
 ]
 """https://docs.github.com/webhooks/webhook-events-and-payloads?actionType=dequeued#pull_request"""
-End = Literal["merged", "invalidated", "dequeued"]
 
 
 class MergeGroups:
@@ -144,7 +142,7 @@ class MergeGroups:
     ) -> None:
         pull = self._store.pulls.get(entry.pull)
         with self._store.change():
-            self._drop(repo, entry, "merged" if why == "MERGE" else "dequeued")
+            self._drop(repo, entry)
             self._entries.remove(entry)
             if pull is not None:
                 actor = user or self.actor()
@@ -191,7 +189,7 @@ class MergeGroups:
     def _build(self, repo: Repository, entry: QueueEntry, onto: str) -> None:
         pull = self._store.pulls.get(entry.pull)
         assert pull is not None
-        options = rest_pulls.MergeOptions()
+        options = rest_pulls.MergeAsked()
         there = replace(pull, base_sha=onto)
         try:
             made = rest_pulls.build(self._forge, repo, there, options, self.actor())
@@ -199,7 +197,7 @@ class MergeGroups:
             self.remove(repo, entry, "MERGE_CONFLICT")
             return
         with self._store.change():
-            self._drop(repo, entry, "invalidated")
+            self._drop(repo, entry)
             entry = self._entries.put(
                 replace(
                     entry,
@@ -209,14 +207,12 @@ class MergeGroups:
             )
             self._forge.bare(repo).move(entry.group_ref, made)
             self._settle(repo, Move(entry.group_ref, None, made))
-            self._tell(repo, entry, "checks_requested")
 
-    def _drop(self, repo: Repository, entry: QueueEntry, reason: End) -> None:
+    def _drop(self, repo: Repository, entry: QueueEntry) -> None:
         """Delete the branch of a group, if there is one; only inside `Store.change`."""
         if not entry.group_sha:
             return
         bare = self._forge.bare(repo)
-        self._tell(repo, entry, "destroyed", reason=reason)
         if bare.ref(entry.group_ref) is not None:
             bare.move(entry.group_ref, None)
             self._settle(repo, Move(entry.group_ref, entry.group_sha, None))
@@ -267,25 +263,8 @@ class MergeGroups:
             for entry in ready:
                 self.remove(repo, entry, "MERGE")
 
-    # --- telling ------------------------------------------------------------------
-
     def _settle(self, repo: Repository, move: Move) -> None:
         self._service.pushes.settle(repo, self.actor(), [move])
-
-    def _tell(
-        self, repo: Repository, entry: QueueEntry, action: str, **more: str
-    ) -> None:
-        commit = self._forge.bare(repo).commit(entry.group_sha)
-        assert commit is not None
-        group = {
-            "head_sha": entry.group_sha,
-            "head_ref": entry.group_ref,
-            "base_sha": entry.group_base,
-            "base_ref": f"refs/heads/{entry.base}",
-            "head_commit": simple_commit(commit),
-        }
-        body = {"merge_group": group} | more
-        self._service.events.send(repo, self.actor(), ("merge_group", action), body)
 
 
 LOOK_S = 5.0
@@ -359,9 +338,8 @@ class MergeQueues:
             self._groups.remove(repo, entry, "MANUAL", user)
         self._happened.set()
 
-    def _hear(self, _: Repository, __: User, kind: Kind, ___: dict[str, Any]) -> None:
-        if kind[0] != "merge_group":
-            self._happened.set()
+    def _hear(self, _: Repository, __: User, ___: Kind, ____: dict[str, Any]) -> None:
+        self._happened.set()
 
     async def _run(self) -> None:
         while True:

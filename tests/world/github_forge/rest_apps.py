@@ -24,7 +24,7 @@ from brat.forge.resources.forge_records import (
     Repository,
     User,
 )
-from brat.forge.resources.wire import Refused, Site, not_found
+from brat.forge.resources.wire import Refused, Site, fields, not_found
 from brat.forge.rest.rest_call import (
     NOT_ACCESSIBLE,
     Answer,
@@ -39,25 +39,26 @@ from brat.forge.storage.forge_state import Caller
 from brat.forge.storage.record_store import Table
 from tests.world.github_forge import shapes
 from tests.world.github_forge.apps import App, Apps, Installation
+from tests.world.github_forge.dull import dull
 from tests.world.github_forge.endpoint_permissions import Need, needed, written
 from tests.world.github_forge.shapes import node_id, user
-from tests.world.github_forge.webhooks import Delivery, kept_in, listed, shown_config
+from tests.world.github_forge.webhooks import (
+    Delivery,
+    deliveries_in,
+    listed,
+    shown_config,
+)
 
 
 def app_view(site: Site, one: App, owner: User, installations: int) -> dict[str, Any]:
     """An App, as it sees itself."""
     return {
-        "id": one.id,
-        "slug": one.slug,
+        **dull("integration"),
+        **fields(one, "id slug client_id created_at"),
         "node_id": node_id("App", one.slug),
-        "client_id": one.client_id,
         "owner": user(site, owner),
         "name": one.slug,
-        "description": None,
-        "external_url": site.base,
         "html_url": f"{site.base}/apps/{one.slug}",
-        "created_at": one.created_at,
-        "updated_at": one.created_at,
         "permissions": dict(one.permissions),
         "events": list(one.events),
         "installations_count": installations,
@@ -67,9 +68,9 @@ def app_view(site: Site, one: App, owner: User, installations: int) -> dict[str,
 def installation_view(
     site: Site, one: Installation, app: App, owner: User
 ) -> dict[str, Any]:
-    api = f"{site.api}/app/installations/{one.id}"
     return {
-        "id": one.id,
+        **dull("installation"),
+        **fields(one, "id created_at updated_at suspended_at"),
         "account": user(site, owner),
         "app_id": app.id,
         "client_id": app.client_id,
@@ -79,16 +80,9 @@ def installation_view(
         "permissions": dict(one.permissions),
         "events": list(app.events),
         "repository_selection": "selected",
-        "access_tokens_url": f"{api}/access_tokens",
-        "repositories_url": f"{site.api}/installation/repositories",
+        "access_tokens_url": f"{site.api}/app/installations/{one.id}/access_tokens",
         "html_url": f"{site.base}/settings/installations/{one.id}",
-        "created_at": one.created_at,
-        "updated_at": one.updated_at,
-        "single_file_name": None,
-        "has_multiple_single_files": False,
-        "single_file_paths": [],
         "suspended_by": user(site, owner) if one.suspended_at else None,
-        "suspended_at": one.suspended_at,
     }
 
 
@@ -356,7 +350,7 @@ def _deliveries(call: Call) -> list[Delivery]:
     known = [
         delivery
         for hook in call.store.hooks.of(_app(call).id)
-        for delivery in kept_in(call.store).deliveries.of(hook.id)
+        for delivery in deliveries_in(call.store).of(hook.id)
         if not delivery.pending
     ]
     return sorted(known, key=lambda one: -one.id)

@@ -16,6 +16,7 @@ from brat.forge.resources.wire import Refused, Site
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
 from brat.forge.storage.forge_state import Caller
 from brat.forge.storage.git_storage import Move
+from tests.world.github_forge.dull import dull
 from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
 from tests.world.github_forge.shapes import node_id
 
@@ -42,10 +43,8 @@ def content(
     """A file; `where` are its path and the revision that was asked for."""
     path, revision = where
     api = f"{site.repo(repo.full_name)}/contents/{quote(path)}?ref={quote(revision)}"
-    git = f"{site.repo(repo.full_name)}/git/blobs/{blob.id}"
-    page = site.page(repo.full_name, "blob", quote(revision), quote(path))
     return {
-        "type": "file",
+        **dull("content-file"),
         "encoding": "base64",
         "size": blob.size,
         "name": path.rpartition("/")[2],
@@ -53,10 +52,6 @@ def content(
         "content": encodebytes(blob.data).decode(),
         "sha": str(blob.id),
         "url": api,
-        "git_url": git,
-        "html_url": page,
-        "download_url": None,
-        "_links": {"self": api, "git": git, "html": page},
     }
 
 
@@ -71,11 +66,6 @@ async def get_content(call: Call) -> Answer:
 
 
 ROUTES = (Route("GET", _REPO + "/contents/{path:.+}", get_content),)
-
-
-class NewRef(Body):
-    ref: str
-    sha: str
 
 
 class RefChange(Body):
@@ -99,27 +89,6 @@ def _moved(call: Call, name: str, before: str | None, after: str | None) -> None
 async def matching_refs(call: Call) -> Answer:
     refs = call.bare.refs("refs/" + call.word("ref"))
     return call.page(list(refs.items()), lambda one: _shown(call, *one))
-
-
-async def create_ref(call: Call) -> Answer:
-    asked = call.body(NewRef)
-    if not asked.ref.startswith("refs/") or asked.ref.count("/") < 2:
-        raise Refused(
-            422, "Reference name must start with 'refs/' and have two slashes"
-        )
-    async with call.service.lock(call.repo):
-        if call.bare.ref(asked.ref) is not None:
-            raise Refused(422, "Reference already exists")
-        if call.bare.kind(asked.sha) is None:
-            raise Refused(422, "Object does not exist")
-        try:
-            _moved(call, asked.ref, None, asked.sha)
-        except ValueError as error:  # git would not take the name
-            raise Refused(
-                422, f"{asked.ref} is not a valid ref name: {error}"
-            ) from None
-    face = _shown(call, asked.ref, asked.sha)
-    return Answer(face, 201, {"Location": str(face["url"])})
 
 
 async def change_ref(call: Call) -> Answer:
@@ -150,7 +119,6 @@ async def delete_ref(call: Call) -> Answer:
 _GIT = "/repos/{owner}/{repo}/git"
 GIT_ROUTES = (
     Route("GET", _GIT + "/matching-refs/{ref:.+}", matching_refs),
-    Route("POST", _GIT + "/refs", create_ref, "write"),
     Route("PATCH", _GIT + "/refs/{ref:.+}", change_ref, "write"),
     Route("DELETE", _GIT + "/refs/{ref:.+}", delete_ref, "write"),
 )

@@ -6,12 +6,15 @@ https://docs.github.com/rest/deployments/branch-policies
 
 from typing import Any, Final
 
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from brat.forge.resources.forge_records import Record
+from brat.forge.resources.wire import fields
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
 from brat.forge.storage.record_store import Table
 from tests.world.github_forge import rest_secrets
+from tests.world.github_forge.dull import dull
 from tests.world.github_forge.shapes import node_id
 
 
@@ -37,8 +40,8 @@ class Environment(Record, frozen=True, kw_only=True):
     repo: int
     name: str
     created_at: str
-    policy: tuple[bool, bool] | None = None
-    """Whether protected branches, and those of patterns, may use it; None: all."""
+    policy: BranchPolicy | None = None
+    """None: all branches may use it."""
     patterns: tuple[tuple[int, str, str], ...] = ()
 
 
@@ -53,15 +56,11 @@ def _named(call: Call) -> Environment | None:
 
 async def list_environments(call: Call) -> Answer:
     known = _table(call).of(call.repo.id)
-    return call.page(known, lambda one: _view(call, one), wrap="environments")
+    return call.page(known, _view, wrap="environments")
 
 
 async def put_environment(call: Call) -> Answer:
-    asked = call.body(Asked).deployment_branch_policy
-    rules = None
-    if asked is not None:
-        rules = (asked.protected_branches, asked.custom_branch_policies)
-    known = _named(call)
+    rules, known = call.body(Asked).deployment_branch_policy, _named(call)
     with call.store.change():
         one = known or Environment(
             id=call.store.next_id(),
@@ -69,8 +68,8 @@ async def put_environment(call: Call) -> Answer:
             name=call.word("environment_name"),
             created_at=call.service.forge.now(),
         )
-        _table(call).put(replace(one, policy=rules))
-    return Answer(_view(call, replace(one, policy=rules)))
+        one = _table(call).put(replace(one, policy=rules))
+    return Answer(_view(one))
 
 
 async def delete_environment(call: Call) -> Answer:
@@ -88,9 +87,7 @@ async def list_policies(call: Call) -> Answer:
 
 async def list_secrets(call: Call) -> Answer:
     kept = rest_secrets.stored(call, found(_named(call)).name)
-    made = call.service.forge.now()
-    dates = {"created_at": made, "updated_at": made}
-    return call.page(kept, lambda one: {"name": one.name, **dates}, wrap="secrets")
+    return rest_secrets.listed(call, {one.name: one.made_at for one in kept})
 
 
 async def public_key(call: Call) -> Answer:
@@ -116,23 +113,10 @@ def _pattern(one: tuple[int, str, str]) -> dict[str, Any]:
     return {"id": number, "node_id": shown, "name": name, "type": kind}
 
 
-def _view(call: Call, one: Environment) -> dict[str, Any]:
-    policy = None
-    if one.policy is not None:
-        keys = ("protected_branches", "custom_branch_policies")
-        policy = dict(zip(keys, one.policy, strict=True))
-    api = f"{call.site.repo(call.repo.full_name)}/environments/{one.name}"
-    return {
-        "id": one.id,
-        "node_id": node_id("Environment", one.id),
-        "name": one.name,
-        "url": api,
-        "html_url": f"{call.site.base}/{call.repo.full_name}/deployments",
-        "created_at": one.created_at,
-        "updated_at": one.created_at,
-        "protection_rules": [],
-        "deployment_branch_policy": policy,
-    }
+def _view(one: Environment) -> dict[str, Any]:
+    policy = to_builtins(one.policy)
+    known = fields(one, "id name created_at")
+    return {**dull("environment"), **known, "deployment_branch_policy": policy}
 
 
 _ALL: Final = "/repos/{owner}/{repo}/environments"

@@ -74,39 +74,6 @@ def _tell_assigned(call: Call, issue: Issue, event: str, number: int) -> None:
     call.service.events.either(call.repo, call.user, event, issue, assignee=face)
 
 
-class Assignees(Body):
-    """The body of `POST` and `DELETE issues/{number}/assignees`."""
-
-    assignees: tuple[str, ...] = ()
-
-
-def _named(call: Call) -> list[User]:
-    known = map(call.service.forge.user, call.body(Assignees).assignees)
-    return [who for who in known if who is not None]
-
-
-def _assigned(call: Call, issue: Issue) -> list[User]:
-    return [call.service.renderer.who(number) for number in issue.assignees]
-
-
-async def add_assignees(call: Call) -> Answer:
-    """`POST issues/{number}/assignees`: those who cannot be are left out, as there."""
-    issue = issue_of(call)
-    more = [who for who in _named(call) if can_be_assigned(call, who, issue)]
-    wanted = {who.id: who for who in (*_assigned(call, issue), *more)}
-    with call.store.change():
-        issue = reassign(call, issue, list(wanted.values()))
-    return Answer(call.service.renderer.issue(call.repo, issue), 201)
-
-
-async def remove_assignees(call: Call) -> Answer:
-    issue, fewer = issue_of(call), _named(call)
-    wanted = [who for who in _assigned(call, issue) if who not in fewer]
-    with call.store.change():
-        issue = reassign(call, issue, wanted)
-    return Answer(call.service.renderer.issue(call.repo, issue))
-
-
 class _AnEdit(rest_issues.IssueChange):
     """The body of `PATCH issues/{number}`; what is left out stays."""
 
@@ -129,13 +96,8 @@ async def change_issue(call: Call) -> Answer:
 
 
 _REPO = "/repos/{owner}/{repo}"
-_ASSIGNEES = _REPO + r"/issues/{number:\d+}/assignees"
 _ISSUES = _REPO + "/issues"
-ISSUE_ROUTES = (
-    Route("PATCH", _ISSUES + r"/{number:\d+}", change_issue),
-    Route("POST", _ASSIGNEES, add_assignees, "triage"),
-    Route("DELETE", _ASSIGNEES, remove_assignees, "triage"),
-)
+ISSUE_ROUTES = (Route("PATCH", _ISSUES + r"/{number:\d+}", change_issue),)
 
 
 class NewLabel(Body):

@@ -9,7 +9,6 @@ https://docs.github.com/rest/pulls/pulls#update-a-pull-request
 https://docs.github.com/rest/pulls/pulls#merge-a-pull-request
 """
 
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import pygit2
@@ -17,16 +16,18 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from brat.forge.resources.forge_records import Pull, Repository, User
-from brat.forge.resources.wire import Refused, fault, not_found
+from brat.forge.resources.wire import Refused, fault
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, pull_of, titled
 from brat.forge.rest.rest_issues import note, written_before
 from brat.forge.rest.rest_pulls import REVIEWS
 from brat.forge.storage.forge_state import Caller, Forge
 from brat.forge.storage.git_storage import Move
 from tests.world.github_forge import review_comments
+from tests.world.github_forge.dull import dull
 from tests.world.github_forge.review_comments import OnLine
 from tests.world.github_forge.rules import rule_types as rules
 from tests.world.github_forge.rules.rule_bindings import binding, mover
+from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement, verdicts
 from tests.world.github_forge.shapes import (
     MergeMethod,
     Review,
@@ -50,20 +51,15 @@ def face_of(call: Call, one: Review, number: int) -> dict[str, Any]:
     """Return a review as GitHub shows it."""
     repo, renderer = call.repo, dressed(call.service)
     author = renderer.who(one.user)
-    association = renderer.association(repo, author)
     page = call.site.page(repo.full_name, "pull", number)
-    page = f"{page}#pullrequestreview-{one.id}"
-    api = f"{call.site.repo(repo.full_name)}/pulls/{number}"
     return {
+        **dull("pull-request-review"),
         "id": one.id,
         "node_id": node_id("PullRequestReview", one.id),
         "user": renderer.user(author),
-        "author_association": association,
         "body": one.body,
         "state": one.state,
-        "html_url": page,
-        "pull_request_url": api,
-        "_links": {"html": {"href": page}, "pull_request": {"href": api}},
+        "html_url": f"{page}#pullrequestreview-{one.id}",
         "commit_id": one.commit,
         "submitted_at": one.submitted_at,
     }
@@ -182,22 +178,10 @@ def review_decision(forge: Forge, repo: Repository, pull: Pull) -> str | None:
     needed = max((each.required_approving_review_count for each in asked), default=0)
     if not needed:
         return None
-    newest = {
-        review.user: review
-        for review in said_in(forge.store).reviews.of(pull.id)
-        if review.state != "COMMENTED" and _counts(forge, repo, review.user)
-    }
-    states = {user: review.state for user, review in newest.items()}
-    if "CHANGES_REQUESTED" in states.values():
+    states = verdicts(forge, repo, pull)
+    if "CHANGES_REQUESTED" in states:
         return "CHANGES_REQUESTED"
-    states.pop(author.id, None)
-    approving = [*states.values()].count("APPROVED")
-    return "APPROVED" if approving >= needed else "REVIEW_REQUIRED"
-
-
-def _counts(forge: Forge, repo: Repository, number: int) -> bool:
-    who = forge.store.users.get(number)
-    return who is not None and forge.may(repo, who, "write")
+    return "APPROVED" if states.count("APPROVED") >= needed else "REVIEW_REQUIRED"
 
 
 class PullChange(Body):
@@ -285,17 +269,17 @@ CHANGE_ROUTES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class MergeOptions:
+class MergeAsked(Body):
     """How somebody wants a pull request to be merged."""
 
-    method: MergeMethod = "merge"
-    title: str | None = None
-    message: str | None = None
+    sha: str | None = None
+    merge_method: MergeMethod = "merge"
+    commit_title: str | None = None
+    commit_message: str | None = None
 
 
 def build(
-    forge: Forge, repo: Repository, pull: Pull, options: MergeOptions, actor: User
+    forge: Forge, repo: Repository, pull: Pull, asked: MergeAsked, actor: User
 ) -> str:
     """Make the commits that merge a pull request, and return the last one.
 
@@ -310,20 +294,20 @@ def build(
     if index.conflicts is not None:
         raise Refused(405, "Pull Request is not mergeable")
     tree = index.write_tree(bare.git)
-    title, message = _words(forge, repo, pull, options)
+    title, message = _words(forge, repo, pull, asked)
     text = f"{title}\n\n{message}".strip() + "\n"
     author, parents = by, [pull.base_sha, pull.head_sha]
-    if options.method == "squash":
+    if asked.merge_method == "squash":
         author = bare.git[pull.head_sha].peel(pygit2.Commit).author
         parents = [pull.base_sha]
     return str(bare.git.create_commit(None, author, by, text, tree, parents))
 
 
 def _words(
-    forge: Forge, repo: Repository, pull: Pull, options: MergeOptions
+    forge: Forge, repo: Repository, pull: Pull, asked: MergeAsked
 ) -> tuple[str, str]:
     issue = forge.issue_of(pull)
-    if options.method == "merge":
+    if asked.merge_method == "merge":
         source = f"{repo.owner}/{pull.head}"
         title = f"Merge pull request #{pull.number} from {source}"
         message = issue.title
@@ -332,16 +316,9 @@ def _words(
         own = between(forge.bare(repo), pull.base_sha, pull.head_sha)
         message = "\n\n".join(f"* {commit.message.strip()}" for commit in own)
     return (
-        title if options.title is None else options.title,
-        message if options.message is None else options.message,
+        title if asked.commit_title is None else asked.commit_title,
+        message if asked.commit_message is None else asked.commit_message,
     )
-
-
-class MergeAsked(Body):
-    sha: str | None = None
-    merge_method: MergeMethod = "merge"
-    commit_title: str | None = None
-    commit_message: str | None = None
 
 
 async def merge(call: Call) -> Answer:
@@ -350,10 +327,7 @@ async def merge(call: Call) -> Answer:
     async with call.service.lock(call.repo):
         pull = pull_of(call)
         _allowed(call, pull, asked)
-        options = MergeOptions(
-            asked.merge_method, asked.commit_title, asked.commit_message
-        )
-        made = build(call.service.forge, call.repo, pull, options, call.user)
+        made = build(call.service.forge, call.repo, pull, asked, call.user)
         move = Move(f"refs/heads/{pull.base}", pull.base_sha, made)
         call.bare.move(move.ref, made)
         with call.store.change():
@@ -369,20 +343,9 @@ def _allowed(call: Call, pull: Pull, asked: MergeAsked) -> None:
         raise Refused(405, "Pull Request is not mergeable")
     if asked.sha is not None and asked.sha != pull.head_sha:
         raise Refused(409, "Head branch was modified. Review and try the merge again.")
-    judge = dressed(call.service).judge
-    if judge is not None:
-        caller = Caller(call.user, call.token)
-        judge.check_merge(call.repo, caller, pull, asked.merge_method)
-
-
-async def is_merged(call: Call) -> Answer:
-    if pull_of(call).merged_at is None:
-        raise not_found()
-    return Answer(status=204)
+    caller, rules_of = Caller(call.user, call.token), RuleEnforcement(call.service)
+    rules_of.check_merge(call.repo, caller, pull, asked.merge_method)
 
 
 _MERGE = r"/repos/{owner}/{repo}/pulls/{number:\d+}/merge"
-MERGE_ROUTES = (
-    Route("GET", _MERGE, is_merged),
-    Route("PUT", _MERGE, merge, "write"),
-)
+MERGE_ROUTES = (Route("PUT", _MERGE, merge, "write"),)

@@ -119,14 +119,14 @@ SEALED_ROUTES: Final = (
 async def list_secrets(call: Call) -> Answer:
     """`GET actions/secrets`: those that the forge was started with, and those since."""
     given = dict.fromkeys(run_secrets(), call.repo.created_at)
-    return _listed(call, given | {one.name: one.made_at for one in stored(call)})
+    return listed(call, given | {one.name: one.made_at for one in stored(call)})
 
 
 async def list_shared(call: Call) -> Answer:
-    return _listed(call, {})
+    return listed(call, {})
 
 
-def _listed(call: Call, dates: dict[str, str]) -> Answer:
+def listed(call: Call, dates: dict[str, str]) -> Answer:
     """Show the names; `dates` says when each was made."""
     return call.page(
         sorted(dates),

@@ -3,21 +3,15 @@
 https://docs.github.com/rest/commits/statuses
 """
 
-from collections.abc import Iterator, Set as AbstractSet
-from itertools import islice
-from typing import Any, Final, Literal
+from collections.abc import Set as AbstractSet
+from typing import Any, Literal
 
-from msgspec import Raw
-
-from brat.forge.resources.forge_records import Repository
-from brat.forge.resources.wire import Refused, Site
+from brat.forge.resources.wire import Refused, fields
 from brat.forge.rest.rest_call import Answer, Body, Call, Route
-from brat.forge.rest.rest_checks import check_of, commit_of
+from brat.forge.rest.rest_checks import commit_of
 from tests.world.github_forge import shapes
-from tests.world.github_forge.shapes import CommitStatus, dressed, node_id, said_in
-
-MOST_BRANCHES: Final = 10
-"""How many branches a status is told with."""
+from tests.world.github_forge.dull import dull
+from tests.world.github_forge.shapes import CommitStatus, said_in
 
 
 class NewStatus(Body):
@@ -27,66 +21,30 @@ class NewStatus(Body):
     target_url: str | None = None
 
 
-async def rerequest_check(call: Call) -> Answer:
-    """`POST check-runs/{id}/rerequest`: only tells the app that made it.
-
-    https://docs.github.com/rest/checks/runs#rerequest-a-check-run
-    """
-    check = check_of(call)
-    with call.store.change():
-        call.service.events.check_run(call.repo, call.user, "rerequested", check)
-    return Answer({}, 201)
-
-
-async def get_check(call: Call) -> Answer:
-    return Answer(call.service.renderer.check_run(call.repo, check_of(call)))
-
-
 def _face(call: Call, one: CommitStatus) -> dict[str, Any]:
     who = call.service.renderer.user(call.service.renderer.who(one.creator))
     return {
-        "id": one.id,
-        "node_id": node_id("StatusContext", one.id),
+        **dull("status"),
+        **fields(one, "id state description target_url context created_at"),
         "url": f"{call.site.repo(call.repo.full_name)}/statuses/{one.sha}",
-        "avatar_url": who["avatar_url"],
-        "state": one.state,
-        "description": one.description,
-        "target_url": one.target_url,
-        "context": one.context,
-        "created_at": one.created_at,
         "updated_at": one.created_at,
         "creator": who,
     }
 
 
 def _announce(call: Call, status: CommitStatus) -> None:
-    repo, bare, site = call.repo, call.bare, call.site
-    commit = bare.commit(status.sha)
+    commit = call.bare.commit(status.sha)
     if commit is None:
         return
     face = _face(call, status)
     kept = ("id", "state", "context", "description", "target_url", "avatar_url")
     body = {key: face[key] for key in (*kept, "created_at", "updated_at")} | {
         "sha": status.sha,
-        "name": repo.full_name,
-        "commit": shapes.commit(site, repo, commit),
-        "branches": list(islice(_holding(call, status.sha), MOST_BRANCHES)),
+        "name": call.repo.full_name,
+        "commit": shapes.commit(commit),
+        "branches": [],
     }
-    call.service.events.send(repo, call.user, ("status", None), body)
-
-
-def _holding(call: Call, sha: str) -> Iterator[dict[str, Any]]:
-    """Yield the branches that hold a commit."""
-    bare = call.bare
-    where = f"{call.site.repo(call.repo.full_name)}/commits/"
-    for ref, tip in bare.refs("refs/heads/").items():
-        if bare.reaches(tip, sha):
-            name = ref.removeprefix("refs/heads/")
-            yield {
-                "name": name,
-                "commit": {"sha": tip, "url": where + tip},
-                "protected": False,
-            }
+    call.service.events.send(call.repo, call.user, ("status", None), body)
 
 
 async def create_status(call: Call) -> Answer:
@@ -116,7 +74,6 @@ async def combined_status(call: Call) -> Answer:
     sha = commit_of(call)
     known = said_in(call.store).statuses.of((call.repo.id, sha))
     newest = [*{one.context: one for one in known}.values()]
-    renderer = dressed(call.service)
 
     def shown(one: CommitStatus) -> dict[str, Any]:
         face = _face(call, one)
@@ -124,9 +81,7 @@ async def combined_status(call: Call) -> Answer:
         return face
 
     page = call.page(newest, shown, wrap="statuses")
-    found_repo = (call.repo, renderer.repository(call.repo))
-    states = {one.state for one in newest}
-    body = page.body | _combined(call.site, found_repo, sha, states)
+    body = _combined(sha, {one.state for one in newest}) | page.body
     return Answer(body, headers=page.headers)
 
 
@@ -136,33 +91,20 @@ async def list_statuses(call: Call) -> Answer:
     return call.page(known[::-1], lambda one: _face(call, one))
 
 
-def _combined(
-    site: Site, found: tuple[Repository, Raw], sha: str, states: AbstractSet[str]
-) -> dict[str, Any]:
+def _combined(sha: str, states: AbstractSet[str]) -> dict[str, Any]:
     """The combined status: red if one is, else pending if one is or there is none.
 
     Its statuses are beside it.
     """
-    repo, encoded = found
     if states & {"failure", "error"}:
         state = "failure"
     else:
         state = "success" if states == {"success"} else "pending"
-    api = f"{site.repo(repo.full_name)}/commits/{sha}"
-    return {
-        "state": state,
-        "sha": sha,
-        "repository": encoded,
-        "commit_url": api,
-        "url": api + "/status",
-    }
+    return {**dull("combined-commit-status"), "state": state, "sha": sha}
 
 
 _REPO = "/repos/{owner}/{repo}"
-_CHECK = _REPO + r"/check-runs/{check:\d+}"
 ROUTES = (
-    Route("GET", _CHECK, get_check),
-    Route("POST", _CHECK + "/rerequest", rerequest_check, "write"),
     Route("POST", _REPO + "/statuses/{sha}", create_status, "write"),
     Route("GET", _REPO + "/commits/{ref:.+}/status", combined_status),
     Route("GET", _REPO + "/commits/{ref:.+}/statuses", list_statuses),

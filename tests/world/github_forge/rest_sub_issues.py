@@ -5,7 +5,6 @@ https://docs.github.com/rest/issues/issue-dependencies
 """
 
 from typing import Any, Final
-from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace as with_fields
 
@@ -14,6 +13,8 @@ from brat.forge.resources.wire import Refused, not_found
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, issue_of
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.record_store import Store, Table
+from tests.world.github_forge.dull import dull
+from tests.world.github_forge.per_store import per_store
 from tests.world.github_forge.shapes import dressed
 
 
@@ -29,20 +30,8 @@ class Blocking(Record, frozen=True, kw_only=True):
     by: int
 
 
-_children: Final = WeakKeyDictionary[Store, Table[Child]]()
-_blocked: Final = WeakKeyDictionary[Store, Table[Blocking]]()
-
-
-def _links(store: Store) -> Table[Child]:
-    if store not in _children:
-        _children[store] = Table(store, Child, lambda one: one.parent)
-    return _children[store]
-
-
-def _dependencies(store: Store) -> Table[Blocking]:
-    if store not in _blocked:
-        _blocked[store] = Table(store, Blocking, lambda one: one.blocked)
-    return _blocked[store]
+_links = per_store(lambda store: Table(store, Child, lambda one: one.parent))
+_dependencies = per_store(lambda store: Table(store, Blocking, lambda one: one.blocked))
 
 
 def unlink(store: Store, gone: int, became: int | None) -> None:
@@ -58,28 +47,15 @@ def unlink(store: Store, gone: int, became: int | None) -> None:
 
 
 def summaries(service: Service) -> None:
-    """Let issues show how many sub-issues they have, and what blocks them."""
+    """Let issues show how many sub-issues they have, and how many block them."""
     store = service.forge.store
 
     def shown(issue: Issue) -> dict[str, Any]:
-        children = [store.issues.get(one.id) for one in _links(store).of(issue.id)]
-        done = sum(each is not None and each.state == "closed" for each in children)
-        by = [store.issues.get(one.by) for one in _dependencies(store).of(issue.id)]
-        behind = [one for one in _dependencies(store).all() if one.by == issue.id]
-        still = sum(each is not None and each.state == "open" for each in by)
-        total = len(children)
+        total, by = _links(store).of(issue.id), _dependencies(store).of(issue.id)
+        known, more = dull("sub-issues-summary"), dull("issue-dependencies-summary")
         return {
-            "sub_issues_summary": {
-                "total": total,
-                "completed": done,
-                "percent_completed": done * 100 // total if total else 0,
-            },
-            "issue_dependencies_summary": {
-                "blocked_by": still,
-                "blocking": len(behind) if issue.state == "open" else 0,
-                "total_blocked_by": len(by),
-                "total_blocking": len(behind),
-            },
+            "sub_issues_summary": {**known, "total": len(total)},
+            "issue_dependencies_summary": {**more, "total_blocked_by": len(by)},
         }
 
     dressed(service).more_of_issue = shown
@@ -168,18 +144,6 @@ async def add_blocked_by(call: Call) -> Answer:
     return Answer(_face(call, issue), 201)
 
 
-async def remove_blocked_by(call: Call) -> Answer:
-    issue = issue_of(call)
-    home, by = _issue(call, call.number("issue"))
-    known = _dependencies(call.store)
-    one = found(next((o for o in known.of(issue.id) if o.by == by.id), None))
-    with call.store.change():
-        known.remove(one)
-        issue = _touched(call, issue)
-        _tell_blocked(call, "blocked_by_removed", issue, (home, by))
-    return Answer(_face(call, issue))
-
-
 def _touched(call: Call, issue: Issue) -> Issue:
     now = call.service.forge.now()
     return call.store.issues.put(with_fields(issue, updated_at=now))
@@ -236,5 +200,4 @@ ROUTES: Final = (
     Route("DELETE", _ONE + "/sub_issue", remove_sub_issue, "triage"),
     Route("GET", _BY, list_blocked_by),
     Route("POST", _BY, add_blocked_by, "triage"),
-    Route("DELETE", _BY + r"/{issue:\d+}", remove_blocked_by, "triage"),
 )

@@ -6,15 +6,16 @@ https://docs.github.com/webhooks/webhook-events-and-payloads#pull_request_review
 """
 
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace
 
 from brat.forge.resources.forge_records import Pull, Record
-from brat.forge.resources.wire import Refused, not_found
+from brat.forge.resources.wire import Refused, fields, not_found
 from brat.forge.rest.rest_call import Body, Call
 from brat.forge.storage.record_store import Store, Table
-from tests.world.github_forge.shapes import Review, dressed, node_id, rollup
+from tests.world.github_forge.dull import dull
+from tests.world.github_forge.per_store import per_store
+from tests.world.github_forge.shapes import Review, alike, dressed
 
 
 class LineComment(Record, frozen=True, kw_only=True):
@@ -34,14 +35,8 @@ class LineComment(Record, frozen=True, kw_only=True):
     is_resolved: bool = False
 
 
-_TABLES: WeakKeyDictionary[Store, Table[LineComment]] = WeakKeyDictionary()
-
-
-def comments_of(store: Store) -> Table[LineComment]:
-    """Return the comments on lines that a forge keeps, by their pull requests."""
-    if store not in _TABLES:
-        _TABLES[store] = Table(store, LineComment, lambda one: one.pull)
-    return _TABLES[store]
+comments_of = per_store(lambda store: Table(store, LineComment, lambda o: o.pull))
+"""The comments on lines, by their pull requests."""
 
 
 class OnLine(Body):
@@ -96,43 +91,23 @@ def face_of(call: Call, one: LineComment, number: int) -> dict[str, Any]:
     repo, renderer, site = call.repo, dressed(call.service), call.site
     author = renderer.who(one.user)
     page = f"{site.page(repo.full_name, 'pull', number)}#discussion_r{one.id}"
-    api = site.repo(repo.full_name)
-    url, pull = f"{api}/pulls/comments/{one.id}", f"{api}/pulls/{number}"
-    shape: dict[str, Any] = {
-        "id": one.id,
-        "node_id": node_id("PullRequestReviewComment", one.id),
+    url = f"{site.repo(repo.full_name)}/pulls/comments/{one.id}"
+    more = {"in_reply_to_id": one.begins} if one.begins else {}
+    return {
+        **dull("pull-request-review-comment"),
+        **fields(one, "id body path line created_at"),
         "url": url,
         "html_url": page,
-        "pull_request_url": pull,
         "pull_request_review_id": one.review,
         "user": renderer.user(author),
-        "author_association": renderer.association(repo, author),
-        "body": one.body,
-        "path": one.path,
-        "line": one.line,
         "original_line": one.line,
         "side": "RIGHT",
-        "start_line": None,
-        "original_start_line": None,
-        "start_side": None,
+        **alike("start_line original_start_line start_side"),
         "position": 1,
         "original_position": 1,
-        "subject_type": "line",
-        "diff_hunk": one.hunk,
-        "commit_id": one.commit,
-        "original_commit_id": one.commit,
-        "created_at": one.created_at,
-        "updated_at": one.created_at,
-        "reactions": rollup(url, ()),
-        "_links": {
-            "self": {"href": url},
-            "html": {"href": page},
-            "pull_request": {"href": pull},
-        },
+        "reactions": dull("reaction-rollup"),
+        **more,
     }
-    if one.begins:
-        shape["in_reply_to_id"] = one.begins
-    return shape
 
 
 def tell(call: Call, pull: Pull, one: LineComment) -> None:

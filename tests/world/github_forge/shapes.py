@@ -4,12 +4,11 @@ brat's own forge answers with those alone that brat reads.
 """
 
 from base64 import b64encode
-from collections.abc import Callable, Iterable
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 from urllib.parse import quote
-from weakref import WeakKeyDictionary
 
 import pygit2
 from msgspec import Raw, json
@@ -17,7 +16,6 @@ from pygit2.enums import SortMode
 
 from brat.forge.resources.forge_records import (
     ACTIONS_APP,
-    EPOCH,
     ROLES,
     Artifact,
     CheckRun,
@@ -35,13 +33,13 @@ from brat.forge.resources.forge_records import (
     app_number,
     workflow_id,
 )
-from brat.forge.resources.wire import Refused, Site, fields, iso, parse
+from brat.forge.resources.wire import Site, fields, iso
 from brat.forge.rest.rest_call import Answer, Call, Route, found
-from brat.forge.rest.rest_repositories import BRANCH
 from brat.forge.service.announcements import ForgeContext, Renderer
-from brat.forge.storage.forge_state import Caller
 from brat.forge.storage.git_storage import Bare
 from brat.forge.storage.record_store import Store, Table
+from tests.world.github_forge.dull import dull
+from tests.world.github_forge.per_store import per_store
 
 MergeMethod = Literal["merge", "squash"]
 
@@ -81,55 +79,26 @@ class CommitStatus(Record, frozen=True, kw_only=True):
 
 
 class _Tables:
-    """What a forge's file holds of reviews and statuses; read once."""
+    """What a forge's file holds of reviews and statuses."""
 
     def __init__(self, store: Store) -> None:
         self.reviews = Table(store, Review, lambda r: r.pull)
         self.statuses = Table(store, CommitStatus, lambda r: (r.repo, r.sha))
 
 
-_TABLES: Final = WeakKeyDictionary[Store, _Tables]()
-
-
-def said_in(store: Store) -> _Tables:
-    """Return the reviews, by their pull requests, and the statuses of a forge."""
-    if store not in _TABLES:
-        _TABLES[store] = _Tables(store)
-    return _TABLES[store]
+said_in = per_store(_Tables)
+"""The reviews, by their pull requests, and the statuses of a forge."""
 
 
 def user(site: Site, who: User) -> dict[str, Any]:
-    api = f"{site.api}/users/{quote(who.login)}"
     return {
+        **dull("simple-user"),
         "login": who.login,
         "id": who.id,
-        "node_id": node_id("User", who.id),
-        "avatar_url": f"{site.base}/avatars/u/{who.id}",
-        "gravatar_id": "",
-        "url": api,
         "html_url": f"{site.base}/{who.login.replace('[bot]', '')}",
-        "followers_url": f"{api}/followers",
-        "following_url": f"{api}/following{{/other_user}}",
-        "gists_url": f"{api}/gists{{/gist_id}}",
-        "starred_url": f"{api}/starred{{/owner}}{{/repo}}",
-        "subscriptions_url": f"{api}/subscriptions",
-        "organizations_url": f"{api}/orgs",
-        "repos_url": f"{api}/repos",
-        "events_url": f"{api}/events{{/privacy}}",
-        "received_events_url": f"{api}/received_events",
         "type": who.kind,
-        "site_admin": False,
+        "gravatar_id": "",
         "user_view_type": "public",
-    }
-
-
-def public_user(site: Site, who: User) -> dict[str, Any]:
-    return user(site, who) | {
-        "name": who.login,
-        **alike("company blog location email hireable bio"),
-        **alike("public_repos public_gists followers following", 0),
-        "created_at": who.created_at,
-        "updated_at": who.created_at,
     }
 
 
@@ -148,76 +117,28 @@ def collaborator(site: Site, who: User, role: Role) -> dict[str, Any]:
 
 def app(site: Site, slug: str) -> dict[str, Any]:
     """An app by its slug. The forge keeps no apps: the rest follows from the slug."""
-    owner = User(id=9919, login="github", kind="User", created_at=EPOCH)
     return {
+        **dull("integration"),
         "id": app_number(slug),
         "slug": slug,
         "node_id": node_id("App", slug),
-        "owner": user(site, owner),
         "name": "GitHub Actions" if slug == ACTIONS_APP else slug,
-        "description": None,
-        "external_url": site.base,
         "html_url": f"{site.base}/apps/{slug}",
-        "created_at": EPOCH,
-        "updated_at": EPOCH,
-        "permissions": {"checks": "write", "contents": "read", "metadata": "read"},
-        "events": [],
     }
 
 
-_BELOW = """\
-archive=/{archive_format}{/ref} assignees=/assignees{/user}
-blobs=/git/blobs{/sha} branches=/branches{/branch}
-collaborators=/collaborators{/collaborator} comments=/comments{/number}
-commits=/commits{/sha} compare=/compare/{base}...{head}
-contents=/contents/{+path} contributors=/contributors deployments=/deployments
-downloads=/downloads events=/events forks=/forks git_commits=/git/commits{/sha}
-git_refs=/git/refs{/sha} git_tags=/git/tags{/sha} hooks=/hooks
-issue_comment=/issues/comments{/number} issue_events=/issues/events{/number}
-issues=/issues{/number} keys=/keys{/key_id} labels=/labels{/name}
-languages=/languages merges=/merges milestones=/milestones{/number}
-notifications=/notifications{?since,all,participating} pulls=/pulls{/number}
-releases=/releases{/id} stargazers=/stargazers statuses=/statuses/{sha}
-subscribers=/subscribers subscription=/subscription tags=/tags teams=/teams
-trees=/git/trees{/sha}
-"""
-
-
-_API = dict(pair.split("=") for pair in _BELOW.split())
-"""The addresses below a repository, by their names."""
-
-
-_NOTHING: dict[str, Any] = {
-    **alike("description homepage language license mirror_url"),
-    **alike("forks forks_count stargazers_count watchers", 0),
-    **alike("watchers_count size open_issues open_issues_count", 0),
-    **alike("fork has_projects has_wiki has_pages has_downloads", value=False),
-    **alike("has_discussions disabled is_template", value=False),
-    **alike("allow_forking web_commit_signoff_required", value=False),
-    "topics": [],
-    "has_issues": True,
-}
-
-
 def _repository(site: Site, repo: Repository, owner: User) -> dict[str, Any]:
-    api, page = site.repo(repo.full_name), site.page(repo.full_name)
-    return (
-        {f"{name}_url": api + end for name, end in _API.items()}
-        | _NOTHING
-        | fields(repo, "id name full_name private archived description default_branch")
-        | fields(repo, "pushed_at created_at updated_at")
-        | {
-            "url": api,
-            "node_id": node_id("Repository", repo.id),
-            "owner": user(site, owner),
-            "visibility": "private" if repo.private else "public",
-            "html_url": page,
-            "git_url": f"{page}.git",
-            "ssh_url": f"{page}.git",
-            "clone_url": f"{page}.git",
-            "svn_url": page,
-        }
-    )
+    return {
+        **dull("repository"),
+        **fields(repo, "id name full_name private archived description default_branch"),
+        **fields(repo, "pushed_at created_at updated_at"),
+        "node_id": node_id("Repository", repo.id),
+        "owner": user(site, owner),
+        "html_url": site.page(repo.full_name),
+        "visibility": "private" if repo.private else "public",
+        "has_discussions": False,
+        "topics": (),
+    }
 
 
 @lru_cache(maxsize=64)
@@ -226,73 +147,13 @@ def repository(site: Site, repo: Repository, owner: User) -> Raw:
     return Raw(json.encode(_repository(site, repo, owner)))
 
 
-def full_repository(
-    site: Site, repo: Repository, owner: User, role: Role
-) -> dict[str, Any]:
-    return _repository(site, repo, owner) | {
-        "permissions": permissions(role),
-        "subscribers_count": 0,
-        "network_count": 0,
-        **alike("allow_merge_commit allow_squash_merge allow_rebase_merge", value=True),
-        "allow_auto_merge": False,
-        "delete_branch_on_merge": False,
-    }
-
-
-CONTENTS = ("+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes")
-
-
-def rollup(url: str, reactions: Iterable[Reaction]) -> dict[str, Any]:
-    """How often each reaction was given."""
-    given = [reaction.content for reaction in reactions]
-    counts = {content: given.count(content) for content in CONTENTS}
-    return {"url": url + "/reactions", "total_count": len(given), **counts}
-
-
-def minimal(site: Site, repo: Repository, pulls: Iterable[Pull]) -> list[Any]:
-    """Pull requests as check runs and workflow runs name them."""
-    where = {"id": repo.id, "url": site.repo(repo.full_name), "name": repo.name}
-    return [
-        {
-            "id": one.id,
-            "number": one.number,
-            "url": f"{site.repo(repo.full_name)}/pulls/{one.number}",
-            "head": {"ref": one.head, "sha": one.head_sha, "repo": where},
-            "base": {"ref": one.base, "sha": one.base_sha, "repo": where},
-        }
-        for one in pulls
-    ]
-
-
-ARTIFACT_DAYS = 90
-
-
-def workflow(site: Site, repo: Repository, path: str) -> dict[str, Any]:
-    number = workflow_id(path)
-    name = path.rpartition("/")[2]
-    api = f"{site.repo(repo.full_name)}/actions/workflows"
+def workflow(path: str) -> dict[str, Any]:
     return {
-        "id": number,
-        "node_id": node_id("Workflow", number),
-        "name": name.rpartition(".")[0],
+        **dull("workflow"),
+        "id": workflow_id(path),
+        "name": path.rpartition("/")[2].rpartition(".")[0],
         "path": path,
-        "state": "active",
-        "created_at": EPOCH,
-        "updated_at": EPOCH,
-        "url": f"{api}/{number}",
-        "html_url": site.page(repo.full_name, "blob", repo.default_branch, path),
-        "badge_url": site.page(repo.full_name, "workflows", name, "badge.svg"),
     }
-
-
-_OF_A_RUN = "jobs", "logs", "artifacts", "cancel", "rerun"
-
-
-_UNSIGNED = {
-    "verified": False,
-    "reason": "unsigned",
-    **alike("signature payload verified_at"),
-}
 
 
 def when(who: pygit2.Signature) -> str:
@@ -316,66 +177,16 @@ def _who(who: pygit2.Signature) -> dict[str, str]:
     return {"name": who.name, "email": who.email, "date": when(who)}
 
 
-def _parents(
-    site: Site, repo: Repository, one: pygit2.Commit, kind: str
-) -> list[dict[str, str]]:
-    return [
-        {
-            "sha": str(sha),
-            "url": f"{site.repo(repo.full_name)}/{kind}/{sha}",
-            "html_url": site.page(repo.full_name, "commit", sha),
-        }
-        for sha in one.parent_ids
-    ]
-
-
-def git_commit(site: Site, repo: Repository, one: pygit2.Commit) -> dict[str, Any]:
-    api = f"{site.repo(repo.full_name)}/git"
-    return {
-        "sha": str(one.id),
-        "node_id": node_id("Commit", str(one.id)),
-        "url": f"{api}/commits/{one.id}",
-        "html_url": site.page(repo.full_name, "commit", one.id),
+def commit(one: pygit2.Commit) -> dict[str, Any]:
+    """A commit of the repository; its people are not matched with accounts."""
+    dull_one = dull("commit")
+    said = {
         "author": _who(one.author),
         "committer": _who(one.committer),
         "message": one.message,
-        "tree": {"sha": str(one.tree_id), "url": f"{api}/trees/{one.tree_id}"},
-        "parents": _parents(site, repo, one, "git/commits"),
-        "verification": _UNSIGNED,
+        "verification": {**dull("verification"), "reason": "unsigned"},
     }
-
-
-def commit(site: Site, repo: Repository, one: pygit2.Commit) -> dict[str, Any]:
-    """A commit of the repository; its people are not matched with accounts."""
-    api = f"{site.repo(repo.full_name)}/commits/{one.id}"
-    inner = git_commit(site, repo, one)
-    return {
-        "sha": str(one.id),
-        "node_id": node_id("Commit", str(one.id)),
-        "url": api,
-        "html_url": inner["html_url"],
-        "comments_url": api + "/comments",
-        "commit": {
-            key: inner[key]
-            for key in ("url", "author", "committer", "message", "tree", "verification")
-        }
-        | {"comment_count": 0},
-        "author": None,
-        "committer": None,
-        "parents": _parents(site, repo, one, "commits"),
-    }
-
-
-class RefJudge(Protocol):
-    """Rules of repositories."""
-
-    def merge_state(self, repo: Repository, pull: Pull, /) -> str:
-        """Return `clean`, `behind` or `blocked`."""
-
-    def check_merge(
-        self, repo: Repository, caller: Caller, pull: Pull, method: MergeMethod, /
-    ) -> None:
-        """Raise `Refused` if a pull request may not be merged."""
+    return {**dull_one, "sha": str(one.id), "commit": dull_one["commit"] | said}
 
 
 class FullRenderer(Renderer):
@@ -385,8 +196,8 @@ class FullRenderer(Renderer):
         super().__init__(context)
         self.more_of_issue: Callable[[Issue], dict[str, Any]] = lambda _: {}
         """Gives what an issue shows beside the forge's own fields."""
-        self.judge: RefJudge | None = None
-        """What is held against merges; None: nothing."""
+        self.merge_state: Callable[[Repository, Pull], str] = lambda *_: "clean"
+        """Gives `clean`, or what the rules have against a merge."""
         self._known: dict[tuple[str, str], bool] = {}
 
     def mergeable(self, repo: Repository, pull: Pull) -> tuple[bool | None, str]:
@@ -401,7 +212,7 @@ class FullRenderer(Renderer):
             return False, "dirty"
         if pull.draft:
             return True, "draft"
-        return True, self.judge.merge_state(repo, pull) if self.judge else "clean"
+        return True, self.merge_state(repo, pull)
 
     def user(self, who: User) -> dict[str, Any]:
         return user(self._context.site, who)
@@ -418,41 +229,37 @@ class FullRenderer(Renderer):
     def issue(self, repo: Repository, one: Issue) -> dict[str, Any]:
         """An issue; a pull request too, as the issues API shows it."""
         shape = super().issue(repo, one)
-        api, page = shape["url"], shape["html_url"]
         if one.pull:
-            urls = {"diff_url": page + ".diff", "patch_url": page + ".patch"}
+            urls = dict.fromkeys(("diff_url", "patch_url"), shape["html_url"])
             shape["pull_request"] = shape["pull_request"] | urls
-        return (
-            shape
-            | {
-                "node_id": node_id("Issue", one.id),
-                "labels_url": api + "/labels{/name}",
-                "comments_url": api + "/comments",
-                "events_url": api + "/events",
-                "timeline_url": api + "/timeline",
-                "author_association": self.association(repo, self.who(one.author)),
-                "assignee": next(iter(shape["assignees"]), None),
-                **alike("active_lock_reason milestone performed_via_github_app"),
-                "reactions": rollup(api, self._store.reactions.of(one.id)),
-            }
-            | self.more_of_issue(one)
-        )
+        return {
+            **dull("issue"),
+            **shape,
+            "node_id": node_id("Issue", one.id),
+            "author_association": self.association(repo, self.who(one.author)),
+            "assignee": next(iter(shape["assignees"]), None),
+            "active_lock_reason": None,
+            "reactions": dull("reaction-rollup"),
+            **self.more_of_issue(one),
+        }
 
     def comment(self, repo: Repository, one: Comment) -> dict[str, Any]:
         shape = super().comment(repo, one)
-        return shape | {
+        return {
+            **dull("issue-comment"),
+            **shape,
             "node_id": node_id("IssueComment", one.id),
-            "author_association": self.association(repo, self.who(one.author)),
             "performed_via_github_app": None,
-            "reactions": rollup(shape["url"], self._store.reactions.of(one.id)),
+            "author_association": self.association(repo, self.who(one.author)),
+            "reactions": dull("reaction-rollup"),
         }
 
     def label(self, repo: Repository, one: Label) -> dict[str, Any]:
         labels = f"{self._context.site.repo(repo.full_name)}/labels"
-        return super().label(repo, one) | {
-            "node_id": node_id("Label", one.id),
+        return {
+            **dull("label"),
+            **super().label(repo, one),
             "url": f"{labels}/{quote(one.name, safe='')}",
-            "default": False,
             **alike("archived_at archived_by"),
         }
 
@@ -471,8 +278,7 @@ class FullRenderer(Renderer):
         }
 
     def reaction(self, one: Reaction) -> dict[str, Any]:
-        more = {"node_id": node_id("Reaction", one.id), "created_at": one.created_at}
-        return super().reaction(one) | more
+        return {**dull("reaction"), **super().reaction(one)}
 
     # --- pull requests ------------------------------------------------------------
 
@@ -480,155 +286,93 @@ class FullRenderer(Renderer):
         """A pull request as lists show it."""
         shape, issue = super().pull(repo, one), self._forge.issue_of(one)
         del shape["merged"], shape["merged_by"]
-        api, page = self._context.site.repo(repo.full_name), shape["html_url"]
-        links = {
-            "self": shape["url"],
-            "html": page,
-            "issue": f"{api}/issues/{one.number}",
-            "comments": f"{api}/issues/{one.number}/comments",
-            "review_comments": shape["url"] + "/comments",
-            "review_comment": f"{api}/pulls/comments{{/number}}",
-            "commits": shape["url"] + "/commits",
-            "statuses": f"{api}/statuses/{one.head_sha}",
-        }
-        owner, labels = self.user(self.owner(repo)), self.labels(issue)
+        owner = self.user(self.owner(repo))
         sides = {
             side: {"label": f"{repo.owner}:{branch}", "user": owner} | shape[side]
             for side, branch in (("head", one.head), ("base", one.base))
         }
         people = [self.user(self.who(number)) for number in issue.assignees]
-        urls = {f"{name}_url": url for name, url in links.items() if name != "self"}
         return {
-            **(shape | sides | urls),
+            **dull("pull-request-simple"),
+            **(shape | sides),
             "locked": issue.locked,
             "node_id": node_id("PullRequest", one.id),
-            "diff_url": page + ".diff",
-            "patch_url": page + ".patch",
-            "_links": {name: {"href": url} for name, url in links.items()},
-            "author_association": self.association(repo, self.who(issue.author)),
             "labels": [
                 self.label(repo, each) | {"description": each.description or ""}
-                for each in labels
+                for each in self.labels(issue)
             ],
             "assignee": next(iter(people), None),
             "assignees": people,
-            **alike("requested_reviewers requested_teams", []),
-            **alike("active_lock_reason milestone auto_merge"),
+            **alike("requested_reviewers requested_teams", ()),
+            "active_lock_reason": None,
         }
 
     def full_pull(self, repo: Repository, one: Pull) -> dict[str, Any]:
-        """A pull request with its size, and whether it can be merged."""
-        return self._sized(repo, one, self.mergeable(repo, one))
+        """A pull request, and whether it can be merged."""
+        is_mergeable, state = self.mergeable(repo, one)
+        said = {"mergeable": is_mergeable, "mergeable_state": state}
+        return self.announced_pull(repo, one) | said
 
     def announced_pull(self, repo: Repository, one: Pull) -> dict[str, Any]:
         """A pull request as webhooks show it, before anybody knows if it can merge."""
-        return self._sized(repo, one, (None, "unknown"))
-
-    def _sized(
-        self, repo: Repository, one: Pull, mergeable: tuple[bool | None, str]
-    ) -> dict[str, Any]:
-        bare, issue = self._forge.bare(repo), self._forge.issue_of(one)
-        fork = bare.fork_point(one.base_sha, one.head_sha)
-        stats = diff(bare, fork, one.head_sha).stats if fork else None
         merged = one.merged_by is not None
-        return self.pull(repo, one) | {
-            "mergeable": mergeable[0],
-            "rebaseable": mergeable[0],
-            "mergeable_state": mergeable[1],
+        return {
+            **dull("pull-request"),
+            **self.pull(repo, one),
+            "mergeable_state": "unknown",
             "merged": one.merged_at is not None,
             "merged_by": self.user(self.who(one.merged_by)) if merged else None,
-            "comments": issue.comments,
-            "review_comments": 0,
-            "maintainer_can_modify": False,
-            "commits": len(between(bare, one.base_sha, one.head_sha)),
-            "additions": stats.insertions if stats else 0,
-            "deletions": stats.deletions if stats else 0,
-            "changed_files": stats.files_changed if stats else 0,
         }
 
     # --- checks and runs ----------------------------------------------------------
 
     def check_run(self, repo: Repository, one: CheckRun) -> dict[str, Any]:
-        judged = [
-            pull
-            for pull in self._store.pulls.of(repo.id)
-            if pull.head_sha == one.head_sha
-            and self._forge.issue_of(pull).state == "open"
-        ]
         shape, site = super().check_run(repo, one), self._context.site
-        notes = {"annotations_url": shape["url"] + "/annotations"}
-        return shape | {
-            "node_id": node_id("CheckRun", one.id),
+        dull_one = dull("check-run")
+        return {
+            **dull_one,
+            **shape,
             "details_url": one.details_url or shape["html_url"],
-            "output": shape["output"] | notes,
+            "output": dull_one["output"] | shape["output"],
             "check_suite": {"id": one.id},
             "app": app(site, one.app),
-            "pull_requests": minimal(site, repo, judged),
+            "pull_requests": (),
         }
 
     def run(self, repo: Repository, one: Run) -> dict[str, Any]:
-        shape, head = (
-            super().run(repo, one),
-            self._forge.bare(repo).commit(one.head_sha),
-        )
-        api, mine = self._context.site.repo(repo.full_name), shape["url"]
-        number = workflow_id(one.path)
-        return shape | {
+        head = self._forge.bare(repo).commit(one.head_sha)
+        return {
+            **dull("workflow-run"),
+            **super().run(repo, one),
             "name": one.path.rpartition("/")[2].rpartition(".")[0],
-            "node_id": node_id("WorkflowRun", one.id),
             "check_suite_id": one.id,
             "check_suite_node_id": node_id("CheckSuite", one.id),
-            "run_number": one.number,
-            "workflow_id": number,
-            "workflow_url": f"{api}/actions/workflows/{number}",
-            **alike("pull_requests referenced_workflows", []),
+            "pull_requests": (),
+            "previous_attempt_url": None,
             "run_started_at": one.started_at or one.created_at,
             **alike("actor triggering_actor", self.user(self.who(one.actor))),
-            **{f"{each}_url": f"{mine}/{each}" for each in _OF_A_RUN},
-            "check_suite_url": f"{api}/check-suites/{one.id}",
-            "previous_attempt_url": None,
             "head_commit": simple_commit(head) if head is not None else None,
             **alike("repository head_repository", self.repository(repo)),
         }
 
     def job(self, repo: Repository, one: Run, check: CheckRun | None) -> dict[str, Any]:
-        api = f"{self._context.site.repo(repo.full_name)}/actions"
-        started = one.status != "queued"
-        return super().job(repo, one, check) | {
-            **fields(one, "head_sha created_at"),
-            "run_url": f"{api}/runs/{one.id}",
+        return {
+            **dull("job"),
+            **super().job(repo, one, check),
             "run_attempt": 1,
-            "node_id": node_id("Job", one.id),
-            "head_branch": one.branch,
-            "url": f"{api}/jobs/{one.id}",
             "html_url": self._context.site.page(
                 repo.full_name, "actions", "runs", one.id
             ),
-            "started_at": one.started_at or one.created_at,
             "completed_at": one.updated_at if one.status == "completed" else None,
-            "steps": [],
-            "labels": ["local"],
-            **alike("runner_id runner_group_id", 1 if started else None),
-            "runner_name": "local" if started else None,
-            "runner_group_name": "Default" if started else None,
-            "workflow_name": one.path.rpartition("/")[2].rpartition(".")[0],
+            "steps": (),
         }
 
     def artifact(self, repo: Repository, one: Artifact, of: Run) -> dict[str, Any]:
         api = f"{self._context.site.repo(repo.full_name)}/actions/artifacts/{one.id}"
-        expires = parse(one.created_at) + timedelta(days=ARTIFACT_DAYS)
-        return super().artifact(repo, one, of) | {
-            "node_id": node_id("Artifact", one.id),
-            "url": api,
-            "archive_download_url": api + "/zip",
-            "updated_at": one.created_at,
-            "expires_at": iso(expires),
-            "workflow_run": {
-                "id": of.id,
-                **alike("repository_id head_repository_id", repo.id),
-                "head_branch": of.branch,
-                "head_sha": of.head_sha,
-            },
+        return {
+            **dull("artifact"),
+            **super().artifact(repo, one, of),
+            "archive_download_url": f"{api}/zip",
         }
 
 
@@ -659,16 +403,22 @@ def dressed(service: ForgeContext) -> FullRenderer:
 
 
 async def get_user(call: Call) -> Answer:
-    return Answer(public_user(call.site, call.user))
+    who = call.user
+    dates = alike("created_at updated_at", who.created_at)
+    known = user(call.site, who) | {"name": who.login} | dates
+    return Answer({**dull("public-user"), **known})
 
 
 async def get_repository(call: Call) -> Answer:
     owner = call.service.renderer.owner(call.repo)
     role = call.service.forge.role(call.repo, call.user)
-    face = full_repository(call.site, call.repo, owner, role)
-    issues = call.store.issues.of(call.repo.id)
-    count = sum(one.state == "open" for one in issues)
-    return Answer(face | {"open_issues": count, "open_issues_count": count})
+    face = {
+        **dull("full-repository"),
+        **_repository(call.site, call.repo, owner),
+        "permissions": permissions(role),
+        **alike("allow_merge_commit allow_squash_merge allow_rebase_merge", value=True),
+    }
+    return Answer(face)
 
 
 async def get_permission(call: Call) -> Answer:
@@ -677,41 +427,9 @@ async def get_permission(call: Call) -> Answer:
     return Answer(collaborator(call.site, who, role))
 
 
-_UNPROTECTED = {
-    "enabled": False,
-    "required_status_checks": {
-        "enforcement_level": "off",
-        "contexts": [],
-        "checks": [],
-    },
-}
-
-
-async def get_branch(call: Call) -> Answer:
-    name, site, repo = call.word("branch"), call.site, call.repo
-    tip = call.bare.tip(name)
-    one = call.bare.commit(tip) if tip else None
-    if one is None:
-        raise Refused(404, "Branch not found")
-    here = f"{site.repo(repo.full_name)}/branches/{quote(name)}"
-    face = {
-        "name": name,
-        "commit": commit(site, repo, one),
-        "_links": {
-            "self": here,
-            "html": site.page(repo.full_name, "tree", quote(name)),
-        },
-        "protected": False,
-        "protection": _UNPROTECTED,
-        "protection_url": f"{here}/protection",
-    }
-    return Answer(face)
-
-
 _REPO = "/repos/{owner}/{repo}"
 ROUTES: Final = (
     Route("GET", "/user", get_user),
     Route("GET", _REPO, get_repository),
     Route("GET", _REPO + "/collaborators/{username}/permission", get_permission),
-    Route("GET", BRANCH, get_branch),
 )

@@ -1,11 +1,11 @@
 """Texts: how long they may be, and what form is asked for."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from aiohttp import hdrs
-from msgspec import DecodeError, Struct, json, structs
+from msgspec import DecodeError, json
 
 from brat.forge.resources.wire import API, Refused, fault
 from brat.forge.rest.rest_call import Call
@@ -40,9 +40,7 @@ _TEXTS: Final = {
     "PATCH /issues/comments/{comment}": "IssueComment",
 }
 _CHECKS: Final = frozenset({"POST /check-runs", "PATCH /check-runs/{check}"})
-_MADE_BY_USE: Final = frozenset(
-    {"POST /issues/{number}/labels", "PUT /issues/{number}/labels"}
-)
+_MADE_BY_USE: Final = "POST /issues/{number}/labels"
 
 
 def within_limits(call: Call) -> dict[str, str]:
@@ -52,7 +50,7 @@ def within_limits(call: Call) -> dict[str, str]:
     except DecodeError:
         return {}
     route = asked_route(call)
-    if route in _MADE_BY_USE:
+    if route == _MADE_BY_USE:
         labels = asked.get("labels", ()) if isinstance(asked, dict) else asked
         for name in labels:
             if isinstance(name, str):
@@ -176,67 +174,3 @@ def negotiated(call: Call) -> dict[str, str]:
     if not any(map(_SERVED.fullmatch, forms)):
         raise Refused(415, f"Unsupported 'Accept' header: '{accepted}'.")
     return SERVED_HEADERS
-
-
-_AN: Final = {
-    "array": "an array",
-    "bool": "a boolean",
-    "int": "a number",
-    "object": "an object",
-    "str": "a string",
-}
-_WRONG_TYPE: Final = re.compile(
-    r"Expected `(?P<type>[^`]+)`, got `(?P<got>[^`]+)`(?: - at `\$\.?(?P<at>.*)`)?"
-)
-
-
-def words(body: bytes, kind: type, error: str) -> str:
-    """Name all that is wrong with a body, a line each."""
-    return "\n".join(_faults(json.decode(body), kind, error))
-
-
-def _faults(shown: Any, kind: Any, error: str) -> Iterator[str]:  # noqa: ANN401  JSON
-    """Name what is wrong with a body, as GitHub does."""
-    wrong = _WRONG_TYPE.match(error)
-    if wrong:
-        *first, _ = wrong["type"].split(" | ")
-        wanted = _AN.get(first[0] if first else wrong["type"], wrong["type"])
-        at = re.sub(r"\.|\[(\.{3}|\d+)\]", "/", wrong["at"] or "").strip("/")
-        where = f"For 'properties/{at}', {_at(shown, at)}" if at else _plain(shown)
-        yield f"{where} is not {wanted}."
-        return
-    if isinstance(shown, dict) and isinstance(kind, type) and issubclass(kind, Struct):
-        fields = structs.fields(kind)
-        missing = [
-            one.encode_name
-            for one in fields
-            if one.required and one.encode_name not in shown
-        ]
-        known = {one.encode_name for one in fields}
-        closed = kind.__struct_config__.forbid_unknown_fields
-        unknown = [key for key in shown if closed and key not in known]
-        if unknown:
-            yield _listed(unknown, "is not a permitted key", "are not permitted keys")
-        if missing:
-            yield _listed(missing, "wasn't supplied", "weren't supplied")
-        if unknown or missing:
-            return
-    yield error
-
-
-def _listed(names: Sequence[str], one: str, many: str) -> str:
-    quoted = ", ".join(f'"{name}"' for name in names)
-    return f"{quoted} {one if len(names) == 1 else many}."
-
-
-def _at(shown: Any, path: str) -> str:  # noqa: ANN401  JSON
-    """Write what a body has at a path."""
-    for part in path.split("/"):
-        if not isinstance(shown, dict) or part not in shown:
-            break
-        shown = shown[part]
-    return _plain(shown)
-
-
-def _plain(shown: Any) -> str:  # noqa: ANN401  JSON
-    return "nil" if shown is None else json.encode(shown).decode()

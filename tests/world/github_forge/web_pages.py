@@ -19,7 +19,6 @@ from hashlib import sha256
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import urlencode
-from weakref import WeakKeyDictionary
 
 from aiohttp import web
 from msgspec import DecodeError, Struct, ValidationError, field, json
@@ -33,6 +32,7 @@ from brat.forge.storage.record_store import Store
 from tests.world.app_key import pair
 from tests.world.github_forge import rest_apps
 from tests.world.github_forge.apps import App, Apps, NewApp, app_itself, manifest_faults
+from tests.world.github_forge.per_store import per_store
 from tests.world.given_secrets import given
 
 CODE_LASTS: Final = timedelta(minutes=10)
@@ -204,11 +204,11 @@ class _Made:
     """The secrets, the one time they are shown."""
 
 
-_CODES: Final = WeakKeyDictionary[Store, dict[str, _Made]]()
+def _no_codes(_: Store) -> dict[str, _Made]:
+    return {}
 
 
-def _codes(service: Service) -> dict[str, _Made]:
-    return _CODES.setdefault(service.forge.store, {})
+_codes = per_store(_no_codes)
 
 
 class Manifests:
@@ -238,7 +238,7 @@ class Manifests:
             return _refused_manifest(faults)
         made = self._made(told, request.match_info.get("owner", user.login))
         code = secrets.token_hex(20)
-        _codes(self._service)[code] = made
+        _codes(self._service.forge.store)[code] = made
         back = {"code": code, "state": request.query.get("state", "")}
         raise web.HTTPFound(f"{told.redirect_url}?{urlencode(back)}")
 
@@ -273,14 +273,14 @@ def by_code(service: Service, request: web.Request) -> Caller:
     Raises:
         Refused: 404: the code was used, or is none.
     """
-    made = _codes(service).get(request.match_info["code"])
+    made = _codes(service.forge.store).get(request.match_info["code"])
     if made is None:
         raise not_found()
     return app_itself(service.forge, made.app)
 
 
 async def convert(call: Call) -> Answer:
-    made = _codes(call.service).pop(call.word("code"))
+    made = _codes(call.store).pop(call.word("code"))
     owner = call.service.renderer.who(made.app.owner)
     shown: dict[str, Any] = rest_apps.app_view(call.site, made.app, owner, 0)
     return Answer(shown | made.shown, 201)

@@ -4,16 +4,13 @@ https://docs.github.com/en/webhooks/webhook-events-and-payloads
 """
 
 import asyncio
-import zlib
+from contextlib import suppress
 from typing import Any, Final
 from uuid import uuid4
-from weakref import WeakKeyDictionary
 
 import aiohttp
-import pygit2
 from msgspec import json
 from msgspec.structs import replace
-from pygit2.enums import DeltaStatus, SortMode
 
 from brat.forge.resources.forge_records import (
     Hook,
@@ -23,11 +20,9 @@ from brat.forge.resources.forge_records import (
     Run,
     User,
 )
-from brat.forge.resources.wire import Site, fault, not_found
-from brat.forge.rest.rest_call import PER_PAGE, Answer, Body, Call, Route, found
-from brat.forge.rest.rest_repositories import CONFIG
+from brat.forge.resources.wire import Site, fields
+from brat.forge.rest.rest_call import PER_PAGE, Answer, Call
 from brat.forge.service.announcements import (
-    CARRIERS,
     DEADLINE_S,
     Events,
     ForgeContext,
@@ -37,64 +32,32 @@ from brat.forge.service.announcements import (
 )
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.git_storage import Bare, Move
-from brat.forge.storage.record_store import Store, Table
+from brat.forge.storage.record_store import Table
+from tests.world.github_forge.dull import dull
+from tests.world.github_forge.per_store import per_store
 from tests.world.github_forge.shapes import (
     FullRenderer,
-    between,
     dressed,
     signature,
-    simple_commit,
     workflow,
 )
 
 
 class Delivery(Record, frozen=True, kw_only=True):
-    """One payload on its way to one hook."""
+    """What became of a payload for one hook."""
 
     hook: int
-    repo: int
     guid: str
     event: str
+    action: str | None
     created_at: str
-    action: str | None = None
-    installation: int | None = None
     pending: bool = True
-    status: str = "pending"
     status_code: int = 0
-    duration_s: float = 0.0
+    """0: there was no answer in time."""
 
 
-class Payload(Record, frozen=True, kw_only=True):
-    """What a delivery carries; its id is the delivery's."""
-
-    hook: int
-    packed: bytes
-    """The body, compressed: it says much twice."""
-
-    @property
-    def data(self) -> bytes:
-        """The body's bytes."""
-        return zlib.decompress(self.packed)
-
-
-class Kept:
-    """The deliveries that a forge's file holds, and what they carried; read once."""
-
-    def __init__(self, store: Store) -> None:
-        self.deliveries = Table(store, Delivery, lambda r: r.hook)
-        self.payloads = Table(store, Payload, lambda r: r.hook)
-
-
-_KEPT: Final = WeakKeyDictionary[Store, Kept]()
-
-
-def kept_in(store: Store) -> Kept:
-    """Return what a forge keeps of its deliveries."""
-    if store not in _KEPT:
-        _KEPT[store] = Kept(store)
-    return _KEPT[store]
-
-
+deliveries_in = per_store(lambda store: Table(store, Delivery, lambda r: r.hook))
+"""The deliveries that a forge's file holds, by their hooks."""
 _STEPS = {"requested": "queued"}
 """What happens to a job where something else is said of its run."""
 
@@ -123,21 +86,16 @@ class FullEvents(Events):
 
     def push(self, repo: Repository, actor: User, move: Move) -> None:
         """A branch or tag moved, came or went; other refs are not told of."""
-        if not told(move.ref):
-            return
-        found = (repo, self._context.forge.bare(repo))
-        body = push(self._context.site, found, actor, move)
-        self.send(repo, actor, ("push", None), body)
-        also = coming_or_going(repo, move)
-        if also is not None:
-            event, body = also
-            self.send(repo, actor, (event, None), body)
+        if move.ref.startswith(("refs/heads/", "refs/tags/")):
+            found = (repo, self._context.forge.bare(repo))
+            body = push(self._context.site, found, actor, move)
+            self.send(repo, actor, ("push", None), body)
 
     def run(self, repo: Repository, actor: User, action: str, run: Run) -> None:
         """A workflow run was requested, is in progress, or completed; so is its job."""
         body = {
             "workflow_run": self._renderer.run(repo, run),
-            "workflow": workflow(self._context.site, repo, run.path),
+            "workflow": workflow(run.path),
         }
         self.send(repo, actor, ("workflow_run", action), body)
         job = self._renderer.job(repo, run, None)
@@ -145,148 +103,74 @@ class FullEvents(Events):
         self.send(repo, actor, ("workflow_job", step), {"workflow_job": job})
 
 
-PRESSED: Final = frozenset(
-    {("check_run", "rerequested"), ("check_run", "requested_action")}
-)
+PRESSED: Final = ("check_run", "requested_action")
 """What only the App hears that made the check."""
 
 
 class KeptWebhooks(WebhookSender):
-    """Takes payloads, keeps them, and delivers them."""
+    """Delivers payloads, and keeps what became of them."""
 
     def __init__(self, context: ForgeContext) -> None:
         super().__init__(context)
-        self._kept = kept_in(self._store)
-        self._numbers: asyncio.Queue[int] = asyncio.Queue()
-
-    def start(self) -> None:
-        """Begin to deliver, starting with the deliveries an earlier process left."""
-        for delivery in self._kept.deliveries.all():
-            if delivery.pending:
-                self._numbers.put_nowait(delivery.id)
-        for place in range(CARRIERS):
-            self._context.spawn(self._carry(), f"carrier {place}")
+        self._under_way: asyncio.Queue[tuple[Hook, Delivery, bytes]] = asyncio.Queue()
 
     def post(
         self, repo: Repository, _actor: User, kind: Kind, payload: dict[str, Any]
     ) -> None:
-        """Keep a payload for each hook; only inside `Store.change`.
+        """Send a payload to each hook soon; only inside `Store.change`.
 
         That a check's button was pressed, only the App hears that made it.
         https://docs.github.com/webhooks/webhook-events-and-payloads#check_run
         """
-        if kind in PRESSED:
+        if kind == PRESSED:
             return
         for hook in self._store.hooks.of(repo.id):
-            self.send(hook, repo, kind, payload)
+            self.send(hook, kind, payload)
 
-    def send(
-        self,
-        hook: Hook,
-        repo: Repository,
-        kind: Kind,
-        payload: dict[str, Any],
-        *,
-        installation: int | None = None,
-    ) -> None:
-        """Keep a payload for a hook; only inside `Store.change`."""
+    def send(self, hook: Hook, kind: Kind, payload: dict[str, Any]) -> None:
+        """Send a payload to a hook soon; only inside `Store.change`."""
         new = Delivery(
             id=self._store.next_id(),
             hook=hook.id,
-            repo=repo.id,
             guid=str(uuid4()),
             event=kind[0],
             action=kind[1],
-            installation=installation,
             created_at=self._context.forge.now(),
         )
-        packed = zlib.compress(json.encode(payload))
-        self._kept.payloads.put(Payload(id=new.id, hook=hook.id, packed=packed))
-        self._kept.deliveries.put(new)
-        self._numbers.put_nowait(new.id)
+        deliveries_in(self._store).put(new)
+        self._under_way.put_nowait((hook, new, json.encode(payload)))
 
     async def _carry(self) -> None:
         limit = aiohttp.ClientTimeout(total=DEADLINE_S)
         async with aiohttp.ClientSession(timeout=limit) as session:
             while True:
-                number = await self._numbers.get()
-                delivery = self._kept.deliveries.get(number)
-                payload = self._kept.payloads.get(number)
-                hook = self._store.hooks.get(delivery.hook) if delivery else None
-                if delivery and payload and hook:
-                    await self._deliver(session, (hook, delivery), payload.data)
+                await self._deliver(session, *await self._under_way.get())
 
     async def _deliver(
-        self, session: aiohttp.ClientSession, found: tuple[Hook, Delivery], body: bytes
+        self,
+        session: aiohttp.ClientSession,
+        hook: Hook,
+        delivery: Delivery,
+        body: bytes,
     ) -> None:
-        hook, delivery = found
-        started = asyncio.get_running_loop().time()
-        status, code = "OK", 0
-        try:
-            async with session.post(
-                hook.url, data=body, headers=_headers(hook, delivery, body)
-            ) as answer:
+        headers, code = delivery_headers(hook, delivery.event, delivery.guid, body), 0
+        with suppress(TimeoutError, aiohttp.ClientError):
+            async with session.post(hook.url, data=body, headers=headers) as answer:
                 code = answer.status
-                status = answer.reason or str(code)
-        except TimeoutError:
-            status = "timed out"
-        except aiohttp.ClientError:
-            status = "failed to connect to host"
-        took = asyncio.get_running_loop().time() - started
         with self._store.change():
-            self._kept.deliveries.put(
-                replace(
-                    delivery,
-                    pending=False,
-                    status=status,
-                    status_code=code,
-                    duration_s=round(took, 3),
-                )
-            )
-
-
-def _headers(hook: Hook, delivery: Delivery, body: bytes) -> dict[str, str]:
-    return delivery_headers(hook, delivery.event, delivery.guid, body) | {
-        "User-Agent": "GitHub-Hookshot/brat",
-        "X-GitHub-Hook-ID": str(hook.id),
-        "X-GitHub-Hook-Installation-Target-Type": "repository"
-        if hook.repo == delivery.repo
-        else "integration",
-        "X-GitHub-Hook-Installation-Target-ID": str(hook.repo),
-    }
+            ended = replace(delivery, pending=False, status_code=code)
+            deliveries_in(self._store).put(ended)
 
 
 NO_COMMIT = "0" * 40
-MOST_COMMITS = 2048
-MOST_WITH_FILES = 100
-"""Of how many commits, the newest, the files are told: each takes a millisecond."""
-_KINDS = {"refs/heads/": "branch", "refs/tags/": "tag"}
-_LISTS = {DeltaStatus.ADDED: "added", DeltaStatus.DELETED: "removed"}
-
-
-def told(ref: str) -> bool:
-    """Say whether webhooks hear of a ref: only branches and tags, as on GitHub."""
-    return ref.startswith(tuple(_KINDS))
 
 
 def push(
     site: Site, found: tuple[Repository, Bare], actor: User, move: Move
 ) -> dict[str, Any]:
+    """A push; its commits are left out, which nobody here looks at."""
     repo, bare = found
     before, after = move.before, move.after
-    head = bare.commit(after) if after else None
-    news = _news(bare, move.ref, str(head.id)) if head is not None else []
-    pushed = news
-    if head is not None and before and bare.commit(before):
-        pushed = between(bare, before, str(head.id))
-    distinct = {one.id for one in news}
-    with_files = {one.id for one in pushed[-MOST_WITH_FILES:]}
-
-    def shown(one: pygit2.Commit) -> dict[str, Any]:
-        where = site.page(repo.full_name, "commit", one.id)
-        face = simple_commit(one) | {"url": where, "distinct": one.id in distinct}
-        return face | (_files(one) if one.id in with_files else {})
-
     span = f"{before[:12]}...{after[:12]}" if before and after else str(after)
     return {
         "ref": move.ref,
@@ -297,43 +181,10 @@ def push(
         "forced": bool(before and after and not bare.reaches(after, before)),
         "base_ref": None,
         "compare": site.page(repo.full_name, "compare", span),
-        "commits": [shown(one) for one in pushed[-MOST_COMMITS:]],
-        "head_commit": shown(head) | _files(head) if head is not None else None,
+        "commits": [],
+        "head_commit": None,
         "pusher": {"name": actor.login, "email": signature(actor).email},
     }
-
-
-def _files(one: pygit2.Commit) -> dict[str, list[str]]:
-    """Return the files that a commit touches, beside its first parent."""
-    lists: dict[str, list[str]] = {"added": [], "removed": [], "modified": []}
-    if one.parents:
-        change = one.parents[0].tree.diff_to_tree(one.tree)
-    else:
-        change = one.tree.diff_to_tree(swap=True)
-    for delta in change.deltas:
-        lists[_LISTS.get(delta.status, "modified")].append(delta.new_file.path)
-    return lists
-
-
-def coming_or_going(repo: Repository, move: Move) -> tuple[str, dict[str, Any]] | None:
-    """The event `create` or `delete` of a branch or tag; None: it only moved."""
-    for folder, kind in _KINDS.items():
-        if move.ref.startswith(folder) and None in {move.before, move.after}:
-            name = move.ref.removeprefix(folder)
-            body = {"ref": name, "ref_type": kind, "pusher_type": "user"}
-            if move.after is None:
-                return "delete", body
-            default, said = repo.default_branch, repo.description
-            return "create", body | {"master_branch": default, "description": said}
-    return None
-
-
-def _news(bare: Bare, branch: str, tip: str) -> list[pygit2.Commit]:
-    walk = bare.git.walk(tip, SortMode.TOPOLOGICAL | SortMode.REVERSE)
-    for name, target in bare.refs("refs/heads/").items():
-        if name != branch:
-            walk.hide(target)
-    return list(walk)
 
 
 def kept_webhooks(service: Service) -> KeptWebhooks:
@@ -353,74 +204,18 @@ def whole(service: Service) -> FullRenderer:
     return renderer
 
 
-class HookConfig(Body):
-    """Where deliveries go; what is left out stays."""
-
-    url: str | None = None
-    secret: str | None = None
-    content_type: str = "json"
-    insecure_ssl: str | int = "0"
-
-
 def shown_config(hook: Hook) -> dict[str, Any]:
     """Return where a hook's deliveries go; the secret is never shown."""
     shape = {"url": hook.url, "content_type": "json", "insecure_ssl": "0"}
     return shape | ({"secret": "********"} if hook.secret else {})
 
 
-def asked_hook(call: Call) -> Hook:
-    """Return the hook that the path names."""
-    hook = found(call.store.hooks.get(call.number("hook")))
-    if hook.repo != call.repo.id:
-        raise not_found()
-    return hook
-
-
-def checked(config: HookConfig) -> HookConfig:
-    """Return a configuration that this forge can follow."""
-    if config.url is not None and not config.url.startswith(("http://", "https://")):
-        raise fault("Hook", "url", "invalid", "It must begin with http:// or https://.")
-    if config.content_type != "json":
-        raise fault("Hook", "content_type", "invalid", "This forge sends JSON only.")
-    return config
-
-
-def configured(call: Call, hook: Hook, config: HookConfig) -> Hook:
-    """Return the hook with another configuration."""
-    config = checked(config)
-    return replace(
-        hook,
-        url=config.url or hook.url,
-        secret=hook.secret if config.secret is None else config.secret,
-    )
-
-
-async def change_config(call: Call) -> Answer:
-    hook = configured(call, asked_hook(call), call.body(HookConfig))
-    with call.store.change():
-        call.store.hooks.put(hook)
-    return Answer(shown_config(hook))
-
-
 def delivery(one: Delivery) -> dict[str, Any]:
     return {
-        "id": one.id,
-        "guid": one.guid,
+        **dull("hook-delivery-item"),
+        **fields(one, "id guid status_code event action"),
         "delivered_at": one.created_at,
-        "redelivery": False,
-        "duration": one.duration_s,
-        "status": one.status,
-        "status_code": one.status_code,
-        "event": one.event,
-        "action": one.action,
-        "installation_id": one.installation,
-        "repository_id": one.repo,
     }
-
-
-async def list_deliveries(call: Call) -> Answer:
-    known = kept_in(call.store).deliveries.of(asked_hook(call).id)
-    return listed(call, [one for one in reversed(known) if not one.pending])
 
 
 def listed(call: Call, known: list[Delivery]) -> Answer:
@@ -428,9 +223,3 @@ def listed(call: Call, known: list[Delivery]) -> Answer:
     size = call.asked("per_page")
     most = int(size) if size.isdecimal() else PER_PAGE
     return Answer([delivery(one) for one in known[:most]])
-
-
-ROUTES: Final = (Route("PATCH", CONFIG, change_config, "admin"),)
-DELIVERY_ROUTES: Final = (
-    Route("GET", CONFIG.replace("/config", "/deliveries"), list_deliveries, "admin"),
-)

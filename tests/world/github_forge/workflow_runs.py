@@ -8,7 +8,6 @@ https://docs.github.com/rest/actions/workflow-runs
 """
 
 import hmac
-import itertools
 import os
 import re
 import zipfile
@@ -34,7 +33,6 @@ from brat.forge.resources.forge_records import (
 from brat.forge.resources.wire import Refused, iso
 from brat.forge.rest.rest_call import Answer, Call, Route, secret_of
 from brat.forge.rest.rest_runs import (
-    artifact_of,
     workflow_of,
     workflow_paths,
 )
@@ -65,8 +63,11 @@ def sound(path: Path) -> bool:
         return False
 
 
-class Uploads(WorkflowFiles):
-    """Lets the program that starts runs hand artifacts over."""
+class SessionFiles(WorkflowFiles):
+    """The files of sessions, whose inputs are limited as on GitHub.
+
+    The program that starts runs can hand artifacts over.
+    """
 
     def __init__(self, service: Service) -> None:
         super().__init__(service.forge)
@@ -83,6 +84,14 @@ class Uploads(WorkflowFiles):
             "ACTIONS_RUNTIME_TOKEN": self._secret(run),
             "ACTIONS_RESULTS_URL": self._service.site.base + "/",
         }
+
+    def inputs_of(self, path: str, asked: Mapping[str, Any]) -> dict[str, str]:
+        """Return the inputs of a dispatch as text; 422 if they are others."""
+        needed = TASK_INPUTS if path in {TASK_WORKFLOW, LIVE_WORKFLOW} else ()
+        inputs = named_inputs(asked, _KNOWN.get(path, ()), needed)
+        if sum(map(len, inputs.values())) > MOST_INPUT_CHARS:
+            raise Refused(422, f"inputs are too large (maximum {MOST_INPUT_CHARS})")
+        return inputs
 
     def _secret(self, run: Run) -> str:
         """Return the same for a run as long as the forge's folder is there."""
@@ -156,23 +165,6 @@ def permissions_of(run: Run) -> Permissions | None:
     return _TASK_MAY if is_work else _LOOP_MAY
 
 
-def some_inputs(path: str, asked: Mapping[str, Any]) -> dict[str, str]:
-    """Return the inputs that a workflow takes, as text; 422 if they are others."""
-    needed = TASK_INPUTS if path in {TASK_WORKFLOW, LIVE_WORKFLOW} else ()
-    inputs = named_inputs(asked, _KNOWN.get(path, ()), needed)
-    if sum(map(len, inputs.values())) > MOST_INPUT_CHARS:
-        raise Refused(422, f"inputs are too large (maximum {MOST_INPUT_CHARS})")
-    return inputs
-
-
-class SessionFiles(Uploads):
-    """The files of sessions, whose inputs are limited as on GitHub."""
-
-    def inputs_of(self, path: str, asked: Mapping[str, Any]) -> dict[str, str]:
-        """Return the inputs of a dispatch as text; 422 if they are others."""
-        return some_inputs(path, asked)
-
-
 class EveryFile(SessionFiles):
     """Any workflow file that a repository holds."""
 
@@ -183,7 +175,7 @@ class EveryFile(SessionFiles):
         self, repo: Repository, actor: User, kind: Kind, payload: dict[str, Any]
     ) -> None:
         """Start brat.yml if an event triggers it; only inside `Store.change`."""
-        is_new = kind[0] == "push" and LOOP_WORKFLOW in _pushed_to(repo, payload)
+        is_new = kind[0] == "push" and self._is_news(repo, payload)
         if not (is_new or kind in _STARTS) or actor.login == JOB_LOGIN:
             return
         if self.can_run(repo, LOOP_WORKFLOW):
@@ -195,6 +187,15 @@ class EveryFile(SessionFiles):
                 event=kind[0],
                 payload=json.encode(payload).decode(),
             )
+
+    def _is_news(self, repo: Repository, push: dict[str, Any]) -> bool:
+        """Whether a push to the default branch brings another brat.yml."""
+        bare = self.forge.bare(repo)
+        old, new = (
+            bare.file(push[each], LOOP_WORKFLOW) for each in ("before", "after")
+        )
+        is_default = push["ref"] == f"refs/heads/{repo.default_branch}"
+        return is_default and new is not None and new != old
 
     def token(self, repo: Repository, holder: User, run: Run) -> str:
         allowed, forge = permissions_of(run), self.forge
@@ -243,29 +244,16 @@ class EveryFile(SessionFiles):
                 events.check_run(repo, actor, "completed", ended)
 
 
-def _pushed_to(repo: Repository, payload: dict[str, Any]) -> set[str]:
-    """Return the files that a push to the default branch touches."""
-    if payload["ref"] != f"refs/heads/{repo.default_branch}":
-        return set()
-    lists = itertools.product(payload.get("commits", ()), ("added", "modified"))
-    return {file for one, kind in lists for file in one.get(kind, ())}
-
-
 async def list_workflows(call: Call) -> Answer:
     return call.page(
         workflow_paths(call),
-        lambda path: views.workflow(call.site, call.repo, path),
+        views.workflow,
         wrap="workflows",
     )
 
 
 async def get_workflow(call: Call) -> Answer:
-    return Answer(views.workflow(call.site, call.repo, workflow_of(call)))
-
-
-async def get_artifact(call: Call) -> Answer:
-    artifact, run = artifact_of(call)
-    return Answer(call.service.renderer.artifact(call.repo, artifact, run))
+    return Answer(views.workflow(workflow_of(call)))
 
 
 _ACTIONS = "/repos/{owner}/{repo}/actions"
@@ -273,5 +261,4 @@ _WORKFLOW = _ACTIONS + "/workflows/{workflow}"
 ROUTES = (
     Route("GET", _ACTIONS + "/workflows", list_workflows),
     Route("GET", _WORKFLOW, get_workflow),
-    Route("GET", _ACTIONS + r"/artifacts/{artifact:\d+}", get_artifact),
 )

@@ -66,28 +66,29 @@ class Commits:
 
     def merged(self, ancestor: str, ours: str, theirs: str) -> Files | Conflicted:
         """Merge file by file: two that changed one file in two ways conflict."""
-        old, one, two = (self[c].files for c in (ancestor, ours, theirs))
-        merged: dict[str, tuple[str, ...]] = {}
-        paths: list[str] = []
-        for path in sorted({*old, *one, *two}):
-            before, mine, other = (f.get(path, ()) for f in (old, one, two))
-            if mine != other and before not in (mine, other):
-                paths.append(path)
-            merged[path] = other if mine == before else mine
-        return Conflicted(tuple(paths)) if paths else merged
+        made, paths = self._merge(ancestor, ours, theirs)
+        return Conflicted(paths) if paths else made
 
     def both(self, ancestor: str, ours: str, theirs: str) -> Files:
         """Merge file by file; one that conflicts holds what both wrote."""
+        made, _ = self._merge(ancestor, ours, theirs)
+        return made
+
+    def _merge(
+        self, ancestor: str, ours: str, theirs: str
+    ) -> tuple[Files, tuple[str, ...]]:
+        """Return the merged files, and the paths of those that conflict."""
         old, one, two = (self[c].files for c in (ancestor, ours, theirs))
         made: dict[str, tuple[str, ...]] = {}
+        paths: list[str] = []
         for path in sorted({*old, *one, *two}):
             before, mine, other = (f.get(path, ()) for f in (old, one, two))
+            made[path] = other if mine == before else mine
             if mine != other and before not in (mine, other):
                 own = (line for line in other if line not in {*mine, *before})
                 made[path] = (*mine, *own)
-            else:
-                made[path] = other if mine == before else mine
-        return made
+                paths.append(path)
+        return made, tuple(paths)
 
     def chain(self, base: str, work: str) -> Iterator[str]:
         if work not in self[base].ancestors:

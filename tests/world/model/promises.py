@@ -7,7 +7,7 @@ and of every push of a bot; `hold` looks at the whole after each step.
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Final
+from typing import Any, Final
 
 from convoy.events import Event
 from convoy.events.hold_events import BranchPushed, BranchTaken
@@ -130,9 +130,8 @@ class Promises:
         assert now.conflicts <= convoy.settings.rounds, "conflicts without end"
 
     def _chosen(self, before: State, fact: ChoiceMade) -> None:
-        convoy = before.convoys[fact.convoy]
-        choice, winner = convoy.task(fact.task), convoy.task(fact.on)
-        assert choice is not None
+        convoy, choice = _told_of(before, fact)
+        winner = convoy.task(fact.on)
         assert winner is not None
         assert not choice.chosen, "chosen twice"
         assert winner.number in choice.spec.on
@@ -145,9 +144,7 @@ class Promises:
 
     def _blamed(self, before: State, fact: MergeFailed) -> None:
         """Check that CI was red on it before, and is red on it alone on the tip."""
-        convoy = before.convoys[fact.convoy]
-        task = convoy.task(fact.task)
-        assert task is not None
+        convoy, task = _told_of(before, fact)
         if trial(convoy, task) is not None:
             return
         tip = self.forge.refs[HEADS + ids.base_branch(convoy.name)]
@@ -164,17 +161,14 @@ class Promises:
         if isinstance(fact, ConvoyApproved):
             self._planned.add(fact.convoy)
             return
-        task = before.convoys[fact.convoy].task(fact.task)
-        assert task is not None
+        _, task = _told_of(before, fact)
         assert task.work is not None
         key = (fact.convoy, fact.task, fact.by)
         counts = isinstance(fact, TaskApproved)
         self._approved[key] = task.work.commit if counts else ""
 
     def _started(self, before: State, after: State, fact: TaskStarted) -> None:
-        convoy = before.convoys[fact.convoy]
-        task = convoy.task(fact.task)
-        assert task is not None
+        convoy, task = _told_of(before, fact)
         assert convoy.state == "active", "started while the convoy is not active"
         assert not convoy.held, "started while a label holds it"
         approved = convoy.settings.approve == "auto" or convoy.name in self._planned
@@ -209,8 +203,7 @@ class Promises:
         self._until[fact.resource, fact.holder] = fact.expires
 
     def _accepted(self, before: State, fact: WorkAccepted) -> None:
-        task = before.convoys[fact.convoy].task(fact.task)
-        assert task is not None
+        _, task = _told_of(before, fact)
         assert task.attempt is not None
         assert task.attempt.number == fact.attempt == task.started, "superseded"
         self._handed_in[fact.commit] = fact.base
@@ -435,10 +428,7 @@ class Promises:
             assert pushed <= found, "what somebody pushed is lost"
 
     def _leases_hold(self, state: State) -> None:
-        sessions = {
-            ids.session_name(convoy.name, task.number, task.started)
-            for convoy, task in state.running()
-        }
+        sessions = _sessions(state)
         for lease in state.leases.values():
             mine = lease.holder in {*sessions, "ann"}
             assert mine, f"{lease.holder} is over and holds"
@@ -452,10 +442,7 @@ class Promises:
             assert mine or not overlaps(one.resource, other.resource), "held twice"
 
     def _runs_hold(self, state: State) -> None:
-        sessions = {
-            ids.session_name(convoy.name, task.number, task.started)
-            for convoy, task in state.running()
-        }
+        sessions = _sessions(state)
         for run in self.forge.runs.values():
             assert run.completed or run.session in sessions, "over, and runs on"
 
@@ -485,6 +472,20 @@ class Promises:
             return False
         tip = refs.get(HEADS + pull.head)
         return tip is None or not commits[tip].lines <= commits[pull.merged_as].lines
+
+
+def _told_of(before: State, fact: Any) -> tuple[Convoy, Task]:  # noqa: ANN401  of a task
+    convoy = before.convoys[fact.convoy]
+    task = convoy.task(fact.task)
+    assert task is not None
+    return convoy, task
+
+
+def _sessions(state: State) -> set[str]:
+    return {
+        ids.session_name(convoy.name, task.number, task.started)
+        for convoy, task in state.running()
+    }
 
 
 def _has_what_it_needs(convoy: Convoy, task: Task) -> bool:

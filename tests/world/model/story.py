@@ -9,7 +9,6 @@ from hypothesis import event
 from hypothesis.stateful import RuleBasedStateMachine
 
 from convoy.events import Command
-from convoy.events.plan_events import ConvoyRequested
 from convoy.model import ids
 from convoy.model.records import Settings
 from convoy.rules.verdict import Check
@@ -17,6 +16,7 @@ from convoy.text import convoy_name
 from tests.world.model.bot import Bot
 from tests.world.model.forge import HEADS, MAIN, Forge
 from tests.world.model.promises import Promises
+from tests.world.rules import requested
 
 INPUTS = {"best-of": {"engines": "default, docs"}}
 ACTORS = (bytes(16), bytes(range(16)))
@@ -55,18 +55,17 @@ class Story(RuleBasedStateMachine):
         issue = next(number for number in count(1) if number not in busy)
         name = convoy_name("convoy", issue, state.convoys)
         self.forge.tries.pop(f"label {issue}", None)  # another convoy's labels
+        pattern = pattern if settings.require_ci else ""
         self.may(
-            ConvoyRequested(
+            requested(
                 convoy=name,
                 issue=issue,
                 title=name,
                 text=text,
-                by="ann",
-                target="main",
                 base=self.forge.refs[MAIN],
                 settings=settings,
-                pattern=pattern if settings.require_ci else "",
-                inputs=INPUTS.get(pattern, {}) if settings.require_ci else {},
+                pattern=pattern,
+                inputs=INPUTS.get(pattern, {}),
             )
         )
 

@@ -135,8 +135,7 @@ def _judge_ref(
         return words.RULES, words.against_rules(move.ref, standing.page, every)
     if opinion.of_protection:
         return words.PROTECTED, words.protected(move.ref, opinion.of_protection)
-    said = words.bypassed(move.ref, opinion.bypassed) if opinion.bypassed else ""
-    return "", said
+    return "", ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +144,6 @@ class Opinion:
 
     of_protection: tuple[Violation, ...]
     of_rulesets: tuple[Violation, ...]
-    bypassed: tuple[Violation, ...]
-    """What the mover is allowed all the same."""
 
     @property
     def is_empty(self) -> bool:
@@ -158,13 +155,10 @@ def opinion_of(binding: tuple[Binding, ...], change: RefChange) -> Opinion:
     """Ask every rule that binds a ref, and mind who may bypass it."""
     passes = {"always"} | ({"pull_requests_only"} if change.pull is not None else set())
     against: dict[str, dict[Violation, None]] = {"protection": {}, "ruleset": {}}
-    allowed: dict[Violation, None] = {}
     for one in binding:
-        found = dict.fromkeys(violations(one.rules, change))
-        (allowed if one.bypass in passes else against[one.source]).update(found)
-    return Opinion(
-        tuple(against["protection"]), tuple(against["ruleset"]), tuple(allowed)
-    )
+        if one.bypass not in passes:
+            against[one.source].update(dict.fromkeys(violations(one.rules, change)))
+    return Opinion(tuple(against["protection"]), tuple(against["ruleset"]))
 
 
 def change_of(

@@ -14,13 +14,12 @@ https://git-scm.com/docs/gitprotocol-pack#_pushing_data_to_a_server
 """
 
 import asyncio
-import shutil
 from asyncio.subprocess import DEVNULL
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from aiohttp import StreamReader
@@ -30,7 +29,7 @@ from brat.forge.resources.wire import Refused
 from brat.forge.rest.git_process import FLUSH, HIDDEN, MOST_COMMANDS, feed, git_process
 from brat.forge.service.programs import git_environment
 from brat.forge.service.running_forge import Service
-from brat.forge.storage.forge_state import Caller, Forge
+from brat.forge.storage.forge_state import Caller
 from brat.forge.storage.git_storage import Bare, Move
 from tests.world.github_forge.rules import refusal_words as words
 from tests.world.github_forge.rules.push_judge import Verdict
@@ -59,16 +58,15 @@ class PushHead:
     """The part of a push that comes before its objects."""
 
     commands: tuple[Command, ...]
-    capabilities: frozenset[bytes]
     offered: bytes
-    """The capabilities as they came."""
+    """The capabilities as they came: git's, with side bands and reports."""
     shallow: tuple[bytes, ...] = ()
     """Lines about commits whose parents the sender does not have."""
 
     @property
     def is_atomic(self) -> bool:
         """Whether all refs are to move, or none."""
-        return b"atomic" in self.capabilities
+        return b"atomic" in self.offered.split()
 
     def encoded(self, leaving_out: Mapping[str, str]) -> bytes:
         """Write it again without some of its refs."""
@@ -81,34 +79,19 @@ class PushHead:
     def report(self, refused: Mapping[str, str], said: str) -> bytes:
         """Answer a push of which nothing is taken."""
         lines = [b"unpack ok\n", *_rejections(refused)]
-        return self._framed(said, b"".join(map(_packet, lines)) + FLUSH)
+        return _framed(said, b"".join(map(_packet, lines)) + FLUSH)
 
     def completed(self, body: bytes, refused: Mapping[str, str], said: str) -> bytes:
         """Add to git's own report on a push the refs that it never saw."""
         if not refused:
-            return self._words(said) + body
-        if not self._is_banded:
-            return _extended(body, refused)
+            return _banded(_BAND_WORDS, said.encode()) + body
         bands = list(_frames(body))
         report = b"".join(data for band, data in bands if band == _BAND_DATA)
         other = b"".join(
             _packet(band + data) for band, data in bands if band != _BAND_DATA
         )
-        return other + self._framed(said, _extended(report, refused))
-
-    @property
-    def _is_banded(self) -> bool:
-        return b"side-band-64k" in self.capabilities
-
-    def _framed(self, said: str, report: bytes) -> bytes:
-        if not self.capabilities & {b"report-status", b"report-status-v2"}:
-            report = b""
-        if not self._is_banded:
-            return report
-        return self._words(said) + _banded(_BAND_DATA, report) + FLUSH
-
-    def _words(self, said: str) -> bytes:
-        return _banded(_BAND_WORDS, said.encode()) if self._is_banded else b""
+        more = b"".join(map(_packet, _rejections(refused)))
+        return other + _framed(said, report.removesuffix(FLUSH) + more + FLUSH)
 
 
 async def read_head(stream: StreamReader) -> PushHead:
@@ -122,8 +105,7 @@ async def read_head(stream: StreamReader) -> PushHead:
         while read < MOST_COMMANDS:
             size = await stream.readexactly(4)
             if size == FLUSH:
-                known = frozenset(offered.split())
-                return PushHead(tuple(commands), known, offered, tuple(shallow))
+                return PushHead(tuple(commands), offered, tuple(shallow))
             line = await stream.readexactly(int(size, 16) - 4)
             read += len(line) + 4
             if line.startswith(b"shallow "):
@@ -154,9 +136,8 @@ def _rejections(refused: Mapping[str, str]) -> list[bytes]:
     return [f"ng {ref} {reason}\n".encode() for ref, reason in refused.items()]
 
 
-def _extended(report: bytes, refused: Mapping[str, str]) -> bytes:
-    more = b"".join(map(_packet, _rejections(refused)))
-    return report.removesuffix(FLUSH) + more + FLUSH
+def _framed(said: str, report: bytes) -> bytes:
+    return _banded(_BAND_WORDS, said.encode()) + _banded(_BAND_DATA, report) + FLUSH
 
 
 def _frames(body: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -169,7 +150,6 @@ def _frames(body: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 CHUNK: Final = 1 << 16
-_INCOMING: Final = "incoming-"
 _HEADER: Final = 12
 """Bytes: `PACK`, its version, and how many objects it has."""
 
@@ -189,38 +169,25 @@ class IncomingPack:
                 yield chunk
 
 
-def incoming(bare: Bare) -> Path:
-    """Make a folder for what comes in; the caller removes it."""
-    return Path(mkdtemp(prefix=_INCOMING, dir=bare.path))
-
-
-def sweep(forge: Forge) -> None:
-    """Remove what a process that died left of pushes; before any is taken."""
-    for repo in forge.store.repositories.all():
-        for left in forge.bare(repo).path.glob(f"{_INCOMING}*"):
-            shutil.rmtree(left)
-
-
 @asynccontextmanager
 async def incoming_pack(
     bare: Bare, stream: StreamReader
 ) -> AsyncIterator[IncomingPack]:
     """Read a push to its end; what came is gone when the block ends."""
-    folder = incoming(bare)
-    try:
-        file = folder / "pack"
+    with TemporaryDirectory(prefix="incoming-", dir=bare.path) as folder:
+        file, objects = (_below(folder, name) for name in ("pack", "objects"))
         with file.open("wb") as spool:
             async for chunk in stream.iter_any():
                 spool.write(chunk)
-        objects = None
+        is_read = False  # else receive-pack will say in its own words why
         if await asyncio.to_thread(_has_objects, file):
-            objects = folder / "objects"
             objects.mkdir()
-            if not await _is_indexed(bare.path, file, objects):
-                objects = None  # receive-pack will say in its own words why
-        yield IncomingPack(file, objects)
-    finally:
-        await asyncio.to_thread(shutil.rmtree, folder)
+            is_read = await _is_indexed(bare.path, file, objects)
+        yield IncomingPack(file, objects if is_read else None)
+
+
+def _below(folder: str, name: str) -> Path:
+    return Path(folder) / name
 
 
 def _has_objects(file: Path) -> bool:

@@ -38,12 +38,6 @@ def against_rules(ref: str, page: str, found: Sequence[Violation]) -> str:
     return head + "".join("\n" + _listed(each) for each in found) + "\n"
 
 
-def bypassed(ref: str, found: Iterable[Violation]) -> str:
-    """Say what somebody was allowed all the same."""
-    head = f"Bypassed rule violations for {ref}:\n"
-    return head + "".join("\n" + _listed(each) for each in found) + "\n"
-
-
 def _listed(one: Violation) -> str:
     said = f"- {one.text}\n"
     if one.commits:

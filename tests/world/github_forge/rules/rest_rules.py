@@ -8,10 +8,11 @@ from typing import Literal
 
 from msgspec import Struct
 
-from brat.forge.resources.wire import not_found
+from brat.forge.resources.wire import Refused, not_found
 from brat.forge.rest import rest_repositories
 from brat.forge.rest.rest_call import Answer, Call, Route
 from tests.world.github_forge import shapes
+from tests.world.github_forge.dull import dull
 from tests.world.github_forge.rules import rule_resources
 from tests.world.github_forge.rules.rule_bindings import (
     can_bypass,
@@ -60,7 +61,7 @@ def _of(call: Call) -> Ruleset:
 def _shown(call: Call, one: Ruleset, status: int = 200) -> Answer:
     who = mover(call.service.forge, call.repo, call.user)
     bypass = can_bypass(one, who)
-    face = rule_resources.ruleset(call.site, call.repo, one, bypass)
+    face = rule_resources.ruleset(call.repo, one, bypass)
     if who.role != "admin":
         del face["bypass_actors"]  # GitHub shows them to whoever may change them
     return Answer(face, status)
@@ -98,13 +99,20 @@ RULESET_ROUTES = (
 
 
 async def get_branch(call: Call) -> Answer:
-    answer, name = await shapes.get_branch(call), call.word("branch")
-    kept = protection_of(call.service.forge, call.repo, name)
-    shown = {
-        "protected": is_protected(call.service.forge, call.repo, name),
-        "protection": rule_resources.branch_protection(kept),
+    name, forge = call.word("branch"), call.service.forge
+    tip = call.bare.tip(name)
+    one = call.bare.commit(tip) if tip else None
+    if one is None:
+        raise Refused(404, "Branch not found")
+    told = {
+        "name": name,
+        "commit": shapes.commit(one),
+        "protected": is_protected(forge, call.repo, name),
+        "protection": rule_resources.branch_protection(
+            protection_of(forge, call.repo, name)
+        ),
     }
-    return Answer(answer.body | shown)
+    return Answer({**dull("branch-with-protection"), **told})
 
 
 PROTECTION_ROUTES = (Route("GET", rest_repositories.BRANCH, get_branch),)

@@ -9,8 +9,7 @@ https://docs.github.com/rest/repos/rules
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final, Literal
-from weakref import WeakKeyDictionary
+from typing import Literal
 
 from brat.forge.resources.forge_records import (
     ACTIONS_APP_ID,
@@ -21,6 +20,7 @@ from brat.forge.resources.forge_records import (
 from brat.forge.service.run_processes import JOB_LOGIN
 from brat.forge.storage.forge_state import Forge
 from brat.forge.storage.record_store import Store, Table
+from tests.world.github_forge.per_store import per_store
 from tests.world.github_forge.rules.rule_resources import (
     BypassActor,
     CanBypass,
@@ -40,13 +40,7 @@ class RuleTables:
         self.rulesets = Table(store, Ruleset, lambda r: r.repo)
 
 
-_TABLES: Final = WeakKeyDictionary[Store, RuleTables]()
-
-
-def rules_in(store: Store) -> RuleTables:
-    if store not in _TABLES:
-        _TABLES[store] = RuleTables(store)
-    return _TABLES[store]
+rules_in = per_store(RuleTables)
 
 
 def binds(one: Ruleset, ref: str, default_branch: str) -> bool:

@@ -18,7 +18,7 @@ from typing import Final, Literal, get_args
 from brat.forge.resources.forge_records import Pull, Repository, Token, User
 from brat.forge.resources.wire import Refused
 from brat.forge.service.running_forge import Service
-from brat.forge.storage.forge_state import Caller
+from brat.forge.storage.forge_state import Caller, Forge
 from brat.forge.storage.git_storage import Move
 from tests.world.github_forge.rules import refusal_words as words, rule_types as rules
 from tests.world.github_forge.rules.push_judge import (
@@ -52,6 +52,21 @@ def method_refusal(held: Iterable[Binding], method: MergeMethod) -> str:
     asked = (rule for one in held if one.bypass == "never" for rule in one.rules)
     is_linear = any(isinstance(rule, rules.RequiredLinearHistory) for rule in asked)
     return _REFUSED if is_linear and method == "merge" else ""
+
+
+def verdicts(forge: Forge, repo: Repository, pull: Pull) -> list[str]:
+    """Return the newest states of the reviews by others who may write, each's one."""
+    newest = {
+        review.user: review.state
+        for review in said_in(forge.store).reviews.of(pull.id)
+        if review.state != "COMMENTED"
+    }
+    newest.pop(forge.issue_of(pull).author, None)
+    return [
+        newest[who.id]
+        for who in map(forge.store.users.get, newest)
+        if who is not None and forge.may(repo, who, "write")
+    ]
 
 
 MergeState = Literal["clean", "behind", "blocked"]
@@ -180,7 +195,7 @@ class RuleEnforcement:
             signed=read.signed,
             pull=MergedPull(
                 method=method,
-                approvals=self._approvals(repo, pull),
+                approvals=verdicts(self._forge, repo, pull).count("APPROVED"),
                 by_author=who.user.id == self._forge.issue_of(pull).author,
                 up_to_date=self._forge.bare(repo).reaches(pull.head_sha, pull.base_sha),
             ),
@@ -194,23 +209,6 @@ class RuleEnforcement:
         pulls = self._forge.store.pulls.of(repo.id)
         made = (one.merge_commit for one in pulls if one.merge_signed)
         return frozenset(sha for sha in made if sha is not None)
-
-    def _approvals(self, repo: Repository, pull: Pull) -> int:
-        """Count who approves."""
-        newest = {
-            review.user: review
-            for review in said_in(self._forge.store).reviews.of(pull.id)
-            if review.state != "COMMENTED"
-        }
-        author = self._forge.issue_of(pull).author
-        return sum(
-            review.state == "APPROVED" and user != author and self._writes(repo, user)
-            for user, review in newest.items()
-        )
-
-    def _writes(self, repo: Repository, user: int) -> bool:
-        who = self._forge.store.users.get(user)
-        return who is not None and self._forge.may(repo, who, "write")
 
     def _check_workflows(
         self, objects: PushedObjects, before: str | None, after: str

@@ -9,9 +9,9 @@ from typing import Any, Literal
 from msgspec import Struct, to_builtins
 
 from brat.forge.resources.forge_records import Record, Repository
-from brat.forge.resources.wire import Site
+from brat.forge.resources.wire import fields
+from tests.world.github_forge.dull import dull
 from tests.world.github_forge.rules import rule_types as rules
-from tests.world.github_forge.shapes import node_id
 
 BypassMode = Literal["always", "pull_request"]
 CanBypass = Literal["always", "pull_requests_only", "never"]
@@ -51,24 +51,15 @@ class Ruleset(Record, frozen=True, kw_only=True):
     updated_at: str
 
 
-def ruleset(
-    site: Site, repo: Repository, one: Ruleset, bypass: CanBypass
-) -> dict[str, Any]:
+def ruleset(repo: Repository, one: Ruleset, bypass: CanBypass) -> dict[str, Any]:
     """A ruleset; `bypass` says what the caller may do."""
     return {
-        "id": one.id,
-        "name": one.name,
+        **dull("repository-ruleset"),
+        **fields(one, "id name created_at updated_at"),
         "target": "branch",
         "source_type": "Repository",
         "source": repo.full_name,
         "enforcement": "active",
-        "node_id": node_id("RepositoryRuleset", one.id),
-        "_links": {
-            "self": {"href": f"{site.repo(repo.full_name)}/rulesets/{one.id}"},
-            "html": {"href": site.page(repo.full_name, "rules", one.id)},
-        },
-        "created_at": one.created_at,
-        "updated_at": one.updated_at,
         "conditions": to_builtins(one.conditions),
         "rules": to_builtins(one.rules),
         "bypass_actors": to_builtins(one.bypass_actors),
