@@ -92,7 +92,7 @@ def plan(
         if not first:
             raise PlanError("the issue has neither a title nor any text")
         told = text.strip()
-        if not told.startswith(title.removesuffix("\u2026")):
+        if not told or not told.startswith(title.removesuffix("\u2026")):
             told = f"{title}\n\n{told}".strip()
         told = cut(told, INSTRUCTIONS_CHARS)
         return (TaskSpec(number=1, title=cut(first, TITLE_MOST), instructions=told),)

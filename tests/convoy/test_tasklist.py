@@ -2,7 +2,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 from inline_snapshot import snapshot
 
 from convoy.model import task_graph
@@ -326,6 +326,7 @@ TEXTS = st.one_of(
 
 @settings(deadline=None, max_examples=300)
 @given(st.text(max_size=200), TEXTS)
+@example("…", "")
 def test_any_issue_is_planned_or_refused_in_one_sentence(title: str, text: str) -> None:
     try:
         tasks = plan(title, text, ENGINES, 20)
