@@ -19,6 +19,7 @@ from benchmarks import (
     witness,
 )
 from benchmarks.checkout_cost import checkout_cost
+from benchmarks.commands import commands
 from benchmarks.door import door
 from benchmarks.eyes import eyes
 from benchmarks.fleet import Load
@@ -83,6 +84,7 @@ BENCHMARKS: dict[str, Callable[[Path, int], Figures]] = {
     "slow-ci": slow_ci,
     "forge-cost": forge_cost,
     "task-cost": task_cost,
+    "commands": commands,
     "door": door,
     "eyes": eyes,
     "stay": stay,

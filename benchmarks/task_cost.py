@@ -85,17 +85,22 @@ def task_cost(folder: Path, repeats: int) -> dict[str, object]:
     }
 
 
+def new_project(folder: Path) -> Path:
+    """Return a new repository, which has a configuration and nothing else."""
+    (folder / ".brat").mkdir(parents=True)
+    (folder / ".brat/config.toml").write_text(CONFIG, encoding="utf-8")
+    call("git", "init", "-q", "-b", "main", cwd=folder)
+    call("git", "add", "--all", cwd=folder)
+    call("git", "commit", "-q", "-m", "Begin", cwd=folder)
+    return folder
+
+
 def counted(folder: Path, *, strace: bool = False) -> Cost:
     """Run the convoy in an empty folder and count.
 
     Raises `subprocess.CalledProcessError`: it did not land.
     """
-    project = folder / "project"
-    (project / ".brat").mkdir(parents=True)
-    (project / ".brat/config.toml").write_text(CONFIG, encoding="utf-8")
-    call("git", "init", "-q", "-b", "main", cwd=project)
-    call("git", "add", "--all", cwd=project)
-    call("git", "commit", "-q", "-m", "Begin", cwd=project)
+    project = new_project(folder / "project")
     traces, ticks, started = folder / "traces", folder / "ticks", folder / "started"
     tracer = shutil.which("strace") if strace else None
     traces.mkdir()
