@@ -75,14 +75,9 @@ class Room(BotHere):
         on: int | None = None,
         on_issue: int | None = None,
     ) -> tuple[str, list[str]]:
-        """Let a person comment; return the bot's newest answers and the reactions.
+        """Let a person comment on an issue, or `on` a pull request.
 
-        Args:
-            text: the comment.
-            times: how often it is delivered.
-            by: who says it.
-            on: the pull request it is said on; None: an issue.
-            on_issue: another issue than that of the convoy.
+        Return the bot's newest answers and the reactions; `times` are deliveries.
         """
         replies = self._replies()
         number = on or on_issue or self.issue
@@ -344,17 +339,10 @@ async def room(
     observe: Observer = lambda _: None,
     extend: Callable[[Service], Extension] = people,
 ) -> AsyncIterator[Room]:
-    """Serve a forge with an issue whose convoy the bot has just begun.
+    """Serve a forge with an issue whose convoy the bot has just begun, if `labelled`.
 
-    Args:
-        folder: for all of it.
-        config: of the repository, or the files of its `.brat` folder; empty: none.
-        text: the issue's.
-        roles: whose work the bot does.
-        delivered: whether what happens on the forge comes to the bot's door.
-        labelled: whether the issue becomes a convoy.
-        observe: is told of every exchange with the forge.
-        extend: adds to the forge.
+    `config` is the repository's, or the files of its `.brat` folder. Where `delivered`,
+    what happens on the forge comes to the bot's door.
     """
     files = {"config.toml": config} if isinstance(config, str) else config
     known = registered(folder, files)

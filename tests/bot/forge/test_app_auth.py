@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import httpx
 import jwt
@@ -170,9 +171,18 @@ async def test_a_token_that_was_revoked_is_replaced(
     assert sorted(found) == ["one", "three", "two"]
 
 
-async def test_an_app_that_nobody_knows_is_said(tokens: Make) -> None:
-    with pytest.raises(Refused, match="check the App's id"):
-        await tokens(app_id="999").login()
+@looped(
+    ({"app_id": "999"}, "check the App's id"),
+    (
+        {"permissions": {"checks": "write"}},
+        "access to alice/app, grant the App checks: write",
+    ),
+)
+async def test_what_the_app_or_its_owner_has_to_mend_is_said(
+    given: dict[str, Any], said: str, tokens: Make
+) -> None:
+    with pytest.raises(Refused, match=said):
+        await tokens(**given).token()
 
 
 async def test_an_app_that_was_installed_anew_is_found_again(
@@ -190,13 +200,6 @@ async def test_an_app_that_was_installed_anew_is_found_again(
     Apps(here.forge).install("helper", REPO)
 
     assert await source.token()
-
-
-async def test_a_permission_that_was_not_granted_is_said(tokens: Make) -> None:
-    with pytest.raises(
-        Refused, match="access to alice/app, grant the App checks: write"
-    ):
-        await tokens(permissions={"checks": "write"}).token()
 
 
 # --- tokens of an App, when the forge is away, busy or odd ----------------------------

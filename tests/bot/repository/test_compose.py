@@ -43,10 +43,15 @@ def built(made: str | Conflicted) -> str:
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_git_finds_no_fault_in_a_candidate(
-    strategy: Strategy, history: History, composer: Composer
+    strategy: Strategy, history: History, composer: Composer, tmp_path: Path
 ) -> None:
-    """It holds the work on what it stands on, by the bot, and moves no ref."""
+    """It holds the work on what it stands on, by the bot, and moves no ref.
+
+    Whoever builds it again gets the same commit.
+    """
     forked = Forked(history)
+    elsewhere = History(tmp_path / "other.git")
+    again = Forked(elsewhere).piece
 
     made = built(composer.build(strategy, forked.piece))
 
@@ -56,18 +61,6 @@ def test_git_finds_no_fault_in_a_candidate(
     by = history.at(made).committer
     assert (by.name, by.email, by.time, by.offset) == (*BOT, AT // 1000, 0)
     assert not [*history.repo.references]
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_building_again_gives_the_same_commit(
-    strategy: Strategy, history: History, composer: Composer, tmp_path: Path
-) -> None:
-    forked = Forked(history)
-    elsewhere = History(tmp_path / "other.git")
-    again = Forked(elsewhere).piece
-
-    made = composer.build(strategy, forked.piece)
-
     assert composer.build(strategy, forked.piece) == made
     assert Composer(elsewhere.path).build(strategy, again) == made
 

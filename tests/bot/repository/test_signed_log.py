@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.repository.mirror import Mirror
+from bot.repository.trusted_log import UNION
 from convoy.events import Event as Fact
 from convoy.events.leases import BotStarted
 from convoy.events.people_events import TaskApproved
@@ -134,36 +135,17 @@ def test_a_flood_of_foreign_commits_is_taken_off_again(
     assert Log(origin.path).head() == bot.head == head
 
 
+@pytest.mark.parametrize("actor", [MALLORY, UNION], ids=["another", "the union's"])
 def test_a_fork_of_the_log_is_put_back_and_its_events_do_not_count(
-    bot: Mirror, origin: History, opened: Open
+    actor: bytes, bot: Mirror, origin: History, opened: Open
 ) -> None:
+    """Those of the actor of what is put back came into a signed commit by it."""
     fork = bot.head
     write(bot, *paused(bot))
     head, before = bot.head, bot.state
     log = Log(origin.path)
     set_head(log, str(fork), head)
-    push_on(origin, approvals(bot.state), MALLORY)
-
-    bot.look()
-
-    assert bot.state.convoys == before.convoys
-    fresh = opened("fresh")
-    fresh.look()
-    assert fresh.state.convoys == before.convoys
-    assert Log(origin.path).passes(str(fresh.head), str(head))
-
-
-def test_a_fork_by_the_actor_of_what_is_put_back_does_not_count(
-    bot: Mirror, origin: History, opened: Open
-) -> None:
-    """Its events came into a signed commit by the very actor they name."""
-    from bot.repository.trusted_log import UNION
-
-    fork = bot.head
-    write(bot, *paused(bot))
-    before = bot.state
-    set_head(Log(origin.path), str(fork), bot.head)
-    push_on(origin, approvals(bot.state, UNION), UNION)
+    push_on(origin, approvals(bot.state, actor), actor)
 
     bot.look()
 
@@ -172,6 +154,7 @@ def test_a_fork_by_the_actor_of_what_is_put_back_does_not_count(
     fresh = opened("fresh")
     fresh.look()
     assert fresh.state.convoys == before.convoys
+    assert Log(origin.path).passes(str(fresh.head), str(head))
 
 
 @pytest.mark.parametrize("to", ["an older commit", "nothing"])

@@ -41,10 +41,6 @@ async def transfer(town: Town, number: int, *, private: bool = False) -> None:
     await mutate(town, "transferIssue", {"issueId": node, "repositoryId": target})
 
 
-async def transfer_out_of_sight(town: Town, number: int) -> None:
-    await transfer(town, number, private=True)
-
-
 async def minute(loop: Loop) -> int:
     """Let a minute pass, with a look each second; return how often was asked."""
     before = loop.context.github.answers
@@ -100,7 +96,7 @@ async def test_a_command_on_a_pull_request_whose_comment_is_gone_is_let_go(
     [
         (delete, "deleted"),
         (transfer, "transferred"),
-        (transfer_out_of_sight, "transferred"),
+        (partial(transfer, private=True), "transferred"),
     ],
 )
 async def test_a_convoy_whose_issue_is_gone_is_cancelled_and_keeps_no_other_waiting(

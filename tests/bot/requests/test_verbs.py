@@ -181,15 +181,6 @@ def test_a_verb_that_takes_a_text_takes_the_lines_below_it() -> None:
     assert again.text == ""
 
 
-def test_every_verb_that_was_promised_is_there() -> None:
-    promised = (
-        "help status start approve retry revise tell cancel pause resume drop add "
-        "depends engine priority merge unqueue rebase lock unlock why logs cost ping"
-    )
-    assert len(VERBS) == len(BY_NAME)
-    assert {*BY_NAME} >= {*promised.split()}
-
-
 @looped(*VERBS)
 def test_a_row_is_one_that_can_be_read(verb: Verb) -> None:
     needed = [word.needed for word in verb.words]
