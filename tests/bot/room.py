@@ -59,7 +59,6 @@ DEADLINE_S = patient(30)
 @dataclass
 class Room(BotHere):
     person: GitHub
-    forge: Forge
     issue: int
     delivered: bool
     """Whether the bot hears what happens on the forge; else it looks."""
@@ -207,10 +206,6 @@ class Room(BotHere):
         mirror = str(self.context.mirror.path)
         await person.git("-C", mirror, "push", "--quiet", remote, refspec)
 
-    def spoken(self) -> list[str]:
-        """Return every comment there is, oldest first."""
-        return [each.body for each in self.forge.store.comments.all()]
-
     def let_in(self, login: str, role: Role = "write") -> str:
         kind: Kind = "Bot" if login.endswith("[bot]") else "User"
         self.forge.add_user(login, kind=kind)
@@ -321,10 +316,7 @@ class Room(BotHere):
 
     def labels(self, number: int | None = None) -> set[str]:
         """Return the labels of the issue, or of another one."""
-        store, repo = self.forge.store, self.forge.known(REPO)
-        issues = {each.number: each for each in store.issues.of(repo.id)}
-        own = issues[number or self.issue].labels
-        return {label.name for label in store.labels.all() if label.id in own}
+        return super().labels(number or self.issue)
 
 
 @asynccontextmanager
@@ -362,4 +354,4 @@ async def room(
                 if labelled:
                     await person.relabel(issue, {"brat"}, set())
                 await loop.tick()
-                yield Room(loop, person, forge, issue, delivered)
+                yield Room(loop, forge, person, issue, delivered)
