@@ -302,30 +302,21 @@ def test_markers_that_are_left_are_found(history: History, composer: Composer) -
 def test_what_lands_is_a_merge_of_both_tips_without_the_markers(
     history: History, composer: Composer
 ) -> None:
-    forked = Diverged(history, composer)
-
-    made = composer.integrated(forked.piece(forked.work, forked.tip))
-
-    assert isinstance(made, str)
-    assert history.files(made) == {"a": b"both\n", "b": b"1\n"}
-    parents = [str(parent) for parent in history.at(made).parent_ids]
-    assert parents == [forked.tip, forked.target]
-    assert not composer.is_ancestor(forked.merge, made)
-
-
-def test_what_has_landed_meanwhile_is_in_it(
-    history: History, composer: Composer
-) -> None:
+    """What has landed meanwhile is in it."""
     forked = Diverged(history, composer)
     later = history.commit({"a": b"ours\n", "b": b"2\n"}, forked.tip)
     clash = history.commit({"a": b"other\n", "b": b"1\n"}, forked.tip)
 
-    made = composer.integrated(forked.piece(forked.work, later))
+    made = built(composer.integrated(forked.piece(forked.work, forked.tip)))
+    meanwhile = built(composer.integrated(forked.piece(forked.work, later)))
     conflicted = composer.integrated(forked.piece(forked.work, clash))
 
-    assert isinstance(made, str)
-    assert history.files(made) == {"a": b"both\n", "b": b"2\n"}
+    assert history.files(made) == {"a": b"both\n", "b": b"1\n"}
+    assert history.files(meanwhile) == {"a": b"both\n", "b": b"2\n"}
     assert conflicted == Conflicted(("a",))
+    parents = [str(parent) for parent in history.at(made).parent_ids]
+    assert parents == [forked.tip, forked.target]
+    assert not composer.is_ancestor(forked.merge, made)
 
 
 def test_work_that_stands_on_what_has_not_landed_brings_in_only_its_own(
