@@ -12,7 +12,6 @@ from pathlib import Path
 from uuid import uuid4
 
 import httpx
-from msgspec.structs import replace
 
 from bot.door.webhooks import WEBHOOK_PATH
 from bot.forge.github import WORKFLOW, GitHub
@@ -118,13 +117,6 @@ class Lobby(BotHere):
 
     def convoys(self) -> list[Convoy]:
         return list(self.state.convoys.values())
-
-    def make_private(self) -> None:
-        """Let nobody but those with rights see the repository."""
-        store = self.forge.store
-        with store.change():
-            for repo in store.repositories.all():
-                store.repositories.put(replace(repo, private=True))
 
 
 def registered(folder: Path, files: Mapping[str, str]) -> Registration:

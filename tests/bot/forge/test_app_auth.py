@@ -91,11 +91,6 @@ def alive(here: Town) -> list[dict[str, str]]:
     return [dict(access.permissions) for access in known if access is not None]
 
 
-def rest_of(here: Town, tokens: AppTokens, hand: HandTime) -> Rest:
-    pace = Pace(time=hand.time, clock=tokens.clock)
-    return Rest(here.client, api_url=f"{here.url}/api/v3", token=tokens, pace=pace)
-
-
 async def test_a_token_is_asked_for_with_no_more_than_is_needed(
     here: Town, tokens: Make
 ) -> None:
@@ -160,7 +155,8 @@ async def test_a_token_that_was_revoked_is_replaced(
     here: Town, tokens: Make, hand: HandTime
 ) -> None:
     source = tokens()
-    rest = rest_of(here, source, hand)
+    pace = Pace(time=hand.time, clock=source.clock)
+    rest = Rest(here.client, api_url=f"{here.url}/api/v3", token=source, pace=pace)
     url = f"/repos/{REPO}/issues"
     for title in ("one", "two", "three"):
         here.forge.drop_token(await source.token())

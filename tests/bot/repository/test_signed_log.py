@@ -63,12 +63,6 @@ def push_on(origin: History, events: tuple[Event, ...], actor: bytes) -> str:
     return appended(log, events, after=log.head(), actor=actor, at_ms=NOW)
 
 
-def all_read(origin: History) -> State:
-    """Return what anybody folds who believes whatever the ref holds, as before."""
-    log = Log(origin.path)
-    return follow(log, str(log.head())).state
-
-
 @pytest.mark.parametrize("actor", [MALLORY, ACTOR], ids=["a new bot", "the bot"])
 @pytest.mark.parametrize("whose", NOT_OURS)
 def test_pushed_approvals_count_for_nothing(
@@ -78,8 +72,8 @@ def test_pushed_approvals_count_for_nothing(
     log = Log(origin.path, NOT_OURS[whose])
     events = approvals(bot.state, actor)
     theirs = appended(log, events, after=bot.head, actor=actor, at_ms=NOW)
-    won = all_read(origin).convoys[NAME].tasks[0]
-    assert [each.by for each in won.approvals] == ["alice", "carol"]
+    believed = follow(log, theirs).state.convoys[NAME].tasks[0]
+    assert [each.by for each in believed.approvals] == ["alice", "carol"]
 
     bot.look()
 
@@ -219,16 +213,14 @@ def test_nothing_else_passes_for_a_commit_of_the_log(
     }[kind]
     text = f"tree {tree.id}\nparent {head}\nauthor a <a@b> 1 +0000\n"
     text += f"committer a <a@b> 1 +0000\n\n{message}"
-    made = signed_if(text.encode(), is_signed=kind != "candidate")
+    made = text.encode()
+    if kind != "candidate":
+        made = with_signature(made, LOG_KEY.sign(made))
     origin.point(WAL_REF, origin.raw("commit", made))
 
     bot.look()
 
     assert (bot.head, bot.state) == (head, before)
-
-
-def signed_if(commit: bytes, *, is_signed: bool) -> bytes:
-    return with_signature(commit, LOG_KEY.sign(commit)) if is_signed else commit
 
 
 @pytest.mark.parametrize("whose", NOT_OURS)

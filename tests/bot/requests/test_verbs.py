@@ -2,6 +2,7 @@
 # ruff: noqa: E501  snapshots are as people read them
 
 from pathlib import Path
+from textwrap import dedent
 
 import msgspec
 import pytest
@@ -211,14 +212,10 @@ def test_the_help_shows_what_the_page_shows(page: str) -> None:
 
 def test_the_commands_on_the_page_are_understood(page: str) -> None:
     blocks = page.split("```")[1::2]
-    examples = [found for block in blocks for found in slash_commands(dedented(block))]
+    examples = [found for block in blocks for found in slash_commands(dedent(block))]
     examples += slash_commands('/brat lock "path:my folder/"\n/brat help lock')
 
     assert len(examples) == 4
     for example in examples:
         assert isinstance(example, SlashCommand)
         assert not isinstance(parsed(example), MalformedCommand)
-
-
-def dedented(block: str) -> str:
-    return "\n".join(line.removeprefix("  ") for line in block.splitlines())

@@ -130,7 +130,7 @@ async def test_an_outsiders_text_is_taken_where_that_is_wanted(
     async with lobby(tmp_path, config=config) as here:
         issue = await here.write("Idea", "- [ ] one\n", by="mallory")
         if config == CONFIG:
-            here.make_private()
+            here.forge.update(here.forge.known("you/app"), private=True)
         await here.labelled(issue)
 
         assert [convoy.title for convoy in here.convoys()] == ["Idea"]
