@@ -12,7 +12,6 @@ from pathlib import Path
 from uuid import uuid4
 
 import httpx
-from msgspec.structs import replace
 
 from bot.door.webhooks import WEBHOOK_PATH
 from bot.forge.github import WORKFLOW, GitHub
@@ -62,6 +61,7 @@ class Person(GitHub):
 @dataclass
 class BotHere:
     loop: Loop
+    forge: Forge
 
     @property
     def context(self) -> BotContext:
@@ -80,10 +80,18 @@ class BotHere:
             self.loop.wake.all()
             await self.loop.tick()
 
+    def spoken(self) -> list[str]:
+        """Return every comment there is, oldest first."""
+        return [each.body for each in self.forge.store.comments.all()]
+
+    def labels(self, number: int) -> set[str]:
+        store = self.forge.store
+        issue = next(each for each in store.issues.all() if each.number == number)
+        return {label.name for label in store.labels.all() if label.id in issue.labels}
+
 
 @dataclass
 class Lobby(BotHere):
-    forge: Forge
     people: dict[str, Person]
     clock: Clock
     knock: Callable[[str, object], Awaitable[None]]
@@ -109,22 +117,6 @@ class Lobby(BotHere):
 
     def convoys(self) -> list[Convoy]:
         return list(self.state.convoys.values())
-
-    def labels(self, number: int) -> set[str]:
-        store = self.forge.store
-        issue = next(each for each in store.issues.all() if each.number == number)
-        return {label.name for label in store.labels.all() if label.id in issue.labels}
-
-    def make_private(self) -> None:
-        """Let nobody but those with rights see the repository."""
-        store = self.forge.store
-        with store.change():
-            for repo in store.repositories.all():
-                store.repositories.put(replace(repo, private=True))
-
-    def said(self) -> list[str]:
-        """Return every comment there is, oldest first."""
-        return [each.body for each in self.forge.store.comments.all()]
 
 
 def registered(folder: Path, files: Mapping[str, str]) -> Registration:

@@ -59,7 +59,6 @@ DEADLINE_S = patient(30)
 @dataclass
 class Room(BotHere):
     person: GitHub
-    forge: Forge
     issue: int
     delivered: bool
     """Whether the bot hears what happens on the forge; else it looks."""
@@ -75,14 +74,9 @@ class Room(BotHere):
         on: int | None = None,
         on_issue: int | None = None,
     ) -> tuple[str, list[str]]:
-        """Let a person comment; return the bot's newest answers and the reactions.
+        """Let a person comment on an issue, or `on` a pull request.
 
-        Args:
-            text: the comment.
-            times: how often it is delivered.
-            by: who says it.
-            on: the pull request it is said on; None: an issue.
-            on_issue: another issue than that of the convoy.
+        Return the bot's newest answers and the reactions; `times` are deliveries.
         """
         replies = self._replies()
         number = on or on_issue or self.issue
@@ -212,10 +206,6 @@ class Room(BotHere):
         mirror = str(self.context.mirror.path)
         await person.git("-C", mirror, "push", "--quiet", remote, refspec)
 
-    def spoken(self) -> list[str]:
-        """Return every comment there is, oldest first."""
-        return [each.body for each in self.forge.store.comments.all()]
-
     def let_in(self, login: str, role: Role = "write") -> str:
         kind: Kind = "Bot" if login.endswith("[bot]") else "User"
         self.forge.add_user(login, kind=kind)
@@ -326,10 +316,7 @@ class Room(BotHere):
 
     def labels(self, number: int | None = None) -> set[str]:
         """Return the labels of the issue, or of another one."""
-        store, repo = self.forge.store, self.forge.known(REPO)
-        issues = {each.number: each for each in store.issues.of(repo.id)}
-        own = issues[number or self.issue].labels
-        return {label.name for label in store.labels.all() if label.id in own}
+        return super().labels(number or self.issue)
 
 
 @asynccontextmanager
@@ -344,17 +331,10 @@ async def room(
     observe: Observer = lambda _: None,
     extend: Callable[[Service], Extension] = people,
 ) -> AsyncIterator[Room]:
-    """Serve a forge with an issue whose convoy the bot has just begun.
+    """Serve a forge with an issue whose convoy the bot has just begun, if `labelled`.
 
-    Args:
-        folder: for all of it.
-        config: of the repository, or the files of its `.brat` folder; empty: none.
-        text: the issue's.
-        roles: whose work the bot does.
-        delivered: whether what happens on the forge comes to the bot's door.
-        labelled: whether the issue becomes a convoy.
-        observe: is told of every exchange with the forge.
-        extend: adds to the forge.
+    `config` is the repository's, or the files of its `.brat` folder. Where `delivered`,
+    what happens on the forge comes to the bot's door.
     """
     files = {"config.toml": config} if isinstance(config, str) else config
     known = registered(folder, files)
@@ -374,4 +354,4 @@ async def room(
                 if labelled:
                     await person.relabel(issue, {"brat"}, set())
                 await loop.tick()
-                yield Room(loop, person, forge, issue, delivered)
+                yield Room(loop, forge, person, issue, delivered)

@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+from msgspec.structs import replace
+
 from bot.door.delivery_meaning import meaning, read_delivery
 from bot.door.inbox import CheckAction, Kept, Review, Ticked
 from tests.world.cases import looped
@@ -47,32 +49,68 @@ def rerequested(**given: object) -> dict[str, Any]:
     return {"action": "rerequested", **given}
 
 
-@looped(
-    ("check_run", {"external_id": "brat:check:fix-7/3/2"}, 3),
-    ("check_run", {"external_id": "brat:check:fix-7/0/1"}, 0),
-    ("check_suite", {"head_branch": "convoy/fix-7/task-3"}, 3),
-    ("check_suite", {"head_branch": "convoy/fix-7/base"}, 0),
+PRESSED = {
+    "action": "requested_action",
+    "check_run": {"external_id": "brat:check:fix-7/3/2", "head_sha": "a" * 40},
+    "requested_action": {"identifier": "drop"},
+}
+RERUN = CheckAction(convoy="fix-7", task=3, by="bea")
+OF_ALL = CheckAction(convoy="fix-7", task=0, by="bea")
+VERDICT = Review(
+    pull=12,
+    review=3,
+    verdict="changes_requested",
+    commit="a" * 40,
+    text="Better.",
+    by="bea",
 )
-def test_a_re_run_of_the_bots_check_is_kept_with_who_wants_it(
-    event: str, given: dict[str, str], task: int
-) -> None:
-    found = kept(event, rerequested(**{event: given}))
-
-    assert found == CheckAction(convoy="fix-7", task=task, by="bea")
+COMMAND = review(state="commented", body="/Brat why")
 
 
-def test_a_button_of_the_bots_check_is_kept_with_its_commit() -> None:
-    run = {"external_id": "brat:check:fix-7/3/2", "head_sha": "a" * 40}
-    pressed = {"identifier": "drop"}
-
-    found = kept(
+@looped(
+    (
         "check_run",
-        {"action": "requested_action", "check_run": run, "requested_action": pressed},
-    )
-
-    assert found == CheckAction(
-        convoy="fix-7", task=3, by="bea", verb="drop", commit="a" * 40
-    )
+        rerequested(check_run={"external_id": "brat:check:fix-7/3/2"}),
+        RERUN,
+    ),
+    (
+        "check_run",
+        rerequested(check_run={"external_id": "brat:check:fix-7/0/1"}),
+        OF_ALL,
+    ),
+    (
+        "check_suite",
+        rerequested(check_suite={"head_branch": "convoy/fix-7/task-3"}),
+        RERUN,
+    ),
+    (
+        "check_suite",
+        rerequested(check_suite={"head_branch": "convoy/fix-7/base"}),
+        OF_ALL,
+    ),
+    ("check_run", PRESSED, replace(RERUN, verb="drop", commit="a" * 40)),
+    (
+        *("issue_comment", edited(BOX.format(" "), BOX.format("x"))),
+        Ticked(issue=7, comment=5, boxes=("cancel",), by="bea"),
+    ),
+    ("pull_request_review", review(), VERDICT),
+    (
+        *("pull_request_review", review(state="APPROVED", body=None)),
+        replace(VERDICT, verdict="approved", text=""),
+    ),
+    (
+        *("pull_request_review", COMMAND),
+        replace(VERDICT, verdict="commented", text="/Brat why"),
+    ),
+    (
+        *("pull_request_review", review() | {"sender": {"login": "x", "type": "Bot"}}),
+        replace(VERDICT, by="x", bot=True),
+    ),
+)
+def test_what_asks_for_something_is_kept_with_who_wants_it(
+    event: str, delivery: dict[str, Any], asked: Kept
+) -> None:
+    assert kept(event, delivery) == asked
 
 
 @looped(
@@ -81,22 +119,16 @@ def test_a_button_of_the_bots_check_is_kept_with_its_commit() -> None:
     ("check_run", rerequested(check_run={"external_id": None})),
     ("check_suite", rerequested(check_suite={"head_branch": "main"})),
     ("check_suite", rerequested()),
-    (
-        "check_run",
-        {
-            "action": "completed",
-            "check_run": {"external_id": "brat:check:fix-7/3/2"},
-        },
-    ),
+    ("check_run", PRESSED | {"action": "completed"}),
+    ("pull_request_review", review(state="dismissed")),
+    ("pull_request_review", {**review(), "action": "edited"}),
+    ("pull_request_review", {**review(), "sender": {"login": BOT, "type": "User"}}),
+    ("pull_request_review", {**review(), "pull_request": None}),
 )
-def test_other_checks_ask_for_nothing(event: str, delivery: dict[str, Any]) -> None:
+def test_other_checks_and_reviews_ask_for_nothing(
+    event: str, delivery: dict[str, Any]
+) -> None:
     assert kept(event, delivery) is None
-
-
-def test_a_new_tick_in_the_bots_comment_is_kept_with_who_ticked() -> None:
-    found = kept("issue_comment", edited(BOX.format(" "), BOX.format("x")))
-
-    assert found == Ticked(issue=7, comment=5, boxes=("cancel",), by="bea")
 
 
 @looped(
@@ -111,44 +143,6 @@ def test_a_new_tick_in_the_bots_comment_is_kept_with_who_ticked() -> None:
 )
 def test_no_other_edit_asks_for_anything(delivery: dict[str, Any]) -> None:
     assert kept("issue_comment", delivery) is None
-
-
-def test_a_verdict_is_kept_with_the_commit_it_is_about() -> None:
-    assert kept("pull_request_review", review()) == Review(
-        pull=12,
-        review=3,
-        verdict="changes_requested",
-        commit="a" * 40,
-        text="Better.",
-        by="bea",
-    )
-    found = kept("pull_request_review", review(state="APPROVED", body=None))
-    assert isinstance(found, Review)
-    assert (found.verdict, found.text) == ("approved", "")
-
-
-def test_a_bots_review_is_kept_as_a_bots() -> None:
-    told = {**review(), "sender": {"login": "x[bot]", "type": "Bot"}}
-    found = kept("pull_request_review", told)
-    assert isinstance(found, Review)
-    assert found.bot
-
-
-def test_a_review_without_a_verdict_is_kept_for_what_it_says() -> None:
-    found = kept("pull_request_review", review(state="commented", body="/Brat why"))
-
-    assert isinstance(found, Review)
-    assert (found.verdict, found.text) == ("commented", "/Brat why")
-
-
-@looped(
-    review(state="dismissed"),
-    {**review(), "action": "edited"},
-    {**review(), "sender": {"login": BOT, "type": "User"}},
-    {**review(), "pull_request": None},
-)
-def test_other_reviews_ask_for_nothing(delivery: dict[str, Any]) -> None:
-    assert kept("pull_request_review", delivery) is None
 
 
 @looped(

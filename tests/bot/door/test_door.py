@@ -124,13 +124,6 @@ async def test_only_json_is_read(sender: DoorClient) -> None:
     assert "application/json" in answer.json()["message"]
 
 
-async def test_a_delivery_without_an_event_is_400(sender: DoorClient) -> None:
-    answer = await sender.send(b"{}", X_GitHub_Event=None)
-
-    assert answer.status_code == 400
-    assert "X-GitHub-Event" in answer.json()["message"]
-
-
 async def test_what_cannot_be_kept_is_to_be_sent_again(
     sender: DoorClient, tmp_path: Path
 ) -> None:
@@ -247,13 +240,19 @@ async def test_what_is_no_delivery_is_400(body: bytes, sender: DoorClient) -> No
     assert sender.inbox.requests() == {}
 
 
-@looped("", "..", "../x", "a/b", "/a", "a.json", "a b", "x" * 65, "é")
-async def test_a_delivery_without_githubs_id_is_400(
-    guid: str, sender: DoorClient
+@looped(
+    ("X-GitHub-Event", None),
+    *(("X-GitHub-Delivery", guid) for guid in ("", "..", "../x", "a/b", "/a", "a b")),
+    *(("X-GitHub-Delivery", guid) for guid in ("a.json", "x" * 65, "é")),
+)
+async def test_a_delivery_without_an_event_or_githubs_id_is_400(
+    header: str, given: str | None, sender: DoorClient
 ) -> None:
-    answer = await sender.deliver(labelled(), X_GitHub_Delivery=guid)
+    body = json.dumps(labelled()).encode()
+    answer = await sender.send(body, **{header.replace("-", "_"): given})
 
     assert answer.status_code == 400
+    assert header in answer.json()["message"]
     assert sender.inbox.requests() == {}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.door.inbox import ALL_PARTS, RIGHTS_PART
-from tests.bot.door_client import DoorClient, built
+from tests.bot.door_client import built
 from tests.world.npm import installed
 
 NPM = Path(__file__).parents[2] / "npm"
@@ -80,13 +80,9 @@ async def test_broken_ones_are_answered_and_the_door_stays_open(
             said[answer.status_code] += 1
         sender.inbox.requests()
         sender.inbox.remarks()
-        assert await _lives(sender)
+        assert (await sender.client.get("/healthz")).status_code == 200
 
     assert {*said} == {202, 400}
-
-
-async def _lives(sender: DoorClient) -> bool:
-    return (await sender.client.get("/healthz")).status_code == 200
 
 
 def _ours(chance: random.Random, payload: dict[str, Any]) -> object:

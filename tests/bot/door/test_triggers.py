@@ -37,7 +37,7 @@ async def test_comments_that_agents_are_not_told_are_said_once(hall: Lobby) -> N
         await hall.you.relabel(issue, {"brat"}, set())
         await settled(hall)
 
-    said = [each for each in hall.said() if "but not its 1 comment." in each]
+    said = [each for each in hall.spoken() if "but not its 1 comment." in each]
     assert len(hall.convoys()) == 3
     assert len(said) == 1
 
@@ -60,12 +60,12 @@ async def test_a_comment_that_names_the_bot_starts_the_first_convoy_only(
 
     (convoy,) = hall.convoys()
     assert convoy.text == f"Hello , the first one only.\n\n{LIST}"
-    said = len(hall.said())
+    said = len(hall.spoken())
 
     await hall.you.say(issue, "Thank you @brat!")
     await settled(hall)
     assert len(hall.convoys()) == 1
-    assert len(hall.said()) == said + 1  # the thanks; nobody answers
+    assert len(hall.spoken()) == said + 1  # the thanks; nobody answers
 
 
 async def test_a_mention_counts_for_nothing_where_that_is_configured(
@@ -77,7 +77,7 @@ async def test_a_mention_counts_for_nothing_where_that_is_configured(
         await settled(here, 2)
 
         assert not here.convoys()
-        assert len(here.said()) == 1
+        assert len(here.spoken()) == 1
 
 
 @looped(

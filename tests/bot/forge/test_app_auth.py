@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import httpx
 import jwt
@@ -90,11 +91,6 @@ def alive(here: Town) -> list[dict[str, str]]:
     return [dict(access.permissions) for access in known if access is not None]
 
 
-def rest_of(here: Town, tokens: AppTokens, hand: HandTime) -> Rest:
-    pace = Pace(time=hand.time, clock=tokens.clock)
-    return Rest(here.client, api_url=f"{here.url}/api/v3", token=tokens, pace=pace)
-
-
 async def test_a_token_is_asked_for_with_no_more_than_is_needed(
     here: Town, tokens: Make
 ) -> None:
@@ -159,7 +155,8 @@ async def test_a_token_that_was_revoked_is_replaced(
     here: Town, tokens: Make, hand: HandTime
 ) -> None:
     source = tokens()
-    rest = rest_of(here, source, hand)
+    pace = Pace(time=hand.time, clock=source.clock)
+    rest = Rest(here.client, api_url=f"{here.url}/api/v3", token=source, pace=pace)
     url = f"/repos/{REPO}/issues"
     for title in ("one", "two", "three"):
         here.forge.drop_token(await source.token())
@@ -170,9 +167,18 @@ async def test_a_token_that_was_revoked_is_replaced(
     assert sorted(found) == ["one", "three", "two"]
 
 
-async def test_an_app_that_nobody_knows_is_said(tokens: Make) -> None:
-    with pytest.raises(Refused, match="check the App's id"):
-        await tokens(app_id="999").login()
+@looped(
+    ({"app_id": "999"}, "check the App's id"),
+    (
+        {"permissions": {"checks": "write"}},
+        "access to alice/app, grant the App checks: write",
+    ),
+)
+async def test_what_the_app_or_its_owner_has_to_mend_is_said(
+    given: dict[str, Any], said: str, tokens: Make
+) -> None:
+    with pytest.raises(Refused, match=said):
+        await tokens(**given).token()
 
 
 async def test_an_app_that_was_installed_anew_is_found_again(
@@ -190,13 +196,6 @@ async def test_an_app_that_was_installed_anew_is_found_again(
     Apps(here.forge).install("helper", REPO)
 
     assert await source.token()
-
-
-async def test_a_permission_that_was_not_granted_is_said(tokens: Make) -> None:
-    with pytest.raises(
-        Refused, match="access to alice/app, grant the App checks: write"
-    ):
-        await tokens(permissions={"checks": "write"}).token()
 
 
 # --- tokens of an App, when the forge is away, busy or odd ----------------------------

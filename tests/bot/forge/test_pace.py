@@ -186,13 +186,8 @@ async def test_who_stood_in_line_for_too_long_is_told(hand: HandTime) -> None:
             group.create_task(write())
 
     assert road.starts == [0, 20]
-    assert (
-        told
-        == [
-            "POST /x: other requests have priority; requests resume at 22:14:00 UTC",
-        ]
-        * 2
-    )
+    said = "POST /x: other requests have priority; requests resume at 22:14:00 UTC"
+    assert told == [said] * 2
 
 
 async def test_content_stays_within_what_github_takes(hand: HandTime) -> None:

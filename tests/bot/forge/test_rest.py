@@ -265,7 +265,7 @@ def numbered() -> Iterator[Ask]:
     return (Ask(method="GET", url=f"/{number}") for number in range(100))
 
 
-def test_only_so_many_pages_are_kept() -> None:
+def test_only_so_many_pages_and_bytes_are_kept() -> None:
     pages = Pages(most=10)
     for ask in numbered():
         pages.put(ask, HttpReply(200, {"etag": ask.url}, b"x"))
@@ -274,8 +274,6 @@ def test_only_so_many_pages_are_kept() -> None:
 
     assert kept == [f"/{number}" for number in range(90, 100)]
 
-
-def test_only_so_many_bytes_are_kept() -> None:
     pages = Pages(most_bytes=1000)
     for size in (300, 299):  # the second in place of the first
         for ask in numbered():

@@ -99,11 +99,12 @@ def test_it_is_fresh_for_a_part_of_its_life_only(start: Start) -> None:
     assert not bot.lease.fresh
 
 
+@pytest.mark.parametrize("actor", [OTHER, ACTOR], ids=["another", "the same"])
 @pytest.mark.parametrize("off_ms", [-(10**12), 0, 10**9, 10**12])
-def test_another_bot_waits(off_ms: int, start: Start) -> None:
-    """No difference of clocks takes a live bot's lease."""
+def test_another_bot_waits(off_ms: int, actor: bytes, start: Start) -> None:
+    """No difference of clocks takes a live bot's lease, nor its own other process."""
     start("one").push()
-    other = start("two", OTHER)
+    other = start("two", actor)
 
     with pytest.raises(NotHolder, match=r"bot \(00010203\) holds repo:bot"):
         other.push(NOW + off_ms)
@@ -165,13 +166,6 @@ def test_who_lost_the_lease_cannot_push(start: Start, origin: History) -> None:
     assert not one.look().lease.held
     with pytest.raises(NotHolder):
         one.push()
-
-
-def test_another_process_of_the_same_bot_is_another_holder(start: Start) -> None:
-    start("one").push()
-
-    with pytest.raises(NotHolder):
-        start("two").push()
 
 
 FOR_EVER = lease.Lock(OTHER, "mine", NOW * 2, RESOURCE)

@@ -62,7 +62,7 @@ async def test_a_bot_that_waits_denies_nobody(hall: Lobby, tmp_path: Path) -> No
 
         assert await second.tick()
 
-    assert hall.said() == []
+    assert hall.spoken() == []
     assert "brat" in hall.labels(issue)
     assert any("another bot" in each for each in told)
 

@@ -16,21 +16,15 @@ from bot.roles.bot_context import (
     trying,
 )
 from bot.serving import bot_service
-from bot.settings.bot_settings import Settings
 from convoy.model.state import State
 from grite.errors import Unavailable
-from tests.bot.hosted import settings
 from tests.bot.lobby import Lobby
-from tests.bot.requests.test_missed_comments import ping
+from tests.bot.requests.test_missed_comments import ping, settings
 from tests.bot.room import Room
 from tests.bot.serving.hosted_town import labelled
 from tests.world.forge import REPO, Town
 
 SLOW_S = 15.0
-
-
-def mayor_only(town: Town) -> Settings:
-    return settings(town, token=town.tokens["bot"], roles=("mayor",))
 
 
 async def test_a_paced_group_of_writes_never_outlasts_the_lease(
@@ -40,7 +34,7 @@ async def test_a_paced_group_of_writes_never_outlasts_the_lease(
     for number in range(4):
         await labelled(town, REPO, f"Fix {number}")
     now, ages = [1000.0], list[float]()
-    async with bot_service.opened(mayor_only(town), lambda _: None) as loop:
+    async with bot_service.opened(settings(town), lambda _: None) as loop:
         loop.lease.ticking = lambda: now[0]
         send = Wire.send
 
@@ -70,7 +64,7 @@ def _all_shown(state: State) -> bool:
 
 
 async def test_a_write_on_an_old_lease_is_not_sent(town: Town) -> None:
-    async with bot_service.opened(mayor_only(town), lambda _: None) as loop:
+    async with bot_service.opened(settings(town), lambda _: None) as loop:
         await loop.tick()
         loop.context.github.guard(loop.lease.check)
         loop.lease.check()
@@ -93,7 +87,7 @@ async def limited(town: Town, monkeypatch: pytest.MonkeyPatch, *, reads: bool) -
         return await send(wire, ask, token)
 
     monkeypatch.setattr(Wire, "send", busy)
-    async with bot_service.opened(mayor_only(town), lambda _: None) as loop:
+    async with bot_service.opened(settings(town), lambda _: None) as loop:
         loop.context.clock = lambda: 1_000_000
         assert await loop.tick()
         now_ms = loop.troubles.resume_at - 1_700_000

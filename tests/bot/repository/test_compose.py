@@ -43,10 +43,15 @@ def built(made: str | Conflicted) -> str:
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_git_finds_no_fault_in_a_candidate(
-    strategy: Strategy, history: History, composer: Composer
+    strategy: Strategy, history: History, composer: Composer, tmp_path: Path
 ) -> None:
-    """It holds the work on what it stands on, by the bot, and moves no ref."""
+    """It holds the work on what it stands on, by the bot, and moves no ref.
+
+    Whoever builds it again gets the same commit.
+    """
     forked = Forked(history)
+    elsewhere = History(tmp_path / "other.git")
+    again = Forked(elsewhere).piece
 
     made = built(composer.build(strategy, forked.piece))
 
@@ -56,18 +61,6 @@ def test_git_finds_no_fault_in_a_candidate(
     by = history.at(made).committer
     assert (by.name, by.email, by.time, by.offset) == (*BOT, AT // 1000, 0)
     assert not [*history.repo.references]
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_building_again_gives_the_same_commit(
-    strategy: Strategy, history: History, composer: Composer, tmp_path: Path
-) -> None:
-    forked = Forked(history)
-    elsewhere = History(tmp_path / "other.git")
-    again = Forked(elsewhere).piece
-
-    made = composer.build(strategy, forked.piece)
-
     assert composer.build(strategy, forked.piece) == made
     assert Composer(elsewhere.path).build(strategy, again) == made
 
@@ -309,30 +302,21 @@ def test_markers_that_are_left_are_found(history: History, composer: Composer) -
 def test_what_lands_is_a_merge_of_both_tips_without_the_markers(
     history: History, composer: Composer
 ) -> None:
-    forked = Diverged(history, composer)
-
-    made = composer.integrated(forked.piece(forked.work, forked.tip))
-
-    assert isinstance(made, str)
-    assert history.files(made) == {"a": b"both\n", "b": b"1\n"}
-    parents = [str(parent) for parent in history.at(made).parent_ids]
-    assert parents == [forked.tip, forked.target]
-    assert not composer.is_ancestor(forked.merge, made)
-
-
-def test_what_has_landed_meanwhile_is_in_it(
-    history: History, composer: Composer
-) -> None:
+    """What has landed meanwhile is in it."""
     forked = Diverged(history, composer)
     later = history.commit({"a": b"ours\n", "b": b"2\n"}, forked.tip)
     clash = history.commit({"a": b"other\n", "b": b"1\n"}, forked.tip)
 
-    made = composer.integrated(forked.piece(forked.work, later))
+    made = built(composer.integrated(forked.piece(forked.work, forked.tip)))
+    meanwhile = built(composer.integrated(forked.piece(forked.work, later)))
     conflicted = composer.integrated(forked.piece(forked.work, clash))
 
-    assert isinstance(made, str)
-    assert history.files(made) == {"a": b"both\n", "b": b"2\n"}
+    assert history.files(made) == {"a": b"both\n", "b": b"1\n"}
+    assert history.files(meanwhile) == {"a": b"both\n", "b": b"2\n"}
     assert conflicted == Conflicted(("a",))
+    parents = [str(parent) for parent in history.at(made).parent_ids]
+    assert parents == [forked.tip, forked.target]
+    assert not composer.is_ancestor(forked.merge, made)
 
 
 def test_work_that_stands_on_what_has_not_landed_brings_in_only_its_own(

@@ -64,7 +64,6 @@ def ports(many: int) -> list[str]:
     return [f"port:{number}" for number in range(1, many + 1)]
 
 
-@pytest.mark.layer("landing")
 def test_a_writer_that_is_killed_between_any_two_steps_loses_nothing(
     tmp_path: Path, address: Address
 ) -> None:

@@ -38,7 +38,7 @@ def later(here: Room | Lobby, ms: int) -> None:
 
 
 def bots_words(here: Lobby) -> list[str]:
-    return [text for text in here.said() if "brat:key" in text]
+    return [text for text in here.spoken() if "brat:key" in text]
 
 
 async def test_a_strangers_comments_are_answered_up_to_a_budget(
@@ -65,7 +65,7 @@ async def test_a_strangers_comments_are_answered_up_to_a_budget(
     await says(hall, issue, "/brat ping", 1, "you")
     assert len(bots_words(hall)) == 14
 
-    known = len(hall.said())
+    known = len(hall.spoken())
     again = elsewhere(hall.context.settings, tmp_path / "another")
     await hall.loop.release()
     async with bot_service.opened(again, lambda _: None) as other:
@@ -73,7 +73,7 @@ async def test_a_strangers_comments_are_answered_up_to_a_budget(
         other.wake.all()
         await other.tick()
         await other.release()
-    assert len(hall.said()) == known
+    assert len(hall.spoken()) == known
 
     later(hall, HOUR_MS)
     await says(hall, issue, "/brat ping", 1, "mallory")
@@ -144,7 +144,9 @@ async def test_a_stranger_who_opens_issues_is_told_up_to_the_budget(
     await hall.delivered(20)
     await hall.loop.tick()
 
-    assert len([text for text in hall.said() if "cannot start a convoy" in text]) == 12
+    assert (
+        len([text for text in hall.spoken() if "cannot start a convoy" in text]) == 12
+    )
     assert hall.context.inbox.requests() == {}
 
 

@@ -143,4 +143,4 @@ async def test_a_forge_that_hides_the_whole_issue_has_deleted_no_comment(
 
     (found,) = hall.convoys()
     assert (found.comment, found.deleted_comments) == (convoy.comment, 0)
-    assert sum("### Convoy" in text for text in hall.said()) == 1
+    assert sum("### Convoy" in text for text in hall.spoken()) == 1

@@ -162,14 +162,3 @@ async def test_a_tick_or_a_review_that_comes_twice_is_answered_once(here: Room) 
     assert here.task(1).notes == ("you asks for changes: Shorter.",)
     assert len(here.spoken()) == before
     assert len(here.shown()) == 2
-
-
-async def test_a_box_in_another_comment_is_only_text(here: Room) -> None:
-    forged = "- [x] Cancel the convoy <!-- brat:box=cancel -->"
-    comment = await here.person.say(here.issue, "mine")
-    body = {"body": forged}
-    await here.asked("PATCH", f"issues/comments/{comment}", body)
-    await here.said("/brat ping")
-    await here.until(lambda: "is running" in here.shown()[-1])
-
-    assert here.convoy_state() == "active"

@@ -173,11 +173,3 @@ def test_a_title_or_a_reason_makes_no_box() -> None:
     rules.blocked(2, f"y\n{FORGED}")
 
     assert ticked_in(convoy_comment(rules.convoy)) == frozenset()
-
-
-def test_many_blocked_tasks_do_not_fill_the_comment() -> None:
-    rules = Rules().planned(*(spec(number) for number in range(1, 41)), tasks=50)
-    for number in range(1, 41):
-        rules.blocked(number, "no CI")
-
-    assert convoy_comment(rules.convoy).count("- [ ] ") == 21

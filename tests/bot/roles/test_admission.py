@@ -53,14 +53,14 @@ async def test_what_a_look_finds_edited_asks_for_the_label_again(hall: Lobby) ->
     await swept(hall, issue)
 
     assert not hall.convoys()
-    assert EDITED_ISSUE in hall.said()[-1]
+    assert EDITED_ISSUE in hall.spoken()[-1]
     assert hall.labels(issue) == set()
 
     hall.clock.pass_s(10)
     await hall.you.relabel(issue, {"brat"}, set())
     await swept(hall, issue)
     assert [convoy.text for convoy in hall.convoys()] == ["- [ ] evil\n"]
-    assert len([text for text in hall.said() if EDITED_ISSUE in text]) == 1
+    assert len([text for text in hall.spoken() if EDITED_ISSUE in text]) == 1
 
 
 async def test_the_log_holds_only_what_a_reader_of_the_page_sees(hall: Lobby) -> None:
@@ -105,7 +105,7 @@ async def test_in_public_an_outsiders_text_starts_nothing(hall: Lobby) -> None:
     await hall.labelled(issue)
 
     assert not hall.convoys()
-    assert OUTSIDER in hall.said()[-1]
+    assert OUTSIDER in hall.spoken()[-1]
     assert hall.labels(issue) == set()
 
 
@@ -130,7 +130,7 @@ async def test_an_outsiders_text_is_taken_where_that_is_wanted(
     async with lobby(tmp_path, config=config) as here:
         issue = await here.write("Idea", "- [ ] one\n", by="mallory")
         if config == CONFIG:
-            here.make_private()
+            here.forge.update(here.forge.known("you/app"), private=True)
         await here.labelled(issue)
 
         assert [convoy.title for convoy in here.convoys()] == ["Idea"]

@@ -106,10 +106,6 @@ def a_second_root(stage: Stage) -> bytes:
     return stage.with_work(work.on_base(tree, stage.base, other))
 
 
-def a_large_file(stage: Stage) -> bytes:
-    return stage.committed({"zeros": bytes(60_000_000)})
-
-
 def many_commits(stage: Stage) -> bytes:
     tip, history = stage.base, stage.work.history
     for number in range(COMMITS_MOST + 1):
@@ -169,7 +165,10 @@ CASES: dict[str, tuple[Callable[[Stage], bytes], str]] = {
         ),
         "It gave in.",
     ),
-    "a large file": (a_large_file, "The work contains zeros (60000000 bytes)"),
+    "a large file": (
+        lambda s: s.committed({"zeros": bytes(60_000_000)}),
+        "The work contains zeros (60000000 bytes)",
+    ),
     "a commit without end": (many_commits, "The work has more than 1000 commits"),
     "a tree that is a bomb": (lambda s: s.with_work(s.work.tree_bomb()), "The work "),
     "folders without end": (lambda s: s.with_work(s.work.deep_tree()), "The work "),

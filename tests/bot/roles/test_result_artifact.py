@@ -4,7 +4,6 @@ import warnings
 import zipfile
 from pathlib import Path
 
-import pytest
 from hypothesis import example, given, settings, strategies as st
 from msgspec.structs import replace
 
@@ -138,15 +137,6 @@ def test_what_it_says_that_it_used_is_kept_in_bounds(
     said: dict[str, object], used: Used
 ) -> None:
     assert taken(artifact(**said)).result.used == used
-
-
-def test_without_a_result_what_was_used_is_still_known() -> None:
-    line = b'{"type":"cost","usd":0.5}'
-
-    with pytest.raises(result_artifact.Unfinished) as unfinished:
-        taken(zipped(("usage.jsonl", line)))
-
-    assert unfinished.value.used == line
 
 
 HUGE = bytes(1_000_000)

@@ -51,7 +51,7 @@ async def asked(here: Lobby, sentence: str) -> list[str]:
     await here.loop.tick()
     await here.loop.tick()
     assert len(here.convoys()) == 1
-    return [said for said in here.said() if sentence in said]
+    return [said for said in here.spoken() if sentence in said]
 
 
 @pytest.mark.parametrize(

@@ -49,8 +49,10 @@ async def running(told: ServiceSettings, *, poll: bool = False) -> AsyncIterator
         yield host
 
 
-async def labelled(here: Town, repo: str, title: str = "Fix it") -> int:
-    body = {"title": title, "body": "Please."}
+async def labelled(
+    here: Town, repo: str, title: str = "Fix it", text: str = "Please."
+) -> int:
+    body = {"title": title, "body": text}
     made = await here.ask("POST", "issues", body, by="alice", repo=repo)
     number = int(made.json()["number"])
     label = {"labels": ["brat"]}

@@ -121,9 +121,6 @@ async def test_a_workflow_file_is_held_against_this_version() -> None:
 )
 def test_an_address_that_leads_nowhere_is_known(url: str, why: str) -> None:
     assert nowhere(url, "https://api.github.com") == why
-
-
-def test_a_forge_in_the_same_network_reaches_it() -> None:
     assert nowhere("http://10.1.2.3/", "http://10.1.2.4/api/v3") == ""
 
 

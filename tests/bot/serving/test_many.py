@@ -10,7 +10,8 @@ from bot.serving import bot_service
 from brat.forge import How
 from tests.bot.hosted import at_home, settings
 from tests.bot.lobby import CONFIG as SHELL
-from tests.world.forge import Town
+from tests.bot.serving.hosted_town import labelled
+from tests.world.forge import REPO, Town
 from tests.world.layers import sampled
 
 ISSUES = 10
@@ -39,10 +40,12 @@ async def test_ten_issues_labelled_at_once_share_the_slots(
     file.write_text(CONFIG.format(slots=slots))
     roles = ("mayor", "witness")
     told = settings(here, token=here.tokens["bot"], config_file=file, roles=roles)
-    issues = [await opened(here, number) for number in range(ISSUES)]
     async with asyncio.TaskGroup() as group:
-        for issue in issues:
-            group.create_task(label(here, issue))
+        made = [
+            group.create_task(labelled(here, REPO, f"Fix {number}", LIST))
+            for number in range(ISSUES)
+        ]
+    issues = sorted(each.result() for each in made)
     async with bot_service.opened(told, lambda _: None) as loop:
         assert not await loop.tick(), loop.context.troubles
         state = loop.context.mirror.state
@@ -52,12 +55,3 @@ async def test_ten_issues_labelled_at_once_share_the_slots(
     each = sorted(running.count(name) for name in state.convoys)
     assert len(running) == slots
     assert each[-1] - each[0] <= 1
-
-
-async def opened(here: Town, number: int) -> int:
-    body = {"title": f"Fix {number}", "body": LIST}
-    return int((await here.post("issues", body, by="alice"))["number"])
-
-
-async def label(here: Town, issue: int) -> None:
-    await here.post(f"issues/{issue}/labels", {"labels": ["brat"]}, by="alice")

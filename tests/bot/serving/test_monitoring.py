@@ -50,14 +50,6 @@ async def test_every_figure_of_the_rules_and_the_board_is_one_of_a_running_bot(
     assert {"brat_tasks", "brat_attempts", "brat_interventions"} <= shown
 
 
-def test_every_alert_says_what_to_do() -> None:
-    rules = YAML(typ="safe").load((FOLDER / "alerts.yaml").read_text("utf-8"))
-
-    for rule in (each for group in rules["groups"] for each in group["rules"]):
-        assert set(rule["annotations"]) == {"summary", "do"}, rule["alert"]
-        assert rule["labels"]["severity"] in {"page", "ticket"}
-
-
 # --- what is counted of a repository's log --------------------------------------------
 
 REPO = "pat/project"

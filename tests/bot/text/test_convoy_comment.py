@@ -38,14 +38,6 @@ def hurt(title: str = HOSTILE, why: str = HOSTILE) -> Convoy:
     return rules.do(FailConvoy(convoy=NAME, why=why)).convoy
 
 
-def test_a_convoy_that_is_planned_says_little() -> None:
-    convoy = replace(Rules().planned(spec(1)).convoy, tasks=(), state="planning")
-    text = convoy_comment(convoy)
-
-    assert "\n### Convoy `fix-7`: planning\n" in text
-    assert not {"|", "details"} & {*text.split()}
-
-
 async def test_a_convoy_says_what_its_sessions_used() -> None:
     usage = Usage(input_tokens=1200, cached_tokens=300, output_tokens=40, usd=1.5)
     rules = Rules().planned(spec(1), attempts=2).started(1)
