@@ -22,7 +22,6 @@ from brat.repository import registration as registrations
 from brat.repository.checkout import (
     Checkout,
     find,
-    landed_commands,
     landed_line,
     require_clean,
 )
@@ -532,14 +531,3 @@ def test_of_two_starts_at_once_the_second_uses_the_first_s_forge(
 
     one, other = (each.result() for each in starts)
     assert one == other
-
-
-def test_what_landed_is_taken_by_the_worktree_that_has_the_branch(
-    checkout: Checkout,
-) -> None:
-    known = register(checkout.folder, source_of(checkout))
-    git(checkout.top, "checkout", "--quiet", "-b", "mine")
-    git(checkout.top, "worktree", "add", "--quiet", ".home", "main")
-
-    for command in landed_commands(checkout, known):
-        subprocess.run(command, cwd=checkout.top, env=CLEAN, check=True)
