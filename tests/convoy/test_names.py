@@ -91,13 +91,6 @@ def test_what_is_no_session_gets_one_sentence(text: str) -> None:
         ids.parse_session(text)
 
 
-def test_branches_and_refs_are_spelled_as_the_design_says() -> None:
-    assert ids.base_branch("fix-7") == "convoy/fix-7/base"
-    assert ids.task_branch("fix-7", 2) == "convoy/fix-7/task-2"
-    assert ids.attempt_ref("fix-7", 2, 3) == "refs/grite/attempts/fix-7/2/3"
-    assert ids.queue_branch("release/1.x", "abc") == "brat/queue/release--1.x/abc"
-
-
 def test_a_text_is_found_by_the_keys_it_hides() -> None:
     keys = (
         ids.dispatch_key("fix-7/2/1"),

@@ -293,10 +293,8 @@ class Forge:
         self, left: Left | None = None, name: str = "work.bundle", of: str | Path = ""
     ) -> Path:
         """Return a clone of the forge that has fetched the job's bundle as `work`."""
-        clone, folder = (
-            self.root / "clone",
-            left.folder if left else self.root / "result",
-        )
+        clone = self.root / "clone"
+        folder = left.folder if left else self.root / "result"
         git("clone", "-q", str(of or self.bare), str(clone), cwd=self.root)
         git("fetch", "-q", str(folder / name), "HEAD:refs/heads/work", cwd=clone)
         return clone
