@@ -22,7 +22,6 @@ from brat.repository import registration as registrations
 from brat.repository.checkout import (
     Checkout,
     find,
-    landed_commands,
     landed_line,
     require_clean,
 )
@@ -453,13 +452,10 @@ def test_a_checkout_of_another_user_is_used_where_the_persons_git_uses_it(
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Checkout:
-    git(tmp_path, "init", "--quiet", "--initial-branch=main")
-    for name in ("a.txt", "b c.txt", "ü.txt"):
-        (tmp_path / name).write_text("one\n")
-    git(tmp_path, "add", ".")
-    git(tmp_path, "commit", "--quiet", "--message", "Begin")
-    return find(tmp_path)
+def checkout(origin: Path) -> Checkout:
+    commit(origin, "one\n", "b c.txt")
+    commit(origin, "one\n", "ü.txt")
+    return find(origin)
 
 
 def source_of(checkout: Checkout) -> Source:
@@ -488,7 +484,7 @@ def test_what_a_submodule_s_folder_holds_is_no_change(checkout: Checkout) -> Non
     allowed = ("-c", "protocol.file.allow=always")
     git(checkout.top, *allowed, "submodule", "--quiet", "add", "./", "sub")
     git(checkout.top, "commit", "--quiet", "--message", "Add a submodule")
-    (checkout.top / "sub/a.txt").write_text("two\n")
+    (checkout.top / "sub/a.txt").write_text("new\n")
 
     assert checkout.changed_files() == ()
 
@@ -532,14 +528,3 @@ def test_of_two_starts_at_once_the_second_uses_the_first_s_forge(
 
     one, other = (each.result() for each in starts)
     assert one == other
-
-
-def test_what_landed_is_taken_by_the_worktree_that_has_the_branch(
-    checkout: Checkout,
-) -> None:
-    known = register(checkout.folder, source_of(checkout))
-    git(checkout.top, "checkout", "--quiet", "-b", "mine")
-    git(checkout.top, "worktree", "add", "--quiet", ".home", "main")
-
-    for command in landed_commands(checkout, known):
-        subprocess.run(command, cwd=checkout.top, env=CLEAN, check=True)

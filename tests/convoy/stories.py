@@ -62,9 +62,7 @@ def went_wrong() -> Rules:
     rules.started(1).do(made(ending.RefuseWork, cause="refused", why="a symlink"))
     rules.started(1).accepted(1, sha("a")).offered(1, sha("b"), sha("0"))
     rules.do(_red_on("b")).offered(1, sha("d"), sha("0"))
-    rules.do(
-        ClearMerge(convoy=NAME, task=1, candidate=sha("d"), judged=("ci",))
-    ).offered(1, sha("c"), sha("0"))
+    rules.do(made(ClearMerge, candidate=sha("d"))).offered(1, sha("c"), sha("0"))
     rules.started(2).accepted(2, sha("b"))
     rules.do(
         FailMerge(convoy=NAME, task=1, candidate=sha("c"), cause="red", why="red"),
@@ -117,11 +115,11 @@ def steered() -> Rules:
         spec(1), spec(2), engines=engines, approve="plan", approvals=1
     )
     rules.do(
-        plan_changes.AddTask(convoy=NAME, spec=spec(3), by="bea"),
-        plan_changes.LinkTask(convoy=NAME, task=3, on=1, by="bea"),
-        AllowPaths(convoy=NAME, task=3, by="bea", path="CLAUDE.md"),
-        plan_changes.AssignTask(convoy=NAME, task=2, engine="docs", by="bea"),
-        people_events.TaskTold(convoy=NAME, task=1, by="bea", text="Keep the names."),
+        made(plan_changes.AddTask, spec=spec(3), by="bea"),
+        made(plan_changes.LinkTask, task=3, on=1, by="bea"),
+        made(AllowPaths, task=3, by="bea", path="CLAUDE.md"),
+        made(plan_changes.AssignTask, task=2, engine="docs", by="bea"),
+        made(people_events.TaskTold, by="bea", text="Keep the names."),
         made(
             people.RaiseThreads,
             by="bea",
@@ -130,22 +128,18 @@ def steered() -> Rules:
                 ReviewThread(comment=5, path="a.py", line=2, by="bea", says="0f"),
             ),
         ),
-        plan_events.ConvoyRanked(convoy=NAME, priority=0, by="bea"),
-        people_events.ApprovePlan(convoy=NAME, by="ann"),
-        plan_events.SettingsTaken(
-            convoy=NAME, settings=settings(engines=engines, failures=9)
-        ),
-        hold_events.WorkHeld(convoy=NAME, task=0, label="brat:hold"),
-        hold_events.WorkReleased(convoy=NAME, task=0),
+        made(plan_events.ConvoyRanked, priority=0, by="bea"),
+        made(people_events.ApprovePlan),
+        made(plan_events.SettingsTaken, settings=settings(engines=engines, failures=9)),
+        made(hold_events.WorkHeld, task=0, label="brat:hold"),
+        made(hold_events.WorkReleased, task=0),
         people_events.RepositoryPaused(by="bea"),
         people_events.RepositoryResumed(by="ann"),
         RequestIgnored(by="eve", comment=9),
         RequestIgnored(by="eve", sign="answer:review/10"),
     )
     notes, shared = ("Names are kept.",), ("LANG=C",)
-    noted = plan_events.TaskNoted(
-        convoy=NAME, task=1, attempt=1, notes=notes, shared=shared
-    )
+    noted = made(plan_events.TaskNoted, notes=notes, shared=shared)
     rules.started(1).do(noted)
     rules.do(
         people_events.TaskTold(convoy=NAME, task=1, by="bea", text="The short ones."),
@@ -158,19 +152,17 @@ def steered() -> Rules:
     )
     rules.started(1, sha("a")).accepted(1, sha("b")).pushed(sha("1")).do(
         made(people.RebaseWork, old=sha("b"), commit=sha("c"), base=sha("1"), by="bea"),
-        hold_events.MergeWithdrawn(convoy=NAME, task=1, by="bea"),
-        hold_events.MergeRequested(convoy=NAME, task=1, by="bea"),
-        hold_events.WorkTakenOut(convoy=NAME, task=1, gesture="closed", pull=11),
-        hold_events.WorkTakenBack(convoy=NAME, task=1),
-        hold_events.WorkTakenOut(convoy=NAME, task=1, gesture="closed", pull=11),
-        hold_events.WorkTakenBack(convoy=NAME, task=1, by="bea"),
+        made(hold_events.MergeWithdrawn, by="bea"),
+        made(hold_events.MergeRequested, by="bea"),
+        made(hold_events.WorkTakenOut, gesture="closed", pull=11),
+        made(hold_events.WorkTakenBack),
+        made(hold_events.WorkTakenOut, gesture="closed", pull=11),
+        made(hold_events.WorkTakenBack, by="bea"),
         ActionDone(key=f"pull:{NAME}/1", number=12),
-        people_events.TaskApproved(convoy=NAME, task=1, commit="ccccccc", by="eve"),
-        people_events.ApprovalVoided(
-            convoy=NAME, task=1, by="eve", why="eve may not write"
-        ),
-        people_events.TaskApproved(convoy=NAME, task=1, commit="ccccccc", by="bea"),
-        people_events.TaskApproved(convoy=NAME, task=1, commit="ccccccc", by="cy"),
+        made(people_events.TaskApproved, commit="ccccccc", by="eve"),
+        made(people_events.ApprovalVoided, by="eve", why="eve may not write"),
+        made(people_events.TaskApproved, commit="ccccccc", by="bea"),
+        made(people_events.TaskApproved, commit="ccccccc", by="cy"),
     )
     return rules.offered(1, sha("c"), sha("1"))
 
@@ -179,8 +171,7 @@ def ended_by_hand() -> Rules:
     """Tell of a convoy whose issue is closed, reopened, closed again and deleted."""
     rules = Rules().planned(spec(1), spec(2, after=(1,))).started(1)
     rules.do(
-        hold_events.IssueClosed(convoy=NAME, issue=7),
-        hold_events.IssueReopened(convoy=NAME, issue=7),
+        made(hold_events.IssueClosed, issue=7), made(hold_events.IssueReopened, issue=7)
     )
     rules.accepted(1, sha("a")).do(hold_events.IssueClosed(convoy=NAME, issue=7))
     rules.do(
@@ -202,9 +193,7 @@ def found_out() -> Rules:
     rules = Rules().planned(spec(1, kind="scout"), spec(2, kind="report", after=(1,)))
     finding = Finding(title="A loop", detail="In it.", paths=("a.py",))
     report = Report(summary="It is slow.", findings=(finding,), open=("Why?",))
-    rules.started(1).do(
-        ending.AcceptReport(convoy=NAME, task=1, attempt=1, report=report)
-    )
+    rules.started(1).do(made(ending.AcceptReport, report=report))
     rules.started(2)
     return rules.do(ending.AcceptReport(convoy=NAME, task=2, attempt=1, report=report))
 
@@ -259,9 +248,7 @@ def merged_by_the_forge() -> Rules:
     """Tell of a target that wants pull requests, and of a review that was missing."""
     rules = Rules().planned(spec(1))
     landing = Landing(way="merge", reviews=1)
-    rules.do(target_events.LandingChosen(convoy=NAME, landing=landing)).landed(
-        1, sha("a")
-    )
+    rules.do(made(target_events.LandingChosen, landing=landing)).landed(1, sha("a"))
     return rules.do(
         ActionDone(key=f"pull:{NAME}/0", number=20),
         made(AttemptMerge, task=0, candidate=sha("a"), work=sha("a")),

@@ -1,5 +1,4 @@
 # ruff: noqa: E501  each fault is one line, and its snapshot too
-import datetime as dt
 import json
 import tomllib
 from collections.abc import Mapping
@@ -341,9 +340,7 @@ def test_one_wrong_value_is_told(text: str, told: str) -> None:
     assert told in said
 
 
-SCALARS = st.one_of(
-    st.text(max_size=8), st.integers(), st.booleans(), st.floats(), st.dates()
-)
+SCALARS = st.text(max_size=8) | st.integers() | st.booleans() | st.floats()
 VALUES = st.recursive(
     SCALARS,
     lambda inner: st.one_of(
@@ -361,20 +358,7 @@ NAMES = st.one_of(
 
 
 def toml(value: object) -> str:
-    match value:
-        case dict():
-            pairs = (f"{toml(str(k))} = {toml(v)}" for k, v in value.items())
-            return "{" + ", ".join(pairs) + "}"
-        case list():
-            return "[" + ", ".join(map(toml, value)) + "]"
-        case str():
-            return json.dumps(value).replace("\x7f", "\\u007f")
-        case bool():
-            return str(value).lower()
-        case dt.date():
-            return value.isoformat()
-        case _:
-            return str(value)
+    return json.dumps(value, separators=(", ", " = "))
 
 
 TABLES = st.dictionaries(NAMES, st.dictionaries(NAMES, VALUES, max_size=3), max_size=3)

@@ -64,10 +64,7 @@ def test_a_held_task_does_not_merge_and_the_others_go_on() -> None:
     rules.do(hold_events.WorkHeld(convoy=NAME, task=1, label="brat:no"))
     assert rules.task(1).held == "brat:no"
     rules.do(hold_events.WorkReleased(convoy=NAME, task=1))
-    assert (
-        refused(rules, hold_events.WorkReleased(convoy=NAME, task=1))
-        == "no label holds it"
-    )
+    assert refused(rules, made(hold_events.WorkReleased)) == "no label holds it"
 
 
 def withdraw(task: int) -> hold_events.MergeWithdrawn:

@@ -25,7 +25,7 @@ from convoy.views.interventions import (
 )
 from tests.convoy.room import due
 from tests.convoy.stories import STORIES
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 
 def kinds(rules: Rules, now: int | None = None) -> list[str]:
@@ -90,13 +90,11 @@ def test_a_plan_that_waits_is_shown_with_what_to_say() -> None:
 
 def test_whatever_pauses_one_convoy_it_is_resumed_alone_and_all_are_together() -> None:
     pauses: dict[str, Command] = {
-        "a person paused it": people_events.ConvoyPaused(convoy=NAME, by="ann"),
-        "issue #7 was closed": hold_events.IssueClosed(convoy=NAME, issue=7),
-        f"its branch {base_branch(NAME)} was deleted": hold_events.BaseDeleted(
-            convoy=NAME
-        ),
+        "a person paused it": made(people_events.ConvoyPaused),
+        "issue #7 was closed": made(hold_events.IssueClosed, issue=7),
+        f"its branch {base_branch(NAME)} was deleted": made(hold_events.BaseDeleted),
         **{
-            why: people_events.ConvoyPaused(convoy=NAME, by="brat", why=why)
+            why: made(people_events.ConvoyPaused, by="brat", why=why)
             for why in (TOO_MANY.format(3), may_not_write("ann"))
         },
     }

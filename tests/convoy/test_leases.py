@@ -63,17 +63,6 @@ def test_what_has_run_out_is_free_for_the_next_who_asks() -> None:
     assert rules.state.leases["port:80"].holder == "ben"
 
 
-def test_the_deacon_sweeps_what_has_run_out_once() -> None:
-    rules = Rules().locked("port:80")
-    rules.now += 400_000
-    late = ExpireLease(resource="port:80", nonce="n", now=rules.now)
-
-    rules.do(late)
-
-    assert not rules.state.leases
-    assert "free" in why(rules.ask(late))
-
-
 def convoy_beside_a_lease(policy: str) -> Rules:
     rules = Rules().locked("path:src/")
     return rules.do(

@@ -1,5 +1,4 @@
 import re
-import subprocess
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -61,22 +60,6 @@ def test_names_are_short_clean_and_all_different(
         taken.add(name)
 
 
-@settings(deadline=None, max_examples=20)
-@given(TITLES, st.integers(1, 10**6))
-def test_git_takes_a_name_as_one_part_of_a_ref(title: str, issue: int) -> None:
-    name = convoy_name(title, issue, ())
-
-    ref = f"refs/heads/convoy/{name}/task-1"
-    # https://git-scm.com/docs/git-check-ref-format
-    assert (
-        subprocess.run(
-            ["git", "check-ref-format", ref], env={"PATH": "/usr/bin:/bin"}, check=False
-        ).returncode
-        == 0
-    )
-    assert "/" not in name
-
-
 names = st.from_regex(r"[a-z0-9][a-z0-9-]{0,39}", fullmatch=True)
 
 
@@ -106,13 +89,6 @@ def test_a_session_is_parsed_as_it_was_named(name: str, task: int, k: int) -> No
 def test_what_is_no_session_gets_one_sentence(text: str) -> None:
     with pytest.raises(ValueError, match=r"is not the name of a session; give .*\.$"):
         ids.parse_session(text)
-
-
-def test_branches_and_refs_are_spelled_as_the_design_says() -> None:
-    assert ids.base_branch("fix-7") == "convoy/fix-7/base"
-    assert ids.task_branch("fix-7", 2) == "convoy/fix-7/task-2"
-    assert ids.attempt_ref("fix-7", 2, 3) == "refs/grite/attempts/fix-7/2/3"
-    assert ids.queue_branch("release/1.x", "abc") == "brat/queue/release--1.x/abc"
 
 
 def test_a_text_is_found_by_the_keys_it_hides() -> None:

@@ -12,7 +12,7 @@ from convoy.rules.plans import AllowPaths
 from convoy.views.interventions import interventions
 from convoy.views.plan import plan_document
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, spec
+from tests.world.rules import NAME, Rules, made, spec
 
 WORKFLOW = ".github/workflows/ci.yml"
 
@@ -91,9 +91,7 @@ def test_what_is_not_protected_needs_no_word() -> None:
     rules = Rules().planned(spec(1))
     why = "The patch adds or changes a symbolic link: a."
     blocked_by = TaskBlocked(convoy=NAME, task=1, why=why)
-    told = decided(
-        AllowPaths(convoy=NAME, task=1, by="ann"), blocked_by.change(rules.state)
-    )
+    told = decided(made(AllowPaths), blocked_by.change(rules.state))
     assert "is blocked for another reason: The patch adds" in str(told)
 
 

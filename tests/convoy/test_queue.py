@@ -34,17 +34,6 @@ def test_leases_on_a_folder_keep_out_what_is_in_it() -> None:
     assert held == {2: ["path:src/"], 3: [], 4: ["port:80"], 5: []}
 
 
-def test_what_was_accepted_first_merges_first() -> None:
-    rules = Rules().planned(spec(1), spec(2), spec(3))
-    rules.started(1).started(2).started(3)
-
-    for number in (3, 1, 2):
-        rules.accepted(number, sha(str(number)), f"{number}.py")
-
-    order = rules.queue
-    assert order == [3, 1, 2]
-
-
 def test_each_candidate_stands_on_the_one_ahead() -> None:
     rules = in_review(1, 2, 3).offered(1, sha("a"), TIP).offered(2, sha("b"), sha("a"))
 

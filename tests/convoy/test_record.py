@@ -52,13 +52,6 @@ def test_the_stories_have_every_fact_a_bot_writes() -> None:
     assert {*map(type, facts)} == {*EVENTS}
 
 
-@story
-def test_every_event_has_a_later_time_than_the_one_before(tell: Story) -> None:
-    times = [event.ts for event in tell().written]
-
-    assert all(before < after for before, after in pairwise(times))
-
-
 @given(st.lists(st.integers(0, 2_000_000), min_size=1, max_size=6))
 @examples(max_examples=30, deadline=None)
 def test_times_never_go_back_with_the_clock(clocks: list[int]) -> None:

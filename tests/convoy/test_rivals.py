@@ -159,9 +159,7 @@ def test_where_none_is_left_a_person_is_called_once_and_may_let_one_try_again() 
     assert interventions(rules.state, rules.now) == ()
     rules.dropped(3, "dropped by ann")
 
-    assert owed(rules) == [
-        Note("refinery", BlockTask(convoy=NAME, task=4, why=NONE_LEFT))
-    ]
+    assert owed(rules) == [Note("refinery", made(BlockTask, task=4, why=NONE_LEFT))]
     for each in commands(owed(rules), BlockTask):
         rules.blocked(each.task, each.why)
     assert [need.task for need in uncalled(rules.state, rules.convoy)] == [1, 2, 4]

@@ -177,6 +177,9 @@ def test_what_has_run_out_is_swept() -> None:
 
     assert not swept(now=59_999)
     assert swept(now=60_000)
+    late = ExpireLease(resource="port:1", nonce="n", now=60_000)
+    assert not rules.do(late).state.leases
+    assert "free" in why(rules.ask(late)), "once"
 
 
 def test_a_convoy_is_built_again_when_a_person_pushed_to_its_branch() -> None:

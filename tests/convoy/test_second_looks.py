@@ -11,7 +11,7 @@ from convoy.rules.people import BlockTask
 from convoy.rules.verdict import Check, Checks, Observed, judge
 from tests.convoy.room import BASE, in_review
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, commands, open_pulls, sha, spec
+from tests.world.rules import NAME, Rules, commands, made, open_pulls, sha, spec
 
 TIP, NEXT = sha("0"), sha("9")
 GREEN = Checks(verdict="green", names=("unit",))
@@ -115,9 +115,7 @@ def test_red_alone_is_its_own_but_not_on_a_tip_that_is_about_to_move() -> None:
 
     rules = doubted().offered(2, sha("c"), TIP)
     assert due(rules, c=RED) == [owed.Reject(NAME, 2, sha("c"), "boom")]
-    rules.do(
-        FailMerge(convoy=NAME, task=2, candidate=sha("c"), cause="red", why="boom")
-    )
+    rules.do(made(FailMerge, task=2, candidate=sha("c"), cause="red", why="boom"))
     assert (rules.task(2).state, rules.task(2).cause) == ("queued", "red")
 
     rules = doubted()

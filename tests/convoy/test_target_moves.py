@@ -216,12 +216,8 @@ def test_where_each_task_was_dropped_all_are_taken_up() -> None:
 
 def test_what_was_built_on_a_target_that_went_back_is_built_again() -> None:
     rules = begun()
-    rules.do(
-        AttemptMerge(convoy=NAME, task=0, candidate=sha("e"), base=sha("9"), work=TIP)
-    )
-    rules.do(attempt(sha("d"))).do(
-        Land(convoy=NAME, candidate=sha("d"), judged=("ci",))
-    )
+    rules.do(made(AttemptMerge, task=0, candidate=sha("e"), base=sha("9"), work=TIP))
+    rules.do(attempt(sha("d"))).do(made(Land, candidate=sha("d")))
     rules.do(
         made(AttemptMerge, task=0, candidate=sha("f"), base=sha("9"), work=sha("d"))
     )

@@ -387,35 +387,35 @@ EMPTY = (
 )
 
 
-async def test_another_project_of_the_person_is_no_submodule(here: Town) -> None:
-    checkout = await with_submodule(here, "../lib")
-    here.judge('ls -A "vendor/my lib"', checkout=str(checkout.folder))
-
-    none = await judged_in(here, checkout, "1")
-    url = "https://forge.example/lib.git"
-    await checkout.git("config", "submodule.lib.url", url)
-    another = await judged_in(here, checkout, "2")
-
-    assert (none["conclusion"], none["output"]["text"]) == ("success", EMPTY)
-    assert another["conclusion"] == "action_required"
-    assert another["output"]["summary"] == (
-        "the submodule vendor/my lib cannot be fetched: it now comes from "
-        f"{checkout.folder.parent}/lib, but your checkout uses {url}: run "
-        "`git submodule sync -- 'vendor/my lib'` if you trust that address."
-    )
+ELSEWHERE = "https://forge.example/lib.git"
+ANOTHER = (
+    f"it now comes from {{folder}}/lib, but your checkout uses {ELSEWHERE}: run "
+    "`git submodule sync -- 'vendor/my lib'` if you trust that address."
+)
 
 
-async def test_a_submodule_that_the_person_does_without_stops_no_ci(here: Town) -> None:
-    checkout = await with_submodule(here, "file:///nowhere/at/all")
+@pytest.mark.parametrize(
+    ("url", "then", "why"),
+    [
+        # another project of the person is no submodule
+        ("../lib", ("config", "submodule.lib.url", ELSEWHERE), ANOTHER),
+        ("file:///nowhere/at/all", ("submodule", "--quiet", "init"), ""),
+    ],
+)
+async def test_a_submodule_that_the_person_does_without_stops_no_ci(
+    here: Town, url: str, then: tuple[str, ...], why: str
+) -> None:
+    checkout = await with_submodule(here, url)
     here.judge("ls -A 'vendor/my lib'", checkout=str(checkout.folder))
 
     without = await judged_in(here, checkout, "1")
-    await checkout.git("submodule", "--quiet", "init")
+    await checkout.git(*then)
     having = await judged_in(here, checkout, "2")
 
     assert (without["conclusion"], without["output"]["text"]) == ("success", EMPTY)
     assert having["conclusion"] == "action_required"
     said = "the submodule vendor/my lib cannot be fetched: "
+    said += why.format(folder=checkout.folder.parent)
     assert having["output"]["summary"].startswith(said)
 
 

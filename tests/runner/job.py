@@ -289,10 +289,12 @@ class Forge:
             left = run(limit_s)
         return left
 
-    def unpacked(self, left: Left) -> Path:
+    def unpacked(
+        self, left: Left | None = None, name: str = "work.bundle", of: str | Path = ""
+    ) -> Path:
         """Return a clone of the forge that has fetched the job's bundle as `work`."""
         clone = self.root / "clone"
-        git("clone", "-q", str(self.bare), str(clone), cwd=self.root)
-        bundle = str(left.folder / "work.bundle")
-        git("fetch", "-q", bundle, "HEAD:refs/heads/work", cwd=clone)
+        folder = left.folder if left else self.root / "result"
+        git("clone", "-q", str(of or self.bare), str(clone), cwd=self.root)
+        git("fetch", "-q", str(folder / name), "HEAD:refs/heads/work", cwd=clone)
         return clone

@@ -51,10 +51,7 @@ class Job:
         self.process.communicate()
 
     def unpacked(self) -> Path:
-        clone = self.forge.root / "clone"
-        git("clone", "-q", str(self.forge.bare), str(clone), cwd=self.forge.root)
-        git("fetch", "-q", str(self.kept), "HEAD:refs/heads/work", cwd=clone)
-        return clone
+        return self.forge.unpacked(name=NAME)
 
 
 def test_a_killed_session_leaves_what_was_done(forge: Forge) -> None:

@@ -44,7 +44,7 @@ def test_the_base_comes_from_the_machines_mirror_whosever_that_is(
 
     assert left.result["conclusion"] == "success", left.err
     if not is_anothers:
-        said = git("show", "work:log.txt", cwd=unpacked(forge, left.folder, mirror))
+        said = git("show", "work:log.txt", cwd=forge.unpacked(left, of=mirror))
         assert said.endswith("Only here")
         assert "\n" not in said  # and of its history nothing
 
@@ -63,13 +63,6 @@ def test_an_agent_can_neither_see_the_mirror_nor_needs_it(
     if not cannot_box():
         assert git("show", "work:seen.txt", cwd=forge.unpacked(left)) == ""
         git("fsck", "--connectivity-only", cwd=mirrors / "octo/hello.git")
-
-
-def unpacked(forge: Forge, result: Path, mirror: Path) -> Path:
-    clone = forge.root / "clone"
-    git("clone", "-q", str(mirror), str(clone), cwd=forge.root)
-    git("fetch", "-q", str(result / "work.bundle"), "HEAD:refs/heads/work", cwd=clone)
-    return clone
 
 
 @pytest.mark.parametrize("harm", ["is not there", "lacks the commit", "is broken"])

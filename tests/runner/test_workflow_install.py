@@ -25,18 +25,13 @@ WORKFLOWS = sorted(
     if file.name not in {"brat.yml", "brat-wake.yml", "brat-task-live.yml"}
 )
 SOURCE = "https://forge.example/owner/brat"
-BACKEND = """
-import zipfile
+WHEEL = "brat_bot-0.1.0-py3-none-any.whl"
+BACKEND = f"""
+import shutil
 def build_wheel(folder, config_settings=None, metadata_directory=None):
-    name = "brat_bot-0.1.0-py3-none-any.whl"
-    with zipfile.ZipFile(folder + "/" + name, "w") as wheel:
-        wheel.writestr("brat.py", "OURS = True\\n")
-        info = "brat_bot-0.1.0.dist-info/"
-        wheel.writestr(info + "METADATA", "Metadata-Version: 2.1\\nName: brat-bot\\nVersion: 0.1.0\\n")
-        wheel.writestr(info + "WHEEL", "Wheel-Version: 1.0\\nGenerator: x\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
-        wheel.writestr(info + "RECORD", "")
-    return name
-"""  # noqa: E501  a file
+    shutil.copy("{WHEEL}", folder)
+    return "{WHEEL}"
+"""
 
 
 def git(*argv: str, cwd: Path) -> str:
@@ -45,11 +40,24 @@ def git(*argv: str, cwd: Path) -> str:
     return ran(done, cwd=cwd, check=True).stdout.strip()
 
 
+def wheel(folder: Path, word: str) -> Path:
+    """Put a wheel of brat's name into a new folder; its code says whose it is."""
+    folder.mkdir()
+    info = "brat_bot-0.1.0.dist-info/"
+    known = "Metadata-Version: 2.1\nName: brat-bot\nVersion: 0.1.0\n"
+    form = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    with ZipFile(folder / WHEEL, "w") as made:
+        made.writestr("brat.py", f"{word} = True\n")
+        made.writestr(f"{info}METADATA", known)
+        made.writestr(f"{info}WHEEL", form)
+        made.writestr(f"{info}RECORD", "")
+    return folder
+
+
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
     """A repository that looks like brat's, and needs no registry to be built."""
-    folder = tmp_path / "brat"
-    folder.mkdir()
+    folder = wheel(tmp_path / "brat", "OURS")
     (folder / "requirements.lock").touch()
     (folder / "requirements-build.lock").touch()
     (folder / "backend.py").write_text(BACKEND)
@@ -61,17 +69,6 @@ def source(tmp_path: Path) -> Path:
     git("add", ".", cwd=folder)
     git("commit", "--quiet", "--message", "All of it", cwd=folder)
     git("config", "uploadpack.allowAnySHA1InWant", "true", cwd=folder)
-    return folder
-
-
-def squatted(folder: Path) -> Path:
-    folder.mkdir()
-    with ZipFile(folder / "brat_bot-0.1.0-py3-none-any.whl", "w") as wheel:
-        wheel.writestr("brat.py", "STOLEN = True\n")
-        info = "brat_bot-0.1.0.dist-info/"
-        wheel.writestr(f"{info}METADATA", "Name: brat-bot\nVersion: 0.1.0\n")
-        wheel.writestr(f"{info}WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
-        wheel.writestr(f"{info}RECORD", "")
     return folder
 
 
@@ -97,7 +94,7 @@ def installed(
             "BRAT_SOURCE": SOURCE if commit else "",
             "BRAT_COMMIT": commit,
             "PIP_NO_INDEX": "1",
-            "PIP_FIND_LINKS": str(squatted(folder / "registry")),
+            "PIP_FIND_LINKS": str(wheel(folder / "registry", "STOLEN")),
             "GIT_CONFIG_COUNT": "1",
             "GIT_CONFIG_KEY_0": f"url.file://{source}.insteadOf",
             "GIT_CONFIG_VALUE_0": SOURCE,

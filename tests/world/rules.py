@@ -173,18 +173,10 @@ class Rules:
 
     def started(self, number: int, base: str = sha("0")) -> "Rules":
         """Start the next attempt of a task and note its run."""
-        start = StartTask(
-            convoy=NAME,
-            task=number,
-            base=base,
-            session=f"{number:032x}",
-            nonce=f"nonce{number}",
-            now=self.now,
-            brief=report_brief(FIND_OUT)
-            if self.task(number).spec.kind == "report"
-            else "",
-        )
-        self.do(start)
+        reports = self.task(number).spec.kind == "report"
+        brief = report_brief(FIND_OUT) if reports else ""
+        own = {"session": f"{number:032x}", "nonce": f"nonce{number}", "brief": brief}
+        self.do(made(StartTask, task=number, base=base, now=self.now, **own))
         attempt = self.task(number).started
         key = f"dispatch:{NAME}/{number}/{attempt}"
         return self.do(ActionDone(key=key, number=100 * number + attempt))
@@ -198,24 +190,14 @@ class Rules:
 
     def accepted_quietly(self, number: int, commit: str, *files: str) -> "Rules":
         """Take in a commit of the running attempt that opens no pull request yet."""
-        task = self.task(number)
-        return self.do(
-            AcceptWork(
-                convoy=NAME,
-                task=number,
-                attempt=task.started,
-                commit=commit,
-                base=sha("0"),
-                files=files or ("a.py",),
-            )
-        )
+        given = {"task": number, "attempt": self.task(number).started}
+        files = files or ("a.py",)
+        return self.do(made(AcceptWork, **given, commit=commit, files=files))
 
     def lost(self, number: int, why: str = "it died") -> "Rules":
         """Lose the session of the running attempt."""
-        attempt = self.task(number).started
-        return self.do(
-            made(LoseSession, task=number, attempt=attempt, cause="lost", why=why)
-        )
+        given = {"task": number, "attempt": self.task(number).started, "why": why}
+        return self.do(made(LoseSession, **given, cause="lost"))
 
     def refused(self, number: int, cause: str = "failed", **more: object) -> "Rules":
         """Refuse what the running attempt came to."""
@@ -243,15 +225,8 @@ class Rules:
         """Build a candidate of a task's work."""
         work = self.task(number).work
         assert work is not None
-        return self.do(
-            AttemptMerge(
-                convoy=NAME,
-                task=number,
-                candidate=candidate,
-                base=base,
-                work=work.commit,
-            )
-        )
+        given = {"candidate": candidate, "base": base, "work": work.commit}
+        return self.do(made(AttemptMerge, task=number, **given))
 
     def landed(self, number: int, commit: str) -> "Rules":
         """Start, accept, offer and land a task."""
@@ -259,17 +234,12 @@ class Rules:
         return self.landed_as(number, commit)
 
     def landed_as(self, number: int, candidate: str) -> "Rules":
-        return self.do(
-            LandMerge(convoy=NAME, task=number, candidate=candidate, judged=("ci",))
-        )
+        return self.do(made(LandMerge, task=number, candidate=candidate))
 
     def locked(self, resource: str, ttl_s: int = 60) -> "Rules":
         """Let ann take a lease."""
-        return self.do(
-            TakeLease(
-                resource=resource, holder="ann", nonce="n", now=self.now, ttl_s=ttl_s
-            )
-        )
+        given = {"resource": resource, "holder": "ann", "now": self.now}
+        return self.do(made(TakeLease, **given, ttl_s=ttl_s))
 
     def pushed(self, commit: str) -> "Rules":
         """Let a person push to the shared branch, and answer for it."""

@@ -68,6 +68,8 @@ def test_who_names_a_new_file_waits_for_who_makes_it_whatever_their_numbers() ->
     # the listed order holds among those that share a path
     (("README.md", "README.md src/api.py"), [(), (1,)]),
     (("web/app.ts", "src/model.py", "src/model.py", "src/"), [(), (), (2,), (2, 3)]),
+    # disjoint parts of a feature run at once
+    (("+src/n.py", "+web/Bell.tsx", "+prisma/n.sql"), [(), (), ()]),
     # tests do not wait for tests
     (("tests/test_auth.py", "tests/helper.py"), [(), ()]),
     # Go's tests wait for the folder they import
@@ -131,12 +133,6 @@ def test_code_that_imports_code_runs_beside_it_and_that_is_told() -> None:
     )
     in_order = tuple(plan(*("src/auth/login.py", "src/auth/tokens.py"), after={1: [2]}))
     assert imports_beside(in_order, HOUSE) == ()
-
-
-def test_three_disjoint_tasks_of_a_feature_run_at_once() -> None:
-    tasks = plan("+src/routes/n.py", "+web/components/Bell.tsx", "+prisma/n.sql")
-
-    assert [task.after for task in tasks] == [(), (), ()]
 
 
 def test_no_more_files_are_read_than_a_plan_is_worth() -> None:

@@ -67,14 +67,6 @@ def test_a_session_ends_as(
     assert (found.outcome, found.conclusion) == (outcome, conclusion)
 
 
-def test_work_before_an_outage_is_kept(forge: Forge) -> None:
-    left = driven(forge, f"{WORK}; {said('claude-b500')}; exit 1")
-
-    assert judged(left) == ("vendor_down", "failure")
-    assert left.result["files"] == ["greeting.txt"]
-    assert left.result["why"].startswith("The model's vendor does not answer: API Err")
-
-
 def test_one_that_meets_a_rate_limit_until_its_deadline_is_limited(
     forge: Forge,
 ) -> None:

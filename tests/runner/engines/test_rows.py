@@ -13,6 +13,7 @@ from runner.engines.row import (
     Call,
     Key,
     Row,
+    Vendor,
     chatgpt_account,
     key_for,
     missing_key,
@@ -53,6 +54,12 @@ def told(row: Row, one: Call) -> dict[str, str]:
     return {**reached_by(row, one), **row.sets(one), **row.files(one)}
 
 
+def chosen(row: Row, one: Call) -> Vendor:
+    vendor = vendor_of(row, one)
+    assert vendor is not None
+    return vendor
+
+
 @each_row
 def test_the_model_and_what_is_configured_are_arguments(row: Row) -> None:
     argv = row.argv(call(row))
@@ -64,8 +71,7 @@ def test_the_model_and_what_is_configured_are_arguments(row: Row) -> None:
 
 @each_row
 def test_a_key_is_in_no_argument(row: Row) -> None:
-    vendor = vendor_of(row, call(row))
-    assert vendor is not None
+    vendor = chosen(row, call(row))
     one = keyed(row, call(row), **{vendor.key: SECRET})
 
     assert not any(SECRET in word for word in row.argv(one))
@@ -74,8 +80,7 @@ def test_a_key_is_in_no_argument(row: Row) -> None:
 
 @each_row
 def test_the_configured_variable_is_the_only_one_that_counts(row: Row) -> None:
-    vendor = vendor_of(row, call(row))
-    assert vendor is not None
+    vendor = chosen(row, call(row))
     one = keyed(row, call(row, secret="TEAM_KEY"), TEAM_KEY=SECRET, **{vendor.key: "x"})
 
     assert reached_by(row, one)[vendor.key] == SECRET
@@ -85,8 +90,7 @@ def test_the_configured_variable_is_the_only_one_that_counts(row: Row) -> None:
 @each_row
 def test_a_stand_in_for_the_vendor_is_told_and_needs_no_key(row: Row) -> None:
     one = keyed(row, call(row))
-    vendor = vendor_of(row, one)
-    assert vendor is not None
+    vendor = chosen(row, one)
 
     everything = " ".join([*row.argv(one), *told(row, one).values()])
     assert URL + vendor.path in everything
@@ -101,9 +105,7 @@ def test_a_missing_key_is_said_by_the_variables_name(row: Row) -> None:
     assert URL not in " ".join([*row.argv(alone), *told(row, alone).values()])
     named = keyed(row, call(row, endpoint=False, secret="TEAM_KEY"))
 
-    vendor = vendor_of(row, usual)
-    assert vendor is not None
-    assert f"in the variable {vendor.key}" in missing_key(row, usual)
+    assert f"in the variable {chosen(row, usual).key}" in missing_key(row, usual)
     assert "in the variable TEAM_KEY, which is not set" in missing_key(row, named)
 
 
@@ -135,9 +137,8 @@ def test_a_subscriptions_token_keeps_its_own_name() -> None:
 )
 def test_a_model_chooses_its_vendor(name: str, model: str | None, key: str) -> None:
     row = ENGINES[name]
-    vendor = vendor_of(row, call(row, model=model, endpoint=False))
+    vendor = chosen(row, call(row, model=model, endpoint=False))
 
-    assert vendor is not None
     assert (vendor.secret or vendor.key) == key
 
 
@@ -162,8 +163,7 @@ def test_an_address_stands_in_for_the_vendor_and_a_stand_in_keeps_its_path(
 ) -> None:
     row = ENGINES[name]
     one = call(row, model=model, url=url, endpoint=False)
-    vendor = vendor_of(row, one)
-    assert vendor is not None
+    vendor = chosen(row, one)
 
     assert upstream(vendor, one) == asked
     elsewhere = URL + urlsplit(asked[0]).path
