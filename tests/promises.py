@@ -127,8 +127,7 @@ def missing_faults(named: Iterable[str], there: set[str]) -> Iterator[str]:
 def layers_of(files: Iterable[str]) -> Mapping[str, set[str]]:
     """Collect test files; return in which layers each function and file has a case.
 
-    Raises:
-        SystemExit: they cannot be collected; it holds why.
+    Raises `SystemExit`: they cannot be collected; it holds why.
     """
     collector = Collector()
     options = ("--collect-only", "--quiet", "--layer", LAYERS[-1], "--assert", "plain")

@@ -196,7 +196,7 @@ def _packed(
         size += len(data)
         if size > _MOST_BYTES:
             raise _TooMuch
-        entries.append(_entry_head(kind, len(data)) + zlib.compress(data, 1))
+        entries.append(_entry_head(kind, len(data)) + zlib.compress(data, 9))
     pack = b"PACK" + struct.pack(">II", 2, len(entries)) + b"".join(entries)
     return pack + hashlib.sha1(pack, usedforsecurity=False).digest()
 

@@ -107,10 +107,3 @@ async def here(
         tmp_path, *mark.args, **{"delivered": delivered, **mark.kwargs}
     ) as opened:
         yield opened
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    told = (
-        "room(config, **options): of the fixture `here`, as tests.bot.room.room takes"
-    )
-    config.addinivalue_line("markers", told)

@@ -56,8 +56,7 @@ class Schemas:
 def description(host: str = "api.github.com") -> dict[str, Any]:
     """Return what GitHub says of its webhooks; installs it where it is missing.
 
-    Args:
-        host: of github.com, or of a release such as `ghes-3.19`.
+    `host` is github.com, or a release such as `ghes-3.19`.
     """
     found = (installed(NPM) / SPECS / f"{host}.json").read_bytes()
     read: dict[str, Any] = json.loads(found)

@@ -39,9 +39,7 @@ Simple = Mapping[object, st.SearchStrategy[Any]]
 def facts(kind: type[Struct], simple: Simple | None = None) -> st.SearchStrategy[Any]:
     """Give structs of one type, each field with any value it can have.
 
-    Args:
-        kind: an event's type, or a command's.
-        simple: the values of simple types; None: any, and hostile text.
+    `simple` are the values of simple types; None: any, and hostile text.
     """
     fields, known = get_type_hints(kind), simple or _SIMPLE
     given = {name: _values(hint, known) for name, hint in fields.items() if name != "v"}

@@ -149,8 +149,7 @@ def tables() -> str:
 def meaning(kind: type[Struct], field: str) -> str:
     """Return what a field means.
 
-    Raises:
-        KeyError: nobody has said it yet; say it in convoy/events/.
+    Raises `KeyError`: nobody has said it yet; say it in convoy/events/.
     """
     known = _KEYS | _OWN | _documented()
     said = (known.get((each.__name__, field)) for each in kind.__mro__)

@@ -60,8 +60,7 @@ PARTS: Final = (
 def between(page: str, name: str, text: str) -> str:
     """Return the page with `text`, which ends its last line, between two marks.
 
-    Raises:
-        ValueError: a mark is missing.
+    Raises `ValueError`: a mark is missing.
     """
     begin, end = f"<!-- {name}: made by make docs -->\n", f"<!-- end of {name} -->\n"
     before, found, rest = page.partition(begin)
@@ -74,8 +73,7 @@ def between(page: str, name: str, text: str) -> str:
 def pages() -> Iterator[tuple[Path, str]]:
     """Yield each document with a generated part, and the text that it should have.
 
-    Raises:
-        ValueError: a document lacks a mark.
+    Raises `ValueError`: a document lacks a mark.
     """
     for file in dict.fromkeys(part.file for part in PARTS):
         text = (ROOT / file).read_text("utf-8")

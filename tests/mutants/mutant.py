@@ -50,8 +50,7 @@ def entries() -> tuple[Entry, ...]:
 def placed(entry: Entry) -> Mutant:
     """Find where a mutant changes its file.
 
-    Raises:
-        Stale: the old text does not occur exactly once there.
+    Raises `Stale`: the old text does not occur exactly once there.
     """
     source = (ROOT / entry["file"]).read_text()
     count = source.count(entry["old"])

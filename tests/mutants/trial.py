@@ -60,8 +60,7 @@ class Copy:
     def sound(self, tests: Sequence[str]) -> None:
         """Check that the tests pass without a mutant.
 
-        Raises:
-            Unsound: one does not.
+        Raises `Unsound`: one does not.
         """
         if killer := self._killer(tests):
             raise Unsound(f"{killer} fails without a mutant: mend it first")
@@ -137,8 +136,7 @@ STAGES: Final[tuple[Callable[[Mutant], list[str]], ...]] = (
 def judged(mutants: Sequence[Mutant], jobs: int) -> Iterator[Verdict]:
     """Give a verdict on each as it is reached, the survivors last.
 
-    Raises:
-        Unsound: the tests do not pass without a mutant, or do not run.
+    Raises `Unsound`: the tests do not pass without a mutant, or do not run.
     """
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
         free: queue.SimpleQueue[Copy] = queue.SimpleQueue()

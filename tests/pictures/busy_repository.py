@@ -285,11 +285,8 @@ def finished_repository(path: Path) -> Busy:
 def busy_repository(path: Path, tasks: int, others: int = 0, merged: int = 0) -> Busy:
     """Tell the story in a bare repository.
 
-    Args:
-        path: where the repository is made.
-        tasks: how many the newest convoy has; half of them are merged, of many 110.
-        others: how many tasks a second convoy has, which goes on too; 0: there is none.
-        merged: how many tasks of the newest convoy are merged; 0: as said above.
+    The newest convoy has so many tasks; `merged` of them are merged, or if that is 0,
+    half of them, of many 110. With `others`, a second convoy of so many goes on, too.
     """
     told = finished_repository(path)
     if others:

@@ -157,13 +157,9 @@ class World:
 async def story(folder: Path, at: int, *, after: bool) -> tuple[World, Cut]:
     """Play the convoy to its end, with one death on the way.
 
-    Args:
-        folder: an empty one.
-        at: the outside call to die at, as `Cut` counts them; -1 for none.
-        after: whether that call still takes effect.
-
-    Returns:
-        The world at the end, and what was counted until the death.
+    Returns the world at the end, and what was counted until the death. `at` is the
+    outside call to die at, as `Cut` counts them (-1: none); `after`: that call still
+    takes effect.
     """
     known = set_up(folder)
     cut = Cut(at, mirror=folder / BOT_FOLDER / "mirror.git", after=after)

@@ -59,7 +59,8 @@ def test_the_task_lists_become_the_tasks_they_show() -> None:
     assert [task.after for task in planned] == [(), (1,)]
     text = (EXAMPLES / "second-engine-reviews.toml").read_text()
     config = load(text, source="example")
-    assert built_in_pattern(config.mayor.pattern).name == "writer-reviewer"
+    assert config.mayor.pattern == "writer-reviewer"
+    assert built_in_pattern(config.mayor.pattern).all_steps
     assert {*config.settings().workers} == {"default", "reviewer"}
 
 

@@ -17,9 +17,7 @@ def python(folder: Path, extend: str = "github") -> Path:
 def extended(terminal: Terminal, extend: str = "github") -> Terminal:
     """Let `brat`, typed there, start a forge with the tests' world; return it.
 
-    Args:
-        terminal: where it is typed.
-        extend: the function that extends the forge; `rules` for these alone.
+    `extend` names the function that extends the forge; `rules` for these alone.
     """
     path = python(terminal.home, extend)
     terminal.install("brat", f'exec {path} -I -m brat "$@"\n')

@@ -58,8 +58,7 @@ class Seen(Struct, frozen=True, kw_only=True):
 def look(folder: Path) -> Seen:
     """Start the forge of brat's folder again, look at everything, and stop it.
 
-    Raises:
-        Unavailable: it did not start.
+    Raises `Unavailable`: it did not start.
     """
     known = registrations.read(folder)
     record, log = folder / "looked.jsonl", folder / "looked.log"

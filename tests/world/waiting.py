@@ -65,8 +65,7 @@ LOOK_S: Final = 0.1
 async def ended(reader: Reader, deadline_s: float) -> Convoy:
     """Return the first convoy that has ended, or cannot go on by itself.
 
-    Raises:
-        TimeoutError: there is none within the deadline.
+    Raises `TimeoutError`: there is none within the deadline.
     """
     async with asyncio.timeout(deadline_s):
         while True:

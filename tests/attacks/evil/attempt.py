@@ -21,8 +21,7 @@ def attempt(function: Attempt) -> Attempt:
 def first_won(trying: Callable[[T], str], each_of: Iterable[T]) -> str:
     """Return what the first one wins that wins anything.
 
-    Raises:
-        OSError: none won, and this is what stopped the last one.
+    Raises `OSError`: none won, and this is what stopped the last one.
     """
     stopped: OSError | None = None
     for one in each_of:

@@ -64,11 +64,7 @@ def proxy(*hosts: str, **offered: str) -> Iterator[tuple[ProxyClient, str]]:
 
 
 def tunnelled(proxy: str, host: str, port: int) -> bytes:
-    """Ask a host for `/` through a tunnel.
-
-    Raises:
-        OSError: the proxy refuses it.
-    """
+    """Ask a host for `/` through a tunnel. Raises `OSError`: the proxy refuses it."""
     line = HTTPConnection("127.0.0.1", urlsplit(proxy).port, timeout=DEADLINE_S)
     line.set_tunnel(host, port, {"Proxy-Authorization": proxy_word(proxy)})
     try:

@@ -21,10 +21,8 @@ _TOLD = "act.json"
 def with_act(terminal: Terminal, image: str = "", docker_host: str = "") -> Terminal:
     """Let `brat`, typed there, have act run sessions; return the terminal.
 
-    Args:
-        terminal: where it is typed.
-        image: the image that jobs with a container run in; empty: on the machine.
-        docker_host: the address of Docker for it.
+    `image` is what jobs with a container run in; empty: the machine. `docker_host` is
+    the address of Docker for it.
     """
     told = (image, docker_host) if image else ()
     (terminal.home / _TOLD).write_bytes(json.encode(told))

@@ -24,14 +24,9 @@ def acted(
 ) -> subprocess.CompletedProcess[str]:
     """Run a workflow in a checkout; its secret is not in what it says.
 
-    Args:
-        workflow: its file.
-        checkout: the folder beside which act keeps what is its own.
-        secret: its name and value.
-        more: further words for act.
-        told: the variables of the jobs.
-        image: what jobs run in; usually this machine.
-        env: variables for act itself.
+    `more` are further words for act, `told` the variables of the jobs, and `env` those
+    of act itself, which keeps what is its own beside the checkout. Without an image,
+    jobs run on this machine.
     """
     home = checkout.parent
     done = ran(

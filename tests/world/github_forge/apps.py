@@ -167,9 +167,8 @@ class Apps:
     def add(self, new: NewApp) -> App:
         """Make an App and the account that it acts as.
 
-        Raises:
-            BratError: the slug is taken, there is no such owner, or the permissions do
-                not allow the events.
+        Raises `BratError`: the slug is taken, there is no such owner, or the
+        permissions do not allow the events.
         """
         faults = manifest_faults(new.permissions, {*new.events} - {"*"})
         if faults:
@@ -212,8 +211,7 @@ class Apps:
 
         It may do all that it asks for.
 
-        Raises:
-            BratError: there is no such App or repository.
+        Raises `BratError`: there is no such App or repository.
         """
         repo = self._forge.known(full_name)
         app = next(iter(self.known.of(slug)), None)
@@ -263,8 +261,7 @@ class Apps:
     def caller(self, signed: str) -> Caller:
         """Return the App that signed a token.
 
-        Raises:
-            Refused: 401 or 404, as GitHub words it.
+        Raises `Refused`: 401 or 404, as GitHub words it.
         """
         try:
             said = jwt.decode(signed, options={"verify_signature": False})

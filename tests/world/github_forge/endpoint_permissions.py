@@ -171,12 +171,7 @@ _NEED_OF: Final = {shape(endpoint): need for endpoint, need in ENDPOINTS.items()
 
 
 def needed(method: str, path: str) -> Need | None:
-    """Return the permissions that open an endpoint; None: a token cannot use it.
-
-    Args:
-        method: such as `GET`.
-        path: the route's, below /api/v3.
-    """
+    """Return the permissions that open a route; None: a token cannot use it."""
     endpoint = shape(f"{method} {path}")
     if endpoint in FOR_ANY:
         return ((),)

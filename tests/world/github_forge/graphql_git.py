@@ -75,8 +75,7 @@ class Viewer:
     def repository(self, full_name: str) -> Repository:
         """Return a repository.
 
-        Raises:
-            Failed: there is none, or the viewer may not know of it.
+        Raises `Failed`: there is none, or the viewer may not know of it.
         """
         try:
             return visible(self.service, self.caller, full_name)
@@ -118,15 +117,9 @@ class Viewer:
         return found
 
     def need(self, repo: Repository, role: Role, *permissions: str) -> None:
-        """Check that the viewer may write.
+        """Check that the viewer may write, else raise `Failed`.
 
-        Args:
-            repo: where.
-            role: what a person has to be.
-            permissions: what the token of an installation must be able to write.
-
-        Raises:
-            Failed: they may not.
+        A person has to be in `role`; an installation's token needs the permissions.
         """
         token = self.caller.token
         if token.access is not None:

@@ -51,12 +51,7 @@ class Faults:
     """The refusals of the forge in one folder, seen by the story and by the forge."""
 
     def __init__(self, folder: Path, by: str = "") -> None:
-        """Look at the forge in `folder`, which is there already.
-
-        Args:
-            folder: the forge's.
-            by: the only account to refuse anything; empty: all.
-        """
+        """Look at the forge in `folder`; it refuses `by` alone, or everybody."""
         self._by = by
         self._rules = folder / _RULES
         self._met = folder / _MET
@@ -71,14 +66,9 @@ class Faults:
     ) -> Rule:
         """Answer calls so from now on; of two rules that fit the older one counts.
 
-        Args:
-            method: a regular expression, such as `POST|PATCH`.
-            path_pattern: a regular expression for the whole path without /api/v3, such
-                as `.*/issues/1/comments`.
-            status: any of 400 and above.
-            said: the answer's `message`.
-            times: how many calls are refused; None: all, until lifted; 0: none, they
-                are only met.
+        Method and path are regular expressions for the whole of each, the path without
+        /api/v3, such as `POST|PATCH` and `.*/issues/1/comments`. So many `times` are
+        refused; None: all, until lifted; 0: none, they are only met.
         """
         known = self.rules()
         rule = Rule(
@@ -123,8 +113,7 @@ class Faults:
     def guard(self, call: Call) -> dict[str, str]:
         """Let a call through, or refuse it; for `Extension.guards`.
 
-        Raises:
-            Refused: a rule says so.
+        Raises `Refused`: a rule says so.
         """
         method = call.request.method
         path = call.request.path.removeprefix(API)

@@ -83,8 +83,7 @@ def check_queued(service: Service, repo: Repository, user: User, pull: Pull) -> 
 
     Its base need not be in it: the queue brings that in.
 
-    Raises:
-        Refused: 422.
+    Raises `Refused`: 422.
     """
     who = mover(service.forge, repo, user)
     held, queue = without_queue(RuleEnforcement(service).held(repo, who, pull))
@@ -296,8 +295,7 @@ class MergeQueues:
     ) -> QueueEntry:
         """Put a pull request into the queue of its base.
 
-        Raises:
-            Refused: 422: it is not ready, is in already, or has another head.
+        Raises `Refused`: 422: it is not ready, is in already, or has another head.
         """
         async with self._service.lock(repo):
             pull = self._service.forge.store.pulls.get(pull.id) or pull

@@ -45,8 +45,7 @@ class Profile(Struct, frozen=True):
     def guard(self, call: Call) -> dict[str, str]:
         """Let a call through, or refuse what this GitHub does not know.
 
-        Raises:
-            Refused: 404 or 422.
+        Raises `Refused`: 404 or 422.
         """
         operation = _operation(call)
         if operation in self.operations:

@@ -118,8 +118,7 @@ def grants(access: Access, name: str, level: str) -> bool:
 def check(access: Access, route: Route, repo: Repository | None) -> None:
     """Check that a token may use a route.
 
-    Raises:
-        Refused: 403; it names the permissions that would do, if any would.
+    Raises `Refused`: 403; it names the permissions that would do, if any would.
     """
     if not route.path:
         return  # nothing is there: 404 follows
@@ -233,8 +232,7 @@ def _app(call: Call) -> App:
 def signed_by(service: Service, request: web.Request) -> Caller:
     """Return the account of the App that asks.
 
-    Raises:
-        Refused: 401, or 404 when nobody knows it.
+    Raises `Refused`: 401, or 404 when nobody knows it.
     """
     signed = secret_of(request)
     if signed is None:
@@ -304,8 +302,7 @@ async def create_token(call: Call) -> Answer:
 def _repos(call: Call, one: Installation, asked: NewToken) -> tuple[int, ...]:
     """Return the repositories that were asked for.
 
-    Raises:
-        Refused: 422: one of them is not covered.
+    Raises `Refused`: 422: one of them is not covered.
     """
     names = {
         repo.name.lower(): repo.id
@@ -324,8 +321,7 @@ def _permissions(
 ) -> tuple[tuple[str, str], ...]:
     """Return the permissions that were asked for.
 
-    Raises:
-        Refused: 422: one of them was not granted.
+    Raises `Refused`: 422: one of them was not granted.
     """
     granted = dict(one.permissions)
     for name, level in asked.items():

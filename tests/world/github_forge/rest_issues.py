@@ -38,8 +38,7 @@ def can_be_assigned(call: Call, who: User, issue: Issue | None) -> bool:
 def assignees(call: Call, logins: Iterable[str], issue: Issue | None) -> list[User]:
     """Return the accounts that are to be assigned, each once, in order.
 
-    Raises:
-        Refused: 422: one of them cannot be.
+    Raises `Refused`: 422: one of them cannot be.
     """
     found = {}
     for login in logins:

@@ -96,8 +96,7 @@ async def create_review(call: Call) -> Answer:
 def _short(body: str) -> None:
     """Check how long a review is; here GitHub describes errors as sentences.
 
-    Raises:
-        Refused: 422: it is too long.
+    Raises `Refused`: 422: it is too long.
     """
     if len(body) > BODY_CHARS:
         said = f"Body is too long (maximum is {BODY_CHARS} characters)"
@@ -236,8 +235,7 @@ def _rewrite(call: Call, pull: Pull, asked: PullChange) -> dict[str, Any]:
 def _new_base(call: Call, pull: Pull, asked: PullChange) -> Pull | None:
     """Return the pull request with the base that is asked for; None: it stays.
 
-    Raises:
-        Refused: 422: it cannot have that base.
+    Raises `Refused`: 422: it cannot have that base.
     """
     if isinstance(asked.base, UnsetType) or asked.base == pull.base:
         return None
@@ -285,8 +283,7 @@ def build(
 
     No ref is moved.
 
-    Raises:
-        Refused: 405: it conflicts.
+    Raises `Refused`: 405: it conflicts.
     """
     bare = forge.bare(repo)
     by = signature(actor)

@@ -50,8 +50,7 @@ class OnLine(Body):
 def add(call: Call, pull: Pull, review: Review, said: OnLine) -> LineComment:
     """Put a comment into a review; only inside `Store.change`.
 
-    Raises:
-        Refused: 422: the line is no part of the change.
+    Raises `Refused`: 422: the line is no part of the change.
     """
     hunk = _hunk(call, pull, said)
     return comments_of(call.store).put(

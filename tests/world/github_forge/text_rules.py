@@ -88,8 +88,7 @@ def _text(asked: dict[str, Any], name: str) -> str | None:
 def within(resource: str, field: str, text: str | None, most: int) -> None:
     """Check that a text has at most so many characters.
 
-    Raises:
-        Refused: 422: it has more.
+    Raises `Refused`: 422: it has more.
     """
     if text is not None and len(text) > most:
         said = f"{field} is too long (maximum is {most} characters)"
@@ -116,8 +115,7 @@ def checked_output(texts: dict[str, str | None], annotations: Sequence[object]) 
     https://github.com/github/docs/issues/35252 has the second sentence,
     https://github.com/reviewdog/action-actionlint/issues/72 the first.
 
-    Raises:
-        Refused: 422: it is too much.
+    Raises `Refused`: 422: it is too much.
     """
     for name, text in texts.items():
         size = len(text or "")
@@ -136,8 +134,7 @@ def checked_actions(actions: Sequence[dict[str, str]]) -> None:
 
     https://docs.github.com/rest/checks/runs#create-a-check-run has the figures.
 
-    Raises:
-        Refused: 422: there are too many, or a text is too long.
+    Raises `Refused`: 422: there are too many, or a text is too long.
     """
     if len(actions) > MOST_ACTIONS:
         raise _too_many(f"No more than {MOST_ACTIONS} items are", len(actions))

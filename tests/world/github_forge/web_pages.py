@@ -270,8 +270,7 @@ def _refused_manifest(faults: list[str]) -> web.Response:
 def by_code(service: Service, request: web.Request) -> Caller:
     """Return the account of the App that a code stands for.
 
-    Raises:
-        Refused: 404: the code was used, or is none.
+    Raises `Refused`: 404: the code was used, or is none.
     """
     made = _codes(service.forge.store).get(request.match_info["code"])
     if made is None:

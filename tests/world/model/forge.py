@@ -222,9 +222,7 @@ class Forge:
     def moment(self, name: str) -> None:
         """Pass a moment at which the caller may end.
 
-        Raises:
-            Died: it does.
-            Unavailable: only the answer is lost.
+        Raises `Died`: it does. Unavailable: only the answer is lost.
         """
         fuse = self.fuse
         if fuse is None:
@@ -284,11 +282,7 @@ class Forge:
         self.tries[what] = self.now, moved
 
     def _judge(self, updates: Mapping[str, RefUpdate]) -> None:
-        """Refuse a push that moves what is barred.
-
-        Raises:
-            Rejected: it does.
-        """
+        """Refuse a push that moves what is barred. Raises `Rejected`: it does."""
         bar = self.bar
         moves = {update.ref: update.new for update in updates.values()}
         barred = {ref for ref in moves if bar is not None and bar.what in ref}
@@ -307,8 +301,7 @@ class Forge:
     def _protect(self, updates: Mapping[str, RefUpdate]) -> None:
         """Refuse a push of the target that its rules want to be a merge.
 
-        Raises:
-            Rejected: it is one.
+        Raises `Rejected`: it is one.
         """
         if self.pushable or MAIN not in {update.ref for update in updates.values()}:
             return
@@ -327,11 +320,7 @@ class Forge:
         return not (rules.pull_request or rules.linear or rules.queue or rules.reviews)
 
     def merge(self, pull: Pull, *, squash: bool) -> None:
-        """Merge a pull request as the forge does it.
-
-        Raises:
-            Refused: it conflicts.
-        """
+        """Merge a pull request as the forge does it. Raises `Refused`: it conflicts."""
         head, base = self.refs[HEADS + pull.head], self.refs[HEADS + pull.base]
         fork = self.commits.fork_of(head, base)
         assert fork is not None
@@ -353,9 +342,8 @@ class Forge:
     ) -> None:
         """Move refs and append to the log after so many entries, all or nothing.
 
-        Raises:
-            Conflict: a ref, or the log, is not where the pusher believes it to be.
-            Rejected: the forge does not take it.
+        Raises `Conflict`: a ref, or the log, is not where the pusher believes it to be.
+        Rejected: the forge does not take it.
         """
         self.moment("before push")
         for update in updates.values():

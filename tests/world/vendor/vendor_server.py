@@ -239,8 +239,7 @@ async def _sent(
 async def serving(script: Script, port: int, note: Note) -> AsyncIterator[str]:
     """Play a script on loopback and give the address; `port` 0 takes a free one.
 
-    Raises:
-        OSError: the port is taken.
+    Raises `OSError`: the port is taken.
     """
     app = web.Application(client_max_size=BODY_BYTES)
     app.add_routes(Vendor(script, note).routes())

@@ -97,8 +97,7 @@ class PushHead:
 async def read_head(stream: StreamReader) -> PushHead:
     """Read what a push asks for; its objects stay in the stream.
 
-    Raises:
-        Refused: 400: it is not a push as git sends it.
+    Raises `Refused`: 400: it is not a push as git sends it.
     """
     read, shallow, commands, offered = 0, list[bytes](), list[Command](), b""
     try:
@@ -218,8 +217,7 @@ async def receive_pack(
 ) -> bytes:
     """Take a push as far as the rules allow, and return the answer.
 
-    Raises:
-        Refused: 400: it is not a push.
+    Raises `Refused`: 400: it is not a push.
     """
     head = await read_head(content)
     bare = service.forge.bare(repo)

@@ -93,8 +93,7 @@ class RuleEnforcement:
     def check_move(self, repo: Repository, caller: Caller, move: Move) -> None:
         """Check that a ref may be moved by REST.
 
-        Raises:
-            Refused: 422 for the rules, 403 for the `workflows` right.
+        Raises `Refused`: 422 for the rules, 403 for the `workflows` right.
         """
         objects = PushedObjects(self._forge.bare(repo).path, None)
         if not may_change_workflows(caller.token) and move.after is not None:
@@ -113,8 +112,7 @@ class RuleEnforcement:
     ) -> None:
         """Check that a pull request may be merged.
 
-        Raises:
-            Refused: 405 for the rules, 403 for the `workflows` right.
+        Raises `Refused`: 405 for the rules, 403 for the `workflows` right.
         """
         if not may_change_workflows(caller.token):
             objects = PushedObjects(self._forge.bare(repo).path, None)
