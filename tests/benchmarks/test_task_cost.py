@@ -23,7 +23,7 @@ GIT_CALLS = {
     "init": 2,
     "ls-files": 3,
     "ls-tree": 1,
-    "pack-objects": 8,
+    "pack-objects": 1,
     "read-tree": 1,
     "receive-pack": 9,
     "status": 2,
@@ -31,7 +31,7 @@ GIT_CALLS = {
     "version": 1,
 }
 PUSHES = 8
-PUSHED_BYTES = 20_000
+PUSHED_BYTES = 21_000
 LOG_COMMITS = 7
 
 
