@@ -74,7 +74,7 @@ SEASONS: Final = ("", "commands", "deeds", "commands and deeds")
 QUIET_ROUNDS: Final = 2
 HOUR_MS: Final = 3_600_000
 MINUTES_MS: Final = 120_000
-FEW_SEEDS: Final = range(1, 4)
+FEW_SEEDS: Final = range(1, 3)
 """Several short walks meet more than a long one: each has its own habits."""
 SEEDS: Final = range(FEW_SEEDS.stop, 9)
 SHORT: Final = profile(

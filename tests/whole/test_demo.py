@@ -15,7 +15,7 @@ from tests.world.second_reader import git
 from tests.world.terminal import Terminal
 
 # The first test that asks waits for the run.
-pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("test")]
+pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("landing")]
 
 
 def pytest_of(story: Story, commit: str, folder: Path) -> int:
