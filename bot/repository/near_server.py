@@ -187,9 +187,10 @@ def _packed(
         before = [parent.tree for parent in commit.parents]
         if commit.tree not in before:
             found[commit.tree.id] = None
-            found |= dict.fromkeys(_new_entries(commit.tree, before))
-        if len(found) > _MOST_OBJECTS:
-            raise _TooMuch
+            for oid in _new_entries(commit.tree, before):
+                found[oid] = None
+                if len(found) > _MOST_OBJECTS:
+                    raise _TooMuch
     entries, size = [], 0
     for oid in found:
         kind, data = repo.read(oid)
@@ -205,16 +206,18 @@ def _new_entries(
     tree: pygit2.Tree, before: Sequence[pygit2.Tree]
 ) -> Iterator[pygit2.Oid]:
     """Yield what is below a tree and in none of these at the same place."""
-    for entry in tree:
-        name = entry.name or ""
-        same = [each[name] for each in before if name in each]
-        if entry in same or entry.filemode == FileMode.COMMIT:  # a submodule's
-            continue
-        yield entry.id
-        if isinstance(entry, pygit2.Tree):
-            yield from _new_entries(
-                entry, [each for each in same if isinstance(each, pygit2.Tree)]
-            )
+    left = [(tree, before)]  # an agent may nest folders deeper than calls may be
+    while left:
+        tree, before = left.pop()
+        for entry in tree:
+            name = entry.name or ""
+            same = [each[name] for each in before if name in each]
+            if entry in same or entry.filemode == FileMode.COMMIT:  # a submodule's
+                continue
+            yield entry.id
+            if isinstance(entry, pygit2.Tree):
+                trees = [each for each in same if isinstance(each, pygit2.Tree)]
+                left.append((entry, trees))
 
 
 def _entry_head(kind: int, size: int) -> bytes:

@@ -117,6 +117,8 @@ M 100755 inline c
 data {size}
 {text}
 D module
+M 100644 inline {deep}e
+data 0
 
 commit refs/heads/x
 mark :5
@@ -142,7 +144,7 @@ def test_what_is_pushed_arrives_whole(size: int, tmp_path: Path) -> None:
     mirror = folder / "mirror.git"
     ensure_mirror(mirror)
     text = random.Random(1).randbytes(size).hex()[:size]  # noqa: S311
-    made = HISTORY.format(one="1" * 40, size=size, text=text)
+    made = HISTORY.format(one="1" * 40, size=size, text=text, deep="f/" * 1900)
     git.run(["fast-import", "--quiet"], cwd=mirror, stdin=made.encode())
     listed = git.run(["rev-list", "--reverse", "refs/heads/x"], cwd=mirror)
     commits = listed.stdout.decode().split()
