@@ -11,8 +11,6 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from rich.syntax import Syntax
-
 from brat.repository import checkout as checkouts, registration as registrations
 from brat.repository.checkout import in_its_way, landed_commands
 from brat.repository.log_reader import Reader, log_repository
@@ -24,7 +22,6 @@ from grite import git
 from grite.errors import BratError
 
 _SHOWN: Final = ("diff", "--no-ext-diff", "--no-textconv", "--no-color")
-_COLOURS: Final = Syntax("", "diff", theme="ansi_light")
 
 
 def diff(path: Path, about: str | None, convoy: str | None, *, stat: bool) -> None:
@@ -38,12 +35,15 @@ def diff(path: Path, about: str | None, convoy: str | None, *, stat: bool) -> No
     if not out.is_terminal:
         sys.stdout.buffer.write(patch)
         return
+    from rich.syntax import Syntax  # slow to load
+
     # As git does for its pager: https://git-scm.com/docs/git-config, core.pager.
     os.environ.setdefault("LESS", "FRX")  # noqa: TID251  as above
     with out.pager(styles=True):
         lines = patch.decode(errors="replace").split("\n")
         shown = "\n".join(clean(line.rstrip("\r")) for line in lines)
-        out.print(_COLOURS.highlight(shown), soft_wrap=True)
+        colours = Syntax("", "diff", theme="ansi_light")
+        out.print(colours.highlight(shown), soft_wrap=True)
 
 
 def summary(log: Path, convoy: Convoy) -> str:

@@ -10,21 +10,21 @@ for each fault.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from importlib import resources
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
-from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from convoy.kinds import KINDS
 from convoy.model.records import Kind
 from convoy.model.task_graph import find_cycle
 from convoy.text import clean, cut, did_you_mean
 from grite.errors import BratError
+
+if TYPE_CHECKING:
+    from ruamel.yaml.events import Event
+    from ruamel.yaml.nodes import MappingNode, Node
 
 
 class PatternError(BratError):
@@ -54,12 +54,16 @@ class YamlSource(NamedTuple):
 
 def read_yaml(text: str, name: str) -> YamlSource:
     """Return what a file says, by whomever; faults call it `name`."""
+    # 40 ms to load, and few convoys come from a pattern.
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
     if len(text.encode(errors="replace")) > MOST_BYTES or text.count("\n") > MOST_LINES:
         raise PatternError(
             f"{name}: the file is longer than {MOST_LINES} lines or {MOST_BYTES} bytes"
         )
     try:
-        _bounded(text, name)
+        _bounded(YAML(typ="safe", pure=True).parse(text), name)
         node = YAML(typ="safe", pure=True).compose(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -73,10 +77,12 @@ def read_yaml(text: str, name: str) -> YamlSource:
     return YamlSource(_data(node, (), lines, name), lines)
 
 
-def _bounded(text: str, name: str) -> None:
+def _bounded(events: "Iterable[Event]", name: str) -> None:
     """Look at the file's parts one by one, before anything is built of them."""
+    from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
+
     depth = 0
-    for event in YAML(typ="safe", pure=True).parse(text):
+    for event in events:
         depth += isinstance(event, CollectionStartEvent)
         depth -= isinstance(event, CollectionEndEvent)
         if depth > MOST_DEEP:
@@ -88,8 +94,10 @@ def _bounded(text: str, name: str) -> None:
 
 
 def _data(
-    node: Node | None, at: YamlPlace, lines: dict[YamlPlace, int], name: str
+    node: "Node | None", at: YamlPlace, lines: dict[YamlPlace, int], name: str
 ) -> Any:  # noqa: ANN401  any YAML
+    from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
+
     if node is None:
         return None
     lines.setdefault(at, node.start_mark.line + 1)
@@ -109,8 +117,10 @@ def _data(
 
 
 def _pairs(
-    node: MappingNode, at: YamlPlace, lines: dict[YamlPlace, int], name: str
-) -> Iterator[tuple[str, Node]]:
+    node: "MappingNode", at: YamlPlace, lines: dict[YamlPlace, int], name: str
+) -> "Iterator[tuple[str, Node]]":
+    from ruamel.yaml.nodes import ScalarNode
+
     seen: set[str] = set()
     for key, value in node.value:
         line = key.start_mark.line + 1
