@@ -66,7 +66,7 @@ from convoy.rules.landing import (
 from convoy.rules.people import FailConvoy, uncalled
 from convoy.rules.starting import moment
 from convoy.rules.turns import sync_task
-from convoy.rules.verdict import Observed, PullSeen
+from convoy.rules.verdict import Observed
 
 UNTRIED_MS: Final = 600_000
 """What is due for so long and was not tried is wanted no more, such as a check of a
@@ -351,24 +351,20 @@ def _gesture_on_pull(
     if seen is None or (candidate and candidate.commit == candidate.base):
         return  # its base holds all of it: the forge itself may close the pull request
     number = part.number if isinstance(part, Task) else 0
-    there = ids.HEADS + branch in observed.refs
-    found = None if seen.merged else _gesture(seen, base, there=there)
-    if found is None and seen.draft and not number and not seen.merged:
-        found = TakenOut(gesture="draft", pull=seen.number)
-    if found is not None and found != part.taken_out:
-        yield owed.TakeOut(convoy.name, number, found)
-    elif found is None and part.taken_out is not None:
-        yield Note("refinery", WorkTakenBack(convoy=convoy.name, task=number))
-
-
-def _gesture(seen: PullSeen, base: str, *, there: bool) -> TakenOut | None:
-    gesture: Gesture
-    if not there:
+    gesture: Gesture | None = None
+    if ids.HEADS + branch not in observed.refs:
         gesture = "branch"  # the forge closes the pull request with it
     elif not seen.open:
         gesture = "closed"
     elif seen.base != base:
-        return TakenOut(gesture="base", pull=seen.number, base=seen.base)
-    else:
-        return None
-    return TakenOut(gesture=gesture, pull=seen.number)
+        gesture = "base"
+    elif seen.draft and not number:
+        gesture = "draft"
+    found = None
+    if gesture and not seen.merged:
+        new_base = seen.base if gesture == "base" else ""
+        found = TakenOut(gesture=gesture, pull=seen.number, base=new_base)
+    if found is not None and found != part.taken_out:
+        yield owed.TakeOut(convoy.name, number, found)
+    elif found is None and part.taken_out is not None:
+        yield Note("refinery", WorkTakenBack(convoy=convoy.name, task=number))

@@ -90,7 +90,11 @@ def old_splits(state: State) -> Iterator[Action]:
 
 
 def starts(state: State, look: Look) -> Iterator[Action]:
-    """Start what may start; if too many attempts in a row failed, pause instead."""
+    """Start what may start; if too many attempts in a row failed, pause instead.
+
+    Free slots are given to the convoys in turn. The convoy with the fewest sessions
+    comes first, and those of a higher priority before all others.
+    """
     broken = [
         convoy.name
         for convoy in state.live()
@@ -99,16 +103,8 @@ def starts(state: State, look: Look) -> Iterator[Action]:
     why = TOO_MANY.format(state.failures)
     for name in broken:
         yield owed.Pause(name, why, tell=name == broken[0])
-    if not broken:
-        yield from _slots_given(state, look)
-
-
-def _slots_given(state: State, look: Look) -> Iterator[Action]:
-    """Give free slots to the convoys in turn.
-
-    The convoy with the fewest sessions comes first. Convoys of a higher priority
-    come before all others.
-    """
+    if broken:
+        return
     running = [
         (convoy, task)
         for convoy, task in state.running()
