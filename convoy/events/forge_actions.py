@@ -59,7 +59,8 @@ class ActionIntended(Event, frozen=True, kw_only=True, tag="action.intended"):
     """For an answer: whether it says that the limit for answers is reached."""
 
     def sentence(self) -> str:
-        return will_do(self.key)
+        does, _, thing = _sentence_parts(self.key)
+        return f"Will {does} {thing}."
 
     def change(self, state: State) -> State:
         intents = {**state.intents, self.key: copied(Intent, self)}
@@ -89,7 +90,10 @@ class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
     number: int
 
     def sentence(self) -> str:
-        return did(self.key, self.number)
+        _, done, thing = _sentence_parts(self.key)
+        numbers = {"dispatch": ": run {}", "pull": ": #{}", "issue": ": #{}"}
+        came = numbers.get(self.key.partition(":")[0], "") if self.number else ""
+        return f"{done} {thing}{came.format(self.number)}."
 
     def decide(self, state: State) -> Decision:
         intent = state.intents.get(self.key)
@@ -337,29 +341,11 @@ def _marked_aside(convoy: Convoy, task: int, aside: SetAside | None) -> Convoy:
     return replace(convoy, set_aside=aside, candidate=None, sync=sync)
 
 
-def will_do(key: str) -> str:
-    """Return the sentence that the action is about to be done.
+def _sentence_parts(key: str) -> tuple[str, str, str]:
+    """Return what is done as an infinitive, as a past, and the thing it is done to.
 
     A key that no function of `ids` makes is told as it is.
     """
-    does, _, thing = _sentence_parts(key)
-    return f"Will {does} {thing}."
-
-
-def did(key: str, number: int) -> str:
-    """Return the sentence that the action was done, and what came of it; 0: nothing."""
-    _, done, thing = _sentence_parts(key)
-    came = {
-        "dispatch": f": run {number}",
-        "pull": f": #{number}",
-        "issue": f": #{number}",
-    }
-    shown = came.get(key.partition(":")[0], "") if number else ""
-    return f"{done} {thing}{shown}."
-
-
-def _sentence_parts(key: str) -> tuple[str, str, str]:
-    """Return what is done as an infinitive, as a past, and the thing it is done to."""
     kind, _, name = key.partition(":")
     if kind not in _KEY_WORDS:
         return "do", "Did", key

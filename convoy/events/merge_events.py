@@ -86,13 +86,7 @@ class MergeFailed(ConvoyEvent, frozen=True, kw_only=True, tag="merge.failed"):
     def _without_candidate(self, task: Task, now: Moment) -> Task:
         work, unmerged = task.work, task.unmerged
         if work is not None and self.paths:
-            unmerged = Unmerged(
-                attempt=work.attempt,
-                commit=work.commit,
-                base=work.base,
-                paths=self.paths,
-                at=now.at,
-            )
+            unmerged = copied(Unmerged, work, paths=self.paths, at=now.at)
         return replace(task, candidate=None, unmerged=unmerged)
 
 

@@ -33,26 +33,19 @@ def leaks(
         gate: names the files that may hold some.
         known: secrets that have no shape.
     """
-    found = [
-        path for path in _leaking(patch, known) if not is_matched(path, gate.secrets)
-    ]
-    return (
-        (f"{what} adds what looks like a secret: {path_list(found)}.",) if found else ()
-    )
-
-
-def _leaking(patch: bytes, known: Redaction) -> dict[str, None]:
-    """Return the files, each once, in which one of the commits adds a secret."""
-    found: dict[str, None] = {}
+    leaking: dict[str, None] = {}  # each file once, in the order of the commits
     step = _Step()
     for line in patch.split(b"\n"):
         if _COMMIT.match(line):
-            found.update(step.leaking(known))
+            leaking.update(step.leaking(known))
             step = _Step()
         else:
             step.take(line)
-    found.update(step.leaking(known))
-    return found
+    leaking.update(step.leaking(known))
+    found = [path for path in leaking if not is_matched(path, gate.secrets)]
+    return (
+        (f"{what} adds what looks like a secret: {path_list(found)}.",) if found else ()
+    )
 
 
 class _Step:

@@ -23,7 +23,7 @@ def order(tasks: Iterable[TaskSpec]) -> tuple[int, ...]:
     A dependency on a number that is not among `tasks` counts as met.
 
     Raises:
-        ValueError: the tasks wait for each other in a cycle.
+        CycleError: the tasks wait for each other in a cycle.
     """
     return _placed(tuple((task.number, task.after) for task in tasks))
 
@@ -34,13 +34,7 @@ def _placed(plan: tuple[tuple[int, tuple[int, ...]], ...]) -> tuple[int, ...]:
     sorter = TopologicalSorter(
         {number: [n for n in wanted if n in after] for number, wanted in after.items()}
     )
-    try:
-        sorter.prepare()
-    except CycleError as error:
-        circle = find_cycle(after)
-        raise ValueError(
-            f"the tasks wait for each other in a cycle: {circle}"
-        ) from error
+    sorter.prepare()
     waiting = list(sorter.get_ready())
     heapify(waiting)
     placed: list[int] = []

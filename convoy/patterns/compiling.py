@@ -15,7 +15,7 @@ from convoy.kinds import KINDS, kind_of
 from convoy.model.records import EngineSpec, TaskSpec
 from convoy.model.task_graph import declared_need, declared_path
 from convoy.patterns import GIVEN, SLOT, PatternError, Step, Template
-from convoy.planner.tasklist import INSTRUCTIONS_CHARS, TITLE_MOST
+from convoy.planner.tasklist import INSTRUCTIONS_CHARS, TITLE_MOST, no_engine
 from convoy.text import clean, counted, cut, did_you_mean, redacted
 
 MOST_ITEMS: Final = 20
@@ -219,12 +219,7 @@ class _Making:
         known = self.use.engines
         name = _filled(step.engine, values).strip()
         if name and name not in known:
-            near = did_you_mean(name, known)
-            there = ", ".join(sorted(known))
-            raise PatternError(
-                f'step {step.id}: there is no engine "{cut(name, 60)}"; configured: '
-                f"{there}{near}"
-            )
+            raise PatternError(f"step {step.id}: {no_engine(name, known)}")
         others = {other: self._of(other, step) for other in step.unlike}
         taken = {_identity(known[name]) for all_ in others.values() for name in all_}
         if not name:  # one that nobody has; `default` where it does not matter

@@ -118,35 +118,25 @@ def plan(
     return in_waves(tasks, wave)
 
 
-def addition(
-    title: str, text: str, known: Mapping[int, bool], engines: Collection[str]
-) -> TaskSpec:
-    """Return one more task of an issue, with the number after the last.
+def added(convoy: Convoy, text: str, beside: Iterable[int] = ()) -> TaskSpec:
+    """Return one more task of a convoy, with the number after the last.
 
-    The text is what an item of a task list says; `known` says of each number there is
-    whether its work is merged.
+    The text is what an item of a task list says; `beside` are the numbers of those that
+    come with it.
 
     Raises:
         PlanError: it asks for what cannot be.
     """
+    done = {task.number: task.state == "merged" for task in convoy.tasks}
+    done |= dict.fromkeys(beside, False)
     lines = clean(text).strip().split("\n")
     items = checklist("- [ ] " + "\n  ".join(lines)).items
     if len(items) != 1:
         raise PlanError("the text must begin by saying what to do")
-    title = cut(" ".join(clean(title).split()), TITLE_MOST)
-    issue = _Issue(title=title, around="", done=known, engines=engines, is_open=True)
-    return _task(replace(items[0], number=max(known, default=0) + 1), issue)
-
-
-def added(convoy: Convoy, text: str, beside: Iterable[int] = ()) -> TaskSpec:
-    """Return one more task of a convoy; `beside` are those that come with it.
-
-    Raises:
-        PlanError: it asks for what cannot be.
-    """
-    known = {task.number: task.state == "merged" for task in convoy.tasks}
-    known |= dict.fromkeys(beside, False)
-    return addition(convoy.title, text, known, convoy.settings.workers)
+    title = cut(" ".join(clean(convoy.title).split()), TITLE_MOST)
+    engines = convoy.settings.workers
+    issue = _Issue(title=title, around="", done=done, engines=engines, is_open=True)
+    return _task(replace(items[0], number=max(done, default=0) + 1), issue)
 
 
 @dataclass(frozen=True)
@@ -261,12 +251,13 @@ def _engine(written: tuple[str, ...], engines: Collection[str]) -> str:
     if name not in engines:
         name = next((it for it in engines if it.casefold() == name.casefold()), name)
     if name not in engines:
-        known = ", ".join(sorted(engines))
-        raise ValueError(
-            f'there is no engine "{cut(name, SHOWN_CHARS)}"; configured: {known}'
-            + did_you_mean(name, engines)
-        )
+        raise ValueError(no_engine(name, engines))
     return name
+
+
+def no_engine(name: str, engines: Collection[str]) -> str:
+    known = f"configured: {', '.join(sorted(engines))}{did_you_mean(name, engines)}"
+    return f'there is no engine "{cut(name, SHOWN_CHARS)}"; {known}'
 
 
 _KINDS: Final[Mapping[IssueKind, str]] = {
