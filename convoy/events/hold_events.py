@@ -38,7 +38,7 @@ class _PartEvent(ConvoyEvent, frozen=True, kw_only=True):
     def part(self, state: State) -> Convoy | Task:
         """Return a task that is not settled, or the convoy; it has not ended."""
         if self.task:
-            return unsettled(state, self.convoy, self.task)
+            return unsettled(state, self.convoy, self.task)[1]
         return live(state, self.convoy)
 
     def changed(self, convoy: Convoy, **fields: Any) -> Convoy:  # noqa: ANN401

@@ -18,7 +18,7 @@ from convoy.events import (
     live,
 )
 from convoy.events.forge_actions import ActionIntended
-from convoy.events.people_events import stands_still
+from convoy.events.people_events import check_unpaused
 from convoy.model import ids
 from convoy.model.records import (
     Estimate,
@@ -81,8 +81,7 @@ class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
         """Accept an issue; the shell has checked the asker's right and the template."""
         if self.convoy in state.convoys:
             return Refusal(f"convoy {self.convoy} already exists")
-        if refused := stands_still(state):
-            return refused
+        check_unpaused(state)
         for convoy in state.live():
             if convoy.issue == self.issue:
                 return Refusal(

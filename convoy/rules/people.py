@@ -224,8 +224,7 @@ class RetryTask(TaskCommand, frozen=True, kw_only=True):
     by: str
 
     def decide(self, state: State) -> Decision:
-        task = task_in(state, self.convoy, self.task, "blocked")
-        convoy = state.convoys[self.convoy]
+        convoy, task = task_in(state, self.convoy, self.task, "blocked")
         if lost := dropped_needs(convoy, task):
             return Refusal(
                 f"task {task.number} needs task {lost[0]}, which was dropped: drop "
@@ -352,8 +351,7 @@ class RebaseWork(TaskCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         """Accept the same work on another base; it needs approval again."""
-        task = task_in(state, self.convoy, self.task, "needs-review")
-        convoy = state.convoys[self.convoy]
+        convoy, task = task_in(state, self.convoy, self.task, "needs-review")
         check_unused(convoy, task)
         check_unjudged(convoy, task)
         if kind_of(task.spec).takes_target_in:
@@ -376,8 +374,7 @@ class ReviseTask(TaskCommand, frozen=True, kw_only=True):
     text: str
 
     def decide(self, state: State) -> Decision:
-        task = task_in(state, self.convoy, self.task, "needs-review")
-        convoy = state.convoys[self.convoy]
+        convoy, task = task_in(state, self.convoy, self.task, "needs-review")
         check_unused(convoy, task)
         check_unjudged(convoy, task)
         why = f"{self.by} asks for changes: {self.text}"
@@ -400,7 +397,7 @@ class RaiseThreads(TaskCommand, frozen=True, kw_only=True):
 
         While an attempt runs it is told, and what it hands in is sent back.
         """
-        task = unsettled(state, self.convoy, self.task)
+        _, task = unsettled(state, self.convoy, self.task)
         raised, told = copied(ThreadsRaised, self), copied(TaskTold, self)
         if why := unending(with_threads(task.threads, self.threads)):
             why = f"{why}: say what to do, then `/brat retry {self.task}`"

@@ -17,7 +17,7 @@ from convoy.kinds import can_be_split
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import relinked
-from convoy.rules.plans import fault_of, first_queued, kept_by_protected_paths
+from convoy.rules.plans import check_plan, first_queued, kept_by_protected_paths
 from convoy.text import counted, did_you_mean
 
 
@@ -41,10 +41,8 @@ class AddTask(ConvoyCommand, frozen=True, kw_only=True):
         dropped = [task.number for task in convoy.tasks if task.state == "dropped"]
         if lost := [number for number in (*spec.after, *spec.on) if number in dropped]:
             return Refusal(f"task {lost[0]} was dropped, so nothing can wait for it")
-        if fault := fault_of(convoy, (*(task.spec for task in convoy.tasks), spec)):
-            return Refusal(fault)
-        waits = kept_by_protected_paths(convoy.name, (spec,), convoy.settings.gate)
-        return (copied(TaskAdded, self), *waits)
+        check_plan(convoy, (*(task.spec for task in convoy.tasks), spec))
+        return (copied(TaskAdded, self), *kept_by_protected_paths(convoy, (spec,)))
 
 
 class LinkTask(TaskCommand, frozen=True, kw_only=True):
@@ -56,8 +54,7 @@ class LinkTask(TaskCommand, frozen=True, kw_only=True):
     why: str = ""
 
     def decide(self, state: State) -> Decision:
-        task = at_rest(state, self.convoy, self.task)
-        convoy = state.convoys[self.convoy]
+        convoy, task = at_rest(state, self.convoy, self.task)
         other = convoy.task(self.on)
         if other is None:
             return Refusal(f"{convoy.name} has no task {self.on}")
@@ -69,8 +66,7 @@ class LinkTask(TaskCommand, frozen=True, kw_only=True):
         specs = (
             linked if each.number == task.number else each.spec for each in convoy.tasks
         )
-        if fault := fault_of(convoy, tuple(specs)):
-            return Refusal(fault)
+        check_plan(convoy, tuple(specs))
         return (copied(TaskLinked, self),)
 
 
@@ -89,7 +85,7 @@ class AssignTask(ConvoyCommand, frozen=True, kw_only=True):
             known = f"{', '.join(sorted(engines))}{near}"
             return Refusal(f"there is no engine {self.engine}; configured: {known}")
         if self.task is not None:
-            task = at_rest(state, convoy.name, self.task)
+            _, task = at_rest(state, convoy.name, self.task)
             if task.spec.engine == self.engine:
                 return Refusal(
                     f"task {task.number} already uses the engine {self.engine}"
@@ -102,12 +98,12 @@ class AssignTask(ConvoyCommand, frozen=True, kw_only=True):
         return assigned or Refusal(why)
 
 
-def at_rest(state: State, name: str, number: int) -> Task:
-    """Return a task that waits, with no session and no work."""
-    task = unsettled(state, name, number)
+def at_rest(state: State, name: str, number: int) -> tuple[Convoy, Task]:
+    """Return a convoy, and a task of it that waits, with no session and no work."""
+    convoy, task = unsettled(state, name, number)
     if task.state not in ("queued", "blocked") or task.attempt is not None:
         raise Refusal(f"task {number} is {task.state}; it is too late to change it")
-    return task
+    return convoy, task
 
 
 class PartTask(TaskCommand, frozen=True, kw_only=True):
@@ -117,13 +113,19 @@ class PartTask(TaskCommand, frozen=True, kw_only=True):
     by: str
 
     def decide(self, state: State) -> Decision:
-        task = at_rest(state, self.convoy, self.task)
-        convoy = state.convoys[self.convoy]
+        convoy, task = at_rest(state, self.convoy, self.task)
         if not can_be_split(convoy, task):
             fit = "only a task of kind work without a review or tests can be split"
             return Refusal(f"task {task.number} cannot be split: {fit}")
-        if fault := split_fault(convoy, task, self.parts):
-            return Refusal(fault)
+        first = convoy.next_number
+        if len(self.parts) < 2:  # noqa: PLR2004
+            return Refusal(f"task {task.number} must be split into at least 2 parts")
+        if any(n != part.number for n, part in enumerate(self.parts, first)):
+            return Refusal(f"parts must be numbered consecutively from {first}")
+        if any(part.part_of != task.number for part in self.parts):
+            return Refusal(f"every part must belong to task {task.number}")
+        specs = tuple(each.spec for each in convoy.tasks)
+        check_plan(convoy, relinked(specs, task.number, self.parts))
         left = [each for each in convoy.tasks if each.state != "dropped"]
         if len(left) + len(self.parts) - 1 > convoy.settings.tasks:
             return Refusal(f"a convoy may have at most {convoy.settings.tasks} tasks")
@@ -133,18 +135,5 @@ class PartTask(TaskCommand, frozen=True, kw_only=True):
             copied(TaskSplit, self, by=0, person=self.by),
             TaskDropped(convoy=name, task=task.number, why=why, wanted_by=self.by),
             *first_queued(name, self.parts),
-            *kept_by_protected_paths(name, self.parts, convoy.settings.gate),
+            *kept_by_protected_paths(convoy, self.parts),
         )
-
-
-def split_fault(convoy: Convoy, task: Task, parts: tuple[TaskSpec, ...]) -> str | None:
-    """Return why a task cannot be split into these parts; None: it can."""
-    first = convoy.next_number
-    if len(parts) < 2:  # noqa: PLR2004
-        return f"task {task.number} must be split into at least 2 parts"
-    if [part.number for part in parts] != [*range(first, first + len(parts))]:
-        return f"parts must be numbered consecutively from {first}"
-    if any(part.part_of != task.number for part in parts):
-        return f"every part must belong to task {task.number}"
-    specs = tuple(each.spec for each in convoy.tasks)
-    return fault_of(convoy, relinked(specs, task.number, parts))

@@ -30,7 +30,6 @@ from convoy.kinds import kind_of
 from convoy.model.records import (
     EngineSpec,
     Estimate,
-    Gate,
     Scope,
     SubIssue,
     TaskSpec,
@@ -79,15 +78,13 @@ class PlanConvoy(ConvoyCommand, frozen=True, kw_only=True):
                 files=(),
             )
             return (planned, taken)
-        if fault := fault_of(convoy, self.tasks):
-            return Refusal(fault)
+        check_plan(convoy, self.tasks)
         ended = answered(state, convoy, self)
-        settings = convoy.settings
         takes = estimate(state, convoy, self.tasks)
         planned = copied(ConvoyPlanned, self, estimate=takes)
         queued = first_queued(convoy.name, self.tasks)
         kept = (
-            *kept_by_protected_paths(convoy.name, self.tasks, settings.gate),
+            *kept_by_protected_paths(convoy, self.tasks),
             *left_to_people(convoy, convoy.listed),
         )
         still = () if convoy.waits_for_approval else standstill(state, convoy)
@@ -99,25 +96,26 @@ def first_queued(convoy: str, tasks: Iterable[TaskSpec]) -> Events:
     return tuple(TaskQueued(convoy=convoy, task=n, cause="planned") for n in numbers)
 
 
-def fault_of(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> str | None:
-    """Return what would keep a task from ever starting."""
+def check_plan(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> None:
+    """Refuse a plan of which a task could never start."""
     known = {task.number: task for task in tasks}
     for task in tasks:
-        if fault := _target_fault(task, known):
-            return fault
-        if fault := kind_of(task).fault(convoy.settings, task, tasks):
-            return fault
+        of_kind = kind_of(task).fault(convoy.settings, task, tasks)
+        if fault := _target_fault(task, known) or of_kind:
+            raise Refusal(fault)
         if lost := [number for number in task.after if number not in known]:
-            return f"task {task.number} needs task {lost[0]}, which is not in the plan"
+            why = f"needs task {lost[0]}, which is not in the plan"
+            raise Refusal(f"task {task.number} {why}")
         before = (known[number] for number in task.after)
         if lost := [t.number for t in before if not kind_of(t).may_be_needed]:
-            number = min(lost)
-            return f"task {task.number} needs task {number}, which might not be chosen"
+            why = f"needs task {min(lost)}, which might not be chosen"
+            raise Refusal(f"task {task.number} {why}")
         if task.engine not in convoy.settings.workers:
-            return f"task {task.number} uses an unknown engine, {task.engine}"
+            why = f"uses an unknown engine, {task.engine}"
+            raise Refusal(f"task {task.number} {why}")
     if circle := find_cycle(_edges(tasks)):
-        return f"tasks wait for each other in a cycle: {', '.join(map(str, circle))}"
-    return None
+        names = ", ".join(map(str, circle))
+        raise Refusal(f"tasks wait for each other in a cycle: {names}")
 
 
 def _edges(tasks: tuple[TaskSpec, ...]) -> dict[int, set[int]]:
@@ -170,8 +168,8 @@ class AllowPaths(TaskCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         """Allow the paths; a task that waited for it goes on."""
-        task = unsettled(state, self.convoy, self.task)
-        gate = state.convoys[self.convoy].settings.gate
+        convoy, task = unsettled(state, self.convoy, self.task)
+        gate = convoy.settings.gate
         asked = (self.path,) if self.path else named_paths(task.spec)
         found = protected(asked, gate)
         if kept := forbidden(found):
@@ -195,18 +193,16 @@ def named_paths(spec: TaskSpec) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*spec.paths, *words)))
 
 
-def kept_by_protected_paths(
-    convoy: str, planned: tuple[TaskSpec | Task, ...], gate: Gate
-) -> Events:
+def kept_by_protected_paths(convoy: Convoy, specs: Iterable[TaskSpec]) -> Events:
     """Return that each task waits for a person that declares protected paths.
 
     Its work could not pass the gate: no session is spent on it before.
     """
-    tasks = (t if isinstance(t, Task) else Task(spec=t) for t in planned)
+    gate = convoy.settings.gate
     return tuple(
-        TaskBlocked(convoy=convoy, task=task.number, why=wants(task.number, paths))
-        for task in tasks
-        if (paths := unallowed(task, gate)) and not kind_of(task.spec).answer
+        TaskBlocked(convoy=convoy.name, task=n, why=wants(n, paths))
+        for n, spec in ((spec.number, spec) for spec in specs)
+        if (paths := unallowed(Task(spec=spec), gate)) and not kind_of(spec).answer
     )
 
 

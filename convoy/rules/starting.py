@@ -336,8 +336,10 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
         left = half_done(convoy, task)
         if left is not None and self.base != left.commit:
             left = None  # it no longer exists
-        if left is None and (elsewhere := _elsewhere(task, work, self.base)):
-            return Refusal(elsewhere)
+        from_work = work or task.earlier
+        if left is None and from_work is not None and self.base != from_work.commit:
+            must = "continue" if task.earlier else "start"
+            return Refusal(f"task {task.number} must {must} from {from_work.commit}")
         held = blocking_leases(at.leases, task)
         attempt, kind = task.started + 1, kind_of(task.spec)
         engine = convoy.settings.engines[task.spec.engine]
@@ -398,15 +400,6 @@ def plan_lines(convoy: Convoy) -> tuple[str, ...]:
     if len(tasks) > PLAN_LINES:
         tasks = tuple(task for task in tasks if not task.settled)[:PLAN_LINES]
     return tuple(f"{t.number}. {t.spec.title} ({t.state})" for t in tasks)
-
-
-def _elsewhere(task: Task, work: Work | None, base: str) -> str:
-    """Return what an attempt must start from instead of `base`, if anything."""
-    if work is not None and base != work.commit:
-        return f"task {task.number} must start from {work.commit}"
-    if task.earlier is not None and base != task.earlier.commit:
-        return f"task {task.number} must continue from {task.earlier.commit}"
-    return ""
 
 
 def _root(task: Task, work: Work | None, resolves: Resolution | None) -> str:

@@ -30,7 +30,11 @@ from convoy.model.records import Strategy
 from convoy.model.state import State
 from convoy.model.work import LOST_MOST, SYNC_TRIES, Landing, TargetRules, Way
 from convoy.rules import completed, holds_own_work, out_of_queue
-from convoy.rules.landing import is_judged, may_take_target_in
+from convoy.rules.landing import (
+    check_judged,
+    current_candidate,
+    may_take_target_in,
+)
 from convoy.rules.turns import sync_task
 from convoy.rules.verdict import Mergeable
 
@@ -67,15 +71,9 @@ def landing_by(
     way = _way(rules)
     if way in ("merge", "queue") and method is None:
         way = "person"
-    return Landing(
-        way=way,
-        method=method or "merge",
-        reviews=rules.reviews,
-        checks=rules.checks,
-        waits=tuple(_other_waits(rules)),
-        unknown=rules.unknown,
-        learnt=learnt,
-    )
+    waits = tuple(_other_waits(rules))
+    method = method or "merge"
+    return copied(Landing, rules, way=way, method=method, waits=waits, learnt=learnt)
 
 
 def learnt_of(landing: Landing, aside: SetAside | None) -> tuple[str, ...]:
@@ -214,13 +212,10 @@ class LandSync(ConvoyCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         convoy = live(state, self.convoy)
-        candidate = convoy.sync.candidate
-        if candidate is None or candidate.commit != self.candidate:
-            return Refusal(f"{self.candidate} is no longer the candidate")
+        candidate = current_candidate(convoy.sync, self.candidate)
         if convoy.kept_by:
             return Refusal(f"{self.candidate} cannot land now")
-        if not is_judged(convoy.settings, self.judged):
-            return Refusal(f"{self.candidate} has not passed all required checks")
+        check_judged(convoy, self.candidate, self.judged)
         branch = ids.base_branch(convoy.name)
         return (copied(SyncLanded, self, target=candidate.work, branch=branch),)
 
@@ -233,11 +228,8 @@ class AskForge(ConvoyCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         convoy = live(state, self.convoy)
-        current = convoy.candidate
-        if current is None or current.commit != self.candidate:
-            return Refusal(f"{self.candidate} is no longer the candidate")
-        if not is_judged(convoy.settings, self.judged):
-            return Refusal(f"{self.candidate} has not passed all required checks")
+        current_candidate(convoy, self.candidate)
+        check_judged(convoy, self.candidate, self.judged)
         out = convoy.withdrawn or convoy.taken_out
         if convoy.kept_by or out or not convoy.settled:
             return Refusal(f"{self.candidate} cannot land now")
