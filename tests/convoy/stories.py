@@ -16,7 +16,7 @@ from convoy.model import ids
 from convoy.model.ids import convoy_item, look_item, task_item
 from convoy.model.records import EngineSpec, Finding, Report, SubIssue, TaskSpec
 from convoy.model.work import Landing, ReviewThread
-from convoy.rules import ending, people, plan_changes
+from convoy.rules import ending, people, plans
 from convoy.rules.followed_list import (
     FinishKept,
     FollowList,
@@ -95,7 +95,7 @@ def reshaped() -> Rules:
     rules.do(_planning(rules, "2"), _planned(2, *second))
     parts = (spec(7, part_of=6), spec(8, part_of=6))
     return rules.do(
-        plan_changes.PartTask(convoy=NAME, task=6, parts=parts, by="bea"),
+        plans.PartTask(convoy=NAME, task=6, parts=parts, by="bea"),
         people_events.ApprovePlan(convoy=NAME, by="ann"),
     )
 
@@ -115,10 +115,10 @@ def steered() -> Rules:
         spec(1), spec(2), engines=engines, approve="plan", approvals=1
     )
     rules.do(
-        made(plan_changes.AddTask, spec=spec(3), by="bea"),
-        made(plan_changes.LinkTask, task=3, on=1, by="bea"),
+        made(plans.AddTask, spec=spec(3), by="bea"),
+        made(plans.LinkTask, task=3, on=1, by="bea"),
         made(AllowPaths, task=3, by="bea", path="CLAUDE.md"),
-        made(plan_changes.AssignTask, task=2, engine="docs", by="bea"),
+        made(plans.AssignTask, task=2, engine="docs", by="bea"),
         made(people_events.TaskTold, by="bea", text="Keep the names."),
         made(
             people.RaiseThreads,
