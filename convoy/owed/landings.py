@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
 from convoy import owed
-from convoy.events.target_events import (
+from convoy.events.merge_events import (
     LandingChosen,
     LandingStalled,
     LandingWaits,

@@ -33,10 +33,10 @@ from convoy.events.merge_events import (
     MergeDoubted,
     MergeFailed,
     MergeLanded,
+    SyncLanded,
     TestsProven,
     WorkProven,
 )
-from convoy.events.target_events import SyncLanded
 from convoy.events.task_events import TaskBlocked, TaskMerged
 from convoy.kinds import kind_of, trial
 from convoy.model import ids

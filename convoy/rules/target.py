@@ -15,14 +15,15 @@ from msgspec.structs import replace
 
 from convoy.events import ConvoyCommand, Decision, Refusal, copied, live
 from convoy.events.forge_actions import ActionIntended
-from convoy.events.merge_events import UNJUDGED, MergeLanded
-from convoy.events.plan_events import TaskAdded
-from convoy.events.target_events import (
+from convoy.events.merge_events import (
+    UNJUDGED,
     LandingStalled,
+    MergeLanded,
     SyncAttempted,
     SyncFailed,
     SyncLanded,
 )
+from convoy.events.plan_events import TaskAdded
 from convoy.kinds.task_kinds import sync_spec
 from convoy.model import ids
 from convoy.model.ids import SetAside

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from convoy.events import hold_events, people_events, plan_events, target_events
+from convoy.events import hold_events, merge_events, people_events, plan_events
 from convoy.events.forge_actions import (
     ActionDone,
     Answer,
@@ -248,15 +248,15 @@ def merged_by_the_forge() -> Rules:
     """Tell of a target that wants pull requests, and of a review that was missing."""
     rules = Rules().planned(spec(1))
     landing = Landing(way="merge", reviews=1)
-    rules.do(made(target_events.LandingChosen, landing=landing)).landed(1, sha("a"))
+    rules.do(made(merge_events.LandingChosen, landing=landing)).landed(1, sha("a"))
     return rules.do(
         ActionDone(key=f"pull:{NAME}/0", number=20),
         made(AttemptMerge, task=0, candidate=sha("a"), work=sha("a")),
-        target_events.LandingWaits(convoy=NAME, why="1 approving review"),
-        target_events.LandingWaits(convoy=NAME, why=""),
+        merge_events.LandingWaits(convoy=NAME, why="1 approving review"),
+        merge_events.LandingWaits(convoy=NAME, why=""),
         AskForge(convoy=NAME, candidate=sha("a"), judged=("ci",)),
         ActionDone(key=ids.landing_key(NAME, sha("a")), number=20),
-        target_events.PullMergedEarly(convoy=NAME, pull=20),
+        merge_events.PullMergedEarly(convoy=NAME, pull=20),
         ActionDone(key=f"pull:{NAME}/0", number=21),
         NoteLanded(convoy=NAME, commit=sha("b"), judged=("ci",)),
     )
@@ -284,7 +284,7 @@ def synced() -> Rules:
     rules.do(whole).landed_as(3, sha("7"))
     rules.do(
         replace(clean, candidate=sha("8"), base=sha("7"), target=sha("3")),
-        target_events.LandingStalled(convoy=NAME, why="no check has reported"),
+        merge_events.LandingStalled(convoy=NAME, why="no check has reported"),
         people.RetryConvoy(convoy=NAME, by="ann"),
     )
     return rules

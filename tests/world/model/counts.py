@@ -15,11 +15,12 @@ from convoy.events.merge_events import (
     MergeDoubted,
     MergeFailed,
     MergeLanded,
+    SyncFailed,
+    SyncLanded,
     TestsProven,
     WorkProven,
 )
 from convoy.events.session_events import ChoiceMade, TaskStarted, WorkReviewed
-from convoy.events.target_events import SyncFailed, SyncLanded
 from convoy.events.task_events import ConvoyCompleted, TaskBlocked, TaskMerged
 from convoy.kinds import awaited, kept_by_tasks, relief
 from convoy.kinds.rivals import NONE_LEFT, SMALLEST_GREEN
