@@ -178,22 +178,22 @@ def _births(old: Convoy | None, convoy: Convoy) -> Iterator[tuple[bytes, Kind]]:
     if old is None:
         title, body = broken_up(convoy.title), broken_up(convoy.text)
         labels = (whose, f"status:{convoy.state}", "type:convoy")
-        yield ids.convoy_issue(convoy.name), IssueCreated(title, body, labels)
+        yield ids.issue_of(convoy.name, 0), IssueCreated(title, body, labels)
     for task in convoy.tasks[len(old.tasks) if old else 0 :]:
         title, body = broken_up(task.spec.title), broken_up(task.spec.instructions)
         labels = (whose, f"status:{task.state}", "type:task")
-        name = ids.task_issue(convoy.name, task.number)
+        name = ids.issue_of(convoy.name, task.number)
         yield name, IssueCreated(title, body, labels)
 
 
 def _moves(old: Convoy, convoy: Convoy) -> Iterator[tuple[bytes, Kind]]:
-    issue = ids.convoy_issue(convoy.name)
+    issue = ids.issue_of(convoy.name, 0)
     yield from _move(issue, old.state, convoy.state, closed=convoy.ended)
     for was, task in zip(old.tasks, convoy.tasks, strict=False):
-        issue = ids.task_issue(convoy.name, task.number)
+        issue = ids.issue_of(convoy.name, task.number)
         yield from _move(issue, was.state, task.state, closed=task.settled)
     for was in old.tasks[len(convoy.tasks) :]:  # of a plan that was given up
-        issue = ids.task_issue(convoy.name, was.number)
+        issue = ids.issue_of(convoy.name, was.number)
         yield from _move(issue, was.state, "dropped", closed=not was.settled)
 
 

@@ -38,17 +38,9 @@ def repository_issue() -> bytes:
     return _issue("brat:repository")
 
 
-def convoy_issue(convoy: str) -> bytes:
-    return _issue(f"brat:convoy:{convoy}")
-
-
-def task_issue(convoy: str, task: int) -> bytes:
-    return _issue(f"brat:task:{convoy}/{task}")
-
-
 def issue_of(convoy: str, task: int) -> bytes:
     """Return the id of a task's issue, or of the convoy's where there is no task."""
-    return task_issue(convoy, task) if task else convoy_issue(convoy)
+    return _issue(f"brat:task:{convoy}/{task}" if task else f"brat:convoy:{convoy}")
 
 
 def session_name(convoy: str, task: int, attempt: int) -> str:

@@ -6,7 +6,7 @@ path is code, a test or a document is judged by its name.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from heapq import heapify, heappop, heappush
@@ -54,16 +54,18 @@ def overlapping(task: TaskSpec, on: int) -> bool:
 
 def waits(tasks: Mapping[int, TaskSpec], task: int, on: int) -> bool:
     """Return whether a task waits for another one, directly or through others."""
-    seen: set[int] = set()
-    left = [task]
+    return on in reached(lambda n: tasks[n].after if n in tasks else (), [task])
+
+
+def reached(onward: Callable[[int], Iterable[int]], start: Iterable[int]) -> set[int]:
+    """Return the numbers to which one gets from some, at any remove, and these."""
+    found = {*start}
+    left = [*found]
     while left:
-        at = left.pop()
-        if at == on:
-            return True
-        if at not in seen and at in tasks:
-            seen.add(at)
-            left += tasks[at].after
-    return False
+        new = {*onward(left.pop())} - found
+        found |= new
+        left += new
+    return found
 
 
 def find_cycle(edges: Mapping[int, Collection[int]]) -> tuple[int, ...] | None:

@@ -14,6 +14,7 @@ from convoy.kinds.task_kinds import SPLIT
 from convoy.model import ids
 from convoy.model.ids import convoy_item, run_item, task_item
 from convoy.model.state import Convoy, State, Task, may_try
+from convoy.model.task_graph import reached
 from convoy.model.work import Attempt
 from convoy.owed import Action, Look, Note
 from convoy.rules.landing import Chain, chain, foreign_tip
@@ -254,12 +255,7 @@ def waiting_behind(convoy: Convoy) -> dict[int, int]:
     }
     behind = dict.fromkeys(before, 0)
     for number in before:
-        found: set[int] = set()
-        left = [number]
-        while left:
-            new = {n for n in before[left.pop()] if n in before} - found - {number}
-            found |= new
-            left += new
-        for other in found:
+        found = reached(lambda n: before.get(n, ()), [number])
+        for other in before.keys() & found - {number}:
             behind[other] += 1
     return behind

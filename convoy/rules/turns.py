@@ -23,7 +23,7 @@ from msgspec import Struct
 from convoy.gate import path_list
 from convoy.kinds import kind_of, needed, trial
 from convoy.model.state import Convoy, Task
-from convoy.model.task_graph import overlapping
+from convoy.model.task_graph import overlapping, reached
 
 
 class Turn(Struct, frozen=True):
@@ -235,12 +235,7 @@ def stuck_tasks(convoy: Convoy) -> set[int]:
                 needing[number].add(task.number)
         for number in unsettled & {*task.spec.on}:  # that one is looked at
             needing[task.number].add(number)
-    reached = [*stuck]
-    while reached:
-        more = set(needing[reached.pop()]) - stuck
-        stuck |= more
-        reached += more
-    return stuck
+    return reached(needing.__getitem__, stuck)
 
 
 def _needs_help(convoy: Convoy, task: Task) -> bool:
