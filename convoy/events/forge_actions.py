@@ -4,7 +4,6 @@ What the forge refuses, or what fails again and again, keeps nothing else waitin
 set aside with its reason, for a minute at first, then for twice as long each time.
 """
 
-from collections.abc import Callable, Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -350,7 +349,14 @@ def _sentence_parts(key: str) -> tuple[str, str, str]:
     if kind not in _KEY_WORDS:
         return "do", "Did", key
     does, done, thing = _KEY_WORDS[kind]
-    return does, done, thing(name)
+    convoy, _, task = name.partition("/")
+    said = {
+        "session": _session_words(name),
+        "asked": _answered(name),
+        "convoy": convoy,
+        "part": convoy if task == "0" else f"task {task} in {convoy}",
+    }
+    return does, done, thing.format(**said)
 
 
 def _session_words(name: str) -> str:
@@ -367,31 +373,19 @@ def _answered(name: str) -> str:
     return _ASKED_BY.get(what, "on an issue") if rest else f"comment {name}"
 
 
-def _of_convoy(thing: str) -> Callable[[str], str]:
-    return lambda name: thing.format(name.partition("/")[0])
-
-
-def _of_part(thing: str) -> Callable[[str], str]:
-    def words(name: str) -> str:
-        convoy, _, task = name.partition("/")
-        return thing.format(convoy if task == "0" else f"task {task} in {convoy}")
-
-    return words
-
-
 _ASKED_BY: Final = {
     "review": "a review",
     "tick": "a ticked box",
     "rerun": "a check that someone re-ran",
 }
-_KEY_WORDS: Final[Mapping[str, tuple[str, str, Callable[[str], str]]]] = {
-    "dispatch": ("start", "Started", _session_words),
-    "pull": ("open", "Opened", _of_part("the pull request for {}")),
-    "issue": ("open", "Opened", _of_part("the sub-issue for {}")),
-    "land": ("ask", "Asked", _of_convoy("the forge to merge the pull request for {}")),
-    "comment": ("post", "Posted", _of_convoy("the comment for {}")),
-    "finish": ("report", "Reported", _of_convoy("on the issue that {} has ended")),
-    "notify": ("send", "Sent", _of_convoy("a notification about {}")),
-    "answer": ("answer", "Answered", _answered),
-    "thread": ("answer", "Answered", _of_convoy("a review comment on {}")),
+_KEY_WORDS: Final = {
+    "dispatch": ("start", "Started", "{session}"),
+    "pull": ("open", "Opened", "the pull request for {part}"),
+    "issue": ("open", "Opened", "the sub-issue for {part}"),
+    "land": ("ask", "Asked", "the forge to merge the pull request for {convoy}"),
+    "comment": ("post", "Posted", "the comment for {convoy}"),
+    "finish": ("report", "Reported", "on the issue that {convoy} has ended"),
+    "notify": ("send", "Sent", "a notification about {convoy}"),
+    "answer": ("answer", "Answered", "{asked}"),
+    "thread": ("answer", "Answered", "a review comment on {convoy}"),
 }

@@ -150,18 +150,15 @@ class _Making:
         return int(said)
 
     def _on(self, step: Step) -> tuple[int, ...]:
-        looked_at = tuple(n for name in step.on for n in self.last[name])
+        """Return what it looks at; warn where there is little to choose between."""
+        numbers = tuple(n for name in step.on for n in self.last[name])
         target = KINDS[step.kind].target
-        if target is not None and target.most > 1:
-            self._compare(looked_at, target.most)
-        elif step.on and len(looked_at) != 1:
-            raise PatternError(
-                f"step {step.id} needs one task, but step {step.on[0]} creates several"
-            )
-        return looked_at
-
-    def _compare(self, numbers: tuple[int, ...], most: int) -> None:
-        """Warn where there is little to choose between; refuse where it is too much."""
+        most = target.most if target is not None else 1
+        if most == 1:
+            if step.on and len(numbers) != 1:
+                several = f"step {step.on[0]} creates several"
+                raise PatternError(f"step {step.id} needs one task, but {several}")
+            return numbers
         if len(numbers) > most:
             raise PatternError(f"at most {most} rivals are allowed, not {len(numbers)}")
         names = [self.tasks[number - 1].engine for number in numbers]
@@ -173,6 +170,7 @@ class _Making:
             who = ", ".join(sorted(set(known.values())))
             told = f"use only {counted(len(known), 'engine')}: {who}"
             self.warnings.append(f"{len(names)} attempts {told}")
+        return numbers
 
     def _add(
         self,

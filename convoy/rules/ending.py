@@ -1,9 +1,4 @@
-"""How a session may end: in work, a report, a review, a choice, or in none of these.
-
-It ends once, and only the current one. A task that was dropped or blocked meanwhile
-keeps its session until the session ends, so that its slot and leases are not given away
-before; its work is refused.
-"""
+"""How a session may end: in work, a report, a review, a choice, or in none of these."""
 
 import re
 from abc import abstractmethod

@@ -105,7 +105,19 @@ def analytics(history: ChangeHistory) -> Analytics:
             (f"{at:%Y-%m-%d}", counts[n]) for at, n in zip(dates, days, strict=True)
         ),
         stages=stages,
-        engines=tuple(_share(*key, some) for key, some in sorted(engines.items())),
+        engines=tuple(
+            EngineShare(
+                engine=engine,
+                kind=kind,
+                changes=len(some),
+                first_try=sum(one.sessions == 1 for one in some),
+                sessions=sum(one.sessions for one in some),
+                ci_runs=sum(one.ci_runs for one in some),
+                ci_s=sum(one.ci_ms for one in some) / 1000,
+                usd=reduce(plus, (one.usage for one in some), Usage()).usd,
+            )
+            for (engine, kind), some in sorted(engines.items())
+        ),
         rework=_ranked(Counter(cause for one in ended for cause in one.rework)),
         reds=_ranked(history.reds),
         asked={what: _spread(times) for what, times in sorted(asked.items())},
@@ -135,20 +147,6 @@ def _spread(times_ms: Sequence[int]) -> TimeSpread:
         median=round(median(seconds), 1),
         most=round(most, 1),
         buckets=tuple(after - before for before, after in pairwise(places)),
-    )
-
-
-def _share(engine: str, kind: str, some: list[Change]) -> EngineShare:
-    used = reduce(plus, (one.usage for one in some), Usage())
-    return EngineShare(
-        engine=engine,
-        kind=kind,
-        changes=len(some),
-        first_try=sum(one.sessions == 1 for one in some),
-        sessions=sum(one.sessions for one in some),
-        ci_runs=sum(one.ci_runs for one in some),
-        ci_s=sum(one.ci_ms for one in some) / 1000,
-        usd=used.usd,
     )
 
 

@@ -299,15 +299,16 @@ class CheckLine(Struct, frozen=True):
 
 
 class Car(Struct, frozen=True, kw_only=True):
+    """A task in the train; by default one that has no candidate yet."""
+
     task: Task
-    commit: str
-    """The candidate; empty: it has none yet."""
-    stands_on: str
-    verdict: str
-    said: str
+    commit: str = ""
+    stands_on: str = ""
+    verdict: str = "none"
+    said: str = "waiting for its turn"
     since: int
     """When that was seen first, or the candidate was built, unix ms; 0: unknown."""
-    checks: tuple[CheckLine, ...]
+    checks: tuple[CheckLine, ...] = ()
 
 
 def merge_train(convoy: Convoy, seen: Mapping[str, Checks]) -> tuple[Car, ...]:
@@ -328,15 +329,7 @@ def _car(
 ) -> Car:
     candidate = task.candidate
     if candidate is None:
-        return Car(
-            task=task,
-            commit="",
-            stands_on="",
-            verdict="none",
-            said="waiting for its turn",
-            since=task.work.at if task.work else 0,
-            checks=(),
-        )
+        return Car(task=task, since=task.work.at if task.work else 0)
     under = owners.get(candidate.base)
     landed = {task.landed: task.number for task in convoy.tasks if task.landed}
     known = landed.get(candidate.base)
