@@ -284,7 +284,6 @@ class ApprovePlan(ConvoyCommand, frozen=True, kw_only=True):
 
     by: str
     comment: int = 0
-    """The comment that says so; 0: none does."""
     staged: bool = False
     """Whether the repository's configuration says now that nothing may start."""
 

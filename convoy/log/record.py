@@ -129,11 +129,7 @@ def fold(
     bot wrote it into: a copy that another program logged again was decided on another
     state. What a bot wrote that this version does not know is collected in `unknown`.
 
-    Args:
-        state: before the commit.
-        commit: its id.
-        events: what it holds.
-        by: the actor who wrote the commit; None where that is not known.
+    `by` is the actor who wrote the commit; None where that is not known.
     """
     state = replace(state, moment=replace(state.moment, commit=commit))
     for event in events:
@@ -233,10 +229,7 @@ def follow(log: Log, head: str, known: Reading = NOTHING_READ) -> Reading:
 
     Commits that the log lists as foreign are left out.
 
-    Args:
-        log: where.
-        head: the commit to read up to; whoever asks has seen that it counts.
-        known: where to go on; nothing begins at the log's first commit.
+    Whoever asks has seen that `head` counts; `known` is where to go on.
 
     Raises:
         Rewritten: `head` does not descend from what is known.

@@ -1,7 +1,8 @@
 """What may happen, and what follows when something ends. Pure.
 
 The rules of this room depend on a task's kind or on what is ready. When something ends,
-leases are freed, tasks queued again, and convoys offered.
+leases are freed, tasks queued again, and convoys offered. A command's fields mean what
+those of the same name mean in the event that it leads to.
 """
 
 from collections.abc import Iterator

@@ -93,7 +93,6 @@ class AcceptWork(_EndInResult, frozen=True, kw_only=True):
     base: str
     files: tuple[str, ...]
     ci_files: tuple[str, ...] = ()
-    """Those of them that tell CI what to run."""
     summary: str = ""
     missing_walls: tuple[str, ...] = ()
     declined: tuple[str, ...] = ()

@@ -271,7 +271,6 @@ class AttemptMerge(TaskCommand, frozen=True, kw_only=True):
     base: str
     work: str
     target: str = ""
-    """The target's commit that a task's work takes in; empty: it takes none in."""
 
     def decide(self, state: State) -> Decision:
         """Show work, too, that the branch held, and that a person added to since."""
@@ -308,7 +307,6 @@ class FailMerge(TaskCommand, frozen=True, kw_only=True):
     cause: Cause
     why: str
     paths: tuple[str, ...] = ()
-    """The files that conflict."""
 
     def decide(self, state: State) -> Decision:
         """Send the task back.
@@ -331,7 +329,6 @@ class ProveWork(TaskCommand, frozen=True, kw_only=True):
     commit: str
     judged: tuple[str, ...]
     lines: int = 0
-    """How many lines it adds and removes."""
 
     def decide(self, state: State) -> Decision:
         convoy, task = task_in(state, self.convoy, self.task, "needs-review")
@@ -356,9 +353,7 @@ class LandMerge(TaskCommand, frozen=True, kw_only=True):
     candidate: str
     judged: tuple[str, ...]
     reporters: dict[str, str] = field(default_factory=dict)
-    """Who reported those checks, by the check's name."""
     missing: tuple[str, ...] = ()
-    """The checks that were awaited in vain."""
 
     def decide(self, state: State) -> Decision:
         convoy = live(state, self.convoy)
@@ -409,7 +404,6 @@ class DoubtMerge(TaskCommand, frozen=True, kw_only=True):
     candidate: str
     is_red: bool
     checks: tuple[str, ...]
-    """The checks that did not pass."""
     why: str
 
     def decide(self, state: State) -> Decision:

@@ -7,7 +7,6 @@ issue is deleted or moved to another repository ends.
 """
 
 from collections.abc import Iterator
-from itertools import chain
 from typing import Literal
 
 from msgspec import Struct
@@ -159,7 +158,6 @@ class FailConvoy(ConvoyCommand, frozen=True, kw_only=True):
 
     why: str
     by: str = ""
-    """The person who wants it; empty: no person does."""
 
     def decide(self, state: State) -> Events:
         convoy = live(state, self.convoy)
@@ -181,7 +179,6 @@ class BlockTask(TaskCommand, frozen=True, kw_only=True):
 
     why: str
     by: str = ""
-    """The person who stopped it; empty: no person did."""
 
     def decide(self, state: State) -> Decision:
         """Wait for a person; its session, if it has one, still has to end."""
@@ -253,7 +250,6 @@ class DropTask(TaskCommand, frozen=True, kw_only=True):
 
     why: str
     by: str = ""
-    """The person who does not want it; empty: nobody said so."""
 
     def decide(self, state: State) -> Decision:
         """Settle the task undone; tasks that need it wait for a person."""
@@ -300,7 +296,12 @@ class RetryConvoy(ConvoyCommand, frozen=True, kw_only=True):
             return Refusal(f"nothing is left to do in {convoy.name}")
         numbers = tuple(task.number for task in tasks)
         retried = copied(ConvoyRetried, self, tasks=numbers)
-        pulls = _pulls_announced(state, convoy, tasks)
+        pulls: Events = ()  # those that were not opened because it failed
+        if not tasks and holds_own_work(convoy) and convoy.pull is None:
+            pulls = pull_wanted(state, convoy.name, 0)
+        for task in tasks:
+            if task.work:
+                pulls += pull_due(state, convoy, task, task.work.ci_files)
         still = standstill(state, convoy) if convoy.tasks else ()
         return (retried, *pulls, *still)
 
@@ -322,15 +323,6 @@ def tasks_taken_up(convoy: Convoy) -> tuple[Task, ...]:
         gone |= lost
         found = {n: task for n, task in found.items() if n not in lost}
     return tuple(found.values())
-
-
-def _pulls_announced(state: State, convoy: Convoy, tasks: tuple[Task, ...]) -> Events:
-    """Announce the pull requests that were not opened because it failed."""
-    if not tasks and holds_own_work(convoy) and convoy.pull is None:
-        return pull_wanted(state, convoy.name, 0)
-    worked = ((task, task.work) for task in tasks if task.work)
-    found = (pull_due(state, convoy, t, work.ci_files) for t, work in worked)
-    return tuple(chain.from_iterable(found))
 
 
 def standstill(state: State, convoy: Convoy) -> Events:

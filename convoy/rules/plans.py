@@ -62,9 +62,7 @@ class PlanConvoy(ConvoyCommand, frozen=True, kw_only=True):
     """The attempt whose session answered with it; 0: none did."""
     usage: Usage = Usage()
     warnings: tuple[str, ...] = ()
-    """Remarks for readers of the plan."""
     scopes: tuple[Scope, ...] = ()
-    """What the paths of the tasks are where they start from."""
 
     def decide(self, state: State) -> Decision:
         """Take a plan; numbers have gaps where a list has ticked items."""
@@ -304,7 +302,6 @@ class LinkTask(TaskCommand, frozen=True, kw_only=True):
 
     on: int
     by: str = ""
-    """The person who wants it; empty: the bot, because their work overlaps."""
     why: str = ""
 
     def decide(self, state: State) -> Decision:

@@ -318,7 +318,6 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
     nonce: str
     now: int
     brief: str = ""
-    """What a session that plans, or looks at another task's work, is told besides."""
     resolves: Resolution | None = None
     """The conflict of earlier work that it makes fit; `base` then holds it."""
 

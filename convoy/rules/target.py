@@ -175,7 +175,6 @@ class FailSync(ConvoyCommand, frozen=True, kw_only=True):
     said: str = ""
     """CI's text."""
     lost: bool = False
-    """Whether CI ended without a verdict."""
 
     def decide(self, state: State) -> Decision:
         """Try once more what CI found red; then add a task that sees to it.
