@@ -25,7 +25,6 @@ from convoy.model.state import (
     State,
     Task,
     change_convoy,
-    change_session,
     change_task,
 )
 
@@ -94,7 +93,7 @@ class ConvoyEvent(Event, frozen=True, kw_only=True):
 
 
 class TaskEvent(ConvoyEvent, frozen=True, kw_only=True):
-    """An event that changes one task."""
+    """An event that changes one task, or with 0 the plan that a session works on."""
 
     task: int
 
@@ -103,13 +102,6 @@ class TaskEvent(ConvoyEvent, frozen=True, kw_only=True):
 
     @abstractmethod
     def task_after(self, task: Task, now: Moment, /) -> Task: ...
-
-
-class SessionEvent(TaskEvent, frozen=True, kw_only=True):
-    """An event that changes what a session works on: a task, or for 0 the plan."""
-
-    def convoy_after(self, convoy: Convoy, now: Moment, /) -> Convoy:
-        return change_session(convoy, self.task, lambda t: self.task_after(t, now))
 
 
 def copied(form: type[_Record], source: Struct, /, **more: Any) -> _Record:  # noqa: ANN401

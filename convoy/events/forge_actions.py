@@ -26,7 +26,7 @@ from convoy.model.state import (
     State,
     Task,
     change_convoy,
-    change_session,
+    change_part,
     change_task,
     set_aside,
 )
@@ -130,7 +130,7 @@ class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
                 begun = replace(attempt, run=self.number, at=now.at)
                 return replace(task, attempt=begun, runs=runs)
 
-            return change_session(convoy, intent.task, dispatched)
+            return change_task(convoy, intent.task, dispatched)
         if intent.kind == "land":
             return replace(convoy, asked=intent.text)
         if intent.kind == "issue" and self.number:
@@ -138,11 +138,8 @@ class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
             return replace(convoy, named=(*convoy.named, named))
         if intent.kind != "pull":
             return convoy
-        if intent.task == 0:
-            return replace(convoy, pull=self.number)
-        return change_task(
-            convoy, intent.task, lambda task: replace(task, pull=self.number or None)
-        )
+        pull = self.number or None if intent.task else self.number
+        return change_part(convoy, intent.task, pull=pull)
 
 
 class CommentSaid(ConvoyEvent, frozen=True, kw_only=True, tag="comment.said"):
@@ -325,19 +322,12 @@ def _with_aside(state: State, item: str, aside: SetAside | None) -> State:
 
 def _marked_aside(convoy: Convoy, task: int, aside: SetAside | None) -> Convoy:
     """Mark a task, or with 0 the convoy; what is kept back has no candidate."""
-    keeps_back = aside is not None and not aside.again
-    if task:
-        return change_task(
-            convoy,
-            task,
-            lambda t: replace(
-                t, set_aside=aside, candidate=None if keeps_back else t.candidate
-            ),
-        )
-    if not keeps_back:
-        return replace(convoy, set_aside=aside)
-    sync = replace(convoy.sync, candidate=None)
-    return replace(convoy, set_aside=aside, candidate=None, sync=sync)
+    convoy = change_part(convoy, task, set_aside=aside)
+    if aside is None or aside.again:
+        return convoy
+    if not task:
+        convoy = replace(convoy, sync=replace(convoy.sync, candidate=None))
+    return change_part(convoy, task, candidate=None)
 
 
 def _sentence_parts(key: str) -> tuple[str, str, str]:

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from msgspec.structs import replace
 
-from convoy.events import SHORT, Claim, SessionEvent, TaskEvent, clause, copied
+from convoy.events import SHORT, Claim, TaskEvent, clause, copied
 from convoy.model.records import (
     BoxSetting,
     EngineSpec,
@@ -89,7 +89,7 @@ class SessionExited(Claim, frozen=True, kw_only=True, tag="session.exited"):
         return f"{self.session} was killed by signal {self.signal}: {how}."
 
 
-class TaskStarted(SessionEvent, frozen=True, kw_only=True, tag="task.started"):
+class TaskStarted(TaskEvent, frozen=True, kw_only=True, tag="task.started"):
     """An attempt starts; this event's chunk hands the runner all that it needs."""
 
     attempt: int
@@ -169,7 +169,7 @@ class TaskStarted(SessionEvent, frozen=True, kw_only=True, tag="task.started"):
         )
 
 
-class _SpendingEvent(SessionEvent, frozen=True, kw_only=True):
+class _SpendingEvent(TaskEvent, frozen=True, kw_only=True):
     """The end of a session, which cost something."""
 
     usage: Usage = Usage()

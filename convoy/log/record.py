@@ -111,12 +111,8 @@ def record(
             moment = Moment(at=first + len(shown))
             state = _stepped(before, fact, actor.hex(), moment)
         comment = CommentAdded(body_of(fact, fact.sentence()))
-        out += (
-            GriteEvent(issue, actor, ts, kind)
-            for ts, (issue, kind) in enumerate(
-                (*shown, (issue_of_fact(fact), comment)), start=first
-            )
-        )
+        told = enumerate((*shown, (issue_of_fact(fact), comment)), start=first)
+        out += (GriteEvent(issue, actor, ts, kind) for ts, (issue, kind) in told)
     return state, tuple(out)
 
 
@@ -355,9 +351,7 @@ def _convoys(kept: _Kept, data: bytes) -> Convoys[Convoy]:
     if _checksum(kept.packed, data) != kept.checksum:
         raise Corrupt("its packed convoys are damaged")
     resting = _packed.decode(kept.packed)
-    if {*kept.order} != {*resting, *kept.at_hand} or len(kept.order) != (
-        len(resting) + len(kept.at_hand)
-    ):
+    if sorted(kept.order) != sorted((*resting, *kept.at_hand)):
         raise Corrupt("its list of names does not match its convoys")
     ends = accumulate(each.size for each in resting.values())
     packed_ones = {

@@ -9,7 +9,7 @@ anew. A vendor's outage has its own patience and does not count.
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import reduce
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -507,23 +507,23 @@ def change_convoy(state: State, name: str, change: Callable[[Convoy], Convoy]) -
     return state if convoy is None else with_convoy(state, change(convoy))
 
 
-def change_session(
-    convoy: Convoy, number: int, change: Callable[[Task], Task]
-) -> Convoy:
-    """Change what a session works on: a task, or for 0 the plan itself."""
-    if number:
-        return change_task(convoy, number, change)
-    return replace(convoy, mayor=change(convoy.mayor) if convoy.mayor else None)
-
-
 def change_task(convoy: Convoy, number: int, change: Callable[[Task], Task]) -> Convoy:
-    """Change a task of `convoy`; an unknown task changes nothing."""
+    """Change a task, or for 0 the plan itself; an unknown task changes nothing."""
+    if not number:
+        return replace(convoy, mayor=change(convoy.mayor) if convoy.mayor else None)
     tasks = [*convoy.tasks]
     for place, task in enumerate(tasks):
         if task.spec.number == number:
             tasks[place] = change(task)
             return replace(convoy, tasks=tuple(tasks))
     return convoy
+
+
+def change_part(convoy: Convoy, number: int, **fields: Any) -> Convoy:  # noqa: ANN401
+    """Set fields of a task, or for 0 of the convoy itself."""
+    if not number:
+        return replace(convoy, **fields)
+    return change_task(convoy, number, lambda task: replace(task, **fields))
 
 
 def without_failures(state: State) -> State:
@@ -539,12 +539,8 @@ def past_tasks(state: State, engine: EngineSpec) -> Iterator[Task]:
     for convoy in state.convoys.values():
         for task in convoy.tasks:
             spec = convoy.settings.engines.get(task.spec.engine)
-            is_past = task.settled and task.started
-            if (
-                spec
-                and is_past
-                and (spec.type, spec.model) == (engine.type, engine.model)
-            ):
+            is_its = spec and (spec.type, spec.model) == (engine.type, engine.model)
+            if is_its and task.settled and task.started:
                 yield task
 
 

@@ -320,8 +320,8 @@ def role_of(action: Action) -> Role | None:
     return next((role for role, own in _ROLES.items() if type(action) in own), None)
 
 
-def item_of(action: Staged) -> str:
-    """Return the item whose step a staged action is."""
+def item_of(action: Action) -> str:
+    """Return the item whose step an action is."""
     match action:
         case Note(command=command):
             about = getattr(command, "convoy", "")
@@ -331,16 +331,11 @@ def item_of(action: Staged) -> str:
             return task_item(convoy, task)
         case ConvoyStep(convoy=convoy):
             return convoy_item(convoy)
-        case _:
-            return SWEEP_ITEM
-
-
-def item_of_effect(effect: Effect) -> str:
-    """Return the item that an effect belongs to."""
-    match effect:
         case Do(intent=intent):
             return intent_item(intent)
         case CancelRun(run=run) | CancelCi(run=run):
             return run_item(run)
         case Show(convoy=convoy, part=part):
             return show_item(convoy, part)
+        case _:
+            return SWEEP_ITEM
