@@ -11,14 +11,6 @@ from msgspec.structs import replace
 
 from convoy.events import ConvoyEvent, Decision, Event, Refusal, clause, copied
 from convoy.model import ids
-from convoy.model.ids import (
-    DELIVERY_ITEM,
-    HOUR_MS,
-    MINUTE_MS,
-    SetAside,
-    action_item,
-    task_of_item,
-)
 from convoy.model.records import ActionKind, NamedIssue, Reaction
 from convoy.model.state import (
     Convoy,
@@ -107,7 +99,9 @@ class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
     def change(self, state: State) -> State:
         intents = dict(state.intents)
         intent = intents.pop(self.key, None)
-        aside = {k: v for k, v in state.set_aside.items() if k != action_item(self.key)}
+        aside = {
+            k: v for k, v in state.set_aside.items() if k != ids.action_item(self.key)
+        }
         state = replace(state, intents=intents, set_aside=aside)
         if intent is None:
             return state
@@ -229,7 +223,7 @@ class RequestIgnored(Event, frozen=True, kw_only=True, tag="request.ignored"):
         return replace(state, heard=state.heard | {self.sign})
 
 
-KEPT_MS: Final = 168 * HOUR_MS
+KEPT_MS: Final = 168 * ids.HOUR_MS
 """How long a delivery, or an item tried again, is remembered: a week."""
 
 
@@ -258,13 +252,14 @@ class ItemSetAside(Event, frozen=True, kw_only=True, tag="item.set-aside"):
         return (replace(self, tries=before.tries + 1 if before else 1),)
 
     def change(self, state: State) -> State:
-        aside = copied(SetAside, self, at=state.moment.at)
+        aside = copied(ids.SetAside, self, at=state.moment.at)
         # Deliveries, and items tried again, of long ago are forgotten.
         oldest = state.moment.at - KEPT_MS
         kept = {
             item: each
             for item, each in state.set_aside.items()
-            if each.at > oldest or not (each.again or item.startswith(DELIVERY_ITEM))
+            if each.at > oldest
+            or not (each.again or item.startswith(ids.DELIVERY_ITEM))
         }
         return _with_aside(replace(state, set_aside=kept), self.item, aside)
 
@@ -292,7 +287,7 @@ class ItemTakenUp(Event, frozen=True, kw_only=True, tag="item.taken-up"):
         aside = set_aside(state, self.item)
         if aside is None or (aside.again and not self.works):
             return Refusal(f"{self.item} is not set aside")
-        part = task_of_item(self.item)
+        part = ids.task_of_item(self.item)
         task = state.convoys[part[0]].task(part[1]) if part and part[1] else None
         attempt = task.attempt if task else None
         when_free = bool(self.by and attempt and attempt.run is None)
@@ -305,22 +300,22 @@ class ItemTakenUp(Event, frozen=True, kw_only=True, tag="item.taken-up"):
         fresh = self.works or bool(self.by)
         now = state.moment.at
         if self.when_free:
-            due = replace(aside, at=now - MINUTE_MS, tries=1)
+            due = replace(aside, at=now - ids.MINUTE_MS, tries=1)
             return _with_aside(state, self.item, due)
         return _with_aside(
             state, self.item, None if fresh else replace(aside, again=True, at=now)
         )
 
 
-def _with_aside(state: State, item: str, aside: SetAside | None) -> State:
-    part = task_of_item(item)
+def _with_aside(state: State, item: str, aside: ids.SetAside | None) -> State:
+    part = ids.task_of_item(item)
     if part is not None:
         return change_convoy(state, part[0], lambda c: _marked_aside(c, part[1], aside))
     rest = {name: each for name, each in state.set_aside.items() if name != item}
     return replace(state, set_aside=rest | ({item: aside} if aside else {}))
 
 
-def _marked_aside(convoy: Convoy, task: int, aside: SetAside | None) -> Convoy:
+def _marked_aside(convoy: Convoy, task: int, aside: ids.SetAside | None) -> Convoy:
     """Mark a task, or with 0 the convoy; what is kept back has no candidate."""
     convoy = change_part(convoy, task, set_aside=aside)
     if aside is None or aside.again:

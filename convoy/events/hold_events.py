@@ -25,7 +25,6 @@ from convoy.events import (
 )
 from convoy.events.forge_actions import ActionIntended, pull_wanted
 from convoy.model import ids
-from convoy.model.ids import show_item
 from convoy.model.state import (
     Convoy,
     ConvoyState,
@@ -271,7 +270,7 @@ class IssueGone(ConvoyEvent, frozen=True, kw_only=True, tag="issue.gone"):
             or intent.issue not in (0, self.issue)
             or intent.convoy not in own
         }
-        shown = show_item(self.convoy, "")
+        shown = ids.show_item(self.convoy, "")
         aside = {k: v for k, v in state.set_aside.items() if not k.startswith(shown)}
         return super().change(replace(state, intents=intents, set_aside=aside))
 

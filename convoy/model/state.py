@@ -14,16 +14,7 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from convoy.model.ids import (
-    TASK_ITEM,
-    SetAside,
-    action_item,
-    another_try,
-    convoy_item,
-    show_item,
-    task_item,
-    task_of_item,
-)
+from convoy.model import ids
 from convoy.model.records import (
     Cause,
     EngineSpec,
@@ -94,7 +85,7 @@ class Part(Struct, frozen=True, kw_only=True):
     """What a person did to its pull request that took its work out."""
     pushed: Push | None = None
     """What somebody pushed to its branch, until somebody answers for it."""
-    set_aside: SetAside | None = None
+    set_aside: ids.SetAside | None = None
     """Why a step of it was refused or failed, and when it is tried again."""
     landed: str | None = None
     stood_on: str = ""
@@ -363,7 +354,7 @@ class Convoy(Part, frozen=True, kw_only=True):
         if self.pushed is not None:
             return self.pushed.decision
         if self.set_aside is not None and self.waits_aside:
-            return another_try(self.set_aside)
+            return ids.another_try(self.set_aside)
         return ""
 
     @property
@@ -453,7 +444,7 @@ class State(Struct, frozen=True, kw_only=True):
     convoys: Convoys[Convoy] = Convoys()
     leases: dict[str, Lease] = {}
     intents: dict[str, Intent] = {}
-    set_aside: dict[str, SetAside] = {}
+    set_aside: dict[str, ids.SetAside] = {}
     """What is not tried for now, by item; convoys and tasks carry their own."""
     day: int = 0
     """The last day (UTC, counted from 1970) on which money was spent."""
@@ -544,9 +535,9 @@ def past_tasks(state: State, engine: EngineSpec) -> Iterator[Task]:
                 yield task
 
 
-def set_aside(state: State, item: str) -> SetAside | None:
+def set_aside(state: State, item: str) -> ids.SetAside | None:
     """Return why an item is set aside; None: it never was, or works again."""
-    part = task_of_item(item)
+    part = ids.task_of_item(item)
     if part is None:
         return state.set_aside.get(item)
     convoy = state.convoys.get(part[0])
@@ -566,24 +557,24 @@ def intent_item(intent: Intent) -> str:
     A task whose session or pull request is refused waits as a whole.
     """
     if intent.kind in ("dispatch", "pull"):
-        return task_item(intent.convoy, intent.task)
-    return action_item(intent.key)
+        return ids.task_item(intent.convoy, intent.task)
+    return ids.action_item(intent.key)
 
 
-def asides(state: State) -> Iterator[tuple[str, SetAside]]:
+def asides(state: State) -> Iterator[tuple[str, ids.SetAside]]:
     """Yield every item that waits aside, with the reason: convoys first."""
     for convoy in state.live():
         if convoy.set_aside is not None and not convoy.set_aside.again:
-            yield convoy_item(convoy.name), convoy.set_aside
+            yield ids.convoy_item(convoy.name), convoy.set_aside
         for task in convoy.tasks:
             if task.set_aside is not None and task.waits_aside:
-                yield task_item(convoy.name, task.number), task.set_aside
+                yield ids.task_item(convoy.name, task.number), task.set_aside
     for item, aside in state.set_aside.items():
         if not aside.again:
             yield item, aside
 
 
-def asides_of(state: State, convoy: str) -> Iterator[tuple[str, SetAside]]:
+def asides_of(state: State, convoy: str) -> Iterator[tuple[str, ids.SetAside]]:
     """Yield what waits aside of one convoy, also of one that has ended."""
     for item, aside in asides(state):
         if convoy_of_item(state, item) == convoy:
@@ -592,29 +583,29 @@ def asides_of(state: State, convoy: str) -> Iterator[tuple[str, SetAside]]:
 
 def shown_asides(
     state: State, convoy: str, works: frozenset[str] = frozenset()
-) -> tuple[SetAside, ...]:
+) -> tuple[ids.SetAside, ...]:
     """Return what a convoy's comment tells of beside the rows of its tasks.
 
     `works` are the items that were tried just now and work again.
     """
-    untold = {show_item(convoy, "comment"), *works}
+    untold = {ids.show_item(convoy, "comment"), *works}
     return tuple(
         aside
         for item, aside in asides_of(state, convoy)
-        if item not in untold and not item.startswith(TASK_ITEM)
+        if item not in untold and not item.startswith(ids.TASK_ITEM)
     )
 
 
 def convoy_of_item(state: State, item: str) -> str:
     """Return the name of the convoy that an item belongs to; empty: none."""
-    part = task_of_item(item)
+    part = ids.task_of_item(item)
     if part is not None:
         return part[0]
     words = item.split("/")
     if words[0] in ("show", "look", "part") and words[1] in state.convoys:
         return words[1]
     for intent in state.intents.values():
-        if item == action_item(intent.key):
+        if item == ids.action_item(intent.key):
             found = state.convoys.summaries()
             same = [name for name, known in found if known.issue == intent.issue]
             return intent.convoy or (same[-1] if same else "")

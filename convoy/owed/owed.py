@@ -18,14 +18,6 @@ from convoy.events.forge_actions import ItemSetAside, ItemTakenUp
 from convoy.events.hold_events import BaseRestored, BranchReturned, WorkTakenBack
 from convoy.events.leases import ExpireLease
 from convoy.model import ids
-from convoy.model.ids import (
-    DELIVERY_ITEM,
-    SWEEP_ITEM,
-    action_item,
-    convoy_item,
-    run_item,
-    show_item,
-)
 from convoy.model.records import GivenPull
 from convoy.model.state import (
     Convoy,
@@ -126,9 +118,9 @@ def _owed(state: State, look: Look) -> Iterator[Action]:
             yield owed.Call(convoy.name, needs)
     yield from _effects(state, look)
     for run in observed.unneeded:
-        if may_try(state, run_item(run), now):
+        if may_try(state, ids.run_item(run), now):
             yield owed.CancelCi(run)
-    if may_try(state, SWEEP_ITEM, now):
+    if may_try(state, ids.SWEEP_ITEM, now):
         yield from _sweeps(state, observed)
     for lease in state.leases.values():
         if lease.expires <= now:
@@ -143,7 +135,7 @@ def _faults(state: State, look: Look) -> Iterator[tuple[str, Note]]:
         try:
             deque(_owed(alone, look), maxlen=0)
         except Exception as fault:  # noqa: BLE001  the other convoys go on
-            item, why = convoy_item(convoy.name), f"a bug in brat: {fault!r}"
+            item, why = ids.convoy_item(convoy.name), f"a bug in brat: {fault!r}"
             aside = ItemSetAside(item=item, why=why[:SAID])
             yield convoy.name, Note(None, aside, item)
 
@@ -151,11 +143,11 @@ def _faults(state: State, look: Look) -> Iterator[tuple[str, Note]]:
 def _due_again(state: State, now: int) -> Iterator[Note]:
     """Yield the convoys whose next try has come, and what nobody wants any more."""
     for convoy in state.live():
-        item = convoy_item(convoy.name)
+        item = ids.convoy_item(convoy.name)
         if convoy.waits_aside and may_try(state, item, now):
             yield Note(None, ItemTakenUp(item=item))
     for item, aside in state.set_aside.items():
-        is_wanted = aside.due + UNTRIED_MS > now or item.startswith(DELIVERY_ITEM)
+        is_wanted = aside.due + UNTRIED_MS > now or item.startswith(ids.DELIVERY_ITEM)
         if not aside.again and not is_wanted:
             yield Note(None, ItemTakenUp(item=item))
 
@@ -169,7 +161,7 @@ def _effects(state: State, look: Look) -> Iterator[Action]:
         if may_try(state, intent_item(intent), look.now):
             yield owed.Do(intent)
     for convoy, part in _unshown(state, look.now):
-        if may_try(state, show_item(convoy.name, part), look.now):
+        if may_try(state, ids.show_item(convoy.name, part), look.now):
             yield owed.Show(convoy.name, part)
 
 
@@ -208,12 +200,12 @@ def _unshown(state: State, now: int) -> Iterator[tuple[Convoy, owed.Shown]]:
         is_over = convoy.ended and convoy.issue not in live
         finish = ids.finish_key(name)  # it shows everything of an ended convoy
         is_finishing = finish in state.intents and may_try(
-            state, action_item(finish), now
+            state, ids.action_item(finish), now
         )
         if is_over and not is_finishing:
             refused = any(True for _ in asides_of(state, convoy.name))
             for part in owed.SHOWN:
-                own = state.set_aside.get(show_item(convoy.name, part))
+                own = state.set_aside.get(ids.show_item(convoy.name, part))
                 if own is not None and own.is_given_up:
                     continue
                 if own is not None or (part == "comment" and refused):

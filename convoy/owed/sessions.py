@@ -12,7 +12,6 @@ from convoy.events.forge_actions import ItemTakenUp
 from convoy.kinds import half_done, kind_of, stands_on
 from convoy.kinds.task_kinds import SPLIT
 from convoy.model import ids
-from convoy.model.ids import convoy_item, run_item, task_item
 from convoy.model.state import Convoy, State, Task, may_try
 from convoy.model.task_graph import reached
 from convoy.model.work import Attempt
@@ -48,7 +47,7 @@ def ended_sessions(state: State, look: Look) -> Iterator[Action]:
             off = run is not None and run.conclusion == "cancelled" and not late
             yield owed.Collect(convoy.name, task.number, attempt.run, called_off=off)
         elif run and (late or task.state != "running"):
-            if not may_try(state, run_item(run.id), look.now):
+            if not may_try(state, ids.run_item(run.id), look.now):
                 continue
             yield owed.CancelRun(run.id, force=late_ms > look.patience.force_s * 1000)
 
@@ -157,7 +156,7 @@ def _due(state: State, now: int) -> Iterator[tuple[Convoy, Task]]:
     Of a convoy that has ended, only what a session still holds.
     """
     for convoy in state.convoys.at_hand.values():
-        if may_try(state, convoy_item(convoy.name), now):
+        if may_try(state, ids.convoy_item(convoy.name), now):
             for task in convoy.tasks:
                 if convoy.ended and task.attempt is None:
                     continue
@@ -183,7 +182,7 @@ def _has_slot(convoy: Convoy, task: Task, look: Look) -> bool:
 
 
 def _item(convoy: Convoy, task: Task) -> str:
-    return task_item(convoy.name, task.number)
+    return ids.task_item(convoy.name, task.number)
 
 
 def _startable(convoy: Convoy, at: Moment, look: Look) -> Iterator[Task]:

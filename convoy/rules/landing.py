@@ -40,7 +40,6 @@ from convoy.events.merge_events import (
 from convoy.events.task_events import TaskBlocked, TaskMerged
 from convoy.kinds import kind_of, trial
 from convoy.model import ids
-from convoy.model.ids import another_try
 from convoy.model.records import Cause, Settings
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Candidate, TargetSync
@@ -130,7 +129,7 @@ def kept_by_people(convoy: Convoy, task: Task) -> str:
     if task.held:
         return f"the label {task.held} to be removed"
     if task.set_aside is not None and task.waits_aside:
-        return another_try(task.set_aside)
+        return ids.another_try(task.set_aside)
     if task.taken_out is not None:
         return task.taken_out.back
     if task.pushed is not None:

@@ -45,7 +45,6 @@ from convoy.kinds import is_done, is_stopped, kind_of, needed
 from convoy.kinds.rivals import chosen_among
 from convoy.kinds.task_kinds import Stop
 from convoy.model import ids
-from convoy.model.ids import SetAside, show_item
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import ReviewThread, unending, with_threads
 from convoy.rules import (
@@ -79,7 +78,7 @@ class Need(Struct, frozen=True, kw_only=True):
         "landing",
     ]
     task: int = 0
-    aside: SetAside | None = None
+    aside: ids.SetAside | None = None
     """What was refused."""
 
 
@@ -124,7 +123,7 @@ def _refused(state: State, convoy: Convoy) -> Iterator[Need]:
     The convoy's comment tells of everything else that was refused, but cannot tell that
     its own change was.
     """
-    comment = state.set_aside.get(show_item(convoy.name, "comment"))
+    comment = state.set_aside.get(ids.show_item(convoy.name, "comment"))
     own = ((task.number, task.number, task.set_aside) for task in convoy.tasks)
     for what, task, aside in ((0, 0, convoy.set_aside), *own, ("comment", 0, comment)):
         if aside is not None and not aside.again and not aside.passing:

@@ -26,7 +26,6 @@ from convoy.gate import gate_of, path_list
 from convoy.kinds import awaited, half_done, kind_of, stands_on, trial
 from convoy.kinds.task_kinds import PLAN
 from convoy.model import ids
-from convoy.model.ids import another_try
 from convoy.model.records import Cause, Limits
 from convoy.model.session_result import dollars, report_for_others as handed_on
 from convoy.model.state import Convoy, Lease, State, Task
@@ -111,7 +110,7 @@ def _convoy_keeps(convoy: Convoy, task: Task, at: Moment | None) -> Iterator[Sta
     elif not task.number and at is not None and at.paused:
         yield StartWait("convoy", "`/brat resume all`")
     if task.set_aside is not None and task.waits_aside:
-        yield StartWait("aside", another_try(task.set_aside))
+        yield StartWait("aside", ids.another_try(task.set_aside))
     if task.taken_out is not None:
         yield StartWait("aside", task.taken_out.back)
 

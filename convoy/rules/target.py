@@ -26,7 +26,6 @@ from convoy.events.merge_events import (
 from convoy.events.plan_events import TaskAdded
 from convoy.kinds.task_kinds import sync_spec
 from convoy.model import ids
-from convoy.model.ids import SetAside
 from convoy.model.records import Strategy
 from convoy.model.state import State
 from convoy.model.work import LOST_MOST, SYNC_TRIES, Landing, TargetRules, Way
@@ -77,7 +76,7 @@ def landing_by(
     return copied(Landing, rules, way=way, method=method, waits=waits, learnt=learnt)
 
 
-def learnt_of(landing: Landing, aside: SetAside | None) -> tuple[str, ...]:
+def learnt_of(landing: Landing, aside: ids.SetAside | None) -> tuple[str, ...]:
     """Return the rules learnt from refusals, with what the newest one tells."""
     if aside is None or aside.again or aside.rule not in LEARNT:
         return landing.learnt
