@@ -193,8 +193,6 @@ WINDOW_MS: Final = HOUR_MS
 
 
 class Due(NamedTuple):
-    """One schedule whose time has come."""
-
     name: str
     begun: int
     """When its time came, unix ms: the same for every look within the window."""

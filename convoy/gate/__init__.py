@@ -287,7 +287,6 @@ def oversized(
 
 
 def file_and_size(path: str, size: int) -> str:
-    """Return a file and its size in bytes, for people."""
     return f"{printable(path)} ({size} bytes)"
 
 

@@ -86,7 +86,6 @@ def _type_in(text: str) -> str:
 
 
 def issue_of_fact(fact: Event | Claim) -> bytes:
-    """Return the grite issue that carries `fact`."""
     convoy = getattr(fact, "convoy", "")
     task = getattr(fact, "task", 0)
     if not convoy:

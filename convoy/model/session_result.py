@@ -266,11 +266,7 @@ NOTHING_LEFT: Final = Left()
 
 def bounded_notes(left: Left) -> Left:
     """Return what an agent left, cleaned and cut; safe to do twice."""
-    return Left(
-        notes=_note_lines(left.notes),
-        shared=_note_lines(left.shared),
-        declined=_note_lines(left.declined),
-    )
+    return Left(**{name: _note_lines(lines) for name, lines in asdict(left).items()})
 
 
 def _note_lines(said: Iterable[str]) -> tuple[str, ...]:

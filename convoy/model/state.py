@@ -99,8 +99,6 @@ class Part(Struct, frozen=True, kw_only=True):
 
 
 class Task(Part, frozen=True, kw_only=True):
-    """One task and where it stands."""
-
     spec: TaskSpec
     state: TaskState = "queued"
     cause: Cause = "planned"

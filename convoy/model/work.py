@@ -460,15 +460,11 @@ class ConvoySummary(Struct, frozen=True, kw_only=True):
 
 
 class Summarized(Protocol):
-    """What has a name and a summary."""
+    @property
+    def name(self) -> str: ...
 
     @property
-    def name(self) -> str:
-        """Its name."""
-
-    @property
-    def summary(self) -> ConvoySummary:
-        """What is known of it without reading it whole."""
+    def summary(self) -> ConvoySummary: ...
 
 
 C = TypeVar("C", bound=Summarized)

@@ -249,8 +249,6 @@ Action = Staged | Effect
 
 
 class Patience(Struct, frozen=True, kw_only=True):
-    """How long to wait for the forge."""
-
     session_slack_s: int = 120
     """Time beyond a session's own timeout before its run is cancelled."""
     force_s: int = 600

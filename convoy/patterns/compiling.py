@@ -40,8 +40,6 @@ class Use(Struct, frozen=True, kw_only=True):
 
 
 class Compiled(Struct, frozen=True):
-    """A plan, and what its reader should know of it."""
-
     tasks: tuple[TaskSpec, ...]
     warnings: tuple[str, ...] = ()
     """Each the rest of a sentence."""

@@ -227,8 +227,6 @@ IssueKind = Literal["task list", "issue form", "tracking issue", "one task"]
 
 @dataclass(frozen=True)
 class Intake:
-    """What an issue is, and why."""
-
     kind: IssueKind
     why: str
     """A clause without a full stop; empty where the text says it by itself."""

@@ -64,8 +64,6 @@ FAILED_KEY = "failed"
 
 
 class Need(Struct, frozen=True, kw_only=True):
-    """One thing that a person must do."""
-
     key: str
     """A key that stays the same as long as the need does."""
     kind: Literal[

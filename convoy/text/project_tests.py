@@ -136,8 +136,6 @@ _FOREIGN: Final = frozenset({"..", "node_modules", "site-packages", ".venv", "ve
 
 
 class FailingPlace(Struct, frozen=True):
-    """A line of a file, and what is wrong there."""
-
     path: str
     """From the repository's top, with slashes."""
     line: int
@@ -200,8 +198,6 @@ _NO_TEST = "no test specified"
 
 @dataclass(frozen=True)
 class Proposal:
-    """A command and the reason for it."""
-
     command: str
     """The command as typed in a shell."""
     why: str

@@ -41,8 +41,6 @@ class TimeSpread(Struct, frozen=True):
 
 
 class EngineShare(Struct, frozen=True, kw_only=True):
-    """How one engine did on one kind of task."""
-
     engine: str
     kind: str
     changes: int
