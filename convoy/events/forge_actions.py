@@ -297,14 +297,14 @@ class ItemTakenUp(Event, frozen=True, kw_only=True, tag="item.taken-up"):
         aside = set_aside(state, self.item)
         if aside is None:
             return state
-        fresh = self.works or bool(self.by)
         now = state.moment.at
         if self.when_free:
-            due = replace(aside, at=now - ids.MINUTE_MS, tries=1)
-            return _with_aside(state, self.item, due)
-        return _with_aside(
-            state, self.item, None if fresh else replace(aside, again=True, at=now)
-        )
+            aside = replace(aside, at=now - ids.MINUTE_MS, tries=1)
+        elif self.works or self.by:
+            aside = None
+        else:
+            aside = replace(aside, again=True, at=now)
+        return _with_aside(state, self.item, aside)
 
 
 def _with_aside(state: State, item: str, aside: ids.SetAside | None) -> State:

@@ -193,9 +193,7 @@ def _unshown(state: State, now: int) -> Iterator[tuple[Convoy, owed.Shown]]:
     yield from ((convoy, part) for convoy in state.live() for part in owed.SHOWN)
     live = {convoy.issue for convoy in state.live()}
     concerned = {convoy_of_item(state, item) for item in state.set_aside}
-    for name in state.convoys if concerned else ():
-        if name not in concerned:
-            continue
+    for name in (name for name in state.convoys if name in concerned):
         convoy = state.convoys[name]
         is_over = convoy.ended and convoy.issue not in live
         finish = ids.finish_key(name)  # it shows everything of an ended convoy

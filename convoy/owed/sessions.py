@@ -109,7 +109,7 @@ def starts(state: State, look: Look) -> Iterator[Action]:
         (convoy, task)
         for convoy, task in state.running()
         if _has_slot(convoy, task, look)
-        or may_try(state, _item(convoy, task), look.now)
+        or may_try(state, ids.task_item(convoy.name, task.number), look.now)
     ]
     used = Counter(convoy.name for convoy, _ in running)
     engines = Counter(task.spec.engine for _, task in running)
@@ -147,7 +147,7 @@ def taken_up(state: State, look: Look) -> Iterator[Note]:
                 continue
             used += 1
             engines[engine] += 1
-        yield Note(None, ItemTakenUp(item=_item(convoy, task)))
+        yield Note(None, ItemTakenUp(item=ids.task_item(convoy.name, task.number)))
 
 
 def _due(state: State, now: int) -> Iterator[tuple[Convoy, Task]]:
@@ -160,7 +160,8 @@ def _due(state: State, now: int) -> Iterator[tuple[Convoy, Task]]:
             for task in convoy.tasks:
                 if convoy.ended and task.attempt is None:
                     continue
-                if task.waits_aside and may_try(state, _item(convoy, task), now):
+                item = ids.task_item(convoy.name, task.number)
+                if task.waits_aside and may_try(state, item, now):
                     yield convoy, task
 
 
@@ -179,10 +180,6 @@ def _has_slot(convoy: Convoy, task: Task, look: Look) -> bool:
     if run is None:  # it began after the look, or the forge has forgotten it
         return _late_ms(convoy, task, attempt, look) <= 0
     return not run.completed
-
-
-def _item(convoy: Convoy, task: Task) -> str:
-    return ids.task_item(convoy.name, task.number)
 
 
 def _startable(convoy: Convoy, at: Moment, look: Look) -> Iterator[Task]:

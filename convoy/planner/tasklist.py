@@ -20,7 +20,7 @@ from msgspec.structs import replace as struct_replace
 from convoy.model.records import TaskSpec, Wait
 from convoy.model.state import Convoy
 from convoy.model.task_graph import declared_need, declared_path, find_cycle, order
-from convoy.planner.issue_text import IssueKind, Item, checklist, intake, reference_in
+from convoy.planner.issue_text import Item, checklist, intake, reference_in
 from convoy.planner.marks import Known, Marked, items_by_issue, left_out, marked
 from convoy.text import clean, counted, cut, did_you_mean
 from grite.errors import BratError
@@ -260,12 +260,6 @@ def no_engine(name: str, engines: Collection[str]) -> str:
     return f'there is no engine "{cut(name, SHOWN_CHARS)}"; {known}'
 
 
-_KINDS: Final[Mapping[IssueKind, str]] = {
-    "task list": "a task list",
-    "issue form": "an issue form",
-    "tracking issue": "a tracking issue",
-    "one task": "one task",
-}
 _PICTURE: Final = re.compile(r"!\[[^\]\n]*\]\([^\s)]|<img\b", re.IGNORECASE)
 _NEARLY_BOXES: Final = re.compile(
     r"^[ \t]*(?:[-*+\u2022][ \t]*)?(?:[\[\uff3b][ \u3000]*[\]\uff3d]|\u2610)"
@@ -288,7 +282,8 @@ def plan_remarks(
     found = intake(text, labels)
     items = found.work.items
     todo = [item for item in items if not item.done]
-    told = [f"this is {_KINDS[found.kind]}: {found.why}"] if found.why else []
+    article = {"issue form": "an ", "one task": ""}.get(found.kind, "a ")
+    told = [f"this is {article}{found.kind}: {found.why}"] if found.why else []
     if not items and len(_NEARLY_BOXES.findall(text)) > 1:
         told.append("its boxes are not a task list: each must begin with `- [ ] `")
     if pictures := len(_PICTURE.findall(text)):

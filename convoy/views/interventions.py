@@ -182,11 +182,9 @@ def _given_up(state: State, now: int) -> Iterator[Intervention]:
         for convoy in state.convoys.at_hand.values()
         if convoy.state == "failed" and now - convoy.ended_at < LATELY_MS
     ]
-    newest = (
-        {known.issue: name for name, known in state.convoys.summaries()}
-        if failed_lately
-        else {}
-    )
+    if not failed_lately:
+        return
+    newest = {known.issue: name for name, known in state.convoys.summaries()}
     for convoy in failed_lately:
         is_wanted = not convoy.given_up_by and convoy.why != ALL_DROPPED
         if is_wanted and newest[convoy.issue] == convoy.name:
