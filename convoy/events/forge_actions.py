@@ -100,7 +100,9 @@ class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
         intents = dict(state.intents)
         intent = intents.pop(self.key, None)
         aside = {
-            k: v for k, v in state.set_aside.items() if k != ids.action_item(self.key)
+            k: v
+            for k, v in state.set_aside.items()
+            if k != ids.item("action", self.key)
         }
         state = replace(state, intents=intents, set_aside=aside)
         if intent is None:

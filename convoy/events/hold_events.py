@@ -270,7 +270,7 @@ class IssueGone(ConvoyEvent, frozen=True, kw_only=True, tag="issue.gone"):
             or intent.issue not in (0, self.issue)
             or intent.convoy not in own
         }
-        shown = ids.show_item(self.convoy, "")
+        shown = ids.item("show", self.convoy, "")
         aside = {k: v for k, v in state.set_aside.items() if not k.startswith(shown)}
         return super().change(replace(state, intents=intents, set_aside=aside))
 

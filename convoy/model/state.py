@@ -556,7 +556,7 @@ def intent_item(intent: Intent) -> str:
     """
     if intent.kind in ("dispatch", "pull"):
         return ids.task_item(intent.convoy, intent.task)
-    return ids.action_item(intent.key)
+    return ids.item("action", intent.key)
 
 
 def asides(state: State) -> Iterator[tuple[str, ids.SetAside]]:
@@ -586,7 +586,7 @@ def shown_asides(
 
     `works` are the items that were tried just now and work again.
     """
-    untold = {ids.show_item(convoy, "comment"), *works}
+    untold = {ids.item("show", convoy, "comment"), *works}
     return tuple(
         aside
         for item, aside in asides_of(state, convoy)
@@ -603,7 +603,7 @@ def convoy_of_item(state: State, item: str) -> str:
     if words[0] in ("show", "look", "part") and words[1] in state.convoys:
         return words[1]
     for intent in state.intents.values():
-        if item == ids.action_item(intent.key):
+        if item == ids.item("action", intent.key):
             found = state.convoys.summaries()
             same = [name for name, known in found if known.issue == intent.issue]
             return intent.convoy or (same[-1] if same else "")

@@ -325,8 +325,8 @@ def item_of(action: Action) -> str:
         case Do(intent=intent):
             return intent_item(intent)
         case CancelRun(run=run) | CancelCi(run=run):
-            return ids.run_item(run)
+            return ids.item("run", run)
         case Show(convoy=convoy, part=part):
-            return ids.show_item(convoy, part)
+            return ids.item("show", convoy, part)
         case _:
             return ids.SWEEP_ITEM

@@ -118,7 +118,7 @@ def _owed(state: State, look: Look) -> Iterator[Action]:
             yield owed.Call(convoy.name, needs)
     yield from _effects(state, look)
     for run in observed.unneeded:
-        if may_try(state, ids.run_item(run), now):
+        if may_try(state, ids.item("run", run), now):
             yield owed.CancelCi(run)
     if may_try(state, ids.SWEEP_ITEM, now):
         yield from _sweeps(state, observed)
@@ -161,7 +161,7 @@ def _effects(state: State, look: Look) -> Iterator[Action]:
         if may_try(state, intent_item(intent), look.now):
             yield owed.Do(intent)
     for convoy, part in _unshown(state, look.now):
-        if may_try(state, ids.show_item(convoy.name, part), look.now):
+        if may_try(state, ids.item("show", convoy.name, part), look.now):
             yield owed.Show(convoy.name, part)
 
 
@@ -198,12 +198,12 @@ def _unshown(state: State, now: int) -> Iterator[tuple[Convoy, owed.Shown]]:
         is_over = convoy.ended and convoy.issue not in live
         finish = ids.finish_key(name)  # it shows everything of an ended convoy
         is_finishing = finish in state.intents and may_try(
-            state, ids.action_item(finish), now
+            state, ids.item("action", finish), now
         )
         if is_over and not is_finishing:
             refused = any(True for _ in asides_of(state, convoy.name))
             for part in owed.SHOWN:
-                own = state.set_aside.get(ids.show_item(convoy.name, part))
+                own = state.set_aside.get(ids.item("show", convoy.name, part))
                 if own is not None and own.is_given_up:
                     continue
                 if own is not None or (part == "comment" and refused):

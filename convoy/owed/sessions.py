@@ -47,7 +47,7 @@ def ended_sessions(state: State, look: Look) -> Iterator[Action]:
             off = run is not None and run.conclusion == "cancelled" and not late
             yield owed.Collect(convoy.name, task.number, attempt.run, called_off=off)
         elif run and (late or task.state != "running"):
-            if not may_try(state, ids.run_item(run.id), look.now):
+            if not may_try(state, ids.item("run", run.id), look.now):
                 continue
             yield owed.CancelRun(run.id, force=late_ms > look.patience.force_s * 1000)
 

@@ -121,7 +121,7 @@ def _refused(state: State, convoy: Convoy) -> Iterator[Need]:
     The convoy's comment tells of everything else that was refused, but cannot tell that
     its own change was.
     """
-    comment = state.set_aside.get(ids.show_item(convoy.name, "comment"))
+    comment = state.set_aside.get(ids.item("show", convoy.name, "comment"))
     own = ((task.number, task.number, task.set_aside) for task in convoy.tasks)
     for what, task, aside in ((0, 0, convoy.set_aside), *own, ("comment", 0, comment)):
         if aside is not None and not aside.again and not aside.passing:

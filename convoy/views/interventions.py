@@ -341,7 +341,10 @@ def unread_issues(
 def _reason(issue: LabelledIssue, state: State, commands: tuple[str, ...]) -> str:
     if issue.never:
         return f"its label {issue.never} tells brat to ignore it"
-    items = ids.issue_item(issue.number), ids.delivery_item(f"sweep-{issue.number}")
+    items = (
+        ids.item("issue", issue.number),
+        ids.item("delivery", f"sweep-{issue.number}"),
+    )
     for aside in filter(None, (set_aside(state, item) for item in items)):
         return f"brat will try again: {aside.why}"
     if commands:
