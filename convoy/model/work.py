@@ -558,6 +558,3 @@ class Convoys(Mapping[str, C]):
 
     def __len__(self) -> int:
         return len(self._order)
-
-    def __repr__(self) -> str:
-        return f"Convoys({[*self._order]})"
