@@ -50,8 +50,8 @@ class Demo:
         old = self.convoy.name
         new = f"{old.removesuffix(f'-{self.convoy.issue}')}-{number}"
         tasks = [task.number for task in self.convoy.tasks]
-        issues = {ids.convoy_issue(old): ids.convoy_issue(new)} | {
-            ids.task_issue(old, task): ids.task_issue(new, task) for task in tasks
+        issues = {ids.issue_of(old, 0): ids.issue_of(new, 0)} | {
+            ids.issue_of(old, task): ids.issue_of(new, task) for task in tasks
         }
         first, last = self.pushes[0][0].ts, self.pushes[-1][-1].ts
         later = number * (last - first + PAUSE_MS)

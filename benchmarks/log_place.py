@@ -39,7 +39,7 @@ class Result:
     @property
     def events(self) -> list[Event]:
         """What it says of itself."""
-        issue, actor = ids.task_issue(NAME, self.number), bytes.fromhex(self.session)
+        issue, actor = ids.issue_of(NAME, self.number), bytes.fromhex(self.session)
         claim = SessionReady(convoy=NAME, task=self.number, attempt=1)
         body = body_of(claim, claim.sentence())
         return [

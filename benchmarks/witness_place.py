@@ -153,5 +153,5 @@ def _start(number: int, base: str, at_ms: int) -> Event:
         gate=Gate(),
     )
     kind = CommentAdded(body_of(started, "It starts."))
-    issue = ids.task_issue(CONVOY, number)
+    issue = ids.issue_of(CONVOY, number)
     return Event(issue=issue, actor=BOT, ts=at_ms, kind=kind)

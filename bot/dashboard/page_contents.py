@@ -330,12 +330,12 @@ Rows = tuple[Sequence[Any], Mapping[str, Any]]
 
 def newest_first(state: State) -> list[Convoy]:
     """Return all convoys: those that have not ended first, then the newest."""
-    newest = reversed(state.convoys.values())
+    newest = state.convoys.newest_first()
     return sorted(newest, key=lambda convoy: convoy.ended)
 
 
 def all_tasks(state: State) -> Iterable[tuple[Convoy, Task]]:
-    for convoy in reversed(state.convoys.values()):
+    for convoy in state.convoys.newest_first():
         for task in convoy.tasks:
             yield convoy, task
 

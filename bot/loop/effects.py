@@ -41,7 +41,6 @@ from bot.text.slash_commands import ticked_in, unticked
 from convoy.events.forge_actions import ActionDone
 from convoy.events.hold_events import NO_LABEL
 from convoy.model import ids
-from convoy.model.ids import action_item, show_item
 from convoy.model.state import (
     Convoy,
     Task,
@@ -69,13 +68,13 @@ async def carry_out_effect(context: BotContext, effect: Effect) -> ActionDone | 
             return None
         case Show(convoy=name, part=part):
             convoy = context.state.convoys[name]
-            if context.memory.failures.keep_back(show_item(name, part)):
+            if context.memory.failures.keep_back(ids.item("show", name, part)):
                 return None  # it was tried with another part
             await show_part(context, convoy, part)
             if convoy.ended and part != "comment":  # it tells that this works again
-                works = frozenset({show_item(name, part)})
+                works = frozenset({ids.item("show", name, part)})
                 tell = partial(show_part, context, convoy, "comment", works)
-                await tried(context, show_item(name, "comment"), tell)
+                await tried(context, ids.item("show", name, "comment"), tell)
             return None
         case _:
             assert_never(effect)
@@ -233,9 +232,9 @@ async def _said(context: BotContext, issue: int, now: Try) -> int | None:
 
 
 async def _finish(context: BotContext, convoy: Convoy, intent: Intent) -> int:
-    works = frozenset({action_item(intent.key)})
+    works = frozenset({ids.item("action", intent.key)})
     for part in SHOWN:
-        item = show_item(convoy.name, part)
+        item = ids.item("show", convoy.name, part)
         if not may_try(context.state, item, context.clock()):
             continue
         try:

@@ -35,7 +35,7 @@ from convoy.events import Command, Refusal
 from convoy.events.forge_actions import ItemSetAside
 from convoy.events.leases import StartBot
 from convoy.model.work import Intent
-from convoy.owed import Do, Effect, Show, item_of_effect
+from convoy.owed import Do, Effect, Show, item_of
 from grite.errors import BratError, Conflict, GitFailed, Rejected, Unavailable
 
 ROUNDS: Final = 200
@@ -293,7 +293,7 @@ class Loop:
             shown.sort(key=lambda show: show.part != "comment")  # people read that
             wanted = [effect for effect in wanted if not isinstance(effect, Show)]
             wanted += shown[:1] if shows else ()
-        self.troubles.keep_only({item_of_effect(effect) for effect in wanted})
+        self.troubles.keep_only({item_of(effect) for effect in wanted})
         slots = asyncio.Semaphore(EFFECTS_AT_ONCE)
         context.github.guard(self._leased.lease.check)
         try:
@@ -305,11 +305,11 @@ class Loop:
         finally:
             context.github.guard(lambda: None)
         noted = len(context.memory.noted) > known or context.memory.failures.owed
-        more = polls and shown[1:] and item_of_effect(shown[0]) not in context.troubles
+        more = polls and shown[1:] and item_of(shown[0]) not in context.troubles
         return bool(noted or more or (wanted and self.pacing.interrupted))
 
     async def _effect(self, effect: Effect, slots: asyncio.Semaphore) -> None:
-        item, precedence = item_of_effect(effect), precedence_of(effect)
+        item, precedence = item_of(effect), precedence_of(effect)
         async with slots:
             if precedence.can_wait and self.pacing.interrupted:
                 return  # somebody waits for the next round, which does this, too

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from bot.roles import by_hand
 from bot.roles.bot_context import BotContext, tried, usable_configuration
 from bot.roles.issue_intake import Listing, read_list
-from convoy.model.ids import check_item, look_item, run_item
+from convoy.model import ids
 from convoy.model.records import SubIssue
 from convoy.model.state import Convoy
 from convoy.model.work import TargetRules
@@ -23,7 +23,7 @@ from convoy.rules.verdict import (
     Run,
 )
 
-RUN_LIST: Final = look_item("runs")
+RUN_LIST: Final = ids.item("look", "runs")
 NEW_CHECKS: Final = "new checks"
 """The part of the world after a push of ours: what judges the commits that are new."""
 Look = Callable[[], Awaitable[None]]
@@ -90,7 +90,7 @@ async def _lists(context: BotContext) -> dict[str, tuple[SubIssue, ...]]:
         if not convoy.listed:
             continue
         read = partial(_listed, context, convoy)
-        listing = await tried(context, look_item(convoy.name, "list"), read)
+        listing = await tried(context, ids.item("look", convoy.name, "list"), read)
         if listing is not None and not listing.fault:
             found[convoy.name] = listing.listed
         elif convoy.name in known:
@@ -111,7 +111,7 @@ async def _runs(context: BotContext, asked: frozenset[int]) -> dict[int, Run]:
     runs = context.github.runs
     found = await tried(context, RUN_LIST, partial(runs.listed, asked)) or {}
     for number in asked - found.keys():
-        run = await tried(context, run_item(number), partial(runs.state, number))
+        run = await tried(context, ids.item("run", number), partial(runs.state, number))
         if run is not None:
             found[number] = run
     return found
@@ -130,7 +130,7 @@ async def _checks(
                 found[commit] = known
             if known is None or (again and known.verdict not in ("green", "red")):
                 look = partial(_judged, context, convoy, commit)
-                if new := await tried(context, check_item(commit), look):
+                if new := await tried(context, ids.item("check", commit), look):
                     is_old = known is not None and known.verdict == new.verdict
                     if known and new.verdict == "pending" and new.text:
                         is_old &= bool(known.text)  # the checks that run have ended
@@ -189,7 +189,7 @@ async def target_rules(context: BotContext) -> dict[str, TargetRules]:
         if branch in found and not is_old:
             continue
         look = partial(context.github.branch_rules.of, branch)
-        rules = await tried(context, look_item("rules", branch), look)
+        rules = await tried(context, ids.item("look", "rules", branch), look)
         if rules is not None:
             found[branch], at[branch] = rules, now
     return found
@@ -202,7 +202,7 @@ async def own_pulls(context: BotContext) -> dict[int, Mergeable]:
         is_pushed = convoy.landing is None or convoy.landing.way == "push"
         if number is not None and convoy.settled and not is_pushed:
             look = partial(context.github.merging.seen, number)
-            item = look_item(convoy.name, "landing")
+            item = ids.item("look", convoy.name, "landing")
             if seen := await tried(context, item, look):
                 found[number] = seen
     return found
@@ -227,7 +227,7 @@ async def look_at_unneeded(
             del given_up[commit]
             continue
         ask = partial(context.github.ci.on_queues, commit)
-        runs = await tried(context, check_item(commit), ask)
+        runs = await tried(context, ids.item("check", commit), ask)
         found += runs or ()
         if runs == () and now >= last:
             del given_up[commit]

@@ -36,8 +36,15 @@ import pygit2
 from msgspec import Struct
 
 from convoy import gate
-from convoy.gate import FILE_BYTES, GONE, PathChange, ci_files, path_change, printable
-from convoy.gate.leaks import leaks
+from convoy.gate import (
+    FILE_BYTES,
+    GONE,
+    PathChange,
+    ci_files,
+    leaks,
+    path_change,
+    printable,
+)
 from convoy.model.records import Settings
 from grite import git
 from grite.errors import BratError, GitFailed, Unavailable

@@ -33,7 +33,7 @@ from bot.text.slash_commands import box_line
 from convoy.events.forge_actions import Answer, RequestIgnored
 from convoy.events.hold_events import HOLD_LABEL, NO_LABEL, WorkHeld, WorkReleased
 from convoy.model import ids
-from convoy.model.ids import SetAside, show_item
+from convoy.model.ids import SetAside
 from convoy.model.state import Convoy, State, Task
 from convoy.rules.starting import Moment
 
@@ -127,7 +127,9 @@ def _is_kept_up(context: BotContext, draft: Draft, convoy: Convoy | None) -> boo
         return False
     key = ids.comment_key(convoy.name, convoy.deleted_comments)
     stands = convoy.comment is not None or key in draft.state.intents
-    return stands and show_item(convoy.name, "comment") not in draft.state.set_aside
+    return (
+        stands and ids.item("show", convoy.name, "comment") not in draft.state.set_aside
+    )
 
 
 async def is_turned_away(context: BotContext, draft: Draft, asked: Asked) -> bool:

@@ -53,7 +53,6 @@ from convoy.config.keys import ScheduleTable
 from convoy.events.forge_actions import Answer, ItemTakenUp
 from convoy.events.hold_events import LAND_LABEL, NO_LABEL, CommentDeleted
 from convoy.model import ids
-from convoy.model.ids import delivery_item, issue_item, look_item
 from convoy.model.state import Convoy, State, asides, may_try, set_aside
 from convoy.model.work import LOOK_BACK_MS, SKEW_MS
 from convoy.text import clean, shortened
@@ -76,17 +75,21 @@ async def listen(context: BotContext, draft: Draft, parts: frozenset[str]) -> li
     waiting = await _asked(context, draft.state, sweep=sweep)
     handled = await _handled(context, draft, waiting)
     if sweep:
-        await tried(context, look_item("schedules"), partial(begin_due, context, draft))
+        await tried(
+            context, ids.item("look", "schedules"), partial(begin_due, context, draft)
+        )
         for name, keep in (
             ("comments", keep_missed_comments),
             ("reviews", comments.keep_missed_reviews),
         ):
-            await tried(context, look_item(name), partial(keep, context, draft.state))
+            await tried(
+                context, ids.item("look", name), partial(keep, context, draft.state)
+            )
     handled += await _handled(context, draft, context.inbox.remarks())
     handled += await _handled(context, draft, context.inbox.signs())
     if sweep or "pulls" in parts:
         look = partial(land_labelled, context, draft)
-        await tried(context, look_item("merge labels"), look)
+        await tried(context, ids.item("look", "merge labels"), look)
     await _look_at_shown(context, draft, parts)
     if RIGHTS_PART in parts:
         # What was refused in this tick will hardly be allowed in the next.
@@ -104,9 +107,9 @@ async def _asked(
     if not sweep:
         return context.inbox.requests()
     look = partial(keep_missed_issues, context, state)
-    await tried(context, look_item("mentions"), look)
+    await tried(context, ids.item("look", "mentions"), look)
     missed = partial(missed_labels, context)
-    found = await tried(context, look_item("issues"), missed) or {}
+    found = await tried(context, ids.item("look", "issues"), missed) or {}
     return context.inbox.requests() | found
 
 
@@ -117,23 +120,23 @@ async def _look_at_shown(
     begun = draft.state.convoys.keys() != context.mirror.state.convoys.keys()
     if begun or parts & LABELLED:
         look = partial(answers.observe_labels, context, draft)
-        await tried(context, look_item("labels"), look)
+        await tried(context, ids.item("look", "labels"), look)
     for convoy in draft.state.live():
         seen = context.observed.issues.get(convoy.issue)
         if seen is not None and seen.gone:
             continue
         if parts >= ALL_PARTS:
             look = partial(answers.correct_labels, context, convoy)
-            await tried(context, look_item(convoy.name, "labels"), look)
+            await tried(context, ids.item("look", convoy.name, "labels"), look)
         if "shown" in parts:
             look = partial(observe_comment, context, draft, convoy)
-            await tried(context, look_item(convoy.name, "comment"), look)
+            await tried(context, ids.item("look", convoy.name, "comment"), look)
 
 
 def waits(context: BotContext) -> bool:
     state, now = context.mirror.state, context.clock()
     return any(
-        may_try(state, delivery_item(delivery), now)
+        may_try(state, ids.item("delivery", delivery), now)
         for delivery in context.inbox.waiting()
     )
 
@@ -146,7 +149,7 @@ async def _handled(
     """Handle each delivery alone; return those done with, also as gone or given up."""
     handled = []
     for delivery, asked in waiting.items():
-        item = delivery_item(delivery)
+        item = ids.item("delivery", delivery)
         if not may_try(draft.state, item, draft.now):
             continue
         await asyncio.sleep(0)  # the door answers between two of a thousand
@@ -204,7 +207,7 @@ async def missed_labels(context: BotContext) -> dict[str, StartRequest]:
             continue
         request = await tried(
             context,
-            issue_item(issue.number),
+            ids.item("issue", issue.number),
             partial(_labelled_request, context, issue),
         )
         if request is not None:

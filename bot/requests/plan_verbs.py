@@ -28,8 +28,7 @@ from convoy.model import ids
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy, Part
 from convoy.rules.followed_list import FollowList, changes, may_follow
-from convoy.rules.plan_changes import AddTask, AssignTask, LinkTask, PartTask
-from convoy.rules.plans import AllowPaths
+from convoy.rules.plans import AddTask, AllowPaths, AssignTask, LinkTask, PartTask
 from convoy.text import inline
 
 

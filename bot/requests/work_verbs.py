@@ -37,7 +37,7 @@ from convoy.rules.people import (
     RetryTask,
     ReviseTask,
 )
-from convoy.rules.plan_changes import AddTask
+from convoy.rules.plans import AddTask
 
 SET_ASIDE: Final = "Everything that was set aside"
 LANDING_AGAIN: Final = "CI tests the candidate again."

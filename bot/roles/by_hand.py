@@ -31,7 +31,6 @@ from convoy.events.hold_events import (
 )
 from convoy.gate import ci_files
 from convoy.model import ids
-from convoy.model.ids import look_item, pull_item
 from convoy.model.state import Convoy, State
 from convoy.model.work import Push
 from convoy.owed import Call, HearBase, HearDequeue, HearIssue, HearPush, Sweep, TakeOut
@@ -146,7 +145,7 @@ def say(draft: Draft, number: int, what: str, text: str) -> None:
     draft.say(number, sign, text)
 
 
-ISSUE_LIST: Final = look_item("latest issues")
+ISSUE_LIST: Final = ids.item("look", "latest issues")
 NEW_MS: Final = 300_000
 """For so long the forge may not find an issue everywhere that was just opened."""
 
@@ -164,7 +163,7 @@ async def look_at_issues(context: BotContext) -> dict[int, IssueSeen]:
     found = {number: known[number] for number in convoys if number in known}
     for number, convoy in convoys.items():
         step = partial(_issue_seen, context, convoy, listed)
-        seen = await tried(context, look_item(convoy.name, "issue"), step)
+        seen = await tried(context, ids.item("look", convoy.name, "issue"), step)
         if seen is not None:
             found[number] = seen
     return found
@@ -211,7 +210,7 @@ async def _unlabelled_by(context: BotContext, convoy: Convoy, issue: Issue) -> s
     return ""
 
 
-PULL_LIST: Final = look_item("pulls")
+PULL_LIST: Final = ids.item("look", "pulls")
 
 
 async def look_at_pulls(context: BotContext, state: State) -> dict[int, PullSeen]:
@@ -225,7 +224,9 @@ async def look_at_pulls(context: BotContext, state: State) -> dict[int, PullSeen
     for number in sorted(known):
         pull = listed.get(number)
         if pull is None:
-            pull = await tried(context, pull_item(number), partial(pulls.one, number))
+            pull = await tried(
+                context, ids.item("pull", number), partial(pulls.one, number)
+            )
         if pull is not None:
             merged = pull.merged_at is not None
             found[number] = PullSeen(

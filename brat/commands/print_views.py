@@ -344,7 +344,7 @@ def _of_task(state: State, convoy: Convoy, number: int, now: int) -> Explained:
 
 
 def _of_pull(state: State, pull: int, now: int) -> Explained:
-    for convoy in reversed(state.convoys.values()):
+    for convoy in state.convoys.newest_first():
         for task in convoy.tasks:
             if task.pull == pull:
                 return _of_task(state, convoy, task.number, now)

@@ -256,8 +256,8 @@ def _show(convoy: Convoy, how: Start) -> None:
 
 
 def _convoy_of(here: Local, issue: int) -> Convoy | None:
-    convoys = here.loop.context.mirror.state.convoys.values()
-    return next((c for c in reversed(convoys) if c.issue == issue), None)
+    convoys = here.loop.context.mirror.state.convoys.newest_first()
+    return next((c for c in convoys if c.issue == issue), None)
 
 
 def _refuse(sentence: str) -> NoReturn:

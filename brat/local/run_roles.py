@@ -34,13 +34,9 @@ from convoy.kinds import is_done, is_stopped
 from convoy.model.ids import task_of_item
 from convoy.model.state import Convoy, State, asides, convoy_of_item
 from convoy.owed import (
-    CancelCi,
-    CancelRun,
-    Do,
     Role,
     Show,
     item_of,
-    item_of_effect,
     role_of,
 )
 from convoy.owed.owed import owed_actions
@@ -86,12 +82,8 @@ def _owing(context: BotContext, state: State) -> Iterator[Role]:
     for action in owed:
         if isinstance(action, Show):
             continue
-        if isinstance(action, Do | CancelRun | CancelCi):
-            item = item_of_effect(action)
-        else:
-            item = item_of(action)
         role = role_of(action)
-        if role is not None and item not in context.troubles:
+        if role is not None and item_of(action) not in context.troubles:
             yield role
 
 

@@ -49,7 +49,7 @@ def task_in(convoy: Convoy, number: int) -> Task:
 
 def session_names(state: State) -> Iterator[str]:
     """Yield the name of every session there ever was, the newest convoy's first."""
-    for convoy in reversed(state.convoys.values()):
+    for convoy in state.convoys.newest_first():
         for task in convoy.spenders:
             for attempt in range(task.started, 0, -1):
                 yield ids.session_name(convoy.name, task.number, attempt)

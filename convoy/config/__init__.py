@@ -193,8 +193,6 @@ WINDOW_MS: Final = HOUR_MS
 
 
 class Due(NamedTuple):
-    """One schedule whose time has come."""
-
     name: str
     begun: int
     """When its time came, unix ms: the same for every look within the window."""
@@ -234,13 +232,10 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def syntax_fault(source: str, text: str, error: Exception) -> str:
-    """Return the line about a text that is no TOML.
+    """Return the line about a text that is no TOML, for which `tomllib.loads` raised.
 
-    Args:
-        source: what to call the file.
-        text: the file's text.
-        error: what `tomllib.loads` raised. Before Python 3.14 the place stands only in
-            its message: https://docs.python.org/3/library/tomllib.html
+    Before Python 3.14 the place stands only in the error's message:
+    https://docs.python.org/3/library/tomllib.html
     """
     if isinstance(error, RecursionError):
         return f"{source}: this is not valid TOML: it is nested too deeply"

@@ -25,7 +25,6 @@ from convoy.model.state import (
     State,
     Task,
     change_convoy,
-    change_session,
     change_task,
 )
 
@@ -94,7 +93,7 @@ class ConvoyEvent(Event, frozen=True, kw_only=True):
 
 
 class TaskEvent(ConvoyEvent, frozen=True, kw_only=True):
-    """An event that changes one task."""
+    """An event that changes one task, or with 0 the plan that a session works on."""
 
     task: int
 
@@ -103,13 +102,6 @@ class TaskEvent(ConvoyEvent, frozen=True, kw_only=True):
 
     @abstractmethod
     def task_after(self, task: Task, now: Moment, /) -> Task: ...
-
-
-class SessionEvent(TaskEvent, frozen=True, kw_only=True):
-    """An event that changes what a session works on: a task, or for 0 the plan."""
-
-    def convoy_after(self, convoy: Convoy, now: Moment, /) -> Convoy:
-        return change_session(convoy, self.task, lambda t: self.task_after(t, now))
 
 
 def copied(form: type[_Record], source: Struct, /, **more: Any) -> _Record:  # noqa: ANN401
@@ -176,12 +168,12 @@ def decided(command: Command, state: State) -> Decision:
         return refusal
 
 
-def unsettled(state: State, name: str, number: int) -> Task:
-    """Return a task that is not settled, of a convoy that has not ended."""
-    task = _task_of(live(state, name), number)
+def unsettled(state: State, name: str, number: int) -> tuple[Convoy, Task]:
+    """Return a convoy that has not ended, and a task of it that is not settled."""
+    convoy, task = _task_of(state, name, number)
     if task.settled:
         raise Refusal(f"task {number} is {task.state}")
-    return task
+    return convoy, task
 
 
 def live(state: State, name: str) -> Convoy:
@@ -201,28 +193,31 @@ def in_state(state: State, name: str, wanted: str) -> Convoy:
     return convoy
 
 
-def task_in(state: State, name: str, number: int, wanted: str) -> Task:
-    task = _task_of(live(state, name), number)
+def task_in(state: State, name: str, number: int, wanted: str) -> tuple[Convoy, Task]:
+    convoy, task = _task_of(state, name, number)
     if task.state != wanted:
         raise Refusal(f"task {number} of {name} is {task.state}, not {wanted}")
-    return task
+    return convoy, task
 
 
-def _task_of(convoy: Convoy, number: int) -> Task:
+def _task_of(state: State, name: str, number: int) -> tuple[Convoy, Task]:
+    convoy = live(state, name)
     task = convoy.task(number)
     if task is None:
-        raise Refusal(f"{convoy.name} has no task {number}")
-    return task
+        raise Refusal(f"{name} has no task {number}")
+    return convoy, task
 
 
-def in_session(state: State, name: str, number: int, attempt: int) -> Task:
+def in_session(
+    state: State, name: str, number: int, attempt: int
+) -> tuple[Convoy, Task]:
     """Return the task whose session is this attempt; it may be dropped or blocked."""
     convoy = state.convoys.get(name)
     task = convoy.in_session(number) if convoy else None
-    if task is None:
+    if convoy is None or task is None:
         raise Refusal(f"{name} has no task {number}")
     if task.attempt is None:
         raise Refusal(f"task {number} of {name} is {task.state}, not running")
     if task.attempt.number != attempt:
         raise Refusal(f"attempt {attempt} of task {number} is not the current one")
-    return task
+    return convoy, task

@@ -4,7 +4,6 @@ What the forge refuses, or what fails again and again, keeps nothing else waitin
 set aside with its reason, for a minute at first, then for twice as long each time.
 """
 
-from collections.abc import Callable, Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -12,14 +11,6 @@ from msgspec.structs import replace
 
 from convoy.events import ConvoyEvent, Decision, Event, Refusal, clause, copied
 from convoy.model import ids
-from convoy.model.ids import (
-    DELIVERY_ITEM,
-    HOUR_MS,
-    MINUTE_MS,
-    SetAside,
-    action_item,
-    task_of_item,
-)
 from convoy.model.records import ActionKind, NamedIssue, Reaction
 from convoy.model.state import (
     Convoy,
@@ -27,7 +18,7 @@ from convoy.model.state import (
     State,
     Task,
     change_convoy,
-    change_session,
+    change_part,
     change_task,
     set_aside,
 )
@@ -59,7 +50,8 @@ class ActionIntended(Event, frozen=True, kw_only=True, tag="action.intended"):
     """For an answer: whether it says that the limit for answers is reached."""
 
     def sentence(self) -> str:
-        return will_do(self.key)
+        does, _, thing = _sentence_parts(self.key)
+        return f"Will {does} {thing}."
 
     def change(self, state: State) -> State:
         intents = {**state.intents, self.key: copied(Intent, self)}
@@ -89,7 +81,10 @@ class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
     number: int
 
     def sentence(self) -> str:
-        return did(self.key, self.number)
+        _, done, thing = _sentence_parts(self.key)
+        numbers = {"dispatch": ": run {}", "pull": ": #{}", "issue": ": #{}"}
+        came = numbers.get(self.key.partition(":")[0], "") if self.number else ""
+        return f"{done} {thing}{came.format(self.number)}."
 
     def decide(self, state: State) -> Decision:
         intent = state.intents.get(self.key)
@@ -104,7 +99,11 @@ class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
     def change(self, state: State) -> State:
         intents = dict(state.intents)
         intent = intents.pop(self.key, None)
-        aside = {k: v for k, v in state.set_aside.items() if k != action_item(self.key)}
+        aside = {
+            k: v
+            for k, v in state.set_aside.items()
+            if k != ids.item("action", self.key)
+        }
         state = replace(state, intents=intents, set_aside=aside)
         if intent is None:
             return state
@@ -127,7 +126,7 @@ class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
                 begun = replace(attempt, run=self.number, at=now.at)
                 return replace(task, attempt=begun, runs=runs)
 
-            return change_session(convoy, intent.task, dispatched)
+            return change_task(convoy, intent.task, dispatched)
         if intent.kind == "land":
             return replace(convoy, asked=intent.text)
         if intent.kind == "issue" and self.number:
@@ -135,11 +134,8 @@ class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
             return replace(convoy, named=(*convoy.named, named))
         if intent.kind != "pull":
             return convoy
-        if intent.task == 0:
-            return replace(convoy, pull=self.number)
-        return change_task(
-            convoy, intent.task, lambda task: replace(task, pull=self.number or None)
-        )
+        pull = self.number or None if intent.task else self.number
+        return change_part(convoy, intent.task, pull=pull)
 
 
 class CommentSaid(ConvoyEvent, frozen=True, kw_only=True, tag="comment.said"):
@@ -229,7 +225,7 @@ class RequestIgnored(Event, frozen=True, kw_only=True, tag="request.ignored"):
         return replace(state, heard=state.heard | {self.sign})
 
 
-KEPT_MS: Final = 168 * HOUR_MS
+KEPT_MS: Final = 168 * ids.HOUR_MS
 """How long a delivery, or an item tried again, is remembered: a week."""
 
 
@@ -258,13 +254,14 @@ class ItemSetAside(Event, frozen=True, kw_only=True, tag="item.set-aside"):
         return (replace(self, tries=before.tries + 1 if before else 1),)
 
     def change(self, state: State) -> State:
-        aside = copied(SetAside, self, at=state.moment.at)
+        aside = copied(ids.SetAside, self, at=state.moment.at)
         # Deliveries, and items tried again, of long ago are forgotten.
         oldest = state.moment.at - KEPT_MS
         kept = {
             item: each
             for item, each in state.set_aside.items()
-            if each.at > oldest or not (each.again or item.startswith(DELIVERY_ITEM))
+            if each.at > oldest
+            or not (each.again or item.startswith(ids.DELIVERY_ITEM))
         }
         return _with_aside(replace(state, set_aside=kept), self.item, aside)
 
@@ -292,7 +289,7 @@ class ItemTakenUp(Event, frozen=True, kw_only=True, tag="item.taken-up"):
         aside = set_aside(state, self.item)
         if aside is None or (aside.again and not self.works):
             return Refusal(f"{self.item} is not set aside")
-        part = task_of_item(self.item)
+        part = ids.task_of_item(self.item)
         task = state.convoys[part[0]].task(part[1]) if part and part[1] else None
         attempt = task.attempt if task else None
         when_free = bool(self.by and attempt and attempt.run is None)
@@ -302,69 +299,51 @@ class ItemTakenUp(Event, frozen=True, kw_only=True, tag="item.taken-up"):
         aside = set_aside(state, self.item)
         if aside is None:
             return state
-        fresh = self.works or bool(self.by)
         now = state.moment.at
         if self.when_free:
-            due = replace(aside, at=now - MINUTE_MS, tries=1)
-            return _with_aside(state, self.item, due)
-        return _with_aside(
-            state, self.item, None if fresh else replace(aside, again=True, at=now)
-        )
+            aside = replace(aside, at=now - ids.MINUTE_MS, tries=1)
+        elif self.works or self.by:
+            aside = None
+        else:
+            aside = replace(aside, again=True, at=now)
+        return _with_aside(state, self.item, aside)
 
 
-def _with_aside(state: State, item: str, aside: SetAside | None) -> State:
-    part = task_of_item(item)
+def _with_aside(state: State, item: str, aside: ids.SetAside | None) -> State:
+    part = ids.task_of_item(item)
     if part is not None:
         return change_convoy(state, part[0], lambda c: _marked_aside(c, part[1], aside))
     rest = {name: each for name, each in state.set_aside.items() if name != item}
     return replace(state, set_aside=rest | ({item: aside} if aside else {}))
 
 
-def _marked_aside(convoy: Convoy, task: int, aside: SetAside | None) -> Convoy:
+def _marked_aside(convoy: Convoy, task: int, aside: ids.SetAside | None) -> Convoy:
     """Mark a task, or with 0 the convoy; what is kept back has no candidate."""
-    keeps_back = aside is not None and not aside.again
-    if task:
-        return change_task(
-            convoy,
-            task,
-            lambda t: replace(
-                t, set_aside=aside, candidate=None if keeps_back else t.candidate
-            ),
-        )
-    if not keeps_back:
-        return replace(convoy, set_aside=aside)
-    sync = replace(convoy.sync, candidate=None)
-    return replace(convoy, set_aside=aside, candidate=None, sync=sync)
-
-
-def will_do(key: str) -> str:
-    """Return the sentence that the action is about to be done.
-
-    A key that no function of `ids` makes is told as it is.
-    """
-    does, _, thing = _sentence_parts(key)
-    return f"Will {does} {thing}."
-
-
-def did(key: str, number: int) -> str:
-    """Return the sentence that the action was done, and what came of it; 0: nothing."""
-    _, done, thing = _sentence_parts(key)
-    came = {
-        "dispatch": f": run {number}",
-        "pull": f": #{number}",
-        "issue": f": #{number}",
-    }
-    shown = came.get(key.partition(":")[0], "") if number else ""
-    return f"{done} {thing}{shown}."
+    convoy = change_part(convoy, task, set_aside=aside)
+    if aside is None or aside.again:
+        return convoy
+    if not task:
+        convoy = replace(convoy, sync=replace(convoy.sync, candidate=None))
+    return change_part(convoy, task, candidate=None)
 
 
 def _sentence_parts(key: str) -> tuple[str, str, str]:
-    """Return what is done as an infinitive, as a past, and the thing it is done to."""
+    """Return what is done as an infinitive, as a past, and the thing it is done to.
+
+    A key that no function of `ids` makes is told as it is.
+    """
     kind, _, name = key.partition(":")
     if kind not in _KEY_WORDS:
         return "do", "Did", key
     does, done, thing = _KEY_WORDS[kind]
-    return does, done, thing(name)
+    convoy, _, task = name.partition("/")
+    said = {
+        "session": _session_words(name),
+        "asked": _answered(name),
+        "convoy": convoy,
+        "part": convoy if task == "0" else f"task {task} in {convoy}",
+    }
+    return does, done, thing.format(**said)
 
 
 def _session_words(name: str) -> str:
@@ -381,31 +360,19 @@ def _answered(name: str) -> str:
     return _ASKED_BY.get(what, "on an issue") if rest else f"comment {name}"
 
 
-def _of_convoy(thing: str) -> Callable[[str], str]:
-    return lambda name: thing.format(name.partition("/")[0])
-
-
-def _of_part(thing: str) -> Callable[[str], str]:
-    def words(name: str) -> str:
-        convoy, _, task = name.partition("/")
-        return thing.format(convoy if task == "0" else f"task {task} in {convoy}")
-
-    return words
-
-
 _ASKED_BY: Final = {
     "review": "a review",
     "tick": "a ticked box",
     "rerun": "a check that someone re-ran",
 }
-_KEY_WORDS: Final[Mapping[str, tuple[str, str, Callable[[str], str]]]] = {
-    "dispatch": ("start", "Started", _session_words),
-    "pull": ("open", "Opened", _of_part("the pull request for {}")),
-    "issue": ("open", "Opened", _of_part("the sub-issue for {}")),
-    "land": ("ask", "Asked", _of_convoy("the forge to merge the pull request for {}")),
-    "comment": ("post", "Posted", _of_convoy("the comment for {}")),
-    "finish": ("report", "Reported", _of_convoy("on the issue that {} has ended")),
-    "notify": ("send", "Sent", _of_convoy("a notification about {}")),
-    "answer": ("answer", "Answered", _answered),
-    "thread": ("answer", "Answered", _of_convoy("a review comment on {}")),
+_KEY_WORDS: Final = {
+    "dispatch": ("start", "Started", "{session}"),
+    "pull": ("open", "Opened", "the pull request for {part}"),
+    "issue": ("open", "Opened", "the sub-issue for {part}"),
+    "land": ("ask", "Asked", "the forge to merge the pull request for {convoy}"),
+    "comment": ("post", "Posted", "the comment for {convoy}"),
+    "finish": ("report", "Reported", "on the issue that {convoy} has ended"),
+    "notify": ("send", "Sent", "a notification about {convoy}"),
+    "answer": ("answer", "Answered", "{asked}"),
+    "thread": ("answer", "Answered", "a review comment on {convoy}"),
 }

@@ -8,7 +8,7 @@ reopens it or says that it goes on. So does a deleted shared branch, and no work
 with it: each landed commit is kept by the branch of its task.
 """
 
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from msgspec.structs import replace
 
@@ -25,8 +25,15 @@ from convoy.events import (
 )
 from convoy.events.forge_actions import ActionIntended, pull_wanted
 from convoy.model import ids
-from convoy.model.ids import show_item
-from convoy.model.state import Convoy, ConvoyState, Moment, State, Task, change_task
+from convoy.model.state import (
+    Convoy,
+    ConvoyState,
+    Moment,
+    State,
+    Task,
+    change_part,
+    change_task,
+)
 from convoy.model.work import Gesture, Push, TakenOut
 
 
@@ -38,13 +45,8 @@ class _PartEvent(ConvoyEvent, frozen=True, kw_only=True):
     def part(self, state: State) -> Convoy | Task:
         """Return a task that is not settled, or the convoy; it has not ended."""
         if self.task:
-            return unsettled(state, self.convoy, self.task)
+            return unsettled(state, self.convoy, self.task)[1]
         return live(state, self.convoy)
-
-    def changed(self, convoy: Convoy, **fields: Any) -> Convoy:  # noqa: ANN401
-        if not self.task:
-            return replace(convoy, **fields)
-        return change_task(convoy, self.task, lambda task: replace(task, **fields))
 
 
 class MergeWithdrawn(_PartEvent, frozen=True, kw_only=True, tag="merge.withdrawn"):
@@ -61,7 +63,9 @@ class MergeWithdrawn(_PartEvent, frozen=True, kw_only=True, tag="merge.withdrawn
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        return self.changed(convoy, withdrawn=True, put_back_by="", candidate=None)
+        return change_part(
+            convoy, self.task, withdrawn=True, put_back_by="", candidate=None
+        )
 
 
 class MergeRequested(_PartEvent, frozen=True, kw_only=True, tag="merge.requested"):
@@ -84,7 +88,7 @@ class MergeRequested(_PartEvent, frozen=True, kw_only=True, tag="merge.requested
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         if not self.task:  # the forge may have to be asked again
             convoy = replace(convoy, asked="")
-        return self.changed(convoy, withdrawn=False, put_back_by=self.by)
+        return change_part(convoy, self.task, withdrawn=False, put_back_by=self.by)
 
 
 HOLD_LABEL: Final = "brat:hold"
@@ -110,7 +114,7 @@ class WorkHeld(_PartEvent, frozen=True, kw_only=True, tag="work.held"):
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        held = self.changed(convoy, held=self.label, candidate=None)
+        held = change_part(convoy, self.task, held=self.label, candidate=None)
         if self.task:
             return held
         tasks = tuple(replace(task, candidate=None) for task in held.tasks)
@@ -129,7 +133,7 @@ class WorkReleased(_PartEvent, frozen=True, kw_only=True, tag="work.released"):
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        return self.changed(convoy, held="")
+        return change_part(convoy, self.task, held="")
 
 
 class WorkTakenOut(_PartEvent, frozen=True, kw_only=True, tag="work.taken-out"):
@@ -154,7 +158,7 @@ class WorkTakenOut(_PartEvent, frozen=True, kw_only=True, tag="work.taken-out"):
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        return self.changed(convoy, taken_out=self._taken_out, candidate=None)
+        return change_part(convoy, self.task, taken_out=self._taken_out, candidate=None)
 
     @property
     def _taken_out(self) -> TakenOut:
@@ -192,8 +196,10 @@ class WorkTakenBack(_PartEvent, frozen=True, kw_only=True, tag="work.taken-back"
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         if not self.by:
-            return self.changed(convoy, taken_out=None)
-        return self.changed(convoy, taken_out=None, pull=None, put_back_by=self.by)
+            return change_part(convoy, self.task, taken_out=None)
+        return change_part(
+            convoy, self.task, taken_out=None, pull=None, put_back_by=self.by
+        )
 
 
 Gone = Literal["deleted", "transferred"]
@@ -264,7 +270,7 @@ class IssueGone(ConvoyEvent, frozen=True, kw_only=True, tag="issue.gone"):
             or intent.issue not in (0, self.issue)
             or intent.convoy not in own
         }
-        shown = show_item(self.convoy, "")
+        shown = ids.item("show", self.convoy, "")
         aside = {k: v for k, v in state.set_aside.items() if not k.startswith(shown)}
         return super().change(replace(state, intents=intents, set_aside=aside))
 
@@ -337,7 +343,7 @@ class BranchPushed(_PartEvent, frozen=True, kw_only=True, tag="base.pushed"):
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         pushed = copied(Push, self)
         if self.task:
-            return self.changed(convoy, pushed=pushed, candidate=None)
+            return change_part(convoy, self.task, pushed=pushed, candidate=None)
         return replace(convoy, pushed=pushed)
 
 
@@ -407,7 +413,7 @@ class BranchReturned(_PartEvent, frozen=True, kw_only=True, tag="base.returned")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        return self.changed(convoy, pushed=None)
+        return change_part(convoy, self.task, pushed=None)
 
 
 COMMENTS_MOST: Final = 2

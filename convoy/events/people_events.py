@@ -134,12 +134,11 @@ def paused_because(by: str) -> str:
     return f"{by} paused everything in this repository"
 
 
-def stands_still(state: State) -> Refusal | None:
-    """Return why nothing new may begin now; None: it may."""
-    if not state.paused_by:
-        return None
-    why = paused_because(state.paused_by)
-    return Refusal(f"{why}: say `/brat resume all`, then ask again")
+def check_unpaused(state: State) -> None:
+    """Refuse to begin anything new while everything is paused."""
+    if state.paused_by:
+        why = paused_because(state.paused_by)
+        raise Refusal(f"{why}: say `/brat resume all`, then ask again")
 
 
 class ConvoyRetried(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.retried"):
@@ -236,8 +235,7 @@ class TaskApproved(TaskEvent, frozen=True, kw_only=True, tag="task.approved"):
 
     def decide(self, state: State) -> Decision:
         """Count an approval of the current work, once a person; complete its commit."""
-        task = task_in(state, self.convoy, self.task, "needs-review")
-        convoy = state.convoys[self.convoy]
+        convoy, task = task_in(state, self.convoy, self.task, "needs-review")
         asked = convoy.settings.approvals
         if not asked and not (task.work is not None and task.work.ci_files):
             return Refusal("no approval is required: green work merges automatically")
@@ -271,7 +269,7 @@ class ApprovalVoided(TaskEvent, frozen=True, kw_only=True, tag="approval.voided"
         return f"{self.by}'s approval of task {self.task} no longer counts: {why}."
 
     def decide(self, state: State) -> Decision:
-        task = task_in(state, self.convoy, self.task, "needs-review")
+        _, task = task_in(state, self.convoy, self.task, "needs-review")
         if self.by not in task.approved_by:
             return Refusal(f"{self.by} has not approved it")
         return (self,)
@@ -286,7 +284,6 @@ class ApprovePlan(ConvoyCommand, frozen=True, kw_only=True):
 
     by: str
     comment: int = 0
-    """The comment that says so; 0: none does."""
     staged: bool = False
     """Whether the repository's configuration says now that nothing may start."""
 
@@ -294,8 +291,7 @@ class ApprovePlan(ConvoyCommand, frozen=True, kw_only=True):
         convoy = in_state(state, self.convoy, "planning")
         if not convoy.tasks:
             return Refusal(f"{convoy.name} has no plan yet")
-        if refused := stands_still(state):
-            return refused
+        check_unpaused(state)
         if convoy.given and self.by.casefold() != convoy.given.author.casefold():
             return Refusal(
                 f"the branch belongs to {convoy.given.author}, who must agree first; "
@@ -367,7 +363,7 @@ class TaskHeard(TaskEvent, frozen=True, kw_only=True, tag="task.heard"):
         )
 
     def decide(self, state: State) -> Decision:
-        task = in_session(state, self.convoy, self.task, self.attempt)
+        _, task = in_session(state, self.convoy, self.task, self.attempt)
         now = task.attempt
         if now is None or not now.heard < self.messages <= len(now.messages):
             return Refusal(f"task {task.number} has no such message")

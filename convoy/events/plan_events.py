@@ -18,7 +18,7 @@ from convoy.events import (
     live,
 )
 from convoy.events.forge_actions import ActionIntended
-from convoy.events.people_events import stands_still
+from convoy.events.people_events import check_unpaused
 from convoy.model import ids
 from convoy.model.records import (
     Estimate,
@@ -81,8 +81,7 @@ class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
         """Accept an issue; the shell has checked the asker's right and the template."""
         if self.convoy in state.convoys:
             return Refusal(f"convoy {self.convoy} already exists")
-        if refused := stands_still(state):
-            return refused
+        check_unpaused(state)
         for convoy in state.live():
             if convoy.issue == self.issue:
                 return Refusal(
@@ -92,6 +91,12 @@ class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
         return (self, ActionIntended(key=key, kind="comment", convoy=self.convoy))
 
     def change(self, state: State) -> State:
+        mayor, engine = None, self.settings.planner
+        if engine:
+            told = f"{self.title}\n\n{self.text}".strip()
+            title = "Plan the work"
+            spec = TaskSpec(number=0, title=title, instructions=told, engine=engine)
+            mayor = Task(spec=spec)
         convoy = copied(
             Convoy,
             self,
@@ -99,17 +104,9 @@ class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
             tip=self.given.head if self.given else "",
             pull=self.given.number if self.given and self.given.lands else None,
             requested_at=state.moment.at,
-            mayor=self._mayor(),
+            mayor=mayor,
         )
         return with_convoy(state, convoy)
-
-    def _mayor(self) -> Task | None:
-        name = self.settings.planner
-        if not name:
-            return None
-        told = f"{self.title}\n\n{self.text}".strip()
-        spec = TaskSpec(number=0, title="Plan the work", instructions=told, engine=name)
-        return Task(spec=spec)
 
 
 class SettingsTaken(ConvoyEvent, frozen=True, kw_only=True, tag="settings.taken"):

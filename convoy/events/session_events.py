@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from msgspec.structs import replace
 
-from convoy.events import SHORT, Claim, SessionEvent, TaskEvent, clause, copied
+from convoy.events import SHORT, Claim, TaskEvent, clause, copied
 from convoy.model.records import (
     BoxSetting,
     EngineSpec,
@@ -89,7 +89,7 @@ class SessionExited(Claim, frozen=True, kw_only=True, tag="session.exited"):
         return f"{self.session} was killed by signal {self.signal}: {how}."
 
 
-class TaskStarted(SessionEvent, frozen=True, kw_only=True, tag="task.started"):
+class TaskStarted(TaskEvent, frozen=True, kw_only=True, tag="task.started"):
     """An attempt starts; this event's chunk hands the runner all that it needs."""
 
     attempt: int
@@ -169,7 +169,7 @@ class TaskStarted(SessionEvent, frozen=True, kw_only=True, tag="task.started"):
         )
 
 
-class _SpendingEvent(SessionEvent, frozen=True, kw_only=True):
+class _SpendingEvent(TaskEvent, frozen=True, kw_only=True):
     """The end of a session, which cost something."""
 
     usage: Usage = Usage()
@@ -187,7 +187,12 @@ class _FruitlessEvent(_SpendingEvent, frozen=True, kw_only=True):
     """The commit with unfinished work for the next attempt; empty: none."""
 
     def task_after(self, task: Task, now: Moment) -> Task:
-        left = half_done_left(task, self.left)
+        attempt, before, left = task.attempt, task.half_done, None
+        if attempt is not None and self.left:
+            is_same = before is not None and before.commit == self.left
+            first = before.attempt if before is not None and is_same else attempt.number
+            base, ground = attempt.root or attempt.base, attempt.ground
+            left = HalfDone(attempt=first, commit=self.left, base=base, ground=ground)
         return replace(ended_session(task, now, self.usage), half_done=left)
 
 
@@ -339,21 +344,6 @@ def after_verdict(task: Task, now: Moment, usage: Usage) -> Task:
     """Let a task that has given its verdict wait for the work it is about."""
     ended = ended_session(task, now, usage)
     return replace(ended, state="queued", cause="planned", why="", spent=0, outages=0)
-
-
-def half_done_left(task: Task, commit: str) -> HalfDone | None:
-    """Return the half-done work that the session leaves for the next; "": none."""
-    attempt = task.attempt
-    if attempt is None or not commit:
-        return None
-    before = task.half_done
-    is_same = before is not None and before.commit == commit
-    return HalfDone(
-        attempt=before.attempt if before is not None and is_same else attempt.number,
-        commit=commit,
-        base=attempt.root or attempt.base,
-        ground=attempt.ground,
-    )
 
 
 def spent_today(state: State, usage: Usage) -> State:

@@ -4,7 +4,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from convoy.events import SHORT, ConvoyEvent, SessionEvent, TaskEvent, clause
+from convoy.events import SHORT, ConvoyEvent, TaskEvent, clause
 from convoy.events.session_events import ended_session, spent_today
 from convoy.model import ids
 from convoy.model.records import Cause, Usage
@@ -26,7 +26,7 @@ _GIVEN_BACK: Final[frozenset[Cause]] = _NOT_THE_WORKS | {"conflict"}
 """Causes for which an attempt that was begun does not count."""
 
 
-class TaskQueued(SessionEvent, frozen=True, kw_only=True, tag="task.queued"):
+class TaskQueued(TaskEvent, frozen=True, kw_only=True, tag="task.queued"):
     """The task waits for a session; its next attempt is told `why`."""
 
     cause: Cause
@@ -79,7 +79,7 @@ class TaskQueued(SessionEvent, frozen=True, kw_only=True, tag="task.queued"):
         )
 
 
-class TaskBlocked(SessionEvent, frozen=True, kw_only=True, tag="task.blocked"):
+class TaskBlocked(TaskEvent, frozen=True, kw_only=True, tag="task.blocked"):
     """The task cannot continue until a person acts."""
 
     why: str
@@ -127,7 +127,7 @@ class WorkRebased(TaskEvent, frozen=True, kw_only=True, tag="work.rebased"):
         return replace(task, work=work, approvals=(), candidate=None)
 
 
-class TaskMerged(SessionEvent, frozen=True, kw_only=True, tag="task.merged"):
+class TaskMerged(TaskEvent, frozen=True, kw_only=True, tag="task.merged"):
     """The task's work is on the convoy's branch (or there was nothing to do)."""
 
     commit: str | None = None
@@ -170,7 +170,7 @@ class TaskMerged(SessionEvent, frozen=True, kw_only=True, tag="task.merged"):
         )
 
 
-class TaskDropped(SessionEvent, frozen=True, kw_only=True, tag="task.dropped"):
+class TaskDropped(TaskEvent, frozen=True, kw_only=True, tag="task.dropped"):
     """The task will not be done."""
 
     why: str

@@ -59,8 +59,6 @@ def looked_at(convoy: Convoy, task: Task) -> Task | None:
 
 
 class Stop(Struct, frozen=True):
-    """Why a task is to be blocked."""
-
     why: str
     last: str = ""
     """Why its last attempt failed, if its attempts are spent; empty: a person or a rule

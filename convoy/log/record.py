@@ -86,7 +86,6 @@ def _type_in(text: str) -> str:
 
 
 def issue_of_fact(fact: Event | Claim) -> bytes:
-    """Return the grite issue that carries `fact`."""
     convoy = getattr(fact, "convoy", "")
     task = getattr(fact, "task", 0)
     if not convoy:
@@ -111,12 +110,8 @@ def record(
             moment = Moment(at=first + len(shown))
             state = _stepped(before, fact, actor.hex(), moment)
         comment = CommentAdded(body_of(fact, fact.sentence()))
-        out += (
-            GriteEvent(issue, actor, ts, kind)
-            for ts, (issue, kind) in enumerate(
-                (*shown, (issue_of_fact(fact), comment)), start=first
-            )
-        )
+        told = enumerate((*shown, (issue_of_fact(fact), comment)), start=first)
+        out += (GriteEvent(issue, actor, ts, kind) for ts, (issue, kind) in told)
     return state, tuple(out)
 
 
@@ -129,11 +124,7 @@ def fold(
     bot wrote it into: a copy that another program logged again was decided on another
     state. What a bot wrote that this version does not know is collected in `unknown`.
 
-    Args:
-        state: before the commit.
-        commit: its id.
-        events: what it holds.
-        by: the actor who wrote the commit; None where that is not known.
+    `by` is the actor who wrote the commit; None where that is not known.
     """
     state = replace(state, moment=replace(state.moment, commit=commit))
     for event in events:
@@ -178,22 +169,22 @@ def _births(old: Convoy | None, convoy: Convoy) -> Iterator[tuple[bytes, Kind]]:
     if old is None:
         title, body = broken_up(convoy.title), broken_up(convoy.text)
         labels = (whose, f"status:{convoy.state}", "type:convoy")
-        yield ids.convoy_issue(convoy.name), IssueCreated(title, body, labels)
+        yield ids.issue_of(convoy.name, 0), IssueCreated(title, body, labels)
     for task in convoy.tasks[len(old.tasks) if old else 0 :]:
         title, body = broken_up(task.spec.title), broken_up(task.spec.instructions)
         labels = (whose, f"status:{task.state}", "type:task")
-        name = ids.task_issue(convoy.name, task.number)
+        name = ids.issue_of(convoy.name, task.number)
         yield name, IssueCreated(title, body, labels)
 
 
 def _moves(old: Convoy, convoy: Convoy) -> Iterator[tuple[bytes, Kind]]:
-    issue = ids.convoy_issue(convoy.name)
+    issue = ids.issue_of(convoy.name, 0)
     yield from _move(issue, old.state, convoy.state, closed=convoy.ended)
     for was, task in zip(old.tasks, convoy.tasks, strict=False):
-        issue = ids.task_issue(convoy.name, task.number)
+        issue = ids.issue_of(convoy.name, task.number)
         yield from _move(issue, was.state, task.state, closed=task.settled)
     for was in old.tasks[len(convoy.tasks) :]:  # of a plan that was given up
-        issue = ids.task_issue(convoy.name, was.number)
+        issue = ids.issue_of(convoy.name, was.number)
         yield from _move(issue, was.state, "dropped", closed=not was.settled)
 
 
@@ -233,10 +224,7 @@ def follow(log: Log, head: str, known: Reading = NOTHING_READ) -> Reading:
 
     Commits that the log lists as foreign are left out.
 
-    Args:
-        log: where.
-        head: the commit to read up to; whoever asks has seen that it counts.
-        known: where to go on; nothing begins at the log's first commit.
+    Whoever asks has seen that `head` counts; `known` is where to go on.
 
     Raises:
         Rewritten: `head` does not descend from what is known.
@@ -362,9 +350,7 @@ def _convoys(kept: _Kept, data: bytes) -> Convoys[Convoy]:
     if _checksum(kept.packed, data) != kept.checksum:
         raise Corrupt("its packed convoys are damaged")
     resting = _packed.decode(kept.packed)
-    if {*kept.order} != {*resting, *kept.at_hand} or len(kept.order) != (
-        len(resting) + len(kept.at_hand)
-    ):
+    if sorted(kept.order) != sorted((*resting, *kept.at_hand)):
         raise Corrupt("its list of names does not match its convoys")
     ends = accumulate(each.size for each in resting.values())
     packed_ones = {

@@ -10,7 +10,7 @@ what fails again and again, is set aside by that name.
 
 import hashlib
 import re
-from typing import Final
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -38,17 +38,9 @@ def repository_issue() -> bytes:
     return _issue("brat:repository")
 
 
-def convoy_issue(convoy: str) -> bytes:
-    return _issue(f"brat:convoy:{convoy}")
-
-
-def task_issue(convoy: str, task: int) -> bytes:
-    return _issue(f"brat:task:{convoy}/{task}")
-
-
 def issue_of(convoy: str, task: int) -> bytes:
     """Return the id of a task's issue, or of the convoy's where there is no task."""
-    return task_issue(convoy, task) if task else convoy_issue(convoy)
+    return _issue(f"brat:task:{convoy}/{task}" if task else f"brat:convoy:{convoy}")
 
 
 def session_name(convoy: str, task: int, attempt: int) -> str:
@@ -262,36 +254,14 @@ def task_item(convoy: str, task: int) -> str:
     return f"{TASK_ITEM}{convoy}/{task}" if task else convoy_item(convoy)
 
 
-def action_item(key: str) -> str:
-    return f"action/{key}"
+PlainItem = Literal[
+    "action", "show", "look", "run", "pull", "check", "issue", "delivery"
+]
 
 
-def show_item(convoy: str, part: str) -> str:
-    return f"show/{convoy}/{part}"
-
-
-def look_item(at: str, part: str = "") -> str:
-    return f"look/{at}/{part}" if part else f"look/{at}"
-
-
-def run_item(run: int) -> str:
-    return f"run/{run}"
-
-
-def pull_item(pull: int) -> str:
-    return f"pull/{pull}"
-
-
-def check_item(commit: str) -> str:
-    return f"check/{commit}"
-
-
-def issue_item(issue: int) -> str:
-    return f"issue/{issue}"
-
-
-def delivery_item(delivery: str) -> str:
-    return f"{DELIVERY_ITEM}{delivery}"
+def item(kind: PlainItem, *names: str | int) -> str:
+    """Return the name of an item that is neither a convoy nor a task."""
+    return "/".join(map(str, (kind, *names)))
 
 
 _NUMBER: Final = re.compile("[0-9]{1,9}")

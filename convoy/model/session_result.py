@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from typing import Final, Literal
 
 from msgspec import MsgspecError, Struct, json
+from msgspec.structs import asdict
 
 from convoy.model.records import Estimate, Price, Report, Usage
 from convoy.text import clean, counted, cut, redacted, rough
@@ -33,11 +34,7 @@ Outcome = Literal[
     "cancelled",
     "unstarted",
     "setup",
-    "credentials",
-    "budget",
-    "rate_limited",
-    "vendor_down",
-    "failed",
+    Trouble,
 ]
 """How a session ended.
 
@@ -100,26 +97,16 @@ _MILLION: Final = 1_000_000
 
 def bounded_usage(said: Usage) -> Usage:
     """Return the figures, each kept in bounds; what is not a number counts as 0."""
-    usd = 0.0 if math.isnan(said.usd) else min(max(0.0, said.usd), USD_MOST)
-    return Usage(
-        input_tokens=_tokens(said.input_tokens),
-        cached_tokens=_tokens(said.cached_tokens),
-        output_tokens=_tokens(said.output_tokens),
-        unpriced_tokens=_tokens(said.unpriced_tokens),
-        usd=round(usd, _DIGITS),
-    )
+    figures = asdict(said)
+    usd = figures.pop("usd")
+    usd = 0.0 if math.isnan(usd) else min(max(0.0, usd), USD_MOST)
+    counts = {name: min(max(0, n), TOKENS_MOST) for name, n in figures.items()}
+    return Usage(**counts, usd=round(usd, _DIGITS))
 
 
 def plus(one: Usage, other: Usage) -> Usage:
-    return bounded_usage(
-        Usage(
-            input_tokens=one.input_tokens + other.input_tokens,
-            cached_tokens=one.cached_tokens + other.cached_tokens,
-            output_tokens=one.output_tokens + other.output_tokens,
-            unpriced_tokens=one.unpriced_tokens + other.unpriced_tokens,
-            usd=one.usd + other.usd,
-        )
-    )
+    more = asdict(other)
+    return bounded_usage(Usage(**{k: n + more[k] for k, n in asdict(one).items()}))
 
 
 def tokens(used: Usage) -> int:
@@ -166,19 +153,12 @@ def usage_noted(lines: bytes) -> tuple[Usage, float | None]:
             said = json.decode(line, type=_UsageLine)
         except MsgspecError:
             continue
-        tokens_said = Usage(
-            input_tokens=said.input_tokens,
-            cached_tokens=said.cached_tokens,
-            output_tokens=said.output_tokens,
-        )
-        total = plus(total, bounded_usage(tokens_said))
-        if said.usd is not None:
-            usd = plus(Usage(usd=usd or 0.0), bounded_usage(Usage(usd=said.usd))).usd
+        figures = asdict(said)
+        said_usd = figures.pop("usd")
+        total = plus(total, bounded_usage(Usage(**figures)))
+        if said_usd is not None:
+            usd = plus(Usage(usd=usd or 0.0), bounded_usage(Usage(usd=said_usd))).usd
     return total, usd
-
-
-def _tokens(number: int) -> int:
-    return min(max(0, number), TOKENS_MOST)
 
 
 _DIME: Final = 0.1
@@ -286,11 +266,7 @@ NOTHING_LEFT: Final = Left()
 
 def bounded_notes(left: Left) -> Left:
     """Return what an agent left, cleaned and cut; safe to do twice."""
-    return Left(
-        notes=_note_lines(left.notes),
-        shared=_note_lines(left.shared),
-        declined=_note_lines(left.declined),
-    )
+    return Left(**{name: _note_lines(lines) for name, lines in asdict(left).items()})
 
 
 def _note_lines(said: Iterable[str]) -> tuple[str, ...]:

@@ -9,21 +9,12 @@ anew. A vendor's outage has its own patience and does not count.
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import reduce
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from convoy.model.ids import (
-    TASK_ITEM,
-    SetAside,
-    action_item,
-    another_try,
-    convoy_item,
-    show_item,
-    task_item,
-    task_of_item,
-)
+from convoy.model import ids
 from convoy.model.records import (
     Cause,
     EngineSpec,
@@ -94,7 +85,7 @@ class Part(Struct, frozen=True, kw_only=True):
     """What a person did to its pull request that took its work out."""
     pushed: Push | None = None
     """What somebody pushed to its branch, until somebody answers for it."""
-    set_aside: SetAside | None = None
+    set_aside: ids.SetAside | None = None
     """Why a step of it was refused or failed, and when it is tried again."""
     landed: str | None = None
     stood_on: str = ""
@@ -108,8 +99,6 @@ class Part(Struct, frozen=True, kw_only=True):
 
 
 class Task(Part, frozen=True, kw_only=True):
-    """One task and where it stands."""
-
     spec: TaskSpec
     state: TaskState = "queued"
     cause: Cause = "planned"
@@ -363,7 +352,7 @@ class Convoy(Part, frozen=True, kw_only=True):
         if self.pushed is not None:
             return self.pushed.decision
         if self.set_aside is not None and self.waits_aside:
-            return another_try(self.set_aside)
+            return ids.another_try(self.set_aside)
         return ""
 
     @property
@@ -453,7 +442,7 @@ class State(Struct, frozen=True, kw_only=True):
     convoys: Convoys[Convoy] = Convoys()
     leases: dict[str, Lease] = {}
     intents: dict[str, Intent] = {}
-    set_aside: dict[str, SetAside] = {}
+    set_aside: dict[str, ids.SetAside] = {}
     """What is not tried for now, by item; convoys and tasks carry their own."""
     day: int = 0
     """The last day (UTC, counted from 1970) on which money was spent."""
@@ -507,23 +496,23 @@ def change_convoy(state: State, name: str, change: Callable[[Convoy], Convoy]) -
     return state if convoy is None else with_convoy(state, change(convoy))
 
 
-def change_session(
-    convoy: Convoy, number: int, change: Callable[[Task], Task]
-) -> Convoy:
-    """Change what a session works on: a task, or for 0 the plan itself."""
-    if number:
-        return change_task(convoy, number, change)
-    return replace(convoy, mayor=change(convoy.mayor) if convoy.mayor else None)
-
-
 def change_task(convoy: Convoy, number: int, change: Callable[[Task], Task]) -> Convoy:
-    """Change a task of `convoy`; an unknown task changes nothing."""
+    """Change a task, or for 0 the plan itself; an unknown task changes nothing."""
+    if not number:
+        return replace(convoy, mayor=change(convoy.mayor) if convoy.mayor else None)
     tasks = [*convoy.tasks]
     for place, task in enumerate(tasks):
         if task.spec.number == number:
             tasks[place] = change(task)
             return replace(convoy, tasks=tuple(tasks))
     return convoy
+
+
+def change_part(convoy: Convoy, number: int, **fields: Any) -> Convoy:  # noqa: ANN401
+    """Set fields of a task, or for 0 of the convoy itself."""
+    if not number:
+        return replace(convoy, **fields)
+    return change_task(convoy, number, lambda task: replace(task, **fields))
 
 
 def without_failures(state: State) -> State:
@@ -539,18 +528,14 @@ def past_tasks(state: State, engine: EngineSpec) -> Iterator[Task]:
     for convoy in state.convoys.values():
         for task in convoy.tasks:
             spec = convoy.settings.engines.get(task.spec.engine)
-            is_past = task.settled and task.started
-            if (
-                spec
-                and is_past
-                and (spec.type, spec.model) == (engine.type, engine.model)
-            ):
+            is_its = spec and (spec.type, spec.model) == (engine.type, engine.model)
+            if is_its and task.settled and task.started:
                 yield task
 
 
-def set_aside(state: State, item: str) -> SetAside | None:
+def set_aside(state: State, item: str) -> ids.SetAside | None:
     """Return why an item is set aside; None: it never was, or works again."""
-    part = task_of_item(item)
+    part = ids.task_of_item(item)
     if part is None:
         return state.set_aside.get(item)
     convoy = state.convoys.get(part[0])
@@ -570,24 +555,24 @@ def intent_item(intent: Intent) -> str:
     A task whose session or pull request is refused waits as a whole.
     """
     if intent.kind in ("dispatch", "pull"):
-        return task_item(intent.convoy, intent.task)
-    return action_item(intent.key)
+        return ids.task_item(intent.convoy, intent.task)
+    return ids.item("action", intent.key)
 
 
-def asides(state: State) -> Iterator[tuple[str, SetAside]]:
+def asides(state: State) -> Iterator[tuple[str, ids.SetAside]]:
     """Yield every item that waits aside, with the reason: convoys first."""
     for convoy in state.live():
         if convoy.set_aside is not None and not convoy.set_aside.again:
-            yield convoy_item(convoy.name), convoy.set_aside
+            yield ids.convoy_item(convoy.name), convoy.set_aside
         for task in convoy.tasks:
             if task.set_aside is not None and task.waits_aside:
-                yield task_item(convoy.name, task.number), task.set_aside
+                yield ids.task_item(convoy.name, task.number), task.set_aside
     for item, aside in state.set_aside.items():
         if not aside.again:
             yield item, aside
 
 
-def asides_of(state: State, convoy: str) -> Iterator[tuple[str, SetAside]]:
+def asides_of(state: State, convoy: str) -> Iterator[tuple[str, ids.SetAside]]:
     """Yield what waits aside of one convoy, also of one that has ended."""
     for item, aside in asides(state):
         if convoy_of_item(state, item) == convoy:
@@ -596,29 +581,29 @@ def asides_of(state: State, convoy: str) -> Iterator[tuple[str, SetAside]]:
 
 def shown_asides(
     state: State, convoy: str, works: frozenset[str] = frozenset()
-) -> tuple[SetAside, ...]:
+) -> tuple[ids.SetAside, ...]:
     """Return what a convoy's comment tells of beside the rows of its tasks.
 
     `works` are the items that were tried just now and work again.
     """
-    untold = {show_item(convoy, "comment"), *works}
+    untold = {ids.item("show", convoy, "comment"), *works}
     return tuple(
         aside
         for item, aside in asides_of(state, convoy)
-        if item not in untold and not item.startswith(TASK_ITEM)
+        if item not in untold and not item.startswith(ids.TASK_ITEM)
     )
 
 
 def convoy_of_item(state: State, item: str) -> str:
     """Return the name of the convoy that an item belongs to; empty: none."""
-    part = task_of_item(item)
+    part = ids.task_of_item(item)
     if part is not None:
         return part[0]
     words = item.split("/")
     if words[0] in ("show", "look", "part") and words[1] in state.convoys:
         return words[1]
     for intent in state.intents.values():
-        if item == action_item(intent.key):
+        if item == ids.item("action", intent.key):
             found = state.convoys.summaries()
             same = [name for name, known in found if known.issue == intent.issue]
             return intent.convoy or (same[-1] if same else "")

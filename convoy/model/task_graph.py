@@ -6,7 +6,7 @@ path is code, a test or a document is judged by its name.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from heapq import heapify, heappop, heappush
@@ -23,7 +23,7 @@ def order(tasks: Iterable[TaskSpec]) -> tuple[int, ...]:
     A dependency on a number that is not among `tasks` counts as met.
 
     Raises:
-        ValueError: the tasks wait for each other in a cycle.
+        CycleError: the tasks wait for each other in a cycle.
     """
     return _placed(tuple((task.number, task.after) for task in tasks))
 
@@ -34,13 +34,7 @@ def _placed(plan: tuple[tuple[int, tuple[int, ...]], ...]) -> tuple[int, ...]:
     sorter = TopologicalSorter(
         {number: [n for n in wanted if n in after] for number, wanted in after.items()}
     )
-    try:
-        sorter.prepare()
-    except CycleError as error:
-        circle = find_cycle(after)
-        raise ValueError(
-            f"the tasks wait for each other in a cycle: {circle}"
-        ) from error
+    sorter.prepare()
     waiting = list(sorter.get_ready())
     heapify(waiting)
     placed: list[int] = []
@@ -60,16 +54,18 @@ def overlapping(task: TaskSpec, on: int) -> bool:
 
 def waits(tasks: Mapping[int, TaskSpec], task: int, on: int) -> bool:
     """Return whether a task waits for another one, directly or through others."""
-    seen: set[int] = set()
-    left = [task]
+    return on in reached(lambda n: tasks[n].after if n in tasks else (), [task])
+
+
+def reached(onward: Callable[[int], Iterable[int]], start: Iterable[int]) -> set[int]:
+    """Return the numbers to which one gets from some, at any remove, and these."""
+    found = {*start}
+    left = [*found]
     while left:
-        at = left.pop()
-        if at == on:
-            return True
-        if at not in seen and at in tasks:
-            seen.add(at)
-            left += tasks[at].after
-    return False
+        new = {*onward(left.pop())} - found
+        found |= new
+        left += new
+    return found
 
 
 def find_cycle(edges: Mapping[int, Collection[int]]) -> tuple[int, ...] | None:

@@ -9,7 +9,7 @@ who asks for a convoy gets it whole. A change copies only the convoys at hand.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, ValuesView
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Generic, Literal, Protocol, TypeVar
 
 from msgspec import Struct
@@ -460,15 +460,11 @@ class ConvoySummary(Struct, frozen=True, kw_only=True):
 
 
 class Summarized(Protocol):
-    """What has a name and a summary."""
+    @property
+    def name(self) -> str: ...
 
     @property
-    def name(self) -> str:
-        """Its name."""
-
-    @property
-    def summary(self) -> ConvoySummary:
-        """What is known of it without reading it whole."""
+    def summary(self) -> ConvoySummary: ...
 
 
 C = TypeVar("C", bound=Summarized)
@@ -543,8 +539,8 @@ class Convoys(Mapping[str, C]):
             held = self.packed.get(name) or self.at_hand[name]
             yield name, held.summary
 
-    def values(self) -> "_Values[C]":
-        return _Values(self)
+    def newest_first(self) -> Iterator[C]:
+        return (self[name] for name in reversed(self._order))
 
     def __getitem__(self, name: str) -> C:
         if name in self.at_hand:
@@ -562,13 +558,3 @@ class Convoys(Mapping[str, C]):
 
     def __len__(self) -> int:
         return len(self._order)
-
-    def __repr__(self) -> str:
-        return f"Convoys({[*self._order]})"
-
-
-class _Values(ValuesView[C]):
-    _mapping: Convoys[C]
-
-    def __reversed__(self) -> Iterator[C]:
-        return (self._mapping[name] for name in reversed(self._mapping))

@@ -10,15 +10,7 @@ from typing import Final, Literal, get_args
 from msgspec import Struct
 
 from convoy.events import Command
-from convoy.model.ids import (
-    HEADS,
-    LOG_ITEM,
-    SWEEP_ITEM,
-    convoy_item,
-    run_item,
-    show_item,
-    task_item,
-)
+from convoy.model import ids
 from convoy.model.state import intent_item
 from convoy.model.work import Candidate, Intent, TakenOut
 from convoy.rules.people import Need
@@ -257,8 +249,6 @@ Action = Staged | Effect
 
 
 class Patience(Struct, frozen=True, kw_only=True):
-    """How long to wait for the forge."""
-
     session_slack_s: int = 120
     """Time beyond a session's own timeout before its run is cancelled."""
     force_s: int = 600
@@ -281,7 +271,7 @@ class Look(Struct, frozen=True):
 
     def tip(self, branch: str) -> str:
         """Return the commit that a branch stands at; empty: it is not there."""
-        return self.observed.refs.get(HEADS + branch, "")
+        return self.observed.refs.get(ids.HEADS + branch, "")
 
     def checks(self, candidate: Candidate) -> Checks | None:
         """Return CI's verdict on a candidate; None: nobody asked for it."""
@@ -320,27 +310,23 @@ def role_of(action: Action) -> Role | None:
     return next((role for role, own in _ROLES.items() if type(action) in own), None)
 
 
-def item_of(action: Staged) -> str:
-    """Return the item whose step a staged action is."""
+def item_of(action: Action) -> str:
+    """Return the item whose step an action is."""
     match action:
         case Note(command=command):
-            about = getattr(command, "convoy", "")
-            own = task_item(about, getattr(command, "task", 0)) if about else LOG_ITEM
-            return action.item or own
+            about, task = getattr(command, "convoy", ""), getattr(command, "task", 0)
+            return action.item or (
+                ids.task_item(about, task) if about else ids.LOG_ITEM
+            )
         case TaskStep(convoy=convoy, task=task):
-            return task_item(convoy, task)
+            return ids.task_item(convoy, task)
         case ConvoyStep(convoy=convoy):
-            return convoy_item(convoy)
-        case _:
-            return SWEEP_ITEM
-
-
-def item_of_effect(effect: Effect) -> str:
-    """Return the item that an effect belongs to."""
-    match effect:
+            return ids.convoy_item(convoy)
         case Do(intent=intent):
             return intent_item(intent)
         case CancelRun(run=run) | CancelCi(run=run):
-            return run_item(run)
+            return ids.item("run", run)
         case Show(convoy=convoy, part=part):
-            return show_item(convoy, part)
+            return ids.item("show", convoy, part)
+        case _:
+            return ids.SWEEP_ITEM

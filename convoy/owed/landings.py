@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
 from convoy import owed
-from convoy.events.target_events import (
+from convoy.events.merge_events import (
     LandingChosen,
     LandingStalled,
     LandingWaits,
@@ -16,7 +16,6 @@ from convoy.events.target_events import (
 )
 from convoy.kinds import kind_of, trial
 from convoy.kinds.rivals import NONE_LEFT, is_open_choice, rivals_left, rivals_under_way
-from convoy.kinds.task_kinds import Trial
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
 from convoy.model.work import LOST_MOST, Candidate, Landing
@@ -124,32 +123,22 @@ def _front(convoy: Convoy, queue: Chain, tip: str, look: Look) -> Iterator[Actio
 def _trials(convoy: Convoy, look: Look) -> Iterator[Action]:
     """Let CI see tests red before their code exists, and each rival's work green."""
     for task in convoy.tasks:
-        if task.state != "needs-review" or task.is_proven or task.work is None:
+        is_done = task.state != "needs-review" or task.is_proven or task.waits_aside
+        wanted = None if is_done else trial(convoy, task)
+        if wanted is None or task.work is None:
             continue
-        if task.waits_aside:
-            continue
-        if wanted := trial(convoy, task):
-            yield from _trial(convoy, task, wanted, look)
-
-
-def _trial(convoy: Convoy, task: Task, wanted: Trial, look: Look) -> Iterator[Action]:
-    name, candidate = convoy.name, task.candidate
-    work = task.work.commit if task.work else ""
-    if not convoy.settings.require_ci:
-        yield owed.Prove(name, task.number, work)
-        return
-    if candidate is None or candidate.work != work:
-        yield owed.Try(name, task.number)
-        return
-    checks, found = look.checks(candidate), finding(convoy, candidate, look)
-    if found == wanted:
-        yield owed.Prove(name, task.number, work)
-    elif found == "green":
-        yield owed.Reject(name, task.number, candidate.commit, NOT_RED)
-    elif found == "lost" and checks is not None:
-        yield from doubt_actions(convoy, task, candidate, checks)
-    else:
-        yield from verdict_actions(convoy, task.number, candidate, look)
+        name, number, work = convoy.name, task.number, task.work.commit
+        candidate = task.candidate
+        if not convoy.settings.require_ci:
+            yield owed.Prove(name, number, work)
+        elif candidate is None or candidate.work != work:
+            yield owed.Try(name, number)
+        elif (found := finding(convoy, candidate, look)) == wanted:
+            yield owed.Prove(name, number, work)
+        elif found == "green":
+            yield owed.Reject(name, number, candidate.commit, NOT_RED)
+        else:
+            yield from verdict_actions(convoy, number, candidate, look)
 
 
 def _choices(convoy: Convoy) -> Iterator[Action]:
@@ -279,21 +268,22 @@ def suspects_judged(
             if is_free and number not in first and is_shown(convoy, link, look):
                 is_free = False
                 yield from landing_actions(convoy, (link,), look, tip)
-        elif found == "lost" and checks is not None:
-            yield from doubt_actions(convoy, task, candidate, checks)
         else:
             yield from verdict_actions(convoy, number, candidate, look)
 
 
 def doubt_actions(
-    convoy: Convoy, task: Task, candidate: Candidate, checks: Checks
+    convoy: Convoy, task: Task | None, candidate: Candidate, checks: Checks
 ) -> tuple[Action, ...]:
-    """Return that nobody is blamed yet; CI that never judges it needs a person."""
+    """Return that nobody is blamed yet; CI that never judges it needs a person.
+
+    None is the convoy itself, whose rule counts how often CI gave no verdict.
+    """
     is_red = checks.verdict == "red"
-    name, number, commit = convoy.name, task.number, candidate.commit
+    number, name, commit = task.number if task else 0, convoy.name, candidate.commit
     look = owed.LookAgain(name, number, commit, checks.text, checks.failed, is_red)
-    lost = task.doubted.lost if task.doubted else 0
-    if is_red or lost + 1 < LOST_MOST:
+    lost = task.doubted.lost if task and task.doubted else 0
+    if task is None or is_red or lost + 1 < LOST_MOST:
         return (look,)
     return (look, owed.Stall(name, number, commit, checks.text))
 
@@ -350,12 +340,9 @@ def verdict_actions(
     has_spoken = any(each.landed or each.doubt for each in convoy.tasks)
     if found == "red" and checks is not None:
         yield owed.Reject(convoy.name, task, candidate.commit, checks.text)
-    elif found == "lost" and checks is not None and not task:
-        said, which = checks.text, checks.failed
-        yield owed.LookAgain(
-            convoy.name, 0, candidate.commit, said, which, is_red=False
-        )
-    elif found in ("lost", "broken") and checks is not None:
+    elif found == "lost" and checks is not None:
+        yield from doubt_actions(convoy, about, candidate, checks)
+    elif found == "broken" and checks is not None:
         awaited = f" (waiting since {clock(_began(candidate, checks))})"
         said = checks.text + (awaited if checks.verdict == "pending" else "")
         yield owed.Stall(convoy.name, task, candidate.commit, said)

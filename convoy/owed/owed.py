@@ -18,14 +18,6 @@ from convoy.events.forge_actions import ItemSetAside, ItemTakenUp
 from convoy.events.hold_events import BaseRestored, BranchReturned, WorkTakenBack
 from convoy.events.leases import ExpireLease
 from convoy.model import ids
-from convoy.model.ids import (
-    DELIVERY_ITEM,
-    SWEEP_ITEM,
-    action_item,
-    convoy_item,
-    run_item,
-    show_item,
-)
 from convoy.model.records import GivenPull
 from convoy.model.state import (
     Convoy,
@@ -66,7 +58,7 @@ from convoy.rules.landing import (
 from convoy.rules.people import FailConvoy, uncalled
 from convoy.rules.starting import moment
 from convoy.rules.turns import sync_task
-from convoy.rules.verdict import Observed, PullSeen
+from convoy.rules.verdict import Observed
 
 UNTRIED_MS: Final = 600_000
 """What is due for so long and was not tried is wanted no more, such as a check of a
@@ -126,10 +118,16 @@ def _owed(state: State, look: Look) -> Iterator[Action]:
             yield owed.Call(convoy.name, needs)
     yield from _effects(state, look)
     for run in observed.unneeded:
-        if may_try(state, run_item(run), now):
+        if may_try(state, ids.item("run", run), now):
             yield owed.CancelCi(run)
-    if may_try(state, SWEEP_ITEM, now):
-        yield from _sweeps(state, observed)
+    kept = queue_branches(state)
+    stale = tuple(  # the queue branches of candidates that are no longer open
+        (ref, commit)
+        for ref, commit in sorted(observed.refs.items())
+        if ref.startswith(ids.HEADS + ids.QUEUE) and ref not in kept
+    )
+    if stale and may_try(state, ids.SWEEP_ITEM, now):
+        yield owed.Sweep(stale)
     for lease in state.leases.values():
         if lease.expires <= now:
             expire = ExpireLease(resource=lease.resource, nonce=lease.nonce, now=now)
@@ -143,7 +141,7 @@ def _faults(state: State, look: Look) -> Iterator[tuple[str, Note]]:
         try:
             deque(_owed(alone, look), maxlen=0)
         except Exception as fault:  # noqa: BLE001  the other convoys go on
-            item, why = convoy_item(convoy.name), f"a bug in brat: {fault!r}"
+            item, why = ids.convoy_item(convoy.name), f"a bug in brat: {fault!r}"
             aside = ItemSetAside(item=item, why=why[:SAID])
             yield convoy.name, Note(None, aside, item)
 
@@ -151,11 +149,11 @@ def _faults(state: State, look: Look) -> Iterator[tuple[str, Note]]:
 def _due_again(state: State, now: int) -> Iterator[Note]:
     """Yield the convoys whose next try has come, and what nobody wants any more."""
     for convoy in state.live():
-        item = convoy_item(convoy.name)
+        item = ids.convoy_item(convoy.name)
         if convoy.waits_aside and may_try(state, item, now):
             yield Note(None, ItemTakenUp(item=item))
     for item, aside in state.set_aside.items():
-        is_wanted = aside.due + UNTRIED_MS > now or item.startswith(DELIVERY_ITEM)
+        is_wanted = aside.due + UNTRIED_MS > now or item.startswith(ids.DELIVERY_ITEM)
         if not aside.again and not is_wanted:
             yield Note(None, ItemTakenUp(item=item))
 
@@ -169,7 +167,7 @@ def _effects(state: State, look: Look) -> Iterator[Action]:
         if may_try(state, intent_item(intent), look.now):
             yield owed.Do(intent)
     for convoy, part in _unshown(state, look.now):
-        if may_try(state, show_item(convoy.name, part), look.now):
+        if may_try(state, ids.item("show", convoy.name, part), look.now):
             yield owed.Show(convoy.name, part)
 
 
@@ -201,19 +199,17 @@ def _unshown(state: State, now: int) -> Iterator[tuple[Convoy, owed.Shown]]:
     yield from ((convoy, part) for convoy in state.live() for part in owed.SHOWN)
     live = {convoy.issue for convoy in state.live()}
     concerned = {convoy_of_item(state, item) for item in state.set_aside}
-    for name in state.convoys if concerned else ():
-        if name not in concerned:
-            continue
+    for name in (name for name in state.convoys if name in concerned):
         convoy = state.convoys[name]
         is_over = convoy.ended and convoy.issue not in live
         finish = ids.finish_key(name)  # it shows everything of an ended convoy
         is_finishing = finish in state.intents and may_try(
-            state, action_item(finish), now
+            state, ids.item("action", finish), now
         )
         if is_over and not is_finishing:
             refused = any(True for _ in asides_of(state, convoy.name))
             for part in owed.SHOWN:
-                own = state.set_aside.get(show_item(convoy.name, part))
+                own = state.set_aside.get(ids.item("show", convoy.name, part))
                 if own is not None and own.is_given_up:
                     continue
                 if own is not None or (part == "comment" and refused):
@@ -245,18 +241,6 @@ def _pushes(convoy: Convoy, task: Task | None, observed: Observed) -> Iterator[A
             yield owed.HearPush(convoy.name, number, tip)
     elif pushed:
         yield Note(None, BranchReturned(convoy=convoy.name, task=number))
-
-
-def _sweeps(state: State, observed: Observed) -> Iterator[Action]:
-    """Delete the queue branches of candidates that are no longer open."""
-    kept = queue_branches(state)
-    stale = tuple(
-        (ref, commit)
-        for ref, commit in sorted(observed.refs.items())
-        if ref.startswith(ids.HEADS + ids.QUEUE) and ref not in kept
-    )
-    if stale:
-        yield owed.Sweep(stale)
 
 
 def gestures(convoy: Convoy, observed: Observed) -> Iterator[Action]:
@@ -351,24 +335,20 @@ def _gesture_on_pull(
     if seen is None or (candidate and candidate.commit == candidate.base):
         return  # its base holds all of it: the forge itself may close the pull request
     number = part.number if isinstance(part, Task) else 0
-    there = ids.HEADS + branch in observed.refs
-    found = None if seen.merged else _gesture(seen, base, there=there)
-    if found is None and seen.draft and not number and not seen.merged:
-        found = TakenOut(gesture="draft", pull=seen.number)
-    if found is not None and found != part.taken_out:
-        yield owed.TakeOut(convoy.name, number, found)
-    elif found is None and part.taken_out is not None:
-        yield Note("refinery", WorkTakenBack(convoy=convoy.name, task=number))
-
-
-def _gesture(seen: PullSeen, base: str, *, there: bool) -> TakenOut | None:
-    gesture: Gesture
-    if not there:
+    gesture: Gesture | None = None
+    if ids.HEADS + branch not in observed.refs:
         gesture = "branch"  # the forge closes the pull request with it
     elif not seen.open:
         gesture = "closed"
     elif seen.base != base:
-        return TakenOut(gesture="base", pull=seen.number, base=seen.base)
-    else:
-        return None
-    return TakenOut(gesture=gesture, pull=seen.number)
+        gesture = "base"
+    elif seen.draft and not number:
+        gesture = "draft"
+    found = None
+    if gesture and not seen.merged:
+        new_base = seen.base if gesture == "base" else ""
+        found = TakenOut(gesture=gesture, pull=seen.number, base=new_base)
+    if found is not None and found != part.taken_out:
+        yield owed.TakeOut(convoy.name, number, found)
+    elif found is None and part.taken_out is not None:
+        yield Note("refinery", WorkTakenBack(convoy=convoy.name, task=number))

@@ -12,8 +12,8 @@ from convoy.events.forge_actions import ItemTakenUp
 from convoy.kinds import half_done, kind_of, stands_on
 from convoy.kinds.task_kinds import SPLIT
 from convoy.model import ids
-from convoy.model.ids import convoy_item, run_item, task_item
 from convoy.model.state import Convoy, State, Task, may_try
+from convoy.model.task_graph import reached
 from convoy.model.work import Attempt
 from convoy.owed import Action, Look, Note
 from convoy.rules.landing import Chain, chain, foreign_tip
@@ -47,7 +47,7 @@ def ended_sessions(state: State, look: Look) -> Iterator[Action]:
             off = run is not None and run.conclusion == "cancelled" and not late
             yield owed.Collect(convoy.name, task.number, attempt.run, called_off=off)
         elif run and (late or task.state != "running"):
-            if not may_try(state, run_item(run.id), look.now):
+            if not may_try(state, ids.item("run", run.id), look.now):
                 continue
             yield owed.CancelRun(run.id, force=late_ms > look.patience.force_s * 1000)
 
@@ -90,7 +90,11 @@ def old_splits(state: State) -> Iterator[Action]:
 
 
 def starts(state: State, look: Look) -> Iterator[Action]:
-    """Start what may start; if too many attempts in a row failed, pause instead."""
+    """Start what may start; if too many attempts in a row failed, pause instead.
+
+    Free slots are given to the convoys in turn. The convoy with the fewest sessions
+    comes first, and those of a higher priority before all others.
+    """
     broken = [
         convoy.name
         for convoy in state.live()
@@ -99,21 +103,13 @@ def starts(state: State, look: Look) -> Iterator[Action]:
     why = TOO_MANY.format(state.failures)
     for name in broken:
         yield owed.Pause(name, why, tell=name == broken[0])
-    if not broken:
-        yield from _slots_given(state, look)
-
-
-def _slots_given(state: State, look: Look) -> Iterator[Action]:
-    """Give free slots to the convoys in turn.
-
-    The convoy with the fewest sessions comes first. Convoys of a higher priority
-    come before all others.
-    """
+    if broken:
+        return
     running = [
         (convoy, task)
         for convoy, task in state.running()
         if _has_slot(convoy, task, look)
-        or may_try(state, _item(convoy, task), look.now)
+        or may_try(state, ids.task_item(convoy.name, task.number), look.now)
     ]
     used = Counter(convoy.name for convoy, _ in running)
     engines = Counter(task.spec.engine for _, task in running)
@@ -151,7 +147,7 @@ def taken_up(state: State, look: Look) -> Iterator[Note]:
                 continue
             used += 1
             engines[engine] += 1
-        yield Note(None, ItemTakenUp(item=_item(convoy, task)))
+        yield Note(None, ItemTakenUp(item=ids.task_item(convoy.name, task.number)))
 
 
 def _due(state: State, now: int) -> Iterator[tuple[Convoy, Task]]:
@@ -160,11 +156,12 @@ def _due(state: State, now: int) -> Iterator[tuple[Convoy, Task]]:
     Of a convoy that has ended, only what a session still holds.
     """
     for convoy in state.convoys.at_hand.values():
-        if may_try(state, convoy_item(convoy.name), now):
+        if may_try(state, ids.convoy_item(convoy.name), now):
             for task in convoy.tasks:
                 if convoy.ended and task.attempt is None:
                     continue
-                if task.waits_aside and may_try(state, _item(convoy, task), now):
+                item = ids.task_item(convoy.name, task.number)
+                if task.waits_aside and may_try(state, item, now):
                     yield convoy, task
 
 
@@ -183,10 +180,6 @@ def _has_slot(convoy: Convoy, task: Task, look: Look) -> bool:
     if run is None:  # it began after the look, or the forge has forgotten it
         return _late_ms(convoy, task, attempt, look) <= 0
     return not run.completed
-
-
-def _item(convoy: Convoy, task: Task) -> str:
-    return task_item(convoy.name, task.number)
 
 
 def _startable(convoy: Convoy, at: Moment, look: Look) -> Iterator[Task]:
@@ -258,12 +251,7 @@ def waiting_behind(convoy: Convoy) -> dict[int, int]:
     }
     behind = dict.fromkeys(before, 0)
     for number in before:
-        found: set[int] = set()
-        left = [number]
-        while left:
-            new = {n for n in before[left.pop()] if n in before} - found - {number}
-            found |= new
-            left += new
-        for other in found:
+        found = reached(lambda n: before.get(n, ()), [number])
+        for other in before.keys() & found - {number}:
             behind[other] += 1
     return behind

@@ -15,7 +15,7 @@ from convoy.kinds import KINDS, kind_of
 from convoy.model.records import EngineSpec, TaskSpec
 from convoy.model.task_graph import declared_need, declared_path
 from convoy.patterns import GIVEN, SLOT, PatternError, Step, Template
-from convoy.planner.tasklist import INSTRUCTIONS_CHARS, TITLE_MOST
+from convoy.planner.tasklist import INSTRUCTIONS_CHARS, TITLE_MOST, no_engine
 from convoy.text import clean, counted, cut, did_you_mean, redacted
 
 MOST_ITEMS: Final = 20
@@ -40,8 +40,6 @@ class Use(Struct, frozen=True, kw_only=True):
 
 
 class Compiled(Struct, frozen=True):
-    """A plan, and what its reader should know of it."""
-
     tasks: tuple[TaskSpec, ...]
     warnings: tuple[str, ...] = ()
     """Each the rest of a sentence."""
@@ -150,18 +148,15 @@ class _Making:
         return int(said)
 
     def _on(self, step: Step) -> tuple[int, ...]:
-        looked_at = tuple(n for name in step.on for n in self.last[name])
+        """Return what it looks at; warn where there is little to choose between."""
+        numbers = tuple(n for name in step.on for n in self.last[name])
         target = KINDS[step.kind].target
-        if target is not None and target.most > 1:
-            self._compare(looked_at, target.most)
-        elif step.on and len(looked_at) != 1:
-            raise PatternError(
-                f"step {step.id} needs one task, but step {step.on[0]} creates several"
-            )
-        return looked_at
-
-    def _compare(self, numbers: tuple[int, ...], most: int) -> None:
-        """Warn where there is little to choose between; refuse where it is too much."""
+        most = target.most if target is not None else 1
+        if most == 1:
+            if step.on and len(numbers) != 1:
+                several = f"step {step.on[0]} creates several"
+                raise PatternError(f"step {step.id} needs one task, but {several}")
+            return numbers
         if len(numbers) > most:
             raise PatternError(f"at most {most} rivals are allowed, not {len(numbers)}")
         names = [self.tasks[number - 1].engine for number in numbers]
@@ -173,6 +168,7 @@ class _Making:
             who = ", ".join(sorted(set(known.values())))
             told = f"use only {counted(len(known), 'engine')}: {who}"
             self.warnings.append(f"{len(names)} attempts {told}")
+        return numbers
 
     def _add(
         self,
@@ -219,12 +215,7 @@ class _Making:
         known = self.use.engines
         name = _filled(step.engine, values).strip()
         if name and name not in known:
-            near = did_you_mean(name, known)
-            there = ", ".join(sorted(known))
-            raise PatternError(
-                f'step {step.id}: there is no engine "{cut(name, 60)}"; configured: '
-                f"{there}{near}"
-            )
+            raise PatternError(f"step {step.id}: {no_engine(name, known)}")
         others = {other: self._of(other, step) for other in step.unlike}
         taken = {_identity(known[name]) for all_ in others.values() for name in all_}
         if not name:  # one that nobody has; `default` where it does not matter

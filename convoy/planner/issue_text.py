@@ -227,8 +227,6 @@ IssueKind = Literal["task list", "issue form", "tracking issue", "one task"]
 
 @dataclass(frozen=True)
 class Intake:
-    """What an issue is, and why."""
-
     kind: IssueKind
     why: str
     """A clause without a full stop; empty where the text says it by itself."""
@@ -299,21 +297,16 @@ def _labels(text: str) -> Iterator[str]:
 
     Only the schema's own path is followed, so aliases cannot multiply what is read.
     """
-    for element in _entries(_loaded(text), "body"):
+    try:
+        form = yaml_data(text, FORM_CHARS)
+    except (TooMuch, ValueError):
+        return  # GitHub shows no form either
+    for element in _entries(form, "body"):
         if _at(element, "type") == "checkboxes":
             for option in _entries(_at(element, "attributes"), "options"):
                 label = _at(option, "label")
                 if isinstance(label, str):
                     yield label
-
-
-def _loaded(text: str) -> object:
-    """Return the YAML's content; None: it is none, and GitHub shows no form."""
-    try:
-        content: object = yaml_data(text, FORM_CHARS)
-    except (TooMuch, ValueError):
-        return None
-    return content
 
 
 def _at(found: object, key: str) -> Any:  # noqa: ANN401  what a stranger wrote

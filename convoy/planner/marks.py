@@ -403,18 +403,12 @@ CLOSED: Final = "is closed"
 _LEFT_OUT_ITEM: Final = re.compile(rf"\S+ \({LEFT_OUT}: (?P<why>.*)\)")
 
 
-class LeftOut(NamedTuple):
-    """An item that is no task, and why: a clause."""
-
-    number: int
-    why: str
-
-
-def left_out(items: Iterable[Item]) -> Iterator[LeftOut]:
+def left_out(items: Iterable[Item]) -> Iterator[tuple[int, str]]:
+    """Yield the number of each item that is no task, and why: a clause."""
     for item in items:
         said = _LEFT_OUT_ITEM.fullmatch(" ".join(item.lines).strip())
         if item.done and said:
-            yield LeftOut(item.number, said["why"])
+            yield item.number, said["why"]
 
 
 def missed_work(items: tuple[Item, ...]) -> str:

@@ -38,8 +38,9 @@ from convoy.planner.tasklist import (
     INSTRUCTIONS_CHARS,
     TITLE_MOST,
     added,
+    no_engine,
 )
-from convoy.text import Unfit, clean, cut, did_you_mean, json_answer, redacted
+from convoy.text import Unfit, clean, cut, json_answer, redacted
 from grite.resource import overlaps
 
 PLAN_FAULTS: Final = 20
@@ -168,9 +169,7 @@ def _step_faults(
         if other == number or not 1 <= other <= count:
             yield f"it cannot wait for task {other}"
     if step.engine not in house.engines:
-        names = ", ".join(sorted(house.engines))
-        near = did_you_mean(step.engine, house.engines)
-        yield f'there is no engine "{cut(step.engine, 60)}"; configured: {names}{near}'
+        yield no_engine(step.engine, house.engines)
 
 
 def _fault(declared: Any, text: str) -> str:  # noqa: ANN401  either of two readers

@@ -20,7 +20,7 @@ from msgspec.structs import replace as struct_replace
 from convoy.model.records import TaskSpec, Wait
 from convoy.model.state import Convoy
 from convoy.model.task_graph import declared_need, declared_path, find_cycle, order
-from convoy.planner.issue_text import IssueKind, Item, checklist, intake, reference_in
+from convoy.planner.issue_text import Item, checklist, intake, reference_in
 from convoy.planner.marks import Known, Marked, items_by_issue, left_out, marked
 from convoy.text import clean, counted, cut, did_you_mean
 from grite.errors import BratError
@@ -118,35 +118,25 @@ def plan(
     return in_waves(tasks, wave)
 
 
-def addition(
-    title: str, text: str, known: Mapping[int, bool], engines: Collection[str]
-) -> TaskSpec:
-    """Return one more task of an issue, with the number after the last.
+def added(convoy: Convoy, text: str, beside: Iterable[int] = ()) -> TaskSpec:
+    """Return one more task of a convoy, with the number after the last.
 
-    The text is what an item of a task list says; `known` says of each number there is
-    whether its work is merged.
+    The text is what an item of a task list says; `beside` are the numbers of those that
+    come with it.
 
     Raises:
         PlanError: it asks for what cannot be.
     """
+    done = {task.number: task.state == "merged" for task in convoy.tasks}
+    done |= dict.fromkeys(beside, False)
     lines = clean(text).strip().split("\n")
     items = checklist("- [ ] " + "\n  ".join(lines)).items
     if len(items) != 1:
         raise PlanError("the text must begin by saying what to do")
-    title = cut(" ".join(clean(title).split()), TITLE_MOST)
-    issue = _Issue(title=title, around="", done=known, engines=engines, is_open=True)
-    return _task(replace(items[0], number=max(known, default=0) + 1), issue)
-
-
-def added(convoy: Convoy, text: str, beside: Iterable[int] = ()) -> TaskSpec:
-    """Return one more task of a convoy; `beside` are those that come with it.
-
-    Raises:
-        PlanError: it asks for what cannot be.
-    """
-    known = {task.number: task.state == "merged" for task in convoy.tasks}
-    known |= dict.fromkeys(beside, False)
-    return addition(convoy.title, text, known, convoy.settings.workers)
+    title = cut(" ".join(clean(convoy.title).split()), TITLE_MOST)
+    engines = convoy.settings.workers
+    issue = _Issue(title=title, around="", done=done, engines=engines, is_open=True)
+    return _task(replace(items[0], number=max(done, default=0) + 1), issue)
 
 
 @dataclass(frozen=True)
@@ -168,6 +158,11 @@ class _Issue:
 def _task(item: Item, issue: _Issue) -> TaskSpec:
     known = Known(issue.engines, max(issue.done, default=0))
     found = marked(item, Known(issue.engines) if issue.is_open else known)
+    # Its agent sees nothing else of the issue.
+    context = f'This is task {item.number} of the issue "{issue.title}".'
+    if issue.around:
+        context += f" Apart from its tasks, the issue says:\n\n{issue.around}"
+    room = INSTRUCTIONS_CHARS - len(context) - 2
     try:
         if other := item.reference:
             raise ValueError(  # noqa: TRY301  said of its task like all others
@@ -177,7 +172,7 @@ def _task(item: Item, issue: _Issue) -> TaskSpec:
         return TaskSpec(
             number=item.number,
             title=_title(found),
-            instructions=_instructions(item.number, found.text, issue),
+            instructions=f"{cut(found.text, room)}\n\n{context}",
             after=_after(item.number, found.of("after"), issue),
             paths=tuple(dict.fromkeys(map(declared_path, found.of("paths")))),
             needs=tuple(map(declared_need, found.of("needs"))),
@@ -200,15 +195,6 @@ def _title(found: Marked) -> str:
     if not title:
         raise ValueError("it has no title")
     return cut(title, TITLE_MOST)
-
-
-def _instructions(number: int, text: str, issue: _Issue) -> str:
-    """Return the instructions for an agent that sees nothing else of the issue."""
-    context = f'This is task {number} of the issue "{issue.title}".'
-    if issue.around:
-        context += f" Apart from its tasks, the issue says:\n\n{issue.around}"
-    room = INSTRUCTIONS_CHARS - len(context) - 2
-    return f"{cut(text, room)}\n\n{context}"
 
 
 def _after(number: int, written: Collection[str], issue: _Issue) -> tuple[int, ...]:
@@ -261,20 +247,15 @@ def _engine(written: tuple[str, ...], engines: Collection[str]) -> str:
     if name not in engines:
         name = next((it for it in engines if it.casefold() == name.casefold()), name)
     if name not in engines:
-        known = ", ".join(sorted(engines))
-        raise ValueError(
-            f'there is no engine "{cut(name, SHOWN_CHARS)}"; configured: {known}'
-            + did_you_mean(name, engines)
-        )
+        raise ValueError(no_engine(name, engines))
     return name
 
 
-_KINDS: Final[Mapping[IssueKind, str]] = {
-    "task list": "a task list",
-    "issue form": "an issue form",
-    "tracking issue": "a tracking issue",
-    "one task": "one task",
-}
+def no_engine(name: str, engines: Collection[str]) -> str:
+    known = f"configured: {', '.join(sorted(engines))}{did_you_mean(name, engines)}"
+    return f'there is no engine "{cut(name, SHOWN_CHARS)}"; {known}'
+
+
 _PICTURE: Final = re.compile(r"!\[[^\]\n]*\]\([^\s)]|<img\b", re.IGNORECASE)
 _NEARLY_BOXES: Final = re.compile(
     r"^[ \t]*(?:[-*+\u2022][ \t]*)?(?:[\[\uff3b][ \u3000]*[\]\uff3d]|\u2610)"
@@ -297,7 +278,8 @@ def plan_remarks(
     found = intake(text, labels)
     items = found.work.items
     todo = [item for item in items if not item.done]
-    told = [f"this is {_KINDS[found.kind]}: {found.why}"] if found.why else []
+    article = {"issue form": "an ", "one task": ""}.get(found.kind, "a ")
+    told = [f"this is {article}{found.kind}: {found.why}"] if found.why else []
     if not items and len(_NEARLY_BOXES.findall(text)) > 1:
         told.append("its boxes are not a task list: each must begin with `- [ ] `")
     if pictures := len(_PICTURE.findall(text)):

@@ -1,9 +1,11 @@
 """What may happen, and what follows when something ends. Pure.
 
 The rules of this room depend on a task's kind or on what is ready. When something ends,
-leases are freed, tasks queued again, and convoys offered.
+leases are freed, tasks queued again, and convoys offered. A command's fields mean what
+those of the same name mean in the event that it leads to.
 """
 
+from collections.abc import Iterator
 from typing import Final
 
 from msgspec.structs import replace
@@ -12,7 +14,6 @@ from convoy.events import Event, Events, Refusal
 from convoy.events.forge_actions import ActionIntended, pull_wanted
 from convoy.events.leases import LeaseFreed
 from convoy.events.people_events import PeopleCalled
-from convoy.events.session_events import WorkRefused
 from convoy.events.task_events import (
     ConvoyCompleted,
     ConvoyFailed,
@@ -24,7 +25,7 @@ from convoy.events.task_events import (
 from convoy.kinds import attending, kind_of, needed, trial
 from convoy.kinds.task_kinds import Stop
 from convoy.model import ids
-from convoy.model.records import FREE, Cause, Usage
+from convoy.model.records import FREE, Cause
 from convoy.model.session_result import OUTAGES_MOST
 from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import overlapping
@@ -148,19 +149,16 @@ def convoy_next(convoy: Convoy, settled: Task) -> Events:
     )
 
 
-def _stranded(convoy: Convoy, after: tuple[Task, ...]) -> Events:
+def _stranded(convoy: Convoy, after: tuple[Task, ...]) -> Iterator[TaskBlocked]:
     gone = {task.number for task in after if task.state == "dropped"}
     gone -= {task.number for task in convoy.tasks if task.state == "dropped"}
-    blocked: list[TaskBlocked] = []
     for task in after if gone else ():
         spec = task.spec  # waiting for a path does not count
         awaited = {n for n in spec.after if not overlapping(spec, n)}
         lost = gone & {*awaited, *needed(spec)}
         if task.state == "queued" and lost:
             why = f"it needs task {min(lost)}, which was dropped"
-            event = TaskBlocked(convoy=convoy.name, task=task.number, why=why)
-            blocked.append(event)
-    return tuple(blocked)
+            yield TaskBlocked(convoy=convoy.name, task=task.number, why=why)
 
 
 def _convoy_after(convoy: Convoy, tasks: tuple[Task, ...]) -> Events:
@@ -209,17 +207,3 @@ def check_unused(convoy: Convoy, task: Task) -> None:
     """Refuse a change of a task that lands with another that has begun."""
     if why := kind_of(task.spec).in_use(convoy, task):
         raise Refusal(why)
-
-
-def too_late(
-    state: State, convoy: str, task: Task, attempt: int, usage: Usage
-) -> Events:
-    """End the session of a task that was dropped or blocked meanwhile."""
-    refused = WorkRefused(
-        convoy=convoy,
-        task=task.number,
-        attempt=attempt,
-        why=f"the task is now {task.state}",
-        usage=usage,
-    )
-    return (refused, *leases_freed(state, convoy, task))

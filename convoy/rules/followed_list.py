@@ -6,6 +6,7 @@ when that person closes it. The tasks of any other plan can be written back as
 sub-issues, which are no list to follow: the log knows which task each stands for.
 """
 
+from collections.abc import Iterator
 from functools import reduce
 
 from msgspec.structs import replace
@@ -29,7 +30,7 @@ from convoy.events.plan_events import (
 )
 from convoy.events.task_events import TaskDropped, TaskMerged, TaskQueued
 from convoy.model import ids
-from convoy.model.records import NamedIssue, SubIssue
+from convoy.model.records import SubIssue, TaskSpec
 from convoy.model.state import Convoy, State, Task
 from convoy.planner.sub_issues import (
     MOST_SUB_ISSUES,
@@ -178,7 +179,8 @@ class FollowList(ConvoyCommand, frozen=True, kw_only=True):
         listed = _open(convoy.proposed)
         if fault := list_fault(listed):
             return Refusal(fault)
-        kept = [n for n in convoy.named if not _is_dropped(convoy, n)]
+        there = {task.number for task in convoy.tasks if task.state != "dropped"}
+        kept = [each for each in convoy.named if each.task in there]
         named = named_by(listed, kept, convoy.next_number)
         issues = {each.issue for each in named}
         named = (*named, *(each for each in kept if each.issue not in issues))
@@ -191,7 +193,7 @@ class FollowList(ConvoyCommand, frozen=True, kw_only=True):
         after = replace(convoy, named=named, listed=listed)
         events: list[Event] = []
         for spec in planned(convoy.title, convoy.text, listed, named):
-            events += self._task_events(convoy, after, spec.number)
+            events += self._task_events(convoy, after, spec)
         ended = [*self._ended(convoy, {sub.issue: sub for sub in convoy.proposed})]
         events += ended
         folded = reduce(lambda known, event: event.change(known), events, state)
@@ -199,47 +201,36 @@ class FollowList(ConvoyCommand, frozen=True, kw_only=True):
         task = last.task(ended[-1].task) if ended else None
         return (*events, followed, *(convoy_next(last, task) if task else ()))
 
-    def _task_events(self, convoy: Convoy, after: Convoy, number: int) -> Events:
-        """Return what makes one task as the list has it now."""
-        sub = next(
-            each
-            for each in after.listed
-            if NamedIssue(number, each.issue) in after.named
-        )
-        specs = planned(convoy.title, convoy.text, after.listed, after.named)
-        spec = next(each for each in specs if each.number == number)
-        task = convoy.task(number)
+    def _task_events(
+        self, convoy: Convoy, after: Convoy, spec: TaskSpec
+    ) -> Iterator[Event]:
+        """Yield what makes one task as the list has it now."""
+        number, task = spec.number, convoy.task(spec.number)
+        issue = next(each.issue for each in after.named if each.task == number)
+        sub = next(each for each in after.listed if each.issue == issue)
         left = left_to_people(after, (sub,))
         if task is None:
-            added = TaskAdded(convoy=convoy.name, spec=spec, by=self.by)
-            gate = convoy.settings.gate
-            return (added, *kept_by_protected_paths(convoy.name, (spec,), gate), *left)
+            yield TaskAdded(convoy=convoy.name, spec=spec, by=self.by)
+            yield from (*kept_by_protected_paths(convoy, (spec,)), *left)
+            return
         if not _at_rest(task):
-            return ()
+            return
         was = next((s for s in convoy.listed if s.issue == sub.issue), sub)
         tasks = {each.issue: each.task for each in convoy.named}
         others = {*task.spec.after} - {*awaited(was, convoy.listed, tasks)}
         wanted = tuple(sorted({*spec.after, *others}))
-        new = replace(task.spec, after=wanted)
-        events: list[Event] = []
+        new, name = replace(task.spec, after=wanted), convoy.name
         if new != task.spec:
-            events.append(
-                TaskRewritten(convoy=convoy.name, task=number, spec=new, by=self.by)
-            )
+            yield TaskRewritten(convoy=name, task=number, spec=new, by=self.by)
         if sub.kept_by and sub.kept_by != was.kept_by:
-            events += left
+            yield from left
         elif was.kept_by and not sub.kept_by and task.state == "blocked":
-            queued = TaskQueued(
-                convoy=convoy.name, task=number, cause="retry", wanted_by=self.by
-            )
-            events.append(queued)
-        return tuple(events)
+            yield TaskQueued(convoy=name, task=number, cause="retry", wanted_by=self.by)
 
     def _ended(
         self, convoy: Convoy, now: dict[int, SubIssue]
-    ) -> tuple[TaskMerged | TaskDropped, ...]:
-        """Return the tasks whose issues were closed or taken out."""
-        found: list[TaskMerged | TaskDropped] = []
+    ) -> Iterator[TaskMerged | TaskDropped]:
+        """Yield the ends of the tasks whose issues were closed or taken out."""
         for old in convoy.listed:
             sub, task = now.get(old.issue), task_for(convoy, old.issue)
             if task is None or not _at_rest(task) or (sub and not sub.closed):
@@ -247,18 +238,10 @@ class FollowList(ConvoyCommand, frozen=True, kw_only=True):
             name, number = convoy.name, task.number
             if sub and sub.closed == "completed":
                 why = f"#{sub.issue} was closed as completed"
-                found.append(_done_by_person(convoy, task, why, self.target))
+                yield _done_by_person(convoy, task, why, self.target)
                 continue
             why = f"#{old.issue} was {'closed as not planned' if sub else 'removed'}"
-            found.append(
-                TaskDropped(convoy=name, task=number, why=why, wanted_by=self.by)
-            )
-        return tuple(found)
-
-
-def _is_dropped(convoy: Convoy, named: NamedIssue) -> bool:
-    task = convoy.task(named.task)
-    return task is None or task.state == "dropped"
+            yield TaskDropped(convoy=name, task=number, why=why, wanted_by=self.by)
 
 
 def _at_rest(task: Task) -> bool:
@@ -275,10 +258,9 @@ class FinishKept(TaskCommand, frozen=True, kw_only=True):
     """Where the target stands, which holds what they did."""
 
     def decide(self, state: State) -> Decision:
-        task = unsettled(state, self.convoy, self.task)
+        convoy, task = unsettled(state, self.convoy, self.task)
         if not _at_rest(task):
             return Refusal(f"task {task.number} is {task.state}: an agent started it")
-        convoy = state.convoys[self.convoy]
         why = f"{self.by} did the work, and its issue is closed"
         merged = _done_by_person(convoy, task, why, self.target)
         return (merged, *convoy_next(convoy, replace(task, state="merged")))

@@ -33,17 +33,16 @@ from convoy.events.merge_events import (
     MergeDoubted,
     MergeFailed,
     MergeLanded,
+    SyncLanded,
     TestsProven,
     WorkProven,
 )
-from convoy.events.target_events import SyncLanded
 from convoy.events.task_events import TaskBlocked, TaskMerged
 from convoy.kinds import kind_of, trial
 from convoy.model import ids
-from convoy.model.ids import another_try
 from convoy.model.records import Cause, Settings
 from convoy.model.state import Convoy, State, Task
-from convoy.model.work import Candidate
+from convoy.model.work import Candidate, TargetSync
 from convoy.rules import completed, convoy_next, holds_own_work, pull_due, queued_again
 from convoy.rules.turns import lacking_approvals, sync_task, turns, unmet
 from convoy.rules.verdict import Checks, Observed
@@ -130,7 +129,7 @@ def kept_by_people(convoy: Convoy, task: Task) -> str:
     if task.held:
         return f"the label {task.held} to be removed"
     if task.set_aside is not None and task.waits_aside:
-        return another_try(task.set_aside)
+        return ids.another_try(task.set_aside)
     if task.taken_out is not None:
         return task.taken_out.back
     if task.pushed is not None:
@@ -192,6 +191,19 @@ def is_judged(settings: Settings, judged: tuple[str, ...]) -> bool:
     if not settings.require_ci:
         return judged == JUDGED_BY_NONE
     return judged not in ((), JUDGED_BY_NONE) and set(settings.checks) <= set(judged)
+
+
+def check_judged(convoy: Convoy, commit: str, judged: tuple[str, ...]) -> None:
+    if not is_judged(convoy.settings, judged):
+        raise Refusal(f"{commit} has not passed all required checks")
+
+
+def current_candidate(part: Convoy | Task | TargetSync, commit: str) -> Candidate:
+    """Return the candidate of a part; refuse what was said of any other commit."""
+    candidate = part.candidate
+    if candidate is None or candidate.commit != commit:
+        raise Refusal(f"{commit} is no longer the candidate")
+    return candidate
 
 
 class Link(Struct, frozen=True):
@@ -258,16 +270,14 @@ class AttemptMerge(TaskCommand, frozen=True, kw_only=True):
     base: str
     work: str
     target: str = ""
-    """The target's commit that a task's work takes in; empty: it takes none in."""
 
     def decide(self, state: State) -> Decision:
         """Show work, too, that the branch held, and that a person added to since."""
         convoy, pull = live(state, self.convoy), Events()
         current = convoy.candidate
         if self.task:
-            task = task_in(state, convoy.name, self.task, "needs-review")
-            if unfit := self._unfit(convoy, task):
-                return unfit
+            _, task = task_in(state, convoy.name, self.task, "needs-review")
+            self._check_fit(convoy, task)
             current, ci_files = task.candidate, task.work.ci_files if task.work else ()
             pull = pull_due(state, convoy, task, ci_files)
         elif not convoy.settled:
@@ -279,15 +289,14 @@ class AttemptMerge(TaskCommand, frozen=True, kw_only=True):
         strategy = convoy.settings.strategy if by_strategy else "merge"
         return (copied(MergeAttempted, self, strategy=strategy), *pull)
 
-    def _unfit(self, convoy: Convoy, task: Task) -> Refusal | None:
+    def _check_fit(self, convoy: Convoy, task: Task) -> None:
         if task.work is None or task.work.commit != self.work:
-            return Refusal(f"the work of task {self.task} has changed")
+            raise Refusal(f"the work of task {self.task} has changed")
         is_trial = trial(convoy, task) and self.base == task.work.base
         if not is_trial and (waits := kept_from_landing(convoy, task)):
-            return Refusal(f"task {self.task} is waiting for {waits}")
+            raise Refusal(f"task {self.task} is waiting for {waits}")
         if kind_of(task.spec).takes_target_in != bool(self.target):
-            return Refusal(f"task {self.task} lands in a different way")
-        return None
+            raise Refusal(f"task {self.task} lands in a different way")
 
 
 class FailMerge(TaskCommand, frozen=True, kw_only=True):
@@ -297,7 +306,6 @@ class FailMerge(TaskCommand, frozen=True, kw_only=True):
     cause: Cause
     why: str
     paths: tuple[str, ...] = ()
-    """The files that conflict."""
 
     def decide(self, state: State) -> Decision:
         """Send the task back.
@@ -305,10 +313,10 @@ class FailMerge(TaskCommand, frozen=True, kw_only=True):
         Without a candidate it conflicts; with one, only the current one is blamed.
         """
         convoy = live(state, self.convoy)
-        if self.candidate is not None and not _is_current(convoy, self):
-            return Refusal(f"{self.candidate} is no longer the candidate")
+        if self.candidate is not None:
+            current_candidate(convoy.task(self.task) or convoy, self.candidate)
         failed = copied(MergeFailed, self)
-        task = task_in(state, convoy.name, self.task, "needs-review")
+        _, task = task_in(state, convoy.name, self.task, "needs-review")
         if trial(convoy, task) == "green":  # it was tried among others, and is out
             return (failed, copied(TaskBlocked, self, cause="red"))
         return (failed, *queued_again(state, convoy.name, task, self.cause, self.why))
@@ -320,11 +328,9 @@ class ProveWork(TaskCommand, frozen=True, kw_only=True):
     commit: str
     judged: tuple[str, ...]
     lines: int = 0
-    """How many lines it adds and removes."""
 
     def decide(self, state: State) -> Decision:
-        task = task_in(state, self.convoy, self.task, "needs-review")
-        convoy = state.convoys[self.convoy]
+        convoy, task = task_in(state, self.convoy, self.task, "needs-review")
         wanted = trial(convoy, task)
         if wanted is None:
             return Refusal(f"task {task.number} needs no trial: it lands as it is")
@@ -346,17 +352,13 @@ class LandMerge(TaskCommand, frozen=True, kw_only=True):
     candidate: str
     judged: tuple[str, ...]
     reporters: dict[str, str] = field(default_factory=dict)
-    """Who reported those checks, by the check's name."""
     missing: tuple[str, ...] = ()
-    """The checks that were awaited in vain."""
 
     def decide(self, state: State) -> Decision:
         convoy = live(state, self.convoy)
-        if not _is_current(convoy, self):
-            return Refusal(f"{self.candidate} is no longer the candidate")
-        if not is_judged(convoy.settings, self.judged):
-            return Refusal(f"{self.candidate} has not passed all required checks")
         task = convoy.task(self.task)
+        current_candidate(task or convoy, self.candidate)
+        check_judged(convoy, self.candidate, self.judged)
         out = kept_from_landing(convoy, task) if task else convoy.taken_out
         if convoy.kept_by or out:
             return Refusal(f"{self.candidate} cannot land now")
@@ -386,8 +388,7 @@ class SettleEmpty(TaskCommand, frozen=True, kw_only=True):
     work: str
 
     def decide(self, state: State) -> Decision:
-        task = task_in(state, self.convoy, self.task, "needs-review")
-        convoy = state.convoys[self.convoy]
+        convoy, task = task_in(state, self.convoy, self.task, "needs-review")
         if task.work is None or task.work.commit != self.work:
             return Refusal(f"the work of task {task.number} has changed")
         if waits := kept_from_landing(convoy, task):
@@ -396,27 +397,18 @@ class SettleEmpty(TaskCommand, frozen=True, kw_only=True):
         return (merged, *convoy_next(convoy, replace(task, state="merged")))
 
 
-def _is_current(convoy: Convoy, command: FailMerge | LandMerge) -> bool:
-    task = convoy.task(command.task)
-    candidate = task.candidate if task else convoy.candidate
-    return candidate is not None and candidate.commit == command.candidate
-
-
 class DoubtMerge(TaskCommand, frozen=True, kw_only=True):
     """CI found a task's candidate red, or ended without a verdict on it."""
 
     candidate: str
     is_red: bool
     checks: tuple[str, ...]
-    """The checks that did not pass."""
     why: str
 
     def decide(self, state: State) -> Decision:
-        task = task_in(state, self.convoy, self.task, "needs-review")
-        candidate = task.candidate
-        if candidate is None or candidate.commit != self.candidate:
-            return Refusal(f"{self.candidate} is no longer the candidate")
-        if self.is_red and trial(state.convoys[self.convoy], task):
+        convoy, task = task_in(state, self.convoy, self.task, "needs-review")
+        current_candidate(task, self.candidate)
+        if self.is_red and trial(convoy, task):
             return Refusal(f"task {task.number} is on trial")
         return (copied(MergeDoubted, self),)
 
@@ -428,13 +420,11 @@ class ClearMerge(TaskCommand, frozen=True, kw_only=True):
     judged: tuple[str, ...]
 
     def decide(self, state: State) -> Decision:
-        task = task_in(state, self.convoy, self.task, "needs-review")
-        candidate = task.candidate
-        is_current = candidate is not None and candidate.commit == self.candidate
-        if not is_current or not task.is_suspect:
+        convoy, task = task_in(state, self.convoy, self.task, "needs-review")
+        current_candidate(task, self.candidate)
+        if not task.is_suspect:
             return Refusal(f"{self.candidate} is no longer the candidate")
-        if not is_judged(state.convoys[self.convoy].settings, self.judged):
-            return Refusal(f"{self.candidate} has not passed all required checks")
+        check_judged(convoy, self.candidate, self.judged)
         return (copied(MergeCleared, self),)
 
 

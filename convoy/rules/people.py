@@ -7,7 +7,6 @@ issue is deleted or moved to another repository ends.
 """
 
 from collections.abc import Iterator
-from itertools import chain
 from typing import Literal
 
 from msgspec import Struct
@@ -46,7 +45,6 @@ from convoy.kinds import is_done, is_stopped, kind_of, needed
 from convoy.kinds.rivals import chosen_among
 from convoy.kinds.task_kinds import Stop
 from convoy.model import ids
-from convoy.model.ids import SetAside, show_item
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import ReviewThread, unending, with_threads
 from convoy.rules import (
@@ -66,8 +64,6 @@ FAILED_KEY = "failed"
 
 
 class Need(Struct, frozen=True, kw_only=True):
-    """One thing that a person must do."""
-
     key: str
     """A key that stays the same as long as the need does."""
     kind: Literal[
@@ -80,7 +76,7 @@ class Need(Struct, frozen=True, kw_only=True):
         "landing",
     ]
     task: int = 0
-    aside: SetAside | None = None
+    aside: ids.SetAside | None = None
     """What was refused."""
 
 
@@ -125,7 +121,7 @@ def _refused(state: State, convoy: Convoy) -> Iterator[Need]:
     The convoy's comment tells of everything else that was refused, but cannot tell that
     its own change was.
     """
-    comment = state.set_aside.get(show_item(convoy.name, "comment"))
+    comment = state.set_aside.get(ids.item("show", convoy.name, "comment"))
     own = ((task.number, task.number, task.set_aside) for task in convoy.tasks)
     for what, task, aside in ((0, 0, convoy.set_aside), *own, ("comment", 0, comment)):
         if aside is not None and not aside.again and not aside.passing:
@@ -159,7 +155,6 @@ class FailConvoy(ConvoyCommand, frozen=True, kw_only=True):
 
     why: str
     by: str = ""
-    """The person who wants it; empty: no person does."""
 
     def decide(self, state: State) -> Events:
         convoy = live(state, self.convoy)
@@ -181,7 +176,6 @@ class BlockTask(TaskCommand, frozen=True, kw_only=True):
 
     why: str
     by: str = ""
-    """The person who stopped it; empty: no person did."""
 
     def decide(self, state: State) -> Decision:
         """Wait for a person; its session, if it has one, still has to end."""
@@ -224,8 +218,7 @@ class RetryTask(TaskCommand, frozen=True, kw_only=True):
     by: str
 
     def decide(self, state: State) -> Decision:
-        task = task_in(state, self.convoy, self.task, "blocked")
-        convoy = state.convoys[self.convoy]
+        convoy, task = task_in(state, self.convoy, self.task, "blocked")
         if lost := dropped_needs(convoy, task):
             return Refusal(
                 f"task {task.number} needs task {lost[0]}, which was dropped: drop "
@@ -254,7 +247,6 @@ class DropTask(TaskCommand, frozen=True, kw_only=True):
 
     why: str
     by: str = ""
-    """The person who does not want it; empty: nobody said so."""
 
     def decide(self, state: State) -> Decision:
         """Settle the task undone; tasks that need it wait for a person."""
@@ -301,7 +293,12 @@ class RetryConvoy(ConvoyCommand, frozen=True, kw_only=True):
             return Refusal(f"nothing is left to do in {convoy.name}")
         numbers = tuple(task.number for task in tasks)
         retried = copied(ConvoyRetried, self, tasks=numbers)
-        pulls = _pulls_announced(state, convoy, tasks)
+        pulls: Events = ()  # those that were not opened because it failed
+        if not tasks and holds_own_work(convoy) and convoy.pull is None:
+            pulls = pull_wanted(state, convoy.name, 0)
+        for task in tasks:
+            if task.work:
+                pulls += pull_due(state, convoy, task, task.work.ci_files)
         still = standstill(state, convoy) if convoy.tasks else ()
         return (retried, *pulls, *still)
 
@@ -325,15 +322,6 @@ def tasks_taken_up(convoy: Convoy) -> tuple[Task, ...]:
     return tuple(found.values())
 
 
-def _pulls_announced(state: State, convoy: Convoy, tasks: tuple[Task, ...]) -> Events:
-    """Announce the pull requests that were not opened because it failed."""
-    if not tasks and holds_own_work(convoy) and convoy.pull is None:
-        return pull_wanted(state, convoy.name, 0)
-    worked = ((task, task.work) for task in tasks if task.work)
-    found = (pull_due(state, convoy, t, work.ci_files) for t, work in worked)
-    return tuple(chain.from_iterable(found))
-
-
 def standstill(state: State, convoy: Convoy) -> Events:
     """Pause a convoy that would become active while everything is paused."""
     if not state.paused_by:
@@ -352,8 +340,7 @@ class RebaseWork(TaskCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         """Accept the same work on another base; it needs approval again."""
-        task = task_in(state, self.convoy, self.task, "needs-review")
-        convoy = state.convoys[self.convoy]
+        convoy, task = task_in(state, self.convoy, self.task, "needs-review")
         check_unused(convoy, task)
         check_unjudged(convoy, task)
         if kind_of(task.spec).takes_target_in:
@@ -376,8 +363,7 @@ class ReviseTask(TaskCommand, frozen=True, kw_only=True):
     text: str
 
     def decide(self, state: State) -> Decision:
-        task = task_in(state, self.convoy, self.task, "needs-review")
-        convoy = state.convoys[self.convoy]
+        convoy, task = task_in(state, self.convoy, self.task, "needs-review")
         check_unused(convoy, task)
         check_unjudged(convoy, task)
         why = f"{self.by} asks for changes: {self.text}"
@@ -400,7 +386,7 @@ class RaiseThreads(TaskCommand, frozen=True, kw_only=True):
 
         While an attempt runs it is told, and what it hands in is sent back.
         """
-        task = unsettled(state, self.convoy, self.task)
+        _, task = unsettled(state, self.convoy, self.task)
         raised, told = copied(ThreadsRaised, self), copied(TaskTold, self)
         if why := unending(with_threads(task.threads, self.threads)):
             why = f"{why}: say what to do, then `/brat retry {self.task}`"

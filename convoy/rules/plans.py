@@ -1,4 +1,4 @@
-"""May this be the plan? How a convoy takes it, and what of it waits for people.
+"""May this be the plan? How a convoy takes and changes it; what waits for people.
 
 A plan comes from a list, a template or an engine's answer. Tasks that change protected
 paths wait until a person lets them. What the plan may take, by the median of earlier
@@ -8,6 +8,8 @@ tasks, only informs people and delays nothing.
 from collections.abc import Collection, Iterable, Mapping
 from statistics import median
 from typing import Final
+
+from msgspec.structs import replace
 
 from convoy.events import (
     ConvoyCommand,
@@ -20,17 +22,24 @@ from convoy.events import (
     decided,
     in_session,
     in_state,
+    live,
     unsettled,
 )
-from convoy.events.plan_events import ConvoyPlanned, TaskAllowed
+from convoy.events.plan_events import (
+    ConvoyPlanned,
+    TaskAdded,
+    TaskAllowed,
+    TaskAssigned,
+    TaskLinked,
+    TaskSplit,
+)
 from convoy.events.session_events import WorkAccepted
 from convoy.events.task_events import TaskBlocked, TaskDropped, TaskMerged, TaskQueued
 from convoy.gate import forbidden, protected, unallowed, wants
-from convoy.kinds import kind_of
+from convoy.kinds import can_be_split, kind_of
 from convoy.model.records import (
     EngineSpec,
     Estimate,
-    Gate,
     Scope,
     SubIssue,
     TaskSpec,
@@ -38,9 +47,10 @@ from convoy.model.records import (
 )
 from convoy.model.session_result import priced
 from convoy.model.state import Convoy, State, Task, past_tasks
-from convoy.model.task_graph import find_cycle
+from convoy.model.task_graph import find_cycle, relinked
 from convoy.planner import own_words, paths_in
 from convoy.rules.people import RetryTask, standstill
+from convoy.text import counted, did_you_mean
 
 
 class PlanConvoy(ConvoyCommand, frozen=True, kw_only=True):
@@ -52,9 +62,7 @@ class PlanConvoy(ConvoyCommand, frozen=True, kw_only=True):
     """The attempt whose session answered with it; 0: none did."""
     usage: Usage = Usage()
     warnings: tuple[str, ...] = ()
-    """Remarks for readers of the plan."""
     scopes: tuple[Scope, ...] = ()
-    """What the paths of the tasks are where they start from."""
 
     def decide(self, state: State) -> Decision:
         """Take a plan; numbers have gaps where a list has ticked items."""
@@ -79,15 +87,21 @@ class PlanConvoy(ConvoyCommand, frozen=True, kw_only=True):
                 files=(),
             )
             return (planned, taken)
-        if fault := fault_of(convoy, self.tasks):
-            return Refusal(fault)
-        ended = answered(state, convoy, self)
-        settings = convoy.settings
+        check_plan(convoy, self.tasks)
+        ended: Events = ()  # planning ends with a session's answer, or without
+        mayor = convoy.mayor
+        if self.attempt:
+            in_session(state, convoy.name, 0, self.attempt)
+            ended = (TaskMerged(convoy=convoy.name, task=0, usage=self.usage),)
+        elif mayor is not None and not mayor.settled:
+            if mayor.attempt is not None or mayor.state != "blocked":
+                return Refusal(f"{convoy.name} is being planned")
+            ended = (TaskDropped(convoy=convoy.name, task=0, why=mayor.why),)
         takes = estimate(state, convoy, self.tasks)
         planned = copied(ConvoyPlanned, self, estimate=takes)
         queued = first_queued(convoy.name, self.tasks)
         kept = (
-            *kept_by_protected_paths(convoy.name, self.tasks, settings.gate),
+            *kept_by_protected_paths(convoy, self.tasks),
             *left_to_people(convoy, convoy.listed),
         )
         still = () if convoy.waits_for_approval else standstill(state, convoy)
@@ -99,25 +113,26 @@ def first_queued(convoy: str, tasks: Iterable[TaskSpec]) -> Events:
     return tuple(TaskQueued(convoy=convoy, task=n, cause="planned") for n in numbers)
 
 
-def fault_of(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> str | None:
-    """Return what would keep a task from ever starting."""
+def check_plan(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> None:
+    """Refuse a plan of which a task could never start."""
     known = {task.number: task for task in tasks}
     for task in tasks:
-        if fault := _target_fault(task, known):
-            return fault
-        if fault := kind_of(task).fault(convoy.settings, task, tasks):
-            return fault
+        of_kind = kind_of(task).fault(convoy.settings, task, tasks)
+        if fault := _target_fault(task, known) or of_kind:
+            raise Refusal(fault)
         if lost := [number for number in task.after if number not in known]:
-            return f"task {task.number} needs task {lost[0]}, which is not in the plan"
+            why = f"needs task {lost[0]}, which is not in the plan"
+            raise Refusal(f"task {task.number} {why}")
         before = (known[number] for number in task.after)
         if lost := [t.number for t in before if not kind_of(t).may_be_needed]:
-            number = min(lost)
-            return f"task {task.number} needs task {number}, which might not be chosen"
+            why = f"needs task {min(lost)}, which might not be chosen"
+            raise Refusal(f"task {task.number} {why}")
         if task.engine not in convoy.settings.workers:
-            return f"task {task.number} uses an unknown engine, {task.engine}"
+            why = f"uses an unknown engine, {task.engine}"
+            raise Refusal(f"task {task.number} {why}")
     if circle := find_cycle(_edges(tasks)):
-        return f"tasks wait for each other in a cycle: {', '.join(map(str, circle))}"
-    return None
+        names = ", ".join(map(str, circle))
+        raise Refusal(f"tasks wait for each other in a cycle: {names}")
 
 
 def _edges(tasks: tuple[TaskSpec, ...]) -> dict[int, set[int]]:
@@ -148,19 +163,6 @@ def _target_fault(task: TaskSpec, known: Mapping[int, TaskSpec]) -> str:
     return "" if is_fit else f"task {task.number} {target.says}"
 
 
-def answered(state: State, convoy: Convoy, command: PlanConvoy) -> Events:
-    """Return how planning ends in a plan: with or without a session's answer."""
-    mayor = convoy.mayor
-    if command.attempt:
-        in_session(state, convoy.name, 0, command.attempt)
-        return (TaskMerged(convoy=convoy.name, task=0, usage=command.usage),)
-    if mayor is None or mayor.settled:
-        return ()
-    if mayor.attempt is not None or mayor.state != "blocked":
-        raise Refusal(f"{convoy.name} is being planned")
-    return (TaskDropped(convoy=convoy.name, task=0, why=mayor.why),)
-
-
 class AllowPaths(TaskCommand, frozen=True, kw_only=True):
     """A person lets a task change protected paths."""
 
@@ -170,8 +172,8 @@ class AllowPaths(TaskCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         """Allow the paths; a task that waited for it goes on."""
-        task = unsettled(state, self.convoy, self.task)
-        gate = state.convoys[self.convoy].settings.gate
+        convoy, task = unsettled(state, self.convoy, self.task)
+        gate = convoy.settings.gate
         asked = (self.path,) if self.path else named_paths(task.spec)
         found = protected(asked, gate)
         if kept := forbidden(found):
@@ -195,18 +197,16 @@ def named_paths(spec: TaskSpec) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*spec.paths, *words)))
 
 
-def kept_by_protected_paths(
-    convoy: str, planned: tuple[TaskSpec | Task, ...], gate: Gate
-) -> Events:
+def kept_by_protected_paths(convoy: Convoy, specs: Iterable[TaskSpec]) -> Events:
     """Return that each task waits for a person that declares protected paths.
 
     Its work could not pass the gate: no session is spent on it before.
     """
-    tasks = (t if isinstance(t, Task) else Task(spec=t) for t in planned)
+    gate = convoy.settings.gate
     return tuple(
-        TaskBlocked(convoy=convoy, task=task.number, why=wants(task.number, paths))
-        for task in tasks
-        if (paths := unallowed(task, gate)) and not kind_of(task.spec).answer
+        TaskBlocked(convoy=convoy.name, task=n, why=wants(n, paths))
+        for n, spec in ((spec.number, spec) for spec in specs)
+        if (paths := unallowed(Task(spec=spec), gate)) and not kind_of(spec).answer
     )
 
 
@@ -266,3 +266,120 @@ def _price(past: Collection[Task], engine: EngineSpec) -> float | None:
     if known:
         return median(known)
     return priced(GUESSED, None, engine.price).usd if engine.price else None
+
+
+class AddTask(ConvoyCommand, frozen=True, kw_only=True):
+    """A person wants one more task; its number is the next one."""
+
+    spec: TaskSpec
+    by: str
+
+    def decide(self, state: State) -> Decision:
+        convoy, spec = live(state, self.convoy), self.spec
+        if not convoy.tasks:
+            return Refusal(f"{convoy.name} has no plan yet")
+        if convoy.settled and (convoy.pull is None or convoy.given or convoy.asked):
+            return Refusal(f"all tasks of {convoy.name} are done, and it is landing")
+        if len(convoy.tasks) >= convoy.settings.tasks:
+            most = counted(convoy.settings.tasks, "task")
+            return Refusal(f"a convoy may have at most {most}")
+        if spec.number != convoy.next_number:
+            return Refusal(f"{spec.number} is not the next task number")
+        dropped = [task.number for task in convoy.tasks if task.state == "dropped"]
+        if lost := [number for number in (*spec.after, *spec.on) if number in dropped]:
+            return Refusal(f"task {lost[0]} was dropped, so nothing can wait for it")
+        check_plan(convoy, (*(task.spec for task in convoy.tasks), spec))
+        return (copied(TaskAdded, self), *kept_by_protected_paths(convoy, (spec,)))
+
+
+class LinkTask(TaskCommand, frozen=True, kw_only=True):
+    """A task should wait for another one."""
+
+    on: int
+    by: str = ""
+    why: str = ""
+
+    def decide(self, state: State) -> Decision:
+        convoy, task = at_rest(state, self.convoy, self.task)
+        other = convoy.task(self.on)
+        if other is None:
+            return Refusal(f"{convoy.name} has no task {self.on}")
+        if other.settled:
+            return Refusal(f"task {other.number} is already {other.state}")
+        if other.number in task.spec.after:
+            return Refusal(f"task {task.number} already waits for task {other.number}")
+        linked = replace(task.spec, after=(*task.spec.after, other.number))
+        specs = (
+            linked if each.number == task.number else each.spec for each in convoy.tasks
+        )
+        check_plan(convoy, tuple(specs))
+        return (copied(TaskLinked, self),)
+
+
+class AssignTask(ConvoyCommand, frozen=True, kw_only=True):
+    """A person wants another engine for a task; None: for all not started yet."""
+
+    task: int | None
+    engine: str
+    by: str
+
+    def decide(self, state: State) -> Decision:
+        convoy = live(state, self.convoy)
+        engines = convoy.settings.workers
+        if self.engine not in engines:
+            near = did_you_mean(self.engine, engines)
+            known = f"{', '.join(sorted(engines))}{near}"
+            return Refusal(f"there is no engine {self.engine}; configured: {known}")
+        if self.task is not None:
+            _, task = at_rest(state, convoy.name, self.task)
+            if task.spec.engine == self.engine:
+                return Refusal(
+                    f"task {task.number} already uses the engine {self.engine}"
+                )
+            return (copied(TaskAssigned, self, task=task.number),)
+        fresh = (task for task in convoy.tasks if not task.settled and not task.started)
+        given = (task.number for task in fresh if task.spec.engine != self.engine)
+        assigned = tuple(copied(TaskAssigned, self, task=number) for number in given)
+        why = f"every task has already started or uses the engine {self.engine}"
+        return assigned or Refusal(why)
+
+
+def at_rest(state: State, name: str, number: int) -> tuple[Convoy, Task]:
+    """Return a convoy, and a task of it that waits, with no session and no work."""
+    convoy, task = unsettled(state, name, number)
+    if task.state not in ("queued", "blocked") or task.attempt is not None:
+        raise Refusal(f"task {number} is {task.state}; it is too late to change it")
+    return convoy, task
+
+
+class PartTask(TaskCommand, frozen=True, kw_only=True):
+    """A person wrote the parts that a task is to be done in."""
+
+    parts: tuple[TaskSpec, ...]
+    by: str
+
+    def decide(self, state: State) -> Decision:
+        convoy, task = at_rest(state, self.convoy, self.task)
+        if not can_be_split(convoy, task):
+            fit = "only a task of kind work without a review or tests can be split"
+            return Refusal(f"task {task.number} cannot be split: {fit}")
+        first = convoy.next_number
+        if len(self.parts) < 2:  # noqa: PLR2004
+            return Refusal(f"task {task.number} must be split into at least 2 parts")
+        if any(n != part.number for n, part in enumerate(self.parts, first)):
+            return Refusal(f"parts must be numbered consecutively from {first}")
+        if any(part.part_of != task.number for part in self.parts):
+            return Refusal(f"every part must belong to task {task.number}")
+        specs = tuple(each.spec for each in convoy.tasks)
+        check_plan(convoy, relinked(specs, task.number, self.parts))
+        left = [each for each in convoy.tasks if each.state != "dropped"]
+        if len(left) + len(self.parts) - 1 > convoy.settings.tasks:
+            return Refusal(f"a convoy may have at most {convoy.settings.tasks} tasks")
+        name, numbers = convoy.name, ", ".join(str(p.number) for p in self.parts)
+        why = f"{self.by} split it into tasks {numbers}"
+        return (
+            copied(TaskSplit, self, by=0, person=self.by),
+            TaskDropped(convoy=name, task=task.number, why=why, wanted_by=self.by),
+            *first_queued(name, self.parts),
+            *kept_by_protected_paths(convoy, self.parts),
+        )

@@ -23,10 +23,9 @@ from convoy.events.forge_actions import ActionIntended
 from convoy.events.leases import LeaseFreed, LeaseTaken
 from convoy.events.session_events import DAY_MS, TaskStarted
 from convoy.gate import gate_of, path_list
-from convoy.kinds import awaited, half_done, kind_of, stands_on, trial
+from convoy.kinds import half_done, kind_of, stands_on, trial
 from convoy.kinds.task_kinds import PLAN
 from convoy.model import ids
-from convoy.model.ids import another_try
 from convoy.model.records import Cause, Limits
 from convoy.model.session_result import dollars, report_for_others as handed_on
 from convoy.model.state import Convoy, Lease, State, Task
@@ -111,7 +110,7 @@ def _convoy_keeps(convoy: Convoy, task: Task, at: Moment | None) -> Iterator[Sta
     elif not task.number and at is not None and at.paused:
         yield StartWait("convoy", "`/brat resume all`")
     if task.set_aside is not None and task.waits_aside:
-        yield StartWait("aside", another_try(task.set_aside))
+        yield StartWait("aside", ids.another_try(task.set_aside))
     if task.taken_out is not None:
         yield StartWait("aside", task.taken_out.back)
 
@@ -120,7 +119,7 @@ def _tasks_keep(convoy: Convoy, task: Task) -> Iterator[StartWait]:
     """Yield what has to merge or to end first."""
     if task.attempt is not None:
         yield StartWait("session", "its previous session to end")
-    if why := awaited(convoy, task):
+    if why := kind_of(task.spec).waits_for(convoy, task):
         yield StartWait("task", why)
     for number in unmet(convoy, task):
         other = convoy.task(number)
@@ -318,7 +317,6 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
     nonce: str
     now: int
     brief: str = ""
-    """What a session that plans, or looks at another task's work, is told besides."""
     resolves: Resolution | None = None
     """The conflict of earlier work that it makes fit; `base` then holds it."""
 
@@ -336,8 +334,10 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
         left = half_done(convoy, task)
         if left is not None and self.base != left.commit:
             left = None  # it no longer exists
-        if left is None and (elsewhere := _elsewhere(task, work, self.base)):
-            return Refusal(elsewhere)
+        from_work = work or task.earlier
+        if left is None and from_work is not None and self.base != from_work.commit:
+            must = "continue" if task.earlier else "start"
+            return Refusal(f"task {task.number} must {must} from {from_work.commit}")
         held = blocking_leases(at.leases, task)
         attempt, kind = task.started + 1, kind_of(task.spec)
         engine = convoy.settings.engines[task.spec.engine]
@@ -346,7 +346,9 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
             *task.notes,
             *(f"{lease.holder} is also working on {lease.resource}" for lease in held),
         )
-        settings = convoy.settings
+        settings, tasks = convoy.settings, convoy.tasks
+        if len(tasks) > PLAN_LINES:
+            tasks = tuple(each for each in tasks if not each.settled)[:PLAN_LINES]
         started = copied(
             TaskStarted,
             self,
@@ -357,7 +359,7 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
             title=task.spec.title,
             instructions=task.spec.instructions,
             paths=task.spec.paths,
-            plan=plan_lines(convoy),
+            plan=tuple(f"{t.number}. {t.spec.title} ({t.state})" for t in tasks),
             notes=notes,
             kind=PLAN.name if kind.makes_plan else kind.name,
             handed=notes_handed_on(convoy, task),
@@ -391,22 +393,6 @@ def notes_handed_on(convoy: Convoy, task: Task) -> tuple[str, ...]:
     told = (f"{n}: {note}" for n, other in before.items() for note in other.learned)
     own = (f"an earlier attempt at this task: {note}" for note in task.learned)
     return (*did, *found, *told, *own)
-
-
-def plan_lines(convoy: Convoy) -> tuple[str, ...]:
-    tasks = convoy.tasks
-    if len(tasks) > PLAN_LINES:
-        tasks = tuple(task for task in tasks if not task.settled)[:PLAN_LINES]
-    return tuple(f"{t.number}. {t.spec.title} ({t.state})" for t in tasks)
-
-
-def _elsewhere(task: Task, work: Work | None, base: str) -> str:
-    """Return what an attempt must start from instead of `base`, if anything."""
-    if work is not None and base != work.commit:
-        return f"task {task.number} must start from {work.commit}"
-    if task.earlier is not None and base != task.earlier.commit:
-        return f"task {task.number} must continue from {task.earlier.commit}"
-    return ""
 
 
 def _root(task: Task, work: Work | None, resolves: Resolution | None) -> str:

@@ -15,22 +15,26 @@ from msgspec.structs import replace
 
 from convoy.events import ConvoyCommand, Decision, Refusal, copied, live
 from convoy.events.forge_actions import ActionIntended
-from convoy.events.merge_events import UNJUDGED, MergeLanded
-from convoy.events.plan_events import TaskAdded
-from convoy.events.target_events import (
+from convoy.events.merge_events import (
+    UNJUDGED,
     LandingStalled,
+    MergeLanded,
     SyncAttempted,
     SyncFailed,
     SyncLanded,
 )
+from convoy.events.plan_events import TaskAdded
 from convoy.kinds.task_kinds import sync_spec
 from convoy.model import ids
-from convoy.model.ids import SetAside
 from convoy.model.records import Strategy
 from convoy.model.state import State
 from convoy.model.work import LOST_MOST, SYNC_TRIES, Landing, TargetRules, Way
 from convoy.rules import completed, holds_own_work, out_of_queue
-from convoy.rules.landing import is_judged, may_take_target_in
+from convoy.rules.landing import (
+    check_judged,
+    current_candidate,
+    may_take_target_in,
+)
 from convoy.rules.turns import sync_task
 from convoy.rules.verdict import Mergeable
 
@@ -67,18 +71,12 @@ def landing_by(
     way = _way(rules)
     if way in ("merge", "queue") and method is None:
         way = "person"
-    return Landing(
-        way=way,
-        method=method or "merge",
-        reviews=rules.reviews,
-        checks=rules.checks,
-        waits=tuple(_other_waits(rules)),
-        unknown=rules.unknown,
-        learnt=learnt,
-    )
+    waits = tuple(_other_waits(rules))
+    method = method or "merge"
+    return copied(Landing, rules, way=way, method=method, waits=waits, learnt=learnt)
 
 
-def learnt_of(landing: Landing, aside: SetAside | None) -> tuple[str, ...]:
+def learnt_of(landing: Landing, aside: ids.SetAside | None) -> tuple[str, ...]:
     """Return the rules learnt from refusals, with what the newest one tells."""
     if aside is None or aside.again or aside.rule not in LEARNT:
         return landing.learnt
@@ -140,10 +138,6 @@ def _other_waits(rules: TargetRules) -> Iterator[str]:
         yield f"a deployment to {environment}"
 
 
-REFINERY = "the refinery"
-"""The asker that a sync's task names."""
-
-
 class AttemptSync(ConvoyCommand, frozen=True, kw_only=True):
     """A candidate was built that takes the target into the convoy's branch."""
 
@@ -176,7 +170,6 @@ class FailSync(ConvoyCommand, frozen=True, kw_only=True):
     said: str = ""
     """CI's text."""
     lost: bool = False
-    """Whether CI ended without a verdict."""
 
     def decide(self, state: State) -> Decision:
         """Try once more what CI found red; then add a task that sees to it.
@@ -203,7 +196,7 @@ class FailSync(ConvoyCommand, frozen=True, kw_only=True):
         if is_first or not holds_own_work(convoy):  # then the target is red by itself
             return (failed,)
         spec = sync_spec(convoy, self.why, self.paths, self.said)
-        return (failed, TaskAdded(convoy=convoy.name, spec=spec, by=REFINERY))
+        return (failed, TaskAdded(convoy=convoy.name, spec=spec, by="the refinery"))
 
 
 class LandSync(ConvoyCommand, frozen=True, kw_only=True):
@@ -214,13 +207,10 @@ class LandSync(ConvoyCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         convoy = live(state, self.convoy)
-        candidate = convoy.sync.candidate
-        if candidate is None or candidate.commit != self.candidate:
-            return Refusal(f"{self.candidate} is no longer the candidate")
+        candidate = current_candidate(convoy.sync, self.candidate)
         if convoy.kept_by:
             return Refusal(f"{self.candidate} cannot land now")
-        if not is_judged(convoy.settings, self.judged):
-            return Refusal(f"{self.candidate} has not passed all required checks")
+        check_judged(convoy, self.candidate, self.judged)
         branch = ids.base_branch(convoy.name)
         return (copied(SyncLanded, self, target=candidate.work, branch=branch),)
 
@@ -233,11 +223,8 @@ class AskForge(ConvoyCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         convoy = live(state, self.convoy)
-        current = convoy.candidate
-        if current is None or current.commit != self.candidate:
-            return Refusal(f"{self.candidate} is no longer the candidate")
-        if not is_judged(convoy.settings, self.judged):
-            return Refusal(f"{self.candidate} has not passed all required checks")
+        current_candidate(convoy, self.candidate)
+        check_judged(convoy, self.candidate, self.judged)
         out = convoy.withdrawn or convoy.taken_out
         if convoy.kept_by or out or not convoy.settled:
             return Refusal(f"{self.candidate} cannot land now")

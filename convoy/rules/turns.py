@@ -20,12 +20,10 @@ from typing import Final
 
 from msgspec import Struct
 
+from convoy.gate import path_list
 from convoy.kinds import kind_of, needed, trial
 from convoy.model.state import Convoy, Task
-from convoy.model.task_graph import overlapping
-
-FILES_SHOWN: Final = 3
-"""How many paths a reason names."""
+from convoy.model.task_graph import overlapping, reached
 
 
 class Turn(Struct, frozen=True):
@@ -36,9 +34,7 @@ class Turn(Struct, frozen=True):
     """The narrower of each two paths that meet; empty: the plan says why."""
 
     def words(self) -> str:
-        more = len(self.paths) - FILES_SHOWN
-        rest = f" and {more} more" if more > 0 else ""
-        both = f" (both touch {', '.join(self.paths[:FILES_SHOWN])}{rest})"
+        both = f" (both touch {path_list(self.paths)})"
         return f"task {self.on} to land first{both if self.paths else ''}"
 
 
@@ -239,12 +235,7 @@ def stuck_tasks(convoy: Convoy) -> set[int]:
                 needing[number].add(task.number)
         for number in unsettled & {*task.spec.on}:  # that one is looked at
             needing[task.number].add(number)
-    reached = [*stuck]
-    while reached:
-        more = set(needing[reached.pop()]) - stuck
-        stuck |= more
-        reached += more
-    return stuck
+    return reached(needing.__getitem__, stuck)
 
 
 def _needs_help(convoy: Convoy, task: Task) -> bool:
@@ -259,7 +250,6 @@ def _needs_help(convoy: Convoy, task: Task) -> bool:
 
 
 ANOTHER_APPROVAL: Final = "an approval from someone who did not instruct its agent"
-_CI_FILES_SHOWN: Final = 3
 
 
 def lacking_approvals(convoy: Convoy, task: Task) -> str:
@@ -279,10 +269,4 @@ def lacking_approvals(convoy: Convoy, task: Task) -> str:
 
 def changes_ci(task: Task) -> str:
     """Return the files of its work that tell CI what to run, in words; empty: none."""
-    files = task.work.ci_files if task.work is not None else ()
-    more = (
-        f" and {len(files) - _CI_FILES_SHOWN} more"
-        if len(files) > _CI_FILES_SHOWN
-        else ""
-    )
-    return ", ".join(files[:_CI_FILES_SHOWN]) + more
+    return path_list(task.work.ci_files if task.work is not None else ())

@@ -104,8 +104,6 @@ class Checks(Struct, frozen=True, kw_only=True):
 
 
 class PullSeen(Struct, frozen=True, kw_only=True):
-    """A pull request as the forge shows it."""
-
     number: int
     open: bool
     merged: bool
@@ -136,8 +134,6 @@ class Mergeable(Struct, frozen=True, kw_only=True):
 
 
 class IssueSeen(Struct, frozen=True, kw_only=True):
-    """An issue as the forge shows it."""
-
     open: bool
     gone: Literal["", "deleted", "transferred"] = ""
     """Why it is not here any more; empty: it is here."""

@@ -98,12 +98,8 @@ def headline(text: str) -> str:
         found = (each[-1] for each in (telling, others, news, lines) if each)
         return next(found, "")[:TEST_LINE_CHARS]
     shown = ", ".join(name[:TEST_LINE_CHARS] for name in names[:HEADLINE_NAMES])
-    more = (
-        f", and {len(names) - HEADLINE_NAMES} more"
-        if len(names) > HEADLINE_NAMES
-        else ""
-    )
-    return f"{shown}{more}"
+    more = len(names) - HEADLINE_NAMES
+    return f"{shown}, and {more} more" if more > 0 else shown
 
 
 def compiler_errors(text: str) -> tuple[str, ...]:
@@ -140,8 +136,6 @@ _FOREIGN: Final = frozenset({"..", "node_modules", "site-packages", ".venv", "ve
 
 
 class FailingPlace(Struct, frozen=True):
-    """A line of a file, and what is wrong there."""
-
     path: str
     """From the repository's top, with slashes."""
     line: int
@@ -204,8 +198,6 @@ _NO_TEST = "no test specified"
 
 @dataclass(frozen=True)
 class Proposal:
-    """A command and the reason for it."""
-
     command: str
     """The command as typed in a shell."""
     why: str

@@ -54,7 +54,18 @@ def convoys(state: State, now: int) -> list[dict[str, Any]]:
 
 
 def sessions(state: State) -> list[dict[str, Any]]:
-    return [session_document(convoy, task) for convoy, task in state.running()]
+    return [
+        {
+            "name": ids.session_name(convoy.name, task.number, task.started),
+            "convoy": convoy.name,
+            "task": task.number,
+            "attempt": task.started,
+            "engine": task.spec.engine,
+            "run": task.attempt.run if task.attempt else None,
+            "since_ms": task.attempt.at if task.attempt else None,
+        }
+        for convoy, task in state.running()
+    ]
 
 
 def convoy_document(convoy: Convoy, at: Moment | None = None) -> dict[str, Any]:
@@ -104,19 +115,6 @@ def task_document(
         "landed_commit": task.landed,
         "waits_for": waits_for(convoy, task, at),
         "why": task.why,
-    }
-
-
-def session_document(convoy: Convoy, task: Task) -> dict[str, Any]:
-    attempt = task.attempt
-    return {
-        "name": ids.session_name(convoy.name, task.number, task.started),
-        "convoy": convoy.name,
-        "task": task.number,
-        "attempt": task.started,
-        "engine": task.spec.engine,
-        "run": attempt.run if attempt else None,
-        "since_ms": attempt.at if attempt else None,
     }
 
 

@@ -15,6 +15,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from convoy.events.session_events import DAY_MS
 from convoy.model.records import Usage
 from convoy.model.session_result import dollars, plus, tokens
 from convoy.text import counted
@@ -41,8 +42,6 @@ class TimeSpread(Struct, frozen=True):
 
 
 class EngineShare(Struct, frozen=True, kw_only=True):
-    """How one engine did on one kind of task."""
-
     engine: str
     kind: str
     changes: int
@@ -86,9 +85,9 @@ def analytics(history: ChangeHistory) -> Analytics:
     rows = [stages_ms(one) for one in landed]
     times = zip(*rows, strict=True)
     stages = {name: _spread(each) for name, each in zip(STAGES, times, strict=False)}
-    counts = Counter(one.ended // _DAY_MS for one in landed)
+    counts = Counter(one.ended // DAY_MS for one in landed)
     days = range(min(counts), max(counts) + 1) if counts else ()
-    dates = (datetime.fromtimestamp(day * _DAY_MS / 1000, UTC) for day in days)
+    dates = (datetime.fromtimestamp(day * DAY_MS / 1000, UTC) for day in days)
     engines: dict[tuple[str, str], list[Change]] = defaultdict(list)
     for change in landed:
         engines[change.engine, change.kind].append(change)
@@ -105,14 +104,23 @@ def analytics(history: ChangeHistory) -> Analytics:
             (f"{at:%Y-%m-%d}", counts[n]) for at, n in zip(dates, days, strict=True)
         ),
         stages=stages,
-        engines=tuple(_share(*key, some) for key, some in sorted(engines.items())),
+        engines=tuple(
+            EngineShare(
+                engine=engine,
+                kind=kind,
+                changes=len(some),
+                first_try=sum(one.sessions == 1 for one in some),
+                sessions=sum(one.sessions for one in some),
+                ci_runs=sum(one.ci_runs for one in some),
+                ci_s=sum(one.ci_ms for one in some) / 1000,
+                usd=reduce(plus, (one.usage for one in some), Usage()).usd,
+            )
+            for (engine, kind), some in sorted(engines.items())
+        ),
         rework=_ranked(Counter(cause for one in ended for cause in one.rework)),
         reds=_ranked(history.reds),
         asked={what: _spread(times) for what, times in sorted(asked.items())},
     )
-
-
-_DAY_MS: Final = 86_400_000
 
 
 def stages_ms(one: Change) -> tuple[int, int, int]:
@@ -135,20 +143,6 @@ def _spread(times_ms: Sequence[int]) -> TimeSpread:
         median=round(median(seconds), 1),
         most=round(most, 1),
         buckets=tuple(after - before for before, after in pairwise(places)),
-    )
-
-
-def _share(engine: str, kind: str, some: list[Change]) -> EngineShare:
-    used = reduce(plus, (one.usage for one in some), Usage())
-    return EngineShare(
-        engine=engine,
-        kind=kind,
-        changes=len(some),
-        first_try=sum(one.sessions == 1 for one in some),
-        sessions=sum(one.sessions for one in some),
-        ci_runs=sum(one.ci_runs for one in some),
-        ci_s=sum(one.ci_ms for one in some) / 1000,
-        usd=used.usd,
     )
 
 
@@ -177,12 +171,9 @@ def engine_costs(history: ChangeHistory, since: int) -> tuple[EngineCost, ...]:
     sums = {engine: reduce(plus, some, Usage()) for engine, some in groups.items()}
     costs = (
         EngineCost(
-            engine=engine,
-            sessions=len(groups[engine]),
-            tokens=tokens(used),
-            usd=used.usd,
+            engine=name, sessions=len(groups[name]), tokens=tokens(used), usd=used.usd
         )
-        for engine, used in sums.items()
+        for name, used in sums.items()
     )
     return tuple(sorted(costs, key=lambda one: (-one.usd, -one.tokens, one.engine)))
 

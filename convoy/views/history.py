@@ -68,7 +68,6 @@ LINE_KINDS: Final = {
     "session_events": "sessions",
     "merge_events": "landing",
     "hold_events": "landing",
-    "target_events": "landing",
     "forge_actions": "forge",
     "leases": "locks",
 }
@@ -280,12 +279,9 @@ def _after(one: PastSession, at: int, fact: Event) -> PastSession:
             )
         case MergeAttempted() if one.how == "handed in" and not one.offered:
             return replace(one, offered=at)
-        case WorkRefused():
-            how, why = "refused", fact.why
-            return replace(one, ended=at, how=how, why=why, usage=fact.usage)
-        case SessionLost():
-            how, why = "lost", fact.why
-            return replace(one, ended=at, how=how, why=why, usage=fact.usage)
+        case WorkRefused() | SessionLost():
+            how: How = "refused" if isinstance(fact, WorkRefused) else "lost"
+            return replace(one, ended=at, how=how, why=fact.why, usage=fact.usage)
         case TaskQueued() | TaskBlocked(cause="red" | "conflict") if (
             one.how == "handed in"
         ):

@@ -16,13 +16,6 @@ from convoy.events.hold_events import COMMENTS_MOST
 from convoy.gate import forbidden, unallowed, wants
 from convoy.kinds import is_stopped, may_be_too_much
 from convoy.model import ids
-from convoy.model.ids import (
-    SetAside,
-    another_try,
-    delivery_item,
-    issue_item,
-    task_of_item,
-)
 from convoy.model.state import (
     LATELY_MS,
     Convoy,
@@ -172,9 +165,9 @@ def _damages(state: State, faults: tuple[str, ...]) -> Iterator[Intervention]:
         yield Intervention(kind="unknown_event", why=why)
 
 
-def _aside(state: State, now: int, item: str, aside: SetAside) -> Intervention:
-    name, task = task_of_item(item) or (convoy_of_item(state, item), 0)
-    what = "" if task_of_item(item) else f"{item}: "
+def _aside(state: State, now: int, item: str, aside: ids.SetAside) -> Intervention:
+    name, task = ids.task_of_item(item) or (convoy_of_item(state, item), 0)
+    what = "" if ids.task_of_item(item) else f"{item}: "
     tried = "once" if aside.tries == 1 else f"{aside.tries} times"
     again = f"at {clock(aside.due)}" if aside.due > now else "as soon as brat runs"
     why = f"{what}{aside.why.rstrip('.')} (tried {tried}; next try {again})"
@@ -189,11 +182,9 @@ def _given_up(state: State, now: int) -> Iterator[Intervention]:
         for convoy in state.convoys.at_hand.values()
         if convoy.state == "failed" and now - convoy.ended_at < LATELY_MS
     ]
-    newest = (
-        {known.issue: name for name, known in state.convoys.summaries()}
-        if failed_lately
-        else {}
-    )
+    if not failed_lately:
+        return
+    newest = {known.issue: name for name, known in state.convoys.summaries()}
     for convoy in failed_lately:
         is_wanted = not convoy.given_up_by and convoy.why != ALL_DROPPED
         if is_wanted and newest[convoy.issue] == convoy.name:
@@ -263,7 +254,7 @@ def _asked(convoy: Convoy, state: State) -> Iterator[Intervention]:
         if task.taken_out is not None:
             continue
         waits = kept_by_people(convoy, task) if task.state == "needs-review" else ""
-        told = another_try(task.set_aside) if task.set_aside else ""
+        told = ids.another_try(task.set_aside) if task.set_aside else ""
         if waits and waits != told:
             why = f"pull request #{task.pull} is waiting for {waits}"
             found = _asking("kept_back", convoy, why, task=task.number)
@@ -350,7 +341,10 @@ def unread_issues(
 def _reason(issue: LabelledIssue, state: State, commands: tuple[str, ...]) -> str:
     if issue.never:
         return f"its label {issue.never} tells brat to ignore it"
-    items = issue_item(issue.number), delivery_item(f"sweep-{issue.number}")
+    items = (
+        ids.item("issue", issue.number),
+        ids.item("delivery", f"sweep-{issue.number}"),
+    )
     for aside in filter(None, (set_aside(state, item) for item in items)):
         return f"brat will try again: {aside.why}"
     if commands:

@@ -9,6 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from convoy.events import copied
 from convoy.gate import forbidden, protected
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy
@@ -103,18 +104,14 @@ def _tasks(convoy: Convoy) -> Iterator[PlanTask]:
             by = "no agent may change them, so a person must do it"
         elif set(paths) <= set(task.allowed):
             by = "allowed"
-        yield PlanTask(
-            number=spec.number,
-            title=spec.title,
+        yield copied(
+            PlanTask,
+            spec,
             does=shortened(does, DOES_CHARS),
-            kind=spec.kind,
             state=task.state,
             paths=tuple(path for path in spec.paths if path not in creates),
             creates=creates,
-            engine=spec.engine,
-            why=spec.why,
             waits=tuple(PlanWait(on=n, why=because(spec, n)) for n in spec.after),
-            acceptance=spec.acceptance,
             protected=paths,
             protected_by=by if paths else "",
         )

@@ -4,7 +4,7 @@ Pure: sentences from the state. Their parts may come from strangers; who shows t
 makes them harmless where it shows them.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -12,7 +12,7 @@ from msgspec import Struct
 from convoy.events import clause
 from convoy.kinds import relief
 from convoy.model.ids import another_try
-from convoy.model.state import Convoy, State, Task
+from convoy.model.state import Convoy, State, Task, TaskState
 from convoy.model.work import Landing
 from convoy.rules.landing import (
     kept_from_landing,
@@ -95,22 +95,16 @@ def _turn(convoy: Convoy, task: Task) -> str:
 
 def reasons(state: State, convoy: Convoy, task: Task, now: int) -> tuple[str, ...]:
     """Return why a task is where it is: what is so, then what it waits for."""
-    waits: Iterator[str] = iter(())
-    match task.state:
-        case "queued":
-            waits = _queued(state, convoy, task, now)
-        case "running":
-            waits = _running(convoy, task)
-        case "needs-review":
-            waits = _review(convoy, task)
-        case "blocked":
-            _, found = relief(convoy, task) or (None, None)
-            waits = iter((found.why if found else "it is waiting for a person",))
-        case _:
-            pass
+    _, found = relief(convoy, task) or (None, None)
+    waits: dict[TaskState, Iterable[str]] = {
+        "queued": _queued(state, convoy, task, now),
+        "running": _running(convoy, task),
+        "needs-review": _review(convoy, task),
+        "blocked": (found.why if found else "it is waiting for a person",),
+    }
     return (
         *_standing(task),
-        *waits,
+        *waits.get(task.state, ()),
         *edge_words(task.spec, settled=task.settled),
         *(f"an attempt left this note: {note}" for note in task.learned),
     )
@@ -299,15 +293,16 @@ class CheckLine(Struct, frozen=True):
 
 
 class Car(Struct, frozen=True, kw_only=True):
+    """A task in the train; by default one that has no candidate yet."""
+
     task: Task
-    commit: str
-    """The candidate; empty: it has none yet."""
-    stands_on: str
-    verdict: str
-    said: str
+    commit: str = ""
+    stands_on: str = ""
+    verdict: str = "none"
+    said: str = "waiting for its turn"
     since: int
     """When that was seen first, or the candidate was built, unix ms; 0: unknown."""
-    checks: tuple[CheckLine, ...]
+    checks: tuple[CheckLine, ...] = ()
 
 
 def merge_train(convoy: Convoy, seen: Mapping[str, Checks]) -> tuple[Car, ...]:
@@ -328,15 +323,7 @@ def _car(
 ) -> Car:
     candidate = task.candidate
     if candidate is None:
-        return Car(
-            task=task,
-            commit="",
-            stands_on="",
-            verdict="none",
-            said="waiting for its turn",
-            since=task.work.at if task.work else 0,
-            checks=(),
-        )
+        return Car(task=task, since=task.work.at if task.work else 0)
     under = owners.get(candidate.base)
     landed = {task.landed: task.number for task in convoy.tasks if task.landed}
     known = landed.get(candidate.base)

@@ -28,11 +28,11 @@ from convoy.gate import (
     file_and_size,
     is_matched,
     is_safe,
+    leaks,
     parse_raw,
     path_list,
     pattern,
 )
-from convoy.gate.leaks import leaks
 from convoy.model.records import Gate
 from convoy.text import NO_SECRETS, SIGNED_OFF, Redaction, with_line_ends_of
 from grite import errors, git

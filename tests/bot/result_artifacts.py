@@ -21,7 +21,7 @@ SESSION = ids.session_name(CONVOY, TASK, ATTEMPT)
 NONCE = "n0nce"
 ACTOR = bytes(range(16))
 COMMIT = "c" * 40
-ISSUE = ids.task_issue(CONVOY, TASK)
+ISSUE = ids.issue_of(CONVOY, TASK)
 BUNDLE = ("work.bundle", b"# v2 git bundle\n")
 
 

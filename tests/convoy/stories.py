@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from convoy.events import hold_events, people_events, plan_events, target_events
+from convoy.events import hold_events, merge_events, people_events, plan_events
 from convoy.events.forge_actions import (
     ActionDone,
     Answer,
@@ -13,10 +13,10 @@ from convoy.events.forge_actions import (
     RequestIgnored,
 )
 from convoy.model import ids
-from convoy.model.ids import convoy_item, look_item, task_item
+from convoy.model.ids import convoy_item, task_item
 from convoy.model.records import EngineSpec, Finding, Report, SubIssue, TaskSpec
 from convoy.model.work import Landing, ReviewThread
-from convoy.rules import ending, people, plan_changes
+from convoy.rules import ending, people, plans
 from convoy.rules.followed_list import (
     FinishKept,
     FollowList,
@@ -95,7 +95,7 @@ def reshaped() -> Rules:
     rules.do(_planning(rules, "2"), _planned(2, *second))
     parts = (spec(7, part_of=6), spec(8, part_of=6))
     return rules.do(
-        plan_changes.PartTask(convoy=NAME, task=6, parts=parts, by="bea"),
+        plans.PartTask(convoy=NAME, task=6, parts=parts, by="bea"),
         people_events.ApprovePlan(convoy=NAME, by="ann"),
     )
 
@@ -115,10 +115,10 @@ def steered() -> Rules:
         spec(1), spec(2), engines=engines, approve="plan", approvals=1
     )
     rules.do(
-        made(plan_changes.AddTask, spec=spec(3), by="bea"),
-        made(plan_changes.LinkTask, task=3, on=1, by="bea"),
+        made(plans.AddTask, spec=spec(3), by="bea"),
+        made(plans.LinkTask, task=3, on=1, by="bea"),
         made(AllowPaths, task=3, by="bea", path="CLAUDE.md"),
-        made(plan_changes.AssignTask, task=2, engine="docs", by="bea"),
+        made(plans.AssignTask, task=2, engine="docs", by="bea"),
         made(people_events.TaskTold, by="bea", text="Keep the names."),
         made(
             people.RaiseThreads,
@@ -236,7 +236,7 @@ def raced() -> Rules:
 def waited_aside() -> Rules:
     """Tell of a task and an action that were refused, and of another try at both."""
     rules = Rules().planned(spec(1))
-    items = (task_item(NAME, 1), convoy_item(NAME), look_item("comments"))
+    items = (task_item(NAME, 1), convoy_item(NAME), ids.item("look", "comments"))
     for item in items:
         rules.do(ItemSetAside(item=item, why="the forge says no", helps="Ask it."))
         rules.do(ItemTakenUp(item=item), ItemSetAside(item=item, why="still no"))
@@ -248,15 +248,15 @@ def merged_by_the_forge() -> Rules:
     """Tell of a target that wants pull requests, and of a review that was missing."""
     rules = Rules().planned(spec(1))
     landing = Landing(way="merge", reviews=1)
-    rules.do(made(target_events.LandingChosen, landing=landing)).landed(1, sha("a"))
+    rules.do(made(merge_events.LandingChosen, landing=landing)).landed(1, sha("a"))
     return rules.do(
         ActionDone(key=f"pull:{NAME}/0", number=20),
         made(AttemptMerge, task=0, candidate=sha("a"), work=sha("a")),
-        target_events.LandingWaits(convoy=NAME, why="1 approving review"),
-        target_events.LandingWaits(convoy=NAME, why=""),
+        merge_events.LandingWaits(convoy=NAME, why="1 approving review"),
+        merge_events.LandingWaits(convoy=NAME, why=""),
         AskForge(convoy=NAME, candidate=sha("a"), judged=("ci",)),
         ActionDone(key=ids.landing_key(NAME, sha("a")), number=20),
-        target_events.PullMergedEarly(convoy=NAME, pull=20),
+        merge_events.PullMergedEarly(convoy=NAME, pull=20),
         ActionDone(key=f"pull:{NAME}/0", number=21),
         NoteLanded(convoy=NAME, commit=sha("b"), judged=("ci",)),
     )
@@ -284,7 +284,7 @@ def synced() -> Rules:
     rules.do(whole).landed_as(3, sha("7"))
     rules.do(
         replace(clean, candidate=sha("8"), base=sha("7"), target=sha("3")),
-        target_events.LandingStalled(convoy=NAME, why="no check has reported"),
+        merge_events.LandingStalled(convoy=NAME, why="no check has reported"),
         people.RetryConvoy(convoy=NAME, by="ann"),
     )
     return rules

@@ -3,8 +3,7 @@ from msgspec.structs import replace
 from convoy.events.people_events import ApprovePlan, TaskHeard, TaskTold
 from convoy.events.plan_events import ConvoyRanked
 from convoy.model.records import EngineSpec
-from convoy.rules.plan_changes import AddTask, AssignTask, LinkTask
-from convoy.rules.plans import PlanConvoy
+from convoy.rules.plans import AddTask, AssignTask, LinkTask, PlanConvoy
 from tests.convoy.room import begins, refused
 from tests.world.rules import NAME, Rules, requested, settings, sha, spec, startable
 

@@ -17,7 +17,7 @@ PAUSED = ConvoyPaused(convoy=NAME, by="ann")
 
 
 def said(body: str, actor: bytes = ACTOR, at: int = 5_000_000) -> GriteEvent:
-    return GriteEvent(ids.convoy_issue(NAME), actor, at, CommentAdded(body))
+    return GriteEvent(ids.issue_of(NAME, 0), actor, at, CommentAdded(body))
 
 
 def comment(
@@ -66,7 +66,7 @@ def test_a_bots_event_counts_in_a_commit_of_that_bot() -> None:
 
 def test_claims_words_and_what_is_of_nothing_here_change_nothing() -> None:
     rules = Rules().planned(spec(1)).started(1)
-    state, issue = rules.state, ids.task_issue(NAME, 1)
+    state, issue = rules.state, ids.issue_of(NAME, 1)
     claim = SessionSpawned(convoy=NAME, task=1, attempt=1)
     nothing = [
         *(comment(claim, ACTOR), comment(claim, STRANGER)),

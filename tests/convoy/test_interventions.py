@@ -11,7 +11,8 @@ from bot.text.slash_commands import SlashCommand, slash_commands
 from brat.commands.command_line import command_line
 from convoy.events import Command, hold_events, people_events
 from convoy.events.forge_actions import ActionDone, ItemSetAside
-from convoy.model.ids import base_branch, issue_item, task_item
+from convoy.model import ids
+from convoy.model.ids import base_branch, task_item
 from convoy.model.state import LATELY_MS, State
 from convoy.owed import Call
 from convoy.owed.sessions import TOO_MANY
@@ -202,7 +203,7 @@ UP = ("brat up",)
 
 def test_an_issue_waits_until_a_convoy_works_on_it_and_it_is_said_why() -> None:
     rules = Rules().planned(spec(1))
-    rules.do(ItemSetAside(item=issue_item(91), why="the forge says no"))
+    rules.do(ItemSetAside(item=ids.item("issue", 91), why="the forge says no"))
     issues = (
         LabelledIssue(number=rules.convoy.issue, title="At work"),
         LabelledIssue(number=90, title="Spell words"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from convoy.gate.leaks import leaks
+from convoy.gate import leaks
 from convoy.model.records import Gate
 from convoy.text import NO_SECRETS, Redaction
 from grite import git

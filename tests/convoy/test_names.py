@@ -66,10 +66,10 @@ names = st.from_regex(r"[a-z0-9][a-z0-9-]{0,39}", fullmatch=True)
 def test_issues_never_share_an_id() -> None:
     issues = [
         ids.repository_issue(),
-        ids.convoy_issue("a"),
-        ids.convoy_issue("b"),
-        ids.task_issue("a", 1),
-        ids.task_issue("a", 11),
+        ids.issue_of("a", 0),
+        ids.issue_of("b", 0),
+        ids.issue_of("a", 1),
+        ids.issue_of("a", 11),
     ]
 
     assert len(set(issues)) == len(issues)

@@ -107,7 +107,7 @@ def test_convoys_keep_the_order_they_were_asked_for_in() -> None:
 
     assert [*after.convoys] == [*"abcd"]
     assert [convoy.name for convoy in after.live()] == ["a", "b"]
-    assert [convoy.name for convoy in reversed(after.convoys.values())] == [*"dcba"]
+    assert [convoy.name for convoy in after.convoys.newest_first()] == [*"dcba"]
     assert [*after.convoys.packed] == ["c", "d"]
 
 

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from convoy.model.records import Scope, Wait
 from convoy.planner.ground import Ground, absent_paths, scopes
-from convoy.rules.plan_changes import LinkTask
+from convoy.rules.plans import LinkTask
 from convoy.views.plan import edge_words, plan_document
 from tests.world.rules import NAME, Rules, spec
 

@@ -50,10 +50,10 @@ def test_labels_and_whether_it_is_closed_are_true_after_every_fact(tell: Story) 
         issues = projected(written)
         for convoy in state.convoys.values():
             known: dict[bytes, tuple[str, str, bool]] = {
-                ids.convoy_issue(NAME): ("convoy", convoy.state, convoy.ended)
+                ids.issue_of(NAME, 0): ("convoy", convoy.state, convoy.ended)
             }
             for task in convoy.tasks:
-                number = ids.task_issue(NAME, task.number)
+                number = ids.issue_of(NAME, task.number)
                 known[number] = ("task", task.state, task.settled)
             for number, (kind, status, closed) in known.items():
                 own = {f"convoy:{NAME}", f"status:{status}", f"type:{kind}"}
@@ -64,9 +64,9 @@ def test_labels_and_whether_it_is_closed_are_true_after_every_fact(tell: Story) 
 def test_issues_have_the_titles_and_texts_people_gave() -> None:
     issues = projected(went_wrong().written)
 
-    convoy = issues[ids.convoy_issue(NAME)]
+    convoy = issues[ids.issue_of(NAME, 0)]
     assert (convoy.title, convoy.body) == ("Fix it", "All of it.")
-    task = issues[ids.task_issue(NAME, 4)]
+    task = issues[ids.issue_of(NAME, 4)]
     assert (task.title, task.body) == ("Task 4", "Do it.")
     assert issues[ids.repository_issue()].title == "brat"
 

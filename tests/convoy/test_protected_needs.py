@@ -7,8 +7,7 @@ from convoy.events.task_events import TaskBlocked
 from convoy.gate import PathChange, gate_of, protected, refusals
 from convoy.model.records import Gate, Limits
 from convoy.rules.people import RetryTask
-from convoy.rules.plan_changes import AddTask
-from convoy.rules.plans import AllowPaths
+from convoy.rules.plans import AddTask, AllowPaths
 from convoy.views.interventions import interventions
 from convoy.views.plan import plan_document
 from tests.world.cases import looped

@@ -9,7 +9,7 @@ from convoy.events.plan_events import ConvoyReplanned, TaskRewritten
 from convoy.model.records import Wait
 from convoy.rules.ending import AcceptNothing
 from convoy.rules.people import DropTask, uncalled
-from convoy.rules.plan_changes import AddTask, PartTask
+from convoy.rules.plans import AddTask, PartTask
 from convoy.views.interventions import interventions
 from convoy.views.plan import plan_document
 from tests.convoy.room import due

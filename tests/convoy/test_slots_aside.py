@@ -4,10 +4,7 @@ from convoy.events.forge_actions import ActionDone, ItemSetAside, ItemTakenUp
 from convoy.model import ids
 from convoy.model.ids import (
     MINUTE_MS,
-    check_item,
     convoy_item,
-    run_item,
-    show_item,
     task_item,
     task_of_item,
 )
@@ -89,7 +86,7 @@ def test_a_session_of_a_convoy_that_was_cancelled_gives_its_slot_back() -> None:
 
 @looped(
     *((task_item(NAME, 3), (NAME, 3)), (task_item(NAME, 0), (NAME, 0))),
-    *((convoy_item(NAME), (NAME, 0)), (run_item(7), None)),
+    *((convoy_item(NAME), (NAME, 0)), (ids.item("run", 7), None)),
     *(
         (text, None)
         for text in (
@@ -104,7 +101,7 @@ def test_a_name_says_which_convoy_and_task_it_is(
     assert task_of_item(item) == told
 
 
-LABELS = show_item(NAME, "labels")
+LABELS = ids.item("show", NAME, "labels")
 
 
 def shown_again(rules: Rules) -> list[object]:
@@ -131,7 +128,7 @@ def test_what_was_refused_when_a_convoy_ended_is_shown_later() -> None:
 
 
 def test_what_nobody_tries_any_more_is_no_longer_told() -> None:
-    item = check_item(sha("a"))
+    item = ids.item("check", sha("a"))
     rules = over().do(ItemSetAside(item=item, why="the forge says no"))
 
     rules.now += MINUTE_MS + UNTRIED_MS - 1

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from convoy.events.target_events import LandingStalled, LandingWaits
+from convoy.events.merge_events import LandingStalled, LandingWaits
 from convoy.model.work import LOST_MOST
 from convoy.owed import (
     Action,

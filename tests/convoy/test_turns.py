@@ -9,7 +9,7 @@ from convoy.model.work import Work
 from convoy.owed import Action, Begin
 from convoy.rules.landing import FailMerge
 from convoy.rules.people import DropTask
-from convoy.rules.plan_changes import LinkTask
+from convoy.rules.plans import LinkTask
 from convoy.rules.turns import Turn, in_order, turns, unmet
 from convoy.rules.verdict import Checks
 from tests.convoy.room import BASE, due

@@ -177,7 +177,7 @@ class Forge:
     def hand_off(self, started: TaskStarted, at_ms: int | None = None) -> str:
         """Write the log's commit that starts the task."""
         event = Event(
-            issue=ids.task_issue(started.convoy, started.task),
+            issue=ids.issue_of(started.convoy, started.task),
             actor=b"b" * 16,
             ts=time.time_ns() // 1_000_000 if at_ms is None else at_ms,
             kind=CommentAdded(body_of(started, "It starts.")),

@@ -111,7 +111,7 @@ def test_a_hand_off_to_another_session_or_of_no_log_does_not_count(
         log = forge.hand_off(replace(theft(forge), **changes))
         refused(forge, log, "of the log does not start session fix-login-7/2/1")
     body = CommentAdded(body_of(theft(forge), "It starts."))
-    event = Event(ids.task_issue("fix-login-7", 3), b"a" * 16, 1, body)
+    event = Event(ids.issue_of("fix-login-7", 3), b"a" * 16, 1, body)
     refused(forge, forge.log([event]), "does not start session fix-login-7/2/1")
     assert forge.writer is not None
     log = signed_commit(forge.bare, {"x": b"no chunk"}, None, forge.writer)

@@ -113,7 +113,7 @@ def test_the_session_tells_its_story_in_its_own_name(forge: Forge) -> None:
     times = [event.ts for event in left.events]
     assert times == sorted(set(times))
     assert {event.actor.hex() for event in left.events} == {SESSION}
-    assert {event.issue for event in left.events} == {ids.task_issue("fix-login-7", 2)}
+    assert {event.issue for event in left.events} == {ids.issue_of("fix-login-7", 2)}
 
 
 def test_what_is_written_comes_line_by_line_with_its_time(forge: Forge) -> None:

@@ -230,7 +230,7 @@ DEEP = f"x\n\n[brat]{'[' * 10_000}[/brat]"
         GriteEvent(ISSUE, ACTOR, 5, LabelAdded("x")),
         "an event that is not a comment",
     ),
-    (claim(issue=ids.task_issue(CONVOY, 3)), "on another task's issue"),
+    (claim(issue=ids.issue_of(CONVOY, 3)), "on another task's issue"),
     (claim(issue=ids.repository_issue()), "on another task's issue"),
 )
 def test_an_event_that_is_not_the_sessions_own_refuses_the_lot(
@@ -246,7 +246,7 @@ def test_an_event_that_is_not_the_sessions_own_refuses_the_lot(
 )
 def test_a_session_speaks_only_of_itself(who: Who) -> None:
     fact = SessionReady(**who)
-    told = claim(fact, issue=ids.task_issue(fact.convoy, fact.task))
+    told = claim(fact, issue=ids.issue_of(fact.convoy, fact.task))
 
     said = why(artifact(("events.bin", events(told))))
 

@@ -46,7 +46,6 @@ from convoy.owed import (
     Role,
     Staged,
     item_of,
-    item_of_effect,
 )
 from convoy.patterns import Template, built_in_pattern
 from convoy.planner import Survey
@@ -415,7 +414,7 @@ class Bot:
         if wanted and not self._lease_is_fresh:
             self._push(self._draft())
         for effect in wanted:
-            whole = alone(self.context, item_of_effect(effect))
+            whole = alone(self.context, item_of(effect))
             with suppress(Unavailable), whole, self.forge.watching():
                 noted = at_once(effects.carry_out_effect(self.context, effect))
                 if noted is not None:

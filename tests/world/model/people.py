@@ -41,7 +41,7 @@ from convoy.rules.people import (
     RetryTask,
     ReviseTask,
 )
-from convoy.rules.plan_changes import AddTask, AssignTask, LinkTask
+from convoy.rules.plans import AddTask, AssignTask, LinkTask
 from tests.world.model.bots import chosen, configurations, patterns, plans, which
 from tests.world.model.forge import HEADS, LOST, MAIN, Pull
 from tests.world.model.story import Story

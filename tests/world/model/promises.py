@@ -12,7 +12,12 @@ from typing import Any, Final
 from convoy.events import Event
 from convoy.events.hold_events import BranchPushed, BranchTaken
 from convoy.events.leases import LeaseTaken
-from convoy.events.merge_events import MergeDoubted, MergeFailed, MergeLanded
+from convoy.events.merge_events import (
+    MergeDoubted,
+    MergeFailed,
+    MergeLanded,
+    SyncLanded,
+)
 from convoy.events.people_events import ApprovalVoided, ConvoyApproved, TaskApproved
 from convoy.events.session_events import (
     ChoiceMade,
@@ -21,7 +26,6 @@ from convoy.events.session_events import (
     WorkRefused,
     WorkReviewed,
 )
-from convoy.events.target_events import SyncLanded
 from convoy.events.task_events import (
     ConvoyFailed,
     TaskBlocked,
