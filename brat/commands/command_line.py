@@ -27,15 +27,14 @@ def _add_verb_words() -> None:
     from bot.requests.verb_table import VERBS
 
     for verb in VERBS:
-        text, must = verb.text_help, verb.text == "must"
-        tells = click.argument("text", required=must, help=text)
+        must = verb.text == "must"
+        tells = click.argument("text", required=must, help=verb.text_help)
         if (task := verb.of_task) is not None and task.typed:
-            decide = _of_task(task.word)
-            _add(
-                task.typed, task.help, options.number(tells(decide) if text else decide)
-            )
+            decide = options.convoy(_decision(task.word))
+            taken = options.number(tells(decide) if verb.text_help else decide)
+            _add(task.typed, task.help, taken)
         if (convoy := verb.of_convoy) is not None and convoy.typed:
-            decide = _of_convoy(convoy.word)
+            decide = _decision(convoy.word)
             taken = tells(options.convoy(decide)) if must else options.name(decide)
             _add(convoy.typed, convoy.help, taken)
 
@@ -45,23 +44,7 @@ def _add(typed: str, text: str, decide: Decide) -> None:
     _OF_VERBS[group].command(word, help=text)(decide)
 
 
-def _of_task(word: str) -> Decide:
-    @options.convoy
-    @options.at_bot
-    @options.repo
-    def decide(
-        number: int,
-        convoy: str | None,
-        bot: str | None,
-        repo: Path,
-        text: str | None = None,
-    ) -> None:
-        _decide(repo, convoy, bot, word, number, text or "")
-
-    return decide
-
-
-def _of_convoy(word: str) -> Decide:
+def _decision(word: str) -> Decide:
     @options.at_bot
     @options.repo
     def decide(
@@ -69,25 +52,16 @@ def _of_convoy(word: str) -> Decide:
         repo: Path,
         name: str | None = None,
         convoy: str | None = None,
-        text: str = "",
+        number: int = 0,
+        text: str | None = None,
     ) -> None:
-        _decide(repo, name or convoy, bot, word, text=text)
+        from bot.requests.verb_table import request_by_word
+        from brat.commands.decisions import decided
+
+        asked = request_by_word(word, number, text or "")
+        sys.exit(decided(repo, name or convoy, asked, bot))
 
     return decide
-
-
-def _decide(
-    repo: Path,
-    convoy: str | None,
-    bot: str | None,
-    word: str,
-    number: int = 0,
-    text: str = "",
-) -> None:
-    from bot.requests.verb_table import request_by_word
-    from brat.commands.decisions import decided
-
-    sys.exit(decided(repo, convoy, request_by_word(word, number, text), bot))
 
 
 _OF_VERBS: Final = {
