@@ -6,6 +6,7 @@ from typing import Final
 
 import click
 
+from brat import commands
 from brat.commands import options
 from brat.commands.options import FOLDER, Words, flag, group
 
@@ -31,9 +32,7 @@ def status(convoy: str | None, *, watch: bool, as_json: bool, repo: Path) -> Non
 
     Exit status: 1 if something is waiting for you, otherwise 0.
     """
-    from brat.commands import print_views
-
-    sys.exit(print_views.status(repo, convoy, as_json=as_json, watch=watch))
+    sys.exit(commands.print_views.status(repo, convoy, as_json=as_json, watch=watch))
 
 
 @click.command()
@@ -48,9 +47,7 @@ def status(convoy: str | None, *, watch: bool, as_json: bool, repo: Path) -> Non
 @options.repo
 def why(about: str, convoy: str | None, *, as_json: bool, repo: Path) -> None:
     """Explain the state of a task, pull request, wait or convoy."""
-    from brat.commands import print_views
-
-    print_views.why(repo, about, convoy, as_json=as_json)
+    commands.print_views.why(repo, about, convoy, as_json=as_json)
 
 
 @click.command()
@@ -66,18 +63,14 @@ def why(about: str, convoy: str | None, *, as_json: bool, repo: Path) -> None:
 @options.repo
 def diff(about: str | None, convoy: str | None, *, stat: bool, repo: Path) -> None:
     """Show what a task or a convoy changes, landed or not."""
-    from brat.commands import print_diff
-
-    print_diff.diff(repo, about, convoy, stat=stat)
+    commands.print_diff.diff(repo, about, convoy, stat=stat)
 
 
 @click.command()
 @options.repo
 def pull(repo: Path) -> None:
     """Bring landed work into your checkout, and show the git command."""
-    from brat.commands import print_diff
-
-    sys.exit(print_diff.pull(repo))
+    sys.exit(commands.print_diff.pull(repo))
 
 
 @click.command()
@@ -88,9 +81,7 @@ def pull(repo: Path) -> None:
 @options.repo
 def cost(convoy: str | None, *, as_json: bool, repo: Path) -> None:
     """Show the tokens that each convoy's sessions used, and their cost if known."""
-    from brat.commands import print_views
-
-    print_views.cost(repo, convoy, as_json=as_json)
+    commands.print_views.cost(repo, convoy, as_json=as_json)
 
 
 @click.command()
@@ -98,9 +89,7 @@ def cost(convoy: str | None, *, as_json: bool, repo: Path) -> None:
 @options.repo
 def queue(*, as_json: bool, repo: Path) -> None:
     """Show the merge queues in landing order."""
-    from brat.commands import print_views
-
-    print_views.queue(repo, as_json=as_json)
+    commands.print_views.queue(repo, as_json=as_json)
 
 
 @click.command()
@@ -146,16 +135,14 @@ def session_list(
     convoy: str | None, *, every: bool, watch: bool, as_json: bool, repo: Path
 ) -> None:
     """Show the running agents, how long each has run, and what it printed last."""
-    from brat.commands import print_views
-
     if watch and (every or as_json):
         raise click.UsageError("--watch cannot be combined with --all or --json")
     if convoy is not None and not every:
         raise click.UsageError("--convoy requires --all")
     if every:
-        print_views.all_sessions(repo, convoy, as_json=as_json)
+        commands.print_views.all_sessions(repo, convoy, as_json=as_json)
     else:
-        print_views.sessions(repo, as_json=as_json, watch=watch)
+        commands.print_views.sessions(repo, as_json=as_json, watch=watch)
 
 
 @session_words.command("tail")
@@ -193,9 +180,7 @@ def session_show(name: str, *, as_json: bool, repo: Path) -> None:
 @options.repo
 def convoy_list(*, as_json: bool, repo: Path) -> None:
     """List all convoys, one per line."""
-    from brat.commands import print_views
-
-    print_views.convoys(repo, as_json=as_json)
+    commands.print_views.convoys(repo, as_json=as_json)
 
 
 @convoy_words.command("show")
@@ -204,6 +189,4 @@ def convoy_list(*, as_json: bool, repo: Path) -> None:
 @options.repo
 def convoy_show(name: str, *, as_json: bool, repo: Path) -> None:
     """Show one convoy, its tasks and its plan; exits like `brat status`."""
-    from brat.commands import print_views
-
-    sys.exit(print_views.convoy(repo, name, as_json=as_json))
+    sys.exit(commands.print_views.convoy(repo, name, as_json=as_json))

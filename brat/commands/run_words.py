@@ -6,6 +6,7 @@ from typing import Final
 
 import click
 
+from brat import commands
 from brat.commands import options
 from brat.commands.options import FOLDER, Words, flag, group
 
@@ -45,10 +46,9 @@ def run(text: str, title: str | None, timeout: str | None, repo: Path) -> None:
     Exit status: 0 if everything landed, 1 if something needs you, 3 on timeout.
     Ctrl-C ends the agents and keeps their work.
     """
-    from brat.commands import start_convoy
-
-    how = start_convoy.Start(title=title, headless=True, timeout=timeout, live=True)
-    sys.exit(start_convoy.mayor_start(repo, start_convoy.text_of(text), how))
+    starting = commands.start_convoy
+    how = starting.Start(title=title, headless=True, timeout=timeout, live=True)
+    sys.exit(starting.mayor_start(repo, starting.text_of(text), how))
 
 
 @click.command()
@@ -57,11 +57,9 @@ def run(text: str, title: str | None, timeout: str | None, repo: Path) -> None:
 @options.repo
 def init(*, actions: bool, hosted: bool, repo: Path) -> None:
     """Register this repository with brat; your checkout does not change."""
-    from brat.commands import init_repository
-
     if actions or hosted:
-        sys.exit(init_repository.init_actions(repo, hosted=hosted))
-    init_repository.init(repo)
+        sys.exit(commands.init_repository.init_actions(repo, hosted=hosted))
+    commands.init_repository.init(repo)
 
 
 @click.command()
@@ -72,15 +70,14 @@ def init(*, actions: bool, hosted: bool, repo: Path) -> None:
 @options.repo
 def setup(*, local: bool, ci: str, undo: bool, yes: bool, repo: Path) -> None:
     """Set up this repository on GitHub: list all steps, ask you, then apply them."""
-    from brat.commands import setup as setting_up
     from brat.terminal.console import agrees, typed_key
 
     def agreed() -> bool:
         return yes or agrees("apply this plan?")
 
     ask = None if yes or not sys.stdin.isatty() else typed_key
-    choices = setting_up.Choices(local, ci, ask, undo)
-    sys.exit(setting_up.setup(repo, choices, agreed))
+    choices = commands.setup.Choices(local, ci, ask, undo)
+    sys.exit(commands.setup.setup(repo, choices, agreed))
 
 
 @click.command()
@@ -89,12 +86,11 @@ def setup(*, local: bool, ci: str, undo: bool, yes: bool, repo: Path) -> None:
 @options.repo
 def uninstall(remote: str | None, *, yes: bool, repo: Path) -> None:
     """List what brat left in this repository, ask you, and then remove it."""
-    from brat.commands import init_repository as uninstalling
     from brat.repository.checkout import find
     from brat.terminal.console import agrees
 
     sys.exit(
-        uninstalling.uninstall(
+        commands.init_repository.uninstall(
             find(repo), remote, lambda: yes or agrees("remove all of this?")
         )
     )
@@ -124,16 +120,15 @@ def mayor_start(
     repo: Path,
 ) -> None:
     """Open an issue with the label `brat` and plan its convoy."""
-    from brat.commands import start_convoy
-
-    how = start_convoy.Start(
+    starting = commands.start_convoy
+    how = starting.Start(
         title=title,
         headless=headless,
         timeout=timeout,
         plan_only=plan_only,
         as_json=as_json,
     )
-    sys.exit(start_convoy.mayor_start(repo, start_convoy.text_of(*task), how))
+    sys.exit(starting.mayor_start(repo, starting.text_of(*task), how))
 
 
 _ROLES: Final = (
@@ -162,9 +157,7 @@ def _role_run(role: str, text: str) -> click.Command:
     @flag("--watch", help="Keep running and wait for more work.")
     @options.repo
     def run(*, once: bool, watch: bool, repo: Path) -> None:
-        from brat.commands import run_loop
-
-        sys.exit(run_loop.run_role(role, repo, once=once, watch=watch))
+        sys.exit(commands.run_loop.run_role(role, repo, once=once, watch=watch))
 
     return run
 
@@ -177,9 +170,7 @@ def _role_run(role: str, text: str) -> click.Command:
 @options.repo
 def up(port: int, *, dashboard: bool, repo: Path) -> None:
     """Run all roles until interrupted, with the dashboard."""
-    from brat.commands import run_loop
-
-    run_loop.up(repo, port if dashboard else None)
+    commands.run_loop.up(repo, port if dashboard else None)
 
 
 @task_words.command("show")
@@ -189,18 +180,14 @@ def up(port: int, *, dashboard: bool, repo: Path) -> None:
 @options.repo
 def task_show(number: int, convoy: str | None, *, as_json: bool, repo: Path) -> None:
     """Show one task in full."""
-    from brat.commands import print_views
-
-    print_views.task(repo, number, convoy, as_json=as_json)
+    commands.print_views.task(repo, number, convoy, as_json=as_json)
 
 
 @config.command("check")
 @options.repo
 def config_check(repo: Path) -> None:
     """Check .brat/config.toml."""
-    from brat.commands import init_repository
-
-    init_repository.config_check(repo)
+    commands.init_repository.config_check(repo)
 
 
 @click.command()
@@ -245,27 +232,21 @@ def demo(
 @options.repo
 def daemon_start(port: int, repo: Path) -> None:
     """Run all roles in the background, with the dashboard."""
-    from brat.commands import run_loop
-
-    run_loop.start_daemon(repo, port)
+    commands.run_loop.start_daemon(repo, port)
 
 
 @daemon.command("stop")
 @options.repo
 def daemon_stop(repo: Path) -> None:
     """Stop the bot; unfinished work continues at the next start."""
-    from brat.commands import run_loop
-
-    sys.exit(run_loop.stop_daemon(repo))
+    sys.exit(commands.run_loop.stop_daemon(repo))
 
 
 @daemon.command("status")
 @options.repo
 def daemon_status(repo: Path) -> None:
     """Show whether the bot is running, since when, its dashboard and its log."""
-    from brat.commands import run_loop
-
-    sys.exit(run_loop.show_daemon(repo))
+    sys.exit(commands.run_loop.show_daemon(repo))
 
 
 @daemon.command("run")
@@ -273,6 +254,4 @@ def daemon_status(repo: Path) -> None:
 @options.repo
 def daemon_run(port: int, repo: Path) -> None:
     """Run in the foreground, for a service manager."""
-    from brat.commands import run_loop
-
-    run_loop.run_daemon(repo, port)
+    commands.run_loop.run_daemon(repo, port)

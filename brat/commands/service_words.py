@@ -5,13 +5,13 @@ the other commands read, with the rights of whoever started it.
 """
 
 import sys
-from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
+from brat import commands
 from brat.commands import options
 from brat.commands.options import FOLDER, HERE, Whole, Words, flag, group
 
@@ -27,15 +27,6 @@ _ttl: Final = click.option(
     "--ttl", type=Whole(1, 86_400), default=300, help="How long, in seconds."
 )
 _pattern: Final = click.argument("name", help="The pattern; see brat workflow list.")
-
-
-def _newest(number: int) -> Callable[[Any], Any]:
-    return click.option(
-        *("-n", "number"),
-        type=Whole(0),
-        default=number,
-        help="How many lines to print.",
-    )
 
 
 def add_service_words(tree: Words) -> None:
@@ -104,9 +95,7 @@ def log_export(form: str, repo: Path) -> None:
 @options.repo
 def log_adopt(head: str, repo: Path) -> None:
     """Mark a log as trusted up to an inspected commit, with this machine's key."""
-    from brat.commands import log_commands
-
-    log_commands.adopt_log(repo, head)
+    commands.log_commands.adopt_log(repo, head)
 
 
 @lock.command("status")
@@ -114,9 +103,7 @@ def log_adopt(head: str, repo: Path) -> None:
 @options.repo
 def lock_status(*, as_json: bool, repo: Path) -> None:
     """Show the locks and who holds them."""
-    from brat.commands import log_commands as leases
-
-    leases.show_leases(repo, as_json=as_json)
+    commands.log_commands.show_leases(repo, as_json=as_json)
 
 
 @lock.command("acquire")
@@ -125,9 +112,7 @@ def lock_status(*, as_json: bool, repo: Path) -> None:
 @options.repo
 def lock_acquire(resource: str, ttl: int, repo: Path) -> None:
     """Lock a resource, so no task that needs it can start."""
-    from brat.commands import log_commands as leases
-
-    sys.exit(leases.change_lease(repo, "acquire", resource, ttl))
+    sys.exit(commands.log_commands.change_lease(repo, "acquire", resource, ttl))
 
 
 @lock.command("renew")
@@ -136,9 +121,7 @@ def lock_acquire(resource: str, ttl: int, repo: Path) -> None:
 @options.repo
 def lock_renew(resource: str, ttl: int, repo: Path) -> None:
     """Extend a lease."""
-    from brat.commands import log_commands as leases
-
-    sys.exit(leases.change_lease(repo, "renew", resource, ttl))
+    sys.exit(commands.log_commands.change_lease(repo, "renew", resource, ttl))
 
 
 @lock.command("release")
@@ -146,9 +129,7 @@ def lock_renew(resource: str, ttl: int, repo: Path) -> None:
 @options.repo
 def lock_release(resource: str, repo: Path) -> None:
     """Release a resource."""
-    from brat.commands import log_commands as leases
-
-    sys.exit(leases.change_lease(repo, "release", resource))
+    sys.exit(commands.log_commands.change_lease(repo, "release", resource))
 
 
 @click.command()
@@ -170,15 +151,11 @@ def doctor(
     if github is not None:
         if bundle is not None:
             raise click.UsageError("--bundle cannot be combined with --github")
-        from brat.commands import serve_bot
-
-        sys.exit(serve_bot.examine(github, fix=fix))
+        sys.exit(commands.serve_bot.examine(github, fix=fix))
     from brat.doctor import checkup as checks
 
     def sweep() -> None:
-        from brat.commands import run_loop
-
-        run_loop.run_role("deacon", repo, once=True, watch=False)
+        commands.run_loop.run_role("deacon", repo, once=True, watch=False)
 
     sys.exit(
         checks.check_up(repo, fix=fix, engines=engines, sweep=sweep, bundle=bundle)
@@ -201,10 +178,9 @@ def doctor(
 )
 def serve(settings: Path, form: str, *, poll: bool) -> None:
     """Serve every repository listed in the settings, until stopped."""
-    from brat.commands import serve_bot
     from brat.terminal.console import LogForm
 
-    serve_bot.serve(settings, poll=poll, form=LogForm(form))
+    commands.serve_bot.serve(settings, poll=poll, form=LogForm(form))
 
 
 @bot.command("manifest")
@@ -224,9 +200,8 @@ def manifest(
 ) -> None:
     """Create a GitHub App with one click on a local page."""
     from bot.serving.github_app import dashboard_at
-    from brat.commands import serve_bot
 
-    wish = serve_bot.wish_at(
+    wish = commands.serve_bot.wish_at(
         host,
         folder=folder,
         name=name,
@@ -234,7 +209,7 @@ def manifest(
         public_url=url,
         dashboard_url=dashboard_at(url, dashboard),
     )
-    serve_bot.manifest(wish, port)
+    commands.serve_bot.manifest(wish, port)
 
 
 @workflow.command("list")
@@ -242,9 +217,7 @@ def manifest(
 @options.repo
 def workflow_list(*, as_json: bool, repo: Path) -> None:
     """Show every pattern, brat's own and the repository's."""
-    from brat.commands import start_convoy
-
-    sys.exit(start_convoy.list_patterns(repo, as_json=as_json))
+    sys.exit(commands.start_convoy.list_patterns(repo, as_json=as_json))
 
 
 @workflow.command("show")
@@ -253,9 +226,7 @@ def workflow_list(*, as_json: bool, repo: Path) -> None:
 @options.repo
 def workflow_show(name: str, *, as_json: bool, repo: Path) -> None:
     """Print one pattern's file, to read it or to use it as a starting point."""
-    from brat.commands import start_convoy
-
-    start_convoy.show_pattern(repo, name, as_json=as_json)
+    commands.start_convoy.show_pattern(repo, name, as_json=as_json)
 
 
 @workflow.command("run")
@@ -279,10 +250,8 @@ def workflow_run(
     repo: Path,
 ) -> None:
     """Open an issue and plan its convoy with this pattern."""
-    from brat.commands import start_convoy
-
     sys.exit(
-        start_convoy.run_pattern(
+        commands.start_convoy.run_pattern(
             repo, name, task, value, headless=headless, timeout=timeout
         )
     )
@@ -301,6 +270,4 @@ def mcp(repo: Path) -> None:
             "the MCP server needs the package mcp, which is not installed; install it "
             "with: pip install 'brat-bot[mcp]'"
         )
-    from brat.commands import mcp_server
-
-    asyncio.run(mcp_server.serve(repo.resolve()))
+    asyncio.run(commands.mcp_server.serve(repo.resolve()))
