@@ -9,12 +9,11 @@ from typing import Any, Final
 
 import msgspec
 from rich import box
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from brat.terminal.console import from_here
-from brat.terminal.live_screen import View
 from convoy.model import ids
 from convoy.model.session_result import estimate_words, usage_in_words
 from convoy.model.state import Convoy, Lease, State, Task
@@ -22,7 +21,7 @@ from convoy.rules.landing import waiting_to_merge
 from convoy.rules.starting import Moment, moment
 from convoy.text import clean, clock, counted, rough, spoken_duration
 from convoy.views import SCHEMA_VERSION, progress_words, saved_s, strip
-from convoy.views.interventions import Intervention, interventions
+from convoy.views.interventions import Intervention
 from convoy.views.plan import PlanTask, plan_document
 from convoy.views.reasons import (
     landed_as,
@@ -46,49 +45,12 @@ SHORT: Final = 10
 _WORTH_SAYING_S: Final = 1.0
 
 
-def state_screen(
-    convoys: tuple[Convoy, ...],
-    state: State,
-    now: int,
-    faults: tuple[str, ...],
-    here: tuple[Intervention, ...],
-    *,
-    whole: bool = False,
-) -> Group:
-    """Return what waits for a person, the convoys that go on, and those that ended.
-
-    `here` holds the waits on this machine; `whole` keeps the line breaks of reasons.
-    """
-    found = (*here, *waits_of(convoys, state, now, faults))
-    told = waiting(found, whole=whole)
-    return Group(*told, *parts_of(convoys, state, now))
-
-
-def state_view(
-    convoys: tuple[Convoy, ...],
-    state: State,
-    now: int,
-    faults: tuple[str, ...],
-    here: tuple[Intervention, ...],
-) -> View:
-    """Return the same for a screen that stays, with the waits on top."""
-    found = (*here, *waits_of(convoys, state, now, faults))
-    return View(
-        pinned=tuple(Group(*intervention_lines(each)) for each in _yours(found)),
-        rest=Group(*next_lines(found), *parts_of(convoys, state, now)),
-    )
-
-
 def waits_of(
-    convoys: tuple[Convoy, ...], state: State, now: int, faults: tuple[str, ...]
+    convoys: tuple[Convoy, ...], found: tuple[Intervention, ...]
 ) -> tuple[Intervention, ...]:
     """Return what waits in the given convoys, and in none."""
-    names = {convoy.name for convoy in convoys}
-    return tuple(
-        each
-        for each in interventions(state, now, faults)
-        if each.convoy in names or not each.convoy
-    )
+    names = {"", *(convoy.name for convoy in convoys)}
+    return tuple(each for each in found if each.convoy in names)
 
 
 def parts_of(
@@ -190,9 +152,9 @@ def _locks(leases: tuple[Lease, ...]) -> Iterator[Text]:
 def waiting(found: tuple[Intervention, ...], *, whole: bool = False) -> Iterator[Text]:
     """Yield what the loop takes up next; then each wait for a person, with commands."""
     yield from next_lines(found)
-    if yours := _yours(found):
+    if mine := yours(found):
         yield Text(WAITS)
-        for each in yours:
+        for each in mine:
             yield from intervention_lines(each, whole=whole)
 
 
@@ -203,7 +165,8 @@ def next_lines(found: tuple[Intervention, ...]) -> Iterator[Text]:
             yield Text(f"next: {one_line(each.why)}")
 
 
-def _yours(found: tuple[Intervention, ...]) -> tuple[Intervention, ...]:
+def yours(found: tuple[Intervention, ...]) -> tuple[Intervention, ...]:
+    """Return what waits for a person, and not for the loop."""
     return tuple(each for each in found if each.kind != NEXT)
 
 
