@@ -5,9 +5,8 @@ that people type most stand at the top of the tree, too, and need no name where 
 thing waits for them.
 """
 
-import re
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -15,9 +14,13 @@ from typing import Final
 import click
 from click.shell_completion import shell_complete
 
-from bot import VERSION
-from brat.commands import look_words, options, run_words, service_words
-from brat.commands.options import Words
+from brat.commands import (
+    look_words,
+    options,
+    run_words,
+    service_words,  # noqa: F401  it adds its words to the tree
+)
+from brat.commands.options import Words, tree
 
 Decide = Callable[..., None]
 
@@ -69,49 +72,6 @@ _OF_VERBS: Final = {
     "convoy": look_words.convoy_words,
     "session": look_words.session_words,
 }
-PANELS: Final = {
-    "Everyday commands": ("run", "status", "why", "diff", "approve"),
-    "Decide": (
-        *("retry", "drop", "allow", "pause", "resume", "cancel"),
-        *("pull", "task", "convoy", "lock"),
-    ),
-    "Watch": ("queue", "cost", "report", "dashboard", "session"),
-    "On GitHub": ("setup", "bot", "workflow"),
-    "Local mode, role by role": (
-        *("init", "up", "daemon"),
-        *("mayor", "witness", "refinery", "deacon"),
-    ),
-    "Admin": ("demo", "doctor", "config", "log", "mcp", "completion", "uninstall"),
-}
-"""What help shows, in this order: the words of each group, the most used first."""
-
-
-class _Root(Words):
-    """All words, with the groups in which help shows them."""
-
-    @property
-    def sections(self) -> Mapping[str, Collection[str]]:
-        return PANELS
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        # A text may be a list. Behind a line break its dash begins no option.
-        typed = [each if _NO_TEXT.match(each) else f"\n{each}" for each in args]
-        return super().parse_args(ctx, typed)
-
-
-_NO_TEXT: Final = re.compile(r"[^-]|-{0,2}(?:\w[\w-]*(?:=.*)?)?\Z", re.DOTALL)
-
-
-@click.group(cls=_Root)
-@click.version_option(VERSION, message="brat %(version)s", help="Print the version.")
-def _brat() -> None:
-    """Run fleets of coding agents on one repository."""
-
-
-run_words.add_run_words(_brat)
-look_words.add_look_words(_brat)
-service_words.add_service_words(_brat)
-
 _WORDS: Final = {
     "approve": ("CONVOY", "Approve a plan that is waiting for you."),
     "retry": ("TASK|CONVOY", "Retry blocked work with fresh attempts."),
@@ -150,10 +110,10 @@ def _at_the_top(word: str, subject: str) -> Decide:
 
 
 for _word, (_subject, _text) in _WORDS.items():
-    _brat.command(_word, help=_text)(_at_the_top(_word, _subject))
+    tree.command(_word, help=_text)(_at_the_top(_word, _subject))
 
 
-@_brat.command()
+@tree.command()
 @click.argument(
     "shell",
     type=click.Choice(("bash", "zsh", "fish")),
@@ -161,7 +121,7 @@ for _word, (_subject, _text) in _WORDS.items():
 )
 def completion(shell: str) -> None:
     """Print a script that lets your shell complete commands, convoys and tasks."""
-    shell_complete(_brat, {}, "brat", "_BRAT_COMPLETE", f"{shell}_source")
+    shell_complete(tree, {}, "brat", "_BRAT_COMPLETE", f"{shell}_source")
 
 
 def command_line(first: str) -> Words:
@@ -172,4 +132,4 @@ def command_line(first: str) -> Words:
     """
     if first in _OF_VERBS:
         _add_verb_words()
-    return _brat
+    return tree

@@ -8,21 +8,13 @@ import click
 
 from brat import commands
 from brat.commands import options
-from brat.commands.options import FOLDER, Words, flag, group
+from brat.commands.options import FOLDER, flag, group, tree
 
-convoy_words: Final = group("Convoys: the state of each issue's work.")
-session_words: Final = group("Sessions: the agents that are running.")
-
-
-def add_look_words(tree: Words) -> None:
-    """Add all of these words to the command line."""
-    tree.add_command(convoy_words, "convoy")
-    tree.add_command(session_words, "session")
-    for command in (status, why, diff, pull, cost, queue, report, dashboard):
-        tree.add_command(command)
+convoy_words: Final = group("convoy", "Convoys: the state of each issue's work.")
+session_words: Final = group("session", "Sessions: the agents that are running.")
 
 
-@click.command()
+@tree.command()
 @options.convoy
 @options.watch
 @options.as_json
@@ -35,7 +27,7 @@ def status(convoy: str | None, *, watch: bool, as_json: bool, repo: Path) -> Non
     sys.exit(commands.print_views.status(repo, convoy, as_json=as_json, watch=watch))
 
 
-@click.command()
+@tree.command()
 @click.argument(
     "about",
     metavar="TASK|PULL|EDGE|CONVOY",
@@ -50,7 +42,7 @@ def why(about: str, convoy: str | None, *, as_json: bool, repo: Path) -> None:
     commands.print_views.why(repo, about, convoy, as_json=as_json)
 
 
-@click.command()
+@tree.command()
 @click.argument(
     "about",
     required=False,
@@ -66,14 +58,14 @@ def diff(about: str | None, convoy: str | None, *, stat: bool, repo: Path) -> No
     commands.print_diff.diff(repo, about, convoy, stat=stat)
 
 
-@click.command()
+@tree.command()
 @options.repo
 def pull(repo: Path) -> None:
     """Bring landed work into your checkout, and show the git command."""
     sys.exit(commands.print_diff.pull(repo))
 
 
-@click.command()
+@tree.command()
 @click.option(
     "--convoy", shell_complete=options.known("convoys"), help="Only this convoy."
 )
@@ -84,7 +76,7 @@ def cost(convoy: str | None, *, as_json: bool, repo: Path) -> None:
     commands.print_views.cost(repo, convoy, as_json=as_json)
 
 
-@click.command()
+@tree.command()
 @options.as_json
 @options.repo
 def queue(*, as_json: bool, repo: Path) -> None:
@@ -92,7 +84,7 @@ def queue(*, as_json: bool, repo: Path) -> None:
     commands.print_views.queue(repo, as_json=as_json)
 
 
-@click.command()
+@tree.command()
 @click.argument(
     "convoy",
     required=False,
@@ -108,7 +100,7 @@ def report(convoy: str | None, out: Path | None, repo: Path) -> None:
     report.write_report(repo, convoy, out)
 
 
-@click.command()
+@tree.command()
 @options.port
 @options.bot
 @options.repo

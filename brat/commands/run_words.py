@@ -8,30 +8,15 @@ import click
 
 from brat import commands
 from brat.commands import options
-from brat.commands.options import FOLDER, Words, flag, group
+from brat.commands.options import FOLDER, Words, flag, group, tree
 
-mayor: Final = group("Plan issues: each becomes a convoy.")
-task_words: Final = group("Decisions about a task.")
-config: Final = group("The configuration.")
-daemon: Final = group("The background bot on this machine.")
-
-
-def add_run_words(tree: Words) -> None:
-    """Add all of these words to the command line."""
-    for name, words in (
-        *((role, words) for role, words, _ in _ROLES),
-        ("task", task_words),
-        ("config", config),
-        ("daemon", daemon),
-    ):
-        tree.add_command(words, name)
-    for role, words, text in _ROLES:
-        words.add_command(_role_run(role, text))
-    for command in (run, init, setup, up, demo, uninstall):
-        tree.add_command(command)
+mayor: Final = group("mayor", "Plan issues: each becomes a convoy.")
+task_words: Final = group("task", "Decisions about a task.")
+config: Final = group("config", "The configuration.")
+daemon: Final = group("daemon", "The background bot on this machine.")
 
 
-@click.command()
+@tree.command()
 @click.argument(
     "text",
     metavar="TEXT",
@@ -51,7 +36,7 @@ def run(text: str, title: str | None, timeout: str | None, repo: Path) -> None:
     sys.exit(starting.mayor_start(repo, starting.text_of(text), how))
 
 
-@click.command()
+@tree.command()
 @flag("--actions", help="Write files for GitHub Actions.")
 @flag("--hosted", help="Write files for a hosted bot.")
 @options.repo
@@ -62,7 +47,7 @@ def init(*, actions: bool, hosted: bool, repo: Path) -> None:
     commands.init_repository.init(repo)
 
 
-@click.command()
+@tree.command()
 @flag("--local", help="Write files here instead of opening a pull request.")
 @click.option("--ci", metavar="FILE", default="", help="The CI workflow's filename.")
 @flag("--undo", help="Undo what brat setup did.")
@@ -80,7 +65,7 @@ def setup(*, local: bool, ci: str, undo: bool, yes: bool, repo: Path) -> None:
     sys.exit(commands.setup.setup(repo, choices, agreed))
 
 
-@click.command()
+@tree.command()
 @click.option("--remote", help="Also clean up this remote.")
 @flag("--yes", help="Do not ask for confirmation.")
 @options.repo
@@ -131,38 +116,34 @@ def mayor_start(
     sys.exit(starting.mayor_start(repo, starting.text_of(*task), how))
 
 
-_ROLES: Final = (
-    ("mayor", mayor, "Accept and plan labelled issues."),
-    (
-        "witness",
-        group("Run agents on ready tasks."),
-        "Start agents on ready tasks and accept their work.",
-    ),
-    (
-        "refinery",
-        group("Merge work that passes CI."),
-        "Open pull requests, have CI test them, and merge them in order.",
-    ),
-    (
-        "deacon",
-        group("Clean up."),
-        "Remove branches and leases that are no longer needed.",
-    ),
-)
-
-
-def _role_run(role: str, text: str) -> click.Command:
-    @click.command("run", help=text)
+def _add_run(role: str, words: Words, text: str) -> None:
+    @words.command("run", help=text)
     @flag("--once", help="Run one round, then exit.")
     @flag("--watch", help="Keep running and wait for more work.")
     @options.repo
     def run(*, once: bool, watch: bool, repo: Path) -> None:
         sys.exit(commands.run_loop.run_role(role, repo, once=once, watch=watch))
 
-    return run
+
+_add_run("mayor", mayor, "Accept and plan labelled issues.")
+_add_run(
+    "witness",
+    group("witness", "Run agents on ready tasks."),
+    "Start agents on ready tasks and accept their work.",
+)
+_add_run(
+    "refinery",
+    group("refinery", "Merge work that passes CI."),
+    "Open pull requests, have CI test them, and merge them in order.",
+)
+_add_run(
+    "deacon",
+    group("deacon", "Clean up."),
+    "Remove branches and leases that are no longer needed.",
+)
 
 
-@click.command()
+@tree.command()
 @click.option(
     "--dashboard/--no-dashboard", default=True, help="Open the dashboard in a browser."
 )
@@ -190,7 +171,7 @@ def config_check(repo: Path) -> None:
     commands.init_repository.config_check(repo)
 
 
-@click.command()
+@tree.command()
 @click.option(
     *("--dir", "directory"),
     type=FOLDER,

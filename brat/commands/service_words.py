@@ -13,12 +13,14 @@ import click
 
 from brat import commands
 from brat.commands import options
-from brat.commands.options import FOLDER, HERE, Whole, Words, flag, group
+from brat.commands.options import FOLDER, HERE, Whole, flag, group, tree
 
-log: Final = group("The log: what happened, in order.")
-lock: Final = group("Leases: who holds a path, a port or an issue.")
-bot: Final = group("The bot on GitHub: create its App and run it.")
-workflow: Final = group("Patterns: templates that plan a convoy (docs/workflows.md).")
+log: Final = group("log", "The log: what happened, in order.")
+lock: Final = group("lock", "Leases: who holds a path, a port or an issue.")
+bot: Final = group("bot", "The bot on GitHub: create its App and run it.")
+workflow: Final = group(
+    "workflow", "Patterns: templates that plan a convoy (docs/workflows.md)."
+)
 
 _resource: Final = click.argument(
     "resource", help="repo:, path:, issue:, port: or service:NAME."
@@ -27,15 +29,6 @@ _ttl: Final = click.option(
     "--ttl", type=Whole(1, 86_400), default=300, help="How long, in seconds."
 )
 _pattern: Final = click.argument("name", help="The pattern; see brat workflow list.")
-
-
-def add_service_words(tree: Words) -> None:
-    """Add all of these words to the command line."""
-    groups = {"workflow": workflow, "log": log, "lock": lock, "bot": bot}
-    for name, words in groups.items():
-        tree.add_command(words, name)
-    tree.add_command(doctor)
-    tree.add_command(mcp)
 
 
 @log.command("show")
@@ -132,7 +125,7 @@ def lock_release(resource: str, repo: Path) -> None:
     sys.exit(commands.log_commands.change_lease(repo, "release", resource))
 
 
-@click.command()
+@tree.command()
 @flag("--fix", help="Repair what can be repaired.")
 @flag("--engines", help="Check the engines.")
 @click.option(
@@ -257,7 +250,7 @@ def workflow_run(
     )
 
 
-@click.command()
+@tree.command()
 @options.repo
 def mcp(repo: Path) -> None:
     """Serve agents and editors over MCP on standard input and output."""
