@@ -229,14 +229,6 @@ class Events:
             body = {"issue": self._context.renderer.issue(repo, issue)} | more
             self.send(repo, actor, ("issues", action), body)
 
-    def labelled(
-        self, repo: Repository, actor: User, action: str, found: tuple[Issue, Label]
-    ) -> None:
-        """A label was put on or taken off."""
-        issue, label = found
-        face = self._context.renderer.label(repo, label)
-        self.either(repo, actor, action, issue, label=face)
-
     def either(
         self,
         repo: Repository,

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from brat.forge.resources.forge_records import IssueEvent, Pull, Repository, User
+from brat.forge.resources.forge_records import Pull, Repository, User
 from brat.forge.resources.wire import Site
 from brat.forge.service.announcements import ForgeContext, WebhookSender
 from brat.forge.service.local_ci import Judge
@@ -117,7 +117,7 @@ class Pushes:
                 merge_signed=signed,
             )
         )
-        self._note(pull, actor, "merged", commit)
+        self._forge.note(pull.id, actor, "merged", commit=commit)
         return self.close(repo, actor, pull)
 
     def close(self, repo: Repository, actor: User, pull: Pull) -> Pull:
@@ -128,20 +128,6 @@ class Pushes:
                 issue, state="closed", closed_at=now, updated_at=now, closed_by=actor.id
             )
         )
-        self._note(pull, actor, "closed")
+        self._forge.note(pull.id, actor, "closed")
         self._context.events.pull(repo, actor, "closed", pull)
         return pull
-
-    def _note(
-        self, pull: Pull, actor: User, event: str, commit: str | None = None
-    ) -> None:
-        self._store.issue_events.put(
-            IssueEvent(
-                id=self._store.next_id(),
-                issue=pull.id,
-                actor=actor.id,
-                event=event,
-                created_at=self._forge.now(),
-                commit=commit,
-            )
-        )

@@ -18,7 +18,6 @@ from brat.forge.rest.rest_issues import (
     GREY,
     comment_of,
     find_label,
-    note,
 )
 
 
@@ -67,7 +66,7 @@ def reassign(call: Call, issue: Issue, wanted: list[User]) -> Issue:
 
 
 def _tell_assigned(call: Call, issue: Issue, event: str, number: int) -> None:
-    note(call, issue, event, assignee=number)
+    call.service.forge.note(issue.id, call.user, event, assignee=number)
     renderer = call.service.renderer
     face = renderer.user(renderer.who(number))
     call.service.events.either(call.repo, call.user, event, issue, assignee=face)
