@@ -198,11 +198,8 @@ def setup_body(looks: Sequence[tuple[Step, Look]], web: str) -> str:
     return "\n\n".join(parts)
 
 
-class LocalFilesStep:
+class LocalFilesStep(Step):
     """Writes the files into the checkout."""
-
-    page = ""
-    by_hand = ""
 
     def __init__(self, checkout: Checkout) -> None:
         self._checkout = checkout
@@ -229,7 +226,7 @@ class LocalFilesStep:
                 file.write_text(proposed(self._checkout, name), encoding="utf-8")
 
 
-class WorkflowStep:
+class WorkflowStep(Step):
     """Proposes the files that are missing on the default branch."""
 
     page = "pulls"
