@@ -108,19 +108,19 @@ class Backend:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         self._reader: Reader | None = None
 
     async def snapshot(self) -> Snapshot:
         def look() -> Snapshot:
             if self._reader is None:
-                self._reader = Reader(log_repository(self._path))
+                self._reader = Reader(log_repository(self.path))
             state = self._reader.read()
             return Snapshot(
                 state=state,
                 now=wall_clock(),
                 faults=self._reader.faults,
-                here=here(self._path, state),
+                here=here(self.path, state),
             )
 
         return await asyncio.to_thread(look)
@@ -128,50 +128,8 @@ class Backend:
     async def log(self, number: int) -> Sequence[LogLine]:
         """Return the log's last lines, oldest first."""
         return await asyncio.to_thread(
-            lambda: newest_lines(log_repository(self._path), number)
+            lambda: newest_lines(log_repository(self.path), number)
         )
-
-    async def output(self, convoy: Convoy, task: Task) -> str:
-        """Return the end of a session's output, if it ran on this machine."""
-        if task.newest_run is None:
-            return ""
-        return await asyncio.to_thread(self._printed, convoy, task)
-
-    async def decide(self, word: str, convoy: str, task: int, text: str) -> str:
-        """Let the command that stands for a verb carry it out; task 0: the convoy."""
-        words = BY_TASK_WORD if task else BY_CONVOY_WORD
-        if word not in words:
-            raise BratError(f"{word} needs a task number")
-        verb = words[word]
-        end: Endpoint | None = verb.of_task if task else verb.of_convoy
-        command, told = end.typed.split() if end else [], [text] * bool(text)
-        if told and not task and verb.text == "may":
-            command, told = [word], [convoy, text]
-        elif task or told:
-            command.append(f"--convoy={convoy}")
-            told = [str(task), *told] if task else told
-        said = await typed(self._path, command, *(told or [convoy]))
-        if said.status:
-            raise BratError(_ended(said))
-        return " ".join(said.lines) or "done"
-
-    async def start(self, text: str, *, plan_only: bool) -> dict[str, Any]:
-        """Open an issue and plan its convoy, as `brat mayor start` does."""
-        wanted = (f"--task={text}", "--json", *["--plan-only"] * plan_only)
-        said = await typed(self._path, ("mayor", "start", *wanted))
-        if not said.out.strip():
-            raise BratError(_ended(said))
-        return {"convoy": json.loads(said.out), "said": " ".join(said.lines)}
-
-    def _printed(self, convoy: Convoy, task: Task) -> str:
-        checkout = checkouts.find(self._path)
-        if not registrations.known(checkout.folder):
-            raise BratError(
-                "this repository's sessions run on another machine: see the run's page "
-                "on the forge, or use: brat session tail TASK --bot URL"
-            )
-        printed = output_of(checkout.folder, convoy, task)
-        return printed.last(running=task.attempt is not None)
 
 
 def _ended(said: Said) -> str:
@@ -275,8 +233,23 @@ async def _log(backend: Backend, asked: LogLines) -> dict[str, Any]:
 async def _output(backend: Backend, asked: OfTask) -> dict[str, Any]:
     seen = await backend.snapshot()
     convoy = convoy_named(seen.state, asked.convoy)
-    printed = await backend.output(convoy, task_in(convoy, asked.task))
+    task = task_in(convoy, asked.task)
+    printed = ""
+    if task.newest_run is not None:
+        printed = await asyncio.to_thread(_printed, backend.path, convoy, task)
     return _VERSION | {"output": redacted(clean(printed))}
+
+
+def _printed(path: Path, convoy: Convoy, task: Task) -> str:
+    """Return the end of a session's output, if it ran on this machine."""
+    checkout = checkouts.find(path)
+    if not registrations.known(checkout.folder):
+        raise BratError(
+            "this repository's sessions run on another machine: see the run's page "
+            "on the forge, or use: brat session tail TASK --bot URL"
+        )
+    printed = output_of(checkout.folder, convoy, task)
+    return printed.last(running=task.attempt is not None)
 
 
 READINGS: Final = (
@@ -343,9 +316,14 @@ class StartWanted(Struct, forbid_unknown_fields=True):
 
 
 async def _start(backend: Backend, wanted: StartWanted) -> dict[str, Any]:
+    """Open an issue and plan its convoy, as `brat mayor start` does."""
     if not wanted.text.strip():
         raise BratError("start: the text is empty; say what to do")
-    return await backend.start(wanted.text, plan_only=wanted.plan_only)
+    given = (f"--task={wanted.text}", "--json", *["--plan-only"] * wanted.plan_only)
+    said = await typed(backend.path, ("mayor", "start", *given))
+    if not said.out.strip():
+        raise BratError(_ended(said))
+    return {"convoy": json.loads(said.out), "said": " ".join(said.lines)}
 
 
 START_TOOL: Final = Tool(
@@ -405,10 +383,24 @@ def _fields(word: str, verb: Verb) -> Iterator[Any]:
 
 def _answer(word: str) -> Any:  # noqa: ANN401  as `Tool` has it
     async def answer(backend: Backend, asked: Struct) -> dict[str, Any]:
+        """Let the command that stands for the verb carry it out."""
         given = msgspec.structs.asdict(asked)
-        task, text = given.get("task") or 0, given.get("text", "")
-        said = await backend.decide(word, given["convoy"], task, text)
-        return {"done": True, "said": said}
+        convoy, task, text = given["convoy"], given.get("task"), given.get("text")
+        words = BY_TASK_WORD if task else BY_CONVOY_WORD
+        if word not in words:
+            raise BratError(f"{word} needs a task number")
+        verb = words[word]
+        end: Endpoint | None = verb.of_task if task else verb.of_convoy
+        command, told = end.typed.split() if end else [], [text] if text else []
+        if told and not task and verb.text == "may":
+            command, told = [word], [convoy, text]
+        elif task or told:
+            command.append(f"--convoy={convoy}")
+            told = [str(task), *told] if task else told
+        said = await typed(backend.path, command, *(told or [convoy]))
+        if said.status:
+            raise BratError(_ended(said))
+        return {"done": True, "said": " ".join(said.lines) or "done"}
 
     return answer
 
