@@ -74,8 +74,6 @@ def named_bot(given: str | None, path: Path) -> str | None:
 
 @dataclass(frozen=True)
 class BotApi:
-    """The interface for one repository at a bot."""
-
     bot: str
     """The address as the person gave it."""
     url: str

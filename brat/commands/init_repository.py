@@ -117,8 +117,6 @@ LABELS_STAY: Final = (
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """The files and refs to remove."""
-
     folder: Path | None = None
     """The folder of the local forge, its log and its bot."""
     files: tuple[Path, ...] = ()

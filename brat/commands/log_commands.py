@@ -30,7 +30,6 @@ from grite.errors import BratError
 
 
 def adopt_log(path: Path, head: str) -> None:
-    """Take the log over at a commit."""
     if re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", head) is None:
         raise click.BadParameter(
             f"{head[:80]} is not a full commit ID: see brat log show"

@@ -47,8 +47,6 @@ Page = types.PaginatedRequestParams | None
 
 @dataclass(frozen=True)
 class Said:
-    """How a command ended."""
-
     status: int
     out: str
     """What it wrote to standard output."""
@@ -90,8 +88,6 @@ async def typed(path: Path, words: Sequence[str], *given: str) -> Said:
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """What the log and this machine say now."""
-
     state: State
     now: int
     """Unix ms."""
@@ -178,7 +174,6 @@ class Tool(Struct, frozen=True, kw_only=True):
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The form of its arguments as JSON Schema."""
         _, parts = msgspec.json.schema_components([self.takes])
         whole = dict(parts[self.takes.__name__])
         return {key: whole[key] for key in whole if key not in {"title", "description"}}

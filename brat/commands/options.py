@@ -46,7 +46,6 @@ def _named(_ctx: object, _param: object, path: Path) -> Path:
 
 
 def flag(*names: str, help: str) -> Callable[[Any], Any]:  # noqa: A002  as click has it
-    """Return an option that takes no value."""
     return click.option(*names, is_flag=True, help=help)
 
 
@@ -151,8 +150,6 @@ _NO_TEXT: Final = re.compile(r"[^-]|-{0,2}(?:\w[\w-]*(?:=.*)?)?\Z", re.DOTALL)
 
 
 class _Root(Words):
-    """All words, with the groups in which help shows them."""
-
     @property
     def sections(self) -> Mapping[str, Collection[str]]:
         return PANELS

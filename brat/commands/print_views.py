@@ -261,7 +261,6 @@ def all_sessions(path: Path, convoy: str | None, *, as_json: bool) -> None:
 
 
 def queue(path: Path, *, as_json: bool) -> None:
-    """Print the merge queues in the order of landing."""
     _table(path, as_json, "queue", views.queue, status_screen.queue_table)
 
 

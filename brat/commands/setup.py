@@ -199,8 +199,6 @@ def setup_body(looks: Sequence[tuple[Step, Look]], web: str) -> str:
 
 
 class LocalFilesStep(Step):
-    """Writes the files into the checkout."""
-
     def __init__(self, checkout: Checkout) -> None:
         self._checkout = checkout
         self._folder = checkout.top / FOLDER
@@ -300,7 +298,6 @@ class WorkflowStep(Step):
         return base, "" if landed else head
 
     def _texts(self, commit: str) -> dict[str, str]:
-        """Return the texts of our files in a commit."""
         tree = self._repo[commit].peel(pygit2.Tree)
         texts = {}
         for name in self._names:
@@ -337,8 +334,6 @@ class WorkflowStep(Step):
 
 
 class Choices(Struct, frozen=True):
-    """What the person typed."""
-
     local: bool
     """Whether files are written into the checkout instead of proposed."""
     ci: str

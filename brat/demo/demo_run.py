@@ -53,8 +53,6 @@ _FILE: Final = "bot.json"
 
 
 class BotProcess:
-    """One bot, alive or dead."""
-
     def __init__(self, folder: Path, known: Registration, url: str) -> None:
         self.port = 0
         self._folder = folder

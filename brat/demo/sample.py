@@ -29,8 +29,6 @@ CLIS: Final = {name: row for name, row in ENGINES.items() if row.install}
 
 @dataclass(frozen=True)
 class Engine:
-    """A real CLI, and its vendor's model."""
-
     type: str
     model: str
 

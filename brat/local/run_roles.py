@@ -100,8 +100,6 @@ _LANDING: Final = "waiting to land"
 
 
 class _Wait(Struct, frozen=True):
-    """One thing that waits for a person."""
-
     convoy: str
     """Empty: it belongs to none."""
     what: str
@@ -302,8 +300,6 @@ async def until_done(local: Local, *, also_locked: bool = False) -> None:
 
 
 class News:
-    """Tells a person what changed, one line a change."""
-
     def __init__(self, tell: Tell) -> None:
         self._tell = tell
         self._known: dict[tuple[str, int], tuple[str, int]] = {}

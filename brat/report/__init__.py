@@ -44,8 +44,6 @@ from grite.errors import BratError
 
 
 class CheckTally(Struct, frozen=True, kw_only=True):
-    """What one check did to a convoy."""
-
     name: str
     green: int = 0
     red: int = 0
@@ -106,8 +104,6 @@ def _verdicts(convoy: str, facts: Iterable[tuple[int, Event]]) -> Iterator[_Verd
 
 
 class EngineTally(Struct, frozen=True, kw_only=True):
-    """The results of one engine's sessions on one kind of task."""
-
     engine: str
     kind: Area | str
     sessions: int
@@ -119,7 +115,6 @@ class EngineTally(Struct, frozen=True, kw_only=True):
 
     @property
     def percent(self) -> int:
-        """The percentage of sessions that landed."""
         return round(100 * self.landed / self.sessions)
 
 

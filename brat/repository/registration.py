@@ -59,8 +59,6 @@ class Registration(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """The repository that is put on the forge, and its person."""
-
     path: Path
     branch: str
     name: str
@@ -69,7 +67,6 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read(folder: Path) -> Registration:
-    """Return the registration in brat's folder."""
     found = known(folder)
     if found is None:
         raise BratError(

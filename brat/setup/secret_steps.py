@@ -109,8 +109,6 @@ class Environment(Payload):
 
 
 class Pattern(Payload):
-    """A pattern of the refs that may use an environment."""
-
     name: str
     type: str = "branch"
 

@@ -31,8 +31,6 @@ State = Literal["wanted", "owed", "by hand"]
 
 
 class Look(Struct, frozen=True):
-    """What one look at a repository found."""
-
     state: State
     said: str
     """What is there; of what is owed: what would be done."""
@@ -139,8 +137,6 @@ _WORKFLOW_SETTINGS: Final = "actions/permissions/workflow"
 
 
 class Jobs(Payload):
-    """The settings of a repository."""
-
     can_approve_pull_request_reviews: bool
     default_workflow_permissions: str = ""
 
@@ -179,8 +175,6 @@ class DefaultTokenStep(Setting):
 
 
 class PullRequestStep(Setting):
-    """Lets jobs open pull requests."""
-
     by_hand = (
         "allow GitHub Actions to create and approve pull requests under Settings, "
         "Actions, General (administrators only)"

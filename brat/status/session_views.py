@@ -156,8 +156,6 @@ def _followed_log(log: Path, running: Running) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class RemoteOutput:
-    """One repository's feed at a bot."""
-
     url: str
     """The address of the repository's feed, without a slash at the end."""
     token: str = field(repr=False)
@@ -309,7 +307,6 @@ class EndedSession(Struct, frozen=True, kw_only=True):
     """Where the forge keeps that; empty: nowhere that is known."""
 
     def document(self) -> dict[str, Any]:
-        """Return what `--json` says of it."""
         told: dict[str, Any] = msgspec.to_builtins(self.past)
         times = {f"{key}_ms": told.pop(key) for key in ("begun", "ended", "landed")}
         own = {"name": self.name, "convoy": self.convoy, "run": self.run or None}

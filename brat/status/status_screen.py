@@ -159,7 +159,6 @@ def waiting(found: tuple[Intervention, ...], *, whole: bool = False) -> Iterator
 
 
 def next_lines(found: tuple[Intervention, ...]) -> Iterator[Text]:
-    """Yield what the loop takes up next."""
     for each in found:
         if each.kind == NEXT:
             yield Text(f"next: {one_line(each.why)}")
@@ -171,7 +170,6 @@ def yours(found: tuple[Intervention, ...]) -> tuple[Intervention, ...]:
 
 
 def intervention_lines(found: Intervention, *, whole: bool = False) -> Iterator[Text]:
-    """Yield what waits for a person, and the commands that help."""
     task = f" task {found.task}" if found.task else ""
     where = f"{found.convoy}{task}: " if found.convoy else ""
     why = kept_lines(found.why, "      ") if whole else one_line(found.why)
@@ -271,7 +269,6 @@ def queue_table(state: State) -> Table:
 
 
 def plain_table(*columns: str) -> Table:
-    """Return an empty table with these heads."""
     table = Table(box=box.SIMPLE)
     for column in columns:
         table.add_column(column, no_wrap=column not in _PROSE, overflow="ellipsis")

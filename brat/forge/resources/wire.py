@@ -37,8 +37,6 @@ def fields(one: object, names: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong with one field of a request."""
-
     resource: str
     field: str
     code: str

@@ -119,8 +119,6 @@ _Endpoint = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 @dataclass(frozen=True, slots=True)
 class _Visit:
-    """Who wants to do what to which repository."""
-
     caller: Caller
     repo: Repository
     protocol: str
@@ -136,7 +134,6 @@ class GitHttp:
         """What git can do with a push to each repository."""
 
     def routes(self) -> list[web.RouteDef]:
-        """Return the routes, below the forge's own address."""
         return [
             web.get(_PATH + "/info/refs", self._guarded(self._advertise)),
             web.post(_PATH + "/git-upload-pack", self._guarded(self._upload)),

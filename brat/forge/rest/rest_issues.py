@@ -101,7 +101,6 @@ def asked_names(call: Call) -> list[str]:
 
 
 def shown(call: Call, issue: Issue) -> Answer:
-    """Answer with the labels of an issue."""
     renderer = call.service.renderer
     return Answer([renderer.label(call.repo, one) for one in renderer.labels(issue)])
 
@@ -336,7 +335,6 @@ def _edit(call: Call, issue: Issue, asked: IssueChange) -> Issue:
 
 
 def _turn(call: Call, issue: Issue, asked: IssueChange) -> Issue:
-    """Close or reopen."""
     if issue.pull:
         raise Refused(422, "To close or reopen it, use `PATCH pulls/{number}`.")
     now = call.service.forge.now()

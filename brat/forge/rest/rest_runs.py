@@ -241,7 +241,6 @@ class Storage:
         self._service = service
 
     def routes(self) -> list[web.RouteDef]:
-        """Return the routes, below the forge's own address."""
         return [web.get(r"/_artifacts/{artifact:\d+}.zip", self.get)]
 
     async def get(self, request: web.Request) -> web.StreamResponse:

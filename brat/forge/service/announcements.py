@@ -252,7 +252,6 @@ class Events:
         found: tuple[Issue, Comment],
         **more: Any,  # noqa: ANN401  JSON
     ) -> None:
-        """A comment was created, edited or deleted."""
         issue, comment = found
         body = {
             "issue": self._context.renderer.issue(repo, issue),
@@ -280,7 +279,6 @@ class Events:
     def check_run(
         self, repo: Repository, actor: User, action: str, check: CheckRun
     ) -> None:
-        """A check run was created or completed."""
         body = {"check_run": self._context.renderer.check_run(repo, check)}
         self.send(repo, actor, ("check_run", action), body)
 
@@ -307,8 +305,6 @@ CARRIERS: Final = 4
 
 
 class WebhookSender:
-    """Delivers what is announced to a repository's webhooks."""
-
     def __init__(self, context: ForgeContext) -> None:
         self._context = context
         self._store = context.forge.store
@@ -320,7 +316,6 @@ class WebhookSender:
             self._context.spawn(self._carry(), f"carrier {place}")
 
     def post(self, repo: Repository, _actor: User, kind: Kind, payload: Face) -> None:
-        """Deliver a payload to each webhook soon."""
         for hook in self._store.hooks.of(repo.id):
             self._waiting.put_nowait((hook.id, kind, json.encode(payload)))
 

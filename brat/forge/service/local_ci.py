@@ -56,8 +56,6 @@ class Ground:
 
 
 class Judge:
-    """Starts CI jobs and records their results."""
-
     def __init__(self, context: ForgeContext) -> None:
         self._context = context
         self._store = context.forge.store

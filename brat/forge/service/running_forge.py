@@ -22,8 +22,6 @@ from brat.forge.storage.git_storage import Move
 
 
 class Service(ForgeContext):
-    """A forge that is being served."""
-
     def __init__(
         self, forge: Forge, tasks: asyncio.TaskGroup, *, how: How = LIKE_GITHUB
     ) -> None:
@@ -51,8 +49,6 @@ class Service(ForgeContext):
 
 
 class Pushes:
-    """Carries out the consequences of moved refs."""
-
     def __init__(self, context: ForgeContext, judge: Judge) -> None:
         self._context = context
         self._forge = context.forge
