@@ -97,9 +97,16 @@ async def brought_about(
         say("nothing was changed")
         return 1
     for step in todo:
-        refused = await _tried(step, web)
-        seen = refused or _proved(step, await _seen(step, web))
-        looks[steps.index(step)] = after = seen
+        try:
+            await step.do()
+        except BratError as error:
+            after = _told(step, error, web)
+        else:
+            after = await _seen(step, web)
+            if after.state == "owed":  # what was read back
+                said = "the forge accepted the change, but it had no effect"
+                after = for_a_person(f"{said}: {step.by_hand}")
+        looks[steps.index(step)] = after
         _show(after)
     return _end(looks, ends[0])
 
@@ -110,24 +117,6 @@ async def _seen(step: Step, web: str) -> Look:
         return await step.look()
     except Refused as refused:
         return _told(step, refused, web)
-
-
-async def _tried(step: Step, web: str) -> Look | None:
-    """Do a step; return why it could not be done."""
-    try:
-        await step.do()
-    except BratError as error:
-        return _told(step, error, web)
-    return None
-
-
-def _proved(step: Step, after: Look) -> Look:
-    """Return what was read back; what is still owed did not take."""
-    if after.state != "owed":
-        return after
-    return for_a_person(
-        f"the forge accepted the change, but it had no effect: {step.by_hand}"
-    )
 
 
 _EXCLUDE: Final = (
