@@ -84,14 +84,10 @@ def not_found() -> Refused:
     return Refused(404, "Not Found")
 
 
-def invalid(*faults: Fault) -> Refused:
-    """The request was understood and asks for something that cannot be."""
-    return Refused(422, "Validation Failed", *faults)
-
-
 def fault(resource: str, field: str, code: str, message: str = "") -> Refused:
-    """`invalid` with one fault."""
-    return invalid(Fault(resource, field, code, message))
+    """The request was understood and asks for something that cannot be."""
+    wrong = Fault(resource, field, code, message)
+    return Refused(422, "Validation Failed", wrong)
 
 
 Clock = Callable[[], datetime]

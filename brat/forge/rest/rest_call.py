@@ -27,11 +27,9 @@ from brat.forge.resources.forge_records import (
 )
 from brat.forge.resources.wire import (
     BY_NAME,
-    Fault,
     Refused,
     Site,
     fault,
-    invalid,
     not_found,
 )
 from brat.forge.rest.git_process import Receive, receive_pack
@@ -102,7 +100,7 @@ class Call:
         asked = self.asked(name, words[0])
         if asked not in words:
             said = f"{name} must be one of: {', '.join(words)}"
-            raise invalid(Fault("Request", name, "invalid", said))
+            raise fault("Request", name, "invalid", said)
         return asked
 
     def falling(self, default: str) -> bool:
