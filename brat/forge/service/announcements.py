@@ -217,12 +217,7 @@ class Events:
         """Each is called in turn, inside the same `Store.change`."""
 
     def issue(
-        self,
-        repo: Repository,
-        actor: User,
-        action: str,
-        issue: Issue,
-        **more: Any,  # noqa: ANN401  JSON
+        self, repo: Repository, actor: User, action: str, issue: Issue, **more: object
     ) -> None:
         """An issue was opened, edited, closed or reopened; pulls are left out."""
         if not issue.pull:
@@ -230,12 +225,7 @@ class Events:
             self.send(repo, actor, ("issues", action), body)
 
     def either(
-        self,
-        repo: Repository,
-        actor: User,
-        action: str,
-        issue: Issue,
-        **more: Any,  # noqa: ANN401  JSON
+        self, repo: Repository, actor: User, action: str, issue: Issue, **more: object
     ) -> None:
         """What issues and pull requests have in common was changed."""
         pull = self._context.forge.store.pulls.get(issue.id)
@@ -250,7 +240,7 @@ class Events:
         actor: User,
         action: str,
         found: tuple[Issue, Comment],
-        **more: Any,  # noqa: ANN401  JSON
+        **more: object,
     ) -> None:
         issue, comment = found
         body = {
@@ -260,12 +250,7 @@ class Events:
         self.send(repo, actor, ("issue_comment", action), body | more)
 
     def pull(
-        self,
-        repo: Repository,
-        actor: User,
-        action: str,
-        pull: Pull,
-        **more: Any,  # noqa: ANN401  JSON
+        self, repo: Repository, actor: User, action: str, pull: Pull, **more: object
     ) -> None:
         """A pull request was opened, closed, reopened, edited, or its head moved."""
         body = {"pull_request": self._context.renderer.pull(repo, pull)}
