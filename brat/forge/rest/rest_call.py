@@ -317,7 +317,9 @@ class Gate:
         for guard in self._guards:
             headers |= guard(call)
         if writes and caller.token.scope == "read":
-            raise Refused(403, _read_only(caller), headers=self._accepted())
+            asked = self._permissions
+            accepted = asked.accepted(self._route) if asked is not None else {}
+            raise Refused(403, _read_only(caller), headers=accepted)
         if caller.token.access is not None and self._permissions is not None:
             self._permissions.check(call, self._route)
         elif call.found is not None:
@@ -333,10 +335,6 @@ class Gate:
         """
         if (self._route.method, self._route.path) != (hdrs.METH_PATCH, BY_NAME):
             raise Refused(403, "Repository was archived so is read-only.")
-
-    def _accepted(self) -> dict[str, str]:
-        asked = self._permissions
-        return asked.accepted(self._route) if asked is not None else {}
 
 
 def _read_only(caller: Caller) -> str:
