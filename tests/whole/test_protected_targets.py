@@ -147,4 +147,4 @@ def advance(here: Protected, service: Service) -> None:
     move = Move("refs/heads/main", tip, made)
     here.bare.move(move.ref, made)
     repo = here.forge.known(here.known.repository)
-    service.pushes.settle(repo, service.renderer.owner(repo), [move])
+    service.settle(repo, service.renderer.owner(repo), [move])

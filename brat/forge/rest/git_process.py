@@ -115,7 +115,7 @@ async def receive_pack(
             if before[name] != after[name]
         ]
         if moves:
-            service.pushes.settle(repo, caller.user, moves)
+            service.settle(repo, caller.user, moves)
     return body
 
 

@@ -213,7 +213,7 @@ async def change_pull(call: Call) -> Answer:
                 events = call.service.events
                 events.pull(call.repo, call.user, "edited", pull, changes=was)
             if asked.state == "closed" and issue.state == "open":
-                call.service.pushes.close(call.repo, call.user, pull)
+                call.service.close_pull(call.repo, call.user, pull)
             elif asked.state == "open" and issue.state == "closed":
                 pull = _reopen(call, pull)
     return Answer(call.service.renderer.full_pull(call.repo, pull))
@@ -328,8 +328,8 @@ async def merge(call: Call) -> Answer:
         move = Move(f"refs/heads/{pull.base}", pull.base_sha, made)
         call.bare.move(move.ref, made)
         with call.store.change():
-            call.service.pushes.merged(call.repo, call.user, pull, made, signed=True)
-            call.service.pushes.settle(call.repo, call.user, [move])
+            call.service.merged(call.repo, call.user, pull, made, signed=True)
+            call.service.settle(call.repo, call.user, [move])
     said = "Pull Request successfully merged"
     return Answer({"sha": made, "merged": True, "message": said})
 
