@@ -28,6 +28,7 @@ from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
+from bot.dashboard.application import PORT
 from brat.demo import sample
 from brat.demo.sample import Engine, Sample
 from brat.forge.resources.forge_records import Ci
@@ -39,7 +40,6 @@ from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration, Source
 from brat.status import dashboard_server
-from brat.status.dashboard_server import PORT
 from brat.status.status_screen import SHORT, convoy_table
 from brat.terminal.console import err, say, write
 from convoy.config import Config

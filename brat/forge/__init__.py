@@ -33,10 +33,3 @@ Set one up, with or without a server on top::
 or as a program of its own: `python -I -m brat.forge --dir DIR`. Clone from
 `{url}/{owner}/{name}.git` with the token as the password of `x-access-token`.
 """
-
-from brat.forge.http_server import serving
-from brat.forge.resources.forge_records import Ci, Repository, Settings, User
-from brat.forge.service.run_processes import How
-from brat.forge.storage.forge_state import Forge
-
-__all__ = ["Ci", "Forge", "How", "Repository", "Settings", "User", "serving"]

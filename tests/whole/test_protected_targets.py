@@ -5,7 +5,7 @@ from pathlib import Path
 import pygit2
 import pytest
 
-from brat.forge import Ci, Settings
+from brat.forge.resources.forge_records import Ci, Settings
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.git_storage import Move
 from convoy.views import state_document

@@ -14,11 +14,7 @@ from brat.forge.resources.forge_records import Issue, Label, User
 from brat.forge.resources.wire import fault
 from brat.forge.rest import rest_issues
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, issue_of
-from brat.forge.rest.rest_issues import (
-    GREY,
-    comment_of,
-    find_label,
-)
+from brat.forge.rest.rest_issues import GREY, comment_of, find_label
 
 
 def can_be_assigned(call: Call, who: User, issue: Issue | None) -> bool:
