@@ -124,12 +124,12 @@ def engine_tallies(
         kind = area_of(task.files) if task else "plan"
         groups[one.engine, kind].append(one)
     tallies = []
-    for (engine, kind), some in sorted(groups.items()):
+    for (engine, area), some in sorted(groups.items()):
         ended = [one for one in some if one.ended]
         tallies.append(
             EngineTally(
                 engine=engine,
-                kind=kind,
+                kind=area,
                 sessions=len(some),
                 landed=sum(bool(one.landed) for one in some),
                 seconds=sum(one.took_s for one in ended) / max(1, len(ended)),
