@@ -16,7 +16,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from bot import wall_clock
-from brat.repository import checkout as checkouts
+from brat.repository import checkout as checkouts, log_reader
 from brat.repository.log_reader import Reader, log_entries, log_repository
 from brat.status import status_screen
 from brat.status.find_task import convoy_named, live_or_named, task_in
@@ -379,3 +379,19 @@ def why(path: Path, asked: str, convoy: str | None, *, as_json: bool) -> None:
     write(one_line(found.about))
     for reason in (*found.reasons, *found.story):
         write(f"- {kept_lines(reason)}")
+
+
+def newest(path: Path, number: int, *, following: bool = False) -> None:
+    """Print so many lines of the log; with `following` each new one, without end."""
+    log = log_repository(path)
+    for line in log_reader.newest_lines(log, number):
+        write(log_reader.shown_line(line))
+    if following:
+        for text in log_reader.follow_lines(log):
+            write(text)
+
+
+def whole_log(path: Path, *, as_json: bool) -> None:
+    entries = log_entries(log_repository(path))
+    form = log_reader.as_json if as_json else log_reader.as_markdown
+    write(form(entries))

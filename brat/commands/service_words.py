@@ -38,7 +38,7 @@ _pattern: Final = click.argument("name", help="The pattern; see brat workflow li
 @options.repo
 def log_show(number: int, repo: Path) -> None:
     """Print the newest events."""
-    _print_newest(number, repo)
+    commands.print_views.newest(repo, number)
 
 
 @log.command("tail")
@@ -49,21 +49,7 @@ def log_show(number: int, repo: Path) -> None:
 @options.repo
 def log_tail(number: int, *, following: bool, repo: Path) -> None:
     """Print the newest events; with -f, follow new ones."""
-    _print_newest(number, repo)
-    if following:
-        from brat.repository import log_reader
-        from brat.terminal.console import write
-
-        for line in log_reader.follow_lines(log_reader.log_repository(repo)):
-            write(line)
-
-
-def _print_newest(number: int, repo: Path) -> None:
-    from brat.repository import log_reader
-    from brat.terminal.console import write
-
-    for line in log_reader.newest_lines(log_reader.log_repository(repo), number):
-        write(log_reader.shown_line(line))
+    commands.print_views.newest(repo, number, following=following)
 
 
 @log.command("export")
@@ -76,11 +62,7 @@ def _print_newest(number: int, repo: Path) -> None:
 @options.repo
 def log_export(form: str, repo: Path) -> None:
     """Write the whole log to standard output."""
-    from brat.repository import log_reader
-    from brat.terminal.console import write
-
-    some = log_reader.log_entries(log_reader.log_repository(repo))
-    write(log_reader.as_json(some) if form == "json" else log_reader.as_markdown(some))
+    commands.print_views.whole_log(repo, as_json=form == "json")
 
 
 @log.command("adopt")
@@ -194,7 +176,8 @@ def manifest(
     """Create a GitHub App with one click on a local page."""
     from bot.serving.github_app import dashboard_at
 
-    wish = commands.serve_bot.wish_at(
+    commands.serve_bot.manifest(
+        port,
         host,
         folder=folder,
         name=name,
@@ -202,7 +185,6 @@ def manifest(
         public_url=url,
         dashboard_url=dashboard_at(url, dashboard),
     )
-    commands.serve_bot.manifest(wish, port)
 
 
 @workflow.command("list")
