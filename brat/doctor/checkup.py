@@ -257,7 +257,10 @@ def check_up(
         debug_bundle.write_bundle(path, bundle, found)
         say(f"wrote {bundle}; check it before you share it")
     if fix:
-        _fix(path)
+        folder = checkouts.find(path).folder
+        bare = registrations.bare_path(folder, registrations.read(folder))
+        for done in repair(bare, wall_clock()):
+            say(f"  fixed  {done}")
         sweep()
     return 1 if any(finding.grade == "fault" for finding in found) else 0
 
@@ -422,10 +425,3 @@ def _waiting(state: State, now: int) -> Iterator[Finding]:
         if lease.expires <= now:
             said = f"{lease.holder}'s lease on {lease.resource} has expired"
             yield Finding("note", said, "brat deacon run")
-
-
-def _fix(path: Path) -> None:
-    checkout = checkouts.find(path)
-    known = registrations.read(checkout.folder)
-    for done in repair(registrations.bare_path(checkout.folder, known), wall_clock()):
-        say(f"  fixed  {done}")

@@ -238,7 +238,11 @@ def tail_session(
     Without a bot to ask, the session ran on this machine's forge.
     """
     if bot is not None:
-        _from_afar(path, number, convoy, bot, following=following)
+        log = log_repository(path)
+        far = RemoteOutput.of(bot, log)
+        found = live_or_named(Reader(log).read(), convoy)
+        task = task_in(found, number)
+        _show(far.follow(found, task) if following else (far.last(found, task),))
         return
     try:
         folder = checkouts.find(path).folder
@@ -274,16 +278,6 @@ def _on_the_forge(path: Path, number: int, convoy: str | None) -> BratError:
         f"the session of task {number} ran on the forge; see its output at {there}, or "
         "use --bot if your bot has a live feed"
     )
-
-
-def _from_afar(
-    path: Path, number: int, convoy: str | None, bot: str, *, following: bool
-) -> None:
-    log = log_repository(path)
-    far = RemoteOutput.of(bot, log)
-    found = live_or_named(Reader(log).read(), convoy)
-    task = task_in(found, number)
-    _show(far.follow(found, task) if following else (far.last(found, task),))
 
 
 def _show(texts: Iterable[str]) -> None:
