@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from msgspec.structs import replace
 
+from brat.forge.resources.forge_records import Ci, Settings
 from grite.errors import BratError
 
 if TYPE_CHECKING:
     from filelock import FileLock
 
-    from brat.forge.resources.forge_records import Ci
     from brat.forge.storage.forge_state import Forge
 
 
@@ -128,9 +128,8 @@ def register(folder: Path, source: Source) -> Registration:
     return found
 
 
-def set_ci(folder: Path, registration: Registration, ci: "Ci") -> None:
+def set_ci(folder: Path, registration: Registration, ci: Ci) -> None:
     """Tell the forge how candidates are judged; only while no process serves it."""
-    from brat.forge.resources.forge_records import Settings
     from brat.forge.storage.forge_state import Forge
 
     with Forge(folder / FORGE_FOLDER) as forge:
