@@ -204,7 +204,7 @@ def sessions(path: Path, *, as_json: bool, watch: bool) -> None:
 
 def _last_lines(path: Path) -> status_screen.LastLine:
     """Return what tells the last line of a session whose output is on this machine."""
-    from brat.status.session_views import output_of  # loads the forge's own records
+    from brat.status.session_views import output_of  # slow to load
 
     try:
         folder = checkouts.find(path).folder
