@@ -17,7 +17,7 @@ GitHub's own descriptions (tests/contract) and let outside clients use it
 (tests/clients). It listens on 127.0.0.1 only.
 It does not run workflow files; `brat-task.yml` always exists and stands for our runner.
 
-Set one up, with or without a server on top::
+Set one up (`storage.forge_state`), with or without a server on top (`http_server`)::
 
     with Forge(folder) as forge:                       # one process at a time
         forge.add_user("alice")
