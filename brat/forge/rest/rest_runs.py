@@ -208,16 +208,11 @@ async def list_artifacts(call: Call) -> Answer:
     )
 
 
-def artifact_of(call: Call) -> tuple[Artifact, Run]:
+async def download(call: Call) -> Answer:
+    """`GET actions/artifacts/{id}/zip`: redirects to the address of the bytes."""
     artifact = found(call.store.artifacts.get(call.number("artifact")))
     if artifact.repo != call.repo.id:
         raise not_found()
-    return artifact, found(call.store.runs.get(artifact.run))
-
-
-async def download(call: Call) -> Answer:
-    """`GET actions/artifacts/{id}/zip`: redirects to the address of the bytes."""
-    artifact, _ = artifact_of(call)
     where = f"/_artifacts/{artifact.id}.zip?sig={_ticket(artifact)}"
     return Answer(status=302, headers={hdrs.LOCATION: _elsewhere(call) + where})
 
