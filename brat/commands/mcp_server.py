@@ -33,11 +33,10 @@ from brat.status.find_task import convoy_named, task_in
 from brat.status.local_attention import here
 from brat.status.session_views import output_of
 from convoy import views
-from convoy.model.state import Convoy, State, Task
+from convoy.model.state import Convoy, Task
 from convoy.rules.starting import moment
 from convoy.text import clean, redacted
 from convoy.views.history import LogLine
-from convoy.views.interventions import Intervention
 from grite.errors import BratError
 
 _PREFIX: Final = "brat: "
@@ -86,17 +85,6 @@ async def typed(path: Path, words: Sequence[str], *given: str) -> Said:
     return Said(child.returncode or 0, out.decode(errors="replace"), told)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Snapshot:
-    state: State
-    now: int
-    """Unix ms."""
-    faults: tuple[str, ...]
-    """What could not be read in the log."""
-    here: tuple[Intervention, ...]
-    """What waits for a person beside what the log says."""
-
-
 class Backend:
     """One repository, with its user's rights; for one event loop.
 
@@ -107,19 +95,16 @@ class Backend:
         self.path = path
         self._reader: Reader | None = None
 
-    async def snapshot(self) -> Snapshot:
-        def look() -> Snapshot:
+    async def reader(self) -> Reader:
+        """Return the log's reader, which has read all that there is."""
+
+        def read() -> Reader:
             if self._reader is None:
                 self._reader = Reader(log_repository(self.path))
-            state = self._reader.read()
-            return Snapshot(
-                state=state,
-                now=wall_clock(),
-                faults=self._reader.faults,
-                here=here(self.path, state),
-            )
+            self._reader.read()
+            return self._reader
 
-        return await asyncio.to_thread(look)
+        return await asyncio.to_thread(read)
 
     async def log(self, number: int) -> Sequence[LogLine]:
         """Return the log's last lines, oldest first."""
@@ -194,12 +179,14 @@ class LogLines(Struct, forbid_unknown_fields=True):
 
 async def _status(backend: Backend, _: NoArguments) -> dict[str, Any]:
     """Return every convoy that has not ended whole, and the others by name."""
-    seen = await backend.snapshot()
-    whole = views.state_document(seen.state, seen.now, seen.faults, seen.here)
-    live = {convoy.name for convoy in seen.state.live()}
+    reader = await backend.reader()
+    state, faults = reader.state, reader.faults
+    local = await asyncio.to_thread(here, backend.path, state)
+    whole = views.state_document(state, wall_clock(), faults, local)
+    live = {convoy.name for convoy in state.live()}
     ended = [
         {"name": name, "state": known.state, "issue": known.issue}
-        for name, known in seen.state.convoys.summaries()
+        for name, known in state.convoys.summaries()
         if name not in live
     ]
     shown = [each for each in whole["convoys"] if each["name"] in live]
@@ -207,17 +194,17 @@ async def _status(backend: Backend, _: NoArguments) -> dict[str, Any]:
 
 
 async def _convoy(backend: Backend, asked: OfConvoy) -> dict[str, Any]:
-    seen = await backend.snapshot()
-    at = moment(seen.state, seen.now)
-    convoy = convoy_named(seen.state, asked.convoy)
+    state = (await backend.reader()).state
+    convoy, at = convoy_named(state, asked.convoy), moment(state, wall_clock())
     return _VERSION | views.planned_document(convoy, at)
 
 
 async def _why(backend: Backend, asked: OfTask) -> dict[str, Any]:
-    seen = await backend.snapshot()
-    convoy = convoy_named(seen.state, asked.convoy)
-    task = task_in(convoy, asked.task)
-    return views.explained_task(seen.state, convoy, task, seen.now)
+    state = (await backend.reader()).state
+    convoy = convoy_named(state, asked.convoy)
+    return views.explained_task(
+        state, convoy, task_in(convoy, asked.task), wall_clock()
+    )
 
 
 async def _log(backend: Backend, asked: LogLines) -> dict[str, Any]:
@@ -226,8 +213,7 @@ async def _log(backend: Backend, asked: LogLines) -> dict[str, Any]:
 
 
 async def _output(backend: Backend, asked: OfTask) -> dict[str, Any]:
-    seen = await backend.snapshot()
-    convoy = convoy_named(seen.state, asked.convoy)
+    convoy = convoy_named((await backend.reader()).state, asked.convoy)
     task = task_in(convoy, asked.task)
     printed = ""
     if task.newest_run is not None:
