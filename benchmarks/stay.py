@@ -191,7 +191,7 @@ def _job_token(forge: Forge, known: Registration) -> str:
     access = Access(
         repos=(repo.id,), permissions=MAY, expires_at=iso(forge.clock() + TOKEN_LASTS)
     )
-    return forge.keys.add(bot, repo=repo.id, access=access)
+    return forge.add_key(bot, repo=repo.id, access=access)
 
 
 async def _jobs(settings: Settings, starts: list[float], killed: bool) -> None:  # noqa: FBT001

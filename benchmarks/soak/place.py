@@ -11,7 +11,8 @@ from typing import Final
 import msgspec
 
 from benchmarks.bare_loop import call
-from brat.forge import Ci, Forge, Settings
+from brat.forge.resources.forge_records import Ci, Settings
+from brat.forge.storage.forge_state import Forge
 from brat.local import forge_process
 from brat.repository.registration import BOT, BOT_FOLDER, FORGE_FOLDER
 

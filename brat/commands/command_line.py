@@ -5,9 +5,8 @@ that people type most stand at the top of the tree, too, and need no name where 
 thing waits for them.
 """
 
-import re
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -15,9 +14,13 @@ from typing import Final
 import click
 from click.shell_completion import shell_complete
 
-from bot import VERSION
-from brat.commands import look_words, options, run_words, service_words
-from brat.commands.options import Words
+from brat.commands import (
+    look_words,
+    options,
+    run_words,
+    service_words,  # noqa: F401  it adds its words to the tree
+)
+from brat.commands.options import Words, tree
 
 Decide = Callable[..., None]
 
@@ -27,15 +30,14 @@ def _add_verb_words() -> None:
     from bot.requests.verb_table import VERBS
 
     for verb in VERBS:
-        text, must = verb.text_help, verb.text == "must"
-        tells = click.argument("text", required=must, help=text)
+        must = verb.text == "must"
+        tells = click.argument("text", required=must, help=verb.text_help)
         if (task := verb.of_task) is not None and task.typed:
-            decide = _of_task(task.word)
-            _add(
-                task.typed, task.help, options.number(tells(decide) if text else decide)
-            )
+            decide = options.convoy(_decision(task.word))
+            taken = options.number(tells(decide) if verb.text_help else decide)
+            _add(task.typed, task.help, taken)
         if (convoy := verb.of_convoy) is not None and convoy.typed:
-            decide = _of_convoy(convoy.word)
+            decide = _decision(convoy.word)
             taken = tells(options.convoy(decide)) if must else options.name(decide)
             _add(convoy.typed, convoy.help, taken)
 
@@ -45,23 +47,7 @@ def _add(typed: str, text: str, decide: Decide) -> None:
     _OF_VERBS[group].command(word, help=text)(decide)
 
 
-def _of_task(word: str) -> Decide:
-    @options.convoy
-    @options.at_bot
-    @options.repo
-    def decide(
-        number: int,
-        convoy: str | None,
-        bot: str | None,
-        repo: Path,
-        text: str | None = None,
-    ) -> None:
-        _decide(repo, convoy, bot, word, number, text or "")
-
-    return decide
-
-
-def _of_convoy(word: str) -> Decide:
+def _decision(word: str) -> Decide:
     @options.at_bot
     @options.repo
     def decide(
@@ -69,25 +55,16 @@ def _of_convoy(word: str) -> Decide:
         repo: Path,
         name: str | None = None,
         convoy: str | None = None,
-        text: str = "",
+        number: int = 0,
+        text: str | None = None,
     ) -> None:
-        _decide(repo, name or convoy, bot, word, text=text)
+        from bot.requests.verb_table import request_by_word
+        from brat.commands.decisions import decided
+
+        asked = request_by_word(word, number, text or "")
+        sys.exit(decided(repo, name or convoy, asked, bot))
 
     return decide
-
-
-def _decide(
-    repo: Path,
-    convoy: str | None,
-    bot: str | None,
-    word: str,
-    number: int = 0,
-    text: str = "",
-) -> None:
-    from bot.requests.verb_table import request_by_word
-    from brat.commands.decisions import decided
-
-    sys.exit(decided(repo, convoy, request_by_word(word, number, text), bot))
 
 
 _OF_VERBS: Final = {
@@ -95,49 +72,6 @@ _OF_VERBS: Final = {
     "convoy": look_words.convoy_words,
     "session": look_words.session_words,
 }
-PANELS: Final = {
-    "Everyday commands": ("run", "status", "why", "diff", "approve"),
-    "Decide": (
-        *("retry", "drop", "allow", "pause", "resume", "cancel"),
-        *("pull", "task", "convoy", "lock"),
-    ),
-    "Watch": ("queue", "cost", "report", "dashboard", "session"),
-    "On GitHub": ("setup", "bot", "workflow"),
-    "Local mode, role by role": (
-        *("init", "up", "daemon"),
-        *("mayor", "witness", "refinery", "deacon"),
-    ),
-    "Admin": ("demo", "doctor", "config", "log", "mcp", "completion", "uninstall"),
-}
-"""What help shows, in this order: the words of each group, the most used first."""
-
-
-class _Root(Words):
-    """All words, with the groups in which help shows them."""
-
-    @property
-    def sections(self) -> Mapping[str, Collection[str]]:
-        return PANELS
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        # A text may be a list. Behind a line break its dash begins no option.
-        typed = [each if _NO_TEXT.match(each) else f"\n{each}" for each in args]
-        return super().parse_args(ctx, typed)
-
-
-_NO_TEXT: Final = re.compile(r"[^-]|-{0,2}(?:\w[\w-]*(?:=.*)?)?\Z", re.DOTALL)
-
-
-@click.group(cls=_Root)
-@click.version_option(VERSION, message="brat %(version)s", help="Print the version.")
-def _brat() -> None:
-    """Run fleets of coding agents on one repository."""
-
-
-run_words.add_run_words(_brat)
-look_words.add_look_words(_brat)
-service_words.add_service_words(_brat)
-
 _WORDS: Final = {
     "approve": ("CONVOY", "Approve a plan that is waiting for you."),
     "retry": ("TASK|CONVOY", "Retry blocked work with fresh attempts."),
@@ -176,10 +110,10 @@ def _at_the_top(word: str, subject: str) -> Decide:
 
 
 for _word, (_subject, _text) in _WORDS.items():
-    _brat.command(_word, help=_text)(_at_the_top(_word, _subject))
+    tree.command(_word, help=_text)(_at_the_top(_word, _subject))
 
 
-@_brat.command()
+@tree.command()
 @click.argument(
     "shell",
     type=click.Choice(("bash", "zsh", "fish")),
@@ -187,7 +121,7 @@ for _word, (_subject, _text) in _WORDS.items():
 )
 def completion(shell: str) -> None:
     """Print a script that lets your shell complete commands, convoys and tasks."""
-    shell_complete(_brat, {}, "brat", "_BRAT_COMPLETE", f"{shell}_source")
+    shell_complete(tree, {}, "brat", "_BRAT_COMPLETE", f"{shell}_source")
 
 
 def command_line(first: str) -> Words:
@@ -198,4 +132,4 @@ def command_line(first: str) -> Words:
     """
     if first in _OF_VERBS:
         _add_verb_words()
-    return _brat
+    return tree

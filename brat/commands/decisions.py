@@ -74,8 +74,6 @@ def named_bot(given: str | None, path: Path) -> str | None:
 
 @dataclass(frozen=True)
 class BotApi:
-    """The interface for one repository at a bot."""
-
     bot: str
     """The address as the person gave it."""
     url: str
@@ -147,7 +145,12 @@ class BotApi:
                 f"the bot at {self.bot} did not answer ({error!r}); the request "
                 "may have worked: check before you try again"
             ) from error
-        told = _read(answer)
+        try:
+            told = answer.json()
+        except ValueError:
+            told = {}
+        if not isinstance(told, dict):
+            told = {}
         if answer.status_code == HTTPStatus.OK:
             return told
         said = clean(str(told.get("error", "")))[:ANSWER_CHARS].strip()
@@ -157,14 +160,6 @@ class BotApi:
         raise BratError(
             f"the bot at {self.bot} refused the request ({answer.status_code}): {why}"
         )
-
-
-def _read(answer: httpx.Response) -> Mapping[str, Any]:
-    try:
-        told = answer.json()
-    except ValueError:
-        return {}
-    return told if isinstance(told, dict) else {}
 
 
 def decided(

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from brat.local import local_mode
@@ -116,48 +115,6 @@ LABELS_STAY: Final = (
 )
 
 
-class Found(Struct, frozen=True, kw_only=True):
-    """The files and refs to remove."""
-
-    folder: Path | None = None
-    """The folder of the local forge, its log and its bot."""
-    files: tuple[Path, ...] = ()
-    """Workflow files in the checkout."""
-    refs: tuple[str, ...] = ()
-    """Refs of the clone itself."""
-    remote_refs: tuple[str, ...] = ()
-
-    def lines(self, remote: str) -> tuple[str, ...]:
-        """Return one line for each thing that would be removed."""
-        folder = (f"{self.folder} (the local forge, its log and its bot)",)
-        return (
-            *(folder if self.folder else ()),
-            *(f"{file} (commit the removal yourself)" for file in self.files),
-            *(f"{ref} in this clone" for ref in self.refs),
-            *(f"{ref} on {remote}" for ref in self.remote_refs),
-        )
-
-
-def found_in(checkout: Checkout, remote: str | None) -> Found:
-    """Return what brat left in a checkout's repository, and on one of its remotes."""
-    if checkout.folder.exists() and forge_in_use(checkout.folder):
-        raise BratError(f"stop brat in {checkout.top} first")
-    workflows = (
-        checkout.top / workflow_files.FOLDER / each.name
-        for each in workflow_files.compare(checkout)
-        if each.is_there
-    )
-    listed = git.run(
-        ["for-each-ref", "--format=%(refname)", *PATTERNS], cwd=checkout.top
-    )
-    return Found(
-        folder=checkout.folder if checkout.folder.exists() else None,
-        files=tuple(workflows),
-        refs=tuple(listed.stdout.decode().split()),
-        remote_refs=_on(checkout, remote) if remote else (),
-    )
-
-
 def _on(checkout: Checkout, remote: str) -> tuple[str, ...]:
     patterns = (f"{prefix}*" for prefix in PATTERNS)
     asked = ["ls-remote", "--refs", remote, *patterns]
@@ -173,8 +130,24 @@ def uninstall(
 
     Refs of `remote` go, too; None: only what is on this machine. Safe to call again.
     """
-    found = found_in(checkout, remote)
-    lines = found.lines(remote or "")
+    folder, top = checkout.folder, checkout.top
+    if folder.exists() and forge_in_use(folder):
+        raise BratError(f"stop brat in {top} first")
+    workflows = [
+        top / workflow_files.FOLDER / each.name
+        for each in workflow_files.compare(checkout)
+        if each.is_there
+    ]
+    asked = ["for-each-ref", "--format=%(refname)", *PATTERNS]
+    refs = git.run(asked, cwd=top).stdout.decode().split()
+    there = _on(checkout, remote) if remote else ()
+    own = [f"{folder} (the local forge, its log and its bot)"] * folder.exists()
+    lines = (
+        *own,
+        *(f"{file} (commit the removal yourself)" for file in workflows),
+        *(f"{ref} in this clone" for ref in refs),
+        *(f"{ref} on {remote}" for ref in there),
+    )
     if not lines:
         say("there is nothing to remove")
         return 0
@@ -184,21 +157,15 @@ def uninstall(
     if not agrees():
         say("nothing was removed")
         return 1
-    _remove(checkout, found, remote)
+    gone = [f":{ref}" for ref in there]  # first: if this push fails, the rest stays
+    for first in range(0, len(gone), AT_ONCE):
+        asked = ["push", "--quiet", remote or "", *gone[first : first + AT_ONCE]]
+        git.run(asked, cwd=top, env=here().for_git())
+    told = "".join(f"delete {ref}\n" for ref in refs).encode()
+    git.run(["update-ref", "--stdin"], cwd=top, stdin=told)
+    for file in workflows:
+        file.unlink(missing_ok=True)
+    if own:
+        shutil.rmtree(folder)
     say("removed; " + LABELS_STAY)
     return 0
-
-
-def _remove(checkout: Checkout, found: Found, remote: str | None) -> None:
-    """Remove everything, remote refs first: if that push fails, the rest stays."""
-    if remote and found.remote_refs:
-        gone = [f":{ref}" for ref in found.remote_refs]
-        for first in range(0, len(gone), AT_ONCE):
-            asked = ["push", "--quiet", remote, *gone[first : first + AT_ONCE]]
-            git.run(asked, cwd=checkout.top, env=here().for_git())
-    told = "".join(f"delete {ref}\n" for ref in found.refs).encode()
-    git.run(["update-ref", "--stdin"], cwd=checkout.top, stdin=told)
-    for file in found.files:
-        file.unlink(missing_ok=True)
-    if found.folder:
-        shutil.rmtree(found.folder)

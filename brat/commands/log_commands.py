@@ -13,7 +13,6 @@ from typing import Final, Literal
 
 import click
 import msgspec
-from rich import box
 from rich.table import Table
 
 from bot import wall_clock
@@ -24,13 +23,13 @@ from brat.local import run_roles
 from brat.local.local_mode import serving
 from brat.repository import checkout as checkouts, registration as registrations
 from brat.repository.log_reader import Reader, log_repository
+from brat.status.status_screen import plain_table
 from brat.terminal.console import out, say, write
 from convoy.model.state import State
 from grite.errors import BratError
 
 
 def adopt_log(path: Path, head: str) -> None:
-    """Take the log over at a commit."""
     if re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", head) is None:
         raise click.BadParameter(
             f"{head[:80]} is not a full commit ID: see brat log show"
@@ -112,9 +111,7 @@ def _request(word: Word, resource: str, ttl_s: int | None) -> Request:
 
 
 def _table(state: State, now: int) -> Table:
-    made = Table(box=box.SIMPLE)
-    for column in ("resource", "holder", "until", ""):
-        made.add_column(column, no_wrap=True)
+    made = plain_table("resource", "holder", "until", "")
     for lease in sorted(state.leases.values(), key=lambda each: each.resource):
         until = datetime.fromtimestamp(lease.expires / 1000, UTC)
         over = "expired" if lease.expires <= now else ""

@@ -6,22 +6,15 @@ from typing import Final
 
 import click
 
+from brat import commands
 from brat.commands import options
-from brat.commands.options import FOLDER, Words, flag, group
+from brat.commands.options import FOLDER, flag, group, tree
 
-convoy_words: Final = group("Convoys: the state of each issue's work.")
-session_words: Final = group("Sessions: the agents that are running.")
-
-
-def add_look_words(tree: Words) -> None:
-    """Add all of these words to the command line."""
-    tree.add_command(convoy_words, "convoy")
-    tree.add_command(session_words, "session")
-    for command in (status, why, diff, pull, cost, queue, report, dashboard):
-        tree.add_command(command)
+convoy_words: Final = group("convoy", "Convoys: the state of each issue's work.")
+session_words: Final = group("session", "Sessions: the agents that are running.")
 
 
-@click.command()
+@tree.command()
 @options.convoy
 @options.watch
 @options.as_json
@@ -31,12 +24,10 @@ def status(convoy: str | None, *, watch: bool, as_json: bool, repo: Path) -> Non
 
     Exit status: 1 if something is waiting for you, otherwise 0.
     """
-    from brat.commands import print_views
-
-    sys.exit(print_views.status(repo, convoy, as_json=as_json, watch=watch))
+    sys.exit(commands.print_views.status(repo, convoy, as_json=as_json, watch=watch))
 
 
-@click.command()
+@tree.command()
 @click.argument(
     "about",
     metavar="TASK|PULL|EDGE|CONVOY",
@@ -48,12 +39,10 @@ def status(convoy: str | None, *, watch: bool, as_json: bool, repo: Path) -> Non
 @options.repo
 def why(about: str, convoy: str | None, *, as_json: bool, repo: Path) -> None:
     """Explain the state of a task, pull request, wait or convoy."""
-    from brat.commands import print_views
-
-    print_views.why(repo, about, convoy, as_json=as_json)
+    commands.print_views.why(repo, about, convoy, as_json=as_json)
 
 
-@click.command()
+@tree.command()
 @click.argument(
     "about",
     required=False,
@@ -66,21 +55,17 @@ def why(about: str, convoy: str | None, *, as_json: bool, repo: Path) -> None:
 @options.repo
 def diff(about: str | None, convoy: str | None, *, stat: bool, repo: Path) -> None:
     """Show what a task or a convoy changes, landed or not."""
-    from brat.commands import print_diff
-
-    print_diff.diff(repo, about, convoy, stat=stat)
+    commands.print_diff.diff(repo, about, convoy, stat=stat)
 
 
-@click.command()
+@tree.command()
 @options.repo
 def pull(repo: Path) -> None:
     """Bring landed work into your checkout, and show the git command."""
-    from brat.commands import print_diff
-
-    sys.exit(print_diff.pull(repo))
+    sys.exit(commands.print_diff.pull(repo))
 
 
-@click.command()
+@tree.command()
 @click.option(
     "--convoy", shell_complete=options.known("convoys"), help="Only this convoy."
 )
@@ -88,22 +73,18 @@ def pull(repo: Path) -> None:
 @options.repo
 def cost(convoy: str | None, *, as_json: bool, repo: Path) -> None:
     """Show the tokens that each convoy's sessions used, and their cost if known."""
-    from brat.commands import print_views
-
-    print_views.cost(repo, convoy, as_json=as_json)
+    commands.print_views.cost(repo, convoy, as_json=as_json)
 
 
-@click.command()
+@tree.command()
 @options.as_json
 @options.repo
 def queue(*, as_json: bool, repo: Path) -> None:
     """Show the merge queues in landing order."""
-    from brat.commands import print_views
-
-    print_views.queue(repo, as_json=as_json)
+    commands.print_views.queue(repo, as_json=as_json)
 
 
-@click.command()
+@tree.command()
 @click.argument(
     "convoy",
     required=False,
@@ -119,7 +100,7 @@ def report(convoy: str | None, out: Path | None, repo: Path) -> None:
     report.write_report(repo, convoy, out)
 
 
-@click.command()
+@tree.command()
 @options.port
 @options.bot
 @options.repo
@@ -146,16 +127,14 @@ def session_list(
     convoy: str | None, *, every: bool, watch: bool, as_json: bool, repo: Path
 ) -> None:
     """Show the running agents, how long each has run, and what it printed last."""
-    from brat.commands import print_views
-
     if watch and (every or as_json):
         raise click.UsageError("--watch cannot be combined with --all or --json")
     if convoy is not None and not every:
         raise click.UsageError("--convoy requires --all")
     if every:
-        print_views.all_sessions(repo, convoy, as_json=as_json)
+        commands.print_views.all_sessions(repo, convoy, as_json=as_json)
     else:
-        print_views.sessions(repo, as_json=as_json, watch=watch)
+        commands.print_views.sessions(repo, as_json=as_json, watch=watch)
 
 
 @session_words.command("tail")
@@ -193,9 +172,7 @@ def session_show(name: str, *, as_json: bool, repo: Path) -> None:
 @options.repo
 def convoy_list(*, as_json: bool, repo: Path) -> None:
     """List all convoys, one per line."""
-    from brat.commands import print_views
-
-    print_views.convoys(repo, as_json=as_json)
+    commands.print_views.convoys(repo, as_json=as_json)
 
 
 @convoy_words.command("show")
@@ -204,6 +181,4 @@ def convoy_list(*, as_json: bool, repo: Path) -> None:
 @options.repo
 def convoy_show(name: str, *, as_json: bool, repo: Path) -> None:
     """Show one convoy, its tasks and its plan; exits like `brat status`."""
-    from brat.commands import print_views
-
-    sys.exit(print_views.convoy(repo, name, as_json=as_json))
+    sys.exit(commands.print_views.convoy(repo, name, as_json=as_json))

@@ -33,11 +33,10 @@ from brat.status.find_task import convoy_named, task_in
 from brat.status.local_attention import here
 from brat.status.session_views import output_of
 from convoy import views
-from convoy.model.state import Convoy, State, Task
+from convoy.model.state import Convoy, Task
 from convoy.rules.starting import moment
 from convoy.text import clean, redacted
 from convoy.views.history import LogLine
-from convoy.views.interventions import Intervention
 from grite.errors import BratError
 
 _PREFIX: Final = "brat: "
@@ -47,8 +46,6 @@ Page = types.PaginatedRequestParams | None
 
 @dataclass(frozen=True)
 class Said:
-    """How a command ended."""
-
     status: int
     out: str
     """What it wrote to standard output."""
@@ -88,19 +85,6 @@ async def typed(path: Path, words: Sequence[str], *given: str) -> Said:
     return Said(child.returncode or 0, out.decode(errors="replace"), told)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Snapshot:
-    """What the log and this machine say now."""
-
-    state: State
-    now: int
-    """Unix ms."""
-    faults: tuple[str, ...]
-    """What could not be read in the log."""
-    here: tuple[Intervention, ...]
-    """What waits for a person beside what the log says."""
-
-
 class Backend:
     """One repository, with its user's rights; for one event loop.
 
@@ -108,70 +92,25 @@ class Backend:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         self._reader: Reader | None = None
 
-    async def snapshot(self) -> Snapshot:
-        def look() -> Snapshot:
-            if self._reader is None:
-                self._reader = Reader(log_repository(self._path))
-            state = self._reader.read()
-            return Snapshot(
-                state=state,
-                now=wall_clock(),
-                faults=self._reader.faults,
-                here=here(self._path, state),
-            )
+    async def reader(self) -> Reader:
+        """Return the log's reader, which has read all that there is."""
 
-        return await asyncio.to_thread(look)
+        def read() -> Reader:
+            if self._reader is None:
+                self._reader = Reader(log_repository(self.path))
+            self._reader.read()
+            return self._reader
+
+        return await asyncio.to_thread(read)
 
     async def log(self, number: int) -> Sequence[LogLine]:
         """Return the log's last lines, oldest first."""
         return await asyncio.to_thread(
-            lambda: newest_lines(log_repository(self._path), number)
+            lambda: newest_lines(log_repository(self.path), number)
         )
-
-    async def output(self, convoy: Convoy, task: Task) -> str:
-        """Return the end of a session's output, if it ran on this machine."""
-        if task.newest_run is None:
-            return ""
-        return await asyncio.to_thread(self._printed, convoy, task)
-
-    async def decide(self, word: str, convoy: str, task: int, text: str) -> str:
-        """Let the command that stands for a verb carry it out; task 0: the convoy."""
-        words = BY_TASK_WORD if task else BY_CONVOY_WORD
-        if word not in words:
-            raise BratError(f"{word} needs a task number")
-        verb = words[word]
-        end: Endpoint | None = verb.of_task if task else verb.of_convoy
-        command, told = end.typed.split() if end else [], [text] * bool(text)
-        if told and not task and verb.text == "may":
-            command, told = [word], [convoy, text]
-        elif task or told:
-            command.append(f"--convoy={convoy}")
-            told = [str(task), *told] if task else told
-        said = await typed(self._path, command, *(told or [convoy]))
-        if said.status:
-            raise BratError(_ended(said))
-        return " ".join(said.lines) or "done"
-
-    async def start(self, text: str, *, plan_only: bool) -> dict[str, Any]:
-        """Open an issue and plan its convoy, as `brat mayor start` does."""
-        wanted = (f"--task={text}", "--json", *["--plan-only"] * plan_only)
-        said = await typed(self._path, ("mayor", "start", *wanted))
-        if not said.out.strip():
-            raise BratError(_ended(said))
-        return {"convoy": json.loads(said.out), "said": " ".join(said.lines)}
-
-    def _printed(self, convoy: Convoy, task: Task) -> str:
-        checkout = checkouts.find(self._path)
-        if not registrations.known(checkout.folder):
-            raise BratError(
-                "this repository's sessions run on another machine: see the run's page "
-                "on the forge, or use: brat session tail TASK --bot URL"
-            )
-        printed = output_of(checkout.folder, convoy, task)
-        return printed.last(running=task.attempt is not None)
 
 
 def _ended(said: Said) -> str:
@@ -220,7 +159,6 @@ class Tool(Struct, frozen=True, kw_only=True):
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The form of its arguments as JSON Schema."""
         _, parts = msgspec.json.schema_components([self.takes])
         whole = dict(parts[self.takes.__name__])
         return {key: whole[key] for key in whole if key not in {"title", "description"}}
@@ -241,12 +179,14 @@ class LogLines(Struct, forbid_unknown_fields=True):
 
 async def _status(backend: Backend, _: NoArguments) -> dict[str, Any]:
     """Return every convoy that has not ended whole, and the others by name."""
-    seen = await backend.snapshot()
-    whole = views.state_document(seen.state, seen.now, seen.faults, seen.here)
-    live = {convoy.name for convoy in seen.state.live()}
+    reader = await backend.reader()
+    state, faults = reader.state, reader.faults
+    local = await asyncio.to_thread(here, backend.path, state)
+    whole = views.state_document(state, wall_clock(), faults, local)
+    live = {convoy.name for convoy in state.live()}
     ended = [
         {"name": name, "state": known.state, "issue": known.issue}
-        for name, known in seen.state.convoys.summaries()
+        for name, known in state.convoys.summaries()
         if name not in live
     ]
     shown = [each for each in whole["convoys"] if each["name"] in live]
@@ -254,17 +194,17 @@ async def _status(backend: Backend, _: NoArguments) -> dict[str, Any]:
 
 
 async def _convoy(backend: Backend, asked: OfConvoy) -> dict[str, Any]:
-    seen = await backend.snapshot()
-    at = moment(seen.state, seen.now)
-    convoy = convoy_named(seen.state, asked.convoy)
+    state = (await backend.reader()).state
+    convoy, at = convoy_named(state, asked.convoy), moment(state, wall_clock())
     return _VERSION | views.planned_document(convoy, at)
 
 
 async def _why(backend: Backend, asked: OfTask) -> dict[str, Any]:
-    seen = await backend.snapshot()
-    convoy = convoy_named(seen.state, asked.convoy)
-    task = task_in(convoy, asked.task)
-    return views.explained_task(seen.state, convoy, task, seen.now)
+    state = (await backend.reader()).state
+    convoy = convoy_named(state, asked.convoy)
+    return views.explained_task(
+        state, convoy, task_in(convoy, asked.task), wall_clock()
+    )
 
 
 async def _log(backend: Backend, asked: LogLines) -> dict[str, Any]:
@@ -273,10 +213,24 @@ async def _log(backend: Backend, asked: LogLines) -> dict[str, Any]:
 
 
 async def _output(backend: Backend, asked: OfTask) -> dict[str, Any]:
-    seen = await backend.snapshot()
-    convoy = convoy_named(seen.state, asked.convoy)
-    printed = await backend.output(convoy, task_in(convoy, asked.task))
+    convoy = convoy_named((await backend.reader()).state, asked.convoy)
+    task = task_in(convoy, asked.task)
+    printed = ""
+    if task.newest_run is not None:
+        printed = await asyncio.to_thread(_printed, backend.path, convoy, task)
     return _VERSION | {"output": redacted(clean(printed))}
+
+
+def _printed(path: Path, convoy: Convoy, task: Task) -> str:
+    """Return the end of a session's output, if it ran on this machine."""
+    checkout = checkouts.find(path)
+    if not registrations.known(checkout.folder):
+        raise BratError(
+            "this repository's sessions run on another machine: see the run's page "
+            "on the forge, or use: brat session tail TASK --bot URL"
+        )
+    printed = output_of(checkout.folder, convoy, task)
+    return printed.last(running=task.attempt is not None)
 
 
 READINGS: Final = (
@@ -343,9 +297,14 @@ class StartWanted(Struct, forbid_unknown_fields=True):
 
 
 async def _start(backend: Backend, wanted: StartWanted) -> dict[str, Any]:
+    """Open an issue and plan its convoy, as `brat mayor start` does."""
     if not wanted.text.strip():
         raise BratError("start: the text is empty; say what to do")
-    return await backend.start(wanted.text, plan_only=wanted.plan_only)
+    given = (f"--task={wanted.text}", "--json", *["--plan-only"] * wanted.plan_only)
+    said = await typed(backend.path, ("mayor", "start", *given))
+    if not said.out.strip():
+        raise BratError(_ended(said))
+    return {"convoy": json.loads(said.out), "said": " ".join(said.lines)}
 
 
 START_TOOL: Final = Tool(
@@ -405,10 +364,24 @@ def _fields(word: str, verb: Verb) -> Iterator[Any]:
 
 def _answer(word: str) -> Any:  # noqa: ANN401  as `Tool` has it
     async def answer(backend: Backend, asked: Struct) -> dict[str, Any]:
+        """Let the command that stands for the verb carry it out."""
         given = msgspec.structs.asdict(asked)
-        task, text = given.get("task") or 0, given.get("text", "")
-        said = await backend.decide(word, given["convoy"], task, text)
-        return {"done": True, "said": said}
+        convoy, task, text = given["convoy"], given.get("task"), given.get("text")
+        words = BY_TASK_WORD if task else BY_CONVOY_WORD
+        if word not in words:
+            raise BratError(f"{word} needs a task number")
+        verb = words[word]
+        end: Endpoint | None = verb.of_task if task else verb.of_convoy
+        command, told = end.typed.split() if end else [], [text] if text else []
+        if told and not task and verb.text == "may":
+            command, told = [word], [convoy, text]
+        elif task or told:
+            command.append(f"--convoy={convoy}")
+            told = [str(task), *told] if task else told
+        said = await typed(backend.path, command, *(told or [convoy]))
+        if said.status:
+            raise BratError(_ended(said))
+        return {"done": True, "said": " ".join(said.lines) or "done"}
 
     return answer
 

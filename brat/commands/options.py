@@ -1,11 +1,14 @@
-"""Options and arguments that several commands share, and how help lists commands."""
+"""The tree of words: options that several share, and how help lists the words."""
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import click
+
+from bot import VERSION
 
 Kind = Literal["convoys", "tasks", "sessions", "subjects"]
 
@@ -43,7 +46,6 @@ def _named(_ctx: object, _param: object, path: Path) -> Path:
 
 
 def flag(*names: str, help: str) -> Callable[[Any], Any]:  # noqa: A002  as click has it
-    """Return an option that takes no value."""
     return click.option(*names, is_flag=True, help=help)
 
 
@@ -127,6 +129,45 @@ class Words(click.Group):
                 formatter.write_dl(rows)
 
 
-def group(text: str) -> Words:
-    """Return a command that has commands of its own."""
-    return Words(help=text)
+PANELS: Final = {
+    "Everyday commands": ("run", "status", "why", "diff", "approve"),
+    "Decide": (
+        *("retry", "drop", "allow", "pause", "resume", "cancel"),
+        *("pull", "task", "convoy", "lock"),
+    ),
+    "Watch": ("queue", "cost", "report", "dashboard", "session"),
+    "On GitHub": ("setup", "bot", "workflow"),
+    "Local mode, role by role": (
+        *("init", "up", "daemon"),
+        *("mayor", "witness", "refinery", "deacon"),
+    ),
+    "Admin": ("demo", "doctor", "config", "log", "mcp", "completion", "uninstall"),
+}
+"""What help shows, in this order: the words of each group, the most used first."""
+
+
+_NO_TEXT: Final = re.compile(r"[^-]|-{0,2}(?:\w[\w-]*(?:=.*)?)?\Z", re.DOTALL)
+
+
+class _Root(Words):
+    @property
+    def sections(self) -> Mapping[str, Collection[str]]:
+        return PANELS
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        # A text may be a list. Behind a line break its dash begins no option.
+        typed = [each if _NO_TEXT.match(each) else f"\n{each}" for each in args]
+        return super().parse_args(ctx, typed)
+
+
+@click.group(cls=_Root)
+@click.version_option(VERSION, message="brat %(version)s", help="Print the version.")
+def tree() -> None:
+    """Run fleets of coding agents on one repository."""
+
+
+def group(name: str, text: str) -> Words:
+    """Return a new command of the tree that has commands of its own."""
+    words = Words(help=text)
+    tree.add_command(words, name)
+    return words

@@ -56,7 +56,6 @@ def summary(log: Path, convoy: Convoy) -> str:
 
 
 def _ends(state: State, about: str | None, convoy: str | None) -> tuple[str, str]:
-    """Return the commits between which the changes lie."""
     number = (about or "").removeprefix("task-")
     if number.isdecimal():
         found = live_or_named(state, convoy)

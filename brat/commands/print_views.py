@@ -16,7 +16,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from bot import wall_clock
-from brat.repository import checkout as checkouts
+from brat.repository import checkout as checkouts, log_reader
 from brat.repository.log_reader import Reader, log_entries, log_repository
 from brat.status import status_screen
 from brat.status.find_task import convoy_named, live_or_named, task_in
@@ -24,10 +24,13 @@ from brat.status.local_attention import here, stands_still
 from brat.status.status_screen import (
     cost_document,
     cost_table,
+    intervention_lines,
     kept_lines,
+    next_lines,
     one_line,
     plain_table,
     plan_screen,
+    yours,
 )
 from brat.terminal import live_screen
 from brat.terminal.console import out, say, write
@@ -47,6 +50,7 @@ OK: Final = 0
 BLOCKED: Final = 1
 ENDED_SHOWN: Final = 5
 """How many of the newest ended convoys are still shown to people."""
+Waits = tuple[Intervention, ...]
 NOTHING_YET: Final = 'no convoy yet; next: brat run "what to do"'
 
 
@@ -59,12 +63,13 @@ def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int
 
     def seen() -> View:
         state = reader.read()
-        return watched(state, reader.faults, convoy, here(path, state))
+        return watched(state, convoy, _waits(reader, here(path, state)))
 
     if watch:
         live_screen.watch(seen, status_screen.WAITS, "brat status")
     state = reader.read()
     shown, local = _shown(state, convoy), here(path, state)
+    found = _waits(reader, local)
     if watch:
         pass  # the person has seen enough
     elif as_json:
@@ -73,13 +78,12 @@ def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int
         whole["convoys"] = [each for each in whole["convoys"] if each["name"] in names]
         print_document(whole)
     else:
-        if (screen := looked(state, reader.faults, convoy, local)) != NOTHING_YET:
+        if (screen := looked(state, convoy, found)) != NOTHING_YET:
             out.print(screen)
         if not shown and not any(each.issue for each in local):
             say(NOTHING_YET)
         if stands_still(path, state):
             say("nothing moves here until you run: brat up")
-    found = (*local, *interventions(state, wall_clock(), reader.faults))
     return BLOCKED if needs_a_person(found, convoy) else OK
 
 
@@ -87,45 +91,48 @@ def convoy(path: Path, name: str, *, as_json: bool) -> int:
     """Print one convoy with its plan; return 1 while it waits for a person."""
     reader = Reader(log_repository(path))
     state = reader.read()
-    found, local = convoy_named(state, name), here(path, state)
+    one, local = convoy_named(state, name), here(path, state)
+    found = _waits(reader, local)
     if as_json:
         whole = views.state_document(state, wall_clock(), reader.faults, local)
         at = moment(state, wall_clock())
-        print_document(whole | {"convoys": [views.planned_document(found, at)]})
+        print_document(whole | {"convoys": [views.planned_document(one, at)]})
     else:
-        out.print(looked(state, reader.faults, name, local, whole=True))
-        out.print(plan_screen(found), soft_wrap=True)
-    waits = (*local, *interventions(state, wall_clock(), reader.faults))
-    return BLOCKED if needs_a_person(waits, name) else OK
+        out.print(looked(state, name, found, whole=True))
+        out.print(plan_screen(one), soft_wrap=True)
+    return BLOCKED if needs_a_person(found, name) else OK
+
+
+def _waits(reader: Reader, local: tuple[Intervention, ...]) -> Waits:
+    """Return what waits on this machine, which is in no convoy, and in the log."""
+    return (*local, *interventions(reader.state, wall_clock(), reader.faults))
 
 
 def looked(
-    state: State,
-    faults: tuple[str, ...],
-    convoy: str | None,
-    local: tuple[Intervention, ...],
-    *,
-    whole: bool = False,
+    state: State, convoy: str | None, found: Waits, *, whole: bool = False
 ) -> RenderableType:
-    """Return what people see of a repository: live convoys and the last that ended."""
+    """Return what people see of a repository: live convoys and the last that ended.
+
+    `whole` keeps the line breaks of reasons.
+    """
     newer, older = _newer(_shown(state, convoy))
-    now = wall_clock()
-    screen = status_screen.state_screen(newer, state, now, faults, local, whole=whole)
-    return Group(*older, screen) if screen.renderables else NOTHING_YET
+    waits = status_screen.waits_of(newer, found)
+    parts = (
+        *status_screen.waiting(waits, whole=whole),
+        *status_screen.parts_of(newer, state, wall_clock()),
+    )
+    return Group(*older, *parts) if parts else NOTHING_YET
 
 
-def watched(
-    state: State,
-    faults: tuple[str, ...],
-    convoy: str | None,
-    local: tuple[Intervention, ...],
-) -> View:
-    """Return the same for a screen that stays."""
+def watched(state: State, convoy: str | None, found: Waits) -> View:
+    """Return the same for a screen that stays, with the waits on top."""
     newer, older = _newer(_shown(state, convoy))
-    view = status_screen.state_view(newer, state, wall_clock(), faults, local)
-    if not (newer or view.pinned):
+    waits = status_screen.waits_of(newer, found)
+    pinned = tuple(Group(*intervention_lines(each)) for each in yours(waits))
+    if not (newer or pinned):
         return View(rest=NOTHING_YET)
-    return View(rest=Group(view.rest, *older), pinned=view.pinned)
+    parts = status_screen.parts_of(newer, state, wall_clock())
+    return View(rest=Group(*next_lines(waits), *parts, *older), pinned=pinned)
 
 
 def _newer(shown: tuple[Convoy, ...]) -> tuple[tuple[Convoy, ...], tuple[Text, ...]]:
@@ -197,7 +204,7 @@ def sessions(path: Path, *, as_json: bool, watch: bool) -> None:
 
 def _last_lines(path: Path) -> status_screen.LastLine:
     """Return what tells the last line of a session whose output is on this machine."""
-    from brat.status.session_views import output_of  # loads the forge's own records
+    from brat.status.session_views import output_of  # slow to load
 
     try:
         folder = checkouts.find(path).folder
@@ -254,7 +261,6 @@ def all_sessions(path: Path, convoy: str | None, *, as_json: bool) -> None:
 
 
 def queue(path: Path, *, as_json: bool) -> None:
-    """Print the merge queues in the order of landing."""
     _table(path, as_json, "queue", views.queue, status_screen.queue_table)
 
 
@@ -373,3 +379,19 @@ def why(path: Path, asked: str, convoy: str | None, *, as_json: bool) -> None:
     write(one_line(found.about))
     for reason in (*found.reasons, *found.story):
         write(f"- {kept_lines(reason)}")
+
+
+def newest(path: Path, number: int, *, following: bool = False) -> None:
+    """Print so many lines of the log; with `following` each new one, without end."""
+    log = log_repository(path)
+    for line in log_reader.newest_lines(log, number):
+        write(log_reader.shown_line(line))
+    if following:
+        for text in log_reader.follow_lines(log):
+            write(text)
+
+
+def whole_log(path: Path, *, as_json: bool) -> None:
+    entries = log_entries(log_repository(path))
+    form = log_reader.as_json if as_json else log_reader.as_markdown
+    write(form(entries))

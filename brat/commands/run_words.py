@@ -6,31 +6,17 @@ from typing import Final
 
 import click
 
+from brat import commands
 from brat.commands import options
-from brat.commands.options import FOLDER, Words, flag, group
+from brat.commands.options import FOLDER, Words, flag, group, tree
 
-mayor: Final = group("Plan issues: each becomes a convoy.")
-task_words: Final = group("Decisions about a task.")
-config: Final = group("The configuration.")
-daemon: Final = group("The background bot on this machine.")
-
-
-def add_run_words(tree: Words) -> None:
-    """Add all of these words to the command line."""
-    for name, words in (
-        *((role, words) for role, words, _ in _ROLES),
-        ("task", task_words),
-        ("config", config),
-        ("daemon", daemon),
-    ):
-        tree.add_command(words, name)
-    for role, words, text in _ROLES:
-        words.add_command(_role_run(role, text))
-    for command in (run, init, setup, up, demo, uninstall):
-        tree.add_command(command)
+mayor: Final = group("mayor", "Plan issues: each becomes a convoy.")
+task_words: Final = group("task", "Decisions about a task.")
+config: Final = group("config", "The configuration.")
+daemon: Final = group("daemon", "The background bot on this machine.")
 
 
-@click.command()
+@tree.command()
 @click.argument(
     "text",
     metavar="TEXT",
@@ -45,26 +31,23 @@ def run(text: str, title: str | None, timeout: str | None, repo: Path) -> None:
     Exit status: 0 if everything landed, 1 if something needs you, 3 on timeout.
     Ctrl-C ends the agents and keeps their work.
     """
-    from brat.commands import start_convoy
+    starting = commands.start_convoy
+    how = starting.Start(title=title, headless=True, timeout=timeout, live=True)
+    sys.exit(starting.mayor_start(repo, starting.text_of(text), how))
 
-    how = start_convoy.Start(title=title, headless=True, timeout=timeout, live=True)
-    sys.exit(start_convoy.mayor_start(repo, start_convoy.text_of(text), how))
 
-
-@click.command()
+@tree.command()
 @flag("--actions", help="Write files for GitHub Actions.")
 @flag("--hosted", help="Write files for a hosted bot.")
 @options.repo
 def init(*, actions: bool, hosted: bool, repo: Path) -> None:
     """Register this repository with brat; your checkout does not change."""
-    from brat.commands import init_repository
-
     if actions or hosted:
-        sys.exit(init_repository.init_actions(repo, hosted=hosted))
-    init_repository.init(repo)
+        sys.exit(commands.init_repository.init_actions(repo, hosted=hosted))
+    commands.init_repository.init(repo)
 
 
-@click.command()
+@tree.command()
 @flag("--local", help="Write files here instead of opening a pull request.")
 @click.option("--ci", metavar="FILE", default="", help="The CI workflow's filename.")
 @flag("--undo", help="Undo what brat setup did.")
@@ -72,29 +55,27 @@ def init(*, actions: bool, hosted: bool, repo: Path) -> None:
 @options.repo
 def setup(*, local: bool, ci: str, undo: bool, yes: bool, repo: Path) -> None:
     """Set up this repository on GitHub: list all steps, ask you, then apply them."""
-    from brat.commands import setup as setting_up
     from brat.terminal.console import agrees, typed_key
 
     def agreed() -> bool:
         return yes or agrees("apply this plan?")
 
     ask = None if yes or not sys.stdin.isatty() else typed_key
-    choices = setting_up.Choices(local, ci, ask, undo)
-    sys.exit(setting_up.setup(repo, choices, agreed))
+    choices = commands.setup.Choices(local, ci, ask, undo)
+    sys.exit(commands.setup.setup(repo, choices, agreed))
 
 
-@click.command()
+@tree.command()
 @click.option("--remote", help="Also clean up this remote.")
 @flag("--yes", help="Do not ask for confirmation.")
 @options.repo
 def uninstall(remote: str | None, *, yes: bool, repo: Path) -> None:
     """List what brat left in this repository, ask you, and then remove it."""
-    from brat.commands import init_repository as uninstalling
     from brat.repository.checkout import find
     from brat.terminal.console import agrees
 
     sys.exit(
-        uninstalling.uninstall(
+        commands.init_repository.uninstall(
             find(repo), remote, lambda: yes or agrees("remove all of this?")
         )
     )
@@ -124,52 +105,45 @@ def mayor_start(
     repo: Path,
 ) -> None:
     """Open an issue with the label `brat` and plan its convoy."""
-    from brat.commands import start_convoy
-
-    how = start_convoy.Start(
+    starting = commands.start_convoy
+    how = starting.Start(
         title=title,
         headless=headless,
         timeout=timeout,
         plan_only=plan_only,
         as_json=as_json,
     )
-    sys.exit(start_convoy.mayor_start(repo, start_convoy.text_of(*task), how))
+    sys.exit(starting.mayor_start(repo, starting.text_of(*task), how))
 
 
-_ROLES: Final = (
-    ("mayor", mayor, "Accept and plan labelled issues."),
-    (
-        "witness",
-        group("Run agents on ready tasks."),
-        "Start agents on ready tasks and accept their work.",
-    ),
-    (
-        "refinery",
-        group("Merge work that passes CI."),
-        "Open pull requests, have CI test them, and merge them in order.",
-    ),
-    (
-        "deacon",
-        group("Clean up."),
-        "Remove branches and leases that are no longer needed.",
-    ),
-)
-
-
-def _role_run(role: str, text: str) -> click.Command:
-    @click.command("run", help=text)
+def _add_run(role: str, words: Words, text: str) -> None:
+    @words.command("run", help=text)
     @flag("--once", help="Run one round, then exit.")
     @flag("--watch", help="Keep running and wait for more work.")
     @options.repo
     def run(*, once: bool, watch: bool, repo: Path) -> None:
-        from brat.commands import run_loop
-
-        sys.exit(run_loop.run_role(role, repo, once=once, watch=watch))
-
-    return run
+        sys.exit(commands.run_loop.run_role(role, repo, once=once, watch=watch))
 
 
-@click.command()
+_add_run("mayor", mayor, "Accept and plan labelled issues.")
+_add_run(
+    "witness",
+    group("witness", "Run agents on ready tasks."),
+    "Start agents on ready tasks and accept their work.",
+)
+_add_run(
+    "refinery",
+    group("refinery", "Merge work that passes CI."),
+    "Open pull requests, have CI test them, and merge them in order.",
+)
+_add_run(
+    "deacon",
+    group("deacon", "Clean up."),
+    "Remove branches and leases that are no longer needed.",
+)
+
+
+@tree.command()
 @click.option(
     "--dashboard/--no-dashboard", default=True, help="Open the dashboard in a browser."
 )
@@ -177,9 +151,7 @@ def _role_run(role: str, text: str) -> click.Command:
 @options.repo
 def up(port: int, *, dashboard: bool, repo: Path) -> None:
     """Run all roles until interrupted, with the dashboard."""
-    from brat.commands import run_loop
-
-    run_loop.up(repo, port if dashboard else None)
+    commands.run_loop.up(repo, port if dashboard else None)
 
 
 @task_words.command("show")
@@ -189,21 +161,17 @@ def up(port: int, *, dashboard: bool, repo: Path) -> None:
 @options.repo
 def task_show(number: int, convoy: str | None, *, as_json: bool, repo: Path) -> None:
     """Show one task in full."""
-    from brat.commands import print_views
-
-    print_views.task(repo, number, convoy, as_json=as_json)
+    commands.print_views.task(repo, number, convoy, as_json=as_json)
 
 
 @config.command("check")
 @options.repo
 def config_check(repo: Path) -> None:
     """Check .brat/config.toml."""
-    from brat.commands import init_repository
-
-    init_repository.config_check(repo)
+    commands.init_repository.config_check(repo)
 
 
-@click.command()
+@tree.command()
 @click.option(
     *("--dir", "directory"),
     type=FOLDER,
@@ -245,27 +213,21 @@ def demo(
 @options.repo
 def daemon_start(port: int, repo: Path) -> None:
     """Run all roles in the background, with the dashboard."""
-    from brat.commands import run_loop
-
-    run_loop.start_daemon(repo, port)
+    commands.run_loop.start_daemon(repo, port)
 
 
 @daemon.command("stop")
 @options.repo
 def daemon_stop(repo: Path) -> None:
     """Stop the bot; unfinished work continues at the next start."""
-    from brat.commands import run_loop
-
-    sys.exit(run_loop.stop_daemon(repo))
+    sys.exit(commands.run_loop.stop_daemon(repo))
 
 
 @daemon.command("status")
 @options.repo
 def daemon_status(repo: Path) -> None:
     """Show whether the bot is running, since when, its dashboard and its log."""
-    from brat.commands import run_loop
-
-    sys.exit(run_loop.show_daemon(repo))
+    sys.exit(commands.run_loop.show_daemon(repo))
 
 
 @daemon.command("run")
@@ -273,6 +235,4 @@ def daemon_status(repo: Path) -> None:
 @options.repo
 def daemon_run(port: int, repo: Path) -> None:
     """Run in the foreground, for a service manager."""
-    from brat.commands import run_loop
-
-    run_loop.run_daemon(repo, port)
+    commands.run_loop.run_daemon(repo, port)

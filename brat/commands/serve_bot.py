@@ -50,15 +50,14 @@ async def _serve(hosting: ServiceSettings, tell: Tell, *, poll: bool) -> None:
     tell("stopped; unfinished work continues at the next start")
 
 
-def manifest(wish: AppRequest, port: int) -> None:
-    """Serve the page until the App is made and its settings are saved."""
+def manifest(port: int, host: str, **told: Any) -> None:  # noqa: ANN401  a wish's fields
+    """Serve the page until the App is made and its settings are saved.
+
+    `host` is github.com or an enterprise server.
+    """
+    wish = AppRequest(web_url=f"https://{host}", api_url=api_url_of(host), **told)
     check_free(wish.folder)
     asyncio.run(_manifest(wish, port))
-
-
-def wish_at(host: str, **told: Any) -> AppRequest:  # noqa: ANN401  a wish's own fields
-    """Return the App that is to be made, on github.com or on an enterprise server."""
-    return AppRequest(web_url=f"https://{host}", api_url=api_url_of(host), **told)
 
 
 async def _manifest(wish: AppRequest, port: int) -> None:

@@ -5,20 +5,22 @@ the other commands read, with the rights of whoever started it.
 """
 
 import sys
-from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
+from brat import commands
 from brat.commands import options
-from brat.commands.options import FOLDER, HERE, Whole, Words, flag, group
+from brat.commands.options import FOLDER, HERE, Whole, flag, group, tree
 
-log: Final = group("The log: what happened, in order.")
-lock: Final = group("Leases: who holds a path, a port or an issue.")
-bot: Final = group("The bot on GitHub: create its App and run it.")
-workflow: Final = group("Patterns: templates that plan a convoy (docs/workflows.md).")
+log: Final = group("log", "The log: what happened, in order.")
+lock: Final = group("lock", "Leases: who holds a path, a port or an issue.")
+bot: Final = group("bot", "The bot on GitHub: create its App and run it.")
+workflow: Final = group(
+    "workflow", "Patterns: templates that plan a convoy (docs/workflows.md)."
+)
 
 _resource: Final = click.argument(
     "resource", help="repo:, path:, issue:, port: or service:NAME."
@@ -29,24 +31,6 @@ _ttl: Final = click.option(
 _pattern: Final = click.argument("name", help="The pattern; see brat workflow list.")
 
 
-def _newest(number: int) -> Callable[[Any], Any]:
-    return click.option(
-        *("-n", "number"),
-        type=Whole(0),
-        default=number,
-        help="How many lines to print.",
-    )
-
-
-def add_service_words(tree: Words) -> None:
-    """Add all of these words to the command line."""
-    groups = {"workflow": workflow, "log": log, "lock": lock, "bot": bot}
-    for name, words in groups.items():
-        tree.add_command(words, name)
-    tree.add_command(doctor)
-    tree.add_command(mcp)
-
-
 @log.command("show")
 @click.option(
     "-n", "number", type=Whole(0), default=50, help="How many lines to print."
@@ -54,7 +38,7 @@ def add_service_words(tree: Words) -> None:
 @options.repo
 def log_show(number: int, repo: Path) -> None:
     """Print the newest events."""
-    _print_newest(number, repo)
+    commands.print_views.newest(repo, number)
 
 
 @log.command("tail")
@@ -65,21 +49,7 @@ def log_show(number: int, repo: Path) -> None:
 @options.repo
 def log_tail(number: int, *, following: bool, repo: Path) -> None:
     """Print the newest events; with -f, follow new ones."""
-    _print_newest(number, repo)
-    if following:
-        from brat.repository import log_reader
-        from brat.terminal.console import write
-
-        for line in log_reader.follow_lines(log_reader.log_repository(repo)):
-            write(line)
-
-
-def _print_newest(number: int, repo: Path) -> None:
-    from brat.repository import log_reader
-    from brat.terminal.console import write
-
-    for line in log_reader.newest_lines(log_reader.log_repository(repo), number):
-        write(log_reader.shown_line(line))
+    commands.print_views.newest(repo, number, following=following)
 
 
 @log.command("export")
@@ -92,11 +62,7 @@ def _print_newest(number: int, repo: Path) -> None:
 @options.repo
 def log_export(form: str, repo: Path) -> None:
     """Write the whole log to standard output."""
-    from brat.repository import log_reader
-    from brat.terminal.console import write
-
-    some = log_reader.log_entries(log_reader.log_repository(repo))
-    write(log_reader.as_json(some) if form == "json" else log_reader.as_markdown(some))
+    commands.print_views.whole_log(repo, as_json=form == "json")
 
 
 @log.command("adopt")
@@ -104,9 +70,7 @@ def log_export(form: str, repo: Path) -> None:
 @options.repo
 def log_adopt(head: str, repo: Path) -> None:
     """Mark a log as trusted up to an inspected commit, with this machine's key."""
-    from brat.commands import log_commands
-
-    log_commands.adopt_log(repo, head)
+    commands.log_commands.adopt_log(repo, head)
 
 
 @lock.command("status")
@@ -114,9 +78,7 @@ def log_adopt(head: str, repo: Path) -> None:
 @options.repo
 def lock_status(*, as_json: bool, repo: Path) -> None:
     """Show the locks and who holds them."""
-    from brat.commands import log_commands as leases
-
-    leases.show_leases(repo, as_json=as_json)
+    commands.log_commands.show_leases(repo, as_json=as_json)
 
 
 @lock.command("acquire")
@@ -125,9 +87,7 @@ def lock_status(*, as_json: bool, repo: Path) -> None:
 @options.repo
 def lock_acquire(resource: str, ttl: int, repo: Path) -> None:
     """Lock a resource, so no task that needs it can start."""
-    from brat.commands import log_commands as leases
-
-    sys.exit(leases.change_lease(repo, "acquire", resource, ttl))
+    sys.exit(commands.log_commands.change_lease(repo, "acquire", resource, ttl))
 
 
 @lock.command("renew")
@@ -136,9 +96,7 @@ def lock_acquire(resource: str, ttl: int, repo: Path) -> None:
 @options.repo
 def lock_renew(resource: str, ttl: int, repo: Path) -> None:
     """Extend a lease."""
-    from brat.commands import log_commands as leases
-
-    sys.exit(leases.change_lease(repo, "renew", resource, ttl))
+    sys.exit(commands.log_commands.change_lease(repo, "renew", resource, ttl))
 
 
 @lock.command("release")
@@ -146,12 +104,10 @@ def lock_renew(resource: str, ttl: int, repo: Path) -> None:
 @options.repo
 def lock_release(resource: str, repo: Path) -> None:
     """Release a resource."""
-    from brat.commands import log_commands as leases
-
-    sys.exit(leases.change_lease(repo, "release", resource))
+    sys.exit(commands.log_commands.change_lease(repo, "release", resource))
 
 
-@click.command()
+@tree.command()
 @flag("--fix", help="Repair what can be repaired.")
 @flag("--engines", help="Check the engines.")
 @click.option(
@@ -170,15 +126,11 @@ def doctor(
     if github is not None:
         if bundle is not None:
             raise click.UsageError("--bundle cannot be combined with --github")
-        from brat.commands import serve_bot
-
-        sys.exit(serve_bot.examine(github, fix=fix))
+        sys.exit(commands.serve_bot.examine(github, fix=fix))
     from brat.doctor import checkup as checks
 
     def sweep() -> None:
-        from brat.commands import run_loop
-
-        run_loop.run_role("deacon", repo, once=True, watch=False)
+        commands.run_loop.run_role("deacon", repo, once=True, watch=False)
 
     sys.exit(
         checks.check_up(repo, fix=fix, engines=engines, sweep=sweep, bundle=bundle)
@@ -201,10 +153,9 @@ def doctor(
 )
 def serve(settings: Path, form: str, *, poll: bool) -> None:
     """Serve every repository listed in the settings, until stopped."""
-    from brat.commands import serve_bot
     from brat.terminal.console import LogForm
 
-    serve_bot.serve(settings, poll=poll, form=LogForm(form))
+    commands.serve_bot.serve(settings, poll=poll, form=LogForm(form))
 
 
 @bot.command("manifest")
@@ -224,9 +175,9 @@ def manifest(
 ) -> None:
     """Create a GitHub App with one click on a local page."""
     from bot.serving.github_app import dashboard_at
-    from brat.commands import serve_bot
 
-    wish = serve_bot.wish_at(
+    commands.serve_bot.manifest(
+        port,
         host,
         folder=folder,
         name=name,
@@ -234,7 +185,6 @@ def manifest(
         public_url=url,
         dashboard_url=dashboard_at(url, dashboard),
     )
-    serve_bot.manifest(wish, port)
 
 
 @workflow.command("list")
@@ -242,9 +192,7 @@ def manifest(
 @options.repo
 def workflow_list(*, as_json: bool, repo: Path) -> None:
     """Show every pattern, brat's own and the repository's."""
-    from brat.commands import start_convoy
-
-    sys.exit(start_convoy.list_patterns(repo, as_json=as_json))
+    sys.exit(commands.start_convoy.list_patterns(repo, as_json=as_json))
 
 
 @workflow.command("show")
@@ -253,9 +201,7 @@ def workflow_list(*, as_json: bool, repo: Path) -> None:
 @options.repo
 def workflow_show(name: str, *, as_json: bool, repo: Path) -> None:
     """Print one pattern's file, to read it or to use it as a starting point."""
-    from brat.commands import start_convoy
-
-    start_convoy.show_pattern(repo, name, as_json=as_json)
+    commands.start_convoy.show_pattern(repo, name, as_json=as_json)
 
 
 @workflow.command("run")
@@ -279,16 +225,14 @@ def workflow_run(
     repo: Path,
 ) -> None:
     """Open an issue and plan its convoy with this pattern."""
-    from brat.commands import start_convoy
-
     sys.exit(
-        start_convoy.run_pattern(
+        commands.start_convoy.run_pattern(
             repo, name, task, value, headless=headless, timeout=timeout
         )
     )
 
 
-@click.command()
+@tree.command()
 @options.repo
 def mcp(repo: Path) -> None:
     """Serve agents and editors over MCP on standard input and output."""
@@ -301,6 +245,4 @@ def mcp(repo: Path) -> None:
             "the MCP server needs the package mcp, which is not installed; install it "
             "with: pip install 'brat-bot[mcp]'"
         )
-    from brat.commands import mcp_server
-
-    asyncio.run(mcp_server.serve(repo.resolve()))
+    asyncio.run(commands.mcp_server.serve(repo.resolve()))

@@ -97,9 +97,16 @@ async def brought_about(
         say("nothing was changed")
         return 1
     for step in todo:
-        refused = await _tried(step, web)
-        seen = refused or _proved(step, await _seen(step, web))
-        looks[steps.index(step)] = after = seen
+        try:
+            await step.do()
+        except BratError as error:
+            after = _told(step, error, web)
+        else:
+            after = await _seen(step, web)
+            if after.state == "owed":  # what was read back
+                said = "the forge accepted the change, but it had no effect"
+                after = for_a_person(f"{said}: {step.by_hand}")
+        looks[steps.index(step)] = after
         _show(after)
     return _end(looks, ends[0])
 
@@ -110,24 +117,6 @@ async def _seen(step: Step, web: str) -> Look:
         return await step.look()
     except Refused as refused:
         return _told(step, refused, web)
-
-
-async def _tried(step: Step, web: str) -> Look | None:
-    """Do a step; return why it could not be done."""
-    try:
-        await step.do()
-    except BratError as error:
-        return _told(step, error, web)
-    return None
-
-
-def _proved(step: Step, after: Look) -> Look:
-    """Return what was read back; what is still owed did not take."""
-    if after.state != "owed":
-        return after
-    return for_a_person(
-        f"the forge accepted the change, but it had no effect: {step.by_hand}"
-    )
 
 
 _EXCLUDE: Final = (
@@ -198,12 +187,7 @@ def setup_body(looks: Sequence[tuple[Step, Look]], web: str) -> str:
     return "\n\n".join(parts)
 
 
-class LocalFilesStep:
-    """Writes the files into the checkout."""
-
-    page = ""
-    by_hand = ""
-
+class LocalFilesStep(Step):
     def __init__(self, checkout: Checkout) -> None:
         self._checkout = checkout
         self._folder = checkout.top / FOLDER
@@ -229,7 +213,7 @@ class LocalFilesStep:
                 file.write_text(proposed(self._checkout, name), encoding="utf-8")
 
 
-class WorkflowStep:
+class WorkflowStep(Step):
     """Proposes the files that are missing on the default branch."""
 
     page = "pulls"
@@ -303,7 +287,6 @@ class WorkflowStep:
         return base, "" if landed else head
 
     def _texts(self, commit: str) -> dict[str, str]:
-        """Return the texts of our files in a commit."""
         tree = self._repo[commit].peel(pygit2.Tree)
         texts = {}
         for name in self._names:
@@ -340,8 +323,6 @@ class WorkflowStep:
 
 
 class Choices(Struct, frozen=True):
-    """What the person typed."""
-
     local: bool
     """Whether files are written into the checkout instead of proposed."""
     ci: str

@@ -28,8 +28,9 @@ from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
+from bot.dashboard.application import PORT
 from brat.demo import sample
-from brat.demo.sample import Engine, Sample
+from brat.demo.sample import Sample
 from brat.forge.resources.forge_records import Ci
 from brat.local import forge_process, local_mode
 from brat.local.forge_process import Process
@@ -39,10 +40,10 @@ from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration, Source
 from brat.status import dashboard_server
-from brat.status.dashboard_server import PORT
 from brat.status.status_screen import SHORT, convoy_table
 from brat.terminal.console import err, say, write
 from convoy.config import Config
+from convoy.model.records import EngineSpec
 from convoy.model.state import Convoy, Task
 from convoy.text import counted
 from convoy.views import convoy_document, worked_s
@@ -53,8 +54,6 @@ _FILE: Final = "bot.json"
 
 
 class BotProcess:
-    """One bot, alive or dead."""
-
     def __init__(self, folder: Path, known: Registration, url: str) -> None:
         self.port = 0
         self._folder = folder
@@ -121,6 +120,7 @@ ENGINE: Final = (
     "engine: shell, a script that stands in for an agent, so you need no account. To "
     "use a real agent, run brat demo with --engine and --model."
 )
+REAL: Final = "engine: {0.type} with the model {0.model}, billed to your key"
 GOES: Final = "to keep everything and look at it with plain git, use --dir DIR"
 DEADLINE_S: Final = 240.0
 REAL_S: Final = 7200.0
@@ -139,7 +139,7 @@ class Stage:
     folder: Path
     sample: Sample
     known: Registration
-    engine: Engine | None
+    engine: EngineSpec | None
     """The real CLI that does the tasks; None: a script does."""
 
     @property
@@ -153,7 +153,7 @@ class Stage:
 
 def tell(
     directory: Path | None,
-    engine: Engine | None,
+    engine: EngineSpec | None,
     *,
     as_json: bool,
     chaos: bool,
@@ -176,7 +176,7 @@ def tell(
         stage = _set_up(folder, engine)
         if _tests_pass(stage):
             raise BratError("the sample's tests passed before anything was fixed")
-        say(str(engine or ENGINE))
+        say(REAL.format(engine) if engine else ENGINE)
         begun = time.monotonic()
         drawn = None
         if chaos:
@@ -221,7 +221,7 @@ def _folder(directory: Path | None) -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _set_up(folder: Path, engine: Engine | None) -> Stage:
+def _set_up(folder: Path, engine: EngineSpec | None) -> Stage:
     project = sample.write(folder / "project", engine)
     known = registrations.register(
         folder,

@@ -27,18 +27,7 @@ CLIS: Final = {name: row for name, row in ENGINES.items() if row.install}
 """The engines that the demo can use besides its own shell script."""
 
 
-@dataclass(frozen=True)
-class Engine:
-    """A real CLI, and its vendor's model."""
-
-    type: str
-    model: str
-
-    def __str__(self) -> str:
-        return f"engine: {self.type} with the model {self.model}, billed to your key"
-
-
-def chosen(name: str, model: str | None) -> Engine | None:
+def chosen(name: str, model: str | None) -> EngineSpec | None:
     """Return the engine that a person asks for; None: the demo's own shell script."""
     if name == "shell":
         if model is not None:
@@ -53,8 +42,7 @@ def chosen(name: str, model: str | None) -> Engine | None:
         raise BratError(
             f"--engine requires --model, such as --model {row.sample_model}"
         )
-    engine = Engine(name, model)
-    spec = EngineSpec(type=engine.type, model=engine.model)
+    spec = EngineSpec(type=name, model=model)
     program = program_of(row, spec)
     if shutil.which(program) is None:
         raise BratError(
@@ -66,7 +54,7 @@ def chosen(name: str, model: str | None) -> Engine | None:
         raise BratError(
             f"{missing} Without --engine, a script takes the agent's place."
         )
-    return engine
+    return spec
 
 
 BRANCH = "main"
@@ -98,7 +86,7 @@ class Sample:
     """Markdown with a list of seven tasks."""
 
 
-def write(folder: Path, engine: Engine | None = None) -> Sample:
+def write(folder: Path, engine: EngineSpec | None = None) -> Sample:
     """Write the project into `folder`, which is made where it is missing.
 
     With an `engine` that does the tasks it comes without the script and its patches.

@@ -12,7 +12,7 @@ import contextlib
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -23,10 +23,10 @@ from bot import wall_clock
 from bot.door.inbox import UNREADABLE
 from bot.forge.workflows import exposures, left_out_by_paths
 from bot.text import notices
-from brat.doctor import Finding
+from brat.doctor import Finding, Grade
 from brat.forge.service.programs import plain_environment
 from brat.local import local_mode, start_checks
-from brat.local.start_checks import MODEL_URL, model_keys
+from brat.local.start_checks import MODEL_URL, Lack, model_keys
 from brat.repository import (
     checkout as checkouts,
     registration as registrations,
@@ -96,8 +96,7 @@ def checked_engines(checkout: Checkout, config: Config) -> Iterator[Finding]:
     is_closed = False
     for name, spec in settings.engines.items():
         where = start_checks.place_of(name, spec, config)
-        lacks = [*start_checks.engine_lacks(checkout, config, name)]
-        faults = [Finding("fault", lack.said, lack.mend) for lack in lacks]
+        faults = [*_lacking("fault", start_checks.engine_lacks(checkout, config, name))]
         try:
             row = engines.found(spec.type)
             program = program_of(row, spec)
@@ -108,7 +107,7 @@ def checked_engines(checkout: Checkout, config: Config) -> Iterator[Finding]:
             version = _version(program, plain_environment()) if row.vendors else ""
             yield Finding("ok", f"{where}: {program} {version}".rstrip())
         yield from faults
-        if not lacks and (row.vendors or spec.secret):
+        if not faults and (row.vendors or spec.secret):
             yield Finding("ok", f"{where}: the key is set")
         call = Call(spec, Path(), Path(), endpoint=have.get(MODEL_URL, ""))
         vendor = vendor_of(row, call)
@@ -120,6 +119,10 @@ def checked_engines(checkout: Checkout, config: Config) -> Iterator[Finding]:
         yield Finding("note", 'agents run without a sandbox: [runner] box is "off"')
     else:
         yield _box()
+
+
+def _lacking(grade: Grade, lacks: Iterable[Lack]) -> Iterator[Finding]:
+    return (Finding(grade, lack.said, lack.mend) for lack in lacks)
 
 
 def _box() -> Finding:
@@ -254,7 +257,10 @@ def check_up(
         debug_bundle.write_bundle(path, bundle, found)
         say(f"wrote {bundle}; check it before you share it")
     if fix:
-        _fix(path)
+        folder = checkouts.find(path).folder
+        bare = registrations.bare_path(folder, registrations.read(folder))
+        for done in repair(bare, wall_clock()):
+            say(f"  fixed  {done}")
         sweep()
     return 1 if any(finding.grade == "fault" for finding in found) else 0
 
@@ -281,8 +287,7 @@ def _findings(path: Path, *, engines: bool) -> Iterator[Finding]:
     yield from checked_machine(checkout.folder)
     yield from _configuration(checkout)
     if not engines and (config := _valid(checkout)):  # without starting them
-        for lack in start_checks.engine_lacks(checkout, config):
-            yield Finding("fault", lack.said, lack.mend)
+        yield from _lacking("fault", start_checks.engine_lacks(checkout, config))
     is_shared = False
     with contextlib.suppress(BratError):
         is_shared = bool(origin_of(checkout.top))
@@ -302,11 +307,9 @@ def _engines(path: Path) -> Iterator[Finding]:
 def _cloned(checkout: Checkout) -> Iterator[Finding]:
     """Check that agents can start from this clone, and from which branch."""
     known = registrations.known(checkout.folder)
-    for lack in start_checks.clone_lacks(checkout, known):
-        yield Finding("fault", lack.said, lack.mend)
-    lacks = start_checks.branch_lacks(checkout, known)
-    for lack in (*lacks, *start_checks.ignored_files(checkout)):
-        yield Finding("note", lack.said, lack.mend)
+    yield from _lacking("fault", start_checks.clone_lacks(checkout, known))
+    yield from _lacking("note", start_checks.branch_lacks(checkout, known))
+    yield from _lacking("note", start_checks.ignored_files(checkout))
 
 
 def _configuration(checkout: Checkout) -> Iterator[Finding]:
@@ -318,10 +321,8 @@ def _configuration(checkout: Checkout) -> Iterator[Finding]:
         return
     yield Finding("ok", "the configuration is valid")
     ci = local_mode.ci_of(checkout, config, registrations.read(checkout.folder))
-    for lack in start_checks.ci_lacks(checkout, config, ci):
-        yield Finding("fault", lack.said, lack.mend)
-    for lack in start_checks.awaited_checks(config):
-        yield Finding("note", lack.said, lack.mend)
+    yield from _lacking("fault", start_checks.ci_lacks(checkout, config, ci))
+    yield from _lacking("note", start_checks.awaited_checks(config))
 
 
 def _workflows(checkout: Checkout) -> Iterator[Finding]:
@@ -424,10 +425,3 @@ def _waiting(state: State, now: int) -> Iterator[Finding]:
         if lease.expires <= now:
             said = f"{lease.holder}'s lease on {lease.resource} has expired"
             yield Finding("note", said, "brat deacon run")
-
-
-def _fix(path: Path) -> None:
-    checkout = checkouts.find(path)
-    known = registrations.read(checkout.folder)
-    for done in repair(registrations.bare_path(checkout.folder, known), wall_clock()):
-        say(f"  fixed  {done}")

@@ -17,7 +17,7 @@ GitHub's own descriptions (tests/contract) and let outside clients use it
 (tests/clients). It listens on 127.0.0.1 only.
 It does not run workflow files; `brat-task.yml` always exists and stands for our runner.
 
-Set one up, with or without a server on top::
+Set one up (`storage.forge_state`), with or without a server on top (`http_server`)::
 
     with Forge(folder) as forge:                       # one process at a time
         forge.add_user("alice")
@@ -33,10 +33,3 @@ Set one up, with or without a server on top::
 or as a program of its own: `python -I -m brat.forge --dir DIR`. Clone from
 `{url}/{owner}/{name}.git` with the token as the password of `x-access-token`.
 """
-
-from brat.forge.http_server import serving
-from brat.forge.resources.forge_records import Ci, Repository, Settings, User
-from brat.forge.service.run_processes import How
-from brat.forge.storage.forge_state import Forge
-
-__all__ = ["Ci", "Forge", "How", "Repository", "Settings", "User", "serving"]

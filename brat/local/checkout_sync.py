@@ -124,7 +124,6 @@ class CheckoutSync:
 
     @property
     def bare(self) -> Path:
-        """The forge's repository on disk."""
         return registrations.bare_path(self.checkout.folder, self.known)
 
     @property

@@ -92,8 +92,6 @@ _LANDING: Final = "waiting to land"
 
 
 class _Wait(Struct, frozen=True):
-    """One thing that waits for a person."""
-
     convoy: str
     """Empty: it belongs to none."""
     what: str
@@ -136,10 +134,16 @@ def _found(local: Local) -> dict[str, list[_Wait]]:
     for convoy in live:
         found[convoy.name] += _of_convoy(convoy, named=len(live) > 1)
         if convoy.state == "paused" and not state.paused_by:
-            found[convoy.name].append(_paused(convoy))
+            because = f": {convoy.why}" if convoy.why else ""
+            said = f"{convoy.name} is paused{because}"
+            mend = f"  to go on: brat convoy resume {convoy.name}"
+            found[convoy.name].append(_Wait(convoy.name, "paused", 0, (said, mend)))
     for item, aside in asides(state):
         name = convoy_of_item(state, item)
-        found.setdefault(name, []).append(_aside(item, aside.why, name))
+        lines: tuple[str, ...] = (f"{item} is set aside: {aside.why}",)
+        lines += (f"{_ONCE}brat convoy retry {name}",) if name else ()
+        _, task = task_of_item(item) or ("", 0)
+        found.setdefault(name, []).append(_Wait(name, "set aside", task, lines))
     for item, why in context.troubles.items():
         name = convoy_of_item(state, item)
         found.setdefault(name, []).append(_Wait(name, "failing", 0, (why,)))
@@ -174,19 +178,6 @@ def _of_convoy(convoy: Convoy, *, named: bool) -> Iterator[_Wait]:
     if convoy.settled and convoy.landing_waits:
         said = f"{name}: {convoy.offer} is waiting for {convoy.landing_waits}"
         yield _Wait(name, _LANDING, 0, (said,))
-
-
-def _paused(convoy: Convoy) -> _Wait:
-    said = f"{convoy.name} is paused{f': {convoy.why}' if convoy.why else ''}"
-    mend = f"  to go on: brat convoy resume {convoy.name}"
-    return _Wait(convoy.name, "paused", 0, (said, mend))
-
-
-def _aside(item: str, why: str, convoy: str) -> _Wait:
-    said = f"{item} is set aside: {why}"
-    mend = (f"{_ONCE}brat convoy retry {convoy}",) if convoy else ()
-    _, task = task_of_item(item) or ("", 0)
-    return _Wait(convoy, "set aside", task, (said, *mend))
 
 
 def _locked(local: Local) -> Iterator[_Wait]:
@@ -294,8 +285,6 @@ async def until_done(local: Local, *, also_locked: bool = False) -> None:
 
 
 class News:
-    """Tells a person what changed, one line a change."""
-
     def __init__(self, tell: Tell) -> None:
         self._tell = tell
         self._known: dict[tuple[str, int], tuple[str, int]] = {}

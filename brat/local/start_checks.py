@@ -336,9 +336,14 @@ def _has_module(top: Path, python: str, name: str) -> bool:
     It knows nothing that lies in a home.
     """
     asked = f"import importlib.util as u; raise SystemExit(not u.find_spec({name!r}))"
+    return _status(top, python, "-s", "-c", asked) in (0, None)
+
+
+def _status(top: Path, *command: str) -> int | None:
+    """Return how a command ended in the environment of CI; None: it took too long."""
     try:
         done = subprocess.run(
-            [python, "-s", "-c", asked],
+            command,
             cwd=top,
             env=plain_environment(),
             stdin=subprocess.DEVNULL,
@@ -347,8 +352,8 @@ def _has_module(top: Path, python: str, name: str) -> bool:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return True
-    return done.returncode == 0
+        return None
+    return done.returncode
 
 
 def _real_file(word: str) -> str:
@@ -391,18 +396,8 @@ def first_word(command: str) -> str:
 
 def is_found(top: Path, word: str) -> bool:
     """Whether a shell in this folder would find a program, a builtin or a keyword."""
-    env = plain_environment()
-    if shutil.which(word, path=env["PATH"]):
+    if shutil.which(word, path=plain_environment()["PATH"]):
         return True
     if "/" in word:
         return os.access(top / word, os.X_OK) and (top / word).is_file()
-    done = subprocess.run(
-        ["sh", "-c", 'command -v -- "$1"', "sh", word],
-        cwd=top,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=_FOUND_S,
-        check=False,
-    )
-    return done.returncode == 0
+    return _status(top, "sh", "-c", 'command -v -- "$1"', "sh", word) == 0

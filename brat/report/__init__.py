@@ -44,8 +44,6 @@ from grite.errors import BratError
 
 
 class CheckTally(Struct, frozen=True, kw_only=True):
-    """What one check did to a convoy."""
-
     name: str
     green: int = 0
     red: int = 0
@@ -55,36 +53,32 @@ class CheckTally(Struct, frozen=True, kw_only=True):
     """The average time from a candidate to the verdict on it."""
 
 
-class _Verdict(Struct, frozen=True):
-    name: str
-    how: str
-    took_ms: int
-
-
 def check_tallies(
     convoy: str, facts: Iterable[tuple[int, Event]]
 ) -> tuple[CheckTally, ...]:
     """Return a row for each check that said something, the reddest first."""
-    rows: dict[str, list[_Verdict]] = defaultdict(list)
-    for verdict in _verdicts(convoy, facts):
-        rows[verdict.name].append(verdict)
+    rows: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for name, how, took_ms in _verdicts(convoy, facts):
+        rows[name].append((how, took_ms))
     tallies = []
     for name, said in rows.items():
-        count = [one.how for one in said].count
-        took_ms = sum(one.took_ms for one in said) / max(1, len(said))
+        count = [how for how, _ in said].count
         tallies.append(
             CheckTally(
                 name=name,
                 green=count("green"),
                 red=count("red"),
                 lost=count("lost"),
-                seconds=took_ms / 1000,
+                seconds=sum(took_ms for _, took_ms in said) / len(said) / 1000,
             )
         )
     return tuple(sorted(tallies, key=lambda row: (-row.red, -row.lost, row.name)))
 
 
-def _verdicts(convoy: str, facts: Iterable[tuple[int, Event]]) -> Iterator[_Verdict]:
+def _verdicts(
+    convoy: str, facts: Iterable[tuple[int, Event]]
+) -> Iterator[tuple[str, str, int]]:
+    """Yield a check's name, how it ended, and how many ms it took."""
     built: dict[str, int] = {}
     for at, fact in facts:
         if getattr(fact, "convoy", "") != convoy:
@@ -96,18 +90,16 @@ def _verdicts(convoy: str, facts: Iterable[tuple[int, Event]]) -> Iterator[_Verd
                 names != JUDGED_BY_NONE
             ):
                 took = at - built.pop(candidate, at)
-                yield from (_Verdict(name, "green", took) for name in names)
+                yield from ((name, "green", took) for name in names)
             case MergeDoubted(candidate=candidate, checks=names, is_red=is_red):
                 took = at - built.pop(candidate, at)
                 how = "red" if is_red else "lost"
-                yield from (_Verdict(name, how, took) for name in names)
+                yield from ((name, how, took) for name in names)
             case _:
                 pass
 
 
 class EngineTally(Struct, frozen=True, kw_only=True):
-    """The results of one engine's sessions on one kind of task."""
-
     engine: str
     kind: Area | str
     sessions: int
@@ -119,7 +111,6 @@ class EngineTally(Struct, frozen=True, kw_only=True):
 
     @property
     def percent(self) -> int:
-        """The percentage of sessions that landed."""
         return round(100 * self.landed / self.sessions)
 
 
@@ -132,19 +123,20 @@ def engine_tallies(
         task = convoy.task(one.task)
         kind = area_of(task.files) if task else "plan"
         groups[one.engine, kind].append(one)
-    return tuple(_engine_tally(*key, some) for key, some in sorted(groups.items()))
-
-
-def _engine_tally(engine: str, kind: str, some: list[PastSession]) -> EngineTally:
-    ended = [one for one in some if one.ended]
-    return EngineTally(
-        engine=engine,
-        kind=kind,
-        sessions=len(some),
-        landed=sum(bool(one.landed) for one in some),
-        seconds=sum(one.took_s for one in ended) / max(1, len(ended)),
-        used=usage_in_words(reduce(plus, (one.usage for one in some), Usage())),
-    )
+    tallies = []
+    for (engine, area), some in sorted(groups.items()):
+        ended = [one for one in some if one.ended]
+        tallies.append(
+            EngineTally(
+                engine=engine,
+                kind=area,
+                sessions=len(some),
+                landed=sum(bool(one.landed) for one in some),
+                seconds=sum(one.took_s for one in ended) / max(1, len(ended)),
+                used=usage_in_words(reduce(plus, (one.usage for one in some), Usage())),
+            )
+        )
+    return tuple(tallies)
 
 
 _pages: Final = Environment(

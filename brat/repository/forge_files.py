@@ -1,15 +1,16 @@
 """What files say of the local forge: its labelled issues, and whether it is served.
 
-The forge's own modules take a second to load; whoever looks at the status waits for it.
+Of the forge only its records are loaded: whoever looks at the status waits for it.
 """
 
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import Final, Literal, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
+from brat.forge.resources.forge_records import Issue, Label
 from brat.repository.registration import FORGE_FOLDER
 from convoy.events.hold_events import NO_LABEL
 from convoy.views.interventions import LabelledIssue
@@ -36,19 +37,6 @@ _READ: Final = "SELECT body FROM records WHERE kind = ? ORDER BY id"
 _Kind = TypeVar("_Kind")
 
 
-class _Label(msgspec.Struct):
-    id: int
-    name: str
-
-
-class _Issue(msgspec.Struct):
-    number: int
-    title: str
-    state: Literal["open", "closed"] = "open"
-    labels: tuple[int, ...] = ()
-    pull: bool = False
-
-
 def labelled_issues(folder: Path) -> tuple[LabelledIssue, ...]:
     """Return the open issues of the forge in brat's folder that ask for a convoy."""
     file = folder / _FILE
@@ -56,8 +44,8 @@ def labelled_issues(folder: Path) -> tuple[LabelledIssue, ...]:
         return ()
     try:
         with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as store:
-            names = {each.id: each.name for each in _records(store, "Label", _Label)}
-            issues = _records(store, "Issue", _Issue)
+            names = {each.id: each.name for each in _records(store, Label)}
+            issues = _records(store, Issue)
     except (sqlite3.Error, msgspec.MsgspecError) as error:
         raise BratError(f"{file} cannot be read: {error}") from error
     found = []
@@ -71,6 +59,6 @@ def labelled_issues(folder: Path) -> tuple[LabelledIssue, ...]:
     return tuple(found)
 
 
-def _records(store: sqlite3.Connection, kind: str, of: type[_Kind]) -> list[_Kind]:
-    decode = msgspec.json.Decoder(of).decode
-    return [decode(body) for (body,) in store.execute(_READ, (kind,))]
+def _records(store: sqlite3.Connection, kind: type[_Kind]) -> list[_Kind]:
+    decode = msgspec.json.Decoder(kind).decode
+    return [decode(body) for (body,) in store.execute(_READ, (kind.__name__,))]

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from msgspec.structs import replace
 
+from brat.forge.resources.forge_records import Ci, Settings
 from grite.errors import BratError
 
 if TYPE_CHECKING:
     from filelock import FileLock
 
-    from brat.forge.resources.forge_records import Ci
     from brat.forge.storage.forge_state import Forge
 
 
@@ -59,8 +59,6 @@ class Registration(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """The repository that is put on the forge, and its person."""
-
     path: Path
     branch: str
     name: str
@@ -69,7 +67,6 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read(folder: Path) -> Registration:
-    """Return the registration in brat's folder."""
     found = known(folder)
     if found is None:
         raise BratError(
@@ -131,9 +128,8 @@ def register(folder: Path, source: Source) -> Registration:
     return found
 
 
-def set_ci(folder: Path, registration: Registration, ci: "Ci") -> None:
+def set_ci(folder: Path, registration: Registration, ci: Ci) -> None:
     """Tell the forge how candidates are judged; only while no process serves it."""
-    from brat.forge.resources.forge_records import Settings
     from brat.forge.storage.forge_state import Forge
 
     with Forge(folder / FORGE_FOLDER) as forge:

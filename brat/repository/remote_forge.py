@@ -35,8 +35,6 @@ _URL: Final = re.compile(
 
 
 class Origin(Struct, frozen=True):
-    """Where a clone came from."""
-
     host: str
     api_url: str
     repository: str

@@ -30,8 +30,6 @@ _COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 
 
 class Pin(NamedTuple):
-    """A commit, and the repository that has it."""
-
     source: str
     commit: str
 
@@ -118,8 +116,6 @@ UNPINNED: Final = (
 
 
 class Differs(Struct, frozen=True):
-    """How one file compares with this version's."""
-
     name: str
     is_there: bool
     is_ours: bool
@@ -169,7 +165,6 @@ def needed(checkout: Checkout) -> tuple[str, ...]:
 
 
 def compare(checkout: Checkout, names: tuple[str, ...] = EVERY) -> tuple[Differs, ...]:
-    """Return how the files in a checkout compare with this version's."""
     found = []
     for name in names:
         file = checkout.top / FOLDER / name
@@ -237,7 +232,6 @@ def awaited(checkout: Checkout) -> str | None:
 
 
 def text_of(name: str) -> str:
-    """Return this version's text of a file."""
     for folder in _OURS:
         if (folder / name).is_file():
             return (folder / name).read_text(encoding="utf-8")

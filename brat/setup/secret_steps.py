@@ -22,7 +22,7 @@ from bot.forge.payloads import Moment, Payload
 from bot.forge.rest import Json, Rest, Unless
 from bot.serving.repository_checks import text_at
 from bot.settings import bot_folder
-from brat.setup.steps import Look, Variable, for_a_person, owed, wanted
+from brat.setup.steps import Look, Step, Variable, for_a_person, owed, wanted
 from grite.errors import BratError
 from grite.signatures import SIGNERS_FILE, parse_signers
 
@@ -44,7 +44,7 @@ async def store_secret(rest: Rest, secrets: str, name: str, value: str) -> None:
 AskKey = Callable[[str], str] | None
 
 
-class EngineKeyStep:
+class EngineKeyStep(Step):
     """Looks for an engine's key among the secrets, and stores the person's own."""
 
     page = "settings/secrets/actions"
@@ -109,13 +109,11 @@ class Environment(Payload):
 
 
 class Pattern(Payload):
-    """A pattern of the refs that may use an environment."""
-
     name: str
     type: str = "branch"
 
 
-class EnvironmentStep:
+class EnvironmentStep(Step):
     """Makes the environment, and limits it to the default branch."""
 
     page = "settings/environments"
@@ -185,7 +183,7 @@ class Stored(Payload):
     created_at: Moment | None = None
 
 
-class LogKeyStep:
+class LogKeyStep(Step):
     """Makes the key; one that is there stays."""
 
     page = "settings/environments"

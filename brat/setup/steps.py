@@ -10,7 +10,7 @@ https://docs.github.com/rest/actions/variables
 
 import re
 from http import HTTPStatus
-from typing import Final, Literal, Protocol
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -31,32 +31,36 @@ State = Literal["wanted", "owed", "by hand"]
 
 
 class Look(Struct, frozen=True):
-    """What one look at a repository found."""
-
     state: State
     said: str
     """What is there; of what is owed: what would be done."""
 
 
-class Step(Protocol):
+class Step:
     """One thing that a repository needs.
 
     Both methods raise `Refused` where the token may not, and `Unavailable` where the
     forge does not answer.
     """
 
-    page: str
+    page = ""
     """The page of the repository's settings where a person does it, below its own."""
-
-    @property
-    def by_hand(self) -> str:
-        """What a person does where the token may not."""
+    by_hand = ""
+    """What a person does where the token may not."""
 
     async def look(self) -> Look:
         """Return how things are now; nothing is changed."""
+        raise NotImplementedError
 
     async def do(self) -> None:
-        """Do what is owed; safe to call again after it was cut off."""
+        """Do what is owed, if that is not a person's; safe to call again."""
+
+
+class RestStep(Step):
+    """A step that needs nothing but the repository's REST API."""
+
+    def __init__(self, rest: Rest, repository: str) -> None:
+        self._rest, self._repo = rest, f"/repos/{repository}"
 
 
 def wanted(said: str) -> Look:
@@ -113,48 +117,43 @@ NEW_LABEL: Final = {
 }
 
 
-class LabelStep:
+class LabelStep(RestStep):
     """Makes the label; one that is there stays as it is."""
 
     page = "labels"
     by_hand = f"create the label {LABEL} under Issues, Labels"
 
-    def __init__(self, rest: Rest, repository: str) -> None:
-        self._rest, self._url = rest, f"/repos/{repository}/labels"
-
     async def look(self) -> Look:
         with Unless(HTTPStatus.NOT_FOUND):
-            await self._rest.get(f"{self._url}/{LABEL}")
+            await self._rest.get(f"{self._repo}/labels/{LABEL}")
             return wanted(f"the label {LABEL} exists")
         return owed(f"create the label {LABEL}")
 
     async def do(self) -> None:
-        await self._rest.write("POST", self._url, NEW_LABEL)
+        await self._rest.write("POST", f"{self._repo}/labels", NEW_LABEL)
+
+
+_WORKFLOW_SETTINGS: Final = "actions/permissions/workflow"
 
 
 class Jobs(Payload):
-    """The settings of a repository."""
-
     can_approve_pull_request_reviews: bool
     default_workflow_permissions: str = ""
 
 
-class Setting:
+class Setting(RestStep):
     """One of the settings, read and written alone."""
 
     page = "settings/actions"
 
-    def __init__(self, rest: Rest, repository: str) -> None:
-        self._rest = rest
-        self._url = f"/repos/{repository}/actions/permissions/workflow"
-
     async def read(self) -> Jobs:
-        return await self._rest.read(Jobs, self._url)
+        return await self._rest.read(Jobs, f"{self._repo}/{_WORKFLOW_SETTINGS}")
 
     async def put(self, setting: dict[str, object]) -> None:
         """Change one setting and send the other one as it is."""
         known = (await self.read()).model_dump()
-        await self._rest.write("PUT", self._url, known | setting)
+        url = f"{self._repo}/{_WORKFLOW_SETTINGS}"
+        await self._rest.write("PUT", url, known | setting)
 
 
 class DefaultTokenStep(Setting):
@@ -176,8 +175,6 @@ class DefaultTokenStep(Setting):
 
 
 class PullRequestStep(Setting):
-    """Lets jobs open pull requests."""
-
     by_hand = (
         "allow GitHub Actions to create and approve pull requests under Settings, "
         "Actions, General (administrators only)"
@@ -225,7 +222,7 @@ _OURS: Final = ("OWNER", "MEMBER", "COLLABORATOR")
 """https://docs.github.com/graphql/reference/enums#commentauthorassociation"""
 
 
-class ReadyStep:
+class ReadyStep(Step):
     """Opens the issue of the first task; it waits until the files are merged."""
 
     page = "issues/new"
@@ -303,7 +300,7 @@ def planned_ci(
     return owed(f"set the variable {CI} so that brat starts {chosen} on each candidate")
 
 
-class CiStep:
+class CiStep(Step):
     """Reads the workflows in the checkout; people write their own CI."""
 
     page = "settings/variables/actions"
@@ -360,7 +357,7 @@ def planned_container(image: str, engine: str) -> Look:
     return wanted(f"agents run directly on the job's machine{with_it}")
 
 
-class ContainerStep:
+class ContainerStep(Step):
     """Reads the variable; people build and push the image."""
 
     page = "settings/variables/actions"
@@ -371,6 +368,3 @@ class ContainerStep:
 
     async def look(self) -> Look:
         return planned_container(await self._variable.value(), self._engine)
-
-    async def do(self) -> None:
-        """Change nothing."""

@@ -35,6 +35,7 @@ from brat.setup.steps import (
     READY,
     Announced,
     Look,
+    RestStep,
     Setting,
     Step,
     Variable,
@@ -46,12 +47,9 @@ from grite.errors import BratError
 from grite.signatures import SIGNERS_FILE
 
 
-class _IssueUndo:
+class _IssueUndo(RestStep):
     page = "issues"
     by_hand = f'close the issue "{READY}"'
-
-    def __init__(self, rest: Rest, repository: str) -> None:
-        self._rest, self._url = rest, f"/repos/{repository}/issues"
 
     async def look(self) -> Look:
         numbers = await self._numbers()
@@ -62,10 +60,11 @@ class _IssueUndo:
     async def do(self) -> None:
         closed = {"state": "closed", "state_reason": "not_planned"}
         for number in await self._numbers():
-            await self._rest.write("PATCH", f"{self._url}/{number}", closed)
+            await self._rest.write("PATCH", f"{self._repo}/issues/{number}", closed)
 
     async def _numbers(self) -> list[int]:
-        listed = self._rest.each(Announced, f"{self._url}?state=open&per_page=100")
+        url = f"{self._repo}/issues?state=open&per_page=100"
+        listed = self._rest.each(Announced, url)
         return [
             each.number
             async for each in listed
@@ -79,7 +78,7 @@ class _Ref(Payload):
     ref: str
 
 
-class _PullUndo:
+class _PullUndo(Step):
     page = "pulls"
 
     def __init__(self, rest: Rest, repository: str, head: str, base: str) -> None:
@@ -118,18 +117,15 @@ class _Label(Payload):
     description: str | None = None
 
 
-class _LabelUndo:
+class _LabelUndo(RestStep):
     page = "labels"
     by_hand = f"delete the label {LABEL} under Issues, Labels"
-
-    def __init__(self, rest: Rest, repository: str) -> None:
-        self._rest, self._url = rest, f"/repos/{repository}/labels/{LABEL}"
 
     async def look(self) -> Look:
         """Compare the label; one that people made or changed stays."""
         known = None
         with Unless(HTTPStatus.NOT_FOUND):
-            known = await self._rest.read(_Label, self._url)
+            known = await self._rest.read(_Label, f"{self._repo}/labels/{LABEL}")
         if known is None:
             return wanted(f"there is no label {LABEL}")
         made = (NEW_LABEL["color"], NEW_LABEL["description"])
@@ -140,7 +136,7 @@ class _LabelUndo:
         return owed(f"delete the label {LABEL} and remove it from all issues")
 
     async def do(self) -> None:
-        await self._rest.write("DELETE", self._url)
+        await self._rest.write("DELETE", f"{self._repo}/labels/{LABEL}")
 
 
 class _PullRequestUndo(Setting):
@@ -162,28 +158,26 @@ class _PullRequestUndo(Setting):
         await self.put({"can_approve_pull_request_reviews": False})
 
 
-class _CiUndo:
+class _VariableUndo(Step):
     page = "settings/variables/actions"
-    by_hand = f"delete the variable {CI}"
 
-    def __init__(self, rest: Rest, repository: str) -> None:
-        self._variable = Variable(rest, repository, CI)
+    def __init__(self, rest: Rest, repository: str, name: str) -> None:
+        self._variable = Variable(rest, repository, name)
+        self._name, self.by_hand = name, f"delete the variable {name}"
 
     async def look(self) -> Look:
         if not await self._variable.value():
-            return wanted(f"there is no variable {CI}")
-        return owed(f"delete the variable {CI}")
+            return wanted(f"there is no variable {self._name}")
+        return owed(self.by_hand)
 
     async def do(self) -> None:
         await self._variable.remove()
 
 
-class _SignersUndo:
-    page = "settings/variables/actions"
-    by_hand = f"delete the variable {SIGNERS}"
-
+class _SignersUndo(_VariableUndo):
     def __init__(self, rest: Rest, repository: str, key: LogKeyStep) -> None:
-        self._variable, self._key = Variable(rest, repository, SIGNERS), key
+        super().__init__(rest, repository, SIGNERS)
+        self._key = key
 
     async def look(self) -> Look:
         names, told = await self._key.names(), await self._variable.value()
@@ -200,9 +194,6 @@ class _SignersUndo:
             f"delete the variable {SIGNERS}: logs signed with this key will no longer "
             "be trusted"
         )
-
-    async def do(self) -> None:
-        await self._variable.remove()
 
 
 def planned_engine_key(there: Sequence[Stored], known: Environment | None) -> Look:
@@ -228,7 +219,7 @@ def engine_keys(there: Sequence[Stored], known: Environment | None) -> list[str]
     ]
 
 
-class _EngineKeyUndo:
+class _EngineKeyUndo(Step):
     page = "settings/secrets/actions"
     by_hand = "delete the secret with the engine's key"
 
@@ -285,7 +276,7 @@ def planned_environment_undo(
     return wanted(f"the environment {ENVIRONMENT} stays: brat setup did not create it")
 
 
-class _EnvironmentUndo:
+class _EnvironmentUndo(Step):
     page = "settings/environments"
     by_hand = (
         f"delete the environment {ENVIRONMENT} under Settings, Environments "
@@ -317,10 +308,9 @@ class _EnvironmentUndo:
         await self._rest.write("DELETE", self._url)
 
 
-class _MergedUndo:
+class _MergedUndo(Step):
     """Names what has been merged; a person deletes it by a commit."""
 
-    page = ""
     by_hand = "delete brat's workflow files"
 
     def __init__(
@@ -341,13 +331,8 @@ class _MergedUndo:
             f"delete the merged files on {self._branch}: {', '.join(there)}"
         )
 
-    async def do(self) -> None:
-        """Change nothing."""
 
-
-class _LocalUndo:
-    page = by_hand = ""
-
+class _LocalUndo(Step):
     def __init__(self, checkout: Checkout) -> None:
         folder = checkout.top / FOLDER
         self._files = {name: folder / name for name in needed(checkout)}
@@ -400,7 +385,7 @@ def undo_steps(
         _PullUndo(rest, repository, head, base),
         *told_by_it,
         _EnvironmentUndo(rest, url, base, (environment, key), told_by_it),
-        _CiUndo(rest, repository),
+        _VariableUndo(rest, repository, CI),
         _LabelUndo(rest, repository),
         _PullRequestUndo(rest, repository),
         _LocalUndo(checkout)

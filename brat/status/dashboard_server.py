@@ -13,7 +13,7 @@ from typing import Final
 
 from bot import wall_clock
 from bot.dashboard.access_policy import LOCAL_PREFIX
-from bot.dashboard.application import PORT, serving
+from bot.dashboard.application import serving
 from bot.dashboard.dashboard_source import (
     DashboardSource,
     LogHistory,
@@ -33,8 +33,6 @@ from brat.terminal.console import Tell
 from convoy.log.record import Reading
 from convoy.views.interventions import standing_still
 from grite.errors import BratError
-
-__all__ = ["PORT", "alone", "beside", "over"]
 
 TOKEN_BYTES: Final = 16
 

@@ -6,7 +6,7 @@ somebody is in the middle of a line.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -72,35 +72,18 @@ def known_names(kind: str, repo: Path, convoy: str | None) -> list[str]:
         from brat.repository.log_reader import Reader, log_repository
 
         state = Reader(log_repository(repo.expanduser())).read()
-        names = dict.fromkeys(_KINDS[kind](state, convoy or ""))
+        names = dict.fromkeys(_names(kind, state, convoy))
         return [name for name in names if _PLAIN.fullmatch(name)][:MOST]
     return []
 
 
-def _convoys(state: State, _convoy: str) -> Iterator[str]:
-    """Yield every convoy, the newest first."""
-    return reversed(state.convoys)
-
-
-def _meant(state: State, convoy: str) -> Iterator[Convoy]:
-    """Yield the named convoy; without a name, those that have not ended."""
-    if convoy:
-        return (each for each in state.convoys.values() if each.name == convoy)
-    return state.live()
-
-
-def _tasks(state: State, convoy: str) -> Iterator[str]:
-    return (str(task.number) for each in _meant(state, convoy) for task in each.tasks)
-
-
-def _subjects(state: State, convoy: str) -> Iterator[str]:
-    yield from _tasks(state, convoy)
-    yield from _convoys(state, convoy)
-
-
-_KINDS: Final[Mapping[str, Callable[[State, str], Iterator[str]]]] = {
-    "convoys": _convoys,
-    "tasks": _tasks,
-    "sessions": lambda state, _: session_names(state),
-    "subjects": _subjects,
-}
+def _names(kind: str, state: State, convoy: str | None) -> Iterator[str]:
+    """Yield them; tasks are those of the named convoy, else of all that go on."""
+    if kind == "sessions":
+        yield from session_names(state)
+    if kind in ("tasks", "subjects"):
+        named = (each for each in state.convoys.values() if each.name == convoy)
+        for each in named if convoy else state.live():
+            yield from (str(task.number) for task in each.tasks)
+    if kind in ("convoys", "subjects"):
+        yield from reversed(state.convoys)

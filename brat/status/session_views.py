@@ -19,7 +19,6 @@ from urllib.parse import urlsplit
 import httpx
 import msgspec
 import pygit2
-from msgspec import Struct
 
 from bot.door.feed import FEED_PATH, pieces_in, tape_file
 from bot.forge.transport import client_of
@@ -36,10 +35,11 @@ from brat.status.find_task import live_or_named, run_of, session_names, task_in
 from brat.status.status_screen import kept_lines
 from brat.terminal.console import write
 from convoy import views
+from convoy.events import Event
 from convoy.events.forge_actions import ActionDone
 from convoy.model import ids
 from convoy.model.session_result import usage_in_words
-from convoy.model.state import Convoy, State, Task
+from convoy.model.state import Convoy, Task
 from convoy.text import clean, clock, did_you_mean, spoken_duration as length
 from convoy.views.history import PastSession, bot_facts, past_sessions
 from grite import outbound
@@ -156,8 +156,6 @@ def _followed_log(log: Path, running: Running) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class RemoteOutput:
-    """One repository's feed at a bot."""
-
     url: str
     """The address of the repository's feed, without a slash at the end."""
     token: str = field(repr=False)
@@ -240,7 +238,11 @@ def tail_session(
     Without a bot to ask, the session ran on this machine's forge.
     """
     if bot is not None:
-        _from_afar(path, number, convoy, bot, following=following)
+        log = log_repository(path)
+        far = RemoteOutput.of(bot, log)
+        found = live_or_named(Reader(log).read(), convoy)
+        task = task_in(found, number)
+        _show(far.follow(found, task) if following else (far.last(found, task),))
         return
     try:
         folder = checkouts.find(path).folder
@@ -278,16 +280,6 @@ def _on_the_forge(path: Path, number: int, convoy: str | None) -> BratError:
     )
 
 
-def _from_afar(
-    path: Path, number: int, convoy: str | None, bot: str, *, following: bool
-) -> None:
-    log = log_repository(path)
-    far = RemoteOutput.of(bot, log)
-    found = live_or_named(Reader(log).read(), convoy)
-    task = task_in(found, number)
-    _show(far.follow(found, task) if following else (far.last(found, task),))
-
-
 def _show(texts: Iterable[str]) -> None:
     for text in texts:
         write(text.rstrip("\n"))
@@ -297,65 +289,38 @@ LAST_LINES: Final = 20
 """Of its output people see so many lines."""
 
 
-class EndedSession(Struct, frozen=True, kw_only=True):
-    name: str
-    convoy: str
-    past: PastSession
-    run: int
-    """Of the forge; 0: it is not known."""
-    output: str
-    """The end of what it printed; empty: it is not kept here."""
-    page: str
-    """Where the forge keeps that; empty: nowhere that is known."""
-
-    def document(self) -> dict[str, Any]:
-        """Return what `--json` says of it."""
-        told: dict[str, Any] = msgspec.to_builtins(self.past)
-        times = {f"{key}_ms": told.pop(key) for key in ("begun", "ended", "landed")}
-        own = {"name": self.name, "convoy": self.convoy, "run": self.run or None}
-        return own | told | times | {"output": self.output, "page": self.page}
-
-    def lines(self) -> Iterator[tuple[str, str]]:
-        """Yield what people are told: a word, and what it is."""
-        one = self.past
-        yield "name", self.name
-        yield "engine", one.engine
-        yield "began", clock(one.begun)
-        yield "took", length(round(one.took_s)) if one.ended else ""
-        yield "outcome", one.how + (f" at {clock(one.landed)}" if one.landed else "")
-        yield "why", one.why
-        yield "judged by", ", ".join(one.judged)
-        yield "used", usage_in_words(one.usage)
-        if self.output:
-            shown = self.output.rstrip("\n").split("\n")[-LAST_LINES:]
-            yield "output", "\n".join(("last lines:", *shown))
-        elif self.page:
-            yield "output", self.page
-
-
-def ended_session(
-    path: Path, log: Path, state: State, name: str
-) -> EndedSession | None:
-    """Return the session of that name; None: there was none."""
+def show_session(path: Path, name: str, *, as_json: bool) -> None:
+    """Print one session: what it is doing, or how it ended and what it printed last."""
+    log = log_repository(path)
+    state = Reader(log).read()
+    running = {str(row["name"]): row for row in views.sessions(state)}
+    if name in running:
+        _tell(running[name], _running(running[name]), as_json=as_json)
+        return
     try:
-        convoy, task, attempt = ids.parse_session(name)
+        convoy, *place = ids.parse_session(name)
     except ValueError:
-        return None
+        convoy, place = "", []
     known = tuple(bot_facts(log_reader.log_entries(log), state.bots))
-    found = [
-        one
-        for one in past_sessions(convoy, known)
-        if (one.task, one.attempt) == (task, attempt)
-    ]
-    if not found:
-        return None
+    for one in past_sessions(convoy, known) if convoy else ():
+        if [one.task, one.attempt] == place:
+            run = _run_of(name, known)
+            output, page = _output(path, log, name, run)
+            told = msgspec.to_builtins(one)
+            times = {f"{at}_ms": told.pop(at) for at in ("begun", "ended", "landed")}
+            own = {"name": name, "convoy": convoy, "run": run or None}
+            whole = own | told | times | {"output": output, "page": page}
+            _tell(whole, _ended(name, one, output, page), as_json=as_json)
+            return
+    near = did_you_mean(name, session_names(state)) or "; see `brat session list --all`"
+    raise BratError(f"there is no session {name}{near}")
+
+
+def _run_of(name: str, known: Iterable[tuple[int, Event]]) -> int:
+    """Return the forge's run of a session; 0: it is not known."""
     key = ids.dispatch_key(name)
     done = (fact for _, fact in known if isinstance(fact, ActionDone))
-    run = next((fact.number for fact in done if fact.key == key), 0)
-    output, page = _output(path, log, name, run)
-    return EndedSession(
-        name=name, convoy=convoy, past=found[0], run=run, output=output, page=page
-    )
+    return next((fact.number for fact in done if fact.key == key), 0)
 
 
 def _output(path: Path, log: Path, name: str, run: int) -> tuple[str, str]:
@@ -370,22 +335,23 @@ def _output(path: Path, log: Path, name: str, run: int) -> tuple[str, str]:
     return output_of_session(folder, name, run).last(running=False), ""
 
 
-def show_session(path: Path, name: str, *, as_json: bool) -> None:
-    """Print one session: what it is doing, or how it ended and what it printed last."""
-    log = log_repository(path)
-    state = Reader(log).read()
-    running = {str(row["name"]): row for row in views.sessions(state)}
-    if name in running:
-        _tell(running[name], _running(running[name]), as_json=as_json)
-        return
-    ended = ended_session(path, log, state, name)
-    if ended is None:
-        near = (
-            did_you_mean(name, session_names(state))
-            or "; see `brat session list --all`"
-        )
-        raise BratError(f"there is no session {name}{near}")
-    _tell(ended.document(), ended.lines(), as_json=as_json)
+def _ended(
+    name: str, one: PastSession, output: str, page: str
+) -> Iterator[tuple[str, str]]:
+    """Yield what people are told: a word, and what it is."""
+    yield "name", name
+    yield "engine", one.engine
+    yield "began", clock(one.begun)
+    yield "took", length(round(one.took_s)) if one.ended else ""
+    yield "outcome", one.how + (f" at {clock(one.landed)}" if one.landed else "")
+    yield "why", one.why
+    yield "judged by", ", ".join(one.judged)
+    yield "used", usage_in_words(one.usage)
+    if output:
+        shown = output.rstrip("\n").split("\n")[-LAST_LINES:]
+        yield "output", "\n".join(("last lines:", *shown))
+    elif page:
+        yield "output", page
 
 
 def _tell(

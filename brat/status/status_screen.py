@@ -1,22 +1,19 @@
 """The state, its lists, what it cost, and a plan, for terminals.
 
 All is readable without colour.
-A column of `brat cost` is one row of `COLUMNS`, for people and for programs.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
 from rich import box
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from brat.terminal.console import from_here
-from brat.terminal.live_screen import View
 from convoy.model import ids
 from convoy.model.session_result import estimate_words, usage_in_words
 from convoy.model.state import Convoy, Lease, State, Task
@@ -24,7 +21,7 @@ from convoy.rules.landing import waiting_to_merge
 from convoy.rules.starting import Moment, moment
 from convoy.text import clean, clock, counted, rough, spoken_duration
 from convoy.views import SCHEMA_VERSION, progress_words, saved_s, strip
-from convoy.views.interventions import Intervention, interventions
+from convoy.views.interventions import Intervention
 from convoy.views.plan import PlanTask, plan_document
 from convoy.views.reasons import (
     landed_as,
@@ -48,49 +45,12 @@ SHORT: Final = 10
 _WORTH_SAYING_S: Final = 1.0
 
 
-def state_screen(
-    convoys: tuple[Convoy, ...],
-    state: State,
-    now: int,
-    faults: tuple[str, ...],
-    here: tuple[Intervention, ...],
-    *,
-    whole: bool = False,
-) -> Group:
-    """Return what waits for a person, the convoys that go on, and those that ended.
-
-    `here` holds the waits on this machine; `whole` keeps the line breaks of reasons.
-    """
-    found = (*here, *waits_of(convoys, state, now, faults))
-    told = waiting(found, whole=whole)
-    return Group(*told, *parts_of(convoys, state, now))
-
-
-def state_view(
-    convoys: tuple[Convoy, ...],
-    state: State,
-    now: int,
-    faults: tuple[str, ...],
-    here: tuple[Intervention, ...],
-) -> View:
-    """Return the same for a screen that stays, with the waits on top."""
-    found = (*here, *waits_of(convoys, state, now, faults))
-    return View(
-        pinned=tuple(Group(*intervention_lines(each)) for each in _yours(found)),
-        rest=Group(*next_lines(found), *parts_of(convoys, state, now)),
-    )
-
-
 def waits_of(
-    convoys: tuple[Convoy, ...], state: State, now: int, faults: tuple[str, ...]
+    convoys: tuple[Convoy, ...], found: tuple[Intervention, ...]
 ) -> tuple[Intervention, ...]:
     """Return what waits in the given convoys, and in none."""
-    names = {convoy.name for convoy in convoys}
-    return tuple(
-        each
-        for each in interventions(state, now, faults)
-        if each.convoy in names or not each.convoy
-    )
+    names = {"", *(convoy.name for convoy in convoys)}
+    return tuple(each for each in found if each.convoy in names)
 
 
 def parts_of(
@@ -192,25 +152,24 @@ def _locks(leases: tuple[Lease, ...]) -> Iterator[Text]:
 def waiting(found: tuple[Intervention, ...], *, whole: bool = False) -> Iterator[Text]:
     """Yield what the loop takes up next; then each wait for a person, with commands."""
     yield from next_lines(found)
-    if yours := _yours(found):
+    if mine := yours(found):
         yield Text(WAITS)
-        for each in yours:
+        for each in mine:
             yield from intervention_lines(each, whole=whole)
 
 
 def next_lines(found: tuple[Intervention, ...]) -> Iterator[Text]:
-    """Yield what the loop takes up next."""
     for each in found:
         if each.kind == NEXT:
             yield Text(f"next: {one_line(each.why)}")
 
 
-def _yours(found: tuple[Intervention, ...]) -> tuple[Intervention, ...]:
+def yours(found: tuple[Intervention, ...]) -> tuple[Intervention, ...]:
+    """Return what waits for a person, and not for the loop."""
     return tuple(each for each in found if each.kind != NEXT)
 
 
 def intervention_lines(found: Intervention, *, whole: bool = False) -> Iterator[Text]:
-    """Yield what waits for a person, and the commands that help."""
     task = f" task {found.task}" if found.task else ""
     where = f"{found.convoy}{task}: " if found.convoy else ""
     why = kept_lines(found.why, "      ") if whole else one_line(found.why)
@@ -310,7 +269,6 @@ def queue_table(state: State) -> Table:
 
 
 def plain_table(*columns: str) -> Table:
-    """Return an empty table with these heads."""
     table = Table(box=box.SIMPLE)
     for column in columns:
         table.add_column(column, no_wrap=column not in _PROSE, overflow="ellipsis")
@@ -321,68 +279,28 @@ _PROSE: Final = frozenset({"task", "prints", "waits for", "why", "used"})
 """Columns that are broken into lines where a table is too wide; others stay whole."""
 
 
-def _nothing(_: Convoy) -> str:
-    return ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Column:
-    """One fact about each task that sessions worked on."""
-
-    title: str
-    """The head of the column."""
-    shown: Callable[[Task], str]
-    fields: Callable[[Task], dict[str, Any]]
-    """The column's fields for programs; docs/status.md describes every field."""
-    in_all: Callable[[Convoy], str] = _nothing
-    """The column's text in a convoy's last line."""
-    estimate: Callable[[Convoy], str] = _nothing
-    """The column's text in the line of the estimate, if there is one."""
-
-
-COLUMNS: Final = (
-    Column(
-        title="task",
-        shown=lambda task: f"{task.number} {one_line(task.spec.title)}",
-        fields=lambda task: {"number": task.number, "title": task.spec.title},
-        in_all=lambda _: "total",
-        estimate=lambda _: "estimate",
-    ),
-    Column(
-        title="tries",
-        shown=lambda task: str(task.started or ""),
-        fields=lambda task: {"attempts": task.started},
-    ),
-    Column(
-        title="minutes",
-        shown=lambda task: f"{task.worked_ms / 60_000:.1f}",
-        fields=lambda task: {"worked_s": task.worked_ms / 1000},
-    ),
-    Column(
-        title="used",
-        shown=lambda task: usage_in_words(task.used),
-        fields=lambda task: {"usage": msgspec.to_builtins(task.used)},
-        in_all=lambda convoy: usage_in_words(convoy.used) or "unknown",
-        estimate=lambda convoy: estimate_words(convoy.estimate),
-    ),
-)
-
-
 def cost_table(convoys: Iterable[Convoy]) -> Table:
     """Return a table of what each task's sessions used, with a sum for each convoy."""
-    table = plain_table("convoy", *(column.title for column in COLUMNS))
+    table = plain_table("convoy", "task", "tries", "minutes", "used")
     for convoy in convoys:
-        rows = [[column.shown(task) for column in COLUMNS] for task in convoy.spenders]
-        rows.append([column.in_all(convoy) for column in COLUMNS])
+        for task in convoy.spenders:
+            table.add_row(
+                convoy.name,
+                Text(f"{task.number} {one_line(task.spec.title)}"),
+                str(task.started or ""),
+                f"{task.worked_ms / 60_000:.1f}",
+                Text(usage_in_words(task.used)),
+            )
+        spent = usage_in_words(convoy.used) or "unknown"
+        table.add_row(convoy.name, "total", "", "", Text(spent))
         if convoy.estimate is not None:
-            rows.append([column.estimate(convoy) for column in COLUMNS])
-        for row in rows:
-            table.add_row(convoy.name, *map(Text, row))
+            likely = estimate_words(convoy.estimate)
+            table.add_row(convoy.name, "estimate", "", "", Text(likely))
     return table
 
 
 def cost_document(convoys: Iterable[Convoy]) -> dict[str, Any]:
-    """Return what `brat cost --json` prints."""
+    """Return what `brat cost --json` prints; docs/status.md describes every field."""
     return {
         "schema_version": SCHEMA_VERSION,
         "convoys": [
@@ -390,15 +308,20 @@ def cost_document(convoys: Iterable[Convoy]) -> dict[str, Any]:
                 "name": convoy.name,
                 "usage": msgspec.to_builtins(convoy.used),
                 "estimate": msgspec.to_builtins(convoy.estimate),
-                "tasks": [_task_cost(task) for task in convoy.spenders],
+                "tasks": [
+                    {
+                        "number": task.number,
+                        "title": task.spec.title,
+                        "attempts": task.started,
+                        "worked_s": task.worked_ms / 1000,
+                        "usage": msgspec.to_builtins(task.used),
+                    }
+                    for task in convoy.spenders
+                ],
             }
             for convoy in convoys
         ],
     }
-
-
-def _task_cost(task: Task) -> dict[str, Any]:
-    return {name: value for one in COLUMNS for name, value in one.fields(task).items()}
 
 
 _LEVEL: Final = "  "

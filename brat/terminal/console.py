@@ -15,8 +15,6 @@ Tell = Callable[[str], None]
 
 
 class LogForm(StrEnum):
-    """How the log of a service looks."""
-
     TEXT = "text"
     JSON = "json"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from bot.settings import bot_folder
 from bot.settings.bot_settings import Settings
-from brat.forge import Forge
 from brat.forge.service.run_processes import LIKE_GITHUB, How
+from brat.forge.storage.forge_state import Forge
 from tests.world.forge import REPO, Town, make_source, settle_in, town
 from tests.world.given_secrets import given
 

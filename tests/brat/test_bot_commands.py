@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from brat.forge import Forge
+from brat.forge.storage.forge_state import Forge
 from tests.world.forge import REPO, make_source, settle_in, town, until
 from tests.world.layers import sampled
 from tests.world.patience import patient

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.settings import bot_folder
-from brat.forge import Forge
+from brat.forge.storage.forge_state import Forge
 from brat.forge.storage.record_store import Table
 from brat.setup import steps, undo
 from brat.setup.secret_steps import Environment, Pattern, Stored

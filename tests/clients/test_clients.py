@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from brat.forge import Forge
+from brat.forge.storage.forge_state import Forge
 from tests.forge.running import hasty
 from tests.world.forge import Json, Town, make_source, settle_in, town
 from tests.world.npm import installed

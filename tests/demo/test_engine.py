@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from brat.demo import sample
-from brat.demo.sample import CLIS, Engine
 from convoy.config import load
+from convoy.model.records import EngineSpec
 from grite.errors import BratError
 from runner.engines import ENGINES
 from tests.world.cases import looped
@@ -28,7 +28,7 @@ def install(folder: Path, name: str) -> None:
 
 
 def test_the_demo_has_every_engine_of_the_runner() -> None:
-    assert {"shell", *CLIS} == ENGINES.keys()
+    assert {"shell", *sample.CLIS} == ENGINES.keys()
 
 
 @looped(
@@ -56,11 +56,11 @@ def test_a_real_model_needs_its_key(
     monkeypatch.setenv("OPENAI_API_KEY", "made-up")
     found = sample.chosen("codex", "gpt-5")
 
-    assert found == Engine("codex", "gpt-5")
+    assert found == EngineSpec(type="codex", model="gpt-5")
 
 
 def test_the_project_asks_for_it_and_holds_no_answers(tmp_path: Path) -> None:
-    made = sample.write(tmp_path, Engine("codex", 'gpt "5"'))
+    made = sample.write(tmp_path, EngineSpec(type="codex", model='gpt "5"'))
 
     text = (tmp_path / ".brat/config.toml").read_text()
     engines = load(text, source="config.toml").engine

@@ -5,7 +5,8 @@ from typing import Final
 
 import click
 
-from brat.commands.command_line import PANELS, command_line
+from brat.commands.command_line import command_line
+from brat.commands.options import PANELS
 from tests.documents.tables import table
 
 _SHARED: Final = ("repo", "convoy", "bot", "as_json")

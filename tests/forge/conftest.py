@@ -6,7 +6,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from brat.forge import Forge, serving
+from brat.forge.http_server import serving
+from brat.forge.storage.forge_state import Forge
 from tests.world.forge import DEADLINE_S, Town, make_source, settle_in, town
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import httpx
 
-from brat.forge import How
+from brat.forge.service.run_processes import How
 from tests.world.forge import DEADLINE_S, Json, Town, until
 
 STARTER = Path(__file__).parent.parent / "world" / "starter.py"

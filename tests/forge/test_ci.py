@@ -6,9 +6,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from brat.forge import Forge
 from brat.forge.resources.forge_records import Ci
 from brat.forge.service.local_ci import cores, verdict
+from brat.forge.storage.forge_state import Forge
 from grite.outbound import PROXIES, TRUST
 from runner.box import surroundings
 from tests.world.cases import looped

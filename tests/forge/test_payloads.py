@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from brat.forge import Forge
+from brat.forge.storage.forge_state import Forge
 from tests.contract.sent_events import SENT
 from tests.contract.webhook_schemas import hosts, webhooks
 from tests.forge.mutations import mutate

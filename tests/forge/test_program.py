@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from brat.forge import Forge
+from brat.forge.storage.forge_state import Forge
 from tests.forge.running import INPUTS, client, starter
 from tests.world.forge import REPO, settle_in
 from tests.world.program import DEADLINE_S, serving_program

@@ -12,7 +12,8 @@ import pytest
 from httpx import URL
 from msgspec.structs import replace
 
-from brat.forge import Forge, How
+from brat.forge.service.run_processes import How
+from brat.forge.storage.forge_state import Forge
 from tests.forge.running import (
     INPUTS,
     dispatch,

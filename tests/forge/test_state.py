@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from brat.forge import Forge, Settings, serving
+from brat.forge.http_server import serving
+from brat.forge.resources.forge_records import Settings
+from brat.forge.storage.forge_state import Forge
 from grite import git
 from grite.errors import BratError, GitFailed
 from tests.forge.running import client

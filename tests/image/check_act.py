@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from brat.forge import Forge
+from brat.forge.storage.forge_state import Forge
 from brat.local import forge_process
 from tests.image.containers import BUILT, USER
 from tests.runner.job import ALLOWED, Forge as JobForge, git, on_forge

@@ -10,7 +10,7 @@ import pytest
 from msgspec import json
 
 from bot.settings import bot_folder
-from brat.forge import Forge
+from brat.forge.storage.forge_state import Forge
 from brat.local import forge_process
 from brat.local.forge_process import Process
 from brat.repository import registration as registrations

@@ -5,7 +5,7 @@ from pathlib import Path
 import pygit2
 import pytest
 
-from brat.forge import Ci, Settings
+from brat.forge.resources.forge_records import Ci, Settings
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.git_storage import Move
 from convoy.views import state_document
@@ -147,4 +147,4 @@ def advance(here: Protected, service: Service) -> None:
     move = Move("refs/heads/main", tip, made)
     here.bare.move(move.ref, made)
     repo = here.forge.known(here.known.repository)
-    service.pushes.settle(repo, service.renderer.owner(repo), [move])
+    service.settle(repo, service.renderer.owner(repo), [move])

@@ -12,10 +12,12 @@ from typing import Any
 
 import httpx
 
-from brat.forge import Ci, Forge, How, Settings, serving
+from brat.forge.http_server import serving
+from brat.forge.resources.forge_records import Ci, Settings
 from brat.forge.rest.rest_call import Extension
-from brat.forge.service.run_processes import LIKE_GITHUB
+from brat.forge.service.run_processes import LIKE_GITHUB, How
 from brat.forge.service.running_forge import Service
+from brat.forge.storage.forge_state import Forge
 from grite import git
 from grite.git import Completed
 from tests.contract.openapi import github as contract

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from msgspec import convert
 
-from brat.forge import Forge
+from brat.forge.storage.forge_state import Forge
 from tests.world.forge import REPO, Json, Town
 from tests.world.github_forge.rules.rest_rules import NewRuleset
 from tests.world.github_forge.rules.rule_bindings import rules_in

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from brat.forge import Forge
+from brat.forge.storage.forge_state import Forge
 from tests.world.forge import Json
 from tests.world.forge_rules import (
     checks,

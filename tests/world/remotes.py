@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from brat.forge import Forge
+from brat.forge.storage.forge_state import Forge
 from brat.local import forge_process
 from grite import git
 from grite.remote import Remote, ensure_mirror

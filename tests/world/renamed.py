@@ -5,7 +5,7 @@ https://docs.github.com/repositories/creating-and-managing-repositories/renaming
 
 from pathlib import Path
 
-from brat.forge import Forge
+from brat.forge.storage.forge_state import Forge
 
 
 def rename(forge: Forge, full_name: str, name: str) -> str:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from bot.serving.host import hosted
 from bot.serving.hosted_dashboard import opened_dashboard
 from bot.settings.bot_settings import ServiceSettings
-from brat.forge import Forge
+from brat.forge.storage.forge_state import Forge
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until
 from tests.world.github_forge.apps import Apps, NewApp

@@ -84,8 +84,6 @@ class Hook(Record, frozen=True, kw_only=True):
 
 
 class Ci(Struct, frozen=True, kw_only=True):
-    """How pushes are judged."""
-
     command: str | None = None
     """Run by `sh -c` in a fresh checkout; None: pushes are not judged."""
     branches: tuple[str, ...] = ()
@@ -104,8 +102,6 @@ class Ci(Struct, frozen=True, kw_only=True):
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """What the owner of a repository may choose."""
-
     ci: Ci = Ci()
 
 
@@ -175,8 +171,6 @@ class IssueEvent(Record, frozen=True, kw_only=True):
 
 
 class Comment(Record, frozen=True, kw_only=True):
-    """A comment on an issue or a pull request."""
-
     repo: int
     issue: int
     number: int
@@ -229,8 +223,6 @@ Progress = Literal["queued", "in_progress", "completed"]
 
 
 class Output(Struct, frozen=True, kw_only=True):
-    """What a check run says."""
-
     title: str | None = None
     summary: str | None = None
     text: str | None = None

@@ -35,49 +35,28 @@ def fields(one: object, names: str) -> dict[str, Any]:
     return {name: getattr(one, name) for name in names.split()}
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What is wrong with one field of a request."""
-
-    resource: str
-    field: str
-    code: str
-    """GitHub's: missing, missing_field, invalid, already_exists, custom."""
-    message: str = ""
-
-
 class Refused(Exception):
     """The request is answered with an error; nothing was changed."""
 
     def __init__(
-        self,
-        status: int,
-        message: str,
-        *faults: Fault,
-        headers: dict[str, str] | None = None,
-        docs: str = DOCS,
+        self, status: int, message: str, *, headers: dict[str, str] | None = None
     ) -> None:
         super().__init__(message)
         self.status = status
         self.message = message
-        self.faults = faults
         self.headers = headers or {}
-        self.docs = docs
+        self.fault: dict[str, str] = {}
 
     def body(self) -> dict[str, Any]:
         answer: dict[str, Any] = {
             "message": self.message,
-            "documentation_url": self.docs,
+            "documentation_url": DOCS,
             "status": str(self.status),
         }
         if "Location" in self.headers:
             answer["url"] = self.headers["Location"]
-        if self.faults:
-            answer["errors"] = [
-                {"resource": f.resource, "field": f.field, "code": f.code}
-                | ({"message": f.message} if f.message else {})
-                for f in self.faults
-            ]
+        if self.fault:
+            answer["errors"] = [self.fault]
         return answer
 
 
@@ -86,14 +65,16 @@ def not_found() -> Refused:
     return Refused(404, "Not Found")
 
 
-def invalid(*faults: Fault) -> Refused:
-    """The request was understood and asks for something that cannot be."""
-    return Refused(422, "Validation Failed", *faults)
-
-
 def fault(resource: str, field: str, code: str, message: str = "") -> Refused:
-    """`invalid` with one fault."""
-    return invalid(Fault(resource, field, code, message))
+    """What one field of the request asks for cannot be.
+
+    The code is GitHub's: missing, missing_field, invalid, already_exists, custom.
+    """
+    refused = Refused(422, "Validation Failed")
+    refused.fault = {"resource": resource, "field": field, "code": code}
+    if message:
+        refused.fault["message"] = message
+    return refused
 
 
 Clock = Callable[[], datetime]

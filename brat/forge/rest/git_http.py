@@ -8,16 +8,16 @@ may say to git that it is compressed. https://git-scm.com/docs/http-protocol
 import asyncio
 import logging
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from aiohttp import StreamReader, hdrs, web
+from aiohttp import hdrs, web
 
 from brat.forge.resources.forge_records import Repository
 from brat.forge.resources.wire import Refused
-from brat.forge.rest.git_process import FLUSH, feed, git_process
+from brat.forge.rest.git_process import FLUSH, feed, git_process, whole_body
 from brat.forge.rest.rest_call import Extension, authenticate, visible
 from brat.forge.storage.forge_state import Caller
 from brat.forge.storage.git_storage import Bare
@@ -107,20 +107,11 @@ def _line(text: str) -> bytes:
     return b"%04x%s" % (len(data) + 4, data)
 
 
-async def _rest(first: bytes, content: StreamReader) -> AsyncIterator[bytes]:
-    if first:
-        yield first
-    async for chunk in content.iter_any():
-        yield chunk
-
-
 _Endpoint = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Visit:
-    """Who wants to do what to which repository."""
-
     caller: Caller
     repo: Repository
     protocol: str
@@ -136,7 +127,6 @@ class GitHttp:
         """What git can do with a push to each repository."""
 
     def routes(self) -> list[web.RouteDef]:
-        """Return the routes, below the forge's own address."""
         return [
             web.get(_PATH + "/info/refs", self._guarded(self._advertise)),
             web.post(_PATH + "/git-upload-pack", self._guarded(self._upload)),
@@ -226,7 +216,7 @@ class GitHttp:
             args = ("upload-pack", "--stateless-rpc")
             served = git_process(*args, bare=self._bare(visit), protocol=visit.protocol)
             async with served as process, asyncio.TaskGroup() as tasks:
-                tasks.create_task(feed(process, _rest(first, request.content)))
+                tasks.create_task(feed(process, whole_body(first, request.content)))
                 assert process.stdout is not None  # noqa: S101  it is a pipe
                 while chunk := await process.stdout.read(CHUNK):
                     await answer.write(chunk)

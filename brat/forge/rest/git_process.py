@@ -69,6 +69,14 @@ async def feed(process: Process, chunks: AsyncIterator[bytes]) -> None:
             await process.stdin.wait_closed()
 
 
+async def whole_body(first: bytes, content: StreamReader) -> AsyncIterator[bytes]:
+    """Yield what was read of a body, and then the rest of it."""
+    if first:
+        yield first
+    async for chunk in content.iter_any():
+        yield chunk
+
+
 Receive = Callable[["Service", Caller, Repository, StreamReader], Awaitable[bytes]]
 """Takes a push and returns the answer; raises `Refused` if it is none."""
 HIDDEN: Final = "receive.hideRefs=refs/pull"
@@ -91,11 +99,6 @@ async def receive_pack(
     head, names = await _head(content)
     bare = service.forge.bare(repo)
 
-    async def whole() -> AsyncIterator[bytes]:
-        yield head
-        async for chunk in content.iter_any():
-            yield chunk
-
     async with service.lock(repo):
         before = {name: bare.ref(name) for name in names}
         settings = ("-c", HIDDEN, "-c", _NO_OTHERS)
@@ -103,7 +106,7 @@ async def receive_pack(
         async with git_process(*args, bare=bare.path) as process:
             assert process.stdout is not None  # noqa: S101  it is a pipe
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(feed(process, whole()))
+                tasks.create_task(feed(process, whole_body(head, content)))
                 body = await process.stdout.read()
         after = {name: bare.ref(name) for name in names}
         moves = [
@@ -112,7 +115,7 @@ async def receive_pack(
             if before[name] != after[name]
         ]
         if moves:
-            service.pushes.settle(repo, caller.user, moves)
+            service.settle(repo, caller.user, moves)
     return body
 
 

@@ -27,11 +27,9 @@ from brat.forge.resources.forge_records import (
 )
 from brat.forge.resources.wire import (
     BY_NAME,
-    Fault,
     Refused,
     Site,
     fault,
-    invalid,
     not_found,
 )
 from brat.forge.rest.git_process import Receive, receive_pack
@@ -102,7 +100,7 @@ class Call:
         asked = self.asked(name, words[0])
         if asked not in words:
             said = f"{name} must be one of: {', '.join(words)}"
-            raise invalid(Fault("Request", name, "invalid", said))
+            raise fault("Request", name, "invalid", said)
         return asked
 
     def falling(self, default: str) -> bool:
@@ -319,7 +317,9 @@ class Gate:
         for guard in self._guards:
             headers |= guard(call)
         if writes and caller.token.scope == "read":
-            raise Refused(403, _read_only(caller), headers=self._accepted())
+            asked = self._permissions
+            accepted = asked.accepted(self._route) if asked is not None else {}
+            raise Refused(403, _read_only(caller), headers=accepted)
         if caller.token.access is not None and self._permissions is not None:
             self._permissions.check(call, self._route)
         elif call.found is not None:
@@ -335,10 +335,6 @@ class Gate:
         """
         if (self._route.method, self._route.path) != (hdrs.METH_PATCH, BY_NAME):
             raise Refused(403, "Repository was archived so is read-only.")
-
-    def _accepted(self) -> dict[str, str]:
-        asked = self._permissions
-        return asked.accepted(self._route) if asked is not None else {}
 
 
 def _read_only(caller: Caller) -> str:

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from brat.forge.resources.forge_records import (
     Comment,
     Issue,
-    IssueEvent,
     Label,
     Reaction,
     Repository,
@@ -73,30 +72,10 @@ def relabel(
     return issue
 
 
-def note(
-    call: Call,
-    issue: Issue,
-    event: str,
-    label: Label | None = None,
-    assignee: int | None = None,
-) -> None:
-    """Keep an issue event; only inside `Store.change`."""
-    call.store.issue_events.put(
-        IssueEvent(
-            id=call.store.next_id(),
-            issue=issue.id,
-            actor=call.user.id,
-            event=event,
-            created_at=call.service.forge.now(),
-            label=(label.name, label.color) if label is not None else None,
-            assignee=assignee,
-        )
-    )
-
-
 def _tell(call: Call, issue: Issue, event: str, label: Label) -> None:
-    note(call, issue, event, label)
-    call.service.events.labelled(call.repo, call.user, event, (issue, label))
+    call.service.forge.note(issue.id, call.user, event, label=label)
+    face = call.service.renderer.label(call.repo, label)
+    call.service.events.either(call.repo, call.user, event, issue, label=face)
 
 
 def _ensure(call: Call, name: str) -> Label:
@@ -122,7 +101,6 @@ def asked_names(call: Call) -> list[str]:
 
 
 def shown(call: Call, issue: Issue) -> Answer:
-    """Answer with the labels of an issue."""
     renderer = call.service.renderer
     return Answer([renderer.label(call.repo, one) for one in renderer.labels(issue)])
 
@@ -357,7 +335,6 @@ def _edit(call: Call, issue: Issue, asked: IssueChange) -> Issue:
 
 
 def _turn(call: Call, issue: Issue, asked: IssueChange) -> Issue:
-    """Close or reopen."""
     if issue.pull:
         raise Refused(422, "To close or reopen it, use `PATCH pulls/{number}`.")
     now = call.service.forge.now()
@@ -374,7 +351,7 @@ def _turn(call: Call, issue: Issue, asked: IssueChange) -> Issue:
         )
     )
     action = "closed" if closing else "reopened"
-    note(call, issue, action)
+    call.service.forge.note(issue.id, call.user, action)
     call.service.events.issue(call.repo, call.user, action, issue)
     return issue
 

@@ -28,21 +28,18 @@ class NewPull(Body):
     """Only forks ask for it, and there are none."""
 
 
-def _branch(call: Call, asked: NewPull) -> str:
-    """Read `branch` or `owner:branch`; the forge has no forks."""
-    owner, colon, branch = asked.head.rpartition(":")
-    if colon and owner.lower() != call.repo.owner.lower():
-        raise fault("PullRequest", "head", "invalid")
-    return branch
-
-
 def _custom(message: str) -> Refused:
     return fault("PullRequest", "base", "custom", message)
 
 
 def _sides(call: Call, asked: NewPull) -> tuple[str, str, str]:
-    """Return the head's branch and both tips, if a pull request can be opened."""
-    head = _branch(call, asked)
+    """Return the head's branch and both tips, if a pull request can be opened.
+
+    The head is `branch` or `owner:branch`; the forge has no forks.
+    """
+    owner, colon, head = asked.head.rpartition(":")
+    if colon and owner.lower() != call.repo.owner.lower():
+        raise fault("PullRequest", "head", "invalid")
     tip, base = call.bare.tip(head), call.bare.tip(asked.base)
     if tip is None:
         raise fault("PullRequest", "head", "invalid")

@@ -208,16 +208,11 @@ async def list_artifacts(call: Call) -> Answer:
     )
 
 
-def artifact_of(call: Call) -> tuple[Artifact, Run]:
+async def download(call: Call) -> Answer:
+    """`GET actions/artifacts/{id}/zip`: redirects to the address of the bytes."""
     artifact = found(call.store.artifacts.get(call.number("artifact")))
     if artifact.repo != call.repo.id:
         raise not_found()
-    return artifact, found(call.store.runs.get(artifact.run))
-
-
-async def download(call: Call) -> Answer:
-    """`GET actions/artifacts/{id}/zip`: redirects to the address of the bytes."""
-    artifact, _ = artifact_of(call)
     where = f"/_artifacts/{artifact.id}.zip?sig={_ticket(artifact)}"
     return Answer(status=302, headers={hdrs.LOCATION: _elsewhere(call) + where})
 
@@ -234,29 +229,24 @@ def _elsewhere(call: Call) -> str:
     return str(base.with_host("localhost" if asked != "localhost" else base.host or ""))
 
 
-class Storage:
-    """The addresses that hold artifacts' bytes, outside of the REST API."""
+def storage(service: "Service") -> list[web.RouteDef]:
+    """Return the routes of artifacts' bytes, outside of the REST API."""
+    return [web.get(r"/_artifacts/{artifact:\d+}.zip", partial(_send, service))]
 
-    def __init__(self, service: "Service") -> None:
-        self._service = service
 
-    def routes(self) -> list[web.RouteDef]:
-        """Return the routes, below the forge's own address."""
-        return [web.get(r"/_artifacts/{artifact:\d+}.zip", self.get)]
-
-    async def get(self, request: web.Request) -> web.StreamResponse:
-        """Send a zip to whoever has its signed address and no token."""
-        store = self._service.forge.store
-        artifact = store.artifacts.get(int(request.match_info["artifact"]))
-        if artifact is None or not hmac.compare_digest(
-            _ticket(artifact), request.query.get("sig", "")
-        ):
-            raise web.HTTPForbidden(text="This link is unsigned or has expired.\n")
-        if hdrs.AUTHORIZATION in request.headers:
-            raise web.HTTPBadRequest(text="Do not send a token to a signed address.\n")
-        run = found(store.runs.get(artifact.run))
-        path = self._service.starter.place(run).artifact(artifact.name)
-        return web.FileResponse(path, headers={hdrs.CONTENT_TYPE: "application/zip"})
+async def _send(service: "Service", request: web.Request) -> web.StreamResponse:
+    """Send a zip to whoever has its signed address and no token."""
+    store = service.forge.store
+    artifact = store.artifacts.get(int(request.match_info["artifact"]))
+    if artifact is None or not hmac.compare_digest(
+        _ticket(artifact), request.query.get("sig", "")
+    ):
+        raise web.HTTPForbidden(text="This link is unsigned or has expired.\n")
+    if hdrs.AUTHORIZATION in request.headers:
+        raise web.HTTPBadRequest(text="Do not send a token to a signed address.\n")
+    run = found(store.runs.get(artifact.run))
+    path = service.starter.place(run).artifact(artifact.name)
+    return web.FileResponse(path, headers={hdrs.CONTENT_TYPE: "application/zip"})
 
 
 _ACTIONS = "/repos/{owner}/{repo}/actions"

@@ -217,33 +217,15 @@ class Events:
         """Each is called in turn, inside the same `Store.change`."""
 
     def issue(
-        self,
-        repo: Repository,
-        actor: User,
-        action: str,
-        issue: Issue,
-        **more: Any,  # noqa: ANN401  JSON
+        self, repo: Repository, actor: User, action: str, issue: Issue, **more: object
     ) -> None:
         """An issue was opened, edited, closed or reopened; pulls are left out."""
         if not issue.pull:
             body = {"issue": self._context.renderer.issue(repo, issue)} | more
             self.send(repo, actor, ("issues", action), body)
 
-    def labelled(
-        self, repo: Repository, actor: User, action: str, found: tuple[Issue, Label]
-    ) -> None:
-        """A label was put on or taken off."""
-        issue, label = found
-        face = self._context.renderer.label(repo, label)
-        self.either(repo, actor, action, issue, label=face)
-
     def either(
-        self,
-        repo: Repository,
-        actor: User,
-        action: str,
-        issue: Issue,
-        **more: Any,  # noqa: ANN401  JSON
+        self, repo: Repository, actor: User, action: str, issue: Issue, **more: object
     ) -> None:
         """What issues and pull requests have in common was changed."""
         pull = self._context.forge.store.pulls.get(issue.id)
@@ -258,9 +240,8 @@ class Events:
         actor: User,
         action: str,
         found: tuple[Issue, Comment],
-        **more: Any,  # noqa: ANN401  JSON
+        **more: object,
     ) -> None:
-        """A comment was created, edited or deleted."""
         issue, comment = found
         body = {
             "issue": self._context.renderer.issue(repo, issue),
@@ -269,12 +250,7 @@ class Events:
         self.send(repo, actor, ("issue_comment", action), body | more)
 
     def pull(
-        self,
-        repo: Repository,
-        actor: User,
-        action: str,
-        pull: Pull,
-        **more: Any,  # noqa: ANN401  JSON
+        self, repo: Repository, actor: User, action: str, pull: Pull, **more: object
     ) -> None:
         """A pull request was opened, closed, reopened, edited, or its head moved."""
         body = {"pull_request": self._context.renderer.pull(repo, pull)}
@@ -288,7 +264,6 @@ class Events:
     def check_run(
         self, repo: Repository, actor: User, action: str, check: CheckRun
     ) -> None:
-        """A check run was created or completed."""
         body = {"check_run": self._context.renderer.check_run(repo, check)}
         self.send(repo, actor, ("check_run", action), body)
 
@@ -315,8 +290,6 @@ CARRIERS: Final = 4
 
 
 class WebhookSender:
-    """Delivers what is announced to a repository's webhooks."""
-
     def __init__(self, context: ForgeContext) -> None:
         self._context = context
         self._store = context.forge.store
@@ -328,7 +301,6 @@ class WebhookSender:
             self._context.spawn(self._carry(), f"carrier {place}")
 
     def post(self, repo: Repository, _actor: User, kind: Kind, payload: Face) -> None:
-        """Deliver a payload to each webhook soon."""
         for hook in self._store.hooks.of(repo.id):
             self._waiting.put_nowait((hook.id, kind, json.encode(payload)))
 

@@ -56,8 +56,6 @@ class Ground:
 
 
 class Judge:
-    """Starts CI jobs and records their results."""
-
     def __init__(self, context: ForgeContext) -> None:
         self._context = context
         self._store = context.forge.store
@@ -84,7 +82,7 @@ class Judge:
 
     def look_again(self, repo: Repository) -> None:
         """Judge what nothing has judged, or only asked a person about who has acted."""
-        self._turns[repo.id].most = repo.settings.ci.slots or cores()
+        self._turns[repo.id].allow(repo.settings.ci.slots or cores())
         self._grounds.pop(repo.id, None)
         for check in self._store.check_runs.all():
             asked = check.job is not None and check.conclusion == "action_required"
@@ -178,7 +176,7 @@ class Judge:
     async def _job(self, repo: Repository, check: CheckRun) -> None:
         turns = self._turns[repo.id]
         repo = self._store.repositories.get(repo.id) or repo
-        turns.most = repo.settings.ci.slots or cores()
+        turns.allow(repo.settings.ci.slots or cores())
         async with turns.turn():
             now = self._store.check_runs.get(check.id)
             if now is None or now.status == "completed":
@@ -381,42 +379,32 @@ class Turns:
     """Lets jobs begin first come, first served; for one event loop."""
 
     def __init__(self) -> None:
-        self._most = 0
+        self.most = 0
         self._running = 0
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._waiting: deque[asyncio.Event] = deque()
 
-    @property
-    def most(self) -> int:
-        """How many jobs run at once; those that run already go on if it shrinks."""
-        return self._most
-
-    @most.setter
-    def most(self, number: int) -> None:
-        self._most = number
-        self._give()
+    def allow(self, most: int) -> None:
+        """Let so many run at once; those that run already go on if it shrinks."""
+        self.most = most
+        while self._waiting and self._running < most:
+            self._running += 1
+            self._waiting.popleft().set()
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
         """Wait for a turn, and give it back at the end."""
-        mine = asyncio.get_running_loop().create_future()
+        mine = asyncio.Event()
         self._waiting.append(mine)
-        self._give()
+        self.allow(self.most)
         try:
-            await mine
+            await mine.wait()
             yield
         finally:
-            if mine.done() and not mine.cancelled():
+            if mine.is_set():
                 self._running -= 1
-            elif mine in self._waiting:
+            else:
                 self._waiting.remove(mine)
-            self._give()
-
-    def _give(self) -> None:
-        while self._waiting and self._running < self._most:
-            first = self._waiting.popleft()
-            if not first.done():
-                self._running += 1
-                first.set_result(None)
+            self.allow(self.most)
 
 
 NAME: Final = "ci"

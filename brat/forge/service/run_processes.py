@@ -93,7 +93,7 @@ class WorkflowFiles:
         """Make the token of a run: it may only read."""
         if not self.forge.may(repo, holder, "read"):
             self.forge.grant(repo.full_name, holder.login, "read")
-        return self.forge.keys.add(holder, scope="read", repo=repo.id)
+        return self.forge.add_key(holder, scope="read", repo=repo.id)
 
     def handover(self, _run: Run) -> dict[str, str]:
         """Return what another starter is told of how to hand artifacts over."""
@@ -282,7 +282,11 @@ class Starter:
             run, child = self._begin(repo, run, forked)
         try:
             if run.pid is not None and run.born is not None:
-                await self._wait(run.pid, run.born, asked)
+                async with asyncio.TaskGroup() as tasks:
+                    ending = self._end_when(asked, run.pid, run.born)
+                    cancelling = tasks.create_task(ending)
+                    await programs.gone(run.pid, run.born)
+                    cancelling.cancel()
             status = reap(child)
         finally:
             if isinstance(child, Forked):
@@ -330,15 +334,6 @@ class Starter:
                 forked.begin(place, *self._order(repo, run, place))
         return run, child
 
-    def _hidden(self) -> str:
-        """Return the folders that agents must not read, joined: some hold tokens.
-
-        brat's own folder holds the bot's folder and the registration.
-        """
-        ours = [self.how.feed.parent] if self.how.feed else []
-        own = self._forge.folder, *ours, *told_places(HIDDEN)
-        return os.pathsep.join(map(str, own))
-
     def _order(
         self, repo: Repository, run: Run, place: Place
     ) -> tuple[dict[str, str], dict[str, bytes]]:
@@ -357,7 +352,10 @@ class Starter:
         )
         env = environment(self._context.site, repo, run, place, who.login)
         env |= self.files.handover(run)
-        env[HIDDEN] = self._hidden()
+        # Some hold tokens: brat's own folder has the bot's, and the registration.
+        ours = [self.how.feed.parent] if self.how.feed else []
+        hidden = self._forge.folder, *ours, *told_places(HIDDEN)
+        env[HIDDEN] = os.pathsep.join(map(str, hidden))
         handed = {"BRAT_TOKEN_FD": self._token(repo, run).encode()}
         if self.how.feed is not None and not self.how.executor:
             session = run.inputs.get("session", "")
@@ -376,14 +374,8 @@ class Starter:
             self._store.runs.put(replace(newest, token=number))
         return secret
 
-    async def _wait(self, pid: int, born: float, asked: asyncio.Event) -> None:
-        """Wait for a process; when asked, end it as GitHub ends a cancelled job."""
-        async with asyncio.TaskGroup() as tasks:
-            ending = tasks.create_task(self._end_when(asked, pid, born))
-            await programs.gone(pid, born)
-            ending.cancel()
-
     async def _end_when(self, asked: asyncio.Event, pid: int, born: float) -> None:
+        """End a process when asked, as GitHub ends a cancelled job."""
         await asked.wait()
         programs.tell(pid, born, signal.SIGINT)
         await asyncio.sleep(self.how.interrupt_s)

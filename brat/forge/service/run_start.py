@@ -91,8 +91,23 @@ def environment(
         plain_environment()
         | outbound.here().variables
         | files
-        | _facts(site, repo, run, actor)
         | {
+            "GITHUB_EVENT_NAME": run.event,
+            "GITHUB_RUN_ID": str(run.id),
+            "GITHUB_RUN_NUMBER": str(run.number),
+            "GITHUB_RUN_ATTEMPT": "1",
+            "GITHUB_REPOSITORY": repo.full_name,
+            "GITHUB_REPOSITORY_ID": str(repo.id),
+            "GITHUB_REPOSITORY_OWNER": repo.owner,
+            "GITHUB_SERVER_URL": site.base,
+            "GITHUB_API_URL": site.api,
+            "GITHUB_REF": f"refs/heads/{run.branch}",
+            "GITHUB_REF_NAME": run.branch,
+            "GITHUB_REF_TYPE": "branch",
+            "GITHUB_SHA": run.head_sha,
+            "GITHUB_WORKFLOW": run.path.rpartition("/")[2].rpartition(".")[0],
+            "GITHUB_ACTOR": actor,
+            "GITHUB_TRIGGERING_ACTOR": actor,
             "HOME": str(folder / "home"),
             "CI": "true",
             "GITHUB_ACTIONS": "true",
@@ -125,27 +140,6 @@ def told_places(name: str) -> tuple[Path, ...]:
     """Return the paths that the person's terminal lists in a variable of runs."""
     listed = run_secrets().get(name, "").split(os.pathsep)
     return tuple(Path(each) for each in listed if each)
-
-
-def _facts(site: Site, repo: Repository, run: Run, actor: str) -> dict[str, str]:
-    return {
-        "GITHUB_EVENT_NAME": run.event,
-        "GITHUB_RUN_ID": str(run.id),
-        "GITHUB_RUN_NUMBER": str(run.number),
-        "GITHUB_RUN_ATTEMPT": "1",
-        "GITHUB_REPOSITORY": repo.full_name,
-        "GITHUB_REPOSITORY_ID": str(repo.id),
-        "GITHUB_REPOSITORY_OWNER": repo.owner,
-        "GITHUB_SERVER_URL": site.base,
-        "GITHUB_API_URL": site.api,
-        "GITHUB_REF": f"refs/heads/{run.branch}",
-        "GITHUB_REF_NAME": run.branch,
-        "GITHUB_REF_TYPE": "branch",
-        "GITHUB_SHA": run.head_sha,
-        "GITHUB_WORKFLOW": run.path.rpartition("/")[2].rpartition(".")[0],
-        "GITHUB_ACTOR": actor,
-        "GITHUB_TRIGGERING_ACTOR": actor,
-    }
 
 
 OUR_RUNNER: Final = (sys.executable, "-I", "-m", "runner")

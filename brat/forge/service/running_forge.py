@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from brat.forge.resources.forge_records import IssueEvent, Pull, Repository, User
+from brat.forge.resources.forge_records import Pull, Repository, User
 from brat.forge.resources.wire import Site
 from brat.forge.service.announcements import ForgeContext, WebhookSender
 from brat.forge.service.local_ci import Judge
@@ -22,15 +22,12 @@ from brat.forge.storage.git_storage import Move
 
 
 class Service(ForgeContext):
-    """A forge that is being served."""
-
     def __init__(
         self, forge: Forge, tasks: asyncio.TaskGroup, *, how: How = LIKE_GITHUB
     ) -> None:
         super().__init__(forge, tasks)
         self.webhooks = WebhookSender(self)
         self.judge = Judge(self)
-        self.pushes = Pushes(self, self.judge)
         self.starter = Starter(self, how)
         self.fault_words: Callable[[bytes, type, str], str] = lambda *said: said[-1]
         """Says what is wrong with a body that is not of a type, from our own words."""
@@ -40,7 +37,7 @@ class Service(ForgeContext):
         self.site = Site(base)
         self.webhooks.start()
         for repo in self.forge.store.repositories.all():
-            self.pushes.settle(repo, self.renderer.owner(repo), [])
+            self.settle(repo, self.renderer.owner(repo), [])
         self.judge.start()
         self.starter.start()
 
@@ -49,34 +46,24 @@ class Service(ForgeContext):
         super().stop()
         self.starter.warm.end()
 
-
-class Pushes:
-    """Carries out the consequences of moved refs."""
-
-    def __init__(self, context: ForgeContext, judge: Judge) -> None:
-        self._context = context
-        self._forge = context.forge
-        self._judge = judge
-        self._store = context.forge.store
-
     def settle(self, repo: Repository, actor: User, moves: list[Move]) -> None:
         """Carry out all effects of a push; the caller holds the repository's lock.
 
         Pull requests are compared with the refs themselves, not with `moves`: so the
         next process makes up for whatever a dead process left undone.
         """
-        with self._store.change():
+        with self.forge.store.change():
             if moves:
-                repo = self._forge.update(repo, pushed_at=self._forge.now())
+                repo = self.forge.update(repo, pushed_at=self.forge.now())
             for move in moves:
-                self._context.events.push(repo, actor, move)
-            for pull in self._store.pulls.of(repo.id):
-                if self._forge.issue_of(pull).state == "open":
+                self.events.push(repo, actor, move)
+            for pull in self.forge.store.pulls.of(repo.id):
+                if self.forge.issue_of(pull).state == "open":
                     self._follow(repo, actor, pull)
-            self._judge.follow(repo, actor, moves)
+            self.judge.follow(repo, actor, moves)
 
     def _follow(self, repo: Repository, actor: User, pull: Pull) -> None:
-        bare = self._forge.bare(repo)
+        bare = self.forge.bare(repo)
         head, base = bare.tip(pull.head), bare.tip(pull.base)
         if (head, base) == (pull.head_sha, pull.base_sha):
             return
@@ -84,19 +71,19 @@ class Pushes:
         pull = replace(
             pull, head_sha=head or pull.head_sha, base_sha=base or pull.base_sha
         )
-        self._store.pulls.put(pull)
+        self.forge.store.pulls.put(pull)
         had = bare.reaches(before.base_sha, pull.head_sha)
         has = base is not None and bare.reaches(base, pull.head_sha)
         if pull.head_sha != before.head_sha:
             moved = {"before": before.head_sha, "after": pull.head_sha}
-            issue = replace(self._forge.issue_of(pull), updated_at=self._forge.now())
-            self._store.issues.put(issue)
-            self._context.events.pull(repo, actor, "synchronize", pull, **moved)
+            issue = replace(self.forge.issue_of(pull), updated_at=self.forge.now())
+            self.forge.store.issues.put(issue)
+            self.events.pull(repo, actor, "synchronize", pull, **moved)
         if has and not had:
             merged = replace(pull, base_sha=before.base_sha)
             self.merged(repo, actor, merged, pull.base_sha)
         elif has or head is None or base is None:
-            self.close(repo, actor, pull)
+            self.close_pull(repo, actor, pull)
 
     def merged(
         self,
@@ -108,40 +95,26 @@ class Pushes:
         signed: bool = False,
     ) -> Pull:
         """Close a pull request as merged by `commit`; only inside `Store.change`."""
-        pull = self._store.pulls.put(
+        pull = self.forge.store.pulls.put(
             replace(
                 pull,
-                merged_at=self._forge.now(),
+                merged_at=self.forge.now(),
                 merged_by=actor.id,
                 merge_commit=commit,
                 merge_signed=signed,
             )
         )
-        self._note(pull, actor, "merged", commit)
-        return self.close(repo, actor, pull)
+        self.forge.note(pull.id, actor, "merged", commit=commit)
+        return self.close_pull(repo, actor, pull)
 
-    def close(self, repo: Repository, actor: User, pull: Pull) -> Pull:
+    def close_pull(self, repo: Repository, actor: User, pull: Pull) -> Pull:
         """Close a pull request; only inside `Store.change`."""
-        issue, now = self._forge.issue_of(pull), self._forge.now()
-        self._store.issues.put(
+        issue, now = self.forge.issue_of(pull), self.forge.now()
+        self.forge.store.issues.put(
             replace(
                 issue, state="closed", closed_at=now, updated_at=now, closed_by=actor.id
             )
         )
-        self._note(pull, actor, "closed")
-        self._context.events.pull(repo, actor, "closed", pull)
+        self.forge.note(pull.id, actor, "closed")
+        self.events.pull(repo, actor, "closed", pull)
         return pull
-
-    def _note(
-        self, pull: Pull, actor: User, event: str, commit: str | None = None
-    ) -> None:
-        self._store.issue_events.put(
-            IssueEvent(
-                id=self._store.next_id(),
-                issue=pull.id,
-                actor=actor.id,
-                event=event,
-                created_at=self._forge.now(),
-                commit=commit,
-            )
-        )

@@ -20,7 +20,9 @@ from brat.forge.resources.forge_records import (
     Access,
     Hook,
     Issue,
+    IssueEvent,
     Kind,
+    Label,
     Pull,
     Repository,
     Role,
@@ -41,57 +43,6 @@ class Caller:
 
     user: User
     token: Token
-
-
-class TokenStore:
-    """The tokens of a forge; of each only a digest is kept."""
-
-    def __init__(self, store: Store, clock: Clock) -> None:
-        self._store = store
-        self._clock = clock
-
-    def add(
-        self,
-        who: User,
-        *,
-        scope: Scope = "write",
-        repo: int | None = None,
-        access: Access | None = None,
-    ) -> str:
-        """Make a token and return it; it cannot be read again."""
-        secret = secrets.token_urlsafe(32)
-        with self._store.change():
-            number = self._store.next_id()
-            self._store.tokens.put(
-                Token(
-                    id=number,
-                    user=who.id,
-                    scope=scope,
-                    digest=digest(secret),
-                    repo=repo,
-                    access=access,
-                )
-            )
-        return f"brat_{number}_{secret}"
-
-    def drop(self, token: Token) -> None:
-        """Make a token worthless; safe to call twice."""
-        with self._store.change():
-            if self._store.tokens.get(token.id) is not None:
-                self._store.tokens.remove(token)
-
-    def caller(self, secret: str) -> Caller | None:
-        """Return the account and token of a secret; None if it is not valid here."""
-        _, _, rest = secret.partition("_")
-        number, _, key = rest.partition("_")
-        token = self._store.tokens.get(int(number)) if number.isdecimal() else None
-        if token is None or not hmac.compare_digest(token.digest, digest(key)):
-            return None
-        if token.access and parse(token.access.expires_at) <= self._clock():
-            self.drop(token)
-            return None
-        who = self._store.users.get(token.user)
-        return Caller(who, token) if who is not None else None
 
 
 def digest(secret: str) -> str:
@@ -121,7 +72,6 @@ class Forge:
                 f"the forge in {self.folder} is in use: stop the process that uses it"
             ) from None
         self.store = Store(self.folder / "forge.sqlite")
-        self.keys = TokenStore(self.store, clock)
         self.app_ids: dict[int, int] = {}
         """Ids of Apps by the account they act as; without one, the account's own."""
         self._bares: dict[int, Bare] = {}
@@ -178,17 +128,54 @@ class Forge:
         who = self.user(login)
         if who is None:
             raise BratError(f"there is no account {login}: add it first")
-        return self.keys.add(who, scope=scope, repo=repo)
+        return self.add_key(who, scope=scope, repo=repo)
+
+    def add_key(
+        self,
+        who: User,
+        *,
+        scope: Scope = "write",
+        repo: int | None = None,
+        access: Access | None = None,
+    ) -> str:
+        """Make a token and return it; only its digest is kept."""
+        secret = secrets.token_urlsafe(32)
+        with self.store.change():
+            token = Token(
+                id=self.store.next_id(),
+                user=who.id,
+                scope=scope,
+                digest=digest(secret),
+                repo=repo,
+                access=access,
+            )
+            self.store.tokens.put(token)
+        return f"brat_{token.id}_{secret}"
 
     def drop_token(self, secret: str) -> None:
         """Make a token worthless; safe to call twice."""
         caller = self.caller(secret)
         if caller is not None:
-            self.keys.drop(caller.token)
+            self.drop(caller.token)
+
+    def drop(self, token: Token) -> None:
+        """Make a token worthless; safe to call twice."""
+        with self.store.change():
+            if self.store.tokens.get(token.id) is not None:
+                self.store.tokens.remove(token)
 
     def caller(self, secret: str) -> Caller | None:
         """Return who shows this token; None when it is not one of ours."""
-        return self.keys.caller(secret)
+        _, _, rest = secret.partition("_")
+        number, _, key = rest.partition("_")
+        token = self.store.tokens.get(int(number)) if number.isdecimal() else None
+        if token is None or not hmac.compare_digest(token.digest, digest(key)):
+            return None
+        if token.access and parse(token.access.expires_at) <= self.clock():
+            self.drop(token)
+            return None
+        who = self.store.users.get(token.user)
+        return Caller(who, token) if who is not None else None
 
     # --- repositories -------------------------------------------------------------
 
@@ -277,6 +264,30 @@ class Forge:
         issue = self.store.issues.get(pull.id)
         assert issue is not None  # noqa: S101  they are made together
         return issue
+
+    def note(
+        self,
+        issue: int,
+        actor: User,
+        event: str,
+        *,
+        label: Label | None = None,
+        assignee: int | None = None,
+        commit: str | None = None,
+    ) -> None:
+        """Keep what was done to the issue of an id; only inside `Store.change`."""
+        self.store.issue_events.put(
+            IssueEvent(
+                id=self.store.next_id(),
+                issue=issue,
+                actor=actor.id,
+                event=event,
+                created_at=self.now(),
+                label=(label.name, label.color) if label is not None else None,
+                assignee=assignee,
+                commit=commit,
+            )
+        )
 
     def update(self, repo: Repository, **changes: object) -> Repository:
         newest = self.store.repositories.get(repo.id) or repo

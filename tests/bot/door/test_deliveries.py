@@ -12,7 +12,7 @@ import pytest
 from bot.door.webhooks import WEBHOOK_PATH
 from bot.loop.loop import Loop
 from bot.serving import bot_service
-from brat.forge import Forge
+from brat.forge.storage.forge_state import Forge
 from tests.bot.hosted import SECRET, settings
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until
 from tests.world.github_forge.webhooks import deliveries_in

@@ -25,7 +25,7 @@ from bot.forge import payloads
 from bot.forge.app_auth import MARGIN_S, AppJwt, AppKey, AppTokens, Grant
 from bot.forge.pace import ForgeClock, Pace
 from bot.forge.rest import Refused, Rest
-from brat.forge import Forge
+from brat.forge.storage.forge_state import Forge
 from grite.errors import BratError, Unavailable
 from tests.world.app_key import pair
 from tests.world.cases import looped

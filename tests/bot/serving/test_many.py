@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.serving import bot_service
-from brat.forge import How
+from brat.forge.service.run_processes import How
 from tests.bot.hosted import at_home, settings
 from tests.bot.lobby import CONFIG as SHELL
 from tests.bot.serving.hosted_town import labelled

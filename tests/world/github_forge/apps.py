@@ -256,7 +256,7 @@ class Apps:
             permissions=permissions,
             expires_at=iso(self._forge.clock() + TOKEN_LASTS),
         )
-        return given(self._forge.keys.add(bot, access=access)), access
+        return given(self._forge.add_key(bot, access=access)), access
 
     def caller(self, signed: str) -> Caller:
         """Return the App that signed a token.

@@ -255,15 +255,13 @@ class MergeGroups:
             for entry in ready:
                 pull = self._store.pulls.get(entry.pull)
                 assert pull is not None
-                self._service.pushes.merged(
-                    repo, actor, pull, entry.group_sha, signed=True
-                )
-            self._service.pushes.settle(repo, actor, [move])
+                self._service.merged(repo, actor, pull, entry.group_sha, signed=True)
+            self._service.settle(repo, actor, [move])
             for entry in ready:
                 self.remove(repo, entry, "MERGE")
 
     def _settle(self, repo: Repository, move: Move) -> None:
-        self._service.pushes.settle(repo, self.actor(), [move])
+        self._service.settle(repo, self.actor(), [move])
 
 
 LOOK_S = 5.0

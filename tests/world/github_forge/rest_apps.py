@@ -334,7 +334,7 @@ def _permissions(
 async def revoke_token(call: Call) -> Answer:
     if call.token.access is None:
         raise Refused(403, "This endpoint takes the token of an installation.")
-    call.service.forge.keys.drop(call.token)
+    call.service.forge.drop(call.token)
     return Answer(status=204)
 
 

@@ -83,7 +83,7 @@ def _moved(call: Call, name: str, before: str | None, after: str | None) -> None
     caller = Caller(call.user, call.token)
     RuleEnforcement(call.service).check_move(call.repo, caller, move)
     call.bare.move(name, after)
-    call.service.pushes.settle(call.repo, call.user, [move])
+    call.service.settle(call.repo, call.user, [move])
 
 
 async def matching_refs(call: Call) -> Answer:

@@ -14,12 +14,7 @@ from brat.forge.resources.forge_records import Issue, Label, User
 from brat.forge.resources.wire import fault
 from brat.forge.rest import rest_issues
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, issue_of
-from brat.forge.rest.rest_issues import (
-    GREY,
-    comment_of,
-    find_label,
-    note,
-)
+from brat.forge.rest.rest_issues import GREY, comment_of, find_label
 
 
 def can_be_assigned(call: Call, who: User, issue: Issue | None) -> bool:
@@ -67,7 +62,7 @@ def reassign(call: Call, issue: Issue, wanted: list[User]) -> Issue:
 
 
 def _tell_assigned(call: Call, issue: Issue, event: str, number: int) -> None:
-    note(call, issue, event, assignee=number)
+    call.service.forge.note(issue.id, call.user, event, assignee=number)
     renderer = call.service.renderer
     face = renderer.user(renderer.who(number))
     call.service.events.either(call.repo, call.user, event, issue, assignee=face)

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from brat.forge.resources.forge_records import Pull, Repository, User
 from brat.forge.resources.wire import Refused, fault
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, pull_of, titled
-from brat.forge.rest.rest_issues import note, written_before
+from brat.forge.rest.rest_issues import written_before
 from brat.forge.rest.rest_pulls import REVIEWS
 from brat.forge.storage.forge_state import Caller, Forge
 from brat.forge.storage.git_storage import Move
@@ -138,7 +138,7 @@ async def dismiss_review(call: Call) -> Answer:
     with call.store.change():
         review = found(reviews.get(call.number("review")))
         review = reviews.put(replace(review, state="DISMISSED"))
-        note(call, call.service.forge.issue_of(pull), "review_dismissed")
+        call.service.forge.note(pull.id, call.user, "review_dismissed")
         _tell(call, "dismissed", pull, review)
     return Answer(face_of(call, review, pull.number))
 
@@ -208,12 +208,12 @@ async def change_pull(call: Call) -> Answer:
                     "sha": {"from": pull.base_sha},
                 }
                 pull = call.store.pulls.put(base)
-                note(call, issue, "base_ref_changed")
+                call.service.forge.note(issue.id, call.user, "base_ref_changed")
             if was:
                 events = call.service.events
                 events.pull(call.repo, call.user, "edited", pull, changes=was)
             if asked.state == "closed" and issue.state == "open":
-                call.service.pushes.close(call.repo, call.user, pull)
+                call.service.close_pull(call.repo, call.user, pull)
             elif asked.state == "open" and issue.state == "closed":
                 pull = _reopen(call, pull)
     return Answer(call.service.renderer.full_pull(call.repo, pull))
@@ -257,7 +257,7 @@ def _reopen(call: Call, pull: Pull) -> Pull:
     call.store.issues.put(
         replace(issue, state="open", closed_at=None, closed_by=None, updated_at=now)
     )
-    note(call, issue, "reopened")
+    call.service.forge.note(issue.id, call.user, "reopened")
     call.service.events.pull(call.repo, call.user, "reopened", pull)
     return pull
 
@@ -328,8 +328,8 @@ async def merge(call: Call) -> Answer:
         move = Move(f"refs/heads/{pull.base}", pull.base_sha, made)
         call.bare.move(move.ref, made)
         with call.store.change():
-            call.service.pushes.merged(call.repo, call.user, pull, made, signed=True)
-            call.service.pushes.settle(call.repo, call.user, [move])
+            call.service.merged(call.repo, call.user, pull, made, signed=True)
+            call.service.settle(call.repo, call.user, [move])
     said = "Pull Request successfully merged"
     return Answer({"sha": made, "merged": True, "message": said})
 

@@ -208,7 +208,7 @@ class EveryFile(SessionFiles):
             permissions=allowed,
             expires_at=iso(forge.clock() + TOKEN_LASTS),
         )
-        return forge.keys.add(holder, repo=repo.id, access=access)
+        return forge.add_key(holder, repo=repo.id, access=access)
 
     def opened(self, repo: Repository, actor: User, run: Run) -> None:
         """Show that a run was accepted; only inside `Store.change`."""

@@ -254,7 +254,7 @@ async def _taken(
         if before[name] != after[name]
     ]
     if moves:
-        service.pushes.settle(repo, caller.user, moves)
+        service.settle(repo, caller.user, moves)
     return head.completed(body, refused, verdict.said)
 
 
