@@ -173,7 +173,7 @@ async def run_once(loop: Loop, *, after: int | None, ci_wait_s: float) -> Left:
         state, stays = loop.context.mirror.state, _stays(loop.context)
         waiting.seen(loop.context.mirror.head, stays=stays)
         answers, before = loop.context.github.answers, answers
-        share_s = loop.context.github.pause_s(answers - before)
+        share_s = loop.context.github.rest.pace.pause_s(answers - before)
         # So long the forge, or our own pace, wants no ordinary request.
         limited_s = (loop.troubles.resume_at - loop.context.clock()) / 1000
         is_limited = max(share_s, limited_s) > LONGEST_HOLD_S
@@ -228,7 +228,7 @@ async def _job(inputs: OneshotInputs) -> Left:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
     _prepare(inputs)
     async with bot_service.opened(inputs.settings, _tell) as loop:
-        token = await loop.context.github.token()
+        token = await loop.context.github.rest.tokens.token()
         made = [pair_of(token)]  # anything derived from a secret is secret too
         (inputs.settings.folder / bot_folder.LOG_KEY_FILE).unlink()
         if inputs.key:

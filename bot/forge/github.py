@@ -16,7 +16,7 @@ https://docs.github.com/graphql/reference/objects#issue
 https://docs.github.com/rest/reactions/reactions
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Final, Literal
@@ -28,7 +28,7 @@ from bot.forge import payloads
 from bot.forge.branch_rules import BranchRules
 from bot.forge.checks import CheckRuns, Ci
 from bot.forge.github_actions import TaskRuns
-from bot.forge.pace import Pace, RequestBudget
+from bot.forge.pace import Pace
 from bot.forge.pulls import LATEST, PullMerging, PullRequests, ReviewThreads
 from bot.forge.rest import ABSENT, Part, Refused, Rest, Tokens, Unless
 from bot.forge.transport import Precedence, going
@@ -136,7 +136,7 @@ class GitHub(Part):
         workflow: str = WORKFLOW,
     ) -> None:
         self.repository = repository
-        rest = Rest(client, api_url=api_url, token=token, pace=pace)
+        self.rest = rest = Rest(client, api_url=api_url, token=token, pace=pace)
         super().__init__(rest, repository)
         self.check_runs = CheckRuns(rest, repository)
         self.ci = Ci(rest, repository, workflow)
@@ -148,37 +148,10 @@ class GitHub(Part):
         self.threads = ReviewThreads(rest, repository)
         self.merging = PullMerging(rest, repository)
 
-    def guard(self, check: Callable[[], None]) -> None:
-        """Have `check` called just before each write is sent; it may raise."""
-        self._rest.guard = check
-
     @property
     def answers(self) -> int:
         """How often the forge has answered, even with a no."""
         return self._rest.answers
-
-    @property
-    def requests(self) -> RequestBudget | None:
-        return self._rest.pace.budget
-
-    def reset_ms(self) -> int:
-        """Return when all requests are there again, unix ms; 0: it is not known."""
-        pace = self._rest.pace
-        if pace.budget is None:
-            return 0
-        ahead_s = pace.budget.resets_at - pace.time.steady()
-        return int((pace.time.wall() + ahead_s) * 1000)
-
-    def pause_s(self, cost: float) -> float:
-        """Return the pause after so many requests, so that others can follow."""
-        pace = self._rest.pace
-        if pace.budget is None:
-            return 0.0
-        return pace.budget.pause_s(cost, pace.time.steady())
-
-    async def token(self) -> str:
-        """Return a token that is valid for minutes; git may use it too."""
-        return await self._rest.tokens.token()
 
     # --- people and issues ----------------------------------------------------------
 

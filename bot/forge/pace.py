@@ -456,6 +456,10 @@ class Pace:
             return self._prompt
         return self._lane.turn(visit.ask.precedence)
 
+    def pause_s(self, cost: float) -> float:
+        """Return the pause after so many requests, so that others can follow."""
+        return self.budget.pause_s(cost, self.time.steady()) if self.budget else 0.0
+
     def again(self, visit: Visit, reply: HttpReply) -> bool:
         """Note the answer; return whether to repeat the call after a wait."""
         if not reply.own:
@@ -514,12 +518,12 @@ class Pace:
         is_kept = self._how.of_a_job and self.budget and self.budget.is_kept(now)
         if self.budget and is_kept and ask.precedence is Precedence.REST:
             said = "this hour's remaining requests are reserved for answering people"
-            raise OverShare(str(ask), said, self._unix_ms(self.budget.resets_at))
+            raise OverShare(str(ask), said, self.unix_ms(self.budget.resets_at))
         if self.shares is not None:  # nobody waits for a share that is used up
             at = self.shares.free_at(ask.about, now, ask.precedence)
             if at > now:
                 why = "this repository has used its share of the hourly requests"
-                raise OverShare(str(ask), why, self._unix_ms(at))
+                raise OverShare(str(ask), why, self.unix_ms(at))
         while True:
             at, why = self._free_at(visit)
             now = self.time.steady()
@@ -548,9 +552,9 @@ class Pace:
         return max(reasons)
 
     def _limited(self, visit: Visit, at: float, why: str) -> Limited:
-        return Limited(str(visit.ask), why, self._unix_ms(at))
+        return Limited(str(visit.ask), why, self.unix_ms(at))
 
-    def _unix_ms(self, at: float) -> int:
+    def unix_ms(self, at: float) -> int:
         """Return a moment in steady seconds as unix ms, or now if it is over."""
         ahead_s = max(at - self.time.steady(), 0.0)
         return math.ceil((self.time.wall() + ahead_s) * 1000)

@@ -41,7 +41,9 @@ from grite.errors import BratError, Unavailable
 class Tokens(Protocol):
     """A source of one credential that may change over time."""
 
-    async def token(self) -> str: ...
+    async def token(self) -> str:
+        """Return a token that is valid for minutes; git may use it too."""
+        ...
 
     def spoiled(self, token: str) -> bool:
         """Note that the forge rejected `token`; return whether to try another."""

@@ -295,7 +295,7 @@ class Loop:
             wanted += shown[:1] if shows else ()
         self.troubles.keep_only({item_of_effect(effect) for effect in wanted})
         slots = asyncio.Semaphore(EFFECTS_AT_ONCE)
-        context.github.guard(self._leased.lease.check)
+        context.github.rest.guard = self._leased.lease.check
         try:
             async with asyncio.TaskGroup() as group:
                 for effect in wanted:
@@ -303,7 +303,7 @@ class Loop:
         except* (Conflict, Unavailable, NotHolder, GitFailed) as lost:
             raise lost.exceptions[0] from lost  # all concern the same lease
         finally:
-            context.github.guard(lambda: None)
+            context.github.rest.guard = lambda: None
         noted = len(context.memory.noted) > known or context.memory.failures.owed
         more = polls and shown[1:] and item_of_effect(shown[0]) not in context.troubles
         return bool(noted or more or (wanted and self.pacing.interrupted))

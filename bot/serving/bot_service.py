@@ -284,7 +284,7 @@ async def tick(loop: Loop) -> bool:
     """
     context, name = loop.context, "token"
     try:
-        token = await context.github.token()
+        token = await context.github.rest.tokens.token()
         await context.confirm()
         with going(Precedence.ANSWER):  # no answer leaves before they are known
             await repository_checks.settle_signers(loop)
