@@ -29,7 +29,7 @@ from bot.forge.branch_rules import BranchRules
 from bot.forge.checks import CheckRuns, Ci
 from bot.forge.github_actions import TaskRuns
 from bot.forge.pace import Pace
-from bot.forge.pulls import LATEST, PullMerging, PullRequests, ReviewThreads
+from bot.forge.pulls import LATEST, PullRequests
 from bot.forge.rest import ABSENT, Part, Refused, Rest, Tokens, Unless
 from bot.forge.transport import Precedence, going
 from convoy.model import ids
@@ -145,8 +145,6 @@ class GitHub(Part):
         self.runs = TaskRuns(rest, repository, workflow)
         self.remarks = Remarks(rest, repository)
         self.branch_rules = BranchRules(rest, repository)
-        self.threads = ReviewThreads(rest, repository)
-        self.merging = PullMerging(rest, repository)
 
     @property
     def answers(self) -> int:

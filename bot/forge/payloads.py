@@ -190,6 +190,7 @@ class Pull(_Authored):
     merged_at: Moment | None = None
     merge_commit_sha: str | None = None
     """Of one that is not merged, the commit of a trial merge."""
+    mergeable_state: str = "unknown"
 
 
 class Run(Payload):

@@ -207,7 +207,8 @@ async def _answer(context: BotContext, intent: Intent, now: Try) -> int:
 
 async def _answer_thread(context: BotContext, intent: Intent) -> int:
     """Answer what was said of a line, and resolve it; 0: it is gone. Safe to repeat."""
-    threads = await context.github.threads.of(intent.issue)
+    pulls = context.github.pulls
+    threads = await pulls.threads(intent.issue)
     found = next((t for t in threads if t.comments[0].id == intent.comment), None)
     if found is None:
         return 0
@@ -219,9 +220,9 @@ async def _answer_thread(context: BotContext, intent: Intent) -> int:
     if not number:
         text = replies.of_thread(intent.text, is_done=is_done)
         body = f"{ids.marker(intent.key)}\n{text}"
-        number = await context.github.threads.reply(intent.issue, intent.comment, body)
+        number = await pulls.reply(intent.issue, intent.comment, body)
     if is_done and may_resolve and not found.is_resolved:
-        await context.github.threads.resolve(found.id)
+        await pulls.resolve(found.id)
     return number
 
 
@@ -426,14 +427,14 @@ async def ask_to_merge(context: BotContext, convoy: Convoy, intent: Intent) -> i
         return 0
     if candidate.commit != intent.text:
         return 0  # another candidate has taken its place
-    merging = context.github.merging
-    seen = await merging.seen(number)
+    pulls = context.github.pulls
+    seen = await pulls.mergeable(number)
     if seen.merged or seen.queued:
         return number
     landing = convoy.landing or Landing()
     if landing.way == "queue":
-        await merging.enqueue(number, candidate.commit)
+        await pulls.enqueue(number, candidate.commit)
     else:
         title, text = merge_texts.landing_message(convoy, landing.method)
-        await merging.merge(number, candidate.commit, landing.method, title, text)
+        await pulls.merge(number, candidate.commit, landing.method, title, text)
     return number

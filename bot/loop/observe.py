@@ -201,7 +201,7 @@ async def own_pulls(context: BotContext) -> dict[int, Mergeable]:
         number = convoy.pull
         is_pushed = convoy.landing is None or convoy.landing.way == "push"
         if number is not None and convoy.settled and not is_pushed:
-            look = partial(context.github.merging.seen, number)
+            look = partial(context.github.pulls.mergeable, number)
             item = look_item(convoy.name, "landing")
             if seen := await tried(context, item, look):
                 found[number] = seen

@@ -150,7 +150,7 @@ async def answer_review(context: BotContext, draft: Draft, review: Review) -> No
     convoy = convoy_of(draft.state, number)
     if review.bot and (convoy is None or not _is_listed(context, draft, review)):
         return
-    threads = await context.github.threads.of(number)
+    threads = await context.github.pulls.threads(number)
     lines = [e for t in threads for e in t.comments if e.review == review.review]
     texts = () if review.bot else (review.text, *(each.body for each in lines))
     # Hostile text takes seconds.
