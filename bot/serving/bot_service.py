@@ -6,7 +6,7 @@ whether it stands still: nothing moves until that changes.
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -46,52 +46,7 @@ from grite.signatures import Authority
 
 if TYPE_CHECKING:  # cryptography is slow to load
     from bot.door.oidc import Issuer
-
-
-@dataclass(frozen=True, kw_only=True)
-class WayIn:
-    tokens: Tokens
-    onlooker: Tokens
-    """Tokens for listing the names of secrets, where the bot may do that."""
-    pace: Pace
-    tie: Callable[[int], None] = lambda _: None
-    """Makes later tokens open the repository with this id alone."""
-    login: str | None = None
-    """The App's account: unlike other accounts, an App cannot ask for its own."""
-
-
-@asynccontextmanager
-async def let_in(
-    client: httpx.AsyncClient, settings: Settings, pace: Pace | None
-) -> AsyncIterator[WayIn]:
-    """Give the tokens; an App's are revoked at the end."""
-    how = pacing(settings.gap_s, of_a_job=settings.by_job)
-    if settings.app_id is None:
-        own_token = StaticToken(settings.token)
-        yield WayIn(tokens=own_token, onlooker=own_token, pace=pace or Pace(how))
-        return
-    # Cryptography is slow to load, and a bot with a token does not need it.
-    from bot.forge.app_auth import AppTokens, Grant, app_key_of
-
-    grant = Grant(
-        repository=settings.repository,
-        repository_id=settings.repository_id,
-        installation=settings.installation,
-    )
-    key = app_key_of(settings)
-    assert key is not None  # noqa: S101  its App has one: see `Common`
-    source = partial(AppTokens, client, api_url=settings.api_url, app=key)
-    async with (
-        source(grant=grant) as tokens,
-        source(grant=replace(grant, permissions=SECRETS_RIGHT)) as onlooker,
-    ):
-        own, login = pace or Pace(how, clock=tokens.clock), await tokens.login()
-
-        def tie(number: int) -> None:
-            tokens.tie(number)
-            onlooker.tie(number)
-
-        yield WayIn(tokens=tokens, onlooker=onlooker, pace=own, login=login, tie=tie)
+    from bot.forge.app_auth import AppTokens
 
 
 Tell = Callable[[str], None]
@@ -118,13 +73,18 @@ async def opened(
     async with AsyncExitStack() as stack:
         client = transport.async_client(DEADLINE_S)
         await stack.enter_async_context(client)
-        entry = await stack.enter_async_context(let_in(client, settings, pace))
+        is_app = settings.app_id is not None
+        apps = await _app_tokens(stack, client, settings) if is_app else []
+        tokens: Sequence[Tokens] = apps or [StaticToken(settings.token)] * 2
+        how = pacing(settings.gap_s, of_a_job=settings.by_job)
+        pace = pace or Pace(how, clock=apps[0].clock if apps else None)
+        login = await apps[0].login() if apps else ""  # else it can ask for its own
         github = GitHub(
             client,
             api_url=settings.api_url,
             repository=settings.repository,
-            token=entry.tokens,
-            pace=entry.pace,
+            token=tokens[0],
+            pace=pace,
             workflow=settings.workflow,
         )
         with going(Precedence.ANSWER):
@@ -132,11 +92,12 @@ async def opened(
             if known:
                 await github.confirm(known)
             bot_folder.claim_folder(settings.folder, settings.repository, number)
-            entry.tie(number)
+            for each in apps:
+                each.tie(number)
             settings = settings.model_copy(update={"repository_id": number})
             confirm = partial(github.confirm, number)
             await asyncio.to_thread(collect_mirror, settings.folder / MIRROR)
-            mirror = await _mirror(settings, github, await entry.tokens.token())
+            mirror = await _mirror(settings, github, await tokens[0].token())
         actor, bell = actor_of(settings.folder), wake or Wake()
         name, _ = await github.named() if settings.feed_url else ("", 0)
 
@@ -153,7 +114,7 @@ async def opened(
             composer=Composer(settings.folder / MIRROR),
             inbox=Inbox(settings.folder / "inbox"),
             actor=actor,
-            login=entry.login or await github.login(),
+            login=login or await github.login(),
             confirm=confirm,
             feed=Feed(
                 settings.folder,
@@ -165,12 +126,10 @@ async def opened(
             ),
         )
         if not settings.sole:  # `brat doctor --engines` looks on the person's machine
-            rest = partial(Rest, client, api_url=settings.api_url)
-            onlooker = rest(token=entry.onlooker)
-            own = rest(token=entry.tokens, pace=entry.pace)
-            repository = settings.repository
-            context.secret_names = partial(secret_names, onlooker, repository)
-            context.open_environments = partial(open_environments, own, repository)
+            onlooker = Rest(client, api_url=settings.api_url, token=tokens[1])
+            named = settings.repository
+            context.secret_names = partial(secret_names, onlooker, named)
+            context.open_environments = partial(open_environments, github.rest, named)
         nonce = str(uuid.uuid4())
         dead = stack.enter_context(bot_folder.held_folder(settings.folder, nonce))
         lease = BotLease(
@@ -184,6 +143,30 @@ async def opened(
         if "mayor" in settings.roles:
             await stack.enter_async_context(acknowledging(context, bell, tell))
         yield Loop(context=context, wake=bell, lease=lease, tell=tell)
+
+
+async def _app_tokens(
+    stack: AsyncExitStack, client: httpx.AsyncClient, settings: Settings
+) -> list["AppTokens"]:
+    """Return the App's tokens, and those that list the names of secrets.
+
+    The last of each are revoked when the stack is left.
+    """
+    # Cryptography is slow to load, and a bot with a token does not need it.
+    from bot.forge.app_auth import AppTokens, Grant, app_key_of
+
+    grant = Grant(
+        repository=settings.repository,
+        repository_id=settings.repository_id,
+        installation=settings.installation,
+    )
+    key = app_key_of(settings)
+    assert key is not None  # noqa: S101  its App has one: see `Common`
+    grants = grant, replace(grant, permissions=SECRETS_RIGHT)
+    made = [
+        AppTokens(client, api_url=settings.api_url, app=key, grant=g) for g in grants
+    ]
+    return [await stack.enter_async_context(each) for each in made]
 
 
 async def _mirror(settings: Settings, github: GitHub, token: str) -> Mirror:
