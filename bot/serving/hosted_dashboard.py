@@ -7,10 +7,10 @@ to press a button at each press.
 
 import asyncio
 import hmac
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import quote, urlsplit
 
 from aiohttp import web
@@ -45,7 +45,8 @@ from convoy.views.interventions import (
 )
 from grite.errors import BratError, Unavailable
 
-Asked = Callable[[], Awaitable[bool]]
+Public = Literal["public"]
+"""What everybody may see."""
 BASE: Final = "/{owner}/{repository}"
 _NOT_THERE: Final = "This page does not exist, or you do not have access to it.\n"
 
@@ -97,15 +98,9 @@ class HostedDashboard:
         if person is None:
             return Visitor(may_write=False, may_sign_in=True)
         one, login = self._one(view), person.login
-
-        async def may(right: Right) -> bool:
-            asked = partial(loop_of(one).context.github.may, login, right)
-            key = (_view_key(one), login, right)
-            return await self._rights.may(key, _asking(one, asked))
-
-        may_maintain = await may("maintain")
+        may_maintain = await self._may(one, login, "maintain")
         return Visitor(
-            may_write=may_maintain or await may("write"),
+            may_write=may_maintain or await self._may(one, login, "write"),
             may_maintain=may_maintain,
             login=login,
             csrf=self._sessions.csrf(person),
@@ -124,9 +119,7 @@ class HostedDashboard:
             request, person
         ):
             raise web.HTTPForbidden(text="The form has expired: reload the page.\n")
-        one = self._one(view)
-        asked = partial(loop_of(one).context.github.may, person.login, right)
-        if not await _asking(one, asked)():
+        if not await _has(self._one(view), person.login, right):
             raise web.HTTPForbidden(
                 text=f"You do not have {right} access to this repository.\n"
             )
@@ -143,17 +136,16 @@ class HostedDashboard:
         return bool(token) and access_policy.shows_token(request, token)
 
     async def _may_read(self, request: web.Request, one: Served) -> bool:
-        github, name = loop_of(one).context.github, _view_key(one)
-        if self._is_program(request):
-            return True
-        if await self._rights.may((name, "", "public"), _asking(one, github.is_public)):
+        loop_of(one)  # nobody sees what is not served now
+        if self._is_program(request) or await self._may(one, "", "public"):
             return True
         person = self._sessions.person(request)
-        if person is None:
-            return False
-        key = (name, person.login, "read")
-        asked = partial(github.may, person.login, "read")
-        return await self._rights.may(key, _asking(one, asked))
+        return person is not None and await self._may(one, person.login, "read")
+
+    async def _may(self, one: Served, login: str, right: Right | Public) -> bool:
+        """Whether somebody has a right, as known for at most a minute."""
+        key = (_view_key(one), login, right)
+        return await self._rights.may(key, partial(_has, one, login, right))
 
     # --- what they see ----------------------------------------------------------------
 
@@ -193,17 +185,16 @@ def _view_key(one: Served) -> str:
     return f"{one.name} {loop_of(one).context.settings.repository_id}"
 
 
-def _asking(one: Served, question: Asked) -> Asked:
-    """Ask about a right only while the name stands for the repository served."""
-
-    async def asked() -> bool:
-        try:
-            await loop_of(one).context.confirm()
-        except AnotherRepository:
-            return False
-        return await question()
-
-    return asked
+async def _has(one: Served, login: str, right: Right | Public) -> bool:
+    """Ask about a right, while the name stands for the repository served."""
+    context = loop_of(one).context
+    try:
+        await context.confirm()
+    except AnotherRepository:
+        return False
+    if right == "public":
+        return await context.github.is_public()
+    return await context.github.may(login, right)
 
 
 @asynccontextmanager
