@@ -55,7 +55,7 @@ async def examined(
     async with AsyncExitStack() as stack:
         client = transport.async_client(DEADLINE_S)
         await stack.enter_async_context(client)
-        served: Mapping[str, Covered | None] = dict.fromkeys(hosting.repositories)
+        served = dict.fromkeys(hosting.repositories, Covered())
         settings_right = "none"
         if key := app_key_of(hosting):
             roster = Installations(client, hosting.api_url, key)
@@ -76,8 +76,8 @@ async def examined(
             said = "the bot serves no repository"
             yield Finding("fault", said, "install the App in a repository")
         for name, covered in served.items():
-            installation = covered.installation if covered else None
-            visit = _Visit(stack, client, hosting, name, installation, settings_right)
+            given = covered.installation, settings_right
+            visit = _Visit(stack, client, hosting, name, *given)
             async for found in _repository(visit, is_ours, fix=fix):
                 yield structs.replace(found, said=f"{name}: {found.said}")
 

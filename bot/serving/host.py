@@ -109,8 +109,6 @@ def starts_beside(one: Served, served: Mapping[str, Served]) -> Iterator[int]:
                     yield known.requested_at
 
 
-Wanted = dict[str, Covered | None]
-"""Repositories by full name; None: a token opens it, and its id is asked for later."""
 AGAIN_S: Final = 1.0
 AGAIN_MOST_S: Final = 300.0
 RELEASE_S: Final = 5.0
@@ -196,7 +194,7 @@ class Host:
         while True:
             self._changed.clear()
             try:
-                wanted: Wanted = dict.fromkeys(hosting.repositories)
+                wanted = dict.fromkeys(hosting.repositories, Covered())
                 if roster is not None:
                     wanted = await self._covered(roster)
                 self._trouble = ""
@@ -210,7 +208,7 @@ class Host:
                 async with asyncio.timeout(hosting.roster_s):
                     await self._changed.wait()
 
-    async def _covered(self, roster: Installations) -> Wanted:
+    async def _covered(self, roster: Installations) -> dict[str, Covered]:
         """Return the wanted repositories; a broken installation keeps those it had."""
         found = await roster.coverage(self.hosting.allows, self.hosting.serves)
         for number, why in found.broken.items():
@@ -226,7 +224,9 @@ class Host:
             **found.repositories,
         }
 
-    async def _settle(self, group: asyncio.TaskGroup, wanted: Wanted) -> None:
+    async def _settle(
+        self, group: asyncio.TaskGroup, wanted: Mapping[str, Covered]
+    ) -> None:
         """Start serving new repositories, and stop serving those no longer wanted.
 
         A name that stands for another repository now is a new one; a repository that
@@ -237,7 +237,7 @@ class Host:
         await self._stop(
             key
             for key, one in self.served.items()
-            if key not in names or one.number != _number(wanted[names[key]])
+            if key not in names or one.number != wanted[names[key]].number
         )
         unserved: dict[str, str] = {}
         for key, name in names.items():
@@ -265,14 +265,14 @@ class Host:
         if ended:
             await asyncio.wait(ended)
 
-    def _new(self, name: str, covered: Covered | None) -> Served:
-        installation = covered.installation if covered else None
+    def _new(self, name: str, covered: Covered) -> Served:
+        pace = Pace(pacing(self.hosting.gap_s))
         one = Served(
             name=name,
-            installation=installation,
-            number=_number(covered),
+            installation=covered.installation,
+            number=covered.number,
             hosting=self.hosting,
-            pace=self._paces.setdefault(installation, Pace(pacing(self.hosting.gap_s))),
+            pace=self._paces.setdefault(covered.installation, pace),
         )
         if one.number:  # its deliveries are kept before its loop is open
             one.settle(one.number)
@@ -347,10 +347,6 @@ class Host:
             for one in self.served.values()
             if one.loop is not None and (name := one.name)
         }
-
-
-def _number(covered: Covered | None) -> int:
-    return covered.number if covered else 0
 
 
 def _stands(name: str, why: str) -> str:
