@@ -118,8 +118,11 @@ _HOW_TO_MAKE: Final = "to create one, run ssh-keygen -t ed25519 -N '' -C brat -f
 @dataclass(frozen=True)
 class LogKey:
     _private: Ed25519PrivateKey = field(repr=False)
-    public: bytes
-    """The raw public key, 32 bytes."""
+
+    @property
+    def public(self) -> bytes:
+        """The raw public key, 32 bytes."""
+        return self._private.public_key().public_bytes_raw()
 
     @property
     def signers(self) -> AllowedSigners:
@@ -188,18 +191,16 @@ def parse_log_key(data: bytes, name: str) -> LogKey:
         raise BratError(
             f"{name} is not an Ed25519 private key without a passphrase; {_HOW_TO_MAKE}"
         )
-    return LogKey(private, private.public_key().public_bytes_raw())
+    return LogKey(private)
 
 
 def open_log_key(repository: int) -> LogKey:
     """Return the key of a repository that has none of its own; it is no secret."""
-    private = Ed25519PrivateKey.from_private_bytes(open_seed(str(repository)))
-    return LogKey(private, private.public_key().public_bytes_raw())
+    return LogKey(Ed25519PrivateKey.from_private_bytes(open_seed(str(repository))))
 
 
 def new_log_key() -> LogKey:
-    private = Ed25519PrivateKey.generate()
-    return LogKey(private, private.public_key().public_bytes_raw())
+    return LogKey(Ed25519PrivateKey.generate())
 
 
 def _written(file: Path, data: bytes) -> Path:
