@@ -29,12 +29,8 @@ from convoy.model.state import State
 from convoy.model.work import Attempt, Message
 from convoy.text import clean
 
+KEY_FILE: Final = "feed.key"
 _KEY_BYTES: Final = 32
-
-
-def feed_key(folder: Path) -> bytes:
-    """Return the key in a bot's folder, creating it the first time."""
-    return kept_key(folder / "feed.key")
 
 
 def kept_key(file: Path, size: int = _KEY_BYTES) -> bytes:
@@ -70,7 +66,7 @@ _PORT_FILE: Final = "feed.json"
 
 def note_port(folder: Path, port: int) -> None:
     """Note that the feed of the bot in this folder is on this port of this machine."""
-    feed_key(folder)
+    kept_key(folder / KEY_FILE)
     beside = folder / f".{_PORT_FILE}.{secrets.token_hex(4)}"
     beside.write_text(json.dumps({"port": port}))
     beside.rename(folder / _PORT_FILE)
@@ -102,9 +98,10 @@ def session_handover(folder: Path, repository: str, session: str) -> bytes:
     port = noted_port(folder)
     if not port or not session:
         return b""
+    key = kept_key(folder / KEY_FILE)
     told = {
         "url": f"http://127.0.0.1:{port}{FEED_PATH}/{repository}/{session}",
-        "token": session_token(feed_key(folder), repository, session),
+        "token": session_token(key, repository, session),
     }
     return json.dumps(told).encode()
 
@@ -129,7 +126,11 @@ class SessionOutput:
         self._chars = 0
         self._news = asyncio.Condition()
         file.parent.mkdir(parents=True, exist_ok=True)
-        for piece in pieces_in(_read_whole(file)):
+        data = file.read_bytes() if file.exists() else b""
+        whole = data[: data.rfind(b"\n") + 1]
+        if len(whole) < len(data):  # a crash has cut the last line off
+            os.truncate(file, len(whole))
+        for piece in pieces_in(whole):
             self._remember(piece)
 
     async def add(self, first: int, texts: Sequence[str]) -> None:
@@ -189,15 +190,6 @@ def pieces_in(data: bytes) -> Iterator[OutputPiece]:
             continue  # cut off by a crash
 
 
-def _read_whole(file: Path) -> bytes:
-    """Return the file's bytes; a last line cut off by a crash is removed."""
-    data = file.read_bytes() if file.exists() else b""
-    whole = data[: data.rfind(b"\n") + 1]
-    if len(whole) < len(data):
-        os.truncate(file, len(whole))
-    return whole
-
-
 LOOK_S: Final = 0.2
 SILENT_S: Final = 60.0
 """A witness that has not asked for messages for this long is gone."""
@@ -253,7 +245,7 @@ class Feed:
         self._folder = folder
         self._repository = repository
         self._state = state
-        self._key = feed_key(folder)
+        self._key = kept_key(folder / KEY_FILE)
         self._news = news
         self._tapes: dict[str, SessionOutput] = {}
         self._ears: dict[str, float] = {}
