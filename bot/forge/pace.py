@@ -19,8 +19,8 @@ import random
 import re
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -246,22 +246,15 @@ class WriteBudget:
     """The part of `most` that only answers to people, and changes of existing content,
     may use."""
 
+    def free_at(self, written: Iterable[float], now: float, *, makes: bool) -> float:
+        """Return when content may follow what was written, in seconds, oldest first."""
+        lately = [at for at in written if at > now - self.seconds]
+        over = len(lately) - self.most + (self.reserve if makes else 0)
+        return lately[over] + self.seconds if over >= 0 else now
+
 
 GITHUB_CONTENT: Final = (WriteBudget(80, 60, 8), WriteBudget(500, 3600, 50))
 """https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api"""
-
-
-@dataclass
-class SpentBudget:
-    budget: WriteBudget
-    moments: deque[float] = field(default_factory=deque)
-
-    def free_at(self, now: float, *, makes: bool) -> float:
-        while self.moments and self.moments[0] <= now - self.budget.seconds:
-            self.moments.popleft()
-        most = self.budget.most - (self.budget.reserve if makes else 0)
-        over = len(self.moments) - most
-        return self.moments[over] + self.budget.seconds if over >= 0 else now
 
 
 class WriteLane:
@@ -426,7 +419,9 @@ class Pace:
         self._lane = WriteLane()
         self._prompt = asyncio.Semaphore(PROMPT_AT_ONCE)
         self._reads = asyncio.Semaphore(how.reads_at_once)
-        self._spent = [SpentBudget(budget) for budget in how.content]
+        most = max((budget.most for budget in how.content), default=0)
+        self._content_at: deque[float] = deque(maxlen=most)
+        """When content was written last."""
         self._written_at = -math.inf
         self._reading, self._writing = _Side(), _Side()
         self._sent = 0
@@ -444,17 +439,12 @@ class Pace:
     @asynccontextmanager
     async def turn(self, visit: Visit) -> AsyncIterator[None]:
         """Wait for the call's turn, and keep it while the block lasts."""
-        async with self._place(visit):
+        few = self._reads if visit.ask.reads else self._prompt
+        is_one_of_few = visit.ask.reads or visit.prompt
+        async with few if is_one_of_few else self._lane.turn(visit.ask.precedence):
             await self._wait(visit)
             self._note(visit)
             yield
-
-    def _place(self, visit: Visit) -> AbstractAsyncContextManager[None]:
-        if visit.ask.reads:
-            return self._reads
-        if visit.prompt:
-            return self._prompt
-        return self._lane.turn(visit.ask.precedence)
 
     def pause_s(self, cost: float) -> float:
         """Return the pause after so many requests, so that others can follow."""
@@ -510,8 +500,7 @@ class Pace:
         if not (visit.ask.reads or visit.prompt):
             self._written_at = now
         if visit.writes_content:
-            for spent in self._spent:
-                spent.moments.append(now)
+            self._content_at.append(now)
 
     async def _wait(self, visit: Visit) -> None:
         now, ask = self.time.steady(), visit.ask
@@ -547,7 +536,8 @@ class Pace:
         if visit.writes_content:
             why = "the forge's hourly limit for new content has been reached"
             reasons += [
-                (spent.free_at(now, makes=visit.makes), why) for spent in self._spent
+                (each.free_at(self._content_at, now, makes=visit.makes), why)
+                for each in self._how.content
             ]
         return max(reasons)
 
