@@ -20,7 +20,7 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Final, Literal
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import httpx
 
@@ -217,11 +217,11 @@ class GitHub(Part):
         if labels:
             content["labels"] = labels
         url = f"{self._repo}/issues"
-        return (await self._rest.make(payloads.Numbered, url, content)).number
+        return (await self._rest.make(payloads.Told, url, content)).number
 
     async def issue_marked(self, key: str, author: str, since: datetime) -> int | None:
         """Return the issue by `author` with the key's marker, updated after `since`."""
-        async for issue in self._issues(f"state=all&since={_utc(since)}"):
+        async for issue in self._issues(state="all", since=_utc(since)):
             if issue.is_by(author) and key in ids.keys_in(issue.body or ""):
                 return issue.number
         return None
@@ -241,23 +241,16 @@ class GitHub(Part):
             raise Refused(f"GET {url}", HTTPStatus.GONE, "the issue was transferred")
         return found
 
-    async def issues_labelled(self, label: str) -> list[payloads.Issue]:
-        """Return the open issues (no pull requests) that carry `label`."""
-        return await self._open_issues(f"labels={quote(label, safe='')}")
-
-    async def pulls_labelled(self, label: str) -> list[payloads.Issue]:
-        """Return the open pull requests that carry `label`."""
-        found = self._issues(f"state=open&labels={quote(label, safe='')}")
-        return [issue async for issue in found if issue.pull_request is not None]
-
-    async def issues_by(self, login: str) -> list[payloads.Issue]:
-        """Return the open issues (no pull requests) that somebody opened."""
-        return await self._open_issues(f"creator={quote(login, safe='')}")
+    async def issues(
+        self, *, pulls: bool = False, **asked: str
+    ) -> list[payloads.Issue]:
+        """Return the open issues, or pull requests, that fit: `labels`, `creator`."""
+        found = self._issues(state="open", **asked)
+        return [each async for each in found if (each.pull_request is None) != pulls]
 
     async def labelled(self, label: str) -> list[int]:
         """Return the issues and pull requests, open or not, that carry `label`."""
-        found = self._issues(f"state=all&labels={quote(label, safe='')}")
-        return [each.number async for each in found]
+        return [each.number async for each in self._issues(state="all", labels=label)]
 
     async def labelling(self, number: int, label: str) -> payloads.IssueEvent | None:
         last = None
@@ -268,8 +261,8 @@ class GitHub(Part):
 
     async def issues_since(self, moment: datetime) -> list[payloads.Issue]:
         """Return the open issues (no pull requests) that changed since `moment`."""
-        asked = f"since={_utc(moment)}&sort=updated&direction=asc"
-        return await self._open_issues(asked)
+        since = _utc(moment)
+        return await self.issues(since=since, sort="updated", direction="asc")
 
     async def latest_issues(self) -> dict[int, payloads.Issue]:
         """Return the issues that were changed last, by number: one request."""
@@ -297,13 +290,9 @@ class GitHub(Part):
                 last = event
         return last
 
-    def _issues(self, asked: str) -> AsyncIterator[payloads.Issue]:
-        url = f"{self._repo}/issues?{asked}&per_page=100"
-        return self._rest.each(payloads.Issue, url)
-
-    async def _open_issues(self, asked: str) -> list[payloads.Issue]:
-        found = self._issues(f"state=open&{asked}")
-        return [issue async for issue in found if issue.pull_request is None]
+    def _issues(self, **asked: str) -> AsyncIterator[payloads.Issue]:
+        named = urlencode({**asked, "per_page": 100}, quote_via=quote)
+        return self._rest.each(payloads.Issue, f"{self._repo}/issues?{named}")
 
     def _events(self, number: int) -> AsyncIterator[payloads.IssueEvent]:
         url = f"{self._repo}/issues/{number}/events?per_page=100"

@@ -150,12 +150,6 @@ class Remarked(Comment):
         return "/pull/" in self.html_url
 
 
-class Numbered(Payload):
-    """An issue or a pull request that was just opened."""
-
-    number: int
-
-
 class Permission(Payload):
     permission: str = ""
     """GitHub reports maintainers as `write` here."""
@@ -279,6 +273,8 @@ class Envelope(Payload):
 
 
 class Told(Payload):
+    """An issue or a pull request, as a delivery tells it, or just opened."""
+
     number: int
     title: str = ""
     body: str | None = None

@@ -136,7 +136,7 @@ class PullRequests(Part):
         as_draft = {"draft": True} if draft and self._has_drafts else {}
         url = f"{self._repo}/pulls"
         try:
-            made = await self._rest.make(payloads.Numbered, url, content | as_draft)
+            made = await self._rest.make(payloads.Told, url, content | as_draft)
         except Refused as refused:
             if not as_draft or NO_DRAFTS not in refused.said:
                 raise

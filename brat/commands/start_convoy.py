@@ -227,7 +227,7 @@ async def _open(
     github: GitHub, person: str, words: tuple[str, str], over: Collection[int]
 ) -> Issue | None:
     """Return the person's open issue with these words, but for those that are over."""
-    for issue in await github.issues_by(person):
+    for issue in await github.issues(creator=person):
         same = (issue.title, issue.body or "") == words
         if same and issue.number not in over:
             return issue
