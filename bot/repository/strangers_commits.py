@@ -140,6 +140,8 @@ class CommitRange:
     def __init__(self, repository: Path) -> None:
         self._repo = pygit2.Repository(str(repository))
         self._looked = self._changed = 0
+        self.commits: list[str] = []
+        """Those that `steps` has read, the newest first."""
 
     def whole(self, base: str, commit: str) -> list[Touched]:
         return list(self._between(self._tree(base), self._tree(commit)))
@@ -154,6 +156,7 @@ class CommitRange:
                 raise TooMuch(f"The work has more than {COMMITS_MOST} commits.")
             if len(each.read_raw()) > COMMIT_BYTES:
                 raise TooMuch(f"A commit message exceeds {COMMIT_BYTES} bytes.")
+            self.commits.append(str(each.id))
             for parent in each.parent_ids or (None,):
                 before = self._tree(str(parent)) if parent else None
                 found += self._between(before, each.tree)
@@ -177,23 +180,22 @@ class CommitRange:
                 if was and now and (was.id, was.filemode) == (now.id, now.filemode):
                     continue
                 path = folder + name
-                yield from self._files(path, was, now)
+                if _is_file(was) or _is_file(now):
+                    yield self._touched(path, was, now)
                 if _is_folder(was) or _is_folder(now):
                     left.append((path + b"/", depth + 1, was, now))
 
-    def _files(
+    def _touched(
         self, path: bytes, was: pygit2.Object | None, now: pygit2.Object | None
-    ) -> Iterator[Touched]:
-        if not (_is_file(was) or _is_file(now)):
-            return
+    ) -> Touched:
         self._changed += 1
         if self._changed > CHANGED_MOST:
             raise TooMuch(f"The work changes more than {CHANGED_MOST} files.")
-        blobs = (str(each.id) if each is not None else "" for each in (was, now))
+        before, after = (str(e.id) if e is not None else "" for e in (was, now))
         name = path.decode(errors="surrogateescape")
-        change = path_change(name, _mode(was), _mode(now), *blobs)
+        change = path_change(name, _mode(was), _mode(now), before, after)
         holds = now is not None and now.type == _Kind.BLOB
-        yield Touched(change, str(now.id) if now is not None and holds else "")
+        return Touched(change, after if holds else "")
 
     def _entries(self, tree: pygit2.Object | None) -> dict[bytes, pygit2.Object]:
         if not isinstance(tree, pygit2.Tree):
@@ -434,9 +436,12 @@ def _examined(repository: Path, base: str, commit: str, settings: Settings) -> P
         is_large = bool(refusals)
     if refusals and max(len(patch), all_bytes) > READ_BYTES:
         return Patch(files=files, refusals=refusals, keeps=False, is_large=is_large)
-    told = leaks("The patch", patch, settings.gate) or leaks(
-        "An intermediate commit", _patches(repository, base, commit), settings.gate
-    )
+    told = leaks("The patch", patch, settings.gate)
+    if not told and len(stretch.commits) > 1:  # a single one is the whole patch
+        args = [*_PATCH, "--stdin", "-m"]
+        asked = "".join(f"{step}\n" for step in stretch.commits).encode()
+        between = git.run(args, cwd=repository, stdin=asked).stdout
+        told = leaks("An intermediate commit", between, settings.gate)
     paths = {each.change.path for each in steps}
     keeps = not told and not any(
         gate.is_matched(path, _WORKFLOWS, any_case=True) for path in paths
@@ -476,19 +481,6 @@ def _sizes(repository: Path, touched: Iterable[Touched]) -> tuple[dict[str, int]
 
 
 _PATCH: Final = ("diff-tree", "-r", "--no-renames", "--patch", "--text", "--root")
-
-
-def _patches(repository: Path, base: str, commit: str) -> bytes:
-    """Return the patch of each commit in the range; empty if there is only one."""
-    repo = pygit2.Repository(str(repository))
-    walk = repo.walk(commit, pygit2.enums.SortMode.NONE)
-    walk.hide(base)
-    steps = [str(each.id) for each in walk]
-    if len(steps) < 2:  # noqa: PLR2004  a single commit is the whole patch
-        return b""
-    args = [*_PATCH, "--stdin", "-m"]
-    asked = "".join(f"{step}\n" for step in steps).encode()
-    return git.run(args, cwd=repository, stdin=asked).stdout
 
 
 @lru_cache(maxsize=256)
