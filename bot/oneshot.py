@@ -44,7 +44,7 @@ from bot.settings.oneshot_settings import (
 from bot.text.convoy_comment import convoy_table
 from convoy.kinds import is_stopped
 from convoy.model import ids
-from convoy.model.state import Convoy, State, asides, shown_asides
+from convoy.model.state import State, asides, shown_asides
 from convoy.owed import Show
 from convoy.rules.landing import open_candidates
 from convoy.text import counted, full_stop
@@ -155,7 +155,7 @@ async def run_once(loop: Loop, *, after: int | None, ci_wait_s: float) -> Left:
     paced = loop.context.settings.push_gap_s > 0
     pause_s = PACED_PAUSE_S if paced else FIRST_PAUSE_S
     waiting, cut_short = _Waiting(after, ci_wait_s, pause_s), 0
-    answers = loop.context.github.answers
+    answers, pace = loop.context.github.answers, loop.context.github.rest.pace
     loop.stays = _stays
     asked: set[str] = set()
     while True:
@@ -173,7 +173,7 @@ async def run_once(loop: Loop, *, after: int | None, ci_wait_s: float) -> Left:
         state, stays = loop.context.mirror.state, _stays(loop.context)
         waiting.seen(loop.context.mirror.head, stays=stays)
         answers, before = loop.context.github.answers, answers
-        share_s = loop.context.github.rest.pace.pause_s(answers - before)
+        share_s = pace.pause_s(answers - before)
         # So long the forge, or our own pace, wants no ordinary request.
         limited_s = (loop.troubles.resume_at - loop.context.clock()) / 1000
         is_limited = max(share_s, limited_s) > LONGEST_HOLD_S
@@ -202,21 +202,18 @@ def _stays(context: BotContext) -> bool:
 
 
 def _left(state: State, *, again: bool) -> Left:
-    live = tuple(state.live())
+    live, goes_on = tuple(state.live()), False
+    for convoy in live:  # whether it has work that waits for no person
+        left = [task for task in convoy.tasks if not task.settled]
+        is_stuck = bool(left) and all(is_stopped(convoy, task) for task in left)
+        goes_on |= convoy.state != "paused" and not is_stuck
     return Left(
         convoys=len(live),
         running=sum(1 for _ in state.running()),
         blocked=sum(is_stopped(convoy, t) for convoy in live for t in convoy.tasks),
-        by_clock=any(asides(state)) or any(map(_goes_on, live)),
+        by_clock=any(asides(state)) or goes_on,
         again=again,
     )
-
-
-def _goes_on(convoy: Convoy) -> bool:
-    """Whether a convoy has work that waits for no person."""
-    left = [task for task in convoy.tasks if not task.settled]
-    is_stuck = bool(left) and all(is_stopped(convoy, task) for task in left)
-    return convoy.state != "paused" and not is_stuck
 
 
 DONE, FAULT, TRY_LATER = 0, 1, 75

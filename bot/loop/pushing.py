@@ -43,7 +43,6 @@ from convoy.model.ids import LOG_ITEM, task_item
 from convoy.model.state import set_aside
 from grite import lease
 from grite.errors import Conflict, Corrupt, Rejected
-from grite.push_answer import PushAnswer
 from grite.remote import RefUpdate
 from grite.resource import BOT as RESOURCE
 
@@ -120,11 +119,14 @@ class BotLease:
         """
         old = self.mirror.refs.get(self.ref)
         parent = None
-        if old is not None and self._is_ours(old):
-            parent = old
-        elif old is not None and not self.sole:
-            self._check(old, now)
-            self.doubts = True
+        if old is not None:
+            # Ours may have come in a push whose answer was lost.
+            known = None if old == self._pushed[0] else self._read(old)
+            if old == self._pushed[0] or (known and known.nonce == self.nonce):
+                parent = old
+            elif not self.sole:
+                self._check(known, old, now)
+                self.doubts = True
         expires_ms, head = now + TTL_S * 1000, self.mirror.head
         lock = lease.Lock(self.actor, self.nonce, expires_ms, RESOURCE, head)
         new = lease.write(
@@ -143,15 +145,7 @@ class BotLease:
     def freed(self) -> RefUpdate:
         return RefUpdate(self.ref, None, self.mirror.refs.get(self.ref))
 
-    def _is_ours(self, commit: str) -> bool:
-        """Whether this process wrote the lease, even in a push with a lost answer."""
-        if commit == self._pushed[0]:
-            return True
-        lock = self._read(commit)
-        return lock is not None and lock.nonce == self.nonce
-
-    def _check(self, commit: str, now: int) -> None:
-        lock = self._read(commit)
+    def _check(self, lock: lease.Lock | None, commit: str, now: int) -> None:
         if lock is None or lock.log_head not in self.mirror.newest_heads():
             return
         if self.once and now >= lock.expires_ms + SKEW_S * 1000:
@@ -268,7 +262,12 @@ class PushPacing:
         self._kept = self.wake.kept
         if self.lease.held:
             whole_s = self.context.settings.push_gap_s - self.lease.age_s
-            if whole_s > 0 and not self._asked():
+            # Where nobody rings, a request that nobody has seen may wait.
+            asked = self.wake.polls or (
+                "mayor" in self.context.settings.roles
+                and new_requests.waits(self.context)
+            )
+            if whole_s > 0 and not asked:
                 await self._pause(whole_s)
             if self.left_s > 0:
                 await self.pause(self.left_s)
@@ -300,12 +299,6 @@ class PushPacing:
             hear = group.create_task(self.wake.more_kept(self._kept))
             await asyncio.wait((pause, hear), return_when=asyncio.FIRST_COMPLETED)
             pause.cancel(), hear.cancel()
-
-    def _asked(self) -> bool:
-        if self.wake.polls:  # a request that nobody has seen may wait
-            return True
-        listens = "mayor" in self.context.settings.roles
-        return listens and new_requests.waits(self.context)
 
 
 Group = frozenset[str]
@@ -389,9 +382,6 @@ class RefusedParts:
                 for_refusal(item, refusal_of_push(each.said or answer.said, each.ref))
                 for item, each in blamed.items()
             )
-        return self._halved(draft, answer)
-
-    def _halved(self, draft: Draft, answer: PushAnswer) -> tuple[ItemSetAside, ...]:
         parts, first = draft.parts, not self._groups
         del self._groups[:1]
         if first:
