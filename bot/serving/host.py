@@ -243,8 +243,18 @@ class Host:
         for key, name in names.items():
             if key in self.served:
                 continue
+            installation, number = wanted[name]
+            pace = Pace(pacing(self.hosting.gap_s))
+            one = Served(
+                name=name,
+                installation=installation,
+                number=number,
+                hosting=self.hosting,
+                pace=self._paces.setdefault(installation, pace),
+            )
             try:
-                one = self._new(name, wanted[name])
+                if number:  # its deliveries are kept before its loop is open
+                    one.settle(number)
             except OSError as error:  # tried again with the next look at the roster
                 unserved[name] = f"{name} cannot be served: {error}"
                 continue
@@ -264,19 +274,6 @@ class Host:
             del self.served[key]
         if ended:
             await asyncio.wait(ended)
-
-    def _new(self, name: str, covered: Covered) -> Served:
-        pace = Pace(pacing(self.hosting.gap_s))
-        one = Served(
-            name=name,
-            installation=covered.installation,
-            number=covered.number,
-            hosting=self.hosting,
-            pace=self._paces.setdefault(covered.installation, pace),
-        )
-        if one.number:  # its deliveries are kept before its loop is open
-            one.settle(one.number)
-        return one
 
     def tasks(self) -> list[asyncio.Task[None]]:
         return [*self._tasks.values()]
@@ -338,14 +335,13 @@ class Host:
 
     def _standing(self) -> dict[str, RepositoryStanding]:
         return {
-            name: RepositoryStanding(
+            one.name: RepositoryStanding(
                 state=one.loop.context.mirror.state,
                 calls_left=one.pace.left,
-                log_commits=self.metrics.log_commits.get(name, 0),
                 faults=one.loop.context.mirror.faults,
             )
             for one in self.served.values()
-            if one.loop is not None and (name := one.name)
+            if one.loop is not None
         }
 
 

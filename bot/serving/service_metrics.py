@@ -50,7 +50,6 @@ class RepositoryStanding:
     state: State
     calls_left: int | None
     """The calls left by the forge's last answer; None: it has not said."""
-    log_commits: int
     faults: tuple[str, ...] = ()
 
 
@@ -207,7 +206,7 @@ class ServiceMetrics(Collector):
             whole = {
                 "dollars": sum(each.usd for each in used),
                 "set_aside": sum(1 for _ in asides(one.state)),
-                "log_commits": one.log_commits,
+                "log_commits": self.log_commits.get(repository, 0),
                 "forge_calls_left": one.calls_left,
             }
             for name, value in whole.items():
