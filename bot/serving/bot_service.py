@@ -37,7 +37,6 @@ from bot.repository.compose import Composer
 from bot.repository.mirror import Mirror, collect_mirror
 from bot.requests.comments import acknowledging
 from bot.roles.bot_context import BotContext, actor_of
-from bot.serving import repository_checks
 from bot.settings import bot_folder
 from bot.settings.bot_settings import Settings
 from grite import signatures
@@ -270,7 +269,7 @@ async def tick(loop: Loop) -> bool:
         token = await context.github.rest.tokens.token()
         await context.confirm()
         with going(Precedence.ANSWER):  # no answer leaves before they are known
-            await repository_checks.settle_signers(loop)
+            await _settle_signers(loop)
     except (Unavailable, Refused) as error:
         loop.cut_by = error
         loop.troubles.note(name, error)
@@ -279,6 +278,21 @@ async def tick(loop: Loop) -> bool:
     if context.mirror.remote.token != token:
         context.mirror.remote = structs.replace(context.mirror.remote, token=token)
     return await loop.tick()
+
+
+async def _settle_signers(loop: Loop) -> None:
+    """Let the file count if only approved changes reach it; safe to call again."""
+    context = loop.context
+    mirror, settings = context.mirror, context.settings
+    if mirror.committed is None or mirror.believes_branch is not None or settings.sole:
+        return
+    rules = await context.github.branch_rules.of(mirror.default_branch)
+    found = bot_folder.source_in_force(
+        settings.allowed_signers, has_file=True, rules=rules
+    )
+    mirror.believes_branch = found.source == "file"
+    loop.tell(f"allowed signers: {found.why}")
+    loop.wake.up("refs")  # what they signed counts from the next look on
 
 
 PATIENCE_MS: Final = 120_000
