@@ -164,18 +164,16 @@ class Clone:
         """Give the checkpoints, newest first: each with its content or its fault."""
         anchored, self._anchored = self._anchored, ("", None)
         for ref in checkpoint.newest_first(refs)[: checkpoint.KEPT]:
+            known, commit = anchored[1] if ref == anchored[0] else None, refs[ref]
             try:
-                known = anchored[1] if ref == anchored[0] else None
-                yield ref, known or self._load(ref, refs[ref])
+                if known is None and commit not in self._whole:
+                    depth = checkpoint.DEPTH if self.is_new else None
+                    self.remote.fetch([f"+{ref}:{_seen(ref)}"], depth)
+                    self._whole.add(commit)
+                load = states.load_checkpoint
+                yield ref, known or load(self.objects, commit, self.authority)
             except (Corrupt, GitFailed) as error:
                 yield ref, str(error)
-
-    def _load(self, ref: str, commit: str) -> Reading:
-        if commit not in self._whole:
-            depth = checkpoint.DEPTH if self.is_new else None
-            self.remote.fetch([f"+{ref}:{_seen(ref)}"], depth)
-            self._whole.add(commit)
-        return states.load_checkpoint(self.objects, commit, self.authority)
 
 
 def _is_kept(ref: str) -> bool:

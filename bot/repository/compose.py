@@ -158,7 +158,14 @@ def message_of(repo: pygit2.Repository, commit: pygit2.Commit) -> str:
 
 def author_of(repo: pygit2.Repository, commit: pygit2.Commit) -> pygit2.Signature:
     """Return the author, whose name and address are UTF-8."""
-    return _person(commit.author, _claimed(repo, commit))
+    who, claimed = commit.author, _claimed(repo, commit)
+    if _is_utf8(who.raw_name) and _is_utf8(who.raw_email):
+        return who
+    name, email = (
+        _NO_NAME.sub("", _text(raw, claimed)).strip() or "unknown"
+        for raw in (who.raw_name, who.raw_email)
+    )
+    return pygit2.Signature(name, email, who.time, who.offset)
 
 
 def is_plain(repo: pygit2.Repository, commit: pygit2.Commit) -> bool:
@@ -183,16 +190,6 @@ def _claimed(repo: pygit2.Repository, commit: pygit2.Commit) -> str | None:
         if line.startswith(_ENCODING):
             return line.removeprefix(_ENCODING).decode("ascii", "replace")
     return None
-
-
-def _person(who: pygit2.Signature, claimed: str | None) -> pygit2.Signature:
-    if _is_utf8(who.raw_name) and _is_utf8(who.raw_email):
-        return who
-    name, email = (
-        _NO_NAME.sub("", _text(raw, claimed)).strip() or "unknown"
-        for raw in (who.raw_name, who.raw_email)
-    )
-    return pygit2.Signature(name, email, who.time, who.offset)
 
 
 def _text(raw: bytes, claimed: str | None) -> str:

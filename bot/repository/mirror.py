@@ -79,7 +79,10 @@ def on_disk(folder: Path) -> OnDisk:
 
 
 def has_grown(mirror: Path) -> bool:
-    now, noted = on_disk(mirror), _noted(mirror)
+    now, noted = on_disk(mirror), OnDisk(0, 0)
+    with suppress(OSError, ValueError):  # else it was never collected
+        size, files = map(int, (mirror / _SIZE).read_text().split())
+        noted = OnDisk(size, files)
     return now.size > max(FLOOR_BYTES, GROWTH * noted.size) or now.files > max(
         FLOOR_FILES, GROWTH * noted.files
     )
@@ -104,15 +107,6 @@ def collect_mirror(mirror: Path) -> None:
         _log.info("git gc in %s: %d bytes before, %d bytes after", mirror, *sizes)
     left = on_disk(mirror)
     (mirror / _SIZE).write_text(f"{left.size} {left.files}")
-
-
-def _noted(mirror: Path) -> OnDisk:
-    """Return what the last collection left; nothing: there was none."""
-    try:
-        size, files = (mirror / _SIZE).read_text().split()
-        return OnDisk(int(size), int(files))
-    except (OSError, ValueError):
-        return OnDisk(0, 0)
 
 
 class MirrorWatch:

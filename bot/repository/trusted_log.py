@@ -120,8 +120,12 @@ def believed_tip(clone: Clone, known: str, found: str | None) -> tuple[str, list
     Raises:
         Rewritten: the remote forbids the push, or the clone lacks a lost commit too.
     """
-    if found is not None and _descends(clone, found, known):
-        return found, []
+    if found is not None:
+        with suppress(Rewritten):
+            if clone.log.missing(found, since=known) is not None:
+                clone.bring_log_again()
+                clone.log.missing(found, since=known)
+            return found, []
     try:
         head = known if found is None else _union(clone, known, found)
         clone.confirm()  # else another repository that took the name would get the log
@@ -138,16 +142,6 @@ def believed_tip(clone: Clone, known: str, found: str | None) -> tuple[str, list
         f"stop the bot, delete {clone.path}, and make the change again"
     )
     return head, [said]
-
-
-def _descends(clone: Clone, found: str, known: str) -> bool:
-    try:
-        if clone.log.missing(found, since=known) is not None:
-            clone.bring_log_again()
-            clone.log.missing(found, since=known)
-    except Rewritten:
-        return False
-    return True
 
 
 def _union(clone: Clone, known: str, found: str) -> str:
