@@ -51,7 +51,8 @@ if TYPE_CHECKING:  # cryptography is slow to load
 Tell = Callable[[str], None]
 MIRROR: Final = "mirror.git"
 PATIENCE_S: Final = 120.0
-"""How long every tick may be cut short before a command gives up."""
+"""How long every tick may be cut short before a command gives up, and before a
+repository stands still."""
 
 
 @asynccontextmanager
@@ -265,38 +266,27 @@ async def tick(loop: Loop) -> bool:
         AnotherRepository: another repository took the name of the one that is served.
     """
     context, name = loop.context, "token"
+    mirror, settings = context.mirror, context.settings
     try:
         token = await context.github.rest.tokens.token()
         await context.confirm()
-        with going(Precedence.ANSWER):  # no answer leaves before they are known
-            await _settle_signers(loop)
+        is_asked = mirror.committed is not None and mirror.believes_branch is None
+        if is_asked and not settings.sole:  # whether only approved changes reach it
+            with going(Precedence.ANSWER):  # no answer leaves before it is known
+                rules = await context.github.branch_rules.of(mirror.default_branch)
+            pinned = settings.allowed_signers
+            found = bot_folder.source_in_force(pinned, has_file=True, rules=rules)
+            mirror.believes_branch = found.source == "file"
+            loop.tell(f"allowed signers: {found.why}")
+            loop.wake.up("refs")  # what they signed counts from the next look on
     except (Unavailable, Refused) as error:
         loop.cut_by = error
         loop.troubles.note(name, error)
         return True
     context.troubles.pop(name, None)
-    if context.mirror.remote.token != token:
-        context.mirror.remote = structs.replace(context.mirror.remote, token=token)
+    if mirror.remote.token != token:
+        mirror.remote = structs.replace(mirror.remote, token=token)
     return await loop.tick()
-
-
-async def _settle_signers(loop: Loop) -> None:
-    """Let the file count if only approved changes reach it; safe to call again."""
-    context = loop.context
-    mirror, settings = context.mirror, context.settings
-    if mirror.committed is None or mirror.believes_branch is not None or settings.sole:
-        return
-    rules = await context.github.branch_rules.of(mirror.default_branch)
-    found = bot_folder.source_in_force(
-        settings.allowed_signers, has_file=True, rules=rules
-    )
-    mirror.believes_branch = found.source == "file"
-    loop.tell(f"allowed signers: {found.why}")
-    loop.wake.up("refs")  # what they signed counts from the next look on
-
-
-PATIENCE_MS: Final = 120_000
-"""How long every tick of a repository may be cut short before it stands still."""
 
 
 @dataclass(kw_only=True)
@@ -319,6 +309,6 @@ class Standstill:
         if isinstance(loop.cut_by, LogRefused):
             return f"the forge refuses the log, so nothing can land: {loop.cut_by}"
         since = self._cut_since
-        if since is None or self.clock() - since <= PATIENCE_MS:
+        if since is None or self.clock() - since <= PATIENCE_S * 1000:
             return ""
         return f"no round of the loop has completed for over two minutes: {loop.cut_by}"
