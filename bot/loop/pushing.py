@@ -385,8 +385,8 @@ class RefusedParts:
         parts, first = draft.parts, not self._groups
         del self._groups[:1]
         if first:
-            refused = {item for item in parts if set_aside(draft.state, item)}
-            fresh, again = parts - refused, frozenset(refused)
+            again = frozenset(item for item in parts if set_aside(draft.state, item))
+            fresh = parts - again
             both = [fresh, again] if fresh and again else _halves(parts)
             self._groups = [frozenset(), *both]
             return ()

@@ -440,8 +440,8 @@ def _examined(repository: Path, base: str, commit: str, settings: Settings) -> P
     if not told and len(stretch.commits) > 1:  # a single one is the whole patch
         args = [*_PATCH, "--stdin", "-m"]
         asked = "".join(f"{step}\n" for step in stretch.commits).encode()
-        between = git.run(args, cwd=repository, stdin=asked).stdout
-        told = leaks("An intermediate commit", between, settings.gate)
+        patches = git.run(args, cwd=repository, stdin=asked).stdout
+        told = leaks("An intermediate commit", patches, settings.gate)
     paths = {each.change.path for each in steps}
     keeps = not told and not any(
         gate.is_matched(path, _WORKFLOWS, any_case=True) for path in paths
