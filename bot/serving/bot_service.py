@@ -275,9 +275,9 @@ async def tick(loop: Loop) -> bool:
             with going(Precedence.ANSWER):  # no answer leaves before it is known
                 rules = await context.github.branch_rules.of(mirror.default_branch)
             pinned = settings.allowed_signers
-            found = bot_folder.source_in_force(pinned, has_file=True, rules=rules)
-            mirror.believes_branch = found.source == "file"
-            loop.tell(f"allowed signers: {found.why}")
+            found, why = bot_folder.source_in_force(pinned, has_file=True, rules=rules)
+            mirror.believes_branch = found == "file"
+            loop.tell(f"allowed signers: {why}")
             loop.wake.up("refs")  # what they signed counts from the next look on
     except (Unavailable, Refused) as error:
         loop.cut_by = error

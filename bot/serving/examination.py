@@ -482,11 +482,11 @@ async def examined_signers(
 ) -> AsyncIterator[Finding]:
     name = settings.repository
     text = await text_at(rest, name, SIGNERS_FILE)
-    found = source_in_force(
+    found, why = source_in_force(
         settings.allowed_signers, has_file=text is not None, rules=await rules.of(main)
     )
-    said = f"allowed signers: {found.why}"
-    if text is not None and found.source == "own key":
+    said = f"allowed signers: {why}"
+    if text is not None and found == "own key":
         mend = (
             f"require an approval on {main}, or pin the keys in the setting "
             '"allowed_signers" and in the variable BRAT_ALLOWED_SIGNERS'
