@@ -7,7 +7,7 @@ installation share its budget on the forge, and therefore a pace.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -234,11 +234,16 @@ class Host:
         next one opens it.
         """
         names = {name.casefold(): name for name in wanted}
-        await self._stop(
-            key
-            for key, one in self.served.items()
-            if key not in names or one.number != wanted[names[key]].number
-        )
+        ended = []
+        for key, one in [*self.served.items()]:
+            if key in names and one.number == wanted[names[key]].number:
+                continue
+            self.tell(f"{key}: no longer served")
+            ended.append(self._tasks.pop(key))
+            ended[-1].cancel()
+            del self.served[key]
+        if ended:
+            await asyncio.wait(ended)
         unserved: dict[str, str] = {}
         for key, name in names.items():
             if key in self.served:
@@ -264,16 +269,6 @@ class Host:
             if self.unserved.get(name) != why:
                 self.tell(why)
         self.unserved = unserved
-
-    async def _stop(self, gone: Iterable[str]) -> None:
-        ended = []
-        for key in [*gone]:
-            self.tell(f"{key}: no longer served")
-            ended.append(self._tasks.pop(key))
-            ended[-1].cancel()
-            del self.served[key]
-        if ended:
-            await asyncio.wait(ended)
 
     def tasks(self) -> list[asyncio.Task[None]]:
         return [*self._tasks.values()]

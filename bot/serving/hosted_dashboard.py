@@ -26,7 +26,7 @@ from bot.dashboard.dashboard_source import (
     StateWatcher,
     changes_in,
 )
-from bot.dashboard.login import Login, OAuth, Person, Rights, Sessions
+from bot.dashboard.login import Login, OAuth, Rights, Sessions
 from bot.door.feed import BRIEF_BYTES, LAST_BYTES, kept_key, last_output
 from bot.door.listening import listener_at, serving_on
 from bot.forge.github import AnotherRepository, Right
@@ -115,21 +115,17 @@ class HostedDashboard:
         person = self._sessions.person(request)
         if person is None:
             raise web.HTTPForbidden(text="Sign in first.\n")
-        if not access_policy.is_from_here(request) or not await self._is_ours(
-            request, person
-        ):
+        form = await request.post()
+        given = str(form.get("csrf", "")) or request.headers.get("X-CSRF-Token", "")
+        wanted = self._sessions.csrf(person)
+        is_ours = hmac.compare_digest(wanted.encode(), given.encode())
+        if not (is_ours and access_policy.is_from_here(request)):
             raise web.HTTPForbidden(text="The form has expired: reload the page.\n")
         if not await _has(self._one(view), person.login, right):
             raise web.HTTPForbidden(
                 text=f"You do not have {right} access to this repository.\n"
             )
         return person.login
-
-    async def _is_ours(self, request: web.Request, person: Person) -> bool:
-        form = await request.post()
-        given = str(form.get("csrf", "")) or request.headers.get("X-CSRF-Token", "")
-        wanted = self._sessions.csrf(person)
-        return hmac.compare_digest(wanted.encode(), given.encode())
 
     def _is_program(self, request: web.Request) -> bool:
         token = self._host.hosting.api_token
