@@ -5,15 +5,13 @@ answers have the form of git's, so that one place judges both.
 https://git-scm.com/docs/gitprotocol-http, https://git-scm.com/docs/gitprotocol-pack
 """
 
-import hashlib
 import re
-import struct
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Final
 from urllib.parse import urlsplit
@@ -172,10 +170,7 @@ class _TooMuch(Exception):
 def _packed(
     repo: pygit2.Repository, news: Sequence[str], theirs: Sequence[str]
 ) -> bytes:
-    """Return what these commits lead to and those do not, as git packs it.
-
-    https://git-scm.com/docs/gitformat-pack
-    """
+    """Return what these commits lead to and those do not, as git packs it."""
     walk = repo.walk(news[0])
     for each in news[1:]:
         walk.push(each)
@@ -191,15 +186,15 @@ def _packed(
                 found[oid] = None
                 if len(found) > _MOST_OBJECTS:
                     raise _TooMuch
-    entries, size = [], 0
+    builder, size = pygit2.PackBuilder(repo), 0
     for oid in found:
-        kind, data = repo.read(oid)
-        size += len(data)
+        size += repo.odb.read_header(oid)[1]
         if size > _MOST_BYTES:
             raise _TooMuch
-        entries.append(_entry_head(kind, len(data)) + zlib.compress(data, 9))
-    pack = b"PACK" + struct.pack(">II", 2, len(entries)) + b"".join(entries)
-    return pack + hashlib.sha1(pack, usedforsecurity=False).digest()
+        builder.add(oid)
+    with TemporaryDirectory(prefix="brat-pack-") as folder:
+        builder.write(folder)
+        return next(Path(folder).glob("*.pack")).read_bytes()
 
 
 def _new_entries(
@@ -218,14 +213,6 @@ def _new_entries(
             if isinstance(entry, pygit2.Tree):
                 trees = [each for each in same if isinstance(each, pygit2.Tree)]
                 left.append((entry, trees))
-
-
-def _entry_head(kind: int, size: int) -> bytes:
-    head, byte, left = b"", kind << 4 | size & 0xF, size >> 4
-    while left:
-        head += bytes([byte | 0x80])
-        byte, left = left & 0x7F, left >> 7
-    return head + bytes([byte])
 
 
 def _answered(body: bytes) -> tuple[dict[str, str], str]:
