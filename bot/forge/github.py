@@ -44,36 +44,6 @@ query ($id: ID!) {
 }"""
 
 
-class Remarks(Part):
-    """The comments of one repository's issues and pull requests."""
-
-    async def one(self, comment: int) -> payloads.Remarked | None:
-        with ABSENT:
-            url = f"{self._repo}/issues/comments/{comment}"
-            return await self._rest.read(payloads.Remarked, url)
-        return None
-
-    async def last_by(self, author: str, number: int) -> str:
-        url = f"{self._repo}/issues/{number}/comments?per_page=100"
-        last = ""
-        async for comment in self._rest.each(payloads.Comment, url):
-            if comment.is_by(author):
-                last = comment.body or ""
-        return last
-
-    async def is_mailed(self, node: str) -> bool:
-        """Whether a comment or review was sent by mail; only GraphQL tells it.
-
-        A forge without GraphQL does not know, and is taken for one without mail.
-        Refused with status 410: the text is gone.
-        """
-        with Unless(HTTPStatus.NOT_FOUND):
-            named = {"id": node}
-            found = await self._rest.ask(payloads.Mailed, _MAILED, named)
-            return found.by_mail
-        return False
-
-
 WORKFLOW: Final = "brat-task.yml"
 Right = Literal["read", "write", "maintain", "admin"]
 _RIGHTS: Final = ("read", "write", "maintain", "admin")
@@ -143,7 +113,6 @@ class GitHub(Part):
         self.pulls = PullRequests(rest, repository)
         self.sub_issues = SubIssues(rest, repository)
         self.runs = TaskRuns(rest, repository, workflow)
-        self.remarks = Remarks(rest, repository)
         self.branch_rules = BranchRules(rest, repository)
 
     @property
@@ -191,10 +160,7 @@ class GitHub(Part):
                 "its new name. To serve the different one, use a separate folder."
             )
 
-    async def may_write(self, login: str) -> bool:
-        return await self.may(login, "write")
-
-    async def may(self, login: str, right: Right) -> bool:
+    async def may(self, login: str, right: Right = "write") -> bool:
         """Whether `login` has at least this right on the repository now.
 
         A custom role counts as the role on which it is based.
@@ -332,11 +298,37 @@ class GitHub(Part):
         return (await self._rest.make(payloads.Comment, url, {"body": body})).id
 
     async def said(self, number: int, key: str, author: str) -> payloads.Comment | None:
-        url = f"{self._repo}/issues/{number}/comments?per_page=100"
-        async for comment in self._rest.each(payloads.Comment, url):
-            if comment.is_by(author) and key in ids.keys_in(comment.body or ""):
+        async for comment in self.said_by(author, number):
+            if key in ids.keys_in(comment.body or ""):
                 return comment
         return None
+
+    async def said_by(
+        self, author: str, number: int
+    ) -> AsyncIterator[payloads.Comment]:
+        """Give an author's comments on an issue or pull request, the oldest first."""
+        url = f"{self._repo}/issues/{number}/comments?per_page=100"
+        async for comment in self._rest.each(payloads.Comment, url):
+            if comment.is_by(author):
+                yield comment
+
+    async def remark(self, comment: int) -> payloads.Remarked | None:
+        with ABSENT:
+            url = f"{self._repo}/issues/comments/{comment}"
+            return await self._rest.read(payloads.Remarked, url)
+        return None
+
+    async def is_mailed(self, node: str) -> bool:
+        """Whether a comment or review was sent by mail; only GraphQL tells it.
+
+        A forge without GraphQL does not know, and is taken for one without mail.
+        Refused with status 410: the text is gone.
+        """
+        with Unless(HTTPStatus.NOT_FOUND):
+            named = {"id": node}
+            found = await self._rest.ask(payloads.Mailed, _MAILED, named)
+            return found.by_mail
+        return False
 
     async def remarks_since(self, moment: datetime) -> list[payloads.Remarked]:
         asked = f"since={_utc(moment)}&sort=updated&direction=asc&per_page=100"

@@ -70,7 +70,7 @@ async def admitted(
         outsiders
         or author == request.by
         or not await context.github.is_public()
-        or (bool(author) and await context.github.may_write(author))
+        or (bool(author) and await context.github.may(author))
     )
     if not is_trusted:
         if not request.added:

@@ -241,7 +241,7 @@ async def refusal(
     if ids.HEADS + context.mirror.default_branch not in context.mirror.refs:
         return replies.EMPTY_REPOSITORY
     trusted = request.trigger == "schedule"  # the default branch says so
-    if not trusted and not await context.github.may_write(request.by):
+    if not trusted and not await context.github.may(request.by):
         return replies.NO_RIGHT.format(by=request.by)
     if context.settings.stopped:
         return replies.BOT_STOPPED

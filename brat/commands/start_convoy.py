@@ -164,8 +164,9 @@ async def _start(
         if convoy is None:
             say(f"there is no convoy for issue #{issue}")
             context = here.loop.context
-            last = await context.github.remarks.last_by(context.login, issue)
-            said = without_markers(last).removeprefix(f"@{here.known.person} ")
+            said_by = context.github.said_by(context.login, issue)
+            last = [each.body or "" async for each in said_by][-1:] or [""]
+            said = without_markers(last[0]).removeprefix(f"@{here.known.person} ")
             say(said or "the bot has not answered yet")
             return run_roles.BLOCKED
         _show(convoy, how)
