@@ -85,11 +85,8 @@ class Door:
         app.router.add_get("/healthz", self._health)
         app.router.add_get("/readyz", self._ready)
         app.router.add_get("/version", self._version)
-        app.on_cleanup.append(self._close)
+        app.on_cleanup.append(lambda _: self._writer.close())
         return app
-
-    async def _close(self, _: web.Application) -> None:
-        await self._writer.close()
 
     async def _health(self, _: web.Request) -> web.Response:
         return web.json_response({"ok": True})

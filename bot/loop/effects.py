@@ -63,10 +63,8 @@ async def carry_out_effect(context: BotContext, effect: Effect) -> ActionDone | 
             return ActionDone(key=intent.key, number=await _do(context, intent))
         case CancelRun(run=run, force=force):
             await context.github.runs.cancel(run, force=force)
-            return None
         case CancelCi(run=run):
             await context.github.runs.cancel(run)
-            return None
         case Show(convoy=name, part=part):
             convoy = context.state.convoys[name]
             if context.memory.failures.keep_back(show_item(name, part)):
@@ -76,9 +74,9 @@ async def carry_out_effect(context: BotContext, effect: Effect) -> ActionDone | 
                 works = frozenset({show_item(name, part)})
                 tell = partial(show_part, context, convoy, "comment", works)
                 await tried(context, show_item(name, "comment"), tell)
-            return None
         case _:
             assert_never(effect)
+    return None
 
 
 async def _do(context: BotContext, intent: Intent) -> int:
