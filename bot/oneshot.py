@@ -223,13 +223,21 @@ async def _job(inputs: OneshotInputs) -> Left:
     running = asyncio.current_task()
     assert running is not None  # noqa: S101  asyncio.run makes one
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
-    _prepare(inputs)
+    folder = inputs.settings.folder
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    (folder / "actor").write_text(loops_actor(inputs.settings.repository))
+    keys = {bot_folder.LOG_KEY_FILE: inputs.log_key, APP_KEY_FILE: inputs.key}
+    written = {folder / name: key for name, key in keys.items() if key}
+    for place, key in written.items():
+        handle = os.open(place, os.O_WRONLY | os.O_CREAT, 0o600)
+        with os.fdopen(handle, "w") as file:
+            file.write(key + "\n")
     async with bot_service.opened(inputs.settings, _tell) as loop:
         token = await loop.context.github.rest.tokens.token()
         made = [pair_of(token)]  # anything derived from a secret is secret too
-        (inputs.settings.folder / bot_folder.LOG_KEY_FILE).unlink()
+        for place in written:
+            place.unlink()
         if inputs.key:
-            (inputs.settings.folder / APP_KEY_FILE).unlink()
             made.append(token)
         sys.stdout.writelines(f"::add-mask::{each}\n" for each in made)
         sys.stdout.flush()
@@ -250,18 +258,6 @@ async def _job(inputs: OneshotInputs) -> Left:
         await _wake_later(loop.context.github, on=left.by_clock)
         _report(inputs, left, loop.context.mirror.state)
     return left
-
-
-def _prepare(inputs: OneshotInputs) -> None:
-    folder = inputs.settings.folder
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    (folder / "actor").write_text(loops_actor(inputs.settings.repository))
-    keys = {bot_folder.LOG_KEY_FILE: inputs.log_key, APP_KEY_FILE: inputs.key}
-    for name, key in keys.items():
-        if key:
-            handle = os.open(folder / name, os.O_WRONLY | os.O_CREAT, 0o600)
-            with os.fdopen(handle, "w") as file:
-                file.write(key + "\n")
 
 
 def kept_of(inputs: OneshotInputs, login: str) -> Kept | None:

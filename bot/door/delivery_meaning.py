@@ -5,7 +5,7 @@ https://docs.github.com/webhooks/webhook-events-and-payloads
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, get_args
 
 from msgspec.structs import replace
 
@@ -62,9 +62,7 @@ ASKING: Final[dict[str, type[Envelope]]] = {
 }
 """The only events that may hold a request."""
 _VERDICTS: Final[dict[str, ReviewVerdict]] = {
-    "approved": "approved",
-    "changes_requested": "changes_requested",
-    "commented": "commented",
+    verdict: verdict for verdict in get_args(ReviewVerdict)
 }
 _COMMAND: Final = "/brat"
 _TURNS: Final = frozenset({"closed", "reopened", "deleted", "transferred"})

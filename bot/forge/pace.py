@@ -370,11 +370,6 @@ class Visit:
         return not self.ask.reads and self.ask.precedence is Precedence.AT_ONCE
 
     @property
-    def makes(self) -> bool:
-        """Whether the call adds something that can wait to the forge."""
-        return self.ask.method == "POST" and self.ask.precedence.can_wait
-
-    @property
     def writes_content(self) -> bool:
         return not self.ask.reads and self.ask.body is not None
 
@@ -535,8 +530,9 @@ class Pace:
             reasons.append((free_at, "the previous write was too recent"))
         if visit.writes_content:
             why = "the forge's hourly limit for new content has been reached"
+            makes = visit.ask.method == "POST" and visit.ask.precedence.can_wait
             reasons += [
-                (each.free_at(self._content_at, now, makes=visit.makes), why)
+                (each.free_at(self._content_at, now, makes=makes), why)
                 for each in self._how.content
             ]
         return max(reasons)

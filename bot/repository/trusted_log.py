@@ -87,17 +87,15 @@ def lost_commit(clone: Clone, tip: str | None) -> str | None:
     # The history of a shallow clone ends: what is older is not lost.
     oldest = _date(clone, here[-1]) if log.missing and here else -1
     lost = [commit for commit in clone.witnesses if commit not in set(here)]
-    found = [commit for commit in lost[:MOST_FETCHED] if _counts(clone, commit, oldest)]
+    found = []
+    for commit in lost[:MOST_FETCHED]:
+        with suppress(Corrupt, GitFailed):  # made up, or the forge has forgotten it
+            clone.remote.fetch([commit])
+            data = objects.commit_bytes(clone.objects, commit)
+            is_ours = not clone.authority.fault(data, ENTRY)
+            if is_ours and _date(clone, commit) > oldest:
+                found.append(commit)
     return max(found, key=lambda commit: _date(clone, commit), default=None)
-
-
-def _counts(clone: Clone, commit: str, oldest: int) -> bool:
-    try:
-        clone.remote.fetch([commit])
-        data = objects.commit_bytes(clone.objects, commit)
-        return not clone.authority.fault(data, ENTRY) and _date(clone, commit) > oldest
-    except (Corrupt, GitFailed):
-        return False  # it was made up, or the forge has forgotten it
 
 
 def _date(clone: Clone, commit: str) -> int:
