@@ -146,7 +146,16 @@ class SessionOutput:
         ]
         if not new:
             return
-        self._write(new)
+        lines = "".join(json.dumps({"n": n, "text": t}) + "\n" for n, t in new)
+        with self.file.open("ab") as file:
+            file.write(lines.encode())
+            size = file.tell()
+        if size > OUTPUT_FILE_BYTES:
+            # The newer half goes to a new file: a reader of the old file can finish.
+            kept = self.file.read_bytes()[-OUTPUT_FILE_BYTES // 2 :].partition(b"\n")[2]
+            beside = self.file.with_suffix(".new")
+            beside.write_bytes(kept)
+            beside.replace(self.file)
         async with self._news:
             for piece in new:
                 self._remember(piece)
@@ -166,18 +175,6 @@ class SessionOutput:
         self.next = piece.number + 1
         while self._chars > RING_CHARS and len(self._ring) > 1:
             self._chars -= len(self._ring.popleft().text)
-
-    def _write(self, pieces: Sequence[OutputPiece]) -> None:
-        lines = "".join(json.dumps({"n": n, "text": t}) + "\n" for n, t in pieces)
-        with self.file.open("ab") as file:
-            file.write(lines.encode())
-            size = file.tell()
-        if size > OUTPUT_FILE_BYTES:
-            # The newer half goes to a new file: a reader of the old file can finish.
-            kept = self.file.read_bytes()[-OUTPUT_FILE_BYTES // 2 :].partition(b"\n")[2]
-            beside = self.file.with_suffix(".new")
-            beside.write_bytes(kept)
-            beside.replace(self.file)
 
 
 def pieces_in(data: bytes) -> Iterator[OutputPiece]:
