@@ -425,6 +425,6 @@ async def _listen(
         door = serving_on(listener, app, origins=hosting.origins)
         host.port = await stack.enter_async_context(door)
     if hosting.metrics_port is not None:
-        app = metrics.application(hosting.address)
+        app = metrics.application()
         site = listening(app, hosting.address, hosting.metrics_port)
         host.metrics_port = await stack.enter_async_context(site)
