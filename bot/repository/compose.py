@@ -252,7 +252,12 @@ class Composer:
         """Return the candidate commit; writes objects, moves no ref; deterministic."""
         match strategy:
             case "merge":
-                return self._merge(piece)
+                base = self.base_of(piece.onto, piece.work) or piece.base
+                tree = self._merged_tree(piece, base, piece.work)
+                if isinstance(tree, Conflicted):
+                    return tree
+                bot, parents = _bot(piece.at), [piece.onto, piece.work]
+                return self._write(bot, bot, piece.message, tree, parents)
             case "squash":
                 return self._squash(piece)
             case "rebase":
@@ -342,14 +347,6 @@ class Composer:
 
     def _commit(self, commit: str) -> pygit2.Commit:
         return self._repo[commit].peel(pygit2.Commit)
-
-    def _merge(self, piece: Piece) -> str | Conflicted:
-        base = self.base_of(piece.onto, piece.work) or piece.base
-        tree = self._merged_tree(piece, base, piece.work)
-        if isinstance(tree, Conflicted):
-            return tree
-        bot, parents = _bot(piece.at), [piece.onto, piece.work]
-        return self._write(bot, bot, piece.message, tree, parents)
 
     def _squash(self, piece: Piece) -> str | Conflicted:
         tree = self._merged_tree(piece, piece.base, piece.work)

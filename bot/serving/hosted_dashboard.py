@@ -87,7 +87,16 @@ class HostedDashboard:
         owner, name = (request.match_info[each] for each in ("owner", "repository"))
         one = self._host.served.get(f"{owner}/{name}".casefold())
         if one is not None and await self._may_read(request, one):
-            return await self._view(one)
+            key = _view_key(one)
+            if key not in self._views:
+                source = source_of(one, self._host.served)
+                watcher = StateWatcher(source.read, source.here, source.checks)
+                view = RepositoryView(source, watcher)
+                await watcher.look()
+                if self._views.setdefault(key, view) is view:  # first request
+                    looking, name = watcher.keep_looking(), f"news of {one.name}"
+                    self._looking.append(self._group.create_task(looking, name=name))
+            return self._views[key]
         signed_in = self._sessions.person(request) or self._is_program(request)
         if signed_in or api.ROOT in request.path or request.method != "GET":
             raise web.HTTPNotFound(text=_NOT_THERE)
@@ -160,20 +169,6 @@ class HostedDashboard:
 
     def _one(self, view: RepositoryView) -> Served:
         return self._host.served[view.source.repository.casefold()]
-
-    async def _view(self, one: Served) -> RepositoryView:
-        name = _view_key(one)
-        if name not in self._views:
-            source = source_of(one, self._host.served)
-            view = RepositoryView(
-                source, StateWatcher(source.read, source.here, source.checks)
-            )
-            await view.watcher.look()
-            if self._views.setdefault(name, view) is view:  # first request
-                looking = view.watcher.keep_looking()
-                task = self._group.create_task(looking, name=f"news of {one.name}")
-                self._looking.append(task)
-        return self._views[name]
 
 
 def _view_key(one: Served) -> str:
