@@ -222,24 +222,19 @@ class Mirror(Clone):
         if known is not None:
             tip, said = believed_tip(self, known, tip)
             self.notices += said
-        if tip is not None:
-            refs[WAL_REF] = self._read(tip, refs)
+        if tip is not None:  # the log is read up to the newest commit that counts
+            tip = adopted_tip(self, tip)
+            trusted = trusted_log.trusted_end(self, tip)
+            if trusted.foreign and trusted.foreign != self.foreign:
+                self.notices.append(trusted.warning)
+            self.warning = trusted.warning
+            refs[WAL_REF], self.foreign = without_excess(self, tip, trusted)
+            head, read = str(trusted.head), trusted_log.read_log
+            if head != self.head:
+                self.reading, said = read(self, head, self.reading, refs)
+                self.notices += said
+            self.saw(WAL_REF, head)
         self.refs = refs
-
-    def _read(self, tip: str, refs: Mapping[str, str]) -> str:
-        """Read the log up to the newest commit that counts; return where it stands."""
-        tip = adopted_tip(self, tip)
-        trusted = trusted_log.trusted_end(self, tip)
-        if trusted.foreign and trusted.foreign != self.foreign:
-            self.notices.append(trusted.warning)
-        self.warning = trusted.warning
-        tip, self.foreign = without_excess(self, tip, trusted)
-        head = str(trusted.head)
-        if head != self.head:
-            self.reading, said = trusted_log.read_log(self, head, self.reading, refs)
-            self.notices += said
-        self.saw(WAL_REF, head)
-        return tip
 
     # --- writing ----------------------------------------------------------------------
 
