@@ -256,7 +256,18 @@ async def _job(inputs: OneshotInputs) -> Left:
             except BratError as error:
                 _tell(f"cannot start another run now: {error}")
         await _wake_later(loop.context.github, on=left.by_clock)
-        _report(inputs, left, loop.context.mirror.state)
+        state = loop.context.mirror.state
+        if inputs.output is not None:
+            with inputs.output.open("a", encoding="utf-8") as file:
+                for name, value in structs.asdict(left).items():
+                    file.write(f"{name}={str(value).lower()}\n")
+        if inputs.summary is not None:
+            said = (
+                convoy_table(convoy, shown_asides(state, convoy.name))
+                for convoy in state.live()
+            )
+            with inputs.summary.open("a", encoding="utf-8", newline="\n") as file:
+                file.write("\n\n".join(said) + "\n")
     return left
 
 
@@ -280,20 +291,6 @@ async def _wake_later(github: GitHub, *, on: bool) -> None:
         await github.runs.wake_by_clock(on=on)
     except BratError as error:
         _tell(f"cannot {'enable' if on else 'disable'} {WAKE_WORKFLOW}: {error}")
-
-
-def _report(inputs: OneshotInputs, left: Left, state: State) -> None:
-    if inputs.output is not None:
-        with inputs.output.open("a", encoding="utf-8") as file:
-            for name, value in structs.asdict(left).items():
-                file.write(f"{name}={str(value).lower()}\n")
-    if inputs.summary is not None:
-        said = (
-            convoy_table(convoy, shown_asides(state, convoy.name))
-            for convoy in state.live()
-        )
-        with inputs.summary.open("a", encoding="utf-8", newline="\n") as file:
-            file.write("\n\n".join(said) + "\n")
 
 
 def _tell(line: str) -> None:

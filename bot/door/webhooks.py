@@ -104,8 +104,11 @@ class Door:
         event = "unsigned"
         try:
             body = await self._signed_body(request)
-            event = _event(request)
-            answer = await self._take(request, body)
+            if not (named := request.headers.get("X-GitHub-Event", "")):
+                why = "the header X-GitHub-Event is missing"
+                raise refusal_with(HTTPStatus.BAD_REQUEST, why)
+            event = named
+            answer = await self._take(request, event, body)
         except web.HTTPException as refused:
             self._count(event, refused.status)
             raise
@@ -127,11 +130,13 @@ class Door:
             raise refusal_with(HTTPStatus.UNAUTHORIZED, why)
         return body
 
-    async def _take(self, request: web.Request, body: bytearray) -> web.Response:
+    async def _take(
+        self, request: web.Request, event: str, body: bytearray
+    ) -> web.Response:
         if request.content_type != "application/json":
             why = "set the webhook's content type to application/json"
             raise refusal_with(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, why)
-        guid, event = request.headers.get("X-GitHub-Delivery", ""), _event(request)
+        guid = request.headers.get("X-GitHub-Delivery", "")
         if not is_delivery_id(guid):
             why = "X-GitHub-Delivery is missing or is not a valid id"
             raise refusal_with(HTTPStatus.BAD_REQUEST, f"the header {why}")
@@ -176,15 +181,6 @@ class Door:
         if named is None or named.repository_id not in {0, repository.id}:
             return None
         return named
-
-
-def _event(request: web.Request) -> str:
-    event = request.headers.get("X-GitHub-Event", "")
-    if not event:
-        raise refusal_with(
-            HTTPStatus.BAD_REQUEST, "the header X-GitHub-Event is missing"
-        )
-    return event
 
 
 def _answer(status: int, message: str) -> web.Response:

@@ -188,7 +188,7 @@ class Rest:
     async def write(self, method: str, url: str, body: object = None) -> Json:
         """Change something; a write that may have arrived is never repeated."""
         content = None if body is None else json.dumps(body).encode()
-        precedence = current_precedence()
+        precedence = current_precedence.get()
         ask = Ask(method, url, body=content, precedence=precedence)
         return (await self._asked(ask))[0]
 
@@ -231,7 +231,7 @@ class Rest:
 
     async def _page(self, url: str, first: str) -> tuple[Json, str | None]:
         """Read one page of a list that begins at `first`; return the next one, too."""
-        precedence = current_precedence()
+        precedence = current_precedence.get()
         ask = Ask("GET", url, keep=True, precedence=precedence, list_url=first)
         return await self._repeated(self._asked, ask)
 

@@ -41,21 +41,19 @@ class Precedence(IntEnum):
         return self > Precedence.ANSWER
 
 
-_precedence: ContextVar[Precedence] = ContextVar("precedence", default=Precedence.REST)
+current_precedence: ContextVar[Precedence] = ContextVar(
+    "precedence", default=Precedence.REST
+)
 
 
 @contextmanager
 def going(precedence: Precedence) -> Iterator[None]:
     """Send the block's requests, and those of tasks that it starts, with precedence."""
-    before = _precedence.set(precedence)
+    before = current_precedence.set(precedence)
     try:
         yield
     finally:
-        _precedence.reset(before)
-
-
-def current_precedence() -> Precedence:
-    return _precedence.get()
+        current_precedence.reset(before)
 
 
 NO_TLS: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

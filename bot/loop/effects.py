@@ -108,7 +108,13 @@ async def _try(context: BotContext, intent: Intent, now: Try) -> int:
         case "land":
             return await ask_to_merge(context, convoy, intent)
         case "comment":
-            return await _comment(context, convoy, now)
+            if found := await _said(context, convoy.issue, now):
+                return found
+            body = comment_body(context, convoy)
+            number = await context.github.say(convoy.issue, body)
+            key = ids.comment_key(convoy.name, convoy.deleted_comments)
+            context.memory.shown[key] = body
+            return number
         case "finish":
             return await _finish(context, convoy, intent)
         case "thread":
@@ -178,15 +184,6 @@ def _is_there(context: BotContext, task: Task, head: str, base: str) -> bool:
         return False
     context.mirror.ensure([tip, work])
     return context.composer.is_ancestor(work, tip)
-
-
-async def _comment(context: BotContext, convoy: Convoy, now: Try) -> int:
-    if found := await _said(context, convoy.issue, now):
-        return found
-    body = comment_body(context, convoy)
-    number = await context.github.say(convoy.issue, body)
-    context.memory.shown[ids.comment_key(convoy.name, convoy.deleted_comments)] = body
-    return number
 
 
 async def _answer(context: BotContext, intent: Intent, now: Try) -> int:

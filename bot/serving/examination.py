@@ -54,7 +54,6 @@ from bot.serving.github_app import EVENTS, Covered, Installations
 from bot.settings.bot_folder import source_in_force
 from bot.settings.bot_settings import ServiceSettings, Settings
 from bot.text import notices
-from convoy.model.work import TargetRules
 from convoy.rules.target import landing_by
 from convoy.views.reasons import unread_rules, way_of_landing
 from grite.errors import BratError
@@ -426,7 +425,16 @@ async def examined_rules(
 ) -> AsyncIterator[Finding]:
     """Give the findings about the rules of the default branch and of the bot's own."""
     found = await rules.of(main)
-    yield _landing(found, main)
+    landing = landing_by(found, bypass=False)
+    said = f"how a convoy lands: {way_of_landing(landing, main)}"
+    if found.passes and landing.way != "push":
+        said = f"{said} {_BYPASS}"
+    if landing.unknown:
+        yield Finding("note", f"{said} {unread_rules(landing)}", _READ)
+    elif landing.way == "person":
+        yield Finding("note", said, _READ)
+    else:
+        yield Finding("ok", said)
     if picky := left_out_by_paths(files, found.checks):
         yield Finding("note", notices.left_out_by_paths(picky))
     for branch in OWN_BRANCHES:
@@ -436,18 +444,6 @@ async def examined_rules(
             yield await _judged(rules, branch, binding)
         else:
             yield Finding("ok", f"no rule blocks the bot on {branch}")
-
-
-def _landing(found: TargetRules, main: str) -> Finding:
-    landing = landing_by(found, bypass=False)
-    said = f"how a convoy lands: {way_of_landing(landing, main)}"
-    if found.passes and landing.way != "push":
-        said = f"{said} {_BYPASS}"
-    if landing.unknown:
-        return Finding("note", f"{said} {unread_rules(landing)}", _READ)
-    if landing.way == "person":
-        return Finding("note", said, _READ)
-    return Finding("ok", said)
 
 
 async def _judged(rules: BranchRules, branch: str, binding: Sequence[Rule]) -> Finding:
