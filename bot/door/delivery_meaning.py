@@ -118,7 +118,9 @@ def _kept(event: str, delivery: Envelope, label: str, login: str) -> Kept | None
                 return _commented(issue, comment, by.login, login)
             if delivery.action == "edited" and comment.is_by(login):
                 was = delivery.changes.body.was if delivery.changes else ""
-                return _ticked(issue, comment, was, by.login)
+                new = tuple(sorted(ticked_in(comment.body or "") - ticked_in(was)))
+                about = {"issue": issue.number, "comment": comment.id}
+                return Ticked(**about, boxes=new, by=by.login) if new else None
     return None  # no other edit asks for anything
 
 
@@ -162,14 +164,6 @@ def _commented(issue: Told, comment: Comment, by: str, login: str) -> Remark | N
         body=issue.body or "",
         node=comment.node_id,
     )
-
-
-def _ticked(issue: Told, comment: Comment, before: str, by: str) -> Ticked | None:
-    new = ticked_in(comment.body or "") - ticked_in(before)
-    if not new:
-        return None
-    boxes = tuple(sorted(new))
-    return Ticked(issue=issue.number, comment=comment.id, boxes=boxes, by=by)
 
 
 def _check_action(delivery: CheckDelivery) -> CheckAction | None:

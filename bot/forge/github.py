@@ -131,19 +131,15 @@ class GitHub(Part):
             return (await self._rest.read(payloads.Account, "/user")).login
         return JOB_LOGIN
 
-    async def default_branch(self) -> str:
-        return (await self._rest.read(payloads.Repository, self._repo)).default_branch
-
-    async def named(self) -> tuple[str, int]:
-        """Return the repository's name as the forge writes it, and its id."""
-        found = await self._rest.read(payloads.Repository, self._repo)
-        return found.full_name, found.id
+    async def described(self) -> payloads.Repository:
+        return await self._rest.read(payloads.Repository, self._repo)
 
     async def number(self) -> int:
-        name, number = await self.named()
-        if number <= 0:
-            raise Unavailable(f"GET /repos/{name}: invalid GitHub response: no id")
-        return number
+        found = await self.described()
+        if found.id <= 0:
+            what = f"GET /repos/{found.full_name}"
+            raise Unavailable(f"{what}: invalid GitHub response: no id")
+        return found.id
 
     async def confirm(self, number: int) -> None:
         """Ask the forge whether the name still stands for the repository of this id.
@@ -201,7 +197,7 @@ class GitHub(Part):
         found = await self._rest.read(payloads.Issue, url)
         home = found.repository_url.casefold().partition("/repos/")[2]
         is_here = home in ("", self.repository.casefold()) or (
-            home == (await self.named())[0].casefold()
+            home == (await self.described()).full_name.casefold()
         )
         if found.number != number or not is_here:
             raise Refused(f"GET {url}", HTTPStatus.GONE, "the issue was transferred")
@@ -274,7 +270,7 @@ class GitHub(Part):
         return answer.last_edited_at
 
     async def is_public(self) -> bool:
-        return not (await self._rest.read(payloads.Repository, self._repo)).private
+        return not (await self.described()).private
 
     async def relabel(self, number: int, add: set[str], remove: set[str]) -> None:
         """Add and remove labels; safe to call twice."""

@@ -99,7 +99,7 @@ async def opened(
             await asyncio.to_thread(collect_mirror, settings.folder / MIRROR)
             mirror = await _mirror(settings, github, await tokens[0].token())
         actor, bell = actor_of(settings.folder), wake or Wake()
-        name, _ = await github.named() if settings.feed_url else ("", 0)
+        name = (await github.described()).full_name if settings.feed_url else ""
 
         def origin() -> JobOrigin | None:
             ref = f"refs/heads/{mirror.default_branch}"
