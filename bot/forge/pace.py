@@ -108,31 +108,28 @@ def wait_s(
     """
     if reply.status not in _LIMITING:
         return None
-    named = _named_wait(reply, clock)
+    after = reply.headers.get("retry-after", "")
+    reset = reply.headers.get("x-ratelimit-reset", "")
+    is_spent = reply.headers.get("x-ratelimit-remaining") == "0"
+    moment = seconds_of(after)
+    if moment is None and is_spent and reset.isdecimal():
+        moment = float(reset)
+    named = None if moment is None else moment - clock.now()
+    if after.isdecimal():
+        named = float(after)
     if named is not None:
         return min(max(named, LEAST_S) + SPREAD_S * chance, HOLD_MOST_S)
     said = reply.body[:2000].lower()
     is_secondary = (
         reply.status == HTTPStatus.TOO_MANY_REQUESTS
         or "retry-after" in reply.headers
-        or reply.headers.get("x-ratelimit-remaining") == "0"
+        or is_spent
         or any(words in said for words in _SAYS_SO)
     )
     if not is_secondary:
         return None
     waits = min(SECONDARY_S * 2.0**streak, SECONDARY_MOST_S)
     return waits * (1 + SPREAD * chance)
-
-
-def _named_wait(reply: HttpReply, clock: ForgeClock) -> float | None:
-    after = reply.headers.get("retry-after", "")
-    if after.isdecimal():
-        return float(after)
-    moment = seconds_of(after)
-    if moment is None and reply.headers.get("x-ratelimit-remaining") == "0":
-        reset = reply.headers.get("x-ratelimit-reset", "")
-        moment = float(reset) if reset.isdecimal() else None
-    return None if moment is None else moment - clock.now()
 
 
 HOURLY_OF_A_JOB: Final = 1_000

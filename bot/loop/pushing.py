@@ -198,7 +198,7 @@ class LeasedPush:
         mirror = self.context.mirror
         update = await asyncio.to_thread(self.lease.renewed, draft.now)
         kept: tuple[RefUpdate, ...] = ()
-        if self._checkpoints and mirror.since_checkpoint >= CHECKPOINT_EVENTS:
+        if self._checkpoints and mirror.reading.events >= CHECKPOINT_EVENTS:
             kept = await asyncio.to_thread(mirror.checkpoint, draft.now)
         try:
             await asyncio.to_thread(self._send, draft, update, kept)

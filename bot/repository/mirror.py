@@ -185,11 +185,6 @@ class Mirror(Clone):
             return self.head, self.log.before(self.head)
         return (self.head,)
 
-    @property
-    def since_checkpoint(self) -> int:
-        """How many events the log has after the newest usable checkpoint."""
-        return self.reading.events
-
     # --- looking ----------------------------------------------------------------------
 
     def look(self) -> None:

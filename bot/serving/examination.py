@@ -162,7 +162,19 @@ async def _app(
                 "of these events later, by polling"
             )
             yield Finding("note", said, settings)
-        yield await _deliveries(roster)
+        url = f"/app/hook/deliveries?per_page={LATEST}"
+        listed = await roster.app.first(_Sent, url, LATEST)  # newest first
+        failed = [sent for sent in listed if not sent.arrived]
+        said = f"{len(failed)} of the latest {len(listed)} deliveries failed"
+        if not listed:
+            mend = "label an issue, then check again"
+            yield Finding("note", "there are no deliveries yet", mend)
+        elif failed:
+            newest = failed[0].status_code
+            mend = _MENDS.get(newest, _MEND_DELIVERY)
+            yield Finding("note", f"{said} (newest: status {newest})", mend)
+        else:
+            yield Finding("ok", said)
 
 
 def lacking(given: Mapping[str, str]) -> list[str]:
@@ -179,21 +191,6 @@ class _Sent(Payload):
     @property
     def arrived(self) -> bool:
         return 200 <= self.status_code < 300  # noqa: PLR2004  HTTP's
-
-
-async def _deliveries(roster: Installations) -> Finding:
-    url = f"/app/hook/deliveries?per_page={LATEST}"
-    listed = await roster.app.first(_Sent, url, LATEST)  # newest first
-    failed = [sent for sent in listed if not sent.arrived]
-    if not listed:
-        return Finding(
-            "note", "there are no deliveries yet", "label an issue, then check again"
-        )
-    said = f"{len(failed)} of the latest {len(listed)} deliveries failed"
-    if not failed:
-        return Finding("ok", said)
-    mend = _MENDS.get(failed[0].status_code, _MEND_DELIVERY)
-    return Finding("note", f"{said} (newest: status {failed[0].status_code})", mend)
 
 
 _MEND_DELIVERY: Final = "make sure that the webhook's address reaches the bot"
