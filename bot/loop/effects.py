@@ -297,7 +297,12 @@ async def show_part(
         case "labels":
             await _show_labels(context, convoy)
             for issue, have in _unlabelled(context, convoy).items():
-                await _show_task_label(context, convoy, issue, have)
+                present = frozenset(have)  # if it was deleted or moved: see its list
+                with ABSENT:
+                    present = (await context.github.issue(issue)).label_names
+                remove = (TASK_LABELS - have) & present
+                await context.github.relabel(issue, have - present, remove)
+                context.memory.shown[f"{labels_key(convoy)}/{issue}"] = have
         case "checks":
             await show_checks(context, convoy)
         case "comment":
@@ -353,17 +358,6 @@ def _unlabelled(context: BotContext, convoy: Convoy) -> dict[int, set[str]]:
     shown, key = context.memory.shown, labels_key(convoy)
     wanted = sub_issue_labels(convoy)
     return {n: have for n, have in wanted.items() if shown.get(f"{key}/{n}") != have}
-
-
-async def _show_task_label(
-    context: BotContext, convoy: Convoy, issue: int, have: set[str]
-) -> None:
-    present = frozenset(have)  # if it was deleted or moved: the list will show it
-    with ABSENT:
-        present = (await context.github.issue(issue)).label_names
-    remove = (TASK_LABELS - have) & present
-    await context.github.relabel(issue, have - present, remove)
-    context.memory.shown[f"{labels_key(convoy)}/{issue}"] = have
 
 
 def comment_body(

@@ -267,8 +267,13 @@ class PushPacing:
                 "mayor" in self.context.settings.roles
                 and new_requests.waits(self.context)
             )
-            if whole_s > 0 and not asked:
-                await self._pause(whole_s)
+            if whole_s > 0 and not asked:  # nor longer than until a request comes
+                async with asyncio.TaskGroup() as group:
+                    pause = group.create_task(self.pause(whole_s))
+                    hear = group.create_task(self.wake.more_kept(self._kept))
+                    ends = asyncio.FIRST_COMPLETED
+                    await asyncio.wait((pause, hear), return_when=ends)
+                    pause.cancel(), hear.cancel()
             if self.left_s > 0:
                 await self.pause(self.left_s)
         self._kept = self.wake.kept
@@ -291,14 +296,6 @@ class PushPacing:
     def interrupted(self) -> bool:
         """Whether somebody has asked for something since the round began."""
         return self.wake.kept != self._kept
-
-    async def _pause(self, seconds: float) -> None:
-        """Wait, but not longer than until the next request comes."""
-        async with asyncio.TaskGroup() as group:
-            pause = group.create_task(self.pause(seconds))
-            hear = group.create_task(self.wake.more_kept(self._kept))
-            await asyncio.wait((pause, hear), return_when=asyncio.FIRST_COMPLETED)
-            pause.cancel(), hear.cancel()
 
 
 Group = frozenset[str]

@@ -60,20 +60,27 @@ class Merged(Struct, frozen=True):
 def merged_by_git(repository: Path, ours: str, theirs: str) -> Merged:
     """Merge `theirs` into `ours` in a bare repository; deterministic, moves no ref."""
     with tempfile.TemporaryDirectory(prefix="brat-merge-") as folder:
-        for file, text in _attributes(repository, ours):
-            path = Path(folder, file)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(text)
+        tree = pygit2.Repository(str(repository))[ours].peel(pygit2.Tree)
+        listed = git.run(("ls-tree", "-r", "-z", "--name-only", ours), cwd=repository)
+        for name in listed.stdout.split(b"\0"):
+            path = PurePosixPath(name.decode(errors="surrogateescape"))
+            if path.name != _ATTRIBUTES_FILE or ".." in path.parts:
+                continue
+            blob = blob_in(tree, str(path), _ATTRIBUTES_BYTES)
+            if blob is not None and not path.is_absolute():
+                file = Path(folder, path)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(blob.data)
         line = (*_OURS, *_MERGE, *_FORM, ours, theirs)
         env = {"GIT_DIR": str(repository.resolve()), "GIT_WORK_TREE": folder}
         run = partial(git.run, line, cwd=Path(folder), env=env)
         done = run(check=False)
         if done.status not in (0, _CONFLICTS):
             run()
-    tree, *paths = done.stdout.decode(errors="surrogateescape").split("\0")
+    made, *paths = done.stdout.decode(errors="surrogateescape").split("\0")
     # A path that is not UTF-8 has lone surrogates, which no event can carry.
     shown = {path.encode(errors="replace").decode() for path in paths if path}
-    return Merged(tree, tuple(sorted(shown)))
+    return Merged(made, tuple(sorted(shown)))
 
 
 def is_for_git(base: pygit2.Tree, ours: pygit2.Tree, theirs: pygit2.Tree) -> bool:
@@ -110,18 +117,6 @@ def _changed_by_both(
             yield from _changed_by_both(root, entry, beside, f"{path}/")
         else:
             yield path
-
-
-def _attributes(repository: Path, commit: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the path and the text of each file of attributes in a commit."""
-    listed = git.run(("ls-tree", "-r", "-z", "--name-only", commit), cwd=repository)
-    tree = pygit2.Repository(str(repository))[commit].peel(pygit2.Tree)
-    for name in listed.stdout.split(b"\0"):
-        path = PurePosixPath(name.decode(errors="surrogateescape"))
-        if path.name != _ATTRIBUTES_FILE or ".." in path.parts or path.is_absolute():
-            continue
-        if (blob := blob_in(tree, str(path), _ATTRIBUTES_BYTES)) is not None:
-            yield str(path), blob.data
 
 
 def blob_in(tree: pygit2.Tree, path: str, most: float = math.inf) -> pygit2.Blob | None:
