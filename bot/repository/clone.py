@@ -12,13 +12,14 @@ from typing import Final
 import pygit2
 from msgspec.structs import replace
 
+from bot.repository.near_server import remote_at
 from convoy.log import record as states
 from convoy.log.record import Reading
 from convoy.model import ids
 from grite import checkpoint, objects, signatures
 from grite.errors import BratError, Conflict, Corrupt, GitFailed
 from grite.objects import writing
-from grite.remote import PARTS, WHOLE, Remote, ensure_mirror
+from grite.remote import PARTS, WHOLE, ensure_mirror
 from grite.signatures import AllowedSigners, Authority, Sign, Writer
 from grite.wal import WAL_REF, Log
 
@@ -36,19 +37,21 @@ class Clone:
     def __init__(
         self,
         path: Path,
-        remote: Remote,
+        url: str,
+        token: str | None,
+        *,
         authority: Authority,
         sign: Sign,
         confirm: Callable[[], None] = lambda: None,
     ) -> None:
-        """Open the clone.
+        """Open the clone at `path`; `token` lets git read and write at `url`.
 
         `authority` says whose log, checkpoints and locks count. `confirm` raises if the
         remote's name now stands for another repository; it is called before each push
         that no lease on a ref would stop there.
         """
         self.path = path
-        self.remote = remote
+        self.remote = remote_at(url, path, token)
         self.authority = authority
         self.writer = Writer(authority.repository, sign)
         self.confirm = confirm
@@ -62,6 +65,10 @@ class Clone:
         self.believes_branch: bool | None = None
         """Whether these count; None: nobody has asked yet."""
         self._anchored: tuple[str, Reading | None] = ("", None)
+        self.refs: dict[str, str] = {}
+        """The remote's refs as last seen or pushed."""
+        self.notices: list[str] = []
+        """Lines that a person should read; the code that shows one removes it."""
         self._open()
 
     def _open(self) -> None:

@@ -22,7 +22,6 @@ import pygit2
 
 from bot.repository import trusted_log
 from bot.repository.clone import Clone
-from bot.repository.near_server import remote_at
 from bot.repository.strangers_commits import NoBundle, take_in_bundle
 from bot.repository.trusted_log import (
     adopted_tip,
@@ -38,7 +37,6 @@ from grite import checkpoint, git
 from grite.errors import BratError, GitFailed, Missing
 from grite.event import Event
 from grite.remote import RefUpdate
-from grite.signatures import Authority, Sign
 from grite.wal import WAL_REF
 
 FLOOR_BYTES: Final = 256_000_000
@@ -142,24 +140,6 @@ class Mirror(Clone):
     """The commits above the newest that counts; the next push lists them as foreign."""
     warning: str = ""
     """A sentence about them; empty: there are none."""
-
-    def __init__(
-        self,
-        path: Path,
-        url: str,
-        token: str | None,
-        *,
-        authority: Authority,
-        sign: Sign,
-        confirm: Callable[[], None] = lambda: None,
-    ) -> None:
-        """Open the mirror at `path`; `token` lets git read and write there."""
-        remote = remote_at(url, path, token)
-        super().__init__(path, remote, authority, sign, confirm)
-        self.refs: dict[str, str] = {}
-        """The remote's refs as last seen or pushed."""
-        self.notices: list[str] = []
-        """Lines that a person should read; the code that shows one removes it."""
 
     # --- what is known ----------------------------------------------------------------
 
