@@ -20,6 +20,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -216,34 +217,24 @@ def last_output(folder: Path, session: str, most: int = LAST_BYTES) -> str:
     return clean(text, colours=True)
 
 
+@dataclass(eq=False)
 class Feed:
     """Receives what one repository's running sessions send; for one event loop."""
 
-    def __init__(
-        self,
-        folder: Path,
-        repository: str,
-        state: Callable[[], State],
-        reader: str = "",
-        news: Callable[[], None] = lambda: None,
-        origin: Callable[[], JobOrigin | None] = lambda: None,
-        *,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """Serve the bot in a folder.
+    folder: Path
+    """The bot's."""
+    repository: str
+    state: Callable[[], State]
+    reader: str = field(default="", repr=False)
+    """The token with which output may be read; empty: by nobody."""
+    news: Callable[[], None] = lambda: None
+    """Called when `owed` has something new."""
+    origin: Callable[[], JobOrigin | None] = lambda: None
+    """Returns the origin of the sessions' jobs, if the forge vouches for them."""
+    clock: Callable[[], float] = time.monotonic
 
-        With the token `reader` output may be read; empty: by nobody. `news` is called
-        when `owed` has something new, and `origin` returns the origin of the sessions'
-        jobs, if the forge vouches for them.
-        """
-        self._origin = origin
-        self._clock = clock
-        self._reader = reader
-        self._folder = folder
-        self._repository = repository
-        self._state = state
-        self._key = kept_key(folder / KEY_FILE)
-        self._news = news
+    def __post_init__(self) -> None:
+        self._key = kept_key(self.folder / KEY_FILE)
         self._tapes: dict[str, SessionOutput] = {}
         self._ears: dict[str, float] = {}
         self._heard: dict[str, int] = {}
@@ -254,11 +245,11 @@ class Feed:
 
     def token(self, session: str) -> str:
         """Return a session's token, which only its job may learn."""
-        return session_token(self._key, self._repository, session)
+        return session_token(self._key, self.repository, session)
 
     def claims(self, session: str) -> Mapping[str, str] | None:
         """Return the claims of a running session's job; None: they are not known."""
-        attempt, origin = self.attempt(session), self._origin()
+        attempt, origin = self.attempt(session), self.origin()
         if attempt is None or attempt.run is None or origin is None:
             return None
         return {
@@ -272,7 +263,7 @@ class Feed:
         }
 
     def shows(self, token: str) -> bool:
-        wanted, given = self._reader.encode(), token.encode(errors="replace")
+        wanted, given = self.reader.encode(), token.encode(errors="replace")
         return bool(wanted) and hmac.compare_digest(wanted, given)
 
     def attempt(self, session: str) -> Attempt | None:
@@ -280,7 +271,7 @@ class Feed:
             name, number, attempt = ids.parse_session(session)
         except ValueError:
             return None
-        convoy = self._state().convoys.get(name)
+        convoy = self.state().convoys.get(name)
         task = convoy.in_session(number) if convoy else None
         if task is None or task.attempt is None or task.attempt.number != attempt:
             return None
@@ -290,19 +281,19 @@ class Feed:
         self, session: str, after: int, wait_s: float
     ) -> tuple[Message, ...]:
         """Return messages after the first `after`, waiting `wait_s` for one."""
-        until = self._clock() + wait_s
+        until = self.clock() + wait_s
         while (attempt := self.attempt(session)) is not None:
-            self._ears[session] = self._clock()
+            self._ears[session] = self.clock()
             if new := attempt.messages[after:]:
                 return new
-            if self._clock() >= until:
+            if self.clock() >= until:
                 break
             await asyncio.sleep(LOOK_S)
         return ()
 
     def listens(self, session: str) -> bool:
         asked = self._ears.get(session)
-        return asked is not None and self._clock() - asked < SILENT_S
+        return asked is not None and self.clock() - asked < SILENT_S
 
     def note_heard(self, session: str, messages: int) -> None:
         attempt = self.attempt(session)
@@ -310,7 +301,7 @@ class Feed:
             return
         if self._heard.get(session) != messages:
             self._heard[session] = messages
-            self._news()
+            self.news()
 
     def owed(self) -> Iterator[TaskHeard]:
         """Give the counts that the log lacks; forget those that it holds."""
@@ -327,7 +318,7 @@ class Feed:
 
         After a crash, one of the two is there and complete.
         """
-        file = checkpoint_file(self._folder, session)
+        file = checkpoint_file(self.folder, session)
         file.parent.mkdir(parents=True, exist_ok=True)
         beside = file.with_suffix(".part")
         with beside.open("wb") as unfinished:
@@ -339,13 +330,13 @@ class Feed:
     def kept(self, session: str) -> bytes:
         """Return a session's newest checkpoint, unchecked; empty: there is none."""
         try:
-            return checkpoint_file(self._folder, session).read_bytes()
+            return checkpoint_file(self.folder, session).read_bytes()
         except OSError:
             return b""
 
     def has(self, session: str) -> bool:
         try:
-            file = tape_file(self._folder, session)
+            file = tape_file(self.folder, session)
         except ValueError:
             return False
         return file.exists() or self.attempt(session) is not None
@@ -354,20 +345,18 @@ class Feed:
         tape = self._tapes.get(session)
         if tape is None:
             self.forget()
-            tape = self._tapes[session] = SessionOutput(
-                tape_file(self._folder, session)
-            )
+            tape = self._tapes[session] = SessionOutput(tape_file(self.folder, session))
         return tape
 
     def forget(self) -> None:
         for session in [each for each in self._tapes if self.attempt(each) is None]:
             del self._tapes[session]
             self._ears.pop(session, None)
-        for file in (self._folder / "feed").glob("*/*.[bp]*"):  # .bundle, .part
+        for file in (self.folder / "feed").glob("*/*.[bp]*"):  # .bundle, .part
             session = f"{file.parent.name}/{file.stem.replace('-', '/')}"
             if self.attempt(session) is None:
                 file.unlink(missing_ok=True)
         oldest = time.time_ns() / 1e9 - KEPT_S
-        for file in (self._folder / "feed").glob("*/*.jsonl"):
+        for file in (self.folder / "feed").glob("*/*.jsonl"):
             if file.stat().st_mtime < oldest:
                 file.unlink(missing_ok=True)
