@@ -50,8 +50,7 @@ class Ci(Part):
     """
 
     def __init__(self, rest: Rest, repository: str, workflow: str) -> None:
-        super().__init__(rest, repository)
-        self._workflow = workflow
+        super().__init__(rest, repository, workflow)
         self._apps: dict[int, int] = {}
         """The numbers of Apps by those of their accounts."""
 

@@ -332,8 +332,9 @@ def _data_in(model: type[Model], answer: object, what: str) -> Model:
 class Part:
     """A subject of one repository: what is asked, and done, there."""
 
-    def __init__(self, rest: Rest, repository: str) -> None:
+    def __init__(self, rest: Rest, repository: str, workflow: str = "") -> None:
         self._rest = rest
+        self._workflow = workflow
         self._repo = f"/repos/{repository}"
         owner, _, name = repository.partition("/")
         self._named = {"owner": owner, "name": name}
