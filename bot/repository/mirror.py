@@ -14,7 +14,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -107,15 +107,15 @@ def collect_mirror(mirror: Path) -> None:
     (mirror / _SIZE).write_text(f"{left.size} {left.files}")
 
 
+@dataclass
 class MirrorWatch:
     """Looks now and then whether a mirror in use has to be collected."""
 
-    def __init__(
-        self, mirror: Path, ticking: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._mirror = mirror
-        self._ticking = ticking
-        self._looked_at = ticking()
+    mirror: Path
+    ticking: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
+        self._looked_at = self.ticking()
 
     def look(self) -> None:
         """Look, unless that was done a short while ago.
@@ -123,10 +123,10 @@ class MirrorWatch:
         Raises:
             Outgrown: the mirror has to be collected; opening it again does that.
         """
-        if self._ticking() - self._looked_at < EVERY_S:
+        if self.ticking() - self._looked_at < EVERY_S:
             return
-        self._looked_at = self._ticking()
-        if has_grown(self._mirror):
+        self._looked_at = self.ticking()
+        if has_grown(self.mirror):
             raise Outgrown("its mirror has grown, so brat is removing unused objects")
 
 

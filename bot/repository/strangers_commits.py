@@ -57,6 +57,7 @@ _MARKS: Final = (b"# v2 git bundle\n", b"# v3 git bundle\n")
 _HEAD: Final = re.compile(rb"^([0-9a-f]{40}) HEAD$", re.MULTILINE)
 _KNOWN: Final = re.compile(rb"^-([0-9a-f]{40})\b", re.MULTILINE)
 """What the repository has to have already."""
+_REACHED: Final = ["pack-objects", "--revs", "--thin", "--local", "--stdout", "-q"]
 
 
 class NoBundle(BratError):
@@ -90,21 +91,20 @@ def take_in_bundle(bundle: Path, repository: Path) -> str:
         }
         try:
             _unpack(pack, repository, there)
-            reached = _reached(wanted, repository, there)
+            reached = git.run(
+                _REACHED,
+                cwd=repository,
+                stdin=wanted,
+                env=there,
+                memory_bytes=MEMORY_BYTES,
+                check=False,
+            )
         except Unavailable as error:
             raise NoBundle(str(error)) from error
-    _unpack(reached, repository, {})
+    if reached.status:
+        raise NoBundle("it does not contain the commit that it names")
+    _unpack(reached.stdout, repository, {})
     return commit
-
-
-def _reached(wanted: bytes, repository: Path, env: Mapping[str, str]) -> bytes:
-    args = ["pack-objects", "--revs", "--thin", "--local", "--stdout", "-q"]
-    try:
-        return git.run(
-            args, cwd=repository, stdin=wanted, env=env, memory_bytes=MEMORY_BYTES
-        ).stdout
-    except GitFailed as error:
-        raise NoBundle("it does not contain the commit that it names") from error
 
 
 def _unpack(pack: bytes, repository: Path, env: Mapping[str, str]) -> None:
@@ -294,12 +294,8 @@ class Examiners:
     def __init__(self) -> None:
         self._turn = threading.Lock()
         self._ours: socket.socket | None = None
-        self._process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def pid(self) -> int | None:
-        """The process that forks; None: nothing has been examined yet."""
-        return self._process.pid if self._process else None
+        self.process: subprocess.Popen[bytes] | None = None
+        """The one that forks; None: nothing has been examined yet."""
 
     def answer(self, asked: bytes) -> tuple[int, bytes]:
         """Return an examination's exit status, or minus its signal, and its answer."""
@@ -328,7 +324,7 @@ class Examiners:
             self.end()
         self._ours, given = socket.socketpair()
         with given:
-            self._process = subprocess.Popen(
+            self.process = subprocess.Popen(
                 (sys.executable, "-I", "-m", __name__),
                 stdin=given.fileno(),
                 cwd="/",
@@ -340,10 +336,10 @@ class Examiners:
     def end(self) -> None:
         """End the process, if there is one; safe to call again."""
         atexit.unregister(self.end)
-        if self._ours is not None and self._process is not None:
+        if self._ours is not None and self.process is not None:
             self._ours.close()
-            self._process.wait()
-        self._ours = self._process = None
+            self.process.wait()
+        self._ours = self.process = None
 
 
 EXAMINERS: Final = Examiners()
