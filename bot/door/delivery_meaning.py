@@ -117,10 +117,10 @@ def _kept(event: str, delivery: Envelope, label: str, login: str) -> Kept | None
             if delivery.action == "created":
                 return _commented(issue, comment, by.login, login)
             if delivery.action == "edited" and comment.is_by(login):
-                was = delivery.changes.body.was if delivery.changes else ""
-                new = tuple(sorted(ticked_in(comment.body or "") - ticked_in(was)))
+                new = ticked_in(comment.body or "") - ticked_in(delivery.was)
                 about = {"issue": issue.number, "comment": comment.id}
-                return Ticked(**about, boxes=new, by=by.login) if new else None
+                boxes = tuple(sorted(new))
+                return Ticked(**about, boxes=boxes, by=by.login) if new else None
     return None  # no other edit asks for anything
 
 

@@ -84,12 +84,11 @@ class SubIssues(Part):
 
     async def blocking(self, issue: payloads.Issue) -> list[payloads.Issue]:
         """Return the issues that block an issue, closed ones too."""
-        known = issue.issue_dependencies_summary
-        if known is not None and not known.total_blocked_by:
+        if issue.blockers == 0:
             return []
         url = f"{self._repo}/issues/{issue.number}/dependencies/blocked_by"
         absent = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
-        with Unless(*(() if known else absent)):
+        with Unless(*(absent if issue.blockers is None else ())):
             return await self._rest.all(payloads.Issue, f"{url}?per_page=100")
         return []
 

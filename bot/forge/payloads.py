@@ -70,14 +70,6 @@ class _Authored(Payload):
         return self.user is not None and self.user.login == login
 
 
-class _SubIssues(Payload):
-    total: int = 0
-
-
-class _Blockers(Payload):
-    total_blocked_by: int = 0
-
-
 class Issue(_Authored):
     id: int = 0
     number: int
@@ -92,8 +84,13 @@ class Issue(_Authored):
     created_at: Moment | None = None
     updated_at: Moment | None = None
     state_reason: str | None = None
-    sub_issues_summary: _SubIssues = Field(default_factory=_SubIssues)
-    issue_dependencies_summary: _Blockers | None = None
+    sub_issues: int = Field(
+        0, validation_alias=AliasPath("sub_issues_summary", "total")
+    )
+    blockers: int | None = Field(
+        None,
+        validation_alias=AliasPath("issue_dependencies_summary", "total_blocked_by"),
+    )
 
     @property
     def label_names(self) -> frozenset[str]:
@@ -281,20 +278,13 @@ class Told(Payload):
     pull_request: object | None = None
 
 
-class _Was(Payload):
-    was: str = Field(default="", alias="from")
-
-
-class Changes(Payload):
-    body: _Was = Field(default_factory=_Was)
-
-
 class Delivery(Envelope):
     issue: Told | None = None
     label: Label | None = None
     assignee: Account | None = None
     comment: Comment | None = None
-    changes: Changes | None = None
+    was: str = Field("", validation_alias=AliasPath("changes", "body", "from"))
+    """The text before an edit."""
 
 
 class _CheckAgain(Payload):
