@@ -49,11 +49,6 @@ class NearRemote(Remote, frozen=True):
     """A remote whose server is on this machine."""
 
     def _look(self, patterns: Sequence[str]) -> git.Completed:
-        with self._answers("ls-remote"):
-            done = self._listed(patterns)
-        return self._ended(("ls-remote",), done)
-
-    def _listed(self, patterns: Sequence[str]) -> git.Completed:
         """Return HEAD and the refs that may match, as `git ls-remote --symref` does.
 
         https://git-scm.com/docs/protocol-v2#_ls_refs
@@ -61,16 +56,17 @@ class NearRemote(Remote, frozen=True):
         before = (re.split(r"[*?\[]", each, maxsplit=1)[0] for each in patterns)
         asked = ["symrefs", *(f"ref-prefix {each}" for each in ("HEAD", *before))]
         order = _packet("command=ls-refs") + _BETWEEN + b"".join(map(_packet, asked))
-        status, body = self._asked("POST", _LOOK, order + _FLUSH, _VERSION)
-        if status != HTTPStatus.OK:
-            return self._denied(status, body)
         told = ""
-        for packet in _packets(body):
-            value, name, *more = _text(packet).split()
-            leads = next((e for e in more if e.startswith("symref-target:")), "")
-            if leads:
-                told += f"ref: {leads.partition(':')[2]}\t{name}\n"
-            told += f"{value}\t{name}\n"
+        with self._answers("ls-remote"):
+            status, body = self._asked("POST", _LOOK, order + _FLUSH, _VERSION)
+            if status != HTTPStatus.OK:
+                return self._ended(("ls-remote",), self._denied(status, body))
+            for packet in _packets(body):
+                value, name, *more = _text(packet).split()
+                leads = next((e for e in more if e.startswith("symref-target:")), "")
+                if leads:
+                    told += f"ref: {leads.partition(':')[2]}\t{name}\n"
+                told += f"{value}\t{name}\n"
         return git.Completed(0, told.encode(), "")
 
     def _send(self, updates: Sequence[RefUpdate], *, atomic: bool) -> None:

@@ -164,7 +164,8 @@ async def _app(
             yield Finding("note", said, settings)
         url = f"/app/hook/deliveries?per_page={LATEST}"
         listed = await roster.app.first(_Sent, url, LATEST)  # newest first
-        failed = [sent for sent in listed if not sent.arrived]
+        arrived = range(200, 300)
+        failed = [sent for sent in listed if sent.status_code not in arrived]
         said = f"{len(failed)} of the latest {len(listed)} deliveries failed"
         if not listed:
             mend = "label an issue, then check again"
@@ -187,10 +188,6 @@ def lacking(given: Mapping[str, str]) -> list[str]:
 
 class _Sent(Payload):
     status_code: int
-
-    @property
-    def arrived(self) -> bool:
-        return 200 <= self.status_code < 300  # noqa: PLR2004  HTTP's
 
 
 _MEND_DELIVERY: Final = "make sure that the webhook's address reaches the bot"

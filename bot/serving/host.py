@@ -130,7 +130,7 @@ class Host:
         """Set once the list of repositories has been read."""
         self._changed = asyncio.Event()
         self._paces: dict[int | None, Pace] = {}
-        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self.tasks: dict[str, asyncio.Task[None]] = {}
         self._trouble = ""
         self.broken: dict[int, str] = {}
         """The installations that do not show their repositories, and why."""
@@ -239,7 +239,7 @@ class Host:
             if key in names and one.number == wanted[names[key]].number:
                 continue
             self.tell(f"{key}: no longer served")
-            ended.append(self._tasks.pop(key))
+            ended.append(self.tasks.pop(key))
             ended[-1].cancel()
             del self.served[key]
         if ended:
@@ -264,14 +264,11 @@ class Host:
                 unserved[name] = f"{name} cannot be served: {error}"
                 continue
             self.served[key] = one
-            self._tasks[key] = group.create_task(self._serve(one), name=name)
+            self.tasks[key] = group.create_task(self._serve(one), name=name)
         for name, why in unserved.items():
             if self.unserved.get(name) != why:
                 self.tell(why)
         self.unserved = unserved
-
-    def tasks(self) -> list[asyncio.Task[None]]:
-        return [*self._tasks.values()]
 
     # --- one repository -------------------------------------------------------------
 
@@ -382,7 +379,7 @@ async def hosted(
         try:
             yield host
         finally:
-            for task in [keeping, *host.tasks()]:
+            for task in [keeping, *host.tasks.values()]:
                 task.cancel()
 
 
