@@ -18,7 +18,6 @@ from pydantic import ValidationError
 from bot.door.delivery_meaning import LOOK_AT, ROSTER, meaning, read_delivery
 from bot.door.inbox import Inbox, InboxWriter, Wake, is_delivery_id
 from bot.door.listening import READ_S, BytesInFlight, receive_body, refusal_with
-from bot.forge.payloads import Repository
 from bot.settings.hosts import Origins
 
 WEBHOOK_PATH: Final = "/webhooks/github"
@@ -156,7 +155,12 @@ class Door:
         )
         if event in ROSTER:
             self.roster_changed()
-        place = self._place(delivery.repository)
+        served, place = delivery.repository, None
+        if served is not None:
+            named = served.full_name.casefold()
+            place = self.place_with(served.id) or self.place_of(named)
+            if place and place.repository_id not in {0, served.id}:
+                place = None  # another repository has taken the name
         if place is None:
             return _answer(HTTPStatus.ACCEPTED, "this repository is not served")
         meant = meaning(event, delivery, place.label, place.login)
@@ -171,16 +175,6 @@ class Door:
         if meant.part is not None:
             place.wake.up(meant.part)
         return _answer(HTTPStatus.ACCEPTED, "thank you")
-
-    def _place(self, repository: Repository | None) -> DeliveryPlace | None:
-        """Return the destination; a name that another repository took leads nowhere."""
-        if repository is None:
-            return None
-        named = self.place_with(repository.id)
-        named = named or self.place_of(repository.full_name.casefold())
-        if named is None or named.repository_id not in {0, repository.id}:
-            return None
-        return named
 
 
 def _answer(status: int, message: str) -> web.Response:
