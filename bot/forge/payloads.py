@@ -85,10 +85,10 @@ class Issue(_Authored):
     updated_at: Moment | None = None
     state_reason: str | None = None
     sub_issues: int = Field(
-        0, validation_alias=AliasPath("sub_issues_summary", "total")
+        default=0, validation_alias=AliasPath("sub_issues_summary", "total")
     )
     blockers: int | None = Field(
-        None,
+        default=None,
         validation_alias=AliasPath("issue_dependencies_summary", "total_blocked_by"),
     )
 
@@ -283,7 +283,7 @@ class Delivery(Envelope):
     label: Label | None = None
     assignee: Account | None = None
     comment: Comment | None = None
-    was: str = Field("", validation_alias=AliasPath("changes", "body", "from"))
+    was: str = Field(default="", validation_alias=AliasPath("changes", "body", "from"))
     """The text before an edit."""
 
 

@@ -19,7 +19,7 @@ from convoy.model import ids
 from grite import checkpoint, objects, signatures
 from grite.errors import BratError, Conflict, Corrupt, GitFailed
 from grite.objects import writing
-from grite.remote import PARTS, WHOLE, ensure_mirror
+from grite.remote import WHOLE, ensure_mirror
 from grite.signatures import AllowedSigners, Authority, Sign, Writer
 from grite.wal import WAL_REF, Log
 
@@ -69,9 +69,9 @@ class Clone:
         """The remote's refs as last seen or pushed."""
         self.notices: list[str] = []
         """Lines that a person should read; the code that shows one removes it."""
-        self._open()
+        self.open()
 
-    def _open(self) -> None:
+    def open(self) -> None:
         ensure_mirror(self.path)
         self.log = Log(self.path, self.writer)
         self.objects = pygit2.Repository(str(self.path))
@@ -100,11 +100,6 @@ class Clone:
             self.authority = replace(self._own, signers=signers)
         self._fault = fault
         return [fault] if fault and fault != known else []
-
-    def stand(self) -> None:
-        """Create the clone again if somebody deleted it."""
-        if not all((self.path / part).exists() for part in PARTS):
-            self._open()
 
     @property
     def known(self) -> str | None:

@@ -36,7 +36,7 @@ from convoy.model.state import State
 from grite import checkpoint, git
 from grite.errors import BratError, GitFailed, Missing
 from grite.event import Event
-from grite.remote import RefUpdate
+from grite.remote import PARTS, RefUpdate
 from grite.wal import WAL_REF
 
 FLOOR_BYTES: Final = 256_000_000
@@ -178,7 +178,8 @@ class Mirror(Clone):
             Rewritten: the log could not be put back.
             Unsigned: no commit of the log counts.
         """
-        self.stand()
+        if not all((self.path / part).exists() for part in PARTS):
+            self.open()  # somebody has deleted it
         seen = self.remote.advertised()
         self.default_branch = seen.default_branch or self.default_branch
         refs = dict(seen.refs)
