@@ -21,7 +21,14 @@ async def _serve(file: Path, port: int) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
     settings = read_settings_as(Settings, file)
     if settings.ends_with_stdin:
-        _end_with_stdin(running)
+        events = asyncio.get_running_loop()
+
+        def readable() -> None:
+            if not os.read(0, 1024):
+                events.remove_reader(0)
+                running.cancel()
+
+        events.add_reader(0, readable)
     still = Standstill(clock=wall_clock)
     async with (
         bot_service.opened(settings, _tell) as loop,
@@ -30,17 +37,6 @@ async def _serve(file: Path, port: int) -> None:
         gc.freeze()  # these objects stay: the collector can skip them
         print(bound, flush=True)  # noqa: T201  the parent process waits for the port
         await bot_service.forever(loop, seen=lambda _: still.seen(loop))
-
-
-def _end_with_stdin(running: asyncio.Task[None]) -> None:
-    events = asyncio.get_running_loop()
-
-    def readable() -> None:
-        if not os.read(0, 1024):
-            events.remove_reader(0)
-            running.cancel()
-
-    events.add_reader(0, readable)
 
 
 def _tell(line: str) -> None:

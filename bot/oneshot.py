@@ -44,7 +44,7 @@ from bot.settings.oneshot_settings import (
 from bot.text.convoy_comment import convoy_table
 from convoy.kinds import is_stopped
 from convoy.model import ids
-from convoy.model.state import Convoy, State, asides, shown_asides
+from convoy.model.state import State, asides, shown_asides
 from convoy.owed import Show
 from convoy.rules.landing import open_candidates
 from convoy.text import counted, full_stop
@@ -155,7 +155,7 @@ async def run_once(loop: Loop, *, after: int | None, ci_wait_s: float) -> Left:
     paced = loop.context.settings.push_gap_s > 0
     pause_s = PACED_PAUSE_S if paced else FIRST_PAUSE_S
     waiting, cut_short = _Waiting(after, ci_wait_s, pause_s), 0
-    answers = loop.context.github.answers
+    answers, pace = loop.context.github.answers, loop.context.github.rest.pace
     loop.stays = _stays
     asked: set[str] = set()
     while True:
@@ -173,7 +173,7 @@ async def run_once(loop: Loop, *, after: int | None, ci_wait_s: float) -> Left:
         state, stays = loop.context.mirror.state, _stays(loop.context)
         waiting.seen(loop.context.mirror.head, stays=stays)
         answers, before = loop.context.github.answers, answers
-        share_s = loop.context.github.pause_s(answers - before)
+        share_s = pace.pause_s(answers - before)
         # So long the forge, or our own pace, wants no ordinary request.
         limited_s = (loop.troubles.resume_at - loop.context.clock()) / 1000
         is_limited = max(share_s, limited_s) > LONGEST_HOLD_S
@@ -202,21 +202,18 @@ def _stays(context: BotContext) -> bool:
 
 
 def _left(state: State, *, again: bool) -> Left:
-    live = tuple(state.live())
+    live, goes_on = tuple(state.live()), False
+    for convoy in live:  # whether it has work that waits for no person
+        left = [task for task in convoy.tasks if not task.settled]
+        is_stuck = bool(left) and all(is_stopped(convoy, task) for task in left)
+        goes_on |= convoy.state != "paused" and not is_stuck
     return Left(
         convoys=len(live),
         running=sum(1 for _ in state.running()),
         blocked=sum(is_stopped(convoy, t) for convoy in live for t in convoy.tasks),
-        by_clock=any(asides(state)) or any(map(_goes_on, live)),
+        by_clock=any(asides(state)) or goes_on,
         again=again,
     )
-
-
-def _goes_on(convoy: Convoy) -> bool:
-    """Whether a convoy has work that waits for no person."""
-    left = [task for task in convoy.tasks if not task.settled]
-    is_stuck = bool(left) and all(is_stopped(convoy, task) for task in left)
-    return convoy.state != "paused" and not is_stuck
 
 
 DONE, FAULT, TRY_LATER = 0, 1, 75
@@ -226,13 +223,21 @@ async def _job(inputs: OneshotInputs) -> Left:
     running = asyncio.current_task()
     assert running is not None  # noqa: S101  asyncio.run makes one
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
-    _prepare(inputs)
+    folder = inputs.settings.folder
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    (folder / "actor").write_text(loops_actor(inputs.settings.repository))
+    keys = {bot_folder.LOG_KEY_FILE: inputs.log_key, APP_KEY_FILE: inputs.key}
+    written = {folder / name: key for name, key in keys.items() if key}
+    for place, key in written.items():
+        handle = os.open(place, os.O_WRONLY | os.O_CREAT, 0o600)
+        with os.fdopen(handle, "w") as file:
+            file.write(key + "\n")
     async with bot_service.opened(inputs.settings, _tell) as loop:
-        token = await loop.context.github.token()
+        token = await loop.context.github.rest.tokens.token()
         made = [pair_of(token)]  # anything derived from a secret is secret too
-        (inputs.settings.folder / bot_folder.LOG_KEY_FILE).unlink()
+        for place in written:
+            place.unlink()
         if inputs.key:
-            (inputs.settings.folder / APP_KEY_FILE).unlink()
             made.append(token)
         sys.stdout.writelines(f"::add-mask::{each}\n" for each in made)
         sys.stdout.flush()
@@ -251,20 +256,19 @@ async def _job(inputs: OneshotInputs) -> Left:
             except BratError as error:
                 _tell(f"cannot start another run now: {error}")
         await _wake_later(loop.context.github, on=left.by_clock)
-        _report(inputs, left, loop.context.mirror.state)
+        state = loop.context.mirror.state
+        if inputs.output is not None:
+            with inputs.output.open("a", encoding="utf-8") as file:
+                for name, value in structs.asdict(left).items():
+                    file.write(f"{name}={str(value).lower()}\n")
+        if inputs.summary is not None:
+            said = (
+                convoy_table(convoy, shown_asides(state, convoy.name))
+                for convoy in state.live()
+            )
+            with inputs.summary.open("a", encoding="utf-8", newline="\n") as file:
+                file.write("\n\n".join(said) + "\n")
     return left
-
-
-def _prepare(inputs: OneshotInputs) -> None:
-    folder = inputs.settings.folder
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    (folder / "actor").write_text(loops_actor(inputs.settings.repository))
-    keys = {bot_folder.LOG_KEY_FILE: inputs.log_key, APP_KEY_FILE: inputs.key}
-    for name, key in keys.items():
-        if key:
-            handle = os.open(folder / name, os.O_WRONLY | os.O_CREAT, 0o600)
-            with os.fdopen(handle, "w") as file:
-                file.write(key + "\n")
 
 
 def kept_of(inputs: OneshotInputs, login: str) -> Kept | None:
@@ -287,20 +291,6 @@ async def _wake_later(github: GitHub, *, on: bool) -> None:
         await github.runs.wake_by_clock(on=on)
     except BratError as error:
         _tell(f"cannot {'enable' if on else 'disable'} {WAKE_WORKFLOW}: {error}")
-
-
-def _report(inputs: OneshotInputs, left: Left, state: State) -> None:
-    if inputs.output is not None:
-        with inputs.output.open("a", encoding="utf-8") as file:
-            for name, value in structs.asdict(left).items():
-                file.write(f"{name}={str(value).lower()}\n")
-    if inputs.summary is not None:
-        said = (
-            convoy_table(convoy, shown_asides(state, convoy.name))
-            for convoy in state.live()
-        )
-        with inputs.summary.open("a", encoding="utf-8", newline="\n") as file:
-            file.write("\n\n".join(said) + "\n")
 
 
 def _tell(line: str) -> None:

@@ -5,7 +5,7 @@ https://docs.github.com/webhooks/webhook-events-and-payloads
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, get_args
 
 from msgspec.structs import replace
 
@@ -62,9 +62,7 @@ ASKING: Final[dict[str, type[Envelope]]] = {
 }
 """The only events that may hold a request."""
 _VERDICTS: Final[dict[str, ReviewVerdict]] = {
-    "approved": "approved",
-    "changes_requested": "changes_requested",
-    "commented": "commented",
+    verdict: verdict for verdict in get_args(ReviewVerdict)
 }
 _COMMAND: Final = "/brat"
 _TURNS: Final = frozenset({"closed", "reopened", "deleted", "transferred"})
@@ -113,12 +111,17 @@ def _kept(event: str, delivery: Envelope, label: str, login: str) -> Kept | None
             return _check_action(delivery)
         case Delivery() if event == "issues":
             return _asked(delivery, label, login)
-        case Delivery(action="created"):
-            return _commented(delivery, login)
-        case Delivery(action="edited"):
-            return _ticked(delivery, login)  # no other edit asks for anything
-        case _:
-            return None
+        case Delivery(
+            issue=Told() as issue, comment=Comment() as comment, sender=Account() as by
+        ) if by.type != "Bot":
+            if delivery.action == "created":
+                return _commented(issue, comment, by.login, login)
+            if delivery.action == "edited" and comment.is_by(login):
+                new = ticked_in(comment.body or "") - ticked_in(delivery.was)
+                about = {"issue": issue.number, "comment": comment.id}
+                boxes = tuple(sorted(new))
+                return Ticked(**about, boxes=boxes, by=by.login) if new else None
+    return None  # no other edit asks for anything
 
 
 def _asked(delivery: Delivery, label: str, login: str) -> StartRequest | None:
@@ -146,11 +149,8 @@ def _asked(delivery: Delivery, label: str, login: str) -> StartRequest | None:
     )
 
 
-def _commented(delivery: Delivery, login: str) -> Remark | None:
+def _commented(issue: Told, comment: Comment, by: str, login: str) -> Remark | None:
     """Return a comment that may hold a request; a bot's comment never does."""
-    issue, comment, sender = delivery.issue, delivery.comment, delivery.sender
-    if issue is None or comment is None or sender is None or sender.type == "Bot":
-        return None
     text = comment.body or ""
     if not may_ask(text, login):
         return None
@@ -158,29 +158,11 @@ def _commented(delivery: Delivery, login: str) -> Remark | None:
         issue=issue.number,
         comment=comment.id,
         text=text,
-        by=sender.login,
+        by=by,
         on_pull=issue.pull_request is not None,
         title=issue.title,
         body=issue.body or "",
         node=comment.node_id,
-    )
-
-
-def _ticked(delivery: Delivery, login: str) -> Ticked | None:
-    issue, comment, sender = delivery.issue, delivery.comment, delivery.sender
-    if issue is None or comment is None or sender is None or sender.type == "Bot":
-        return None
-    if not comment.is_by(login):
-        return None
-    before = delivery.changes.body.was if delivery.changes else ""
-    new = ticked_in(comment.body or "") - ticked_in(before)
-    if not new:
-        return None
-    return Ticked(
-        issue=issue.number,
-        comment=comment.id,
-        boxes=tuple(sorted(new)),
-        by=sender.login,
     )
 
 

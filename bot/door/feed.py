@@ -20,6 +20,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -29,12 +30,8 @@ from convoy.model.state import State
 from convoy.model.work import Attempt, Message
 from convoy.text import clean
 
+KEY_FILE: Final = "feed.key"
 _KEY_BYTES: Final = 32
-
-
-def feed_key(folder: Path) -> bytes:
-    """Return the key in a bot's folder, creating it the first time."""
-    return kept_key(folder / "feed.key")
 
 
 def kept_key(file: Path, size: int = _KEY_BYTES) -> bytes:
@@ -70,7 +67,7 @@ _PORT_FILE: Final = "feed.json"
 
 def note_port(folder: Path, port: int) -> None:
     """Note that the feed of the bot in this folder is on this port of this machine."""
-    feed_key(folder)
+    kept_key(folder / KEY_FILE)
     beside = folder / f".{_PORT_FILE}.{secrets.token_hex(4)}"
     beside.write_text(json.dumps({"port": port}))
     beside.rename(folder / _PORT_FILE)
@@ -102,9 +99,10 @@ def session_handover(folder: Path, repository: str, session: str) -> bytes:
     port = noted_port(folder)
     if not port or not session:
         return b""
+    key = kept_key(folder / KEY_FILE)
     told = {
         "url": f"http://127.0.0.1:{port}{FEED_PATH}/{repository}/{session}",
-        "token": session_token(feed_key(folder), repository, session),
+        "token": session_token(key, repository, session),
     }
     return json.dumps(told).encode()
 
@@ -129,7 +127,11 @@ class SessionOutput:
         self._chars = 0
         self._news = asyncio.Condition()
         file.parent.mkdir(parents=True, exist_ok=True)
-        for piece in pieces_in(_read_whole(file)):
+        data = file.read_bytes() if file.exists() else b""
+        whole = data[: data.rfind(b"\n") + 1]
+        if len(whole) < len(data):  # a crash has cut the last line off
+            os.truncate(file, len(whole))
+        for piece in pieces_in(whole):
             self._remember(piece)
 
     async def add(self, first: int, texts: Sequence[str]) -> None:
@@ -145,7 +147,16 @@ class SessionOutput:
         ]
         if not new:
             return
-        self._write(new)
+        lines = "".join(json.dumps({"n": n, "text": t}) + "\n" for n, t in new)
+        with self.file.open("ab") as file:
+            file.write(lines.encode())
+            size = file.tell()
+        if size > OUTPUT_FILE_BYTES:
+            # The newer half goes to a new file: a reader of the old file can finish.
+            kept = self.file.read_bytes()[-OUTPUT_FILE_BYTES // 2 :].partition(b"\n")[2]
+            beside = self.file.with_suffix(".new")
+            beside.write_bytes(kept)
+            beside.replace(self.file)
         async with self._news:
             for piece in new:
                 self._remember(piece)
@@ -166,18 +177,6 @@ class SessionOutput:
         while self._chars > RING_CHARS and len(self._ring) > 1:
             self._chars -= len(self._ring.popleft().text)
 
-    def _write(self, pieces: Sequence[OutputPiece]) -> None:
-        lines = "".join(json.dumps({"n": n, "text": t}) + "\n" for n, t in pieces)
-        with self.file.open("ab") as file:
-            file.write(lines.encode())
-            size = file.tell()
-        if size > OUTPUT_FILE_BYTES:
-            # The newer half goes to a new file: a reader of the old file can finish.
-            kept = self.file.read_bytes()[-OUTPUT_FILE_BYTES // 2 :].partition(b"\n")[2]
-            beside = self.file.with_suffix(".new")
-            beside.write_bytes(kept)
-            beside.replace(self.file)
-
 
 def pieces_in(data: bytes) -> Iterator[OutputPiece]:
     """Give the pieces in a file's bytes, which may begin or end in mid-line."""
@@ -187,15 +186,6 @@ def pieces_in(data: bytes) -> Iterator[OutputPiece]:
             yield OutputPiece(int(told["n"]), str(told["text"]))
         except (ValueError, KeyError, TypeError):
             continue  # cut off by a crash
-
-
-def _read_whole(file: Path) -> bytes:
-    """Return the file's bytes; a last line cut off by a crash is removed."""
-    data = file.read_bytes() if file.exists() else b""
-    whole = data[: data.rfind(b"\n") + 1]
-    if len(whole) < len(data):
-        os.truncate(file, len(whole))
-    return whole
 
 
 LOOK_S: Final = 0.2
@@ -227,34 +217,24 @@ def last_output(folder: Path, session: str, most: int = LAST_BYTES) -> str:
     return clean(text, colours=True)
 
 
+@dataclass(eq=False)
 class Feed:
     """Receives what one repository's running sessions send; for one event loop."""
 
-    def __init__(
-        self,
-        folder: Path,
-        repository: str,
-        state: Callable[[], State],
-        reader: str = "",
-        news: Callable[[], None] = lambda: None,
-        origin: Callable[[], JobOrigin | None] = lambda: None,
-        *,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """Serve the bot in a folder.
+    folder: Path
+    """The bot's."""
+    repository: str
+    state: Callable[[], State]
+    reader: str = field(default="", repr=False)
+    """The token with which output may be read; empty: by nobody."""
+    news: Callable[[], None] = lambda: None
+    """Called when `owed` has something new."""
+    origin: Callable[[], JobOrigin | None] = lambda: None
+    """Returns the origin of the sessions' jobs, if the forge vouches for them."""
+    clock: Callable[[], float] = time.monotonic
 
-        With the token `reader` output may be read; empty: by nobody. `news` is called
-        when `owed` has something new, and `origin` returns the origin of the sessions'
-        jobs, if the forge vouches for them.
-        """
-        self._origin = origin
-        self._clock = clock
-        self._reader = reader
-        self._folder = folder
-        self._repository = repository
-        self._state = state
-        self._key = feed_key(folder)
-        self._news = news
+    def __post_init__(self) -> None:
+        self._key = kept_key(self.folder / KEY_FILE)
         self._tapes: dict[str, SessionOutput] = {}
         self._ears: dict[str, float] = {}
         self._heard: dict[str, int] = {}
@@ -265,11 +245,11 @@ class Feed:
 
     def token(self, session: str) -> str:
         """Return a session's token, which only its job may learn."""
-        return session_token(self._key, self._repository, session)
+        return session_token(self._key, self.repository, session)
 
     def claims(self, session: str) -> Mapping[str, str] | None:
         """Return the claims of a running session's job; None: they are not known."""
-        attempt, origin = self.attempt(session), self._origin()
+        attempt, origin = self.attempt(session), self.origin()
         if attempt is None or attempt.run is None or origin is None:
             return None
         return {
@@ -283,7 +263,7 @@ class Feed:
         }
 
     def shows(self, token: str) -> bool:
-        wanted, given = self._reader.encode(), token.encode(errors="replace")
+        wanted, given = self.reader.encode(), token.encode(errors="replace")
         return bool(wanted) and hmac.compare_digest(wanted, given)
 
     def attempt(self, session: str) -> Attempt | None:
@@ -291,7 +271,7 @@ class Feed:
             name, number, attempt = ids.parse_session(session)
         except ValueError:
             return None
-        convoy = self._state().convoys.get(name)
+        convoy = self.state().convoys.get(name)
         task = convoy.in_session(number) if convoy else None
         if task is None or task.attempt is None or task.attempt.number != attempt:
             return None
@@ -301,19 +281,19 @@ class Feed:
         self, session: str, after: int, wait_s: float
     ) -> tuple[Message, ...]:
         """Return messages after the first `after`, waiting `wait_s` for one."""
-        until = self._clock() + wait_s
+        until = self.clock() + wait_s
         while (attempt := self.attempt(session)) is not None:
-            self._ears[session] = self._clock()
+            self._ears[session] = self.clock()
             if new := attempt.messages[after:]:
                 return new
-            if self._clock() >= until:
+            if self.clock() >= until:
                 break
             await asyncio.sleep(LOOK_S)
         return ()
 
     def listens(self, session: str) -> bool:
         asked = self._ears.get(session)
-        return asked is not None and self._clock() - asked < SILENT_S
+        return asked is not None and self.clock() - asked < SILENT_S
 
     def note_heard(self, session: str, messages: int) -> None:
         attempt = self.attempt(session)
@@ -321,7 +301,7 @@ class Feed:
             return
         if self._heard.get(session) != messages:
             self._heard[session] = messages
-            self._news()
+            self.news()
 
     def owed(self) -> Iterator[TaskHeard]:
         """Give the counts that the log lacks; forget those that it holds."""
@@ -338,7 +318,7 @@ class Feed:
 
         After a crash, one of the two is there and complete.
         """
-        file = checkpoint_file(self._folder, session)
+        file = checkpoint_file(self.folder, session)
         file.parent.mkdir(parents=True, exist_ok=True)
         beside = file.with_suffix(".part")
         with beside.open("wb") as unfinished:
@@ -350,13 +330,13 @@ class Feed:
     def kept(self, session: str) -> bytes:
         """Return a session's newest checkpoint, unchecked; empty: there is none."""
         try:
-            return checkpoint_file(self._folder, session).read_bytes()
+            return checkpoint_file(self.folder, session).read_bytes()
         except OSError:
             return b""
 
     def has(self, session: str) -> bool:
         try:
-            file = tape_file(self._folder, session)
+            file = tape_file(self.folder, session)
         except ValueError:
             return False
         return file.exists() or self.attempt(session) is not None
@@ -365,20 +345,18 @@ class Feed:
         tape = self._tapes.get(session)
         if tape is None:
             self.forget()
-            tape = self._tapes[session] = SessionOutput(
-                tape_file(self._folder, session)
-            )
+            tape = self._tapes[session] = SessionOutput(tape_file(self.folder, session))
         return tape
 
     def forget(self) -> None:
         for session in [each for each in self._tapes if self.attempt(each) is None]:
             del self._tapes[session]
             self._ears.pop(session, None)
-        for file in (self._folder / "feed").glob("*/*.[bp]*"):  # .bundle, .part
+        for file in (self.folder / "feed").glob("*/*.[bp]*"):  # .bundle, .part
             session = f"{file.parent.name}/{file.stem.replace('-', '/')}"
             if self.attempt(session) is None:
                 file.unlink(missing_ok=True)
         oldest = time.time_ns() / 1e9 - KEPT_S
-        for file in (self._folder / "feed").glob("*/*.jsonl"):
+        for file in (self.folder / "feed").glob("*/*.jsonl"):
             if file.stat().st_mtime < oldest:
                 file.unlink(missing_ok=True)

@@ -7,7 +7,6 @@ identity is imported late: cryptography is slow to load.
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +15,6 @@ from aiohttp import web
 
 from bot.door.feed import Feed
 from bot.door.listening import READ_S, receive_body, refusal_with
-from convoy.model.work import Attempt
 from grite.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -44,13 +42,6 @@ class SentOutput(msgspec.Struct, frozen=True):
     pieces: list[str]
 
 
-@dataclass(frozen=True)
-class FeedVisitor:
-    feed: Feed
-    session: str
-    attempt: Attempt
-
-
 class FeedEndpoint:
     def __init__(self, finds: Finds, issuer: "Issuer | None" = None) -> None:
         """`issuer` vouches for jobs; None: every caller needs the session's token."""
@@ -67,7 +58,7 @@ class FeedEndpoint:
         return app
 
     async def _output(self, request: web.Request) -> web.Response:
-        visitor = self._visitor(request)
+        feed, session = self._admitted(request)
         body = await receive_body(request, OUTPUT_BYTES, READ_S)
         try:
             output = msgspec.json.decode(body, type=SentOutput)
@@ -75,19 +66,19 @@ class FeedEndpoint:
             raise refusal_with(
                 HTTPStatus.BAD_REQUEST, f"the output is not valid: {error}"
             ) from None
-        tape = visitor.feed.tape(visitor.session)
+        tape = feed.tape(session)
         await tape.add(max(0, output.first), output.pieces)
         return web.json_response({"next": tape.next, "wait_s": PACE_S})
 
     async def _checkpoint(self, request: web.Request) -> web.Response:
         """Keep a session's work so far; it is checked only when it is needed."""
-        visitor = self._visitor(request)
+        feed, session = self._admitted(request)
         body = await receive_body(request, CHECKPOINT_BYTES, LONG_READ_S)
         if not body:
             raise refusal_with(HTTPStatus.BAD_REQUEST, "the checkpoint is empty")
-        visitor.feed.forget()
+        feed.forget()
         try:
-            await asyncio.to_thread(visitor.feed.keep, visitor.session, bytes(body))
+            await asyncio.to_thread(feed.keep, session, bytes(body))
         except OSError as error:
             why = f"the checkpoint cannot be saved: {error.strerror}"
             raise refusal_with(HTTPStatus.SERVICE_UNAVAILABLE, why) from None
@@ -113,13 +104,13 @@ class FeedEndpoint:
         return web.json_response(told)
 
     async def _messages(self, request: web.Request) -> web.Response:
-        visitor = self._visitor(request)
+        feed, session = self._admitted(request)
         number, wait_s = asked_range(request)
         after = max(0, number)
         said = request.query.get("heard", "0")  # how many it gave to the engine
         is_count = said.isascii() and said.isdigit() and len(said) < DIGITS
-        visitor.feed.note_heard(visitor.session, int(said) if is_count else 0)
-        new = await visitor.feed.messages(visitor.session, after, wait_s)
+        feed.note_heard(session, int(said) if is_count else 0)
+        new = await feed.messages(session, after, wait_s)
         told = [
             {"number": number, "by": each.by, "text": each.text}
             for number, each in enumerate(new, after + 1)
@@ -154,16 +145,16 @@ class FeedEndpoint:
         feed = self._finds(f"{at['owner']}/{at['name']}".casefold())
         return feed, f"{at['convoy']}/{at['task']}/{at['attempt']}"
 
-    def _visitor(self, request: web.Request) -> FeedVisitor:
+    def _admitted(self, request: web.Request) -> tuple[Feed, str]:
+        """Return the feed and the running session whose token the request shows."""
         feed, session = self._named(request)
         if feed is None or not feed.admits(session, shown_token(request)):
             raise refusal_with(
                 HTTPStatus.UNAUTHORIZED, "the token does not match the session"
             )
-        attempt = feed.attempt(session)
-        if attempt is None:
+        if feed.attempt(session) is None:
             raise refusal_with(HTTPStatus.CONFLICT, f"session {session} is not running")
-        return FeedVisitor(feed, session, attempt)
+        return feed, session
 
 
 def shown_token(request: web.Request) -> str:

@@ -160,7 +160,11 @@ class Inbox:
         except OSError:
             Path(beside).unlink(missing_ok=True)
             raise
-        _settle(self.folder)
+        handle = os.open(self.folder, os.O_RDONLY)
+        try:  # its list of names is on the disk, too
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
     def requests(self) -> dict[str, StartRequest]:
         """Return the waiting requests for convoys, by delivery id, oldest first."""
@@ -218,15 +222,6 @@ def is_delivery_id(text: str) -> bool:
 def _check_delivery_id(delivery: str) -> None:
     if not is_delivery_id(delivery):
         raise ValueError(f"{delivery[:80]!r} is not a delivery id")
-
-
-def _settle(folder: Path) -> None:
-    """Flush a folder's list of names to the disk."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _write_file(name: str, data: bytes) -> None:

@@ -18,7 +18,6 @@ from pydantic import ValidationError
 from bot.door.delivery_meaning import LOOK_AT, ROSTER, meaning, read_delivery
 from bot.door.inbox import Inbox, InboxWriter, Wake, is_delivery_id
 from bot.door.listening import READ_S, BytesInFlight, receive_body, refusal_with
-from bot.forge.payloads import Repository
 from bot.settings.hosts import Origins
 
 WEBHOOK_PATH: Final = "/webhooks/github"
@@ -85,11 +84,8 @@ class Door:
         app.router.add_get("/healthz", self._health)
         app.router.add_get("/readyz", self._ready)
         app.router.add_get("/version", self._version)
-        app.on_cleanup.append(self._close)
+        app.on_cleanup.append(lambda _: self._writer.close())
         return app
-
-    async def _close(self, _: web.Application) -> None:
-        await self._writer.close()
 
     async def _health(self, _: web.Request) -> web.Response:
         return web.json_response({"ok": True})
@@ -107,8 +103,11 @@ class Door:
         event = "unsigned"
         try:
             body = await self._signed_body(request)
-            event = _event(request)
-            answer = await self._take(request, body)
+            if not (named := request.headers.get("X-GitHub-Event", "")):
+                why = "the header X-GitHub-Event is missing"
+                raise refusal_with(HTTPStatus.BAD_REQUEST, why)
+            event = named
+            answer = await self._take(request, event, body)
         except web.HTTPException as refused:
             self._count(event, refused.status)
             raise
@@ -130,11 +129,13 @@ class Door:
             raise refusal_with(HTTPStatus.UNAUTHORIZED, why)
         return body
 
-    async def _take(self, request: web.Request, body: bytearray) -> web.Response:
+    async def _take(
+        self, request: web.Request, event: str, body: bytearray
+    ) -> web.Response:
         if request.content_type != "application/json":
             why = "set the webhook's content type to application/json"
             raise refusal_with(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, why)
-        guid, event = request.headers.get("X-GitHub-Delivery", ""), _event(request)
+        guid = request.headers.get("X-GitHub-Delivery", "")
         if not is_delivery_id(guid):
             why = "X-GitHub-Delivery is missing or is not a valid id"
             raise refusal_with(HTTPStatus.BAD_REQUEST, f"the header {why}")
@@ -154,7 +155,12 @@ class Door:
         )
         if event in ROSTER:
             self.roster_changed()
-        place = self._place(delivery.repository)
+        served, place = delivery.repository, None
+        if served is not None:
+            named = served.full_name.casefold()
+            place = self.place_with(served.id) or self.place_of(named)
+            if place and place.repository_id not in {0, served.id}:
+                place = None  # another repository has taken the name
         if place is None:
             return _answer(HTTPStatus.ACCEPTED, "this repository is not served")
         meant = meaning(event, delivery, place.label, place.login)
@@ -169,25 +175,6 @@ class Door:
         if meant.part is not None:
             place.wake.up(meant.part)
         return _answer(HTTPStatus.ACCEPTED, "thank you")
-
-    def _place(self, repository: Repository | None) -> DeliveryPlace | None:
-        """Return the destination; a name that another repository took leads nowhere."""
-        if repository is None:
-            return None
-        named = self.place_with(repository.id)
-        named = named or self.place_of(repository.full_name.casefold())
-        if named is None or named.repository_id not in {0, repository.id}:
-            return None
-        return named
-
-
-def _event(request: web.Request) -> str:
-    event = request.headers.get("X-GitHub-Event", "")
-    if not event:
-        raise refusal_with(
-            HTTPStatus.BAD_REQUEST, "the header X-GitHub-Event is missing"
-        )
-    return event
 
 
 def _answer(status: int, message: str) -> web.Response:

@@ -11,7 +11,7 @@ import asyncio
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, Self
 
@@ -153,35 +153,31 @@ class Grant:
     """Looked up when None."""
 
 
+@dataclass(eq=False)
 class AppTokens:
     """A source of tokens; as a context manager it revokes the last one at the end.
 
     Safe to use from many tasks at once: one requests a token, the others wait for it.
     """
 
-    def __init__(
-        self,
-        client: httpx.AsyncClient,
-        *,
-        api_url: str,
-        app: AppKey,
-        grant: Grant,
-        time: Time = REAL_TIME,
-    ) -> None:
-        self.clock = ForgeClock(time)
-        self._client = client
-        self._api_url = api_url
-        self._grant = grant
-        self._time = time
+    client: httpx.AsyncClient
+    _: KW_ONLY
+    api_url: str
+    app: AppKey
+    grant: Grant
+    time: Time = REAL_TIME
+
+    def __post_init__(self) -> None:
+        self.clock = ForgeClock(self.time)
         self._asking = asyncio.Lock()
-        self._installation = grant.installation
+        self._installation = self.grant.installation
         self._made: _Made | None = None
         # Its own pace: a caller waiting for a token may hold the lane for writes.
         self._rest = Rest(
-            client,
-            api_url=api_url,
-            token=AppJwt(app, self.clock),
-            pace=Pace(time=time, clock=self.clock),
+            self.client,
+            api_url=self.api_url,
+            token=AppJwt(self.app, self.clock),
+            pace=Pace(time=self.time, clock=self.clock),
         )
 
     async def __aenter__(self) -> Self:
@@ -208,7 +204,7 @@ class AppTokens:
 
     def tie(self, number: int) -> None:
         """Ask for later tokens by the repository's id, which no rename changes."""
-        self._grant = replace(self._grant, repository_id=number)
+        self.grant = replace(self.grant, repository_id=number)
 
     def spoiled(self, token: str) -> bool:
         """Forget a token that the forge rejected; return True: another may work."""
@@ -221,8 +217,8 @@ class AppTokens:
         made, self._made = self._made, None
         if made is None:
             return
-        pace = Pace(time=self._time)
-        rest = Rest(self._client, api_url=self._api_url, token=made.token, pace=pace)
+        pace = Pace(time=self.time)
+        rest = Rest(self.client, api_url=self.api_url, token=made.token, pace=pace)
         try:
             async with asyncio.timeout(REVOKE_S):
                 await rest.write("DELETE", "/installation/token")
@@ -235,18 +231,18 @@ class AppTokens:
 
     async def _asked(self) -> _Made:
         if self._installation is None:
-            where = f"/repos/{self._grant.repository}/installation"
+            where = f"/repos/{self.grant.repository}/installation"
             self._installation = (await self._rest.read(_Installed, where)).id
         url = f"/app/installations/{self._installation}/access_tokens"
-        body: dict[str, object] = {"permissions": dict(self._grant.permissions)}
-        if self._grant.repository_id:
-            body["repository_ids"] = [self._grant.repository_id]
+        body: dict[str, object] = {"permissions": dict(self.grant.permissions)}
+        if self.grant.repository_id:
+            body["repository_ids"] = [self.grant.repository_id]
         else:
-            body["repositories"] = [self._grant.repository.partition("/")[2]]
+            body["repositories"] = [self.grant.repository.partition("/")[2]]
         try:
             return await self._rest.make(_Made, url, body)
         except Refused:
-            self._installation = self._grant.installation  # it may be installed anew
+            self._installation = self.grant.installation  # it may be installed anew
             raise
 
     @contextmanager
@@ -257,7 +253,7 @@ class AppTokens:
             fix = FIXES.get(refused.status)
             if fix is None:
                 raise
-            asked = ", ".join(f"{k}: {v}" for k, v in self._grant.permissions.items())
-            advice = fix.format(repository=self._grant.repository, permissions=asked)
+            asked = ", ".join(f"{k}: {v}" for k, v in self.grant.permissions.items())
+            advice = fix.format(repository=self.grant.repository, permissions=asked)
             said = f"{refused.said}; {advice}"
             raise Refused(refused.what, refused.status, said) from refused

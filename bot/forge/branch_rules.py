@@ -5,7 +5,7 @@ https://docs.github.com/graphql/reference/objects#refupdaterule
 https://docs.github.com/rest/repos/rules#get-a-repository-ruleset
 """
 
-from collections.abc import Iterable
+from contextlib import suppress
 from functools import reduce
 from http import HTTPStatus
 from typing import Final, get_args
@@ -64,13 +64,11 @@ def _and(found: TargetRules, rule: Rule) -> TargetRules:
                 methods=tuple(one for one in found.methods if one in named),
             )
         case "required_status_checks":
-            names = (
-                *found.checks,
-                *(one.context for one in asked.required_status_checks),
-            )
+            required = asked.required_status_checks
+            names = (*found.checks, *(one.context for one in required))
             asked_of = {
                 one.context: one.integration_id
-                for one in asked.required_status_checks
+                for one in required
                 if one.integration_id
             }
             return replace(
@@ -138,9 +136,20 @@ class BranchRules(Part):
         The branch need not exist.
         """
         listed = await self.listed(branch)
-        found = TargetRules(methods=await self._methods())
-        found = reduce(_and, listed or (), found)
-        classic, is_known = await self._classic(branch)
+        merging = await self._rest.read(_Methods, self._repo)
+        allowed: dict[Strategy, bool] = {
+            "merge": merging.allow_merge_commit,
+            "squash": merging.allow_squash_merge,
+            "rebase": merging.allow_rebase_merge,
+        }
+        methods = tuple(method for method, is_allowed in allowed.items() if is_allowed)
+        found = reduce(_and, listed or (), TargetRules(methods=methods))
+        classic: Protection | None = None
+        is_known = False
+        with suppress(Refused):
+            named = {**self._named, "ref": f"refs/heads/{branch}"}
+            classic = (await self._rest.ask(_Classic, _CLASSIC, named)).rule
+            is_known = True
         if classic is not None:
             checks = (*found.checks, *(classic.contexts or ()))
             needs_pull = classic.reviews is not None or not classic.pushes
@@ -155,11 +164,16 @@ class BranchRules(Part):
                 signed=found.signed or classic.signed,
             )
         unknown = [f"the rules of {branch}"] if listed is None else []
-        if not is_known and not listed and await self._is_protected(branch):
-            unknown.append(f"the protection of {branch}")
-        passes = bool(listed) and await self.passes(listed or ())
+        if not is_known and not listed:
+            with HIDDEN:  # or nothing was pushed yet
+                url = f"{self._repo}/branches/{quote(branch, safe='')}"
+                if (await self._rest.read(_Branch, url)).protected:
+                    unknown.append(f"the protection of {branch}")
+        sets = {rule.ruleset_id for rule in listed or ()}
+        passes = [await self.bypass(number) in MAY_PASS for number in sets]
         bound = classic is not None and not classic.pushes
-        return replace(found, passes=passes and not bound, unknown=tuple(unknown))
+        may_pass = bool(passes) and all(passes) and not bound
+        return replace(found, passes=may_pass, unknown=tuple(unknown))
 
     async def listed(self, branch: str) -> tuple[Rule, ...] | None:
         """Return the rules of all rulesets for a branch; None: the bot may not ask."""
@@ -169,10 +183,6 @@ class BranchRules(Part):
                 return tuple(await self._rest.all(Rule, url))
             return ()  # a forge older than rulesets
         return None
-
-    async def passes(self, rules: Iterable[Rule]) -> bool:
-        sets = {rule.ruleset_id for rule in rules}
-        return all([await self.bypass(number) in MAY_PASS for number in sets])
 
     async def bypass(self, ruleset: int | None) -> str:
         """Return whether the bot may bypass a ruleset; empty: it is not told."""
@@ -184,26 +194,3 @@ class BranchRules(Part):
         except Refused:
             return ""  # perhaps an organisation's ruleset
         return found.current_user_can_bypass or ""
-
-    async def _methods(self) -> tuple[Strategy, ...]:
-        found = await self._rest.read(_Methods, self._repo)
-        allowed: dict[Strategy, bool] = {
-            "merge": found.allow_merge_commit,
-            "squash": found.allow_squash_merge,
-            "rebase": found.allow_rebase_merge,
-        }
-        return tuple(method for method, is_allowed in allowed.items() if is_allowed)
-
-    async def _classic(self, branch: str) -> tuple[Protection | None, bool]:
-        """Return a branch's own protection, and whether the bot may know it."""
-        named = {**self._named, "ref": f"refs/heads/{branch}"}
-        try:
-            return (await self._rest.ask(_Classic, _CLASSIC, named)).rule, True
-        except Refused:
-            return None, False
-
-    async def _is_protected(self, branch: str) -> bool:
-        with HIDDEN:
-            url = f"{self._repo}/branches/{quote(branch, safe='')}"
-            return (await self._rest.read(_Branch, url)).protected
-        return False  # nothing was pushed yet

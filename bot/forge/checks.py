@@ -15,7 +15,6 @@ from typing import Final, Literal
 from urllib.parse import quote
 
 from msgspec import Struct, to_builtins
-from msgspec.structs import replace
 
 from bot.forge import payloads
 from bot.forge.rest import HIDDEN, Part, Refused, Rest, checked
@@ -51,8 +50,7 @@ class Ci(Part):
     """
 
     def __init__(self, rest: Rest, repository: str, workflow: str) -> None:
-        super().__init__(rest, repository)
-        self._workflow = workflow
+        super().__init__(rest, repository, workflow)
         self._apps: dict[int, int] = {}
         """The numbers of Apps by those of their accounts."""
 
@@ -91,17 +89,22 @@ class Ci(Part):
         url = f"{self._repo}/commits/{commit}/check-runs?per_page=100"
         found = []
         async for one in self._rest.each(payloads.CheckRun, url, "check_runs"):
-            check = _check(one)
-            job = jobs.pop(check.id, None)
-            if job is not None:
-                check = replace(
-                    check,
-                    workflow=job.workflow,
-                    is_loose=False,
-                    status=job.status,
-                    conclusion=job.conclusion,
+            app, job = (one.app and one.app.slug) or "", jobs.pop(one.id, None)
+            text = "\n".join(filter(None, (one.output.summary, one.output.text)))
+            found.append(
+                Check(
+                    id=one.id,
+                    app=app,
+                    app_id=one.app.id if one.app else 0,
+                    workflow=job.workflow if job else "",
+                    is_loose=app == ACTIONS and job is None,
+                    name=one.name,
+                    status=job.status if job else one.status,
+                    conclusion=job.conclusion if job else one.conclusion,
+                    text=text,
+                    external=one.external_id or "",
                 )
-            found.append(check)
+            )
         return [*found, *jobs.values()]
 
     async def judged(
@@ -159,11 +162,20 @@ class Ci(Part):
             async for status in self._rest.each(payloads.Status, url):
                 by = status.creator.login if status.creator else ""
                 key = (status.context, by)
-                if key not in found:
-                    found[key] = _status(status, by)
-                    if status.context in pinned:
-                        app = await self._app_of(status.creator)
-                        found[key] = replace(found[key], app_id=app)
+                if key in found:
+                    continue
+                is_pinned, ended = status.context in pinned, status.state != "pending"
+                told = (status.description, status.target_url)
+                found[key] = Check(
+                    id=status.id,
+                    app=by,
+                    app_id=await self._app_of(status.creator) if is_pinned else 0,
+                    name=status.context,
+                    status="completed" if ended else "in_progress",
+                    conclusion=status.state if ended else None,
+                    text="\n".join(filter(None, told)),
+                    is_status=True,
+                )
         return list(found.values())
 
     async def _app_of(self, account: payloads.Account | None) -> int:
@@ -205,36 +217,6 @@ class Ci(Part):
         url = f"{self._repo}/actions/workflows/{quote(workflow, safe='')}/dispatches"
         asked = {"ref": branch} | ({"inputs": dict(inputs)} if inputs else {})
         await self._rest.write("POST", url, asked)
-
-
-def _check(one: payloads.CheckRun) -> Check:
-    text = "\n".join(filter(None, (one.output.summary, one.output.text)))
-    app = (one.app and one.app.slug) or ""
-    return Check(
-        id=one.id,
-        app=app,
-        app_id=one.app.id if one.app else 0,
-        is_loose=app == ACTIONS,
-        name=one.name,
-        status=one.status,
-        conclusion=one.conclusion,
-        text=text,
-        external=one.external_id or "",
-    )
-
-
-def _status(status: payloads.Status, by: str) -> Check:
-    ended = status.state != "pending"
-    told = (status.description, status.target_url)
-    return Check(
-        id=status.id,
-        app=by,
-        name=status.context,
-        status="completed" if ended else "in_progress",
-        conclusion=status.state if ended else None,
-        text="\n".join(filter(None, told)),
-        is_status=True,
-    )
 
 
 Conclusion = Literal["success", "failure", "cancelled", "action_required"]

@@ -16,11 +16,11 @@ https://docs.github.com/graphql/reference/objects#issue
 https://docs.github.com/rest/reactions/reactions
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Final, Literal
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import httpx
 
@@ -28,8 +28,8 @@ from bot.forge import payloads
 from bot.forge.branch_rules import BranchRules
 from bot.forge.checks import CheckRuns, Ci
 from bot.forge.github_actions import TaskRuns
-from bot.forge.pace import Pace, RequestBudget
-from bot.forge.pulls import LATEST, PullMerging, PullRequests, ReviewThreads
+from bot.forge.pace import Pace
+from bot.forge.pulls import LATEST, PullRequests
 from bot.forge.rest import ABSENT, Part, Refused, Rest, Tokens, Unless
 from bot.forge.transport import Precedence, going
 from convoy.model import ids
@@ -42,36 +42,6 @@ query ($id: ID!) {
     ... on PullRequestReview { createdViaEmail }
   }
 }"""
-
-
-class Remarks(Part):
-    """The comments of one repository's issues and pull requests."""
-
-    async def one(self, comment: int) -> payloads.Remarked | None:
-        with ABSENT:
-            url = f"{self._repo}/issues/comments/{comment}"
-            return await self._rest.read(payloads.Remarked, url)
-        return None
-
-    async def last_by(self, author: str, number: int) -> str:
-        url = f"{self._repo}/issues/{number}/comments?per_page=100"
-        last = ""
-        async for comment in self._rest.each(payloads.Comment, url):
-            if comment.is_by(author):
-                last = comment.body or ""
-        return last
-
-    async def is_mailed(self, node: str) -> bool:
-        """Whether a comment or review was sent by mail; only GraphQL tells it.
-
-        A forge without GraphQL does not know, and is taken for one without mail.
-        Refused with status 410: the text is gone.
-        """
-        with Unless(HTTPStatus.NOT_FOUND):
-            named = {"id": node}
-            found = await self._rest.ask(payloads.Mailed, _MAILED, named)
-            return found.by_mail
-        return False
 
 
 WORKFLOW: Final = "brat-task.yml"
@@ -114,12 +84,11 @@ class SubIssues(Part):
 
     async def blocking(self, issue: payloads.Issue) -> list[payloads.Issue]:
         """Return the issues that block an issue, closed ones too."""
-        known = issue.issue_dependencies_summary
-        if known is not None and not known.total_blocked_by:
+        if issue.blockers == 0:
             return []
         url = f"{self._repo}/issues/{issue.number}/dependencies/blocked_by"
         absent = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
-        with Unless(*(() if known else absent)):
+        with Unless(*(absent if issue.blockers is None else ())):
             return await self._rest.all(payloads.Issue, f"{url}?per_page=100")
         return []
 
@@ -136,49 +105,19 @@ class GitHub(Part):
         workflow: str = WORKFLOW,
     ) -> None:
         self.repository = repository
-        rest = Rest(client, api_url=api_url, token=token, pace=pace)
+        self.rest = rest = Rest(client, api_url=api_url, token=token, pace=pace)
         super().__init__(rest, repository)
         self.check_runs = CheckRuns(rest, repository)
         self.ci = Ci(rest, repository, workflow)
         self.pulls = PullRequests(rest, repository)
         self.sub_issues = SubIssues(rest, repository)
         self.runs = TaskRuns(rest, repository, workflow)
-        self.remarks = Remarks(rest, repository)
         self.branch_rules = BranchRules(rest, repository)
-        self.threads = ReviewThreads(rest, repository)
-        self.merging = PullMerging(rest, repository)
-
-    def guard(self, check: Callable[[], None]) -> None:
-        """Have `check` called just before each write is sent; it may raise."""
-        self._rest.guard = check
 
     @property
     def answers(self) -> int:
         """How often the forge has answered, even with a no."""
         return self._rest.answers
-
-    @property
-    def requests(self) -> RequestBudget | None:
-        return self._rest.pace.budget
-
-    def reset_ms(self) -> int:
-        """Return when all requests are there again, unix ms; 0: it is not known."""
-        pace = self._rest.pace
-        if pace.budget is None:
-            return 0
-        ahead_s = pace.budget.resets_at - pace.time.steady()
-        return int((pace.time.wall() + ahead_s) * 1000)
-
-    def pause_s(self, cost: float) -> float:
-        """Return the pause after so many requests, so that others can follow."""
-        pace = self._rest.pace
-        if pace.budget is None:
-            return 0.0
-        return pace.budget.pause_s(cost, pace.time.steady())
-
-    async def token(self) -> str:
-        """Return a token that is valid for minutes; git may use it too."""
-        return await self._rest.tokens.token()
 
     # --- people and issues ----------------------------------------------------------
 
@@ -191,19 +130,15 @@ class GitHub(Part):
             return (await self._rest.read(payloads.Account, "/user")).login
         return JOB_LOGIN
 
-    async def default_branch(self) -> str:
-        return (await self._rest.read(payloads.Repository, self._repo)).default_branch
-
-    async def named(self) -> tuple[str, int]:
-        """Return the repository's name as the forge writes it, and its id."""
-        found = await self._rest.read(payloads.Repository, self._repo)
-        return found.full_name, found.id
+    async def described(self) -> payloads.Repository:
+        return await self._rest.read(payloads.Repository, self._repo)
 
     async def number(self) -> int:
-        name, number = await self.named()
-        if number <= 0:
-            raise Unavailable(f"GET /repos/{name}: invalid GitHub response: no id")
-        return number
+        found = await self.described()
+        if found.id <= 0:
+            what = f"GET /repos/{found.full_name}"
+            raise Unavailable(f"{what}: invalid GitHub response: no id")
+        return found.id
 
     async def confirm(self, number: int) -> None:
         """Ask the forge whether the name still stands for the repository of this id.
@@ -220,10 +155,7 @@ class GitHub(Part):
                 "its new name. To serve the different one, use a separate folder."
             )
 
-    async def may_write(self, login: str) -> bool:
-        return await self.may(login, "write")
-
-    async def may(self, login: str, right: Right) -> bool:
+    async def may(self, login: str, right: Right = "write") -> bool:
         """Whether `login` has at least this right on the repository now.
 
         A custom role counts as the role on which it is based.
@@ -246,11 +178,11 @@ class GitHub(Part):
         if labels:
             content["labels"] = labels
         url = f"{self._repo}/issues"
-        return (await self._rest.make(payloads.Numbered, url, content)).number
+        return (await self._rest.make(payloads.Told, url, content)).number
 
     async def issue_marked(self, key: str, author: str, since: datetime) -> int | None:
         """Return the issue by `author` with the key's marker, updated after `since`."""
-        async for issue in self._issues(f"state=all&since={_utc(since)}"):
+        async for issue in self._issues(state="all", since=_utc(since)):
             if issue.is_by(author) and key in ids.keys_in(issue.body or ""):
                 return issue.number
         return None
@@ -264,29 +196,22 @@ class GitHub(Part):
         found = await self._rest.read(payloads.Issue, url)
         home = found.repository_url.casefold().partition("/repos/")[2]
         is_here = home in ("", self.repository.casefold()) or (
-            home == (await self.named())[0].casefold()
+            home == (await self.described()).full_name.casefold()
         )
         if found.number != number or not is_here:
             raise Refused(f"GET {url}", HTTPStatus.GONE, "the issue was transferred")
         return found
 
-    async def issues_labelled(self, label: str) -> list[payloads.Issue]:
-        """Return the open issues (no pull requests) that carry `label`."""
-        return await self._open_issues(f"labels={quote(label, safe='')}")
-
-    async def pulls_labelled(self, label: str) -> list[payloads.Issue]:
-        """Return the open pull requests that carry `label`."""
-        found = self._issues(f"state=open&labels={quote(label, safe='')}")
-        return [issue async for issue in found if issue.pull_request is not None]
-
-    async def issues_by(self, login: str) -> list[payloads.Issue]:
-        """Return the open issues (no pull requests) that somebody opened."""
-        return await self._open_issues(f"creator={quote(login, safe='')}")
+    async def issues(
+        self, *, pulls: bool = False, **asked: str
+    ) -> list[payloads.Issue]:
+        """Return the open issues, or pull requests, that fit: `labels`, `creator`."""
+        found = self._issues(state="open", **asked)
+        return [each async for each in found if (each.pull_request is None) != pulls]
 
     async def labelled(self, label: str) -> list[int]:
         """Return the issues and pull requests, open or not, that carry `label`."""
-        found = self._issues(f"state=all&labels={quote(label, safe='')}")
-        return [each.number async for each in found]
+        return [each.number async for each in self._issues(state="all", labels=label)]
 
     async def labelling(self, number: int, label: str) -> payloads.IssueEvent | None:
         last = None
@@ -297,8 +222,8 @@ class GitHub(Part):
 
     async def issues_since(self, moment: datetime) -> list[payloads.Issue]:
         """Return the open issues (no pull requests) that changed since `moment`."""
-        asked = f"since={_utc(moment)}&sort=updated&direction=asc"
-        return await self._open_issues(asked)
+        since = _utc(moment)
+        return await self.issues(since=since, sort="updated", direction="asc")
 
     async def latest_issues(self) -> dict[int, payloads.Issue]:
         """Return the issues that were changed last, by number: one request."""
@@ -326,13 +251,9 @@ class GitHub(Part):
                 last = event
         return last
 
-    def _issues(self, asked: str) -> AsyncIterator[payloads.Issue]:
-        url = f"{self._repo}/issues?{asked}&per_page=100"
-        return self._rest.each(payloads.Issue, url)
-
-    async def _open_issues(self, asked: str) -> list[payloads.Issue]:
-        found = self._issues(f"state=open&{asked}")
-        return [issue async for issue in found if issue.pull_request is None]
+    def _issues(self, **asked: str) -> AsyncIterator[payloads.Issue]:
+        named = urlencode({**asked, "per_page": 100}, quote_via=quote)
+        return self._rest.each(payloads.Issue, f"{self._repo}/issues?{named}")
 
     def _events(self, number: int) -> AsyncIterator[payloads.IssueEvent]:
         url = f"{self._repo}/issues/{number}/events?per_page=100"
@@ -348,7 +269,7 @@ class GitHub(Part):
         return answer.last_edited_at
 
     async def is_public(self) -> bool:
-        return not (await self._rest.read(payloads.Repository, self._repo)).private
+        return not (await self.described()).private
 
     async def relabel(self, number: int, add: set[str], remove: set[str]) -> None:
         """Add and remove labels; safe to call twice."""
@@ -372,11 +293,37 @@ class GitHub(Part):
         return (await self._rest.make(payloads.Comment, url, {"body": body})).id
 
     async def said(self, number: int, key: str, author: str) -> payloads.Comment | None:
-        url = f"{self._repo}/issues/{number}/comments?per_page=100"
-        async for comment in self._rest.each(payloads.Comment, url):
-            if comment.is_by(author) and key in ids.keys_in(comment.body or ""):
+        async for comment in self.said_by(author, number):
+            if key in ids.keys_in(comment.body or ""):
                 return comment
         return None
+
+    async def said_by(
+        self, author: str, number: int
+    ) -> AsyncIterator[payloads.Comment]:
+        """Give an author's comments on an issue or pull request, the oldest first."""
+        url = f"{self._repo}/issues/{number}/comments?per_page=100"
+        async for comment in self._rest.each(payloads.Comment, url):
+            if comment.is_by(author):
+                yield comment
+
+    async def remark(self, comment: int) -> payloads.Remarked | None:
+        with ABSENT:
+            url = f"{self._repo}/issues/comments/{comment}"
+            return await self._rest.read(payloads.Remarked, url)
+        return None
+
+    async def is_mailed(self, node: str) -> bool:
+        """Whether a comment or review was sent by mail; only GraphQL tells it.
+
+        A forge without GraphQL does not know, and is taken for one without mail.
+        Refused with status 410: the text is gone.
+        """
+        with Unless(HTTPStatus.NOT_FOUND):
+            named = {"id": node}
+            found = await self._rest.ask(payloads.Mailed, _MAILED, named)
+            return found.by_mail
+        return False
 
     async def remarks_since(self, moment: datetime) -> list[payloads.Remarked]:
         asked = f"since={_utc(moment)}&sort=updated&direction=asc&per_page=100"

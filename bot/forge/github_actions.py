@@ -32,10 +32,8 @@ WAKE_WORKFLOW: Final = "brat-wake.yml"
 
 
 class TaskRuns(Part):
-    def __init__(self, rest: Rest, repository: str, workflow: str) -> None:
-        super().__init__(rest, repository)
-        self._workflow = workflow
-        self._details = {_DETAILS: True}
+    _names_runs = True
+    """Whether the forge gives the id of a run that it starts."""
 
     async def start(self, ref: str, inputs: Mapping[str, str]) -> int | None:
         """Start a run on `ref`; return its id, None where the forge gives none.
@@ -45,12 +43,13 @@ class TaskRuns(Part):
         """
         url = f"{self._repo}/actions/workflows/{self._workflow}/dispatches"
         content = {"ref": ref, "inputs": dict(inputs)}
+        asked = content | ({_DETAILS: True} if self._names_runs else {})
         try:
-            answer = await self._rest.write("POST", url, content | self._details)
+            answer = await self._rest.write("POST", url, asked)
         except Refused as refused:
             if _DETAILS not in refused.said:
                 raise
-            self._details = {}
+            self._names_runs = False
             answer = await self._rest.write("POST", url, content)
         if not answer:
             return None

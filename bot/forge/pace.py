@@ -19,8 +19,8 @@ import random
 import re
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -108,31 +108,28 @@ def wait_s(
     """
     if reply.status not in _LIMITING:
         return None
-    named = _named_wait(reply, clock)
+    after = reply.headers.get("retry-after", "")
+    reset = reply.headers.get("x-ratelimit-reset", "")
+    is_spent = reply.headers.get("x-ratelimit-remaining") == "0"
+    moment = seconds_of(after)
+    if moment is None and is_spent and reset.isdecimal():
+        moment = float(reset)
+    named = None if moment is None else moment - clock.now()
+    if after.isdecimal():
+        named = float(after)
     if named is not None:
         return min(max(named, LEAST_S) + SPREAD_S * chance, HOLD_MOST_S)
     said = reply.body[:2000].lower()
     is_secondary = (
         reply.status == HTTPStatus.TOO_MANY_REQUESTS
         or "retry-after" in reply.headers
-        or reply.headers.get("x-ratelimit-remaining") == "0"
+        or is_spent
         or any(words in said for words in _SAYS_SO)
     )
     if not is_secondary:
         return None
     waits = min(SECONDARY_S * 2.0**streak, SECONDARY_MOST_S)
     return waits * (1 + SPREAD * chance)
-
-
-def _named_wait(reply: HttpReply, clock: ForgeClock) -> float | None:
-    after = reply.headers.get("retry-after", "")
-    if after.isdecimal():
-        return float(after)
-    moment = seconds_of(after)
-    if moment is None and reply.headers.get("x-ratelimit-remaining") == "0":
-        reset = reply.headers.get("x-ratelimit-reset", "")
-        moment = float(reset) if reset.isdecimal() else None
-    return None if moment is None else moment - clock.now()
 
 
 HOURLY_OF_A_JOB: Final = 1_000
@@ -246,22 +243,15 @@ class WriteBudget:
     """The part of `most` that only answers to people, and changes of existing content,
     may use."""
 
+    def free_at(self, written: Iterable[float], now: float, *, makes: bool) -> float:
+        """Return when content may follow what was written, in seconds, oldest first."""
+        lately = [at for at in written if at > now - self.seconds]
+        over = len(lately) - self.most + (self.reserve if makes else 0)
+        return lately[over] + self.seconds if over >= 0 else now
+
 
 GITHUB_CONTENT: Final = (WriteBudget(80, 60, 8), WriteBudget(500, 3600, 50))
 """https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api"""
-
-
-@dataclass
-class SpentBudget:
-    budget: WriteBudget
-    moments: deque[float] = field(default_factory=deque)
-
-    def free_at(self, now: float, *, makes: bool) -> float:
-        while self.moments and self.moments[0] <= now - self.budget.seconds:
-            self.moments.popleft()
-        most = self.budget.most - (self.budget.reserve if makes else 0)
-        over = len(self.moments) - most
-        return self.moments[over] + self.budget.seconds if over >= 0 else now
 
 
 class WriteLane:
@@ -377,11 +367,6 @@ class Visit:
         return not self.ask.reads and self.ask.precedence is Precedence.AT_ONCE
 
     @property
-    def makes(self) -> bool:
-        """Whether the call adds something that can wait to the forge."""
-        return self.ask.method == "POST" and self.ask.precedence.can_wait
-
-    @property
     def writes_content(self) -> bool:
         return not self.ask.reads and self.ask.body is not None
 
@@ -426,7 +411,9 @@ class Pace:
         self._lane = WriteLane()
         self._prompt = asyncio.Semaphore(PROMPT_AT_ONCE)
         self._reads = asyncio.Semaphore(how.reads_at_once)
-        self._spent = [SpentBudget(budget) for budget in how.content]
+        most = max((budget.most for budget in how.content), default=0)
+        self._content_at: deque[float] = deque(maxlen=most)
+        """When content was written last."""
         self._written_at = -math.inf
         self._reading, self._writing = _Side(), _Side()
         self._sent = 0
@@ -444,17 +431,16 @@ class Pace:
     @asynccontextmanager
     async def turn(self, visit: Visit) -> AsyncIterator[None]:
         """Wait for the call's turn, and keep it while the block lasts."""
-        async with self._place(visit):
+        few = self._reads if visit.ask.reads else self._prompt
+        is_one_of_few = visit.ask.reads or visit.prompt
+        async with few if is_one_of_few else self._lane.turn(visit.ask.precedence):
             await self._wait(visit)
             self._note(visit)
             yield
 
-    def _place(self, visit: Visit) -> AbstractAsyncContextManager[None]:
-        if visit.ask.reads:
-            return self._reads
-        if visit.prompt:
-            return self._prompt
-        return self._lane.turn(visit.ask.precedence)
+    def pause_s(self, cost: float) -> float:
+        """Return the pause after so many requests, so that others can follow."""
+        return self.budget.pause_s(cost, self.time.steady()) if self.budget else 0.0
 
     def again(self, visit: Visit, reply: HttpReply) -> bool:
         """Note the answer; return whether to repeat the call after a wait."""
@@ -506,20 +492,19 @@ class Pace:
         if not (visit.ask.reads or visit.prompt):
             self._written_at = now
         if visit.writes_content:
-            for spent in self._spent:
-                spent.moments.append(now)
+            self._content_at.append(now)
 
     async def _wait(self, visit: Visit) -> None:
         now, ask = self.time.steady(), visit.ask
         is_kept = self._how.of_a_job and self.budget and self.budget.is_kept(now)
         if self.budget and is_kept and ask.precedence is Precedence.REST:
             said = "this hour's remaining requests are reserved for answering people"
-            raise OverShare(str(ask), said, self._unix_ms(self.budget.resets_at))
+            raise OverShare(str(ask), said, self.unix_ms(self.budget.resets_at))
         if self.shares is not None:  # nobody waits for a share that is used up
             at = self.shares.free_at(ask.about, now, ask.precedence)
             if at > now:
                 why = "this repository has used its share of the hourly requests"
-                raise OverShare(str(ask), why, self._unix_ms(at))
+                raise OverShare(str(ask), why, self.unix_ms(at))
         while True:
             at, why = self._free_at(visit)
             now = self.time.steady()
@@ -542,15 +527,17 @@ class Pace:
             reasons.append((free_at, "the previous write was too recent"))
         if visit.writes_content:
             why = "the forge's hourly limit for new content has been reached"
+            makes = visit.ask.method == "POST" and visit.ask.precedence.can_wait
             reasons += [
-                (spent.free_at(now, makes=visit.makes), why) for spent in self._spent
+                (each.free_at(self._content_at, now, makes=makes), why)
+                for each in self._how.content
             ]
         return max(reasons)
 
     def _limited(self, visit: Visit, at: float, why: str) -> Limited:
-        return Limited(str(visit.ask), why, self._unix_ms(at))
+        return Limited(str(visit.ask), why, self.unix_ms(at))
 
-    def _unix_ms(self, at: float) -> int:
+    def unix_ms(self, at: float) -> int:
         """Return a moment in steady seconds as unix ms, or now if it is over."""
         ahead_s = max(at - self.time.steady(), 0.0)
         return math.ceil((self.time.wall() + ahead_s) * 1000)

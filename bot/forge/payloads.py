@@ -70,14 +70,6 @@ class _Authored(Payload):
         return self.user is not None and self.user.login == login
 
 
-class _SubIssues(Payload):
-    total: int = 0
-
-
-class _Blockers(Payload):
-    total_blocked_by: int = 0
-
-
 class Issue(_Authored):
     id: int = 0
     number: int
@@ -92,8 +84,13 @@ class Issue(_Authored):
     created_at: Moment | None = None
     updated_at: Moment | None = None
     state_reason: str | None = None
-    sub_issues_summary: _SubIssues = Field(default_factory=_SubIssues)
-    issue_dependencies_summary: _Blockers | None = None
+    sub_issues: int = Field(
+        default=0, validation_alias=AliasPath("sub_issues_summary", "total")
+    )
+    blockers: int | None = Field(
+        default=None,
+        validation_alias=AliasPath("issue_dependencies_summary", "total_blocked_by"),
+    )
 
     @property
     def label_names(self) -> frozenset[str]:
@@ -150,12 +147,6 @@ class Remarked(Comment):
         return "/pull/" in self.html_url
 
 
-class Numbered(Payload):
-    """An issue or a pull request that was just opened."""
-
-    number: int
-
-
 class Permission(Payload):
     permission: str = ""
     """GitHub reports maintainers as `write` here."""
@@ -190,6 +181,7 @@ class Pull(_Authored):
     merged_at: Moment | None = None
     merge_commit_sha: str | None = None
     """Of one that is not merged, the commit of a trial merge."""
+    mergeable_state: str = "unknown"
 
 
 class Run(Payload):
@@ -278,18 +270,12 @@ class Envelope(Payload):
 
 
 class Told(Payload):
+    """An issue or a pull request, as a delivery tells it, or just opened."""
+
     number: int
     title: str = ""
     body: str | None = None
     pull_request: object | None = None
-
-
-class _Was(Payload):
-    was: str = Field(default="", alias="from")
-
-
-class Changes(Payload):
-    body: _Was = Field(default_factory=_Was)
 
 
 class Delivery(Envelope):
@@ -297,7 +283,8 @@ class Delivery(Envelope):
     label: Label | None = None
     assignee: Account | None = None
     comment: Comment | None = None
-    changes: Changes | None = None
+    was: str = Field(default="", validation_alias=AliasPath("changes", "body", "from"))
+    """The text before an edit."""
 
 
 class _CheckAgain(Payload):

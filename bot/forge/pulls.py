@@ -1,10 +1,12 @@
-"""Pull requests: opening, listing and reviews, and merging, at once or by the queue.
+"""Pull requests: opening, reviews, threads, and merging, at once or by the queue.
 
 https://docs.github.com/rest/pulls
 https://docs.github.com/rest/pulls/pulls#merge-a-pull-request
 https://docs.github.com/graphql/reference/mutations#enqueuepullrequest
 https://docs.github.com/rest/pulls/reviews
 https://docs.github.com/graphql/reference/objects#removedfrommergequeueevent
+https://docs.github.com/graphql/reference/objects#pullrequestreviewthread
+https://docs.github.com/rest/pulls/comments#create-a-reply-for-a-review-comment
 """
 
 import logging
@@ -26,55 +28,6 @@ NO_DRAFTS: Final = "Draft pull requests are not supported"
 """How GitHub's refusal (422) begins, in private repositories of a free plan."""
 LATEST: Final = 100
 """How many of the pull requests changed last are listed: one page."""
-
-
-class PullRequests(Part):
-    _has_drafts = True
-
-    async def open(
-        self, title: str, body: str, *, head: str, base: str, draft: bool = False
-    ) -> int:
-        """Open one; where the repository's plan has no drafts, an ordinary one.
-
-        https://docs.github.com/rest/pulls/pulls#create-a-pull-request
-        """
-        content = {"title": title, "body": body, "head": head, "base": base}
-        as_draft = {"draft": True} if draft and self._has_drafts else {}
-        url = f"{self._repo}/pulls"
-        try:
-            made = await self._rest.make(payloads.Numbered, url, content | as_draft)
-        except Refused as refused:
-            if not as_draft or NO_DRAFTS not in refused.said:
-                raise
-            _log.warning("opening ordinary pull requests, not drafts: %s", refused.said)
-            self._has_drafts = False
-            return await self.open(title, body, head=head, base=base)
-        return made.number
-
-    async def of(self, head: str, base: str) -> payloads.Pull | None:
-        """Return the newest pull request from `head` into `base`, open or not."""
-        head = f"{self._named['owner']}:{head}"
-        asked = urlencode({"state": "all", "head": head, "base": base})
-        url = f"{self._repo}/pulls?{asked}"
-        async for pull in self._rest.each(payloads.Pull, url):
-            return pull
-        return None
-
-    async def latest(self) -> dict[int, payloads.Pull]:
-        """Return the pull requests that were changed last, by number: one request."""
-        asked = f"state=all&sort=updated&direction=desc&per_page={LATEST}"
-        url = f"{self._repo}/pulls?{asked}"
-        found = await self._rest.first(payloads.Pull, url, LATEST)
-        return {pull.number: pull for pull in found}
-
-    async def one(self, number: int) -> payloads.Pull:
-        return await self._rest.read(payloads.Pull, f"{self._repo}/pulls/{number}")
-
-    async def reviews(self, number: int) -> list[payloads.Reviewed]:
-        url = f"{self._repo}/pulls/{number}/reviews?per_page=100"
-        return await self._rest.all(payloads.Reviewed, url)
-
-
 _THREADS: Final = """\
 query ($owner: String!, $name: String!, $number: Int!) {
   repository(owner: $owner, name: $name) {
@@ -105,33 +58,6 @@ _RESOLVE: Final = """\
 mutation ($thread: ID!) {
   resolveReviewThread(input: {threadId: $thread}) { clientMutationId }
 }"""
-
-
-class ReviewThreads(Part):
-    """What was said of lines of a pull request's change.
-
-    https://docs.github.com/graphql/reference/objects#pullrequestreviewthread
-    https://docs.github.com/rest/pulls/comments#create-a-reply-for-a-review-comment
-    """
-
-    async def of(self, number: int) -> tuple[payloads.Thread, ...]:
-        """Return the newest threads, 100 at most; none where there is no GraphQL."""
-        named = {**self._named, "number": number}
-        with Unless(HTTPStatus.NOT_FOUND):
-            found = await self._rest.ask(payloads.Threads, _THREADS, named)
-            return tuple(thread for thread in found.threads if thread.comments)
-        return ()
-
-    async def reply(self, number: int, comment: int, body: str) -> int:
-        """Answer in the thread that begins with a comment; return the answer's id."""
-        url = f"{self._repo}/pulls/{number}/comments/{comment}/replies"
-        return (await self._rest.make(payloads.Comment, url, {"body": body})).id
-
-    async def resolve(self, thread: str) -> None:
-        """Resolve a thread by its global id; safe to call twice."""
-        await self._rest.change(_RESOLVE, {"thread": thread})
-
-
 _SEEN: Final = """\
 query ($owner: String!, $name: String!, $number: Int!) {
   repository(owner: $owner, name: $name) {
@@ -196,24 +122,82 @@ class _Seen(Payload):
     )
 
 
-class _RestPull(Payload):
-    head: str = Field(validation_alias=AliasPath("head", "sha"))
-    merged: bool = False
-    merge_commit_sha: str | None = None
-    mergeable_state: str = "unknown"
+class PullRequests(Part):
+    _has_drafts = True
 
+    async def open(
+        self, title: str, body: str, *, head: str, base: str, draft: bool = False
+    ) -> int:
+        """Open one; where the repository's plan has no drafts, an ordinary one.
 
-class PullMerging(Part):
-    async def seen(self, number: int) -> Mergeable:
+        https://docs.github.com/rest/pulls/pulls#create-a-pull-request
+        """
+        content = {"title": title, "body": body, "head": head, "base": base}
+        as_draft = {"draft": True} if draft and self._has_drafts else {}
+        url = f"{self._repo}/pulls"
+        try:
+            made = await self._rest.make(payloads.Told, url, content | as_draft)
+        except Refused as refused:
+            if not as_draft or NO_DRAFTS not in refused.said:
+                raise
+            _log.warning("opening ordinary pull requests, not drafts: %s", refused.said)
+            self._has_drafts = False
+            return await self.open(title, body, head=head, base=base)
+        return made.number
+
+    async def of(self, head: str, base: str) -> payloads.Pull | None:
+        """Return the newest pull request from `head` into `base`, open or not."""
+        head = f"{self._named['owner']}:{head}"
+        asked = urlencode({"state": "all", "head": head, "base": base})
+        url = f"{self._repo}/pulls?{asked}"
+        async for pull in self._rest.each(payloads.Pull, url):
+            return pull
+        return None
+
+    async def latest(self) -> dict[int, payloads.Pull]:
+        """Return the pull requests that were changed last, by number: one request."""
+        asked = f"state=all&sort=updated&direction=desc&per_page={LATEST}"
+        url = f"{self._repo}/pulls?{asked}"
+        found = await self._rest.first(payloads.Pull, url, LATEST)
+        return {pull.number: pull for pull in found}
+
+    async def one(self, number: int) -> payloads.Pull:
+        return await self._rest.read(payloads.Pull, f"{self._repo}/pulls/{number}")
+
+    async def reviews(self, number: int) -> list[payloads.Reviewed]:
+        url = f"{self._repo}/pulls/{number}/reviews?per_page=100"
+        return await self._rest.all(payloads.Reviewed, url)
+
+    # --- what was said of lines -----------------------------------------------------
+
+    async def threads(self, number: int) -> tuple[payloads.Thread, ...]:
+        """Return the newest threads, 100 at most; none where there is no GraphQL."""
+        named = {**self._named, "number": number}
+        with Unless(HTTPStatus.NOT_FOUND):
+            found = await self._rest.ask(payloads.Threads, _THREADS, named)
+            return tuple(thread for thread in found.threads if thread.comments)
+        return ()
+
+    async def reply(self, number: int, comment: int, body: str) -> int:
+        """Answer in the thread that begins with a comment; return the answer's id."""
+        url = f"{self._repo}/pulls/{number}/comments/{comment}/replies"
+        return (await self._rest.make(payloads.Comment, url, {"body": body})).id
+
+    async def resolve(self, thread: str) -> None:
+        """Resolve a thread by its global id; safe to call twice."""
+        await self._rest.change(_RESOLVE, {"thread": thread})
+
+    # --- merging --------------------------------------------------------------------
+
+    async def mergeable(self, number: int) -> Mergeable:
         try:
             pull = await self._pull(number)
         except Refused:  # a forge without GraphQL
-            url = f"{self._repo}/pulls/{number}"
-            by_rest = await self._rest.read(_RestPull, url)
+            by_rest = await self.one(number)
             return Mergeable(
-                head=by_rest.head,
+                head=by_rest.head.sha,
                 state=by_rest.mergeable_state,
-                merged=(by_rest.merge_commit_sha or "") if by_rest.merged else "",
+                merged=(by_rest.merge_commit_sha or "") if by_rest.merged_at else "",
             )
         return Mergeable(
             head=pull.head,

@@ -78,7 +78,11 @@ def refusal_of_rest(error: Refused) -> ForgeRefusal:
     told = said.strip() or f"status {error.status}"
     if row.rule in {"missing-permission", "forbidden"} and error.needs:
         row = _needing(row, error.needs)
-    return _refusal(row, f"the forge refused {_asked(error.what)}", told)
+    path = error.what.partition("?")[0]
+    found = ((re.fullmatch(pattern, path), noun) for pattern, noun in _NOUNS)
+    asked = next((noun.format(*each.groups()) for each, noun in found if each), "")
+    asked = asked or cut(" ".join(clean(path).split()), ASKED_CHARS)
+    return _refusal(row, f"the forge refused {asked}", told)
 
 
 def refusal_of_push(said: str, ref: str) -> ForgeRefusal:
@@ -126,11 +130,3 @@ def _needing(row: RefusalRow, needs: str) -> RefusalRow:
         rule="missing-permission",
         helps=f"Grant the App {asked}, and approve the change in the installation.",
     )
-
-
-def _asked(what: str) -> str:
-    path = what.partition("?")[0]
-    for pattern, noun in _NOUNS:
-        if found := re.fullmatch(pattern, path):
-            return noun.format(*found.groups())
-    return cut(" ".join(clean(path).split()), ASKED_CHARS)

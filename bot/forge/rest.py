@@ -9,7 +9,6 @@ https://docs.github.com/graphql/guides/forming-calls-with-graphql
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
-from functools import partial
 from http import HTTPStatus
 from typing import Any, Final, Protocol, TypeVar
 
@@ -41,7 +40,9 @@ from grite.errors import BratError, Unavailable
 class Tokens(Protocol):
     """A source of one credential that may change over time."""
 
-    async def token(self) -> str: ...
+    async def token(self) -> str:
+        """Return a token that is valid for minutes; git may use it too."""
+        ...
 
     def spoiled(self, token: str) -> bool:
         """Note that the forge rejected `token`; return whether to try another."""
@@ -186,7 +187,10 @@ class Rest:
 
     async def write(self, method: str, url: str, body: object = None) -> Json:
         """Change something; a write that may have arrived is never repeated."""
-        return (await self._answer(method, url, body))[0]
+        content = None if body is None else json.dumps(body).encode()
+        precedence = current_precedence.get()
+        ask = Ask(method, url, body=content, precedence=precedence)
+        return (await self._asked(ask))[0]
 
     async def ask(self, model: type[Model], query: str, named: object) -> Model:
         """Return the `data` of a GraphQL query's answer; it is repeated as a read is.
@@ -227,26 +231,15 @@ class Rest:
 
     async def _page(self, url: str, first: str) -> tuple[Json, str | None]:
         """Read one page of a list that begins at `first`; return the next one, too."""
-        return await self._repeated(partial(self._answer, list_url=first), "GET", url)
+        precedence = current_precedence.get()
+        ask = Ask("GET", url, keep=True, precedence=precedence, list_url=first)
+        return await self._repeated(self._asked, ask)
 
     async def _repeated(
-        self, call: Callable[..., Awaitable[Found]], *given: object
+        self, call: Callable[[Ask], Awaitable[Found]], ask: Ask
     ) -> Found:
         """Repeat a reading call, a few times, until it is answered."""
-        return await self._retrying.copy()(call, *given)
-
-    async def _answer(
-        self, method: str, url: str, body: object = None, *, list_url: str = ""
-    ) -> tuple[Json, str | None]:
-        ask = Ask(
-            method,
-            url,
-            body=None if body is None else json.dumps(body).encode(),
-            keep=method == "GET",
-            precedence=current_precedence(),
-            list_url=list_url,
-        )
-        return await self._asked(ask)
+        return await self._retrying.copy()(call, ask)
 
     async def _asked(self, ask: Ask) -> tuple[Json, str | None]:
         reply = await self._reply(ask)
@@ -339,8 +332,9 @@ def _data_in(model: type[Model], answer: object, what: str) -> Model:
 class Part:
     """A subject of one repository: what is asked, and done, there."""
 
-    def __init__(self, rest: Rest, repository: str) -> None:
+    def __init__(self, rest: Rest, repository: str, workflow: str = "") -> None:
         self._rest = rest
+        self._workflow = workflow
         self._repo = f"/repos/{repository}"
         owner, _, name = repository.partition("/")
         self._named = {"owner": owner, "name": name}

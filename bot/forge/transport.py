@@ -41,21 +41,19 @@ class Precedence(IntEnum):
         return self > Precedence.ANSWER
 
 
-_precedence: ContextVar[Precedence] = ContextVar("precedence", default=Precedence.REST)
+current_precedence: ContextVar[Precedence] = ContextVar(
+    "precedence", default=Precedence.REST
+)
 
 
 @contextmanager
 def going(precedence: Precedence) -> Iterator[None]:
     """Send the block's requests, and those of tasks that it starts, with precedence."""
-    before = _precedence.set(precedence)
+    before = current_precedence.set(precedence)
     try:
         yield
     finally:
-        _precedence.reset(before)
-
-
-def current_precedence() -> Precedence:
-    return _precedence.get()
+        current_precedence.reset(before)
 
 
 NO_TLS: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -292,6 +290,7 @@ class Wire:
         return onward
 
 
+@dataclass
 class Pages:
     """Keeps the newest answers for later requests, within limits.
 
@@ -299,13 +298,10 @@ class Pages:
     (conditional requests: an answer that did not change costs nothing)
     """
 
-    def __init__(
-        self, most: int = PAGES_KEPT, most_bytes: int = PAGES_KEPT_BYTES
-    ) -> None:
-        self._most = most
-        self._most_bytes = most_bytes
-        self._bytes = 0
-        self._known: OrderedDict[tuple[str, str], HttpReply] = OrderedDict()
+    most: int = PAGES_KEPT
+    most_bytes: int = PAGES_KEPT_BYTES
+    _bytes: int = 0
+    _known: OrderedDict[tuple[str, str], HttpReply] = field(default_factory=OrderedDict)
 
     def get(self, ask: Ask) -> HttpReply | None:
         known = self._known.get((ask.url, ask.accept))
@@ -321,7 +317,7 @@ class Pages:
         self._bytes -= len(before.body) if before is not None else 0
         self._known[ask.url, ask.accept] = reply
         self._bytes += len(reply.body)
-        while len(self._known) > self._most or self._bytes > self._most_bytes:
+        while len(self._known) > self.most or self._bytes > self.most_bytes:
             _, oldest = self._known.popitem(last=False)
             self._bytes -= len(oldest.body)
 

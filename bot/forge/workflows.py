@@ -121,7 +121,9 @@ def parsed_workflow(text: str) -> WorkflowFile | None:
         for name, job in whole["jobs"].items()
         if isinstance(job, dict)
     )
-    return WorkflowFile(_events(whole.get("on", whole.get(True))), jobs)
+    on = whole.get("on", whole.get(True))
+    events = on.items() if isinstance(on, dict) else dict.fromkeys(_words(on)).items()
+    return WorkflowFile({str(name): told for name, told in events}, jobs)
 
 
 def _all_parsed(files: Mapping[str, str]) -> dict[str, WorkflowFile]:
@@ -130,23 +132,20 @@ def _all_parsed(files: Mapping[str, str]) -> dict[str, WorkflowFile]:
     return {name: file for name, file in known if file is not None}
 
 
-def _events(on: object) -> dict[str, Any]:
-    if isinstance(on, dict):
-        return {str(name): told for name, told in on.items()}
-    return dict.fromkeys(_words(on))
-
-
 def _job(name: str, job: dict[str, Any], shared: object, env: object) -> WorkflowJob:
     steps = [step for step in job.get("steps") or () if isinstance(step, dict)]
     used = [str(step.get("uses", "")) for step in steps]
     own = job.get("permissions", shared)
     place = job.get("environment")
     texts = [*_texts(job), *_texts(env)]
+    secrets = {name for text in texts for name in _SECRET.findall(text)} - {_TOKEN}
+    if job.get("secrets") == "inherit" or any(map(_WHOLE.search, texts)):
+        secrets.add(EVERY_SECRET)
     return WorkflowJob(
         name=name,
         check=_check_names(name, job),
         permissions=own if isinstance(own, str | dict) else None,
-        secrets=_secrets(texts, inherits=job.get("secrets") == "inherit"),
+        secrets=tuple(sorted(secrets)),
         environment=str(
             place.get("name", "") if isinstance(place, dict) else place or ""
         ),
@@ -197,13 +196,6 @@ def left_out_by_paths(
         for each in required
     }
     return tuple(each for each, found in picky.items() if found and all(found))
-
-
-def _secrets(texts: Sequence[str], *, inherits: bool) -> tuple[str, ...]:
-    named = {name for text in texts for name in _SECRET.findall(text)}
-    if inherits or any(_WHOLE.search(text) for text in texts):
-        named.add(EVERY_SECRET)
-    return tuple(sorted(named - {_TOKEN}))
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -355,8 +347,13 @@ def ci_start(files: Mapping[str, str], named: str, command: str) -> CiStart:
     if named:
         fault = dispatch_fault(files, named) or ""
         return CiStart(fault=fault) if fault else CiStart(named)
-    known, able = _all_parsed(files), judging_files(files, "dispatch")
-    found = [name for name in able if _only_tests(known[name])]
+    known, found = _all_parsed(files), []
+    for name in judging_files(files, "dispatch"):
+        file = known[name]
+        is_for_changes = {"push", "pull_request", "merge_group"} & file.on.keys()
+        does_more = any(job.may_write or job.environment for job in file.jobs)
+        if is_for_changes and not (file.releases or does_more):
+            found.append(name)
     if len(found) == 1:
         return CiStart(found[0])
     if found:
@@ -365,15 +362,6 @@ def ci_start(files: Mapping[str, str], named: str, command: str) -> CiStart:
     if command:
         return CiStart(command=command)
     return CiStart(fault=dispatch_fault(files, "") or "")
-
-
-def _only_tests(file: WorkflowFile) -> bool:
-    is_for_changes = {"push", "pull_request", "merge_group"} & file.on.keys()
-    return (
-        bool(is_for_changes)
-        and not file.releases
-        and not any(job.may_write or job.environment for job in file.jobs)
-    )
 
 
 def takes_input(text: str, name: str) -> bool:

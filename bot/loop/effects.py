@@ -62,10 +62,8 @@ async def carry_out_effect(context: BotContext, effect: Effect) -> ActionDone | 
             return ActionDone(key=intent.key, number=await _do(context, intent))
         case CancelRun(run=run, force=force):
             await context.github.runs.cancel(run, force=force)
-            return None
         case CancelCi(run=run):
             await context.github.runs.cancel(run)
-            return None
         case Show(convoy=name, part=part):
             convoy = context.state.convoys[name]
             if context.memory.failures.keep_back(ids.item("show", name, part)):
@@ -75,9 +73,9 @@ async def carry_out_effect(context: BotContext, effect: Effect) -> ActionDone | 
                 works = frozenset({ids.item("show", name, part)})
                 tell = partial(show_part, context, convoy, "comment", works)
                 await tried(context, ids.item("show", name, "comment"), tell)
-            return None
         case _:
             assert_never(effect)
+    return None
 
 
 async def _do(context: BotContext, intent: Intent) -> int:
@@ -109,7 +107,13 @@ async def _try(context: BotContext, intent: Intent, now: Try) -> int:
         case "land":
             return await ask_to_merge(context, convoy, intent)
         case "comment":
-            return await _comment(context, convoy, now)
+            if found := await _said(context, convoy.issue, now):
+                return found
+            body = comment_body(context, convoy)
+            number = await context.github.say(convoy.issue, body)
+            key = ids.comment_key(convoy.name, convoy.deleted_comments)
+            context.memory.shown[key] = body
+            return number
         case "finish":
             return await _finish(context, convoy, intent)
         case "thread":
@@ -181,15 +185,6 @@ def _is_there(context: BotContext, task: Task, head: str, base: str) -> bool:
     return context.composer.is_ancestor(work, tip)
 
 
-async def _comment(context: BotContext, convoy: Convoy, now: Try) -> int:
-    if found := await _said(context, convoy.issue, now):
-        return found
-    body = comment_body(context, convoy)
-    number = await context.github.say(convoy.issue, body)
-    context.memory.shown[ids.comment_key(convoy.name, convoy.deleted_comments)] = body
-    return number
-
-
 async def _answer(context: BotContext, intent: Intent, now: Try) -> int:
     """React to a comment and post the reply; the comment may be gone."""
     if intent.reaction and intent.comment:
@@ -206,7 +201,8 @@ async def _answer(context: BotContext, intent: Intent, now: Try) -> int:
 
 async def _answer_thread(context: BotContext, intent: Intent) -> int:
     """Answer what was said of a line, and resolve it; 0: it is gone. Safe to repeat."""
-    threads = await context.github.threads.of(intent.issue)
+    pulls = context.github.pulls
+    threads = await pulls.threads(intent.issue)
     found = next((t for t in threads if t.comments[0].id == intent.comment), None)
     if found is None:
         return 0
@@ -218,9 +214,9 @@ async def _answer_thread(context: BotContext, intent: Intent) -> int:
     if not number:
         text = replies.of_thread(intent.text, is_done=is_done)
         body = f"{ids.marker(intent.key)}\n{text}"
-        number = await context.github.threads.reply(intent.issue, intent.comment, body)
+        number = await pulls.reply(intent.issue, intent.comment, body)
     if is_done and may_resolve and not found.is_resolved:
-        await context.github.threads.resolve(found.id)
+        await pulls.resolve(found.id)
     return number
 
 
@@ -300,7 +296,12 @@ async def show_part(
         case "labels":
             await _show_labels(context, convoy)
             for issue, have in _unlabelled(context, convoy).items():
-                await _show_task_label(context, convoy, issue, have)
+                present = frozenset(have)  # if it was deleted or moved: see its list
+                with ABSENT:
+                    present = (await context.github.issue(issue)).label_names
+                remove = (TASK_LABELS - have) & present
+                await context.github.relabel(issue, have - present, remove)
+                context.memory.shown[f"{labels_key(convoy)}/{issue}"] = have
         case "checks":
             await show_checks(context, convoy)
         case "comment":
@@ -356,17 +357,6 @@ def _unlabelled(context: BotContext, convoy: Convoy) -> dict[int, set[str]]:
     shown, key = context.memory.shown, labels_key(convoy)
     wanted = sub_issue_labels(convoy)
     return {n: have for n, have in wanted.items() if shown.get(f"{key}/{n}") != have}
-
-
-async def _show_task_label(
-    context: BotContext, convoy: Convoy, issue: int, have: set[str]
-) -> None:
-    present = frozenset(have)  # if it was deleted or moved: the list will show it
-    with ABSENT:
-        present = (await context.github.issue(issue)).label_names
-    remove = (TASK_LABELS - have) & present
-    await context.github.relabel(issue, have - present, remove)
-    context.memory.shown[f"{labels_key(convoy)}/{issue}"] = have
 
 
 def comment_body(
@@ -425,14 +415,14 @@ async def ask_to_merge(context: BotContext, convoy: Convoy, intent: Intent) -> i
         return 0
     if candidate.commit != intent.text:
         return 0  # another candidate has taken its place
-    merging = context.github.merging
-    seen = await merging.seen(number)
+    pulls = context.github.pulls
+    seen = await pulls.mergeable(number)
     if seen.merged or seen.queued:
         return number
     landing = convoy.landing or Landing()
     if landing.way == "queue":
-        await merging.enqueue(number, candidate.commit)
+        await pulls.enqueue(number, candidate.commit)
     else:
         title, text = merge_texts.landing_message(convoy, landing.method)
-        await merging.merge(number, candidate.commit, landing.method, title, text)
+        await pulls.merge(number, candidate.commit, landing.method, title, text)
     return number

@@ -31,7 +31,6 @@ from bot.requests.answers import carry_out
 from bot.requests.verb import Asker, Request
 from bot.roles.bot_context import BotContext, LeaseTooOld, NotHolder, NotYet, alone
 from bot.text.replies import Reply
-from convoy.events import Command, Refusal
 from convoy.events.forge_actions import ItemSetAside
 from convoy.events.leases import StartBot
 from convoy.model.work import Intent
@@ -79,8 +78,8 @@ class Loop:
         self.troubles = Troubles(context=self.context, tell=self.tell)
         self.pacing = PushPacing(context=self.context, wake=self.wake, lease=self.lease)
         self._refused = RefusedParts()
-        self._leased = LeasedPush(context=self.context, lease=self.lease)
-        self.context.hold = self._leased.hold
+        self.leased = LeasedPush(context=self.context, lease=self.lease)
+        self.context.hold = self.leased.hold
 
     # --- a tick ---------------------------------------------------------------------
 
@@ -96,38 +95,22 @@ class Loop:
                 self.troubles.note("tick", error)
                 self.wake.suspect()
                 if isinstance(error, LogRefused):
-                    await self._tell_refused(error)
+                    try:  # the forge may refuse that, too
+                        await pushing.tell_of_refused_log(self.context, error)
+                    except (Refused, Unavailable) as silent:
+                        self.troubles.note("comment", silent)
+                    else:
+                        self.troubles.over("comment")
                 return True
             self.cut_by = None
             self.troubles.over("tick")
             self.lease.doubts &= bool(self.context.troubles)
             return bool(self.context.troubles) or self.context.memory.failures.again
 
-    async def _tell_refused(self, refused: LogRefused) -> None:
-        """Say on an issue that the log is refused; the forge may refuse that, too."""
-        try:
-            await pushing.tell_of_refused_log(self.context, refused)
-        except (Refused, Unavailable) as error:
-            self.troubles.note("comment", error)
-        else:
-            self.troubles.over("comment")
-
     async def wait(self, *, again: bool) -> None:
         """Wait until something may have changed, or a failed action may be retried."""
         sweep_s = self.context.settings.sweep_s
         await self.wake.wait(self.troubles.retry_s if again else sweep_s)
-
-    async def ask(self, command: Command) -> Refusal | None:
-        """Put a command to the rules and push the resulting events.
-
-        Raises:
-            Conflict: somebody else wrote first; ask again.
-        """
-        async with self._deciding() as draft:
-            refused = draft.submit(command)
-            if draft and refused is None:
-                await self._leased.push(draft)
-        return refused
 
     async def carry_out(self, asker: Asker, request: Request) -> Reply:
         """Carry out a person's request and push the resulting events.
@@ -137,16 +120,16 @@ class Loop:
         """
         for _ in range(ASK_TRIES):
             with suppress(Conflict):  # somebody wrote first: decide again
-                async with self._deciding() as draft:
+                async with self.deciding() as draft:
                     reply = await carry_out(self.context, draft, asker, request)
                     if draft and not reply.why:
-                        await self._leased.push(draft)
+                        await self.leased.push(draft)
                 self.wake.all()
                 return reply
         raise Conflict("other processes keep changing the log: try again")
 
     @asynccontextmanager
-    async def _deciding(self) -> AsyncIterator[Draft]:
+    async def deciding(self) -> AsyncIterator[Draft]:
         """Give a draft over the current log; no tick runs meanwhile."""
         async with self._alone():
             await asyncio.to_thread(self.context.mirror.look)
@@ -157,9 +140,9 @@ class Loop:
 
     async def release(self) -> None:
         """Give the lease back when nothing is owed; waits for a push under way."""
-        if self._leased.may_hold:
+        if self.leased.may_hold:
             async with self._alone():
-                await asyncio.to_thread(self._leased.free)
+                await asyncio.to_thread(self.leased.free)
 
     @asynccontextmanager
     async def _alone(self) -> AsyncIterator[None]:
@@ -241,17 +224,14 @@ class Loop:
         for item in [*failures.owed]:
             draft.tell(failures.owed, item)
         if pushes:  # else only what people ask for needs one
-            await stage(self.context, draft, self._only(draft.now))
+            free_at, only = self._refused.free_at(draft.now), self._refused.only
+            if free_at <= draft.now:
+                self.troubles.over(PUSHES)
+            else:  # the remote is not asked too often in a row: no ref moves
+                self.troubles.wait(PUSHES, TOO_MANY_REFUSED, free_at)
+                only = frozenset()
+            await stage(self.context, draft, only)
         return accepted
-
-    def _only(self, now: int) -> frozenset[str] | None:
-        """Return whose refs may move; the remote is not asked too often in a row."""
-        free_at = self._refused.free_at(now)
-        if free_at <= now:
-            self.troubles.over(PUSHES)
-            return self._refused.only
-        self.troubles.wait(PUSHES, TOO_MANY_REFUSED, free_at)
-        return frozenset()
 
     async def _push(self, draft: Draft) -> bool:
         """Push a draft; return whether it arrived.
@@ -262,7 +242,7 @@ class Loop:
         failures = self.context.memory.failures
         self._refused.check(draft.now)
         try:
-            await self._leased.push(draft)
+            await self.leased.push(draft)
         except Rejected as error:
             for aside in self._refused.blame(draft, error):
                 failures.owed[aside.item] = aside
@@ -295,7 +275,7 @@ class Loop:
             wanted += shown[:1] if shows else ()
         self.troubles.keep_only({item_of(effect) for effect in wanted})
         slots = asyncio.Semaphore(EFFECTS_AT_ONCE)
-        context.github.guard(self._leased.lease.check)
+        context.github.rest.guard = self.leased.lease.check
         try:
             async with asyncio.TaskGroup() as group:
                 for effect in wanted:
@@ -303,7 +283,7 @@ class Loop:
         except* (Conflict, Unavailable, NotHolder, GitFailed) as lost:
             raise lost.exceptions[0] from lost  # all concern the same lease
         finally:
-            context.github.guard(lambda: None)
+            context.github.rest.guard = lambda: None
         noted = len(context.memory.noted) > known or context.memory.failures.owed
         more = polls and shown[1:] and item_of(shown[0]) not in context.troubles
         return bool(noted or more or (wanted and self.pacing.interrupted))
@@ -313,7 +293,7 @@ class Loop:
         async with slots:
             if precedence.can_wait and self.pacing.interrupted:
                 return  # somebody waits for the next round, which does this, too
-            await self._leased.hold()
+            await self.leased.hold()
             try:
                 with alone(self.context, item), going(precedence):
                     noted = await effects.carry_out_effect(self.context, effect)

@@ -14,14 +14,7 @@ from convoy.model.records import SubIssue
 from convoy.model.state import Convoy
 from convoy.model.work import TargetRules
 from convoy.rules.landing import merged_commit, open_candidates
-from convoy.rules.verdict import (
-    Checks,
-    Mergeable,
-    Observed,
-    PullSeen,
-    Reporters,
-    Run,
-)
+from convoy.rules.verdict import Checks, Mergeable, Observed, Reporters, Run
 
 RUN_LIST: Final = ids.item("look", "runs")
 NEW_CHECKS: Final = "new checks"
@@ -56,7 +49,13 @@ async def observe(context: BotContext, parts: frozenset[str], look: Look) -> Obs
     pulls = frozenset(by_hand.known_pulls(context.state))
     asks_pulls = parts & {"issues", "pulls"}  # a merge closes its issue
     if asks_pulls or pulls - seen.pulls.keys():
-        seen = replace(seen, pulls=await _pulls(context, look))
+        found = await by_hand.look_at_pulls(context, context.state)
+        shut = {n for n, pull in found.items() if not (pull.open or pull.merged)}
+        # A forge closes pull requests when a branch of theirs is deleted: that is then
+        # to be seen, and nobody has closed them.
+        if any(n not in seen.pulls or seen.pulls[n].open for n in shut):
+            await look()
+        seen = replace(seen, pulls=found)
     if parts:
         own, rules = await own_pulls(context), await target_rules(context)
         seen = replace(seen, mergeable=own, rules=rules)
@@ -66,20 +65,6 @@ async def observe(context: BotContext, parts: frozenset[str], look: Look) -> Obs
         gone = await look_at_unneeded(context, frozenset(checks))
         seen = replace(seen, checks=checks, unneeded=gone)
     return replace(seen, refs=context.mirror.refs)
-
-
-async def _pulls(context: BotContext, look: Look) -> dict[int, PullSeen]:
-    """Return the pull requests; where one was closed, look at the branches again.
-
-    A forge closes pull requests when a branch of theirs is deleted: that is then to be
-    seen, and nobody has closed them.
-    """
-    known = context.observed.pulls
-    found = await by_hand.look_at_pulls(context, context.state)
-    closed = (n for n, pull in found.items() if not (pull.open or pull.merged))
-    if any(n not in known or known[n].open for n in closed):
-        await look()
-    return found
 
 
 async def _lists(context: BotContext) -> dict[str, tuple[SubIssue, ...]]:
@@ -201,7 +186,7 @@ async def own_pulls(context: BotContext) -> dict[int, Mergeable]:
         number = convoy.pull
         is_pushed = convoy.landing is None or convoy.landing.way == "push"
         if number is not None and convoy.settled and not is_pushed:
-            look = partial(context.github.merging.seen, number)
+            look = partial(context.github.pulls.mergeable, number)
             item = ids.item("look", convoy.name, "landing")
             if seen := await tried(context, item, look):
                 found[number] = seen

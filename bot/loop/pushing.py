@@ -43,7 +43,6 @@ from convoy.model.ids import LOG_ITEM, task_item
 from convoy.model.state import set_aside
 from grite import lease
 from grite.errors import Conflict, Corrupt, Rejected
-from grite.push_answer import PushAnswer
 from grite.remote import RefUpdate
 from grite.resource import BOT as RESOURCE
 
@@ -120,11 +119,14 @@ class BotLease:
         """
         old = self.mirror.refs.get(self.ref)
         parent = None
-        if old is not None and self._is_ours(old):
-            parent = old
-        elif old is not None and not self.sole:
-            self._check(old, now)
-            self.doubts = True
+        if old is not None:
+            # Ours may have come in a push whose answer was lost.
+            known = None if old == self._pushed[0] else self._read(old)
+            if old == self._pushed[0] or (known and known.nonce == self.nonce):
+                parent = old
+            elif not self.sole:
+                self._check(known, old, now)
+                self.doubts = True
         expires_ms, head = now + TTL_S * 1000, self.mirror.head
         lock = lease.Lock(self.actor, self.nonce, expires_ms, RESOURCE, head)
         new = lease.write(
@@ -143,15 +145,7 @@ class BotLease:
     def freed(self) -> RefUpdate:
         return RefUpdate(self.ref, None, self.mirror.refs.get(self.ref))
 
-    def _is_ours(self, commit: str) -> bool:
-        """Whether this process wrote the lease, even in a push with a lost answer."""
-        if commit == self._pushed[0]:
-            return True
-        lock = self._read(commit)
-        return lock is not None and lock.nonce == self.nonce
-
-    def _check(self, commit: str, now: int) -> None:
-        lock = self._read(commit)
+    def _check(self, lock: lease.Lock | None, commit: str, now: int) -> None:
         if lock is None or lock.log_head not in self.mirror.newest_heads():
             return
         if self.once and now >= lock.expires_ms + SKEW_S * 1000:
@@ -204,7 +198,7 @@ class LeasedPush:
         mirror = self.context.mirror
         update = await asyncio.to_thread(self.lease.renewed, draft.now)
         kept: tuple[RefUpdate, ...] = ()
-        if self._checkpoints and mirror.since_checkpoint >= CHECKPOINT_EVENTS:
+        if self._checkpoints and mirror.reading.events >= CHECKPOINT_EVENTS:
             kept = await asyncio.to_thread(mirror.checkpoint, draft.now)
         try:
             await asyncio.to_thread(self._send, draft, update, kept)
@@ -268,8 +262,18 @@ class PushPacing:
         self._kept = self.wake.kept
         if self.lease.held:
             whole_s = self.context.settings.push_gap_s - self.lease.age_s
-            if whole_s > 0 and not self._asked():
-                await self._pause(whole_s)
+            # Where nobody rings, a request that nobody has seen may wait.
+            asked = self.wake.polls or (
+                "mayor" in self.context.settings.roles
+                and new_requests.waits(self.context)
+            )
+            if whole_s > 0 and not asked:  # nor longer than until a request comes
+                async with asyncio.TaskGroup() as group:
+                    pause = group.create_task(self.pause(whole_s))
+                    hear = group.create_task(self.wake.more_kept(self._kept))
+                    ends = asyncio.FIRST_COMPLETED
+                    await asyncio.wait((pause, hear), return_when=ends)
+                    pause.cancel(), hear.cancel()
             if self.left_s > 0:
                 await self.pause(self.left_s)
         self._kept = self.wake.kept
@@ -292,20 +296,6 @@ class PushPacing:
     def interrupted(self) -> bool:
         """Whether somebody has asked for something since the round began."""
         return self.wake.kept != self._kept
-
-    async def _pause(self, seconds: float) -> None:
-        """Wait, but not longer than until the next request comes."""
-        async with asyncio.TaskGroup() as group:
-            pause = group.create_task(self.pause(seconds))
-            hear = group.create_task(self.wake.more_kept(self._kept))
-            await asyncio.wait((pause, hear), return_when=asyncio.FIRST_COMPLETED)
-            pause.cancel(), hear.cancel()
-
-    def _asked(self) -> bool:
-        if self.wake.polls:  # a request that nobody has seen may wait
-            return True
-        listens = "mayor" in self.context.settings.roles
-        return listens and new_requests.waits(self.context)
 
 
 Group = frozenset[str]
@@ -389,14 +379,11 @@ class RefusedParts:
                 for_refusal(item, refusal_of_push(each.said or answer.said, each.ref))
                 for item, each in blamed.items()
             )
-        return self._halved(draft, answer)
-
-    def _halved(self, draft: Draft, answer: PushAnswer) -> tuple[ItemSetAside, ...]:
         parts, first = draft.parts, not self._groups
         del self._groups[:1]
         if first:
-            refused = {item for item in parts if set_aside(draft.state, item)}
-            fresh, again = parts - refused, frozenset(refused)
+            again = frozenset(item for item in parts if set_aside(draft.state, item))
+            fresh = parts - again
             both = [fresh, again] if fresh and again else _halves(parts)
             self._groups = [frozenset(), *both]
             return ()

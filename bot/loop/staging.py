@@ -98,8 +98,7 @@ async def stage(
             return  # the branches must be there before the base moves
 
 
-Perform = Callable[[BotContext, Draft, Any], None]
-_PERFORMED: Final[dict[type[Struct], Perform]] = {
+_PERFORMED: Final[dict[type[Struct], Callable[[BotContext, Draft, Any], None]]] = {
     actions.MakePlan: mayor.make_plan,
     actions.Begin: witness.begin,
     actions.Build: refinery.build,

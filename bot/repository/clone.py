@@ -12,13 +12,14 @@ from typing import Final
 import pygit2
 from msgspec.structs import replace
 
+from bot.repository.near_server import remote_at
 from convoy.log import record as states
 from convoy.log.record import Reading
 from convoy.model import ids
 from grite import checkpoint, objects, signatures
 from grite.errors import BratError, Conflict, Corrupt, GitFailed
 from grite.objects import writing
-from grite.remote import PARTS, WHOLE, Remote, ensure_mirror
+from grite.remote import WHOLE, ensure_mirror
 from grite.signatures import AllowedSigners, Authority, Sign, Writer
 from grite.wal import WAL_REF, Log
 
@@ -36,19 +37,21 @@ class Clone:
     def __init__(
         self,
         path: Path,
-        remote: Remote,
+        url: str,
+        token: str | None,
+        *,
         authority: Authority,
         sign: Sign,
         confirm: Callable[[], None] = lambda: None,
     ) -> None:
-        """Open the clone.
+        """Open the clone at `path`; `token` lets git read and write at `url`.
 
         `authority` says whose log, checkpoints and locks count. `confirm` raises if the
         remote's name now stands for another repository; it is called before each push
         that no lease on a ref would stop there.
         """
         self.path = path
-        self.remote = remote
+        self.remote = remote_at(url, path, token)
         self.authority = authority
         self.writer = Writer(authority.repository, sign)
         self.confirm = confirm
@@ -62,9 +65,13 @@ class Clone:
         self.believes_branch: bool | None = None
         """Whether these count; None: nobody has asked yet."""
         self._anchored: tuple[str, Reading | None] = ("", None)
-        self._open()
+        self.refs: dict[str, str] = {}
+        """The remote's refs as last seen or pushed."""
+        self.notices: list[str] = []
+        """Lines that a person should read; the code that shows one removes it."""
+        self.open()
 
-    def _open(self) -> None:
+    def open(self) -> None:
         ensure_mirror(self.path)
         self.log = Log(self.path, self.writer)
         self.objects = pygit2.Repository(str(self.path))
@@ -93,11 +100,6 @@ class Clone:
             self.authority = replace(self._own, signers=signers)
         self._fault = fault
         return [fault] if fault and fault != known else []
-
-    def stand(self) -> None:
-        """Create the clone again if somebody deleted it."""
-        if not all((self.path / part).exists() for part in PARTS):
-            self._open()
 
     @property
     def known(self) -> str | None:
@@ -164,18 +166,16 @@ class Clone:
         """Give the checkpoints, newest first: each with its content or its fault."""
         anchored, self._anchored = self._anchored, ("", None)
         for ref in checkpoint.newest_first(refs)[: checkpoint.KEPT]:
+            known, commit = anchored[1] if ref == anchored[0] else None, refs[ref]
             try:
-                known = anchored[1] if ref == anchored[0] else None
-                yield ref, known or self._load(ref, refs[ref])
+                if known is None and commit not in self._whole:
+                    depth = checkpoint.DEPTH if self.is_new else None
+                    self.remote.fetch([f"+{ref}:{_seen(ref)}"], depth)
+                    self._whole.add(commit)
+                load = states.load_checkpoint
+                yield ref, known or load(self.objects, commit, self.authority)
             except (Corrupt, GitFailed) as error:
                 yield ref, str(error)
-
-    def _load(self, ref: str, commit: str) -> Reading:
-        if commit not in self._whole:
-            depth = checkpoint.DEPTH if self.is_new else None
-            self.remote.fetch([f"+{ref}:{_seen(ref)}"], depth)
-            self._whole.add(commit)
-        return states.load_checkpoint(self.objects, commit, self.authority)
 
 
 def _is_kept(ref: str) -> bool:

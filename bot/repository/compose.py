@@ -60,20 +60,27 @@ class Merged(Struct, frozen=True):
 def merged_by_git(repository: Path, ours: str, theirs: str) -> Merged:
     """Merge `theirs` into `ours` in a bare repository; deterministic, moves no ref."""
     with tempfile.TemporaryDirectory(prefix="brat-merge-") as folder:
-        for file, text in _attributes(repository, ours):
-            path = Path(folder, file)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(text)
+        tree = pygit2.Repository(str(repository))[ours].peel(pygit2.Tree)
+        listed = git.run(("ls-tree", "-r", "-z", "--name-only", ours), cwd=repository)
+        for name in listed.stdout.split(b"\0"):
+            path = PurePosixPath(name.decode(errors="surrogateescape"))
+            if path.name != _ATTRIBUTES_FILE or ".." in path.parts:
+                continue
+            blob = blob_in(tree, str(path), _ATTRIBUTES_BYTES)
+            if blob is not None and not path.is_absolute():
+                file = Path(folder, path)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(blob.data)
         line = (*_OURS, *_MERGE, *_FORM, ours, theirs)
         env = {"GIT_DIR": str(repository.resolve()), "GIT_WORK_TREE": folder}
         run = partial(git.run, line, cwd=Path(folder), env=env)
         done = run(check=False)
         if done.status not in (0, _CONFLICTS):
             run()
-    tree, *paths = done.stdout.decode(errors="surrogateescape").split("\0")
+    made, *paths = done.stdout.decode(errors="surrogateescape").split("\0")
     # A path that is not UTF-8 has lone surrogates, which no event can carry.
     shown = {path.encode(errors="replace").decode() for path in paths if path}
-    return Merged(tree, tuple(sorted(shown)))
+    return Merged(made, tuple(sorted(shown)))
 
 
 def is_for_git(base: pygit2.Tree, ours: pygit2.Tree, theirs: pygit2.Tree) -> bool:
@@ -112,18 +119,6 @@ def _changed_by_both(
             yield path
 
 
-def _attributes(repository: Path, commit: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the path and the text of each file of attributes in a commit."""
-    listed = git.run(("ls-tree", "-r", "-z", "--name-only", commit), cwd=repository)
-    tree = pygit2.Repository(str(repository))[commit].peel(pygit2.Tree)
-    for name in listed.stdout.split(b"\0"):
-        path = PurePosixPath(name.decode(errors="surrogateescape"))
-        if path.name != _ATTRIBUTES_FILE or ".." in path.parts or path.is_absolute():
-            continue
-        if (blob := blob_in(tree, str(path), _ATTRIBUTES_BYTES)) is not None:
-            yield str(path), blob.data
-
-
 def blob_in(tree: pygit2.Tree, path: str, most: float = math.inf) -> pygit2.Blob | None:
     """Return a file; None: it is not there, is no file, or has more bytes."""
     try:
@@ -158,7 +153,14 @@ def message_of(repo: pygit2.Repository, commit: pygit2.Commit) -> str:
 
 def author_of(repo: pygit2.Repository, commit: pygit2.Commit) -> pygit2.Signature:
     """Return the author, whose name and address are UTF-8."""
-    return _person(commit.author, _claimed(repo, commit))
+    who, claimed = commit.author, _claimed(repo, commit)
+    if _is_utf8(who.raw_name) and _is_utf8(who.raw_email):
+        return who
+    name, email = (
+        _NO_NAME.sub("", _text(raw, claimed)).strip() or "unknown"
+        for raw in (who.raw_name, who.raw_email)
+    )
+    return pygit2.Signature(name, email, who.time, who.offset)
 
 
 def is_plain(repo: pygit2.Repository, commit: pygit2.Commit) -> bool:
@@ -183,16 +185,6 @@ def _claimed(repo: pygit2.Repository, commit: pygit2.Commit) -> str | None:
         if line.startswith(_ENCODING):
             return line.removeprefix(_ENCODING).decode("ascii", "replace")
     return None
-
-
-def _person(who: pygit2.Signature, claimed: str | None) -> pygit2.Signature:
-    if _is_utf8(who.raw_name) and _is_utf8(who.raw_email):
-        return who
-    name, email = (
-        _NO_NAME.sub("", _text(raw, claimed)).strip() or "unknown"
-        for raw in (who.raw_name, who.raw_email)
-    )
-    return pygit2.Signature(name, email, who.time, who.offset)
 
 
 def _text(raw: bytes, claimed: str | None) -> str:
@@ -255,7 +247,12 @@ class Composer:
         """Return the candidate commit; writes objects, moves no ref; deterministic."""
         match strategy:
             case "merge":
-                return self._merge(piece)
+                base = self.base_of(piece.onto, piece.work) or piece.base
+                tree = self._merged_tree(piece, base, piece.work)
+                if isinstance(tree, Conflicted):
+                    return tree
+                bot, parents = _bot(piece.at), [piece.onto, piece.work]
+                return self._write(bot, bot, piece.message, tree, parents)
             case "squash":
                 return self._squash(piece)
             case "rebase":
@@ -345,14 +342,6 @@ class Composer:
 
     def _commit(self, commit: str) -> pygit2.Commit:
         return self._repo[commit].peel(pygit2.Commit)
-
-    def _merge(self, piece: Piece) -> str | Conflicted:
-        base = self.base_of(piece.onto, piece.work) or piece.base
-        tree = self._merged_tree(piece, base, piece.work)
-        if isinstance(tree, Conflicted):
-            return tree
-        bot, parents = _bot(piece.at), [piece.onto, piece.work]
-        return self._write(bot, bot, piece.message, tree, parents)
 
     def _squash(self, piece: Piece) -> str | Conflicted:
         tree = self._merged_tree(piece, piece.base, piece.work)

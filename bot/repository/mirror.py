@@ -14,7 +14,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -22,7 +22,6 @@ import pygit2
 
 from bot.repository import trusted_log
 from bot.repository.clone import Clone
-from bot.repository.near_server import remote_at
 from bot.repository.strangers_commits import NoBundle, take_in_bundle
 from bot.repository.trusted_log import (
     adopted_tip,
@@ -37,8 +36,7 @@ from convoy.model.state import State
 from grite import checkpoint, git
 from grite.errors import BratError, GitFailed, Missing
 from grite.event import Event
-from grite.remote import RefUpdate
-from grite.signatures import Authority, Sign
+from grite.remote import PARTS, RefUpdate
 from grite.wal import WAL_REF
 
 FLOOR_BYTES: Final = 256_000_000
@@ -79,7 +77,10 @@ def on_disk(folder: Path) -> OnDisk:
 
 
 def has_grown(mirror: Path) -> bool:
-    now, noted = on_disk(mirror), _noted(mirror)
+    now, noted = on_disk(mirror), OnDisk(0, 0)
+    with suppress(OSError, ValueError):  # else it was never collected
+        size, files = map(int, (mirror / _SIZE).read_text().split())
+        noted = OnDisk(size, files)
     return now.size > max(FLOOR_BYTES, GROWTH * noted.size) or now.files > max(
         FLOOR_FILES, GROWTH * noted.files
     )
@@ -106,24 +107,15 @@ def collect_mirror(mirror: Path) -> None:
     (mirror / _SIZE).write_text(f"{left.size} {left.files}")
 
 
-def _noted(mirror: Path) -> OnDisk:
-    """Return what the last collection left; nothing: there was none."""
-    try:
-        size, files = (mirror / _SIZE).read_text().split()
-        return OnDisk(int(size), int(files))
-    except (OSError, ValueError):
-        return OnDisk(0, 0)
-
-
+@dataclass
 class MirrorWatch:
     """Looks now and then whether a mirror in use has to be collected."""
 
-    def __init__(
-        self, mirror: Path, ticking: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._mirror = mirror
-        self._ticking = ticking
-        self._looked_at = ticking()
+    mirror: Path
+    ticking: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
+        self._looked_at = self.ticking()
 
     def look(self) -> None:
         """Look, unless that was done a short while ago.
@@ -131,10 +123,10 @@ class MirrorWatch:
         Raises:
             Outgrown: the mirror has to be collected; opening it again does that.
         """
-        if self._ticking() - self._looked_at < EVERY_S:
+        if self.ticking() - self._looked_at < EVERY_S:
             return
-        self._looked_at = self._ticking()
-        if has_grown(self._mirror):
+        self._looked_at = self.ticking()
+        if has_grown(self.mirror):
             raise Outgrown("its mirror has grown, so brat is removing unused objects")
 
 
@@ -148,24 +140,6 @@ class Mirror(Clone):
     """The commits above the newest that counts; the next push lists them as foreign."""
     warning: str = ""
     """A sentence about them; empty: there are none."""
-
-    def __init__(
-        self,
-        path: Path,
-        url: str,
-        token: str | None,
-        *,
-        authority: Authority,
-        sign: Sign,
-        confirm: Callable[[], None] = lambda: None,
-    ) -> None:
-        """Open the mirror at `path`; `token` lets git read and write there."""
-        remote = remote_at(url, path, token)
-        super().__init__(path, remote, authority, sign, confirm)
-        self.refs: dict[str, str] = {}
-        """The remote's refs as last seen or pushed."""
-        self.notices: list[str] = []
-        """Lines that a person should read; the code that shows one removes it."""
 
     # --- what is known ----------------------------------------------------------------
 
@@ -191,11 +165,6 @@ class Mirror(Clone):
             return self.head, self.log.before(self.head)
         return (self.head,)
 
-    @property
-    def since_checkpoint(self) -> int:
-        """How many events the log has after the newest usable checkpoint."""
-        return self.reading.events
-
     # --- looking ----------------------------------------------------------------------
 
     def look(self) -> None:
@@ -209,7 +178,8 @@ class Mirror(Clone):
             Rewritten: the log could not be put back.
             Unsigned: no commit of the log counts.
         """
-        self.stand()
+        if not all((self.path / part).exists() for part in PARTS):
+            self.open()  # somebody has deleted it
         seen = self.remote.advertised()
         self.default_branch = seen.default_branch or self.default_branch
         refs = dict(seen.refs)
@@ -228,24 +198,19 @@ class Mirror(Clone):
         if known is not None:
             tip, said = believed_tip(self, known, tip)
             self.notices += said
-        if tip is not None:
-            refs[WAL_REF] = self._read(tip, refs)
+        if tip is not None:  # the log is read up to the newest commit that counts
+            tip = adopted_tip(self, tip)
+            trusted = trusted_log.trusted_end(self, tip)
+            if trusted.foreign and trusted.foreign != self.foreign:
+                self.notices.append(trusted.warning)
+            self.warning = trusted.warning
+            refs[WAL_REF], self.foreign = without_excess(self, tip, trusted)
+            head, read = str(trusted.head), trusted_log.read_log
+            if head != self.head:
+                self.reading, said = read(self, head, self.reading, refs)
+                self.notices += said
+            self.saw(WAL_REF, head)
         self.refs = refs
-
-    def _read(self, tip: str, refs: Mapping[str, str]) -> str:
-        """Read the log up to the newest commit that counts; return where it stands."""
-        tip = adopted_tip(self, tip)
-        trusted = trusted_log.trusted_end(self, tip)
-        if trusted.foreign and trusted.foreign != self.foreign:
-            self.notices.append(trusted.warning)
-        self.warning = trusted.warning
-        tip, self.foreign = without_excess(self, tip, trusted)
-        head = str(trusted.head)
-        if head != self.head:
-            self.reading, said = trusted_log.read_log(self, head, self.reading, refs)
-            self.notices += said
-        self.saw(WAL_REF, head)
-        return tip
 
     # --- writing ----------------------------------------------------------------------
 

@@ -5,15 +5,13 @@ answers have the form of git's, so that one place judges both.
 https://git-scm.com/docs/gitprotocol-http, https://git-scm.com/docs/gitprotocol-pack
 """
 
-import hashlib
 import re
-import struct
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Final
 from urllib.parse import urlsplit
@@ -51,11 +49,6 @@ class NearRemote(Remote, frozen=True):
     """A remote whose server is on this machine."""
 
     def _look(self, patterns: Sequence[str]) -> git.Completed:
-        with self._answers("ls-remote"):
-            done = self._listed(patterns)
-        return self._ended(("ls-remote",), done)
-
-    def _listed(self, patterns: Sequence[str]) -> git.Completed:
         """Return HEAD and the refs that may match, as `git ls-remote --symref` does.
 
         https://git-scm.com/docs/protocol-v2#_ls_refs
@@ -63,16 +56,17 @@ class NearRemote(Remote, frozen=True):
         before = (re.split(r"[*?\[]", each, maxsplit=1)[0] for each in patterns)
         asked = ["symrefs", *(f"ref-prefix {each}" for each in ("HEAD", *before))]
         order = _packet("command=ls-refs") + _BETWEEN + b"".join(map(_packet, asked))
-        status, body = self._asked("POST", _LOOK, order + _FLUSH, _VERSION)
-        if status != HTTPStatus.OK:
-            return self._denied(status, body)
         told = ""
-        for packet in _packets(body):
-            value, name, *more = _text(packet).split()
-            leads = next((e for e in more if e.startswith("symref-target:")), "")
-            if leads:
-                told += f"ref: {leads.partition(':')[2]}\t{name}\n"
-            told += f"{value}\t{name}\n"
+        with self._answers("ls-remote"):
+            status, body = self._asked("POST", _LOOK, order + _FLUSH, _VERSION)
+            if status != HTTPStatus.OK:
+                return self._ended(("ls-remote",), self._denied(status, body))
+            for packet in _packets(body):
+                value, name, *more = _text(packet).split()
+                leads = next((e for e in more if e.startswith("symref-target:")), "")
+                if leads:
+                    told += f"ref: {leads.partition(':')[2]}\t{name}\n"
+                told += f"{value}\t{name}\n"
         return git.Completed(0, told.encode(), "")
 
     def _send(self, updates: Sequence[RefUpdate], *, atomic: bool) -> None:
@@ -172,10 +166,7 @@ class _TooMuch(Exception):
 def _packed(
     repo: pygit2.Repository, news: Sequence[str], theirs: Sequence[str]
 ) -> bytes:
-    """Return what these commits lead to and those do not, as git packs it.
-
-    https://git-scm.com/docs/gitformat-pack
-    """
+    """Return what these commits lead to and those do not, as git packs it."""
     walk = repo.walk(news[0])
     for each in news[1:]:
         walk.push(each)
@@ -191,15 +182,15 @@ def _packed(
                 found[oid] = None
                 if len(found) > _MOST_OBJECTS:
                     raise _TooMuch
-    entries, size = [], 0
+    builder, size = pygit2.PackBuilder(repo), 0
     for oid in found:
-        kind, data = repo.read(oid)
-        size += len(data)
+        size += repo.odb.read_header(oid)[1]
         if size > _MOST_BYTES:
             raise _TooMuch
-        entries.append(_entry_head(kind, len(data)) + zlib.compress(data, 9))
-    pack = b"PACK" + struct.pack(">II", 2, len(entries)) + b"".join(entries)
-    return pack + hashlib.sha1(pack, usedforsecurity=False).digest()
+        builder.add(oid)
+    with TemporaryDirectory(prefix="brat-pack-") as folder:
+        builder.write(folder)
+        return next(Path(folder).glob("*.pack")).read_bytes()
 
 
 def _new_entries(
@@ -218,14 +209,6 @@ def _new_entries(
             if isinstance(entry, pygit2.Tree):
                 trees = [each for each in same if isinstance(each, pygit2.Tree)]
                 left.append((entry, trees))
-
-
-def _entry_head(kind: int, size: int) -> bytes:
-    head, byte, left = b"", kind << 4 | size & 0xF, size >> 4
-    while left:
-        head += bytes([byte | 0x80])
-        byte, left = left & 0x7F, left >> 7
-    return head + bytes([byte])
 
 
 def _answered(body: bytes) -> tuple[dict[str, str], str]:

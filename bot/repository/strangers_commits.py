@@ -64,6 +64,7 @@ _MARKS: Final = (b"# v2 git bundle\n", b"# v3 git bundle\n")
 _HEAD: Final = re.compile(rb"^([0-9a-f]{40}) HEAD$", re.MULTILINE)
 _KNOWN: Final = re.compile(rb"^-([0-9a-f]{40})\b", re.MULTILINE)
 """What the repository has to have already."""
+_REACHED: Final = ["pack-objects", "--revs", "--thin", "--local", "--stdout", "-q"]
 
 
 class NoBundle(BratError):
@@ -97,21 +98,20 @@ def take_in_bundle(bundle: Path, repository: Path) -> str:
         }
         try:
             _unpack(pack, repository, there)
-            reached = _reached(wanted, repository, there)
+            reached = git.run(
+                _REACHED,
+                cwd=repository,
+                stdin=wanted,
+                env=there,
+                memory_bytes=MEMORY_BYTES,
+                check=False,
+            )
         except Unavailable as error:
             raise NoBundle(str(error)) from error
-    _unpack(reached, repository, {})
+    if reached.status:
+        raise NoBundle("it does not contain the commit that it names")
+    _unpack(reached.stdout, repository, {})
     return commit
-
-
-def _reached(wanted: bytes, repository: Path, env: Mapping[str, str]) -> bytes:
-    args = ["pack-objects", "--revs", "--thin", "--local", "--stdout", "-q"]
-    try:
-        return git.run(
-            args, cwd=repository, stdin=wanted, env=env, memory_bytes=MEMORY_BYTES
-        ).stdout
-    except GitFailed as error:
-        raise NoBundle("it does not contain the commit that it names") from error
 
 
 def _unpack(pack: bytes, repository: Path, env: Mapping[str, str]) -> None:
@@ -147,6 +147,8 @@ class CommitRange:
     def __init__(self, repository: Path) -> None:
         self._repo = pygit2.Repository(str(repository))
         self._looked = self._changed = 0
+        self.commits: list[str] = []
+        """Those that `steps` has read, the newest first."""
 
     def whole(self, base: str, commit: str) -> list[Touched]:
         return list(self._between(self._tree(base), self._tree(commit)))
@@ -161,6 +163,7 @@ class CommitRange:
                 raise TooMuch(f"The work has more than {COMMITS_MOST} commits.")
             if len(each.read_raw()) > COMMIT_BYTES:
                 raise TooMuch(f"A commit message exceeds {COMMIT_BYTES} bytes.")
+            self.commits.append(str(each.id))
             for parent in each.parent_ids or (None,):
                 before = self._tree(str(parent)) if parent else None
                 found += self._between(before, each.tree)
@@ -184,23 +187,22 @@ class CommitRange:
                 if was and now and (was.id, was.filemode) == (now.id, now.filemode):
                     continue
                 path = folder + name
-                yield from self._files(path, was, now)
+                if _is_file(was) or _is_file(now):
+                    yield self._touched(path, was, now)
                 if _is_folder(was) or _is_folder(now):
                     left.append((path + b"/", depth + 1, was, now))
 
-    def _files(
+    def _touched(
         self, path: bytes, was: pygit2.Object | None, now: pygit2.Object | None
-    ) -> Iterator[Touched]:
-        if not (_is_file(was) or _is_file(now)):
-            return
+    ) -> Touched:
         self._changed += 1
         if self._changed > CHANGED_MOST:
             raise TooMuch(f"The work changes more than {CHANGED_MOST} files.")
-        blobs = (str(each.id) if each is not None else "" for each in (was, now))
+        before, after = (str(e.id) if e is not None else "" for e in (was, now))
         name = path.decode(errors="surrogateescape")
-        change = path_change(name, _mode(was), _mode(now), *blobs)
+        change = path_change(name, _mode(was), _mode(now), before, after)
         holds = now is not None and now.type == _Kind.BLOB
-        yield Touched(change, str(now.id) if now is not None and holds else "")
+        return Touched(change, after if holds else "")
 
     def _entries(self, tree: pygit2.Object | None) -> dict[bytes, pygit2.Object]:
         if not isinstance(tree, pygit2.Tree):
@@ -299,12 +301,8 @@ class Examiners:
     def __init__(self) -> None:
         self._turn = threading.Lock()
         self._ours: socket.socket | None = None
-        self._process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def pid(self) -> int | None:
-        """The process that forks; None: nothing has been examined yet."""
-        return self._process.pid if self._process else None
+        self.process: subprocess.Popen[bytes] | None = None
+        """The one that forks; None: nothing has been examined yet."""
 
     def answer(self, asked: bytes) -> tuple[int, bytes]:
         """Return an examination's exit status, or minus its signal, and its answer."""
@@ -333,7 +331,7 @@ class Examiners:
             self.end()
         self._ours, given = socket.socketpair()
         with given:
-            self._process = subprocess.Popen(
+            self.process = subprocess.Popen(
                 (sys.executable, "-I", "-m", __name__),
                 stdin=given.fileno(),
                 cwd="/",
@@ -345,10 +343,10 @@ class Examiners:
     def end(self) -> None:
         """End the process, if there is one; safe to call again."""
         atexit.unregister(self.end)
-        if self._ours is not None and self._process is not None:
+        if self._ours is not None and self.process is not None:
             self._ours.close()
-            self._process.wait()
-        self._ours = self._process = None
+            self.process.wait()
+        self._ours = self.process = None
 
 
 EXAMINERS: Final = Examiners()
@@ -441,9 +439,12 @@ def _examined(repository: Path, base: str, commit: str, settings: Settings) -> P
         is_large = bool(refusals)
     if refusals and max(len(patch), all_bytes) > READ_BYTES:
         return Patch(files=files, refusals=refusals, keeps=False, is_large=is_large)
-    told = leaks("The patch", patch, settings.gate) or leaks(
-        "An intermediate commit", _patches(repository, base, commit), settings.gate
-    )
+    told = leaks("The patch", patch, settings.gate)
+    if not told and len(stretch.commits) > 1:  # a single one is the whole patch
+        args = [*_PATCH, "--stdin", "-m"]
+        asked = "".join(f"{step}\n" for step in stretch.commits).encode()
+        patches = git.run(args, cwd=repository, stdin=asked).stdout
+        told = leaks("An intermediate commit", patches, settings.gate)
     paths = {each.change.path for each in steps}
     keeps = not told and not any(
         gate.is_matched(path, _WORKFLOWS, any_case=True) for path in paths
@@ -483,19 +484,6 @@ def _sizes(repository: Path, touched: Iterable[Touched]) -> tuple[dict[str, int]
 
 
 _PATCH: Final = ("diff-tree", "-r", "--no-renames", "--patch", "--text", "--root")
-
-
-def _patches(repository: Path, base: str, commit: str) -> bytes:
-    """Return the patch of each commit in the range; empty if there is only one."""
-    repo = pygit2.Repository(str(repository))
-    walk = repo.walk(commit, pygit2.enums.SortMode.NONE)
-    walk.hide(base)
-    steps = [str(each.id) for each in walk]
-    if len(steps) < 2:  # noqa: PLR2004  a single commit is the whole patch
-        return b""
-    args = [*_PATCH, "--stdin", "-m"]
-    asked = "".join(f"{step}\n" for step in steps).encode()
-    return git.run(args, cwd=repository, stdin=asked).stdout
 
 
 @lru_cache(maxsize=256)

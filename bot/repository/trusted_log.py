@@ -87,17 +87,15 @@ def lost_commit(clone: Clone, tip: str | None) -> str | None:
     # The history of a shallow clone ends: what is older is not lost.
     oldest = _date(clone, here[-1]) if log.missing and here else -1
     lost = [commit for commit in clone.witnesses if commit not in set(here)]
-    found = [commit for commit in lost[:MOST_FETCHED] if _counts(clone, commit, oldest)]
+    found = []
+    for commit in lost[:MOST_FETCHED]:
+        with suppress(Corrupt, GitFailed):  # made up, or the forge has forgotten it
+            clone.remote.fetch([commit])
+            data = objects.commit_bytes(clone.objects, commit)
+            is_ours = not clone.authority.fault(data, ENTRY)
+            if is_ours and _date(clone, commit) > oldest:
+                found.append(commit)
     return max(found, key=lambda commit: _date(clone, commit), default=None)
-
-
-def _counts(clone: Clone, commit: str, oldest: int) -> bool:
-    try:
-        clone.remote.fetch([commit])
-        data = objects.commit_bytes(clone.objects, commit)
-        return not clone.authority.fault(data, ENTRY) and _date(clone, commit) > oldest
-    except (Corrupt, GitFailed):
-        return False  # it was made up, or the forge has forgotten it
 
 
 def _date(clone: Clone, commit: str) -> int:
@@ -120,8 +118,12 @@ def believed_tip(clone: Clone, known: str, found: str | None) -> tuple[str, list
     Raises:
         Rewritten: the remote forbids the push, or the clone lacks a lost commit too.
     """
-    if found is not None and _descends(clone, found, known):
-        return found, []
+    if found is not None:
+        with suppress(Rewritten):
+            if clone.log.missing(found, since=known) is not None:
+                clone.bring_log_again()
+                clone.log.missing(found, since=known)
+            return found, []
     try:
         head = known if found is None else _union(clone, known, found)
         clone.confirm()  # else another repository that took the name would get the log
@@ -138,16 +140,6 @@ def believed_tip(clone: Clone, known: str, found: str | None) -> tuple[str, list
         f"stop the bot, delete {clone.path}, and make the change again"
     )
     return head, [said]
-
-
-def _descends(clone: Clone, found: str, known: str) -> bool:
-    try:
-        if clone.log.missing(found, since=known) is not None:
-            clone.bring_log_again()
-            clone.log.missing(found, since=known)
-    except Rewritten:
-        return False
-    return True
 
 
 def _union(clone: Clone, known: str, found: str) -> str:

@@ -150,7 +150,7 @@ async def answer_review(context: BotContext, draft: Draft, review: Review) -> No
     convoy = convoy_of(draft.state, number)
     if review.bot and (convoy is None or not _is_listed(context, draft, review)):
         return
-    threads = await context.github.threads.of(number)
+    threads = await context.github.pulls.threads(number)
     lines = [e for t in threads for e in t.comments if e.review == review.review]
     texts = () if review.bot else (review.text, *(each.body for each in lines))
     # Hostile text takes seconds.
@@ -338,11 +338,11 @@ async def is_mailed(context: BotContext, said: Remark | Review) -> bool:
         reviews = await github.pulls.reviews(said.pull)
         node = next((one.node_id for one in reviews if one.id == said.review), "")
     elif not node and isinstance(said, Remark):
-        comment = await github.remarks.one(said.comment)
+        comment = await github.remark(said.comment)
         node = comment.node_id if comment is not None else ""
     if not node:
         raise Refused("the text of a command", HTTPStatus.GONE, "it no longer exists")
-    return await github.remarks.is_mailed(node)
+    return await github.is_mailed(node)
 
 
 READ_AT_ONCE: Final = 4

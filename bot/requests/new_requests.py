@@ -193,7 +193,7 @@ async def missed_labels(context: BotContext) -> dict[str, StartRequest]:
     """Return the labelled issues of which no delivery reached the bot, by an id."""
     known = {request.issue for request in context.inbox.requests().values()}
     found = {}
-    labelled = await context.github.issues_labelled(context.settings.label)
+    labelled = await context.github.issues(labels=context.settings.label)
     context.memory.unread = {
         issue.number: LabelledIssue(
             number=issue.number,
@@ -244,7 +244,7 @@ async def _start_request(
 async def land_labelled(context: BotContext, draft: Draft) -> None:
     """Carry out `/brat land` for whoever set its label, once a labelling."""
     config = usable_configuration(context)
-    for issue in await context.github.pulls_labelled(LAND_LABEL):
+    for issue in await context.github.issues(pulls=True, labels=LAND_LABEL):
         if config is None or mayor.busy(draft.state, issue.number):
             continue
         event = await context.github.labelling(issue.number, LAND_LABEL)

@@ -42,7 +42,7 @@ async def _land(context: RequestContext, *, commit: str | None = None) -> str:
     head, given = pull.head.sha, _given(context, pull, lands=True)
     if commit is not None and not head.startswith(commit):
         raise NotPossible(f"the head is `{head[:SHOWN]}`; review and name that commit")
-    if commit is None and not await context.bot.github.may_write(given.author):
+    if commit is None and not await context.bot.github.may(given.author):
         who = code_span(given.author) if given.author else "the pull request's author"
         raise NotPossible(
             f"{who} does not have write access and could push again at any time; name "
@@ -76,7 +76,7 @@ async def _fix(context: RequestContext, *, text: str = "") -> str:
     author = given.author
     allowed |= {context.by.casefold()}
     is_asked = not allowed & {author.casefold(), EVERYBODY}
-    if is_asked and not await context.bot.github.may_write(author):
+    if is_asked and not await context.bot.github.may(author):
         raise NotPossible(
             f"the branch belongs to {code_span(author)}, who has no write access and "
             "cannot approve the request; add the author to `[fix] authors`"

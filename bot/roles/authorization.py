@@ -51,7 +51,7 @@ async def may_start(
     convoy = draft.state.convoys[action.convoy]
     by = convoy.vouched_by or convoy.by
     if by not in known and is_login(by):
-        if not await context.github.may_write(by):
+        if not await context.github.may(by):
             text = notices.unvouched(by)
             return _pause(context, draft, convoy, may_not_write(by), text)
         known.add(by)
@@ -183,7 +183,7 @@ async def fallen(context: BotContext, task: Task) -> dict[str, str]:
     reviews = await context.github.pulls.reviews(task.pull) if task.pull else []
     found = {}
     for approval in task.approvals:
-        if not await context.github.may_write(approval.by):
+        if not await context.github.may(approval.by):
             found[approval.by] = may_not_write(approval.by)
         elif why := await _approval_fault(context, task, work, approval, reviews):
             found[approval.by] = why
@@ -247,7 +247,7 @@ async def _unedited(
     context: BotContext, comment: int, by: str, number: int | None
 ) -> Remarked | str:
     """Return a comment as it was written, or why it does not count any more."""
-    found = await context.github.remarks.one(comment)
+    found = await context.github.remark(comment)
     if found is None or not _is_by(found.user, by):
         return texts.NO_COMMENT
     if found.number != number or found.updated_at > found.created_at:

@@ -514,7 +514,7 @@ async def allowance(context: BotContext, by: str, key: str) -> Allowance:
     spent, settings = len(had.at.keys() - {key}), context.settings
     most = settings.answers_hour
     if most <= spent < settings.writer_answers_hour:
-        may_write = await context.github.may_write(by)
+        may_write = await context.github.may(by)
         most = settings.writer_answers_hour if may_write else most
     if spent < most:
         had.at.setdefault(key, now)

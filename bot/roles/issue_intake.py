@@ -70,7 +70,7 @@ async def admitted(
         outsiders
         or author == request.by
         or not await context.github.is_public()
-        or (bool(author) and await context.github.may_write(author))
+        or (bool(author) and await context.github.may(author))
     )
     if not is_trusted:
         if not request.added:
@@ -209,7 +209,7 @@ async def read_list(
     }
     found: dict[int, SubIssue] = {}
     read: dict[int, Issue] = {}
-    nested = top.sub_issues_summary.total
+    nested = top.sub_issues
     left = [
         (each, 0) for each in reversed(await forge.of(top.number) if nested else ())
     ]
@@ -245,7 +245,7 @@ async def read_list(
             closed = "not_planned" if issue.state_reason in _NOT_DONE else "completed"
         found[number] = replace(sub, step_of=parent, kept_by=kept_by, closed=closed)
         read[number] = issue
-        if issue.sub_issues_summary.total:
+        if issue.sub_issues:
             left += [(each, number) for each in reversed(await forge.of(number))]
     for number, issue in read.items():
         blockers = await forge.blocking(issue) if issue.state == "open" else ()

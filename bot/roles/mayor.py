@@ -241,7 +241,7 @@ async def refusal(
     if ids.HEADS + context.mirror.default_branch not in context.mirror.refs:
         return replies.EMPTY_REPOSITORY
     trusted = request.trigger == "schedule"  # the default branch says so
-    if not trusted and not await context.github.may_write(request.by):
+    if not trusted and not await context.github.may(request.by):
         return replies.NO_RIGHT.format(by=request.by)
     if context.settings.stopped:
         return replies.BOT_STOPPED
@@ -450,7 +450,9 @@ async def _loop_rights(context: BotContext, convoy: ConvoyRequested) -> str:
 
     lacking = await asyncio.to_thread(read)
     found = [f"{each} (job {LOOP_JOBS[-1]} in {file})" for each in lacking]
-    few = scarce(context.github.requests, context.github.reset_ms())
+    pace = context.github.rest.pace
+    reset_ms = pace.unix_ms(pace.budget.resets_at) if pace.budget else 0
+    few = scarce(pace.budget, reset_ms)
     said = [notices.hindered(found)] if found else []
     return "\n\n".join([*said, *map(full_stop, few)])
 

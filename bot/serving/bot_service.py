@@ -6,7 +6,7 @@ whether it stands still: nothing moves until that changes.
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -37,7 +37,6 @@ from bot.repository.compose import Composer
 from bot.repository.mirror import Mirror, collect_mirror
 from bot.requests.comments import acknowledging
 from bot.roles.bot_context import BotContext, actor_of
-from bot.serving import repository_checks
 from bot.settings import bot_folder
 from bot.settings.bot_settings import Settings
 from grite import signatures
@@ -46,58 +45,14 @@ from grite.signatures import Authority
 
 if TYPE_CHECKING:  # cryptography is slow to load
     from bot.door.oidc import Issuer
-
-
-@dataclass(frozen=True, kw_only=True)
-class WayIn:
-    tokens: Tokens
-    onlooker: Tokens
-    """Tokens for listing the names of secrets, where the bot may do that."""
-    pace: Pace
-    tie: Callable[[int], None] = lambda _: None
-    """Makes later tokens open the repository with this id alone."""
-    login: str | None = None
-    """The App's account: unlike other accounts, an App cannot ask for its own."""
-
-
-@asynccontextmanager
-async def let_in(
-    client: httpx.AsyncClient, settings: Settings, pace: Pace | None
-) -> AsyncIterator[WayIn]:
-    """Give the tokens; an App's are revoked at the end."""
-    how = pacing(settings.gap_s, of_a_job=settings.by_job)
-    if settings.app_id is None:
-        own_token = StaticToken(settings.token)
-        yield WayIn(tokens=own_token, onlooker=own_token, pace=pace or Pace(how))
-        return
-    # Cryptography is slow to load, and a bot with a token does not need it.
-    from bot.forge.app_auth import AppTokens, Grant, app_key_of
-
-    grant = Grant(
-        repository=settings.repository,
-        repository_id=settings.repository_id,
-        installation=settings.installation,
-    )
-    key = app_key_of(settings)
-    assert key is not None  # noqa: S101  its App has one: see `Common`
-    source = partial(AppTokens, client, api_url=settings.api_url, app=key)
-    async with (
-        source(grant=grant) as tokens,
-        source(grant=replace(grant, permissions=SECRETS_RIGHT)) as onlooker,
-    ):
-        own, login = pace or Pace(how, clock=tokens.clock), await tokens.login()
-
-        def tie(number: int) -> None:
-            tokens.tie(number)
-            onlooker.tie(number)
-
-        yield WayIn(tokens=tokens, onlooker=onlooker, pace=own, login=login, tie=tie)
+    from bot.forge.app_auth import AppTokens
 
 
 Tell = Callable[[str], None]
 MIRROR: Final = "mirror.git"
 PATIENCE_S: Final = 120.0
-"""How long every tick may be cut short before a command gives up."""
+"""How long every tick may be cut short before a command gives up, and before a
+repository stands still."""
 
 
 @asynccontextmanager
@@ -118,13 +73,18 @@ async def opened(
     async with AsyncExitStack() as stack:
         client = transport.async_client(DEADLINE_S)
         await stack.enter_async_context(client)
-        entry = await stack.enter_async_context(let_in(client, settings, pace))
+        is_app = settings.app_id is not None
+        apps = await _app_tokens(stack, client, settings) if is_app else []
+        tokens: Sequence[Tokens] = apps or [StaticToken(settings.token)] * 2
+        how = pacing(settings.gap_s, of_a_job=settings.by_job)
+        pace = pace or Pace(how, clock=apps[0].clock if apps else None)
+        login = await apps[0].login() if apps else ""  # else it can ask for its own
         github = GitHub(
             client,
             api_url=settings.api_url,
             repository=settings.repository,
-            token=entry.tokens,
-            pace=entry.pace,
+            token=tokens[0],
+            pace=pace,
             workflow=settings.workflow,
         )
         with going(Precedence.ANSWER):
@@ -132,13 +92,14 @@ async def opened(
             if known:
                 await github.confirm(known)
             bot_folder.claim_folder(settings.folder, settings.repository, number)
-            entry.tie(number)
+            for each in apps:
+                each.tie(number)
             settings = settings.model_copy(update={"repository_id": number})
             confirm = partial(github.confirm, number)
             await asyncio.to_thread(collect_mirror, settings.folder / MIRROR)
-            mirror = await _mirror(settings, github, await entry.tokens.token())
+            mirror = await _mirror(settings, github, await tokens[0].token())
         actor, bell = actor_of(settings.folder), wake or Wake()
-        name, _ = await github.named() if settings.feed_url else ("", 0)
+        name = (await github.described()).full_name if settings.feed_url else ""
 
         def origin() -> JobOrigin | None:
             ref = f"refs/heads/{mirror.default_branch}"
@@ -153,7 +114,7 @@ async def opened(
             composer=Composer(settings.folder / MIRROR),
             inbox=Inbox(settings.folder / "inbox"),
             actor=actor,
-            login=entry.login or await github.login(),
+            login=login or await github.login(),
             confirm=confirm,
             feed=Feed(
                 settings.folder,
@@ -165,12 +126,10 @@ async def opened(
             ),
         )
         if not settings.sole:  # `brat doctor --engines` looks on the person's machine
-            rest = partial(Rest, client, api_url=settings.api_url)
-            onlooker = rest(token=entry.onlooker)
-            own = rest(token=entry.tokens, pace=entry.pace)
-            repository = settings.repository
-            context.secret_names = partial(secret_names, onlooker, repository)
-            context.open_environments = partial(open_environments, own, repository)
+            onlooker = Rest(client, api_url=settings.api_url, token=tokens[1])
+            named = settings.repository
+            context.secret_names = partial(secret_names, onlooker, named)
+            context.open_environments = partial(open_environments, github.rest, named)
         nonce = str(uuid.uuid4())
         dead = stack.enter_context(bot_folder.held_folder(settings.folder, nonce))
         lease = BotLease(
@@ -184,6 +143,30 @@ async def opened(
         if "mayor" in settings.roles:
             await stack.enter_async_context(acknowledging(context, bell, tell))
         yield Loop(context=context, wake=bell, lease=lease, tell=tell)
+
+
+async def _app_tokens(
+    stack: AsyncExitStack, client: httpx.AsyncClient, settings: Settings
+) -> list["AppTokens"]:
+    """Return the App's tokens, and those that list the names of secrets.
+
+    The last of each are revoked when the stack is left.
+    """
+    # Cryptography is slow to load, and a bot with a token does not need it.
+    from bot.forge.app_auth import AppTokens, Grant, app_key_of
+
+    grant = Grant(
+        repository=settings.repository,
+        repository_id=settings.repository_id,
+        installation=settings.installation,
+    )
+    key = app_key_of(settings)
+    assert key is not None  # noqa: S101  its App has one: see `Common`
+    grants = grant, replace(grant, permissions=SECRETS_RIGHT)
+    made = [
+        AppTokens(client, api_url=settings.api_url, app=key, grant=g) for g in grants
+    ]
+    return [await stack.enter_async_context(each) for each in made]
 
 
 async def _mirror(settings: Settings, github: GitHub, token: str) -> Mirror:
@@ -283,23 +266,27 @@ async def tick(loop: Loop) -> bool:
         AnotherRepository: another repository took the name of the one that is served.
     """
     context, name = loop.context, "token"
+    mirror, settings = context.mirror, context.settings
     try:
-        token = await context.github.token()
+        token = await context.github.rest.tokens.token()
         await context.confirm()
-        with going(Precedence.ANSWER):  # no answer leaves before they are known
-            await repository_checks.settle_signers(loop)
+        is_asked = mirror.committed is not None and mirror.believes_branch is None
+        if is_asked and not settings.sole:  # whether only approved changes reach it
+            with going(Precedence.ANSWER):  # no answer leaves before it is known
+                rules = await context.github.branch_rules.of(mirror.default_branch)
+            pinned = settings.allowed_signers
+            found, why = bot_folder.source_in_force(pinned, has_file=True, rules=rules)
+            mirror.believes_branch = found == "file"
+            loop.tell(f"allowed signers: {why}")
+            loop.wake.up("refs")  # what they signed counts from the next look on
     except (Unavailable, Refused) as error:
         loop.cut_by = error
         loop.troubles.note(name, error)
         return True
     context.troubles.pop(name, None)
-    if context.mirror.remote.token != token:
-        context.mirror.remote = structs.replace(context.mirror.remote, token=token)
+    if mirror.remote.token != token:
+        mirror.remote = structs.replace(mirror.remote, token=token)
     return await loop.tick()
-
-
-PATIENCE_MS: Final = 120_000
-"""How long every tick of a repository may be cut short before it stands still."""
 
 
 @dataclass(kw_only=True)
@@ -322,6 +309,6 @@ class Standstill:
         if isinstance(loop.cut_by, LogRefused):
             return f"the forge refuses the log, so nothing can land: {loop.cut_by}"
         since = self._cut_since
-        if since is None or self.clock() - since <= PATIENCE_MS:
+        if since is None or self.clock() - since <= PATIENCE_S * 1000:
             return ""
         return f"no round of the loop has completed for over two minutes: {loop.cut_by}"

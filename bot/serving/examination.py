@@ -1,39 +1,73 @@
 """Checks that the App and its repositories suit the bot.
 
+Of a repository: its label and workflows, and whether it has CI; whether workflows may
+run, and what the tokens of their jobs may do; how its rules let the bot land, and push
+its own branches; what CI hands to the code of agents; whether the allowed signers on
+the default branch count.
+
 Each finding says how to fix its fault. A missing label can be created and, where the
 App may, the tokens of jobs made to only read; no setting is ever loosened. That the
 forge sends the App's deliveries to this bot's door is found out by a request to it.
 https://docs.github.com/rest/apps/apps
 https://docs.github.com/rest/apps/webhooks#get-a-webhook-configuration-for-an-app
+https://docs.github.com/rest/actions/workflows#list-repository-workflows
+https://docs.github.com/rest/repos/contents#get-repository-content
+https://docs.github.com/rest/actions/permissions
+https://docs.github.com/rest/repos/rules#get-rules-for-a-branch
 """
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack
-from dataclasses import dataclass
+import base64
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
+from functools import partial
 from http import HTTPStatus
 from ipaddress import ip_address
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import quote, urlsplit
 
 import httpx
-from msgspec import structs
+from msgspec import Struct, structs
 from pydantic import Field
 
 from bot.door.webhooks import WEBHOOK_PATH
 from bot.forge import transport
 from bot.forge.app_auth import PERMISSIONS, AppTokens, Grant, app_key_of
-from bot.forge.branch_rules import BranchRules
+from bot.forge.branch_rules import MAY_PASS, BranchRules, Rule
+from bot.forge.github_actions import open_environments
 from bot.forge.payloads import Payload, Repository, Workflow
-from bot.forge.rest import Rest, StaticToken, Tokens, Unless
+from bot.forge.rest import Refused, Rest, StaticToken, Tokens, Unless
 from bot.forge.transport import DEADLINE_S
-from bot.forge.workflows import LOOP_FILE
-from bot.serving import repository_checks
+from bot.forge.workflows import (
+    LOOP_FILE,
+    MOST_FILES,
+    OWN_FILES,
+    WORKFLOWS_FOLDER,
+    DefaultRight,
+    StartWay,
+    environments_in,
+    exposures,
+    left_out_by_paths,
+    ways_to_start,
+)
 from bot.serving.github_app import EVENTS, Covered, Installations
-from bot.serving.repository_checks import Finding, IsOurs
-from bot.settings.bot_settings import ServiceSettings
+from bot.settings.bot_folder import source_in_force
+from bot.settings.bot_settings import ServiceSettings, Settings
+from bot.text import notices
+from convoy.rules.target import landing_by
+from convoy.views.reasons import unread_rules, way_of_landing
 from grite.errors import BratError
+from grite.signatures import BOT_SIGNERS_FILE, SIGNERS_FILE, parse_signers
 
+
+class Finding(Struct, frozen=True):
+    grade: Literal["ok", "note", "fault"]
+    said: str
+    mend: str = ""
+
+
+IsOurs = Callable[[str, str], bool]
+"""Whether this version writes a file with this name and this text."""
 SKEW_S: Final = 30.0
 """The largest clock difference: half of the minute by which tokens are backdated."""
 LATEST: Final = 30
@@ -52,17 +86,16 @@ async def examined(
     hosting: ServiceSettings, is_ours: IsOurs, *, fix: bool
 ) -> AsyncIterator[Finding]:
     """Give the findings; `fix` makes the label, and the default token read-only."""
-    async with AsyncExitStack() as stack:
-        client = transport.async_client(DEADLINE_S)
-        await stack.enter_async_context(client)
-        served: Mapping[str, Covered | None] = dict.fromkeys(hosting.repositories)
-        settings_right = "none"
+    async with (
+        transport.async_client(DEADLINE_S) as client,
+        AsyncExitStack() as stack,  # its tokens are revoked with the client
+    ):
+        served = dict.fromkeys(hosting.repositories, Covered())
+        right = "none"
         if key := app_key_of(hosting):
             roster = Installations(client, hosting.api_url, key)
             app = await roster.app.read(_App, "/app")
-            settings_right = app.permissions.get(
-                repository_checks.ADMINISTRATION, "none"
-            )
+            right = app.permissions.get(ADMINISTRATION, "none")
             async for found in _app(hosting, roster, app):
                 yield found
             async for found in examined_hook(hosting, roster.app, client):
@@ -76,34 +109,30 @@ async def examined(
             said = "the bot serves no repository"
             yield Finding("fault", said, "install the App in a repository")
         for name, covered in served.items():
-            installation = covered.installation if covered else None
-            visit = _Visit(stack, client, hosting, name, installation, settings_right)
-            async for found in _repository(visit, is_ours, fix=fix):
+            opening = partial(_rest, stack, client, hosting, name, covered.installation)
+            checks = _repository(hosting, name, opening, right, is_ours, fix=fix)
+            async for found in checks:
                 yield structs.replace(found, said=f"{name}: {found.said}")
 
 
-@dataclass(frozen=True)
-class _Visit:
-    stack: AsyncExitStack
-    client: httpx.AsyncClient
-    hosting: ServiceSettings
-    name: str
-    installation: int | None
-    settings_right: str
-    """The App's level of access to a repository's settings."""
-
-    async def rest(self, more: Mapping[str, str] = MappingProxyType({})) -> Rest:
-        hosting = self.hosting
-        tokens: Tokens = StaticToken(hosting.token)
-        if key := app_key_of(hosting):
-            grant = Grant(
-                repository=self.name,
-                installation=self.installation,
-                permissions={**PERMISSIONS, **more},
-            )
-            own = AppTokens(self.client, api_url=hosting.api_url, app=key, grant=grant)
-            tokens = await self.stack.enter_async_context(own)
-        return Rest(self.client, api_url=hosting.api_url, token=tokens)
+async def _rest(
+    stack: AsyncExitStack,
+    client: httpx.AsyncClient,
+    hosting: ServiceSettings,
+    name: str,
+    installation: int | None,
+    more: Mapping[str, str] = MappingProxyType({}),
+) -> Rest:
+    """Return a client for one repository, of an App with `more` permissions."""
+    tokens: Tokens = StaticToken(hosting.token)
+    if key := app_key_of(hosting):
+        permissions = {**PERMISSIONS, **more}
+        grant = Grant(
+            repository=name, installation=installation, permissions=permissions
+        )
+        own = AppTokens(client, api_url=hosting.api_url, app=key, grant=grant)
+        tokens = await stack.enter_async_context(own)
+    return Rest(client, api_url=hosting.api_url, token=tokens)
 
 
 # --- the App --------------------------------------------------------------------------
@@ -133,7 +162,20 @@ async def _app(
                 "of these events later, by polling"
             )
             yield Finding("note", said, settings)
-        yield await _deliveries(roster)
+        url = f"/app/hook/deliveries?per_page={LATEST}"
+        listed = await roster.app.first(_Sent, url, LATEST)  # newest first
+        arrived = range(200, 300)
+        failed = [sent for sent in listed if sent.status_code not in arrived]
+        said = f"{len(failed)} of the latest {len(listed)} deliveries failed"
+        if not listed:
+            mend = "label an issue, then check again"
+            yield Finding("note", "there are no deliveries yet", mend)
+        elif failed:
+            newest = failed[0].status_code
+            mend = _MENDS.get(newest, _MEND_DELIVERY)
+            yield Finding("note", f"{said} (newest: status {newest})", mend)
+        else:
+            yield Finding("ok", said)
 
 
 def lacking(given: Mapping[str, str]) -> list[str]:
@@ -146,25 +188,6 @@ def lacking(given: Mapping[str, str]) -> list[str]:
 
 class _Sent(Payload):
     status_code: int
-
-    @property
-    def arrived(self) -> bool:
-        return 200 <= self.status_code < 300  # noqa: PLR2004  HTTP's
-
-
-async def _deliveries(roster: Installations) -> Finding:
-    url = f"/app/hook/deliveries?per_page={LATEST}"
-    listed = await roster.app.first(_Sent, url, LATEST)  # newest first
-    failed = [sent for sent in listed if not sent.arrived]
-    if not listed:
-        return Finding(
-            "note", "there are no deliveries yet", "label an issue, then check again"
-        )
-    said = f"{len(failed)} of the latest {len(listed)} deliveries failed"
-    if not failed:
-        return Finding("ok", said)
-    mend = _MENDS.get(failed[0].status_code, _MEND_DELIVERY)
-    return Finding("note", f"{said} (newest: status {failed[0].status_code})", mend)
 
 
 _MEND_DELIVERY: Final = "make sure that the webhook's address reaches the bot"
@@ -180,32 +203,36 @@ _MENDS: Final[Mapping[int, str]] = {
 
 
 async def _repository(
-    visit: _Visit, is_ours: IsOurs, *, fix: bool
+    hosting: ServiceSettings,
+    name: str,
+    opening: Callable[..., Awaitable[Rest]],
+    settings_right: str,
+    is_ours: IsOurs,
+    *,
+    fix: bool,
 ) -> AsyncIterator[Finding]:
-    hosting, name, right = visit.hosting, visit.name, visit.settings_right
+    """Give the findings of a repository; `settings_right` is to read its settings."""
     try:
-        rest = await visit.rest()
+        rest = await opening()
         yield await _label(hosting, rest, name, fix=fix)
         yield await _workflow(hosting, rest, name)
         known = await rest.read(Repository, f"/repos/{name}")
         main = known.default_branch
         rules = BranchRules(rest, name)
-        own = hosting.of(name, visit.installation, known.id)
-        files = await repository_checks.workflow_texts(rest, name)
+        own = hosting.of(name, None, known.id)
+        files = await workflow_texts(rest, name)
         has_loop = LOOP_FILE in files
         settings = rest
-        if right != "none":  # the bot's own token cannot see them
-            settings = await visit.rest({repository_checks.ADMINISTRATION: right})
-        jobs = await repository_checks.job_settings(settings, name)
+        if settings_right != "none":  # the bot's own token cannot see them
+            settings = await opening({ADMINISTRATION: settings_right})
+        jobs = await job_settings(settings, name)
         default = jobs.default_workflow_permissions if jobs else ""
         checks = [
-            repository_checks.examined_workflows(files, is_ours),
-            repository_checks.examined_rules(rules, main, files),
-            repository_checks.examined_exposures(rest, name, files, default),
-            repository_checks.examined_signers(rest, rules, own, main),
-            repository_checks.examined_actions(
-                settings, name, jobs, has_loop=has_loop, fix=fix
-            ),
+            examined_workflows(files, is_ours),
+            examined_rules(rules, main, files),
+            examined_exposures(rest, name, files, default),
+            examined_signers(rest, rules, own, main),
+            examined_actions(settings, name, jobs, has_loop=has_loop, fix=fix),
         ]
         for check in checks:
             async for found in check:
@@ -217,9 +244,9 @@ async def _repository(
 async def _label(
     hosting: ServiceSettings, rest: Rest, name: str, *, fix: bool
 ) -> Finding:
-    url = f"/repos/{name}/labels"
-    label = quote(hosting.label, safe="")
-    if await _is_there(rest, f"{url}/{label}"):
+    url, label = f"/repos/{name}/labels", quote(hosting.label, safe="")
+    with Unless(HTTPStatus.NOT_FOUND):
+        await rest.get(f"{url}/{label}")
         return Finding("ok", f"the label {hosting.label} exists")
     if not fix:
         said, mend = f"there is no label {hosting.label}", "use --fix to create it"
@@ -231,30 +258,258 @@ async def _label(
 
 async def _workflow(hosting: ServiceSettings, rest: Rest, name: str) -> Finding:
     file = hosting.workflow
-    url = f"/repos/{name}/actions/workflows/{file}"
-    if not await _is_there(rest, url):
+    state = ""
+    with Unless(HTTPStatus.NOT_FOUND):
+        url = f"/repos/{name}/actions/workflows/{file}"
+        state = (await rest.read(Workflow, url)).state
+    if not state:
         said = f"there is no workflow {file} on the default branch"
         return Finding("fault", said, "run brat init --hosted, then push the file")
-    state = (await rest.read(Workflow, url)).state
     if state != "active":
         mend = "enable it under Actions in the repository"
         return Finding("fault", f"the workflow {file} is {state}", mend)
     return Finding("ok", f"the workflow {file} can be dispatched")
 
 
-async def _is_there(rest: Rest, url: str) -> bool:
-    with Unless(HTTPStatus.NOT_FOUND):
-        await rest.get(url)
-        return True
-    return False
+class _Workflow(Payload):
+    path: str
 
+
+class _Content(Payload):
+    content: str = ""
+
+
+async def workflow_texts(rest: Rest, name: str) -> dict[str, str]:
+    url = f"/repos/{name}/actions/workflows?per_page=100"
+    found: dict[str, str] = {}
+    async for each in rest.each(_Workflow, url, "workflows"):
+        file = each.path.removeprefix(f"{WORKFLOWS_FOLDER}/")
+        if file != each.path and len(found) < MOST_FILES:
+            text = await text_at(rest, name, each.path)
+            if text is not None:
+                found[file] = text
+    return found
+
+
+async def text_at(rest: Rest, name: str, path: str) -> str | None:
+    """Return a file's text on the default branch; None: it is not there."""
+    url = f"/repos/{name}/contents/{quote(path)}"
+    with suppress(ValueError), Unless(HTTPStatus.NOT_FOUND):  # on another branch
+        found = await rest.read(_Content, url)
+        return base64.b64decode(found.content).decode(errors="replace")
+    return None
+
+
+async def examined_workflows(
+    files: Mapping[str, str], is_ours: IsOurs
+) -> AsyncIterator[Finding]:
+    for file in OWN_FILES:
+        if file not in files:
+            continue
+        if is_ours(file, files[file]):
+            yield Finding("ok", f"{file} matches this version")
+        else:
+            mend = "unless you edited it, delete it, run brat init --actions, and push"
+            yield Finding("note", f"{file} is from another version of brat", mend)
+    own = {file: text for file, text in files.items() if file not in OWN_FILES}
+    started: set[StartWay] = {"push"}
+    if LOOP_FILE in files:  # it dispatches, if it is no App
+        started.add("dispatch")
+    judging = [file for file, text in own.items() if ways_to_start(text) & started]
+    if judging:
+        yield Finding("ok", f"{', '.join(judging)} can test brat's candidates")
+    else:
+        said = "no workflow runs on pushes to brat/queue/**"
+        mend = 'add "brat/queue/**" to the push branches of your CI workflow, or set '
+        yield Finding("note", said, f"{mend}[refinery] require_ci = false")
+
+
+ADMINISTRATION: Final = "administration"
+"""The permission for these settings; the bot itself never needs it."""
+_WHERE: Final = "under Settings, Actions, General"
+
+
+class _Actions(Payload):
+    enabled: bool
+    allowed_actions: str = "all"
+
+
+class JobSettings(Payload):
+    can_approve_pull_request_reviews: bool
+    default_workflow_permissions: DefaultRight = ""
+
+
+async def job_settings(rest: Rest, name: str) -> JobSettings | None:
+    """Return what a job's token may do by default; None: the App may not see it."""
+    url = f"/repos/{name}/actions/permissions/workflow"
+    with suppress(Refused):
+        return await rest.read(JobSettings, url)
+    return None
+
+
+async def examined_actions(
+    rest: Rest, name: str, jobs: JobSettings | None, *, has_loop: bool, fix: bool
+) -> AsyncIterator[Finding]:
+    """Give findings about Actions; `fix` makes the default token read-only."""
+    if jobs is None:
+        said = "the App has no permission to check whether GitHub Actions is enabled"
+        yield Finding("note", f"{said} ({ADMINISTRATION}: read)", f"check {_WHERE}")
+        return
+    actions = await rest.read(_Actions, f"/repos/{name}/actions/permissions")
+    if actions.enabled:
+        yield Finding("ok", "GitHub Actions is enabled")
+    else:
+        yield Finding("fault", "GitHub Actions is disabled", f"enable it {_WHERE}")
+    yield await _token(rest, name, jobs, fix=fix)
+    if actions.enabled and actions.allowed_actions == "local_only":
+        said = "only the repository's own actions may run"
+        mend = (
+            f"allow actions/upload-artifact {_WHERE}: brat-task.yml needs it to "
+            "upload its result"
+        )
+        yield Finding("fault", said, mend)
+    if has_loop and jobs.can_approve_pull_request_reviews:
+        yield Finding("ok", "jobs may open pull requests")
+    elif has_loop:
+        said = "jobs may not open pull requests, so brat.yml must act as an App"
+        mend = f"add an App, or allow GitHub Actions to create pull requests {_WHERE}"
+        yield Finding("note", said, mend)
+
+
+async def _token(rest: Rest, name: str, known: JobSettings, *, fix: bool) -> Finding:
+    """Check the default token of jobs: CI runs what agents write with it."""
+    if known.default_workflow_permissions != "write":
+        return Finding("ok", "by default a job's token is read-only")
+    url = f"/repos/{name}/actions/permissions/workflow"
+    if fix:
+        with suppress(Refused):
+            await rest.write("PUT", url, {"default_workflow_permissions": "read"})
+            return Finding("ok", "made jobs' tokens read-only by default")
+    said = "jobs' tokens can write by default, and CI runs code that agents wrote"
+    grant = f"grant {ADMINISTRATION}: write and use --fix"
+    mend = f"make tokens read-only by default {_WHERE}, or {grant}"
+    return Finding("fault", said, mend)
+
+
+OWN_BRANCHES: Final = ("convoy/any/base", "brat/queue/any/any")
+"""Names to ask the rules for; the branches need not exist."""
+_AGAINST: Final = {
+    "creation": "no new branches",
+    "deletion": "no deletion",
+    "merge_queue": "the forge's merge queue",
+    "non_fast_forward": "no force pushes",
+    "pull_request": "a pull request for each push",
+    "required_deployments": "deployments first",
+    "required_linear_history": "no merge commits",
+    "required_signatures": "signed commits",
+    "required_status_checks": "checks before the push",
+    "update": "no pushes",
+}
+"""Rules that matter on the bot's own branches, which it creates, moves and deletes."""
+_MEND: Final = (
+    "exclude these branches from the ruleset, or add the App to its bypass list, "
+    "under Settings, Rules"
+)
+_READ: Final = "see what the branch requires under Settings, Rules"
+_BYPASS: Final = "(The bot can bypass the rules if you set [refinery] bypass = true.)"
+
+
+async def examined_rules(
+    rules: BranchRules, main: str, files: Mapping[str, str]
+) -> AsyncIterator[Finding]:
+    """Give the findings about the rules of the default branch and of the bot's own."""
+    found = await rules.of(main)
+    landing = landing_by(found, bypass=False)
+    said = f"how a convoy lands: {way_of_landing(landing, main)}"
+    if found.passes and landing.way != "push":
+        said = f"{said} {_BYPASS}"
+    if landing.unknown:
+        yield Finding("note", f"{said} {unread_rules(landing)}", _READ)
+    elif landing.way == "person":
+        yield Finding("note", said, _READ)
+    else:
+        yield Finding("ok", said)
+    if picky := left_out_by_paths(files, found.checks):
+        yield Finding("note", notices.left_out_by_paths(picky))
+    for branch in OWN_BRANCHES:
+        listed = await rules.listed(branch) or ()
+        binding = [rule for rule in listed if rule.type in _AGAINST]
+        if binding:
+            yield await _judged(rules, branch, binding)
+        else:
+            yield Finding("ok", f"no rule blocks the bot on {branch}")
+
+
+async def _judged(rules: BranchRules, branch: str, binding: Sequence[Rule]) -> Finding:
+    """Return the finding about a branch's rules, if the bot may not pass them by."""
+    may = {rule.ruleset_id: await rules.bypass(rule.ruleset_id) for rule in binding}
+    left = [rule for rule in binding if may[rule.ruleset_id] not in MAY_PASS]
+    if not left:
+        return Finding("ok", f"the bot may bypass the rules on {branch}")
+    wanted = ", ".join(sorted({_AGAINST[rule.type] for rule in left}))
+    is_sure = any(may[rule.ruleset_id] for rule in left)
+    more = "" if is_sure else "; GitHub does not show whether the bot may bypass them"
+    block = "block" if is_sure else "may block"
+    said = f"the rules on {branch} {block} the bot ({wanted}){more}"
+    return Finding("fault" if is_sure else "note", said, _MEND)
+
+
+async def examined_exposures(
+    rest: Rest, name: str, files: Mapping[str, str], default: DefaultRight
+) -> AsyncIterator[Finding]:
+    """Give a fault for each thing that an agent's code could reach."""
+    own = {file: text for file, text in files.items() if file not in OWN_FILES}
+    reachable = await open_environments(rest, name, environments_in(own))
+    found = exposures(own, default, reachable)
+    for one in found:
+        yield Finding("fault", one.said, one.mend)
+    if not found:
+        yield Finding("ok", "CI gives agents' code a read-only token and no secrets")
+
+
+async def examined_signers(
+    rest: Rest, rules: BranchRules, settings: Settings, main: str
+) -> AsyncIterator[Finding]:
+    name = settings.repository
+    text = await text_at(rest, name, SIGNERS_FILE)
+    found, why = source_in_force(
+        settings.allowed_signers, has_file=text is not None, rules=await rules.of(main)
+    )
+    said = f"allowed signers: {why}"
+    if text is not None and found == "own key":
+        mend = (
+            f"require an approval on {main}, or pin the keys in the setting "
+            '"allowed_signers" and in the variable BRAT_ALLOWED_SIGNERS'
+        )
+        yield Finding("fault", said, mend)
+    else:
+        yield Finding("ok", said)
+    file = settings.folder / BOT_SIGNERS_FILE
+    line = file.read_text().strip() if file.is_file() else ""  # it has made none yet
+    if line and not _keys(line) <= _keys(text or ""):
+        yield Finding(
+            "note",
+            f"{SIGNERS_FILE} does not list the bot's key, so sessions accept its "
+            "hand-offs only if the variable BRAT_ALLOWED_SIGNERS lists it",
+            f"add this line: {line}",
+        )
+
+
+def _keys(text: str) -> set[bytes]:
+    """Return the keys that a file allows; one that cannot be read allows nobody."""
+    with suppress(BratError):
+        return {signer.public for signer in parse_signers(text).signers}
+    return set()
+
+
+# --- the webhook ----------------------------------------------------------------------
 
 _EXAMPLES: Final = (
     *("example.com", "example.net", "example.org"),
     *("example", "invalid", "test"),
 )
 """Reserved names that nobody owns: https://www.rfc-editor.org/rfc/rfc2606"""
-_WHERE: Final = "the App's webhook settings"
+_HOOK: Final = "the App's webhook settings"
 
 
 class _Config(Payload):
@@ -275,22 +530,22 @@ async def examined_hook(
     if not hosting.secret:
         if url:
             said = "the App has a webhook, but the settings have no secret for it"
-            mend = f"set one in both places, or clear the address in {_WHERE} to poll"
+            mend = f"set one in both places, or clear the address in {_HOOK} to poll"
             yield Finding("note", said, mend)
         return
     if not url:
         address = f"https://YOUR-HOST{WEBHOOK_PATH}"
-        mend = f"set it in {_WHERE} to {address}, or serve with --poll"
+        mend = f"set it in {_HOOK} to {address}, or serve with --poll"
         yield Finding("fault", "the webhook has no address", mend)
         return
     if config.content_type != "json":
-        mend = f"set the content type to application/json in {_WHERE}"
+        mend = f"set the content type to application/json in {_HOOK}"
         yield Finding("fault", "the webhook does not send JSON", mend)
     if str(config.insecure_ssl).startswith("1"):
         said = "the webhook does not verify TLS, so anyone can impersonate the bot"
-        yield Finding("note", said, f"enable SSL verification in {_WHERE}")
+        yield Finding("note", said, f"enable SSL verification in {_HOOK}")
     if why := nowhere(url, hosting.api_url):
-        mend = f"set the bot's public address in {_WHERE}"
+        mend = f"set the bot's public address in {_HOOK}"
         yield Finding("fault", f"the webhook's address {url} {why}", mend)
     else:
         yield await _reached(client, url)

@@ -254,9 +254,10 @@ class _Token(Secret):
 
 
 class Covered(NamedTuple):
-    installation: int
-    number: int
-    """The forge's id of the repository."""
+    installation: int | None = None
+    """Of the App; None: a token opens it."""
+    number: int = 0
+    """The forge's id of the repository; 0: not known yet."""
 
 
 @dataclass

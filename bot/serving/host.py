@@ -7,7 +7,7 @@ installation share its budget on the forge, and therefore a pace.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -109,8 +109,6 @@ def starts_beside(one: Served, served: Mapping[str, Served]) -> Iterator[int]:
                     yield known.requested_at
 
 
-Wanted = dict[str, Covered | None]
-"""Repositories by full name; None: a token opens it, and its id is asked for later."""
 AGAIN_S: Final = 1.0
 AGAIN_MOST_S: Final = 300.0
 RELEASE_S: Final = 5.0
@@ -132,7 +130,7 @@ class Host:
         """Set once the list of repositories has been read."""
         self._changed = asyncio.Event()
         self._paces: dict[int | None, Pace] = {}
-        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self.tasks: dict[str, asyncio.Task[None]] = {}
         self._trouble = ""
         self.broken: dict[int, str] = {}
         """The installations that do not show their repositories, and why."""
@@ -196,7 +194,7 @@ class Host:
         while True:
             self._changed.clear()
             try:
-                wanted: Wanted = dict.fromkeys(hosting.repositories)
+                wanted = dict.fromkeys(hosting.repositories, Covered())
                 if roster is not None:
                     wanted = await self._covered(roster)
                 self._trouble = ""
@@ -210,7 +208,7 @@ class Host:
                 async with asyncio.timeout(hosting.roster_s):
                     await self._changed.wait()
 
-    async def _covered(self, roster: Installations) -> Wanted:
+    async def _covered(self, roster: Installations) -> dict[str, Covered]:
         """Return the wanted repositories; a broken installation keeps those it had."""
         found = await roster.coverage(self.hosting.allows, self.hosting.serves)
         for number, why in found.broken.items():
@@ -226,7 +224,9 @@ class Host:
             **found.repositories,
         }
 
-    async def _settle(self, group: asyncio.TaskGroup, wanted: Wanted) -> None:
+    async def _settle(
+        self, group: asyncio.TaskGroup, wanted: Mapping[str, Covered]
+    ) -> None:
         """Start serving new repositories, and stop serving those no longer wanted.
 
         A name that stands for another repository now is a new one; a repository that
@@ -234,52 +234,41 @@ class Host:
         next one opens it.
         """
         names = {name.casefold(): name for name in wanted}
-        await self._stop(
-            key
-            for key, one in self.served.items()
-            if key not in names or one.number != _number(wanted[names[key]])
-        )
-        unserved: dict[str, str] = {}
-        for key, name in names.items():
-            if key in self.served:
-                continue
-            try:
-                one = self._new(name, wanted[name])
-            except OSError as error:  # tried again with the next look at the roster
-                unserved[name] = f"{name} cannot be served: {error}"
-                continue
-            self.served[key] = one
-            self._tasks[key] = group.create_task(self._serve(one), name=name)
-        for name, why in unserved.items():
-            if self.unserved.get(name) != why:
-                self.tell(why)
-        self.unserved = unserved
-
-    async def _stop(self, gone: Iterable[str]) -> None:
         ended = []
-        for key in [*gone]:
+        for key, one in [*self.served.items()]:
+            if key in names and one.number == wanted[names[key]].number:
+                continue
             self.tell(f"{key}: no longer served")
-            ended.append(self._tasks.pop(key))
+            ended.append(self.tasks.pop(key))
             ended[-1].cancel()
             del self.served[key]
         if ended:
             await asyncio.wait(ended)
-
-    def _new(self, name: str, covered: Covered | None) -> Served:
-        installation = covered.installation if covered else None
-        one = Served(
-            name=name,
-            installation=installation,
-            number=_number(covered),
-            hosting=self.hosting,
-            pace=self._paces.setdefault(installation, Pace(pacing(self.hosting.gap_s))),
-        )
-        if one.number:  # its deliveries are kept before its loop is open
-            one.settle(one.number)
-        return one
-
-    def tasks(self) -> list[asyncio.Task[None]]:
-        return [*self._tasks.values()]
+        unserved: dict[str, str] = {}
+        for key, name in names.items():
+            if key in self.served:
+                continue
+            installation, number = wanted[name]
+            pace = Pace(pacing(self.hosting.gap_s))
+            one = Served(
+                name=name,
+                installation=installation,
+                number=number,
+                hosting=self.hosting,
+                pace=self._paces.setdefault(installation, pace),
+            )
+            try:
+                if number:  # its deliveries are kept before its loop is open
+                    one.settle(number)
+            except OSError as error:  # tried again with the next look at the roster
+                unserved[name] = f"{name} cannot be served: {error}"
+                continue
+            self.served[key] = one
+            self.tasks[key] = group.create_task(self._serve(one), name=name)
+        for name, why in unserved.items():
+            if self.unserved.get(name) != why:
+                self.tell(why)
+        self.unserved = unserved
 
     # --- one repository -------------------------------------------------------------
 
@@ -338,19 +327,14 @@ class Host:
 
     def _standing(self) -> dict[str, RepositoryStanding]:
         return {
-            name: RepositoryStanding(
+            one.name: RepositoryStanding(
                 state=one.loop.context.mirror.state,
                 calls_left=one.pace.left,
-                log_commits=self.metrics.log_commits.get(name, 0),
                 faults=one.loop.context.mirror.faults,
             )
             for one in self.served.values()
-            if one.loop is not None and (name := one.name)
+            if one.loop is not None
         }
-
-
-def _number(covered: Covered | None) -> int:
-    return covered.number if covered else 0
 
 
 def _stands(name: str, why: str) -> str:
@@ -395,7 +379,7 @@ async def hosted(
         try:
             yield host
         finally:
-            for task in [keeping, *host.tasks()]:
+            for task in [keeping, *host.tasks.values()]:
                 task.cancel()
 
 
@@ -438,6 +422,6 @@ async def _listen(
         door = serving_on(listener, app, origins=hosting.origins)
         host.port = await stack.enter_async_context(door)
     if hosting.metrics_port is not None:
-        app = metrics.application(hosting.address)
+        app = metrics.application()
         site = listening(app, hosting.address, hosting.metrics_port)
         host.metrics_port = await stack.enter_async_context(site)

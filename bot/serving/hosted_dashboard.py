@@ -7,10 +7,10 @@ to press a button at each press.
 
 import asyncio
 import hmac
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import quote, urlsplit
 
 from aiohttp import web
@@ -26,7 +26,7 @@ from bot.dashboard.dashboard_source import (
     StateWatcher,
     changes_in,
 )
-from bot.dashboard.login import Login, OAuth, Person, Rights, Sessions
+from bot.dashboard.login import Login, OAuth, Rights, Sessions
 from bot.door.feed import BRIEF_BYTES, LAST_BYTES, kept_key, last_output
 from bot.door.listening import listener_at, serving_on
 from bot.forge.github import AnotherRepository, Right
@@ -45,7 +45,8 @@ from convoy.views.interventions import (
 )
 from grite.errors import BratError, Unavailable
 
-Asked = Callable[[], Awaitable[bool]]
+Public = Literal["public"]
+"""What everybody may see."""
 BASE: Final = "/{owner}/{repository}"
 _NOT_THERE: Final = "This page does not exist, or you do not have access to it.\n"
 
@@ -86,7 +87,16 @@ class HostedDashboard:
         owner, name = (request.match_info[each] for each in ("owner", "repository"))
         one = self._host.served.get(f"{owner}/{name}".casefold())
         if one is not None and await self._may_read(request, one):
-            return await self._view(one)
+            key = _view_key(one)
+            if key not in self._views:
+                source = source_of(one, self._host.served)
+                watcher = StateWatcher(source.read, source.here, source.checks)
+                view = RepositoryView(source, watcher)
+                await watcher.look()
+                if self._views.setdefault(key, view) is view:  # first request
+                    looking, name = watcher.keep_looking(), f"news of {one.name}"
+                    self._looking.append(self._group.create_task(looking, name=name))
+            return self._views[key]
         signed_in = self._sessions.person(request) or self._is_program(request)
         if signed_in or api.ROOT in request.path or request.method != "GET":
             raise web.HTTPNotFound(text=_NOT_THERE)
@@ -97,15 +107,9 @@ class HostedDashboard:
         if person is None:
             return Visitor(may_write=False, may_sign_in=True)
         one, login = self._one(view), person.login
-
-        async def may(right: Right) -> bool:
-            asked = partial(loop_of(one).context.github.may, login, right)
-            key = (_view_key(one), login, right)
-            return await self._rights.may(key, _asking(one, asked))
-
-        may_maintain = await may("maintain")
+        may_maintain = await self._may(one, login, "maintain")
         return Visitor(
-            may_write=may_maintain or await may("write"),
+            may_write=may_maintain or await self._may(one, login, "write"),
             may_maintain=may_maintain,
             login=login,
             csrf=self._sessions.csrf(person),
@@ -120,40 +124,33 @@ class HostedDashboard:
         person = self._sessions.person(request)
         if person is None:
             raise web.HTTPForbidden(text="Sign in first.\n")
-        if not access_policy.is_from_here(request) or not await self._is_ours(
-            request, person
-        ):
+        form = await request.post()
+        given = str(form.get("csrf", "")) or request.headers.get("X-CSRF-Token", "")
+        wanted = self._sessions.csrf(person)
+        is_ours = hmac.compare_digest(wanted.encode(), given.encode())
+        if not (is_ours and access_policy.is_from_here(request)):
             raise web.HTTPForbidden(text="The form has expired: reload the page.\n")
-        one = self._one(view)
-        asked = partial(loop_of(one).context.github.may, person.login, right)
-        if not await _asking(one, asked)():
+        if not await _has(self._one(view), person.login, right):
             raise web.HTTPForbidden(
                 text=f"You do not have {right} access to this repository.\n"
             )
         return person.login
-
-    async def _is_ours(self, request: web.Request, person: Person) -> bool:
-        form = await request.post()
-        given = str(form.get("csrf", "")) or request.headers.get("X-CSRF-Token", "")
-        wanted = self._sessions.csrf(person)
-        return hmac.compare_digest(wanted.encode(), given.encode())
 
     def _is_program(self, request: web.Request) -> bool:
         token = self._host.hosting.api_token
         return bool(token) and access_policy.shows_token(request, token)
 
     async def _may_read(self, request: web.Request, one: Served) -> bool:
-        github, name = loop_of(one).context.github, _view_key(one)
-        if self._is_program(request):
-            return True
-        if await self._rights.may((name, "", "public"), _asking(one, github.is_public)):
+        loop_of(one)  # nobody sees what is not served now
+        if self._is_program(request) or await self._may(one, "", "public"):
             return True
         person = self._sessions.person(request)
-        if person is None:
-            return False
-        key = (name, person.login, "read")
-        asked = partial(github.may, person.login, "read")
-        return await self._rights.may(key, _asking(one, asked))
+        return person is not None and await self._may(one, person.login, "read")
+
+    async def _may(self, one: Served, login: str, right: Right | Public) -> bool:
+        """Whether somebody has a right, as known for at most a minute."""
+        key = (_view_key(one), login, right)
+        return await self._rights.may(key, partial(_has, one, login, right))
 
     # --- what they see ----------------------------------------------------------------
 
@@ -173,37 +170,22 @@ class HostedDashboard:
     def _one(self, view: RepositoryView) -> Served:
         return self._host.served[view.source.repository.casefold()]
 
-    async def _view(self, one: Served) -> RepositoryView:
-        name = _view_key(one)
-        if name not in self._views:
-            source = source_of(one, self._host.served)
-            view = RepositoryView(
-                source, StateWatcher(source.read, source.here, source.checks)
-            )
-            await view.watcher.look()
-            if self._views.setdefault(name, view) is view:  # first request
-                looking = view.watcher.keep_looking()
-                task = self._group.create_task(looking, name=f"news of {one.name}")
-                self._looking.append(task)
-        return self._views[name]
-
 
 def _view_key(one: Served) -> str:
     """Return what is shown by: the repository's name and its id."""
     return f"{one.name} {loop_of(one).context.settings.repository_id}"
 
 
-def _asking(one: Served, question: Asked) -> Asked:
-    """Ask about a right only while the name stands for the repository served."""
-
-    async def asked() -> bool:
-        try:
-            await loop_of(one).context.confirm()
-        except AnotherRepository:
-            return False
-        return await question()
-
-    return asked
+async def _has(one: Served, login: str, right: Right | Public) -> bool:
+    """Ask about a right, while the name stands for the repository served."""
+    context = loop_of(one).context
+    try:
+        await context.confirm()
+    except AnotherRepository:
+        return False
+    if right == "public":
+        return await context.github.is_public()
+    return await context.github.may(login, right)
 
 
 @asynccontextmanager

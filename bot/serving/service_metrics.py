@@ -8,7 +8,6 @@ https://prometheus.io/docs/practices/naming/
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 from aiohttp import web
@@ -39,7 +38,6 @@ from convoy.views import history
 from convoy.views.interventions import interventions
 from grite import git
 from grite.errors import BratError
-from grite.outbound import is_local, names_this_machine
 
 METRICS_PATH: Final = "/metrics"
 WHOSE: Final = ("repository",)
@@ -50,7 +48,6 @@ class RepositoryStanding:
     state: State
     calls_left: int | None
     """The calls left by the forge's last answer; None: it has not said."""
-    log_commits: int
     faults: tuple[str, ...] = ()
 
 
@@ -103,18 +100,15 @@ class ServiceMetrics(Collector):
     def watch(self, name: str, said: str, count: Callable[[], float]) -> None:
         Gauge(name, said, registry=self.registry).set_function(count)
 
-    def application(self, address: str) -> web.Application:
-        """Return the server; at an address of loopback it asks for a name of that."""
+    def application(self) -> web.Application:
         app = web.Application()
-        app.router.add_get(METRICS_PATH, partial(self._show, address))
+        app.router.add_get(METRICS_PATH, self._show)
         return app
 
     def text(self) -> bytes:
         return generate_latest(self.registry)
 
-    async def _show(self, address: str, request: web.Request) -> web.Response:
-        if is_local(address) and not names_this_machine(request.host):
-            raise web.HTTPMisdirectedRequest(text="Unknown host name.\n")
+    async def _show(self, _: web.Request) -> web.Response:
         body = self.text()
         return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
@@ -207,7 +201,7 @@ class ServiceMetrics(Collector):
             whole = {
                 "dollars": sum(each.usd for each in used),
                 "set_aside": sum(1 for _ in asides(one.state)),
-                "log_commits": one.log_commits,
+                "log_commits": self.log_commits.get(repository, 0),
                 "forge_calls_left": one.calls_left,
             }
             for name, value in whole.items():

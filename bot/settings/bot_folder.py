@@ -22,7 +22,6 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from filelock import FileLock, Timeout
-from msgspec import Struct
 
 from convoy.model.work import TargetRules
 from grite.errors import BratError
@@ -92,23 +91,17 @@ def held_folder(folder: Path, nonce: str) -> Iterator[frozenset[str]]:
         yield frozenset()
         return
     try:
-        file, here = folder / PROCESSES_FILE, _this_place(folder)
+        file, here = folder / PROCESSES_FILE, ""
+        with suppress(OSError):  # else nobody knows since when this machine runs
+            found = os.stat(folder)  # noqa: PTH116  for its device and number
+            boot = _BOOT.read_text().strip()
+            here = f"{boot} {found.st_dev} {found.st_ino}"
         place, *known = (file.read_text() if file.exists() else "").splitlines() or [""]
         dead = known if here and place == here else []
         file.write_text("\n".join((here, *dead[1 - PROCESSES_KEPT :], nonce)))
         yield frozenset(dead)
     finally:
         lock.release()
-
-
-def _this_place(folder: Path) -> str:
-    """Name this folder, on this machine since it was started; empty: not known."""
-    try:
-        boot = _BOOT.read_text().strip()
-    except OSError:
-        return ""
-    found = os.stat(folder)  # noqa: PTH116  for its device and number
-    return f"{boot} {found.st_dev} {found.st_ino}"
 
 
 LOG_KEY_FILE: Final = "log_key"
@@ -118,8 +111,11 @@ _HOW_TO_MAKE: Final = "to create one, run ssh-keygen -t ed25519 -N '' -C brat -f
 @dataclass(frozen=True)
 class LogKey:
     _private: Ed25519PrivateKey = field(repr=False)
-    public: bytes
-    """The raw public key, 32 bytes."""
+
+    @property
+    def public(self) -> bytes:
+        """The raw public key, 32 bytes."""
+        return self._private.public_key().public_bytes_raw()
 
     @property
     def signers(self) -> AllowedSigners:
@@ -188,18 +184,16 @@ def parse_log_key(data: bytes, name: str) -> LogKey:
         raise BratError(
             f"{name} is not an Ed25519 private key without a passphrase; {_HOW_TO_MAKE}"
         )
-    return LogKey(private, private.public_key().public_bytes_raw())
+    return LogKey(private)
 
 
 def open_log_key(repository: int) -> LogKey:
     """Return the key of a repository that has none of its own; it is no secret."""
-    private = Ed25519PrivateKey.from_private_bytes(open_seed(str(repository)))
-    return LogKey(private, private.public_key().public_bytes_raw())
+    return LogKey(Ed25519PrivateKey.from_private_bytes(open_seed(str(repository))))
 
 
 def new_log_key() -> LogKey:
-    private = Ed25519PrivateKey.generate()
-    return LogKey(private, private.public_key().public_bytes_raw())
+    return LogKey(Ed25519PrivateKey.generate())
 
 
 def _written(file: Path, data: bytes) -> Path:
@@ -215,26 +209,21 @@ def _written(file: Path, data: bytes) -> Path:
 SignersFrom = Literal["settings", "file", "own key"]
 
 
-class SignersSource(Struct, frozen=True):
-    """Where the keys come from that may sign, beside the bot's own."""
-
-    source: SignersFrom
-    why: str
-    """A part of a sentence for people."""
-
-
 def source_in_force(
     pinned: str, *, has_file: bool, rules: TargetRules
-) -> SignersSource:
-    """Return the source that counts; `rules` are the default branch's."""
+) -> tuple[SignersFrom, str]:
+    """Return where the keys come from that may sign beside the bot's own, and why.
+
+    `rules` are the default branch's. Why is a part of a sentence for people.
+    """
     if pinned.strip():
-        return SignersSource("settings", "set where no push can change them")
+        return "settings", "set where no push can change them"
     # Whether the branch moves only with somebody else's approval, or not at all.
     is_guarded = rules.frozen or (rules.pull_request and rules.reviews > 0)
     if has_file and is_guarded:
         why = "the default branch requires an approved pull request"
-        return SignersSource("file", f"{SIGNERS_FILE} is used, because {why}")
+        return "file", f"{SIGNERS_FILE} is used, because {why}"
     if has_file:
         why = "anyone with push access to the default branch could change it"
-        return SignersSource("own key", f"{SIGNERS_FILE} is not used, because {why}")
-    return SignersSource("own key", f"there is no {SIGNERS_FILE}, and no keys are set")
+        return "own key", f"{SIGNERS_FILE} is not used, because {why}"
+    return "own key", f"there is no {SIGNERS_FILE}, and no keys are set"

@@ -372,7 +372,7 @@ async def _setup(
     async with transport.async_client(DEADLINE_S) as client:
         name = origin.repository
         github = GitHub(client, api_url=origin.api_url, repository=name, token=token)
-        branch = await github.default_branch()
+        branch = (await github.described()).default_branch
         rest = Rest(client, api_url=origin.api_url, token=token)
         if choices.undo:
             made = undo_steps(

@@ -164,8 +164,9 @@ async def _start(
         if convoy is None:
             say(f"there is no convoy for issue #{issue}")
             context = here.loop.context
-            last = await context.github.remarks.last_by(context.login, issue)
-            said = without_markers(last).removeprefix(f"@{here.known.person} ")
+            said_by = context.github.said_by(context.login, issue)
+            last = [each.body or "" async for each in said_by][-1:] or [""]
+            said = without_markers(last[0]).removeprefix(f"@{here.known.person} ")
             say(said or "the bot has not answered yet")
             return run_roles.BLOCKED
         _show(convoy, how)
@@ -227,7 +228,7 @@ async def _open(
     github: GitHub, person: str, words: tuple[str, str], over: Collection[int]
 ) -> Issue | None:
     """Return the person's open issue with these words, but for those that are over."""
-    for issue in await github.issues_by(person):
+    for issue in await github.issues(creator=person):
         same = (issue.title, issue.body or "") == words
         if same and issue.number not in over:
             return issue

@@ -20,7 +20,7 @@ from nacl.public import PublicKey, SealedBox
 from bot.forge.github_actions import secret_names
 from bot.forge.payloads import Moment, Payload
 from bot.forge.rest import Json, Rest, Unless
-from bot.serving.repository_checks import text_at
+from bot.serving.examination import text_at
 from bot.settings import bot_folder
 from brat.setup.steps import Look, Step, Variable, for_a_person, owed, wanted
 from grite.errors import BratError

@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from bot.forge.payloads import Numbered, Payload
+from bot.forge.payloads import Payload, Told
 from bot.forge.rest import Rest, Unless
 from bot.forge.workflows import (
     ci_start,
@@ -204,13 +204,10 @@ README, write one sentence in README.md that says what this project does.
 _NEWEST: Final = 100
 
 
-class Announced(Numbered):
+class Announced(Told):
     """An issue that may be the one that setup opened."""
 
-    title: str
-    body: str | None = None
     author_association: str = ""
-    pull_request: object | None = None
 
     @property
     def is_ours(self) -> bool:

@@ -14,7 +14,7 @@ from typing import Final
 from bot.forge.payloads import Payload
 from bot.forge.pulls import PullRequests
 from bot.forge.rest import Rest, Unless
-from bot.serving.repository_checks import text_at
+from bot.serving.examination import text_at
 from brat.repository.checkout import Checkout
 from brat.repository.workflow_files import FOLDER, is_ours, needed
 from brat.setup.secret_steps import (

@@ -217,7 +217,9 @@ class Room(BotHere):
     async def do(self, *commands: Command) -> None:
         """Put commands to the rules, which must allow them."""
         for command in commands:
-            assert await self.loop.ask(command) is None, command
+            async with self.loop.deciding() as draft:
+                assert draft.submit(command) is None, command
+                await self.loop.leased.push(draft)
 
     async def started(self, number: int, run: int = 7) -> str:
         """Start the task's next attempt, as the witness does; return its base."""

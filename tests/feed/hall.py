@@ -50,7 +50,11 @@ class Hall:
         url = f"http://127.0.0.1:{self.port}{feed.FEED_PATH}/{REPO}/{session}"
         return FeedAddress(
             url,
-            given(feed.session_token(feed.feed_key(self.folder), REPO, session)),
+            given(
+                feed.session_token(
+                    feed.kept_key(self.folder / feed.KEY_FILE), REPO, session
+                )
+            ),
         )
 
     async def send(

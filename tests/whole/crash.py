@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from bot.forge.rest import Rest
+from bot.forge.transport import Ask
 from bot.repository.near_server import NearRemote
 from bot.serving import bot_service
 from bot.settings.bot_settings import Settings
@@ -89,7 +90,7 @@ class Cut:
     def watching(self) -> Iterator[None]:
         """Watch git and HTTP for as long as the block lasts."""
         run, send = git.run, NearRemote._send  # noqa: SLF001
-        answer, download = Rest._answer, Rest.download  # noqa: SLF001
+        asked, download = Rest._asked, Rest.download  # noqa: SLF001
 
         def cut_run(args: Sequence[str], **given: Any) -> git.Completed:  # noqa: ANN401
             if given.get("cwd") != self.mirror:
@@ -101,16 +102,11 @@ class Cut:
             with self._around("git push"):
                 send(remote, *given, **more)
 
-        async def cut_answer(
-            rest: Rest,
-            method: str,
-            url: str,
-            body: object = None,
-            *,
-            list_url: str = "",
-        ) -> tuple[object, str | None]:
-            with self._around(f"{method} {url.partition('?')[0]}"):
-                return await answer(rest, method, url, body, list_url=list_url)
+        async def cut_asked(rest: Rest, ask: Ask) -> tuple[object, str | None]:
+            if ask.query:
+                return await asked(rest, ask)
+            with self._around(f"{ask.method} {ask.url.partition('?')[0]}"):
+                return await asked(rest, ask)
 
         async def cut_download(rest: Rest, url: str) -> bytes:
             with self._around("GET artifact"):
@@ -119,7 +115,7 @@ class Cut:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(git, "run", cut_run)
             patch.setattr(NearRemote, "_send", cut_send)
-            patch.setattr(Rest, "_answer", cut_answer)
+            patch.setattr(Rest, "_asked", cut_asked)
             patch.setattr(Rest, "download", cut_download)
             yield
 

@@ -82,7 +82,7 @@ async def accepted(
                 await local_mode.point_hook(url, known, port)
                 issue = await person.open_issue("Say it", "Once.")
                 await person.relabel(issue, {"brat"}, set())
-                while not await person.issues_labelled("brat:active"):  # noqa: ASYNC110  asked over HTTP
+                while not await person.issues(labels="brat:active"):  # noqa: ASYNC110  asked over HTTP
                     await asyncio.sleep(LOOK_S)
     return True
 

@@ -160,7 +160,7 @@ async def test_a_token_that_was_revoked_is_replaced(
     url = f"/repos/{REPO}/issues"
     for title in ("one", "two", "three"):
         here.forge.drop_token(await source.token())
-        await rest.make(payloads.Numbered, url, {"title": title})
+        await rest.make(payloads.Told, url, {"title": title})
 
     found = [issue.title async for issue in rest.each(payloads.Issue, url)]
 

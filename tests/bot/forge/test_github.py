@@ -61,7 +61,7 @@ async def test_a_login_cannot_change_what_is_asked(
     route = forge.get(url__startswith=f"{REPO}/collaborators/")
     route.respond(404)
 
-    assert not await github.may_write("../../x/y?")
+    assert not await github.may("../../x/y?")
     assert route.calls.last.request.url.raw_path == (
         b"/repos/octo/project/collaborators/..%2F..%2Fx%2Fy%3F/permission"
     )
@@ -83,7 +83,7 @@ async def woken(github: GitHub) -> None:
     (
         "GET collaborators/ann/permission",
         403,
-        lambda g: g.may_write("ann"),
+        lambda g: g.may("ann"),
         Refused,
     ),
     (

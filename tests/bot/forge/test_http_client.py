@@ -99,7 +99,7 @@ async def test_a_write_follows_within_the_forge(
     new.respond(201, json={"number": 7})
 
     body = {"title": "x"}
-    made = await rest.make(payloads.Numbered, "/repos/octo/old/issues", body)
+    made = await rest.make(payloads.Told, "/repos/octo/old/issues", body)
 
     assert made.number == 7
     assert shows_token(new)

@@ -26,7 +26,7 @@ from bot.forge.pace import (
     pacing,
     repository_of,
 )
-from bot.forge.payloads import Numbered
+from bot.forge.payloads import Told
 from bot.forge.rest import Rest
 from bot.forge.transport import Precedence, going
 from grite.errors import Conflict
@@ -290,7 +290,7 @@ async def test_each_page_of_a_list_counts_for_its_repository(hand: HandTime) -> 
     client = httpx.AsyncClient(transport=httpx.MockTransport(answer))
     pace = Pace(pacing(1.0), hand.time)
     rest = Rest(client, api_url="https://api.x", token="x", pace=pace)
-    assert [each async for each in rest.each(Numbered, "/repos/alice/app/issues")] == []
+    assert [each async for each in rest.each(Told, "/repos/alice/app/issues")] == []
 
     assert pace.shares is not None
     now = hand.time.steady()

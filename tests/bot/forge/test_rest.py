@@ -184,7 +184,7 @@ async def test_a_write_whose_answer_is_odd_may_have_arrived(
     route = forge.post(f"{API}/issues").respond(201, json=json)
 
     with pytest.raises(Unavailable, match="POST /issues: invalid GitHub response"):
-        await rest.make(payloads.Numbered, "/issues", {})
+        await rest.make(payloads.Told, "/issues", {})
 
     assert route.call_count == 1
 

@@ -176,11 +176,11 @@ async def test_eyes_need_no_tick_and_no_lease(tmp_path: Path) -> None:
         tmp_path, roles=("mayor",), delivered=True, observe=seen.append
     ) as here:
         await here.loop.release()
-        here.context.github.guard(here.loop.lease.check)
+        here.context.github.rest.guard = here.loop.lease.check
         comment = await here.person.say(here.issue, "/brat ping")
 
         await until(lambda: reacted(here, comment) == [EYES])
-        here.context.github.guard(lambda: None)
+        here.context.github.rest.guard = lambda: None
         assert not here.loop.lease.held
 
         await here.until(lambda: reacted(here, comment) == [EYES, "rocket"])

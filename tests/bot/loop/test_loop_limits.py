@@ -66,7 +66,7 @@ def _all_shown(state: State) -> bool:
 async def test_a_write_on_an_old_lease_is_not_sent(town: Town) -> None:
     async with bot_service.opened(settings(town), lambda _: None) as loop:
         await loop.tick()
-        loop.context.github.guard(loop.lease.check)
+        loop.context.github.rest.guard = loop.lease.check
         loop.lease.check()
         loop.lease.ticking = lambda: 1e12
 

@@ -1,7 +1,6 @@
 """A stranger's bundle brings sound commits, or nothing that counts."""
 
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -106,9 +105,9 @@ def test_work_that_is_too_dear_to_look_at_is_refused(box: Box) -> None:
 def test_an_examiner_that_was_killed_is_started_again(box: Box) -> None:
     commit = box.work.commit({"a": b"2\n"}, box.base)
     first = examined_patch(box.work.path, box.base, commit, settings())
-    assert EXAMINERS.pid is not None
-    os.kill(EXAMINERS.pid, signal.SIGKILL)
-    os.waitid(os.P_PID, EXAMINERS.pid, os.WEXITED | os.WNOWAIT)
+    assert EXAMINERS.process is not None
+    EXAMINERS.process.kill()
+    os.waitid(os.P_PID, EXAMINERS.process.pid, os.WEXITED | os.WNOWAIT)
 
     assert first == examined_patch(box.work.path, box.base, commit, settings())
     assert first.refusals == ()

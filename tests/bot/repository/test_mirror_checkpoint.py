@@ -69,7 +69,7 @@ def test_a_new_clone_brings_only_what_came_after(
     assert history(mirror) == 22
     assert history(other) == 2
     assert (other.notices, other.faults) == ([], ())
-    assert mirror.since_checkpoint == other.since_checkpoint == PAUSED
+    assert mirror.reading.events == other.reading.events == PAUSED
 
 
 def test_a_clone_without_history_can_push_and_read_on(
@@ -139,7 +139,7 @@ def test_one_that_is_of_no_use_is_named_and_the_next_is_taken(
     (notice,) = other.notices
     assert notice.startswith(f"{ref} cannot be used, so brat reads the log instead")
     assert fault in notice
-    assert (other.since_checkpoint < 10) == with_an_older_one
+    assert (other.reading.events < 10) == with_an_older_one
     write(other, *resumed(other))
     mirror.look()
     assert other.state == mirror.state

@@ -44,8 +44,8 @@ async def test_git_goes_on_with_a_new_token(town: Town) -> None:
     told: list[str] = []
     async with bot_service.opened(as_app(town), told.append) as loop:
         await bot_service.until_done(loop)
-        town.forge.drop_token(await loop.context.github.token())
-        await loop.context.github.default_branch()  # finds out, and has a new one
+        town.forge.drop_token(await loop.context.github.rest.tokens.token())
+        await loop.context.github.described()  # finds out, and has a new one
         await bot_service.until_done(loop)
 
     assert told == []
@@ -55,11 +55,11 @@ async def test_a_bot_that_lost_its_app_says_so_and_comes_back(town: Town) -> Non
     told: list[str] = []
     async with bot_service.opened(as_app(town), told.append) as loop:
         await bot_service.until_done(loop)
-        town.forge.drop_token(await loop.context.github.token())
+        town.forge.drop_token(await loop.context.github.rest.tokens.token())
         (one,) = Apps(town.forge).installations.all()
         Apps(town.forge).suspend(one)
         with pytest.raises(Refused, match="suspended"):
-            await loop.context.github.default_branch()
+            await loop.context.github.described()
 
         def back() -> None:
             Apps(town.forge).install("helper", REPO)

@@ -5,9 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from bot.forge.app_auth import PERMISSIONS
-from bot.serving.examination import examined
+from bot.serving.examination import Finding, examined
 from bot.serving.github_app import EVENTS
-from bot.serving.repository_checks import Finding
 from bot.settings.bot_settings import ServiceSettings
 from brat.repository.workflow_files import is_ours
 from grite.errors import BratError

@@ -8,9 +8,8 @@ import respx
 
 from bot.forge.branch_rules import BranchRules
 from bot.forge.rest import Rest
-from bot.serving import repository_checks
-from bot.serving.examination import nowhere
-from bot.serving.repository_checks import Finding
+from bot.serving import examination
+from bot.serving.examination import Finding, nowhere
 from brat.repository.workflow_files import is_ours, text_of
 from tests.bot.conftest import API
 from tests.world.cases import looped
@@ -37,9 +36,9 @@ def settings(
 
 
 async def actions(rest: Rest, *, has_loop: bool, fix: bool) -> list[tuple[str, str]]:
-    jobs = await repository_checks.job_settings(rest, NAME)
+    jobs = await examination.job_settings(rest, NAME)
     return await all_of(
-        repository_checks.examined_actions(rest, NAME, jobs, has_loop=has_loop, fix=fix)
+        examination.examined_actions(rest, NAME, jobs, has_loop=has_loop, fix=fix)
     )
 
 
@@ -104,7 +103,7 @@ async def test_a_workflow_file_is_held_against_this_version() -> None:
         "ci.yml": ci,
     }
 
-    assert await all_of(repository_checks.examined_workflows(files, is_ours)) == [
+    assert await all_of(examination.examined_workflows(files, is_ours)) == [
         ("ok", "brat.yml matches this version"),
         ("note", "brat-task.yml is from another version of brat"),
         ("ok", "ci.yml can test brat's candidates"),
@@ -140,9 +139,7 @@ async def test_the_files_are_read_from_the_default_branch(
     )
     forge.get(f"{at}/gone.yml").respond(404, json={"message": "Not Finding"})
 
-    assert await repository_checks.workflow_texts(rest, NAME) == {
-        "ci.yml": "on: push\n"
-    }
+    assert await examination.workflow_texts(rest, NAME) == {"ci.yml": "on: push\n"}
 
 
 QUIET = [
@@ -157,7 +154,7 @@ def ruled(
     classic: dict[str, Any] | None = None,
 ) -> None:
     forge.get(REPO).respond(json={"full_name": NAME, "default_branch": "trunk"})
-    for branch in ("trunk", *repository_checks.OWN_BRANCHES):
+    for branch in ("trunk", *examination.OWN_BRANCHES):
         path = branch.replace("/", "%2F")
         url = f"{REPO}/rules/branches/{path}?per_page=100"
         forge.get(url).respond(json=(rules or {}).get(branch, []))
@@ -167,7 +164,7 @@ def ruled(
 
 async def told(rest: Rest, ci: str = "") -> list[tuple[str, str]]:
     files, rules = {"ci.yml": ci}, BranchRules(rest, NAME)
-    return await all_of(repository_checks.examined_rules(rules, "trunk", files))
+    return await all_of(examination.examined_rules(rules, "trunk", files))
 
 
 async def test_a_branch_without_rules_takes_a_push(

@@ -88,9 +88,10 @@ def test_attempts_candidates_and_landings_are_counted() -> None:
 
 def test_what_is_so_now_is_looked_up() -> None:
     rules = story()
-    now = RepositoryStanding(state=rules.state, calls_left=4321, log_commits=9)
+    now = RepositoryStanding(state=rules.state, calls_left=4321)
     still = {REPO: "", "pat/stuck": "the forge refuses the log"}
     metrics = ServiceMetrics(lambda: {REPO: now}, lambda: still, lambda: rules.now)
+    metrics.log_commits[REPO] = 9
 
     assert value(metrics, "brat_tasks", state="merged") == 1
     assert value(metrics, "brat_set_aside") == 0

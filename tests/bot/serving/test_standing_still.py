@@ -5,7 +5,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bot.serving.bot_service import PATIENCE_MS, Standstill
+from bot.serving.bot_service import PATIENCE_S, Standstill
 from bot.serving.host import Host, hosted
 from brat.demo.demo_run import BotProcess
 from brat.local import forge_process, local_mode
@@ -86,7 +86,7 @@ async def test_ticks_that_are_cut_short_are_a_standstill_after_two_minutes(
         for _ in range(2):
             standstill.seen(loop)
             assert standstill.why(loop, "") == ""
-            now[0] += PATIENCE_MS // 2
+            now[0] += int(PATIENCE_S) * 500
         now[0] += 1
         assert "over two minutes: nobody answers" in standstill.why(loop, "")
         await loop.tick()

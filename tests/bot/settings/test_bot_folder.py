@@ -181,7 +181,7 @@ REVIEWED = TargetRules(pull_request=True, reviews=1)
 def test_a_file_counts_only_where_nobody_can_change_it_alone(
     pinned: str, *, has_file: bool, rules: TargetRules, source: SignersFrom
 ) -> None:
-    found = source_in_force(pinned, has_file=has_file, rules=rules)
+    found, why = source_in_force(pinned, has_file=has_file, rules=rules)
 
-    assert found.source == source
-    assert found.why
+    assert found == source
+    assert why

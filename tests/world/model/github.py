@@ -13,7 +13,7 @@ from bot.forge.checks import CheckRuns, CheckView, Ci
 from bot.forge.github import GitHub
 from bot.forge.github_actions import TaskRuns
 from bot.forge.payloads import CheckRun
-from bot.forge.pulls import PullMerging, PullRequests
+from bot.forge.pulls import PullRequests
 from bot.forge.rest import Refused
 from convoy.events.session_events import TaskStarted
 from convoy.model import ids
@@ -184,25 +184,7 @@ class ModelPulls(PullRequests):
             merge_commit_sha=pull.merged_as if merged else None,
         )
 
-
-class ModelRules(BranchRules):
-    """What the forge in memory asks for before its target moves."""
-
-    def __init__(self, forge: Forge) -> None:
-        self.forge = forge
-
-    async def of(self, branch: str, *, bypass: bool = True) -> TargetRules:
-        del branch, bypass  # there is one target, and nobody may pass its rules by
-        return self.forge.rules
-
-
-class ModelMerging(PullMerging):
-    """The merges that the forge in memory makes."""
-
-    def __init__(self, forge: Forge) -> None:
-        self.forge = forge
-
-    async def seen(self, number: int) -> Mergeable:
+    async def mergeable(self, number: int) -> Mergeable:
         pull = self._known(number)
         wanted = self.forge.rules.reviews and not pull.approved
         return Mergeable(
@@ -221,7 +203,7 @@ class ModelMerging(PullMerging):
         forge.write("land", number)
         if forge.refs.get(HEADS + pull.head) != head:
             raise Refused("PUT merge", 409, "Head branch was modified")
-        if pull.state != "open" or (await self.seen(number)).review:
+        if pull.state != "open" or (await self.mergeable(number)).review:
             raise Refused("PUT merge", 405, "Pull Request is not mergeable")
         forge.merge(pull, squash=method == "squash")
         forge.seen["merged by the forge"] += 1
@@ -240,6 +222,17 @@ class ModelMerging(PullMerging):
         return next(pull for pull in self.forge.pulls if pull.number == number)
 
 
+class ModelRules(BranchRules):
+    """What the forge in memory asks for before its target moves."""
+
+    def __init__(self, forge: Forge) -> None:
+        self.forge = forge
+
+    async def of(self, branch: str, *, bypass: bool = True) -> TargetRules:
+        del branch, bypass  # there is one target, and nobody may pass its rules by
+        return self.forge.rules
+
+
 class ModelGitHub(GitHub):
     """What the loop asks of GitHub, as far as the rules need it."""
 
@@ -250,7 +243,6 @@ class ModelGitHub(GitHub):
         self.ci = ModelCi(forge)
         self.pulls = ModelPulls(forge)
         self.branch_rules = ModelRules(forge)
-        self.merging = ModelMerging(forge)
 
     @property
     def answers(self) -> int:
