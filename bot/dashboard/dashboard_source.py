@@ -343,6 +343,11 @@ def newest_session(convoy: Convoy, task: Task, *, brief: bool = False) -> Sessio
     )
 
 
+def past_session(convoy: Convoy, one: PastSession) -> Session:
+    name = ids.session_name(convoy.name, one.task, one.attempt)
+    return Session(name=name, run=one.run, running=not one.ended)
+
+
 MOST_LINES: Final = 500
 
 

@@ -2,11 +2,11 @@
 
 Its dependency graph: a task is one column right of the last task it waits for, so
 arrows point right. Its tasks over time: places along the axis are percentages, so the
-drawing is as wide as its page. And the first page's headline.
+drawing is as wide as its page.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from math import ceil
@@ -18,10 +18,9 @@ from msgspec import Struct
 
 from convoy.model.state import Convoy, Task
 from convoy.model.task_graph import order, waits
-from convoy.text import counted, rough
+from convoy.text import rough
 from convoy.views import STATE_ORDER
 from convoy.views.history import How, PastSession
-from convoy.views.interventions import Intervention, needs_a_person
 from convoy.views.reasons import waits_for
 
 LINE_HEIGHT: Final = 15
@@ -282,18 +281,6 @@ class StatePart(Struct, frozen=True):
     count: int
     x: float
     width: float
-
-
-def headline(
-    live: Sequence[Convoy], waits: Iterable[Intervention], trouble: str
-) -> str:
-    found = tuple(waits)
-    if trouble:
-        return "The log cannot be read"
-    if needs_a_person(found):
-        items = counted(len(found), "item")
-        return f"{items} {'is' if len(found) == 1 else 'are'} waiting for you"
-    return "Nothing is waiting for you" if live else "Nothing is in progress"
 
 
 def held_up(convoy: Convoy, number: int) -> int:
