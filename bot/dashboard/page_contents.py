@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from hashlib import blake2b
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 
@@ -146,10 +147,10 @@ def printed(text: str, at: str) -> str:
     return _PRINTED.render(text=text, at=at)
 
 
-def fault(status: int, phrase: str, said: str) -> str:
-    return _pages.get_template("fault.html").render(
-        status=status, phrase=phrase, said=said
-    )
+def fault(status: int, said: str) -> str:
+    phrase = HTTPStatus(status).phrase
+    page = _pages.get_template("fault.html")
+    return page.render(status=status, phrase=phrase, said=said)
 
 
 SWAPS: Final = "HX-Request"

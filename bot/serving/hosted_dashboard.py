@@ -18,7 +18,7 @@ from aiohttp import web
 from bot import wall_clock
 from bot.dashboard import access_policy, api, page_contents
 from bot.dashboard.access_policy import RepositoryView, Visitor
-from bot.dashboard.application import Dashboard
+from bot.dashboard.application import dashboard_application
 from bot.dashboard.dashboard_source import (
     DashboardSource,
     LogHistory,
@@ -64,7 +64,7 @@ class HostedDashboard:
         self._looking: list[asyncio.Task[None]] = []
 
     def application(self) -> web.Application:
-        app = Dashboard(self, BASE).application()
+        app = dashboard_application(self, BASE)
         app.add_routes([web.get("/", self._index), *self._login.routes()])
         return app
 
