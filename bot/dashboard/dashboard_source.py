@@ -7,7 +7,8 @@ changes are read on from the last look's end.
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -49,17 +50,13 @@ Here = Callable[[], tuple[Intervention, ...]]
 """Returns the interventions that the log does not hold; may block."""
 
 
-def nothing_here() -> tuple[Intervention, ...]:
-    return ()
-
-
 class StateWatcher:
     """Keeps the last reading of the log; for one event loop."""
 
     def __init__(
         self,
         read: Callable[[], Reading],
-        here: Here = nothing_here,
+        here: Here = tuple,
         checks: Callable[[], Mapping[str, Checks]] = dict,
     ) -> None:
         """Read the log with `read`, other interventions with `here`, in a thread.
@@ -201,10 +198,6 @@ class Changes(Struct, frozen=True):
     removed: int
 
 
-def unknown_changes(_base: str, _commit: str) -> Changes | None:
-    return None
-
-
 MOST_FILES: Final = 300
 MOST_DIFF_LINES: Final = 5000
 """So much of a change is shown: `brat diff` prints all of it."""
@@ -286,14 +279,14 @@ class DashboardSource:
     """What became of all changes; None: this dashboard shows no analytics."""
     clock: Callable[[], int]
     """Returns the time, unix ms."""
-    here: Here = nothing_here
+    here: Here = tuple
     output: Output | None = None
     """Returns sessions' output; None: only the forge's own page shows it."""
     output_is_here: bool = False
     """Whether the output is in files here, so that all of it can be searched."""
     checks: Callable[[], Mapping[str, Checks]] = dict
     """Returns what CI was seen to say last, by commit; none where nobody looks."""
-    changes: Callable[[str, str], Changes | None] = unknown_changes
+    changes: Callable[[str, str], Changes | None] = lambda _base, _commit: None
     """Returns what changes from one commit to another; may block."""
     web: str = ""
     """The repository's address on the forge for people; empty: none."""
@@ -365,24 +358,16 @@ class LogTail:
     def last(self, number: int) -> tuple[LogLine, ...]:
         """Return at most `number` lines, oldest first; a shallow clone has fewer."""
         with self._turn:
-            self._read_on()
+            head = self._newest()
+            if head is not None and head != self._head:
+                self._lines.extend(self._news(head))
+                self._head = head
             return tuple(self._lines)[-number:]
 
-    def _read_on(self) -> None:
+    def _news(self, head: str) -> Iterable[LogLine]:
         log = Log(self._path)
-        head = self._newest()
-        if head is None or head == self._head:
-            return
-        if not (self._head and self._added(log, head, self._head)):
-            self._lines.clear()
-            self._lines.extend(history.last_lines(log.newest(head), MOST_LINES))
-        self._head = head
-
-    def _added(self, log: Log, head: str, known: str) -> bool:
-        """Add the new lines; return False if the log does not continue from `known`."""
-        try:
-            news = log.entries(head, since=known)
-        except (Missing, Rewritten):
-            return False
-        self._lines.extend(history.log_lines(news))
-        return True
+        if self._head:
+            with suppress(Missing, Rewritten):
+                return history.log_lines(log.entries(head, since=self._head))
+        self._lines.clear()
+        return history.last_lines(log.newest(head), MOST_LINES)
