@@ -172,7 +172,9 @@ async def answer_review(context: BotContext, draft: Draft, review: Review) -> No
         context, draft, review, said, key, is_forged=is_mailed_line
     )
     verbs = {each.verb for each in said if isinstance(each, SlashCommand)}
-    verb = _verb_of(review, told)
+    verb = "revise" if told else ""
+    if not (review.bot and review.verdict == "approved"):  # no bot approves
+        verb = _VERB_OF.get(review.verdict, verb)
     if verb and convoy is not None and (review.late or verb not in verbs):
         given += await _carry_out_verdict(context, draft, convoy, review, verb, told)
     if given:
@@ -192,12 +194,6 @@ def _is_listed(context: BotContext, draft: Draft, review: Review) -> bool:
             Answer(issue=review.pull, sign=sign, text=replies.unlisted(review.by))
         )
     return False
-
-
-def _verb_of(review: Review, told: Sequence[Thread]) -> str:
-    """Return what the review asks for; empty: nothing. No bot approves."""
-    verb = _VERB_OF.get(review.verdict, "revise" if told else "")
-    return ("revise" if told else "") if review.bot and verb == "approve" else verb
 
 
 async def keep_missed_reviews(context: BotContext, state: State) -> None:

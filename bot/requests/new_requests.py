@@ -34,7 +34,7 @@ from bot.forge.transport import Precedence, going
 from bot.repository.draft import Draft
 from bot.requests import answers, comments
 from bot.requests.answers import Asked, has_heard_enough
-from bot.requests.verb import Asker, Request
+from bot.requests.verb import Request
 from bot.roles import mayor
 from bot.roles.bot_context import (
     BotContext,
@@ -253,13 +253,9 @@ async def land_labelled(context: BotContext, draft: Draft) -> None:
         at = round(event.created_at.timestamp())
         sign = ids.sign_key("merge-label", f"{issue.number}/{at}")
         asked = Asked(by=by.login, issue=issue.number, sign=sign, on_pull=True)
-        if asked.is_answered(draft.state):
-            continue
-        if await answers.is_turned_away(context, draft, asked):
-            continue
-        asker = Asker(by=by.login, number=issue.number, nonce=sign)
-        reply = await answers.carry_out(context, draft, asker, Request("land"))
-        answers.give_answer(context, draft, asked, [reply])
+        if not await answers.is_turned_away(context, draft, asked):
+            land = Request("land")
+            await answers.answer_requests(context, draft, asked, [land])
 
 
 async def keep_missed_comments(context: BotContext, state: State) -> None:
