@@ -188,26 +188,24 @@ async def _start(
     return "brat is planning the convoy."
 
 
-START: Final = (
-    Verb(
-        name="start",
-        place="issue",
-        words=(verb.fixed_word("plan-only", needed=False),),
-        options=(
-            Argument(
-                name="pattern",
-                read=verb.read_pattern,
-                form="pattern=NAME",
-                needed=False,
-            ),
+START: Final = Verb(
+    name="start",
+    place="issue",
+    words=(verb.fixed_word("plan-only", needed=False),),
+    options=(
+        Argument(
+            name="pattern",
+            read=verb.read_pattern,
+            form="pattern=NAME",
+            needed=False,
         ),
-        more=Argument(name="inputs", read=str, form="input=value ...", needed=False),
-        text="may",
-        help="Starts a convoy for the issue, as the label does; your text is added "
-        "to the issue's text. With `plan-only`, the plan waits for your "
-        "approval. With `pattern`, the plan comes from that pattern and the inputs.",
-        rule=_start,
     ),
+    more=Argument(name="inputs", read=str, form="input=value ...", needed=False),
+    text="may",
+    help="Starts a convoy for the issue, as the label does; your text is added "
+    "to the issue's text. With `plan-only`, the plan waits for your "
+    "approval. With `pattern`, the plan comes from that pattern and the inputs.",
+    rule=_start,
 )
 
 
@@ -267,34 +265,30 @@ def _has_plan(convoy: Convoy) -> bool:
     return convoy.state == "planning" and bool(convoy.tasks)
 
 
-APPROVAL: Final = (
-    Verb(
-        name="approve",
-        words=(
-            Argument(name="commit", read=verb.read_sha, form="<commit>", needed=False),
+APPROVAL: Final = Verb(
+    name="approve",
+    words=(Argument(name="commit", read=verb.read_sha, form="<commit>", needed=False),),
+    help="Approves a waiting plan. On a pull request, approves the work at "
+    "exactly this commit. Also accepts a commit that someone pushed to the "
+    "convoy's branch, if you name it.",
+    rule=_approve,
+    box=Box(
+        says="Approve the plan",
+        offered=lambda c: (0,) if _has_plan(c) and not c.staged else (),
+    ),
+    on_check=CheckButton(
+        label="Approve",
+        says="Approves the work at this commit",
+        offered=lambda convoy, task: bool(
+            task.work and lacking_approvals(convoy, task)
         ),
-        help="Approves a waiting plan. On a pull request, approves the work at "
-        "exactly this commit. Also accepts a commit that someone pushed to the "
-        "convoy's branch, if you name it.",
-        rule=_approve,
-        box=Box(
-            says="Approve the plan",
-            offered=lambda c: (0,) if _has_plan(c) and not c.staged else (),
-        ),
-        on_check=CheckButton(
-            label="Approve",
-            says="Approves the work at this commit",
-            offered=lambda convoy, task: bool(
-                task.work and lacking_approvals(convoy, task)
-            ),
-            of_commit=True,
-        ),
-        of_convoy=ConvoyEndpoint(
-            word="approve",
-            typed="convoy approve",
-            help="Approve a plan that is waiting for approval.",
-            button=_has_plan,
-        ),
+        of_commit=True,
+    ),
+    of_convoy=ConvoyEndpoint(
+        word="approve",
+        typed="convoy approve",
+        help="Approve a plan that is waiting for approval.",
+        button=_has_plan,
     ),
 )
 

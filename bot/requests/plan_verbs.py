@@ -220,19 +220,17 @@ def _split(context: RequestContext, *, task: int, text: str) -> str:
     return f"Task {task} is split into {len(parts)} parts.\n\n{block}"
 
 
-SPLIT: Final = (
-    Verb(
-        name="split",
-        words=(TASK,),
-        text="must",
-        text_help="The parts, as list items.",
-        help="Splits a task into the parts that the text lists.",
-        rule=_split,
-        of_task=TaskEndpoint(
-            word="split",
-            typed="task split",
-            help="Split a task into the parts that the text lists.",
-        ),
+SPLIT: Final = Verb(
+    name="split",
+    words=(TASK,),
+    text="must",
+    text_help="The parts, as list items.",
+    help="Splits a task into the parts that the text lists.",
+    rule=_split,
+    of_task=TaskEndpoint(
+        word="split",
+        typed="task split",
+        help="Split a task into the parts that the text lists.",
     ),
 )
 

@@ -19,7 +19,12 @@ from bot.requests.verb import (
     Request,
     Verb,
 )
-from bot.text.slash_commands import LINE_CHARS, MalformedCommand, SlashCommand
+from bot.text.slash_commands import (
+    LINE_CHARS,
+    MOST_COMMANDS,
+    MalformedCommand,
+    SlashCommand,
+)
 from bot.text.visible_text import clean_markdown, code_span
 from convoy.model.state import Convoy, Task
 from convoy.text import cut, did_you_mean, redacted
@@ -45,15 +50,15 @@ VERBS: Final = (
         asks=True,
     ),
     *convoy_verbs.READING,
-    *convoy_verbs.START,
-    *convoy_verbs.APPROVAL,
-    *work_verbs.RETRY,
+    convoy_verbs.START,
+    convoy_verbs.APPROVAL,
+    work_verbs.RETRY,
     *work_verbs.REVISION,
-    *work_verbs.MESSAGE,
+    work_verbs.TELL,
     *convoy_verbs.PAUSE,
     *work_verbs.ENDING,
     *plan_verbs.PLAN,
-    *plan_verbs.SPLIT,
+    plan_verbs.SPLIT,
     *plan_verbs.QUEUE,
     *pull_verbs.LAND,
     *convoy_verbs.LOCK,
@@ -71,8 +76,6 @@ BY_CONVOY_WORD: Final = {v.of_convoy.word: v for v in VERBS if v.of_convoy is no
 
 
 def help_text(verb: str | None = None) -> str:
-    from bot.text.slash_commands import MOST_COMMANDS
-
     if verb is None:
         return (
             "Write each command on its own line, outside lists, quotes and code. A "
@@ -82,15 +85,14 @@ def help_text(verb: str | None = None) -> str:
     if row is None:
         return f"There is no command {code_span(verb)}{did_you_mean(verb, BY_NAME)}"
     where, right = _PLACES[row.place], _RIGHTS[row.right]
-    usage = code_span(row.usage, USAGE_CHARS)
-    return f"{usage}\n\n{row.help}\n\nOn: {where}. Access: {right}."
+    return f"{_usage(row)}\n\n{row.help}\n\nOn: {where}. Access: {right}."
 
 
 def table() -> str:
     rows = (
         # A table's cell ends at a `|`, in code too.
         (
-            code_span(verb.usage, USAGE_CHARS).replace("|", r"\|"),
+            _usage(verb).replace("|", r"\|"),
             _PLACES[verb.place],
             _RIGHTS[verb.right],
             verb.help,
@@ -161,13 +163,10 @@ def _options(verb: Verb, options: Mapping[str, str]) -> dict[str, object]:
             near = did_you_mean(key, known) or f"; write {_usage(verb)}"
             raise ValueError(f"there is no option {code_span(key)}{near}")
     said = {key: _read(known[key].read, options[key]) for key in known & options.keys()}
-    if verb.more is None or not others:
-        return said
-    read = verb.more.read
-    return {
-        **said,
-        verb.more.name: {key: _read(read, word) for key, word in others.items()},
-    }
+    if verb.more is not None and others:
+        read = verb.more.read
+        said[verb.more.name] = {key: _read(read, word) for key, word in others.items()}
+    return said
 
 
 def _read(read: Reader, word: str) -> object:

@@ -130,38 +130,34 @@ def _stopped(convoy: Convoy) -> list[int]:
     return numbers[:MOST_BOXES]
 
 
-RETRY: Final = (
-    Verb(
-        name="retry",
-        words=(ANY_TASK,),
-        text="may",
-        text_help="A message for the agent.",
-        help="Retries a blocked or set-aside task with fresh attempts; without a "
-        "task, retries everything that is waiting here, or resumes a failed "
-        "convoy with its work so far. The agent gets the text.",
-        rule=_retry,
-        box=Box(says="Try task {task} again", offered=_stopped),
-        on_check=CheckButton(
-            label="Try again",
-            says="Queues the task with fresh attempts",
-            offered=lambda convoy, task: task.number in _stopped(convoy),
-        ),
-        of_task=TaskEndpoint(
-            word="retry",
-            typed="task retry",
-            help="Queue a blocked task again, with fresh attempts.",
-            button=lambda task: task.state == "blocked" or task.waits_aside,
-        ),
-        of_convoy=ConvoyEndpoint(
-            word="retry",
-            typed="convoy retry",
-            help="Retry everything that is blocked or set aside in a convoy, or "
-            "resume a failed convoy.",
-            button=lambda convoy: (
-                convoy.waits_aside
-                or convoy.state == "failed"
-                or bool(convoy.sync.stalled)
-            ),
+RETRY: Final = Verb(
+    name="retry",
+    words=(ANY_TASK,),
+    text="may",
+    text_help="A message for the agent.",
+    help="Retries a blocked or set-aside task with fresh attempts; without a "
+    "task, retries everything that is waiting here, or resumes a failed "
+    "convoy with its work so far. The agent gets the text.",
+    rule=_retry,
+    box=Box(says="Try task {task} again", offered=_stopped),
+    on_check=CheckButton(
+        label="Try again",
+        says="Queues the task with fresh attempts",
+        offered=lambda convoy, task: task.number in _stopped(convoy),
+    ),
+    of_task=TaskEndpoint(
+        word="retry",
+        typed="task retry",
+        help="Queue a blocked task again, with fresh attempts.",
+        button=lambda task: task.state == "blocked" or task.waits_aside,
+    ),
+    of_convoy=ConvoyEndpoint(
+        word="retry",
+        typed="convoy retry",
+        help="Retry everything that is blocked or set aside in a convoy, or "
+        "resume a failed convoy.",
+        button=lambda convoy: (
+            convoy.waits_aside or convoy.state == "failed" or bool(convoy.sync.stalled)
         ),
     ),
 )
@@ -319,21 +315,19 @@ def _tell(context: RequestContext, *, task: int, text: str) -> str:
     return f"Only the next attempt at task {task} will get the message."
 
 
-MESSAGE: Final = (
-    Verb(
-        name="tell",
-        words=(TASK,),
-        text="must",
-        text_help="The message.",
-        help="Sends a message to the task's next attempt.",
-        rule=_tell,
-        of_task=TaskEndpoint(
-            word="tell",
-            typed="task tell",
-            button=lambda task: not task.settled,
-            help="Send a message to the task's later attempts, and to its session if "
-            "the engine accepts messages.",
-        ),
+TELL: Final = Verb(
+    name="tell",
+    words=(TASK,),
+    text="must",
+    text_help="The message.",
+    help="Sends a message to the task's next attempt.",
+    rule=_tell,
+    of_task=TaskEndpoint(
+        word="tell",
+        typed="task tell",
+        button=lambda task: not task.settled,
+        help="Send a message to the task's later attempts, and to its session if "
+        "the engine accepts messages.",
     ),
 )
 
