@@ -77,9 +77,8 @@ async def admitted(
             return OUTSIDER
         title, text = f"Issue #{request.issue}", ""
     whole = "\n\n".join(filter(None, (request.added, text)))
-    return await asyncio.to_thread(
-        fit_words, title, whole
-    )  # hostile text takes seconds
+    # Hostile text takes seconds.
+    return await asyncio.to_thread(fit_words, title, whole)
 
 
 def fit_words(title: str, text: str) -> Words:
@@ -139,18 +138,13 @@ async def with_named_issues(
     opened = [item for item in found.work.items if not item.done]
     named = [item for item in opened if item.reference]
     if len(named) > MOST_READ:
-        many = (
-            f"it names {len(named)} issues, but brat reads at most {MOST_READ}: "
-            "split it"
-        )
+        count = f"it names {len(named)} issues"
+        many = f"{count}, but brat reads at most {MOST_READ}: split it"
         return IssueText(wanted.text, NO_PLAN.format(error=many))
     read: dict[int, ReferredIssue | str] = {}
     for item in named:
         try:
-            number = _issue_number(context, item, read.values())
-            if number == wanted.issue:
-                raise _NoTask(f"#{number} is this issue itself")  # noqa: TRY301
-            told = await _open_issue(context, number)
+            told = await _open_issue(context, item, wanted.issue, read.values())
             read[item.at] = await _admitted_text(
                 context, state, wanted.by, told, outsiders
             )
@@ -327,23 +321,6 @@ async def open_named(context: BotContext, convoy: Convoy, number: int, now: Try)
     return found
 
 
-def _issue_number(
-    context: BotContext, item: Item, before: Iterable[ReferredIssue | str]
-) -> int:
-    written = item.reference
-    web = context.settings.web
-    number = number_here(written, context.github.repository, web)
-    if number is None:
-        what = "is not an issue in this repository"
-        what = "is a pull request, not an issue" if "/pull/" in written else what
-        raise _NoTask(f"{cut(written, _SHOWN)} {what}")
-    if any(
-        isinstance(each, ReferredIssue) and each.number == number for each in before
-    ):
-        raise _NoTask(f"#{number} is named twice")
-    return number
-
-
 async def _admitted_text(
     context: BotContext,
     state: State,
@@ -362,7 +339,23 @@ async def _admitted_text(
     return ReferredIssue(number, words.title, words.text)
 
 
-async def _open_issue(context: BotContext, number: int) -> Issue:
+async def _open_issue(
+    context: BotContext,
+    item: Item,
+    own: int,
+    before: Iterable[ReferredIssue | str],
+) -> Issue:
+    """Return the issue that an item names, other than its own and those `before`."""
+    written, web = item.reference, context.settings.web
+    number = number_here(written, context.github.repository, web)
+    if number is None:
+        what = "is not an issue in this repository"
+        what = "is a pull request, not an issue" if "/pull/" in written else what
+        raise _NoTask(f"{cut(written, _SHOWN)} {what}")
+    if number in {each.number for each in before if isinstance(each, ReferredIssue)}:
+        raise _NoTask(f"#{number} is named twice")
+    if number == own:
+        raise _NoTask(f"#{number} is this issue itself")
     try:
         issue = await context.github.issue(number)
     except Refused as refused:

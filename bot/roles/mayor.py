@@ -87,11 +87,9 @@ async def start(
     context: BotContext, draft: Draft, request: StartRequest, issue: Issue
 ) -> None:
     """Put the request to the rules; if it is refused, say why on the issue."""
-    refused = (
-        replies.EDITED_ISSUE
-        if request.edited
-        else await begin(context, draft, request, issue)
-    )
+    refused: str | None = replies.EDITED_ISSUE
+    if not request.edited:
+        refused = await begin(context, draft, request, issue)
     if refused is not None:
         await refuse(context, request, refused)
 
@@ -118,9 +116,8 @@ async def begin(
     target = context.mirror.default_branch
     base = draft.refs[ids.HEADS + target]
     labels = await asyncio.to_thread(context.commits.box_labels, base)
-    found = Listing()
+    found, state = Listing(), draft.state
     if request.pattern in ("", NO_PATTERN):
-        state = draft.state
         found = await read_list(context, state, request, issue, trust.outsiders)
     listed = bool(found.listed or intake(words.text, labels).work.items)
     settings = _capped(context, config.settings(context.settings.cores))
@@ -262,9 +259,12 @@ def make_plan(context: BotContext, draft: Draft, action: MakePlan) -> None:
         else:
             planner = SUB_ISSUES if convoy.listed else TASK_LIST
             tasks = renumbered(_planned(context, convoy), convoy.numbered)
-            remarks = () if convoy.listed else _remarks(context, convoy)
             scopes = commits.scopes(convoy.base, tasks)
-            warnings = (*remarks, *commits.absent(convoy.base, scopes))
+            warnings = commits.absent(convoy.base, scopes)
+            if not convoy.listed:
+                labels, of = commits.box_labels(convoy.base), convoy.settings
+                remarks = plan_remarks(convoy.text, labels, of.tasks, of.workers)
+                warnings = (*remarks, *warnings)
     except (PatternError, tasklist.PlanError) as error:
         draft.submit(FailConvoy(convoy=convoy.name, why=str(error)))
         return
@@ -315,11 +315,6 @@ async def planning_fault(context: BotContext, wanted: ConvoyRequested) -> str | 
     except tasklist.PlanError as error:
         return replies.NO_PLAN.format(error=error)
     return None
-
-
-def _remarks(context: BotContext, convoy: Convoy) -> tuple[str, ...]:
-    labels, settings = context.commits.box_labels(convoy.base), convoy.settings
-    return plan_remarks(convoy.text, labels, settings.tasks, settings.workers)
 
 
 def _planned(context: BotContext, of: ConvoyRequested | Convoy) -> tasklist.Plan:
@@ -416,11 +411,8 @@ async def _unreported(context: BotContext, convoy: ConvoyRequested) -> str:
     required = dict.fromkeys(
         (*convoy.settings.checks, *(rules.checks if rules else ()))
     )
-    named = {
-        name: app
-        for name, app in (rules.reporters if rules else {}).items()
-        if app != ACTIONS_APP_ID
-    }
+    reporters = rules.reporters.items() if rules else ()
+    named = {name: app for name, app in reporters if app != ACTIONS_APP_ID}
     seen = named | context.mirror.state.reporters | convoy.settings.reporters
     files = await asyncio.to_thread(own_workflows, context, convoy.base)
     unseen = [each for each in required if each not in seen]
@@ -440,16 +432,15 @@ async def _loop_rights(context: BotContext, convoy: ConvoyRequested) -> str:
     """Name what a job of a workflow lacks: permissions, and requests."""
     if not context.settings.by_job:
         return ""
-    file = context.settings.workflow
+    file, commits = context.settings.workflow, context.commits
     path = f"{WORKFLOWS_FOLDER}/{file}"
-    commits = context.commits
 
-    def read() -> tuple[str, ...]:
+    def lacking() -> tuple[str, ...]:
         is_there = path in commits.files(convoy.base)
         return lacking_rights(commits.text(convoy.base)(path) if is_there else "")
 
-    lacking = await asyncio.to_thread(read)
-    found = [f"{each} (job {LOOP_JOBS[-1]} in {file})" for each in lacking]
+    named = f"(job {LOOP_JOBS[-1]} in {file})"
+    found = [f"{each} {named}" for each in await asyncio.to_thread(lacking)]
     few = scarce(context.github.requests, context.github.reset_ms())
     said = [notices.hindered(found)] if found else []
     return "\n\n".join([*said, *map(full_stop, few)])
