@@ -19,15 +19,10 @@ from bot.requests.verb import (
     Request,
     Verb,
 )
-from bot.text.slash_commands import (
-    LINE_CHARS,
-    MOST_COMMANDS,
-    MalformedCommand,
-    SlashCommand,
-)
+from bot.text.slash_commands import MOST_COMMANDS, MalformedCommand, SlashCommand
 from bot.text.visible_text import clean_markdown, code_span
 from convoy.model.state import Convoy, Task
-from convoy.text import cut, did_you_mean, redacted
+from convoy.text import did_you_mean, redacted
 from grite.errors import BratError
 
 _PLACES: Final = {"issue": "issues", "pull": "pull requests", "both": "both"}
@@ -112,9 +107,7 @@ def parsed(said: SlashCommand, on: Place = "both") -> Request | MalformedCommand
     try:
         return _request(said, on)
     except ValueError as error:
-        return MalformedCommand(
-            said.line or cut(f"/brat {said.verb}", LINE_CHARS), str(error)
-        )
+        return MalformedCommand(str(error))
 
 
 def clean_request(text: str) -> str:

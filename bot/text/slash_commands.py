@@ -21,7 +21,7 @@ from markdown_it.token import Token
 from msgspec import Struct
 
 from bot.text.visible_text import code_span
-from convoy.text import clean, cut
+from convoy.text import clean
 
 _FOOTNOTE: Final = re.compile(r" {0,3}\[\^[^\]]+\]:")
 _TAG: Final = re.compile(r"<(/?)(?!br\b|hr\b|img\b|wbr\b)[A-Za-z]")
@@ -85,17 +85,22 @@ def mentioned(text: str, login: str) -> str | None:
         return None
     tokens = _PLAIN_MARKDOWN.parse(text)
     obeyed = _obeyed_end(text.split("\n"), tokens)
-    for opening, inline in pairwise(tokens):
-        if opening.map and opening.map[0] >= obeyed:
-            break
-        if opening.type != "paragraph_open" or opening.level:
-            continue
-        depth = 0
-        for token in inline.children or []:
-            depth += token.nesting
-            if token.type == "text" and not depth and may_mention(token.content, login):
-                return _mention_of(login).sub("", text).strip(" \t\n,:")
+    for line, token in _plain(tokens):
+        is_text = token.type == "text" and line < obeyed
+        if is_text and may_mention(token.content, login):
+            return _mention_of(login).sub("", text).strip(" \t\n,:")
     return None
+
+
+def _plain(tokens: Sequence[Token]) -> Iterator[tuple[int, Token]]:
+    """Give what is neither linked nor emphasised, and where its paragraph begins."""
+    for opening, inline in pairwise(tokens):
+        if opening.type == "paragraph_open" and opening.level == 0 and inline.map:
+            depth = 0
+            for token in inline.children or []:
+                depth += token.nesting
+                if depth == 0:
+                    yield inline.map[0], token
 
 
 @cache
@@ -106,7 +111,6 @@ def _mention_of(login: str) -> re.Pattern[str]:
 
 MOST_COMMANDS: Final = 10
 """The most commands carried out from one comment."""
-LINE_CHARS: Final = 200
 
 _NOT_FIRST: Final = (
     "this command follows other text, which may be quoted, so brat did not carry it "
@@ -142,15 +146,11 @@ class SlashCommand(Struct, frozen=True):
     """The Markdown after ` -- `, as it was written."""
     below: str = ""
     """Without a ` -- `: the Markdown below the command's line."""
-    line: str = ""
-    """The command's first line, for replies."""
 
 
 class MalformedCommand(Struct, frozen=True):
     """A line that begins like a command but is not one."""
 
-    line: str
-    """The line as it was written, cut; show it as code."""
     why: str
     """One sentence in Markdown, with all foreign words in code."""
 
@@ -169,18 +169,18 @@ def slash_commands(text: str) -> tuple[FoundCommand, ...]:
     lines = text.split("\n")
     tokens = _MARKDOWN.parse(text)
     obeyed = _obeyed_end(lines, tokens)
-    starts = [at for at in sorted(_command_lines(tokens)) if at < obeyed]
+    commands = (at for at in _plain(tokens) if at[1].type == "command")
+    found_at = sorted(line + int(token.meta["line"]) for line, token in commands)
+    starts = [at for at in found_at if at < obeyed]
     if starts and starts[0] != _first_line(tokens):
-        line = cut(lines[starts[0]].strip(), LINE_CHARS)
-        return (MalformedCommand(line, _NOT_FIRST),)
+        return (MalformedCommand(_NOT_FIRST),)
     found = [
         _command_in(lines[start].strip(), [*map(str.rstrip, lines[start + 1 : end])])
         for start, end in pairwise([*starts, len(lines)][: MOST_COMMANDS + 1])
     ]
     if len(starts) > MOST_COMMANDS:
-        line = cut(lines[starts[MOST_COMMANDS]].strip(), LINE_CHARS)
         why = f"a comment can contain only {MOST_COMMANDS} commands"
-        found.append(MalformedCommand(line, f"{why}; put the rest in a new comment"))
+        found.append(MalformedCommand(f"{why}; put the rest in a new comment"))
     return tuple(found)
 
 
@@ -205,16 +205,6 @@ _MARKDOWN: Final = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 _MARKDOWN.inline.ruler.before("text", "command", _note_command)
 
 
-def _command_lines(tokens: Sequence[Token]) -> Iterator[int]:
-    for opening, inline in pairwise(tokens):
-        if opening.type == "paragraph_open" and opening.level == 0 and inline.map:
-            depth = 0
-            for token in inline.children or []:
-                depth += token.nesting
-                if token.type == "command" and depth == 0:
-                    yield inline.map[0] + int(token.meta["line"])
-
-
 def _first_line(tokens: Sequence[Token]) -> int:
     """Return the first line that is not in a quote; without any: -1."""
     depth = 0
@@ -230,7 +220,6 @@ def _first_line(tokens: Sequence[Token]) -> int:
 
 
 def _command_in(line: str, below: list[str]) -> FoundCommand:
-    shown = cut(line, LINE_CHARS)
     words: list[str] = []
     options: dict[str, str] = {}
     text, is_bare = "", True
@@ -239,7 +228,7 @@ def _command_in(line: str, below: list[str]) -> FoundCommand:
         found = _ARGUMENT.match(line, at)
         if found is None:
             return MalformedCommand(
-                shown, f"the quotes in {code_span(line[at:])} do not match"
+                f"the quotes in {code_span(line[at:])} do not match"
             )
         at = found.end()
         if found["text"]:
@@ -248,7 +237,7 @@ def _command_in(line: str, below: list[str]) -> FoundCommand:
             break
         key, value = (found["key"] or "").lower(), _value(found)
         if key in options:
-            return MalformedCommand(shown, f"the option {code_span(key)} appears twice")
+            return MalformedCommand(f"the option {code_span(key)} appears twice")
         if key:
             options[key] = value
         else:
@@ -258,16 +247,10 @@ def _command_in(line: str, below: list[str]) -> FoundCommand:
         words[-1] = words[-1].rstrip(".,!") or words[-1]
     elif not words:
         return MalformedCommand(
-            shown, "the command is missing; `/brat help` lists all commands"
+            "the command is missing; `/brat help` lists all commands"
         )
-    return SlashCommand(
-        words[0].lower(),
-        tuple(words[1:]),
-        options,
-        text,
-        "\n".join(below).strip(),
-        shown,
-    )
+    rest = "\n".join(below).strip()
+    return SlashCommand(words[0].lower(), tuple(words[1:]), options, text, rest)
 
 
 def _value(found: re.Match[str]) -> str:
