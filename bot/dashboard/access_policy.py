@@ -12,35 +12,10 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
-from bot.dashboard.dashboard_source import DashboardSource, StateWatcher
+from bot.dashboard.dashboard_source import RepositoryView
 from bot.forge.github import Right
 from convoy.model.state import Convoy, State, Task
-from convoy.rules.starting import Moment, moment
-from convoy.views.interventions import Intervention
 from grite.outbound import names_this_machine
-
-
-@dataclass(frozen=True)
-class RepositoryView:
-    source: DashboardSource
-    watcher: StateWatcher
-
-    @property
-    def state(self) -> State:
-        return self.watcher.reading.state
-
-    @property
-    def now(self) -> int:
-        """The time, unix ms."""
-        return self.source.clock()
-
-    @property
-    def waits(self) -> tuple[Intervention, ...]:
-        return self.watcher.waits(self.now)
-
-    @property
-    def moment(self) -> Moment:
-        return moment(self.state, self.now)
 
 
 @dataclass(frozen=True, kw_only=True)

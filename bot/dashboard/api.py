@@ -16,11 +16,11 @@ from aiohttp import web
 from bot import VERSION
 from bot.dashboard.access_policy import (
     AccessPolicy,
-    RepositoryView,
     convoy_at,
     task_at,
     view_of,
 )
+from bot.dashboard.dashboard_source import RepositoryView
 from bot.requests import verb_table
 from bot.requests.verb import Asker, NotPossible, Verb
 from bot.requests.verb_table import NoSuchWord
@@ -53,7 +53,7 @@ DOCUMENTS: Final[dict[str, Callable[[RepositoryView, web.Request], Document]]] =
         "repositories", [{"name": view.source.repository, "web": view.source.web}]
     ),
     "/status": lambda view, _: views.state_document(
-        view.state, view.now, view.watcher.reading.faults, view.watcher.here
+        view.state, view.now, view.reading.faults, view.here
     ),
     "/convoys": lambda view, _: _rows("convoys", views.convoys(view.state, view.now)),
     "/sessions": lambda view, _: _rows("sessions", views.sessions(view.state)),
@@ -80,14 +80,14 @@ async def _description(_: web.Request) -> web.FileResponse:
 
 
 async def _health(request: web.Request) -> web.Response:
-    watcher = view_of(request).watcher
+    view = view_of(request)
     told = {
         "schema_version": SCHEMA_VERSION,
         "version": VERSION,
-        "wal_head": watcher.reading.head,
-        "trouble": watcher.trouble,
+        "wal_head": view.reading.head,
+        "trouble": view.trouble,
     }
-    return web.json_response(told, status=503 if watcher.trouble else 200)
+    return web.json_response(told, status=503 if view.trouble else 200)
 
 
 async def _printed(request: web.Request) -> web.Response:
@@ -146,7 +146,7 @@ async def _press(access: AccessPolicy, request: web.Request) -> web.Response:
         raise web.HTTPConflict(text=f"{refused(str(error)).text}\n") from error
     asker = Asker(by=by, convoy=convoy.name, allowed=True, at_endpoint=True)
     reply = await view.source.carry_out(asker, asked)
-    await view.watcher.look()
+    await view.look()
     if reply.why:
         raise web.HTTPConflict(text=f"{reply.text}\n")
     if ROOT in request.path:

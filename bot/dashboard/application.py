@@ -18,11 +18,10 @@ from aiohttp import web
 from bot.dashboard import access_policy, api, page_contents
 from bot.dashboard.access_policy import (
     AccessPolicy,
-    RepositoryView,
     Visitor,
     view_of,
 )
-from bot.dashboard.dashboard_source import DashboardSource, StateWatcher
+from bot.dashboard.dashboard_source import DashboardSource, RepositoryView
 from bot.dashboard.views import Views, give_file
 from bot.door.listening import CLIENT, listener_at, serving_on
 from grite.errors import BratError
@@ -81,12 +80,12 @@ async def _healthy(_request: web.Request) -> web.Response:
 @asynccontextmanager
 async def serving(source: DashboardSource, port: int = PORT) -> AsyncIterator[str]:
     """Serve a dashboard on loopback and give its address; any port if it is taken."""
-    watcher = StateWatcher(source.read, source.here, source.checks)
-    await watcher.look()
-    access = access_policy.TokenAccess(RepositoryView(source, watcher))
+    view = RepositoryView(source)
+    await view.look()
+    access = access_policy.TokenAccess(view)
     app = dashboard_application(access)
     async with asyncio.TaskGroup() as group:
-        looking = group.create_task(watcher.keep_looking(), name="dashboard watcher")
+        looking = group.create_task(view.keep_looking(), name="dashboard watcher")
         try:
             listener = listener_at("127.0.0.1", port, or_any_port=True)
             async with serving_on(listener, app) as bound:
@@ -137,7 +136,7 @@ class Stream:
         view = view_of(request)
         visitor = await self._access.visitor(request, view)
         with self._one_more(request, visitor):
-            return await _streamed(request, view.watcher)
+            return await _streamed(request, view)
 
     @contextmanager
     def _one_more(self, request: web.Request, visitor: Visitor) -> Iterator[None]:
@@ -167,7 +166,7 @@ class Stream:
             self._open.remove((request, who))
 
 
-async def _streamed(request: web.Request, news: StateWatcher) -> web.StreamResponse:
+async def _streamed(request: web.Request, news: RepositoryView) -> web.StreamResponse:
     answer = web.StreamResponse(
         headers=access_policy.HEADERS | {"Content-Type": "text/event-stream"}
     )

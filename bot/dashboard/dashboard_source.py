@@ -24,7 +24,8 @@ from bot.requests.verb import Asker, Request
 from bot.text.replies import Reply
 from convoy.log.record import NOTHING_READ, Reading
 from convoy.model import ids
-from convoy.model.state import Convoy, Task
+from convoy.model.state import Convoy, State, Task
+from convoy.rules.starting import Moment, moment
 from convoy.rules.verdict import Checks
 from convoy.text import clean, cut
 from convoy.views import history
@@ -50,23 +51,12 @@ Here = Callable[[], tuple[Intervention, ...]]
 """Returns the interventions that the log does not hold; may block."""
 
 
-class StateWatcher:
-    """Keeps the last reading of the log; for one event loop."""
+class RepositoryView:
+    """Keeps the last reading of a repository's log; for one event loop."""
 
-    def __init__(
-        self,
-        read: Callable[[], Reading],
-        here: Here = tuple,
-        checks: Callable[[], Mapping[str, Checks]] = dict,
-    ) -> None:
-        """Read the log with `read`, other interventions with `here`, in a thread.
-
-        `checks` returns what CI was seen to say last, by commit.
-        """
-        self._read = read
-        self._checks = checks
+    def __init__(self, source: "DashboardSource") -> None:
+        self.source = source
         self._verdicts: frozenset[tuple[object, ...]] = frozenset()
-        self._look_here = here
         self._looked = -HERE_S
         self.here: tuple[Intervention, ...] = ()
         self.reading = NOTHING_READ
@@ -75,8 +65,23 @@ class StateWatcher:
         self._changed = asyncio.Condition()
         self._waits: tuple[object, tuple[Intervention, ...]] = (None, ())
 
-    def waits(self, now: int) -> tuple[Intervention, ...]:
-        """Return what waits for people, found anew each second of `now` (unix ms)."""
+    @property
+    def state(self) -> State:
+        return self.reading.state
+
+    @property
+    def now(self) -> int:
+        """The time, unix ms."""
+        return self.source.clock()
+
+    @property
+    def moment(self) -> Moment:
+        return moment(self.state, self.now)
+
+    @property
+    def waits(self) -> tuple[Intervention, ...]:
+        """What waits for people, found anew each second."""
+        now = self.now
         key = (self.reading.head, self.here, now // 1000)
         if self._waits[0] != key:
             found = interventions(self.reading.state, now, self.reading.faults)
@@ -94,16 +99,16 @@ class StateWatcher:
     async def look(self) -> None:
         """Read once, and wake waiters if something is new. Safe to call twice."""
         try:
-            reading, trouble = await asyncio.to_thread(self._read), ""
+            reading, trouble = await asyncio.to_thread(self.source.read), ""
         except BratError as error:
             reading, trouble = self.reading, str(error)
         here, now = self.here, time.monotonic()
         if now - self._looked >= HERE_S:
             self._looked = now
-            here = await asyncio.to_thread(self._look_here)
+            here = await asyncio.to_thread(self.source.here)
         verdicts = frozenset(
             (commit, one.verdict, one.names, one.failed)
-            for commit, one in self._checks().items()
+            for commit, one in self.source.checks().items()
         )
         known = (self.reading.head, self.trouble, self.here, self._verdicts)
         if (reading.head, trouble, here, verdicts) == known:

@@ -12,7 +12,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from msgspec import Struct
 
 from bot.dashboard import drawings
-from bot.dashboard.access_policy import RepositoryView, Visitor
+from bot.dashboard.access_policy import Visitor
+from bot.dashboard.dashboard_source import RepositoryView
 from bot.requests import verb_table
 from bot.requests.verb import Verb
 from convoy.model.session_result import dollars, tokens, usage_in_words
@@ -62,7 +63,7 @@ def page(
     values = {
         "source": view.source,
         "now": view.now,
-        "trouble": view.watcher.trouble,
+        "trouble": view.trouble,
         "visitor": visitor,
         "needs": sum(1 for each in view.waits if each.kind != "issue_next"),
         "at_work": sum(1 for _ in view.state.running()),

@@ -16,7 +16,6 @@ from aiohttp import web
 from bot.dashboard import api, page_contents
 from bot.dashboard.access_policy import (
     AccessPolicy,
-    RepositoryView,
     Visitor,
     convoy_at,
     task_at,
@@ -27,6 +26,7 @@ from bot.dashboard.dashboard_source import (
     Changes,
     DashboardSource,
     Output,
+    RepositoryView,
     newest_session,
     past_session,
 )
@@ -100,7 +100,7 @@ class Views:
         """
         view = view_of(request)
         visitor = await self._access.visitor(request, view)
-        mark = view.watcher.mark
+        mark = view.mark
 
         async def made() -> bytes:
             values = {"mark": mark, **await find(request, view)}
@@ -288,7 +288,7 @@ async def _overview(_: web.Request, view: RepositoryView) -> Values:
 
 
 def _headline(view: RepositoryView, *, is_busy: bool) -> str:
-    if view.watcher.trouble:
+    if view.trouble:
         return "The log cannot be read"
     if needs_a_person(view.waits):
         items = counted(len(view.waits), "item")

@@ -17,13 +17,13 @@ from aiohttp import web
 
 from bot import wall_clock
 from bot.dashboard import access_policy, api, page_contents
-from bot.dashboard.access_policy import RepositoryView, Visitor
+from bot.dashboard.access_policy import Visitor
 from bot.dashboard.application import dashboard_application
 from bot.dashboard.dashboard_source import (
     DashboardSource,
     LogHistory,
     LogTail,
-    StateWatcher,
+    RepositoryView,
     changes_in,
 )
 from bot.dashboard.login import Login, OAuth, Person, Rights, Sessions
@@ -177,12 +177,10 @@ class HostedDashboard:
         name = _view_key(one)
         if name not in self._views:
             source = source_of(one, self._host.served)
-            view = RepositoryView(
-                source, StateWatcher(source.read, source.here, source.checks)
-            )
-            await view.watcher.look()
+            view = RepositoryView(source)
+            await view.look()
             if self._views.setdefault(name, view) is view:  # first request
-                looking = view.watcher.keep_looking()
+                looking = view.keep_looking()
                 task = self._group.create_task(looking, name=f"news of {one.name}")
                 self._looking.append(task)
         return self._views[name]
