@@ -69,13 +69,13 @@ async def answer_comment(context: BotContext, draft: Draft, remark: Remark) -> N
     if not said or await has_heard_enough(context, draft, asked):
         return
     await acknowledge(context, remark.comment)
-    nonce = str(remark.comment)
-    if await is_mailed(context, remark):
-        given = [replies.MAILED]
-    else:
+    given = [replies.MAILED]
+    if not await is_mailed(context, remark):
+        nonce = str(remark.comment)
+        asker = Asker(by=remark.by, number=remark.issue, nonce=nonce, remark=remark)
+        place: Place = "pull" if remark.on_pull else "issue"
         given = [
-            await carry_out_command(context, draft, remark, each, nonce)
-            for each in said
+            await carry_out_command(context, draft, asker, each, place) for each in said
         ]
     give_answer(context, draft, asked, given)
 
@@ -113,23 +113,13 @@ async def acknowledge(context: BotContext, comment: int) -> None:
 
 
 async def carry_out_command(
-    context: BotContext,
-    draft: Draft,
-    remark: Remark,
-    said: FoundCommand,
-    nonce: str,
-    review: int = 0,
+    context: BotContext, draft: Draft, asker: Asker, said: FoundCommand, place: Place
 ) -> Reply:
-    """Carry out one command of a remark, the text of `review` if that is not 0."""
     if isinstance(said, MalformedCommand):
         return replies.malformed(said.why)
-    place: Place = "pull" if remark.on_pull else "issue"
     request = await asyncio.to_thread(parsed, said, place)
     if isinstance(request, MalformedCommand):
         return replies.malformed(request.why)
-    asker = Asker(
-        by=remark.by, number=remark.issue, nonce=nonce, remark=remark, review=review
-    )
     return await carry_out(context, draft, asker, request)
 
 
@@ -167,16 +157,29 @@ async def answer_review(context: BotContext, draft: Draft, review: Review) -> No
     asks = said or told or review.verdict in _VERB_OF
     if asks and await has_heard_enough(context, draft, asked):
         return
+    asker = Asker(by=review.by, number=number, nonce=key, review=review.review)
     is_mailed_line = any(each.mailed for each in lines if each.id in commands)
-    given = await _carry_out_commands(
-        context, draft, review, said, key, is_forged=is_mailed_line
-    )
+    if said and review.late:
+        given = [LATE_REVIEW]
+    elif said and (is_mailed_line or await is_mailed(context, review)):
+        given = [replies.MAILED]
+    else:
+        given = [
+            await carry_out_command(context, draft, asker, each, "pull")
+            for each in said
+        ]
     verbs = {each.verb for each in said if isinstance(each, SlashCommand)}
     verb = "revise" if told else ""
     if not (review.bot and review.verdict == "approved"):  # no bot approves
         verb = _VERB_OF.get(review.verdict, verb)
     if verb and convoy is not None and (review.late or verb not in verbs):
-        given += await _carry_out_verdict(context, draft, convoy, review, verb, told)
+        asker = structs.replace(
+            asker,
+            threads=tuple(_raised(thread, review) for thread in told),
+            allowed=review.bot,
+        )
+        request = await _verdict(context, convoy, review, verb, told)
+        given += [await carry_out(context, draft, asker, request)] if request else []
     if given:
         give_answer(context, draft, asked, given)
 
@@ -225,63 +228,22 @@ async def keep_missed_reviews(context: BotContext, state: State) -> None:
                     context.inbox.put(f"sweep-review-{found.id}", kept)
 
 
-async def _carry_out_commands(
+async def _verdict(
     context: BotContext,
-    draft: Draft,
-    review: Review,
-    said: tuple[FoundCommand, ...],
-    key: str,
-    *,
-    is_forged: bool,
-) -> list[Reply]:
-    """Carry out a review's commands, unless they may be edited or forged."""
-    if said and review.late:
-        return [LATE_REVIEW]
-    if said and (is_forged or await is_mailed(context, review)):
-        return [replies.MAILED]
-    remark = Remark(
-        issue=review.pull,
-        comment=review.review,
-        text=review.text,
-        by=review.by,
-        on_pull=True,
-    )
-    return [
-        await carry_out_command(context, draft, remark, each, key, review.review)
-        for each in said
-    ]
-
-
-async def _carry_out_verdict(
-    context: BotContext,
-    draft: Draft,
     convoy: Convoy,
     review: Review,
     verb: str,
     told: Sequence[Thread],
-) -> list[Reply]:
-    """Approve or revise; an approval counts only if the convoy needs approvals."""
+) -> Request | None:
+    """Return what a verdict asks for; None: an approval that the convoy needs not."""
     work = [task for task in convoy.tasks if task.pull == review.pull]
     is_whole = convoy.pull == review.pull and convoy.given is None
     if not work and not (is_whole and verb == "revise"):
-        return []
+        return None
+    if verb != "approve":
+        return Request(verb, text=await _review_text(context, review, told))
     is_asked_for = convoy.settings.approvals or any(map(changes_ci, work))
-    if verb == "approve" and not is_asked_for:
-        return []
-    request = (
-        Request(verb, {"commit": review.commit})
-        if verb == "approve"
-        else Request(verb, text=await _review_text(context, review, told))
-    )
-    asker = Asker(
-        by=review.by,
-        number=review.pull,
-        nonce=ids.sign_key("review", str(review.review)),
-        review=review.review,
-        threads=tuple(_raised(thread, review) for thread in told),
-        allowed=review.bot,
-    )
-    return [await carry_out(context, draft, asker, request)]
+    return Request(verb, {"commit": review.commit}) if is_asked_for else None
 
 
 def _raised(thread: Thread, review: Review) -> ReviewThread:

@@ -255,10 +255,8 @@ def _approve_work(context: RequestContext, convoy: Convoy, commit: str | None) -
 
 def _comment_asking(context: RequestContext) -> int:
     """Return the comment that asks; 0: it was a review, a box or a button."""
-    asker = context.asker
-    if asker.remark is None or asker.review:
-        return 0
-    return asker.remark.comment
+    remark = context.asker.remark
+    return remark.comment if remark is not None else 0
 
 
 def _has_plan(convoy: Convoy) -> bool:
