@@ -59,7 +59,7 @@ def build_sync(context: BotContext, draft: Draft, action: owed.BuildSync) -> Non
     if made == target and convoy.settled and shown:
         return  # it holds all of the convoy: the forge will show what merged it
     if isinstance(made, Conflicted):
-        fail_sync(draft, convoy, target, None, made.paths)
+        _cannot_take_in(draft, convoy, target, made)
         return
     attempted = AttemptSync(convoy=convoy.name, candidate=made, base=tip, target=target)
     known = context.observed.checks.get(made)
@@ -103,42 +103,32 @@ def _judges(context: BotContext, convoy: Convoy, commit: str) -> tuple[str, ...]
 
 def reject_whole(draft: Draft, action: owed.Reject | owed.LookAgain) -> None:
     """Try once more what CI found red with the target in it, or let an agent see."""
-    convoy = draft.state.convoys[action.convoy]
+    convoy, candidate = draft.state.convoys[action.convoy], action.candidate
     sync = convoy.sync.candidate
     target = convoy.candidate.base if convoy.candidate is not None else ""
-    if sync is not None and sync.commit == action.candidate:
+    if sync is not None and sync.commit == candidate:
         target = sync.work
     lost = isinstance(action, owed.LookAgain)
-    fail_sync(draft, convoy, target, action.candidate, said=action.text, lost=lost)
-
-
-def fail_sync(
-    draft: Draft,
-    convoy: Convoy,
-    target: str,
-    candidate: str | None,
-    paths: tuple[str, ...] = (),
-    theirs: str = "",
-    *,
-    said: str = "",
-    lost: bool = False,
-) -> None:
-    """Note that the target cannot be taken in: a conflict, or CI is red or lost."""
-    why = f"{merge_texts.conflicts(convoy.target, paths)}{theirs}"
-    if lost and candidate is not None:
-        why = merge_texts.ci_cannot_judge(candidate, said)
-    elif candidate is not None:
-        why = merge_texts.ci_is_red(candidate, said)
+    why = merge_texts.ci_cannot_judge if lost else merge_texts.ci_is_red
     draft.submit(
         FailSync(
             convoy=convoy.name,
             candidate=candidate,
             target=target,
-            why=why,
-            paths=paths,
-            said=merge_texts.end_of(said),
+            why=why(candidate, action.text),
+            said=merge_texts.end_of(action.text),
             lost=lost,
         )
+    )
+
+
+def _cannot_take_in(
+    draft: Draft, convoy: Convoy, target: str, made: Conflicted, theirs: str = ""
+) -> None:
+    why = f"{merge_texts.conflicts(convoy.target, made.paths)}{theirs}"
+    name, paths = convoy.name, made.paths
+    draft.submit(
+        FailSync(convoy=name, candidate=None, target=target, why=why, paths=paths)
     )
 
 
@@ -274,7 +264,7 @@ def build_convoy(context: BotContext, draft: Draft, action: owed.BuildConvoy) ->
         return  # what it stands on may still turn red
     if isinstance(made, Conflicted):
         theirs = _landed_with(context, draft, convoy, action.onto, made.paths)
-        fail_sync(draft, convoy, action.onto, None, made.paths, theirs)
+        _cannot_take_in(draft, convoy, action.onto, made, theirs)
     else:
         _attempt(draft, convoy, 0, convoy.target, piece, made)
 
