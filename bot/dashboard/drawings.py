@@ -212,21 +212,21 @@ def draw_gantt(
         now=x(now) if goes_on else None,
         left_out=len(names) - len(kept),
         ticks=tuple(
-            Tick(x(begun + at_s * 1000), f"{at_s // unit} {name}" if at_s else "0")
-            for at_s, unit, name in _marks((ended - begun) / 1000)
+            Tick(x(begun + at_s * 1000), said)
+            for at_s, said in _marks((ended - begun) / 1000)
         ),
     )
 
 
-def _marks(length_s: float) -> Iterator[tuple[int, int, str]]:
-    """Give round moments of so many seconds, each with its unit and the unit's name."""
+def _marks(length_s: float) -> Iterator[tuple[int, str]]:
+    """Give round moments of so many seconds, each with what is said of it."""
     most = MOST_TICKS
     step = next((one for one in STEPS_S if length_s / one <= most), 0)
     step = step or STEPS_S[-1] * ceil(length_s / STEPS_S[-1] / most)
     units = ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s"))
     unit, name = next(each for each in units if step % each[0] == 0)
     for at_s in range(0, int(length_s) + 1, step):
-        yield at_s, unit, name
+        yield at_s, f"{at_s // unit} {name}" if at_s else "0"
 
 
 def _stages(one: PastSession, end: int) -> Iterator[tuple[Stage, int, int]]:

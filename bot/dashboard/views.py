@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final
 from urllib.parse import urlencode
 from weakref import WeakValueDictionary
 
@@ -408,20 +408,19 @@ async def _output(request: web.Request) -> web.Response:
     return web.Response(text=text, content_type="text/html", status=status)
 
 
-Row = TypeVar("Row")
 PAGE_ROWS: Final = 50
 DIGITS: Final = 6
 
 
 @dataclass(frozen=True)
-class ListPart(Generic[Row]):
-    rows: Sequence[Row]
+class ListPart:
+    rows: Sequence[Any]
     count: int
     number: int
     last: int
 
 
-def list_part(rows: Sequence[Row], wanted: str) -> ListPart[Row]:
+def list_part(rows: Sequence[Any], wanted: str) -> ListPart:
     """Return the page that a query names, or the nearest; if invalid, the first."""
     last = max(1, -(-len(rows) // PAGE_ROWS))
     plain = wanted.isascii() and wanted.isdigit() and len(wanted) <= DIGITS

@@ -39,9 +39,6 @@ from convoy.rules.people import (
 )
 from convoy.rules.plan_changes import AddTask
 
-SET_ASIDE: Final = "Everything that was set aside"
-LANDING_AGAIN: Final = "CI tests the candidate again."
-
 
 def _retry(context: RequestContext, *, task: int | None = None, text: str = "") -> str:
     """Retry the given task, else the pull request's own, else all that waits."""
@@ -77,8 +74,8 @@ def _retry(context: RequestContext, *, task: int | None = None, text: str = "") 
     queued = f"{they} queued again, with fresh attempts{told}."
     if not numbers:
         queued = "No task was requeued, so no agent got the message." if text else ""
-    again = f"{SET_ASIDE} will be retried {aside}." if aside else ""
-    landing = LANDING_AGAIN if stalled else ""
+    again = f"Everything that was set aside will be retried {aside}." if aside else ""
+    landing = "CI tests the candidate again." if stalled else ""
     return " ".join(filter(None, (landing, queued, again)))
 
 
@@ -177,26 +174,20 @@ def _revise(context: RequestContext, *, text: str) -> str:
     if task is None:
         context.submit(ConvoyReplanned(convoy=convoy.name, by=context.by, text=text))
         return "brat is making a new plan, which will show what changed."
-    if threads := context.asker.threads:
-        raised = RaiseThreads(
-            convoy=convoy.name,
-            task=task.number,
-            by=context.by,
-            text=text,
-            threads=threads,
-        )
-        context.submit(raised)
-    else:
-        context.submit(
-            ReviseTask(convoy=convoy.name, task=task.number, by=context.by, text=text)
-        )
+    name, number, by = convoy.name, task.number, context.by
+    threads = context.asker.threads
+    context.submit(
+        RaiseThreads(convoy=name, task=number, by=by, text=text, threads=threads)
+        if threads
+        else ReviseTask(convoy=name, task=number, by=by, text=text)
+    )
     _keep_work(context, convoy, task)
     if task.spent >= convoy.settings.attempts:
         return (
-            f"Task {task.number} has no attempts left and is waiting for a person. "
-            f"`/brat retry {task.number}` lets it continue with your comments."
+            f"Task {number} has no attempts left and is waiting for a person. "
+            f"`/brat retry {number}` lets it continue with your comments."
         )
-    return f"Task {task.number} continues its work and will address your comments."
+    return f"Task {number} continues its work and will address your comments."
 
 
 def _rework(context: RequestContext, convoy: Convoy, text: str) -> str:

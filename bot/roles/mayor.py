@@ -43,7 +43,7 @@ from bot.roles.issue_intake import (
 from bot.settings.bot_settings import quota_refusal
 from bot.text import notices, replies
 from bot.text.slash_commands import mentioned
-from convoy.config import ConfigError
+from convoy.config import Config, ConfigError
 from convoy.events.hold_events import NO_LABEL
 from convoy.events.plan_events import ConvoyRequested, SettingsTaken
 from convoy.model import ids
@@ -120,7 +120,7 @@ async def begin(
     if request.pattern in ("", NO_PATTERN):
         found = await read_list(context, state, request, issue, trust.outsiders)
     listed = bool(found.listed or intake(words.text, labels).work.items)
-    settings = _capped(context, config.settings(context.settings.cores))
+    settings = _settings(context, config)
     settings = replace(settings, planner="") if listed else settings
     if request.plan_only:
         settings = replace(settings, approve="plan")
@@ -183,10 +183,9 @@ async def warn(
             draft.say(command.issue, sign, said)
 
 
-def _capped(context: BotContext, settings: Settings) -> Settings:
-    if context.settings.quota is None:
-        return settings
-    return replace(settings, tasks=min(settings.tasks, context.settings.quota.tasks))
+def _settings(context: BotContext, config: Config) -> Settings:
+    found, quota = config.settings(context.settings.cores), context.settings.quota
+    return replace(found, tasks=min(found.tasks, quota.tasks)) if quota else found
 
 
 def take_settings(context: BotContext, draft: Draft) -> None:
@@ -204,7 +203,7 @@ def take_settings(context: BotContext, draft: Draft) -> None:
         config = configuration(context)
     except ConfigError:
         return
-    settings = _capped(context, config.settings(context.settings.cores))
+    settings = _settings(context, config)
     for convoy in [*draft.state.live()]:
         draft.submit(SettingsTaken(convoy=convoy.name, settings=settings))
     context.memory.configured = (tip, changed)
