@@ -189,14 +189,12 @@ async def _request(
     base: str,
     approve: Approve = "auto",
 ) -> ConvoyRequested:
-    from bot.door.inbox import StartRequest
     from bot.roles import mayor
     from bot.roles.issue_intake import fit_words
 
     bot, state = context.bot, context.draft.state
     title = fit_words(pull.title, "").title
-    asked = StartRequest(issue=given.number, title=title, text="", by=context.by)
-    if refused := await mayor.refusal(bot, state, asked):
+    if refused := await mayor.refusal(bot, state, context.by):
         raise NotPossible(refused)
     settings = _config(context).settings(bot.settings.cores)
     request = ConvoyRequested(

@@ -56,13 +56,7 @@ def take_out(draft: Draft, action: TakeOut) -> None:
     task = convoy.task(action.task)
     part = task or convoy
     wanted = ids.base_branch(convoy.name) if task else convoy.target
-    event = WorkTakenOut(
-        convoy=convoy.name,
-        task=action.task,
-        gesture=out.gesture,
-        pull=out.pull,
-        base=out.base,
-    )
+    event = copied(WorkTakenOut, out, convoy=convoy.name, task=action.task)
     if draft.submit(event) is None and NO_LABEL not in (convoy.held, part.held):
         text = notices.taken_out(out, action.task, wanted)
         say(draft, out.pull, f"{convoy.name}/{action.task}", text)

@@ -101,7 +101,8 @@ async def begin(
 
     The request brings title and text; of the current issue only the author is used.
     """
-    refused = await refusal(context, draft.state, request)
+    state, is_scheduled = draft.state, request.trigger == "schedule"
+    refused = await refusal(context, state, request.by, is_scheduled=is_scheduled)
     if refused is not None:
         return refused
     try:
@@ -116,7 +117,7 @@ async def begin(
     target = context.mirror.default_branch
     base = draft.refs[ids.HEADS + target]
     labels = await asyncio.to_thread(context.commits.box_labels, base)
-    found, state = Listing(), draft.state
+    found = Listing()
     if request.pattern in ("", NO_PATTERN):
         found = await read_list(context, state, request, issue, trust.outsiders)
     listed = bool(found.listed or intake(words.text, labels).work.items)
@@ -231,20 +232,22 @@ def busy(state: State, issue: int) -> bool:
 
 
 async def refusal(
-    context: BotContext, state: State, request: StartRequest
+    context: BotContext, state: State, by: str, *, is_scheduled: bool = False
 ) -> str | None:
-    """Return why nobody, or not this person, starts anything now; None: they may."""
+    """Return why nobody, or not this person, starts anything now; None: they may.
+
+    The default branch speaks for what is scheduled.
+    """
     if ids.HEADS + context.mirror.default_branch not in context.mirror.refs:
         return replies.EMPTY_REPOSITORY
-    trusted = request.trigger == "schedule"  # the default branch says so
-    if not trusted and not await context.github.may_write(request.by):
-        return replies.NO_RIGHT.format(by=request.by)
+    if not is_scheduled and not await context.github.may_write(by):
+        return replies.NO_RIGHT.format(by=by)
     if context.settings.stopped:
         return replies.BOT_STOPPED
     quota, now = context.settings.quota, context.clock()
     if quota is None:
         return None
-    return quota_refusal(quota, state, request.by, context.elsewhere(), now)
+    return quota_refusal(quota, state, by, context.elsewhere(), now)
 
 
 def make_plan(context: BotContext, draft: Draft, action: MakePlan) -> None:
