@@ -65,6 +65,9 @@ async def answer_comment(context: BotContext, draft: Draft, remark: Remark) -> N
     )
     if asked.is_ignored(draft, remark.at):
         return
+    if remark.edited:
+        await _ask_again(context, draft, asked)
+        return
     said = await commands_in(context, draft.state, remark)
     if not said or await has_heard_enough(context, draft, asked):
         return
@@ -78,6 +81,17 @@ async def answer_comment(context: BotContext, draft: Draft, remark: Remark) -> N
             await carry_out_command(context, draft, asker, each, place) for each in said
         ]
     give_answer(context, draft, asked, given)
+
+
+async def _ask_again(context: BotContext, draft: Draft, asked: Asked) -> None:
+    """Announce that a comment was not read in time."""
+    if asked.is_answered(draft.state) or await has_heard_enough(context, draft, asked):
+        return
+    by, text = asked.by, replies.EDITED_COMMENT.format(by=asked.by)
+    number, comment = asked.issue, asked.comment
+    draft.submit(
+        Answer(issue=number, comment=comment, reaction="confused", text=text, by=by)
+    )
 
 
 async def commands_in(

@@ -33,7 +33,7 @@ from bot.forge.rest import Refused
 from bot.forge.transport import Precedence, going
 from bot.repository.draft import Draft
 from bot.requests import answers, comments
-from bot.requests.answers import Asked, has_heard_enough
+from bot.requests.answers import Asked
 from bot.requests.verb import Request
 from bot.roles import mayor
 from bot.roles.bot_context import (
@@ -46,11 +46,10 @@ from bot.roles.bot_context import (
     usable_configuration,
 )
 from bot.roles.issue_intake import edited_since
-from bot.text.replies import EDITED_COMMENT
 from bot.text.slash_commands import may_mention
 from convoy.config import Due, due
 from convoy.config.keys import ScheduleTable
-from convoy.events.forge_actions import Answer, ItemTakenUp
+from convoy.events.forge_actions import ItemTakenUp
 from convoy.events.hold_events import LAND_LABEL, NO_LABEL, CommentDeleted
 from convoy.model import ids
 from convoy.model.ids import delivery_item, issue_item, look_item
@@ -73,7 +72,13 @@ async def listen(context: BotContext, draft: Draft, parts: frozenset[str]) -> li
     changed, what lost deliveries told is looked for, too.
     """
     sweep = parts >= ALL_PARTS
-    waiting = await _asked(context, draft.state, sweep=sweep)
+    waiting = context.inbox.requests()
+    if sweep:
+        look = partial(keep_missed_issues, context, draft.state)
+        await tried(context, look_item("mentions"), look)
+        labels = partial(missed_labels, context)
+        found = await tried(context, look_item("issues"), labels) or {}
+        waiting = context.inbox.requests() | found
     handled = await _handled(context, draft, waiting)
     if sweep:
         await tried(context, look_item("schedules"), partial(begin_due, context, draft))
@@ -95,19 +100,6 @@ async def listen(context: BotContext, draft: Draft, parts: frozenset[str]) -> li
             if aside.rule and item not in refused:
                 draft.submit(ItemTakenUp(item=item))
     return handled
-
-
-async def _asked(
-    context: BotContext, state: State, *, sweep: bool
-) -> dict[str, StartRequest]:
-    """Return the requests for convoys; with `sweep`, those that no delivery brought."""
-    if not sweep:
-        return context.inbox.requests()
-    look = partial(keep_missed_issues, context, state)
-    await tried(context, look_item("mentions"), look)
-    missed = partial(missed_labels, context)
-    found = await tried(context, look_item("issues"), missed) or {}
-    return context.inbox.requests() | found
 
 
 async def _look_at_shown(
@@ -171,8 +163,6 @@ async def _handle(
     match asked:
         case StartRequest():
             await mayor.accept(context, draft, asked)
-        case Remark(edited=True):
-            await ask_again(context, draft, asked)
         case Remark():
             await comments.answer_comment(context, draft, asked)
         case Review():
@@ -302,24 +292,6 @@ def _asks(found: Remarked, since: datetime, login: str) -> bool:
     by_person = found.user is not None and found.user.type != "Bot"
     new = found.created_at >= since and found.number > 0
     return by_person and new and may_ask(found.body or "", login)
-
-
-async def ask_again(context: BotContext, draft: Draft, remark: Remark) -> None:
-    """Announce that a comment was not read in time. Safe to call twice."""
-    asked = Asked(by=remark.by, issue=remark.issue, comment=remark.comment)
-    if asked.is_ignored(draft, remark.at):
-        return
-    if asked.is_answered(draft.state) or await has_heard_enough(context, draft, asked):
-        return
-    draft.submit(
-        Answer(
-            issue=remark.issue,
-            comment=remark.comment,
-            reaction="confused",
-            text=EDITED_COMMENT.format(by=remark.by),
-            by=remark.by,
-        )
-    )
 
 
 async def keep_missed_issues(context: BotContext, state: State) -> None:
