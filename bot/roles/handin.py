@@ -188,31 +188,27 @@ def collect(
         return
     # Elsewhere than on a person's own machine anybody can cancel a run, without end.
     off = action.called_off and context.settings.sole
-    ended = EndedAttempt(context, draft, convoy, task, task.attempt, off)
+    attempt = task.attempt
+    ended = EndedAttempt(context, draft, convoy, task, attempt, off)
     if isinstance(got, str):
         _lose(ended, got)
-    else:
-        _take(ended, got)
-
-
-def _take(ended: EndedAttempt, got: bytes) -> None:
-    attempt, task = ended.attempt, ended.task
+        return
     if ended.gone_on_from:  # that commit is on no branch
         with suppress(GitFailed):  # checking the work reports it
-            ended.context.mirror.ensure([ended.gone_on_from])
+            context.mirror.ensure([ended.gone_on_from])
     try:
         with result_artifact.opened(
             got, session=ended.session, nonce=attempt.nonce, actor=attempt.session
         ) as artifact:
-            ended.draft.claim(artifact.claims)
+            draft.claim(artifact.claims)
             answering = ANSWERS.get(kind_of(task.spec).name)
             if answering is None:
                 take_change(ended, artifact)
             else:
                 _take_answer(ended, artifact, answering)
     except result_artifact.Unfinished as error:
-        ended.draft.claim(error.claims)
-        price = ended.convoy.settings.engines[task.spec.engine].price
+        draft.claim(error.claims)
+        price = convoy.settings.engines[task.spec.engine].price
         _lose(ended, LOST, priced(*usage_noted(error.used), price), error.bundles)
     except result_artifact.TurnedAway as error:
         ended.turn_away(str(error))

@@ -48,10 +48,7 @@ _USAGE: Final = "usage.jsonl"
 _CHECKPOINT: Final = "checkpoint.bundle"
 _TURNED_AWAY: Final = "turned-away.json"
 _ALLOWED: Final = frozenset(
-    {
-        *(_RESULT, _BUNDLE, _EVENTS, _USAGE, _CHECKPOINT, _TURNED_AWAY),
-        "transcript.jsonl",
-    }
+    (_RESULT, _BUNDLE, _EVENTS, _USAGE, _CHECKPOINT, _TURNED_AWAY, "transcript.jsonl")
 )
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _BROKEN: Final = (

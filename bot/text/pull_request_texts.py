@@ -186,31 +186,26 @@ _AGAIN: Final = "The next attempt gets this feedback, and its work gets its own 
 
 
 def check_views(convoy: Convoy, page: str) -> Iterator[CheckView]:
+    """Give the check on each task's newest accepted work, and on the convoy's own."""
     for task in () if convoy.lands_given else convoy.tasks:
-        if (view := task_view(convoy, task, page)) is not None:
-            yield view
+        work = task.handed_in
+        if work is None:
+            continue
+        conclusion, title, why = _of_task(convoy, task, work)
+        was_red = task.why if task.state == "blocked" else work.why
+        what = f"Task {task.number} of convoy `{convoy.name}`, attempt {work.attempt}"
+        yield CheckView(
+            key=ids.check_key(convoy.name, task.number, work.attempt),
+            commit=work.commit,
+            name=ids.task_check_name(task.number),
+            conclusion=conclusion,
+            title=title,
+            summary=f"{what}. {why}",
+            url=comment_url(convoy, page),
+            places=failing_places(was_red),
+        )
     if convoy.offered:
         yield _convoy_view(convoy, page)
-
-
-def task_view(convoy: Convoy, task: Task, page: str) -> CheckView | None:
-    """Return the check on a task's newest accepted work; None: it has none."""
-    work = task.handed_in
-    if work is None:
-        return None
-    conclusion, title, why = _of_task(convoy, task, work)
-    was_red = task.why if task.state == "blocked" else work.why
-    return CheckView(
-        key=ids.check_key(convoy.name, task.number, work.attempt),
-        commit=work.commit,
-        name=ids.task_check_name(task.number),
-        conclusion=conclusion,
-        title=title,
-        summary=f"Task {task.number} of convoy `{convoy.name}`, attempt "
-        f"{work.attempt}. {why}",
-        url=comment_url(convoy, page),
-        places=failing_places(was_red),
-    )
 
 
 def _of_task(
