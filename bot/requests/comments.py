@@ -52,8 +52,6 @@ from convoy.model.state import Convoy, State
 from convoy.model.work import ReviewThread
 from convoy.rules.turns import changes_ci
 
-EYES: Final = "eyes"
-
 
 async def answer_comment(context: BotContext, draft: Draft, remark: Remark) -> None:
     """Carry out a comment's commands and announce the answer. Safe to call twice."""
@@ -120,7 +118,7 @@ async def acknowledge(context: BotContext, comment: int) -> None:
         return
     try:
         with going(Precedence.AT_ONCE):
-            await context.github.react(comment, EYES)
+            await context.github.react(comment, "eyes")
     except BaseException:
         acknowledged.discard(comment)
         raise
@@ -138,7 +136,6 @@ async def carry_out_command(
 
 
 _VERB_OF: Final = {"approved": "approve", "changes_requested": "revise"}
-SEE_REVIEW: Final = "see the review's comments on the changed lines"
 LATE_REVIEW: Final = replies.refused(
     "brat found this review by polling, and GitHub does not say whether its text was "
     "edited; repeat its commands in a comment"
@@ -289,7 +286,7 @@ async def _review_text(
             trusted.add(by)
     said = [review.text, *(_thread_text(thread, trusted) for thread in told)]
     text = await asyncio.to_thread(clean_request, "\n\n".join(filter(None, said)))
-    return text.strip() or SEE_REVIEW
+    return text.strip() or "see the review's comments on the changed lines"
 
 
 def _thread_text(thread: Thread, trusted: set[str]) -> str:

@@ -89,8 +89,8 @@ def _cost(context: RequestContext) -> str:
     worked_ms = sum(task.worked_ms for task in tasks) + sum(running)
     attempts = counted(sum(task.started for task in tasks), "attempt")
     minutes = max(0, worked_ms) / 60_000
-    said = usage_in_words(convoy.used)
-    ended = f"Finished sessions used {said}." if said else _NOT_SAID
+    said, ended = usage_in_words(convoy.used), "No engine has reported its usage yet."
+    ended = f"Finished sessions used {said}." if said else ended
     return (
         f"`{convoy.name}` has used {attempts} and {minutes:.1f} session "
         f"minutes so far. {ended}"
@@ -99,7 +99,6 @@ def _cost(context: RequestContext) -> str:
 
 PLAN_CHARS: Final = 20_000
 """The longest plan in an answer; a comment may have more of them."""
-_NOT_SAID: Final = "No engine has reported its usage yet."
 
 READING: Final = (
     Verb(

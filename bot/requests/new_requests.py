@@ -28,7 +28,7 @@ from bot.door.inbox import (
     Ticked,
     Trigger,
 )
-from bot.forge.payloads import Account, Issue, Remarked
+from bot.forge.payloads import Account, Issue
 from bot.forge.rest import Refused
 from bot.forge.transport import Precedence, going
 from bot.repository.draft import Draft
@@ -257,8 +257,11 @@ async def keep_missed_comments(context: BotContext, state: State) -> None:
     known |= state.answered | {intent.comment for intent in state.intents.values()}
     found = await context.github.remarks_since(since)
     for one in found:
+        by_person = one.user is not None and one.user.type != "Bot"
         is_new = one.id not in known and one.id not in looks.seen
-        if is_new and _asks(one, since, context.login):
+        # An edited older comment never holds a request.
+        is_new = is_new and one.created_at >= since and one.number > 0
+        if by_person and is_new and may_ask(one.body or "", context.login):
             remark = Remark(
                 issue=one.number,
                 comment=one.id,
@@ -285,13 +288,6 @@ def first_look(context: BotContext, state: State) -> datetime:
 
 def _moment(ms: int) -> datetime:
     return datetime.fromtimestamp(ms // 1000, UTC)
-
-
-def _asks(found: Remarked, since: datetime, login: str) -> bool:
-    """Whether a comment may hold a request; an edited older comment never does."""
-    by_person = found.user is not None and found.user.type != "Bot"
-    new = found.created_at >= since and found.number > 0
-    return by_person and new and may_ask(found.body or "", login)
 
 
 async def keep_missed_issues(context: BotContext, state: State) -> None:

@@ -274,13 +274,11 @@ class Verb(Struct, frozen=True, kw_only=True):
         ]
         if self.more is not None:
             others = given.get(self.more.name, {})
-            words += [f'{key}="{_escaped(word)}"' for key, word in others.items()]
+            for key, word in others.items():
+                escaped = word.replace("\\", "\\\\").replace('"', '\\"')
+                words.append(f'{key}="{escaped}"')
         text = ("--", request.text) if request.text else ()
         return " ".join(("/brat", self.name, *words, *text))
-
-
-def _escaped(word: str) -> str:
-    return word.replace("\\", "\\\\").replace('"', '\\"')
 
 
 class Asker(Struct, frozen=True, kw_only=True):

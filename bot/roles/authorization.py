@@ -28,7 +28,7 @@ from convoy.events.hold_events import MergeWithdrawn
 from convoy.events.people_events import ApprovalVoided, ConvoyPaused
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
-from convoy.model.work import Approval, Work
+from convoy.model.work import SKEW_MS, Approval, Work
 from convoy.owed import AskMerge, Begin, Land, LandConvoy
 
 _LOGIN: Final = re.compile(r"[A-Za-z0-9-]+(\[bot\])?")
@@ -170,8 +170,6 @@ def _withdraw(
         draft.say((task.pull if task else convoy.pull) or convoy.issue, sign, text)
 
 
-SKEW_MS: Final = 600_000
-"""How far the forge's clock may differ from the log's."""
 _VERDICTS: Final = frozenset({"approved", "changes_requested", "dismissed"})
 
 

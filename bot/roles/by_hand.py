@@ -140,7 +140,6 @@ def say(draft: Draft, number: int, what: str, text: str) -> None:
     draft.say(number, sign, text)
 
 
-ISSUE_LIST: Final = look_item("latest issues")
 NEW_MS: Final = 300_000
 """For so long the forge may not find an issue everywhere that was just opened."""
 
@@ -153,7 +152,8 @@ async def look_at_issues(context: BotContext) -> dict[int, IssueSeen]:
     convoys = {convoy.issue: convoy for convoy in context.mirror.state.live()}
     if not convoys:
         return {}
-    listed = await tried(context, ISSUE_LIST, context.github.latest_issues)
+    item = look_item("latest issues")
+    listed = await tried(context, item, context.github.latest_issues)
     known = context.observed.issues
     found = {number: known[number] for number in convoys if number in known}
     for number, convoy in convoys.items():
@@ -205,16 +205,13 @@ async def _unlabelled_by(context: BotContext, convoy: Convoy, issue: Issue) -> s
     return ""
 
 
-PULL_LIST: Final = look_item("pulls")
-
-
 async def look_at_pulls(context: BotContext, state: State) -> dict[int, PullSeen]:
     """Return the known pull requests; one that the forge does not tell is as before."""
     known = frozenset(known_pulls(state))
     if not known:
         return {}
     pulls = context.github.pulls
-    listed = await tried(context, PULL_LIST, pulls.latest) or {}
+    listed = await tried(context, look_item("pulls"), pulls.latest) or {}
     found = {n: seen for n, seen in context.observed.pulls.items() if n in known}
     for number in sorted(known):
         pull = listed.get(number)

@@ -7,7 +7,6 @@ import asyncio
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from hashlib import sha256
-from http import HTTPStatus
 from typing import Final, Literal, NamedTuple
 
 from msgspec.structs import replace
@@ -104,7 +103,6 @@ async def edited_since(
     return edited is not None and edited >= moment
 
 
-_GONE: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 _SHOWN: Final = 60
 MOST_READ: Final = 100
 """How many named issues are read for one convoy."""
@@ -356,12 +354,11 @@ async def _open_issue(
         raise _NoTask(f"#{number} is named twice")
     if number == own:
         raise _NoTask(f"#{number} is this issue itself")
-    try:
+    issue: Issue | None = None
+    with ABSENT:
         issue = await context.github.issue(number)
-    except Refused as refused:
-        if refused.status in _GONE:
-            raise _NoTask(f"this repository has no issue #{number}") from refused
-        raise
+    if issue is None:
+        raise _NoTask(f"this repository has no issue #{number}")
     if issue.pull_request is not None:
         raise _NoTask(f"#{number} is a pull request")
     if issue.state != "open":

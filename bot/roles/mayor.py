@@ -62,9 +62,6 @@ from convoy.rules.plans import PlanConvoy
 from convoy.text import convoy_name, full_stop, shortened
 from convoy.text.project_tests import propose_ci
 
-TASK_LIST: Final = "task list"
-SUB_ISSUES: Final = "sub-issues"
-
 
 async def accept(context: BotContext, draft: Draft, request: StartRequest) -> None:
     """Turn an issue into a convoy, or say why not. Safe to call twice.
@@ -259,7 +256,7 @@ def make_plan(context: BotContext, draft: Draft, action: MakePlan) -> None:
             planner, tasks = f"pattern {convoy.pattern}", plan.tasks
             scopes, warnings = commits.scopes(convoy.base, tasks), plan.warnings
         else:
-            planner = SUB_ISSUES if convoy.listed else TASK_LIST
+            planner = "sub-issues" if convoy.listed else "task list"
             tasks = renumbered(_planned(context, convoy), convoy.numbered)
             scopes = commits.scopes(convoy.base, tasks)
             warnings = commits.absent(convoy.base, scopes)

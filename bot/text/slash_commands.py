@@ -235,7 +235,9 @@ def _command_in(line: str, below: list[str]) -> FoundCommand:
             text = "\n".join([line[at:].strip(), *below]).strip()
             below = []
             break
-        key, value = (found["key"] or "").lower(), _value(found)
+        key, typeset = (found["key"] or "").lower(), found["typeset"]
+        inside = found["quoted"] if found["quoted"] is not None else typeset
+        value = found["bare"] if inside is None else _ESCAPED.sub(r"\1", inside)
         if key in options:
             return MalformedCommand(f"the option {code_span(key)} appears twice")
         if key:
@@ -251,8 +253,3 @@ def _command_in(line: str, below: list[str]) -> FoundCommand:
         )
     rest = "\n".join(below).strip()
     return SlashCommand(words[0].lower(), tuple(words[1:]), options, text, rest)
-
-
-def _value(found: re.Match[str]) -> str:
-    inside = found["quoted"] if found["quoted"] is not None else found["typeset"]
-    return found["bare"] if inside is None else _ESCAPED.sub(r"\1", inside)
