@@ -15,7 +15,7 @@ from bot.requests.verb import (
     Argument,
     Box,
     CheckButton,
-    ConvoyEndpoint,
+    Endpoint,
     NotPossible,
     RequestContext,
     Verb,
@@ -281,7 +281,7 @@ APPROVAL: Final = Verb(
         ),
         of_commit=True,
     ),
-    of_convoy=ConvoyEndpoint(
+    of_convoy=Endpoint(
         word="approve",
         typed="convoy approve",
         help="Approve a plan that is waiting for approval.",
@@ -326,7 +326,7 @@ PAUSE: Final = (
         words=(ALL_WORD,),
         help="Pauses the convoy: nothing new starts; with `all`, the whole repository.",
         rule=_pause,
-        of_convoy=ConvoyEndpoint(
+        of_convoy=Endpoint(
             word="pause",
             typed="convoy pause",
             help="Pause a convoy, so nothing new starts.",
@@ -338,7 +338,7 @@ PAUSE: Final = (
         words=(ALL_WORD,),
         help="Resumes a paused convoy; with `all`, the whole repository.",
         rule=_resume,
-        of_convoy=ConvoyEndpoint(
+        of_convoy=Endpoint(
             word="resume",
             typed="convoy resume",
             help="Resume a paused convoy.",

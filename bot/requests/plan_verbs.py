@@ -13,11 +13,10 @@ from bot.requests.verb import (
     TASK,
     Argument,
     Box,
-    ConvoyEndpoint,
+    Endpoint,
     NotPossible,
     Request,
     RequestContext,
-    TaskEndpoint,
     Verb,
 )
 from bot.text.visible_text import code_span
@@ -121,7 +120,7 @@ PLAN: Final = (
         text_help="The task, written as a task list item.",
         help="Adds a task, written as a task list item.",
         rule=_add,
-        of_convoy=ConvoyEndpoint(
+        of_convoy=Endpoint(
             word="add",
             typed="task add",
             help="Add a task to a convoy.",
@@ -158,7 +157,7 @@ PLAN: Final = (
             says="Update the plan to match the changed sub-issues",
             offered=lambda convoy: (0,) if may_follow(convoy) else (),
         ),
-        of_convoy=ConvoyEndpoint(
+        of_convoy=Endpoint(
             word="follow",
             typed="convoy follow",
             help="Update a plan to match the issue's sub-issues.",
@@ -178,7 +177,7 @@ PLAN: Final = (
             says="Let task {task} change its protected paths",
             offered=_waits_for_paths,
         ),
-        of_task=TaskEndpoint(
+        of_task=Endpoint(
             word="allow",
             typed="task allow",
             help="Let a task change the protected paths that its plan lists.",
@@ -227,7 +226,7 @@ SPLIT: Final = Verb(
     text_help="The parts, as list items.",
     help="Splits a task into the parts that the text lists.",
     rule=_split,
-    of_task=TaskEndpoint(
+    of_task=Endpoint(
         word="split",
         typed="task split",
         help="Split a task into the parts that the text lists.",
@@ -268,7 +267,7 @@ QUEUE: Final = (
         help="Puts a task's pull request, or the convoy's own, back into the merge "
         "queue. If it was closed, opens a new one.",
         rule=_merge,
-        of_task=TaskEndpoint(
+        of_task=Endpoint(
             word="release",
             typed="task release",
             help="Let a held task land.",
@@ -282,7 +281,7 @@ QUEUE: Final = (
         help="Removes a task's pull request, or the convoy's own, from the merge "
         "queue; `/brat merge` puts it back.",
         rule=_unqueue,
-        of_task=TaskEndpoint(
+        of_task=Endpoint(
             word="hold",
             typed="task hold",
             help="Keep a task from landing until it is released.",

@@ -7,7 +7,7 @@ API or the command line. One row holds everything about its verb.
 import re
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 from msgspec import Struct, structs
 
@@ -206,28 +206,24 @@ class CheckButton(Struct, frozen=True, kw_only=True):
         return {"commit": commit} if self.of_commit else {"task": task}
 
 
-class Endpoint(Struct, frozen=True, kw_only=True):
-    """A verb's form as a button, in the API and on the command line."""
+_Of = TypeVar("_Of", Task, Convoy)
+
+
+class Endpoint(Struct, Generic[_Of], frozen=True, kw_only=True):
+    """A verb's form as a button, in the API and on the command line.
+
+    `POST /api/v1/convoys/{convoy}/tasks/{task}/{word}`, or without `/tasks/{task}`.
+    """
 
     word: str
     """The verb's name in the API, the last part of the path: `stop`."""
     typed: str = ""
     """The subcommand on the command line, such as `session stop`; empty: none."""
     help: str = ""
+    button: Callable[[_Of], bool] = lambda _: False
+    """Whether its button is shown."""
     check: Callable[[Convoy, Request], None] = lambda _, __: None
     """Raises `NotPossible` for requests allowed in a comment but not here."""
-
-
-class TaskEndpoint(Endpoint, frozen=True, kw_only=True):
-    """`POST /api/v1/convoys/{convoy}/tasks/{task}/{word}`, and its button."""
-
-    button: Callable[[Task], bool] = lambda _: False
-
-
-class ConvoyEndpoint(Endpoint, frozen=True, kw_only=True):
-    """`POST /api/v1/convoys/{convoy}/{word}`, and its button."""
-
-    button: Callable[[Convoy], bool] = lambda _: False
 
 
 class Verb(Struct, frozen=True, kw_only=True):
@@ -251,8 +247,8 @@ class Verb(Struct, frozen=True, kw_only=True):
     """What the convoy's comment says in place of an answer that it shows anyway."""
     box: Box | None = None
     on_check: CheckButton | None = None
-    of_task: TaskEndpoint | None = None
-    of_convoy: ConvoyEndpoint | None = None
+    of_task: Endpoint[Task] | None = None
+    of_convoy: Endpoint[Convoy] | None = None
 
     @property
     def usage(self) -> str:

@@ -6,7 +6,7 @@ the table: `make docs` writes docs/commands.md and the dashboard's openapi.json.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from bot.requests import convoy_verbs, plan_verbs, pull_verbs, work_verbs
 from bot.requests.verb import (
@@ -197,11 +197,10 @@ def request_by_word(word: str, task: int = 0, text: str = "") -> Request:
     return Request(verb.name, {"task": task} if task else {}, said)
 
 
-def endpoint_of(request: Request) -> Endpoint:
+def endpoint_of(request: Request) -> Endpoint[Any]:
     verb = BY_NAME[request.verb]
-    found: Endpoint | None = (
-        verb.of_task if "task" in request.arguments else verb.of_convoy
-    )
+    is_of_task = "task" in request.arguments
+    found: Endpoint[Any] | None = verb.of_task if is_of_task else verb.of_convoy
     if found is None:
         raise NoSuchWord(f"{verb.name} works only in a comment")
     return found

@@ -9,11 +9,10 @@ from bot.requests.verb import (
     TASK,
     Box,
     CheckButton,
-    ConvoyEndpoint,
+    Endpoint,
     NotPossible,
     Request,
     RequestContext,
-    TaskEndpoint,
     Verb,
 )
 from bot.text.visible_text import code_span
@@ -142,13 +141,13 @@ RETRY: Final = Verb(
         says="Queues the task with fresh attempts",
         offered=lambda convoy, task: task.number in _stopped(convoy),
     ),
-    of_task=TaskEndpoint(
+    of_task=Endpoint(
         word="retry",
         typed="task retry",
         help="Queue a blocked task again, with fresh attempts.",
         button=lambda task: task.state == "blocked" or task.waits_aside,
     ),
-    of_convoy=ConvoyEndpoint(
+    of_convoy=Endpoint(
         word="retry",
         typed="convoy retry",
         help="Retry everything that is blocked or set aside in a convoy, or "
@@ -273,7 +272,7 @@ REVISION: Final = (
         "changes does the same. On the issue, requests a new plan while the plan is "
         "waiting for approval.",
         rule=_revise,
-        of_convoy=ConvoyEndpoint(
+        of_convoy=Endpoint(
             word="revise",
             typed="convoy revise",
             button=lambda convoy: convoy.state == "planning" and bool(convoy.tasks),
@@ -313,7 +312,7 @@ TELL: Final = Verb(
     text_help="The message.",
     help="Sends a message to the task's next attempt.",
     rule=_tell,
-    of_task=TaskEndpoint(
+    of_task=Endpoint(
         word="tell",
         typed="task tell",
         button=lambda task: not task.settled,
@@ -362,7 +361,7 @@ ENDING: Final = (
             says="Cancel the convoy",
             offered=lambda convoy: () if convoy.ended else (0,),
         ),
-        of_task=TaskEndpoint(
+        of_task=Endpoint(
             word="stop",
             typed="session stop",
             help="Stop a task's session; the task then waits until you retry or drop "
@@ -370,7 +369,7 @@ ENDING: Final = (
             button=lambda task: task.state != "blocked" and task.attempt is not None,
             check=_require_session,
         ),
-        of_convoy=ConvoyEndpoint(
+        of_convoy=Endpoint(
             word="cancel",
             typed="convoy cancel",
             help="End a convoy; finished work is kept.",
@@ -387,7 +386,7 @@ ENDING: Final = (
             says="Drops the task for good",
             offered=lambda _, task: task.state == "blocked",
         ),
-        of_task=TaskEndpoint(
+        of_task=Endpoint(
             word="drop",
             typed="task drop",
             help="Give up a task; tasks that need it then wait for you.",
