@@ -248,9 +248,6 @@ def _last_line(source: DashboardSource, convoy: Convoy, task: Task) -> str:
     return ""
 
 
-# --- the first page -------------------------------------------------------------------
-
-
 HEAD: Final = 5
 """Rows of each list on the first page; every list has a page of its own."""
 CLOCKS: Final = 2
@@ -429,9 +426,6 @@ def list_part(rows: Sequence[Any], wanted: str) -> ListPart:
     return ListPart(rows=shown, count=len(rows), number=number, last=last)
 
 
-# --- search ---------------------------------------------------------------------------
-
-
 MOST_FOUND: Final = 30
 """Of each kind of thing a search shows so many at most."""
 MOST_SESSIONS: Final = 200
@@ -497,9 +491,6 @@ def _printed_lines(
 def _holds_words(text: str, wanted: Iterable[str]) -> bool:
     low = text.lower()
     return all(word in low for word in wanted)
-
-
-# --- analytics ------------------------------------------------------------------------
 
 
 WEEK_MS: Final = 7 * 86_400_000

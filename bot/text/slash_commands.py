@@ -70,9 +70,6 @@ def unticked(text: str) -> str:
     return _BOX.sub(lambda found: found[0].replace(found["tick"], " ", 1), text)
 
 
-_PLAIN_MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-
-
 def may_mention(text: str, login: str) -> bool:
     """Whether a text is worth parsing for a mention of the bot."""
     return bool(login) and _mention_of(login).search(text) is not None
@@ -83,7 +80,7 @@ def mentioned(text: str, login: str) -> str | None:
     text = clean(text)
     if not may_mention(text, login):
         return None
-    tokens = _PLAIN_MARKDOWN.parse(text)
+    tokens = _MARKDOWN.parse(text)
     obeyed = _obeyed_end(text.split("\n"), tokens)
     for line, token in _plain(tokens):
         is_text = token.type == "text" and line < obeyed
