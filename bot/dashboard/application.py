@@ -135,8 +135,26 @@ class Stream:
         """
         view = view_of(request)
         visitor = await self._access.visitor(request, view)
-        with self._one_more(request, visitor):
-            return await _streamed(request, view)
+        answer = web.StreamResponse(
+            headers=access_policy.HEADERS | {"Content-Type": "text/event-stream"}
+        )
+        since = request.query.get("since", view.mark)
+        known = request.headers.get("Last-Event-ID", since)
+        with (
+            self._one_more(request, visitor),
+            contextlib.suppress(ConnectionError),
+        ):
+            await answer.prepare(request)
+            while True:
+                try:
+                    async with asyncio.timeout(PING_S):
+                        known = await view.after(known)
+                except TimeoutError:
+                    await answer.write(b": still here\n\n")
+                else:
+                    said = f"event: changed\nid: {known}\ndata: {known}\n\n"
+                    await answer.write(said.encode())
+        return answer
 
     @contextmanager
     def _one_more(self, request: web.Request, visitor: Visitor) -> Iterator[None]:
@@ -164,23 +182,3 @@ class Stream:
             yield
         finally:
             self._open.remove((request, who))
-
-
-async def _streamed(request: web.Request, news: RepositoryView) -> web.StreamResponse:
-    answer = web.StreamResponse(
-        headers=access_policy.HEADERS | {"Content-Type": "text/event-stream"}
-    )
-    since = request.query.get("since", news.mark)
-    known = request.headers.get("Last-Event-ID", since)
-    with contextlib.suppress(ConnectionError):
-        await answer.prepare(request)
-        while True:
-            try:
-                async with asyncio.timeout(PING_S):
-                    known = await news.after(known)
-            except TimeoutError:
-                await answer.write(b": still here\n\n")
-            else:
-                said = f"event: changed\nid: {known}\ndata: {known}\n\n"
-                await answer.write(said.encode())
-    return answer
