@@ -13,7 +13,6 @@ import hashlib
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from http import HTTPStatus
 from itertools import chain
 from typing import Final
@@ -323,10 +322,10 @@ async def acknowledging(
     context: BotContext, wake: Wake, tell: Callable[[str], None]
 ) -> AsyncIterator[None]:
     """React to commands while the block lasts; `tell` hears of failures."""
-    own = _Acknowledging(context=context, wake=wake, tell=tell)
     try:
         async with asyncio.TaskGroup() as group:
-            looking = group.create_task(own.keep_looking(), name="acknowledging")
+            keep = _keep_acknowledging(context, wake, tell)
+            looking = group.create_task(keep, name="acknowledging")
             try:
                 yield
             finally:
@@ -335,49 +334,40 @@ async def acknowledging(
         raise only.exceptions[0] from None
 
 
-@dataclass(kw_only=True)
-class _Acknowledging:
-    context: BotContext
-    wake: Wake
-    tell: Callable[[str], None]
-    _seen: RecentComments = field(default_factory=RecentComments)
-    _slots: asyncio.Semaphore = field(
-        default_factory=lambda: asyncio.Semaphore(READ_AT_ONCE)
-    )
-    _said: str = ""
+async def _keep_acknowledging(
+    context: BotContext, wake: Wake, tell: Callable[[str], None]
+) -> None:
+    """React to each waiting command once, until cancelled."""
+    seen, slots, told = RecentComments(), asyncio.Semaphore(READ_AT_ONCE), ""
 
-    async def keep_looking(self) -> None:
-        """React to each waiting command once, until cancelled."""
-        async with asyncio.TaskGroup() as group:
-            kept = self.wake.kept
-            while True:
-                for remark in self._waiting():
-                    if not remark.edited and self._seen.add(remark.comment):
-                        group.create_task(self._react(remark))
-                kept = await self.wake.more_kept(kept)
+    def note(why: str) -> None:
+        nonlocal told
+        if why != told:
+            told = why
+            tell(why)
 
-    def _waiting(self) -> list[Remark]:
+    async def react(remark: Remark) -> None:
+        key = ids.answer_key(remark.comment)
         try:
-            return [*self.context.inbox.remarks().values()]
-        except OSError as error:  # another process has just finished a file
-            self._note(f"the inbox cannot be read: {error}")
-            return []
-
-    async def _react(self, remark: Remark) -> None:
-        try:
-            async with self._slots:
+            async with slots:
                 with going(Precedence.ANSWER):
-                    context, key = self.context, ids.answer_key(remark.comment)
-                    state = context.mirror.state
                     if (
-                        await commands_in(context, state, remark)
+                        await commands_in(context, context.mirror.state, remark)
                         and await allowance(context, remark.by, key) == "answered"
                     ):
                         await acknowledge(context, remark.comment)
         except Exception as error:  # noqa: BLE001  the tick meets it, too, and logs it
-            self._note(f"a command cannot be acknowledged: {error}")
+            note(f"a command cannot be acknowledged: {error}")
 
-    def _note(self, why: str) -> None:
-        if why != self._said:
-            self._said = why
-            self.tell(why)
+    async with asyncio.TaskGroup() as group:
+        kept = wake.kept
+        while True:
+            waiting: dict[str, Remark] = {}
+            try:
+                waiting = context.inbox.remarks()
+            except OSError as error:  # another process has just finished a file
+                note(f"the inbox cannot be read: {error}")
+            for remark in waiting.values():
+                if not remark.edited and seen.add(remark.comment):
+                    group.create_task(react(remark))
+            kept = await wake.more_kept(kept)
