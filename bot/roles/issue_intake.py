@@ -189,9 +189,8 @@ async def read_list(
 
     What a convoy has taken in keeps its words, and is listed also when it is closed.
     """
-    known = (
-        {sub.issue: sub for sub in wanted.listed} if isinstance(wanted, Convoy) else {}
-    )
+    listed = wanted.listed if isinstance(wanted, Convoy) else ()
+    known = {sub.issue: sub for sub in listed}
     forge, remarks = context.github.sub_issues, list[str]()
     written = {
         each.issue
@@ -201,10 +200,8 @@ async def read_list(
     }
     found: dict[int, SubIssue] = {}
     read: dict[int, Issue] = {}
-    nested = top.sub_issues_summary.total
-    left = [
-        (each, 0) for each in reversed(await forge.of(top.number) if nested else ())
-    ]
+    nested = await forge.of(top.number) if top.sub_issues_summary.total else ()
+    left = [(each, 0) for each in reversed(nested)]
     while left and len(found) <= MOST_SUB_ISSUES:
         issue, parent = left.pop()
         number, is_open = issue.number, issue.state == "open"
