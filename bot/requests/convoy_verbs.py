@@ -282,8 +282,6 @@ APPROVAL: Final = Verb(
         of_commit=True,
     ),
     of_convoy=Endpoint(
-        word="approve",
-        typed="convoy approve",
         help="Approve a plan that is waiting for approval.",
         button=_has_plan,
     ),
@@ -327,8 +325,6 @@ PAUSE: Final = (
         help="Pauses the convoy: nothing new starts; with `all`, the whole repository.",
         rule=_pause,
         of_convoy=Endpoint(
-            word="pause",
-            typed="convoy pause",
             help="Pause a convoy, so nothing new starts.",
             button=lambda convoy: convoy.state == "active",
         ),
@@ -339,8 +335,6 @@ PAUSE: Final = (
         help="Resumes a paused convoy; with `all`, the whole repository.",
         rule=_resume,
         of_convoy=Endpoint(
-            word="resume",
-            typed="convoy resume",
             help="Resume a paused convoy.",
             button=lambda convoy: convoy.state == "paused",
         ),

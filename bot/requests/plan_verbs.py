@@ -121,7 +121,6 @@ PLAN: Final = (
         help="Adds a task, written as a task list item.",
         rule=_add,
         of_convoy=Endpoint(
-            word="add",
             typed="task add",
             help="Add a task to a convoy.",
             check=_require_new,
@@ -158,8 +157,6 @@ PLAN: Final = (
             offered=lambda convoy: (0,) if may_follow(convoy) else (),
         ),
         of_convoy=Endpoint(
-            word="follow",
-            typed="convoy follow",
             help="Update a plan to match the issue's sub-issues.",
             button=may_follow,
         ),
@@ -178,8 +175,6 @@ PLAN: Final = (
             offered=_waits_for_paths,
         ),
         of_task=Endpoint(
-            word="allow",
-            typed="task allow",
             help="Let a task change the protected paths that its plan lists.",
         ),
     ),
@@ -227,8 +222,6 @@ SPLIT: Final = Verb(
     help="Splits a task into the parts that the text lists.",
     rule=_split,
     of_task=Endpoint(
-        word="split",
-        typed="task split",
         help="Split a task into the parts that the text lists.",
     ),
 )
@@ -269,7 +262,6 @@ QUEUE: Final = (
         rule=_merge,
         of_task=Endpoint(
             word="release",
-            typed="task release",
             help="Let a held task land.",
             button=lambda task: task.withdrawn and not task.settled,
         ),
@@ -283,7 +275,6 @@ QUEUE: Final = (
         rule=_unqueue,
         of_task=Endpoint(
             word="hold",
-            typed="task hold",
             help="Keep a task from landing until it is released.",
             button=lambda task: not (task.settled or task.withdrawn or task.taken_out),
         ),

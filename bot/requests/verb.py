@@ -215,10 +215,11 @@ class Endpoint(Struct, Generic[_Of], frozen=True, kw_only=True):
     `POST /api/v1/convoys/{convoy}/tasks/{task}/{word}`, or without `/tasks/{task}`.
     """
 
-    word: str
-    """The verb's name in the API, the last part of the path: `stop`."""
+    word: str = ""
+    """The name in the API, the last part of the path: `stop`; empty: the verb's."""
     typed: str = ""
-    """The subcommand on the command line, such as `session stop`; empty: none."""
+    """The subcommand, such as `session stop`; empty: `task` or `convoy`, and the word.
+    """
     help: str = ""
     button: Callable[[_Of], bool] = lambda _: False
     """Whether its button is shown."""
@@ -249,6 +250,15 @@ class Verb(Struct, frozen=True, kw_only=True):
     on_check: CheckButton | None = None
     of_task: Endpoint[Task] | None = None
     of_convoy: Endpoint[Convoy] | None = None
+
+    def __post_init__(self) -> None:
+        """Name the forms that have no names of their own."""
+        for form, thing in (("of_task", "task"), ("of_convoy", "convoy")):
+            if (end := getattr(self, form)) is not None:
+                word = end.word or self.name
+                typed = end.typed or f"{thing} {word}"
+                end = structs.replace(end, word=word, typed=typed)
+                structs.force_setattr(self, form, end)
 
     @property
     def usage(self) -> str:

@@ -142,14 +142,10 @@ RETRY: Final = Verb(
         offered=lambda convoy, task: task.number in _stopped(convoy),
     ),
     of_task=Endpoint(
-        word="retry",
-        typed="task retry",
         help="Queue a blocked task again, with fresh attempts.",
         button=lambda task: task.state == "blocked" or task.waits_aside,
     ),
     of_convoy=Endpoint(
-        word="retry",
-        typed="convoy retry",
         help="Retry everything that is blocked or set aside in a convoy, or "
         "resume a failed convoy.",
         button=lambda convoy: (
@@ -273,8 +269,6 @@ REVISION: Final = (
         "waiting for approval.",
         rule=_revise,
         of_convoy=Endpoint(
-            word="revise",
-            typed="convoy revise",
             button=lambda convoy: convoy.state == "planning" and bool(convoy.tasks),
             help="Request a new plan based on the text.",
         ),
@@ -313,8 +307,6 @@ TELL: Final = Verb(
     help="Sends a message to the task's next attempt.",
     rule=_tell,
     of_task=Endpoint(
-        word="tell",
-        typed="task tell",
         button=lambda task: not task.settled,
         help="Send a message to the task's later attempts, and to its session if "
         "the engine accepts messages.",
@@ -370,8 +362,6 @@ ENDING: Final = (
             check=_require_session,
         ),
         of_convoy=Endpoint(
-            word="cancel",
-            typed="convoy cancel",
             help="End a convoy; finished work is kept.",
             button=lambda convoy: convoy.state in ("planning", "active", "paused"),
         ),
@@ -387,8 +377,6 @@ ENDING: Final = (
             offered=lambda _, task: task.state == "blocked",
         ),
         of_task=Endpoint(
-            word="drop",
-            typed="task drop",
             help="Give up a task; tasks that need it then wait for you.",
             button=lambda task: task.state == "blocked" or not task.settled,
         ),
