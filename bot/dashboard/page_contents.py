@@ -28,8 +28,7 @@ ADDRESSES: Final = {
     name: f"/static/{blake2b(content, digest_size=6).hexdigest()}/{name}"
     for name, content in FILES.items()
 }
-FILE_AT: Final = {address: (name, FILES[name]) for name, address in ADDRESSES.items()}
-"""Each file's name and content by its address, which changes with the content."""
+"""Each file's address, which changes with its content."""
 
 _pages: Final = Environment(
     loader=PackageLoader("bot.dashboard", "templates"),

@@ -144,10 +144,11 @@ def takes_gzip(request: web.Request) -> bool:
 
 
 async def give_file(request: web.Request) -> web.Response:
-    name, content = page_contents.FILE_AT.get(request.path, ("", b""))
+    name = request.match_info["name"]
     kind = _TYPES.get(Path(name).suffix)
-    if kind is None:
+    if kind is None or page_contents.ADDRESSES.get(name) != request.path:
         raise web.HTTPNotFound(text="There is no such file.\n")
+    content = page_contents.FILES[name]
     headers = {**_KEEP, "Content-Type": kind}
     if takes_gzip(request):
         headers["Content-Encoding"] = "gzip"
