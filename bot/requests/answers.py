@@ -53,7 +53,7 @@ async def carry_out(
             endpoint_of(request).check(context.convoy, request)
         said = verb.rule(context, **request.arguments, **words)
         text = await said if isawaitable(said) else said
-        return replies.done(text, asks=verb.asks, brief=verb.brief)
+        return Reply("rocket", text, asks=verb.asks, brief=verb.brief)
     except NotPossible as error:
         return replies.refused(str(error))
 

@@ -76,9 +76,7 @@ def help_text(verb: str | None = None) -> str:
             "Write each command on its own line, outside lists, quotes and code. A "
             f"comment can contain up to {MOST_COMMANDS} commands.\n\n{table()}"
         )
-    row = BY_NAME.get(verb)
-    if row is None:
-        return f"There is no command {code_span(verb)}{did_you_mean(verb, BY_NAME)}"
+    row = BY_NAME[verb]
     where, right = _PLACES[row.place], _RIGHTS[row.right]
     return f"{_usage(row)}\n\n{row.help}\n\nOn: {where}. Access: {right}."
 
