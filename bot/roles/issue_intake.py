@@ -108,15 +108,6 @@ MOST_READ: Final = 100
 """How many named issues are read for one convoy."""
 
 
-class IssueText(NamedTuple):
-    """An issue's text with those of the issues it names, or what is wrong with it."""
-
-    words: str
-    fault: str = ""
-    named: tuple[NamedIssue, ...] = ()
-    """Whose text became which task."""
-
-
 class _NoTask(BratError):
     """An item names what is no task here; the message is a clause."""
 
@@ -126,10 +117,10 @@ async def with_named_issues(
     state: State,
     wanted: ConvoyRequested,
     outsiders: bool,  # noqa: FBT001  as the configuration names it
-) -> IssueText:
-    """Return the text of a request with the text of each issue that an item names."""
+) -> ConvoyRequested | str:
+    """Return a request with the text of each issue that an item names, or its fault."""
     if wanted.pattern or wanted.listed:
-        return IssueText(wanted.text, named=wanted.named)
+        return wanted
     labels = await asyncio.to_thread(context.commits.box_labels, wanted.base)
     text = without_controls(wanted.text)
     found = await asyncio.to_thread(intake, text, labels)
@@ -138,7 +129,7 @@ async def with_named_issues(
     if len(named) > MOST_READ:
         count = f"it names {len(named)} issues"
         many = f"{count}, but brat reads at most {MOST_READ}: split it"
-        return IssueText(wanted.text, NO_PLAN.format(error=many))
+        return NO_PLAN.format(error=many)
     read: dict[int, ReferredIssue | str] = {}
     for item in named:
         try:
@@ -149,16 +140,16 @@ async def with_named_issues(
         except _NoTask as why:
             read[item.at] = str(why)
     if not named:
-        return IssueText(wanted.text)
+        return wanted
     out = [why for why in read.values() if isinstance(why, str)]
     if len(out) == len(opened):
         nothing = f"nothing is left to do: {'; '.join(out)}"
-        return IssueText(wanted.text, NO_PLAN.format(error=nothing))
+        return NO_PLAN.format(error=nothing)
     room = TEXT_CHARS - len(text)
     words = await asyncio.to_thread(filled_items, text, read, room, labels)
     items = (await asyncio.to_thread(intake, words, labels)).work.items
     if fault := missed_work(items):
-        return IssueText(words, NO_PLAN.format(error=fault))
+        return NO_PLAN.format(error=fault)
     became = [
         NamedIssue(item.number, issue.number)
         for item in named
@@ -166,7 +157,7 @@ async def with_named_issues(
     ]
     # The items keep their numbers: the texts that were put in have none of their own.
     is_same = len(items) == len(found.work.items)
-    return IssueText(words, named=tuple(became) if is_same else ())
+    return replace(wanted, text=words, named=tuple(became) if is_same else ())
 
 
 class Listing(NamedTuple):

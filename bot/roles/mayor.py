@@ -142,12 +142,14 @@ async def begin(
         listed=found.listed,
         named=named_by(found.listed),
     )
-    text = await with_named_issues(context, draft.state, command, trust.outsiders)
-    command = replace(command, text=text.words, named=text.named)
+    if found.fault:
+        return replies.NO_PLAN.format(error=found.fault)
+    filled = await with_named_issues(context, draft.state, command, trust.outsiders)
+    if isinstance(filled, str):
+        return filled
+    command = filled
     if why := (
-        (found.fault and replies.NO_PLAN.format(error=found.fault))
-        or text.fault
-        or await planning_fault(context, command)
+        await planning_fault(context, command)
         or await asked_back(context, request, words, ask=asks)
     ):
         return why
