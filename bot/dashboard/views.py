@@ -156,9 +156,6 @@ async def give_file(request: web.Request) -> web.Response:
     return web.Response(body=content, headers=headers)
 
 
-# --- lists ----------------------------------------------------------------------------
-
-
 STATES: Final = ("queued", "running", "blocked", "needs-review", "merged", "dropped")
 INTERNAL: Final = ("forge", "locks")
 """Kinds of lines that are shown only to who asks for them."""
@@ -312,9 +309,6 @@ def _clock(
         "train": train[: 2 if shown > 1 else HEAD],
         "queued": len(train),
     }
-
-
-# --- one thing ------------------------------------------------------------------------
 
 
 LOOKS: Final = ("timeline", "list", "graph", "plan")

@@ -67,9 +67,6 @@ BY_CONVOY_WORD: Final = {v.of_convoy.word: v for v in VERBS if v.of_convoy is no
 """The verbs about a convoy for button, API and command line, by endpoint word."""
 
 
-# --- help -----------------------------------------------------------------------------
-
-
 def help_text(verb: str | None = None) -> str:
     if verb is None:
         return (

@@ -181,9 +181,6 @@ def slash_commands(text: str) -> tuple[FoundCommand, ...]:
     return tuple(found)
 
 
-# --- which lines ----------------------------------------------------------------------
-
-
 def _note_command(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  markdown-it's form of a rule
     """Make a token of each `/brat` at the beginning of a line."""
     if not _COMMAND_NAME.match(state.src, state.pos):
@@ -211,9 +208,6 @@ def _first_line(tokens: Sequence[Token]) -> int:
         elif not depth and token.map:
             return token.map[0]
     return -1
-
-
-# --- what they say --------------------------------------------------------------------
 
 
 def _command_in(line: str, below: list[str]) -> FoundCommand:
