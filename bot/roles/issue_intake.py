@@ -14,7 +14,14 @@ from msgspec.structs import replace
 from bot.door.inbox import StartRequest
 from bot.forge.payloads import Issue
 from bot.forge.rest import ABSENT, Refused
-from bot.roles.bot_context import BotContext, Try, allowance, quiet_try, trying
+from bot.roles.bot_context import (
+    BotContext,
+    Try,
+    allowance,
+    quiet_try,
+    trying,
+    usable_configuration,
+)
 from bot.text import replies
 from bot.text.replies import NO_PLAN, OUTSIDER
 from bot.text.visible_text import clean_markdown
@@ -56,17 +63,18 @@ class Words(NamedTuple):
 
 
 async def admitted(
-    context: BotContext, request: StartRequest, author: str, *, outsiders: bool
+    context: BotContext, request: StartRequest, author: str
 ) -> Words | str:
     """Return the admissible words of a request, cleaned, or why there are none.
 
-    The caller has asked whether the requester may write; `outsiders` admits text of a
-    public repository by people who may not.
+    The caller has asked whether the requester may write. The configuration can admit
+    text of a public repository by people who may not.
     """
     title, text = request.title, request.text
+    config = usable_configuration(context)
     # Trusted is what the requester or a writer wrote, or what no public can see.
     is_trusted = (
-        outsiders
+        (config is not None and config.trust.outsiders)
         or author == request.by
         or not await context.github.is_public()
         or (bool(author) and await context.github.may_write(author))
@@ -113,10 +121,7 @@ class _NoTask(BratError):
 
 
 async def with_named_issues(
-    context: BotContext,
-    state: State,
-    wanted: ConvoyRequested,
-    outsiders: bool,  # noqa: FBT001  as the configuration names it
+    context: BotContext, state: State, wanted: ConvoyRequested
 ) -> ConvoyRequested | str:
     """Return a request with the text of each issue that an item names, or its fault."""
     if wanted.pattern or wanted.listed:
@@ -134,9 +139,7 @@ async def with_named_issues(
     for item in named:
         try:
             told = await _open_issue(context, item, wanted.issue, read.values())
-            read[item.at] = await _admitted_text(
-                context, state, wanted.by, told, outsiders
-            )
+            read[item.at] = await _admitted_text(context, state, wanted.by, told)
         except _NoTask as why:
             read[item.at] = str(why)
     if not named:
@@ -170,11 +173,7 @@ class Listing(NamedTuple):
 
 
 async def read_list(
-    context: BotContext,
-    state: State,
-    wanted: StartRequest | Convoy,
-    top: Issue,
-    outsiders: bool,  # noqa: FBT001
+    context: BotContext, state: State, wanted: StartRequest | Convoy, top: Issue
 ) -> Listing:
     """Return an issue's sub-issues, nested ones too, in the order of the forge.
 
@@ -206,7 +205,7 @@ async def read_list(
             by = context.login if own else wanted.by
             sub = known.get(number)
             if sub is None:
-                text = await _admitted_text(context, state, by, issue, outsiders)
+                text = await _admitted_text(context, state, by, issue)
                 names = sorted(issue.label_names)
                 labels = [inline(one) for one in names if not one.startswith("brat")]
                 sub = SubIssue(
@@ -308,18 +307,14 @@ async def open_named(context: BotContext, convoy: Convoy, number: int, now: Try)
 
 
 async def _admitted_text(
-    context: BotContext,
-    state: State,
-    by: str,
-    issue: Issue,
-    outsiders: bool,  # noqa: FBT001
+    context: BotContext, state: State, by: str, issue: Issue
 ) -> ReferredIssue:
     number = issue.number
     if any(convoy.issue == number for convoy in state.live()):
         raise _NoTask(f"#{number} has its own unfinished convoy")
     body, author = issue.body or "", issue.user.login if issue.user else ""
     asked = StartRequest(issue=number, title=issue.title, text=body, by=by)
-    words = await admitted(context, asked, author, outsiders=outsiders)
+    words = await admitted(context, asked, author)
     if not isinstance(words, Words):
         raise _NoTask(f"#{number} was written by someone without write access")
     return ReferredIssue(number, words.title, words.text)

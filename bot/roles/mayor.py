@@ -107,8 +107,7 @@ async def begin(
     except ConfigError as error:
         return replies.BAD_CONFIGURATION.format(error=error)
     author = issue.user.login if issue.user else ""
-    trust = config.trust
-    words = await admitted(context, request, author, outsiders=trust.outsiders)
+    words = await admitted(context, request, author)
     if isinstance(words, str):
         return words
     target = context.mirror.default_branch
@@ -116,7 +115,7 @@ async def begin(
     labels = await asyncio.to_thread(context.commits.box_labels, base)
     found = Listing()
     if request.pattern in ("", NO_PATTERN):
-        found = await read_list(context, state, request, issue, trust.outsiders)
+        found = await read_list(context, state, request, issue)
     listed = bool(found.listed or intake(words.text, labels).work.items)
     settings = _settings(context, config)
     settings = replace(settings, planner="") if listed else settings
@@ -144,7 +143,7 @@ async def begin(
     )
     if found.fault:
         return replies.NO_PLAN.format(error=found.fault)
-    filled = await with_named_issues(context, draft.state, command, trust.outsiders)
+    filled = await with_named_issues(context, draft.state, command)
     if isinstance(filled, str):
         return filled
     command = filled
