@@ -299,6 +299,8 @@ async def answer_button(
     sign = ids.sign_key("rerun", delivery)
     asked = Asked(by=action.by, issue=number, sign=sign)
     if not await is_turned_away(context, draft, asked):
-        said = verb.on_check.arguments(task.number, action.commit) if task else {}
+        of_commit = any(each.name == "commit" for each in verb.words)
+        of_task = {"task": task.number} if task else {}
+        said = {"commit": action.commit} if of_commit else of_task
         wanted = Request(verb.name, said)
         await answer_requests(context, draft, asked, [wanted], convoy.name)

@@ -279,7 +279,6 @@ APPROVAL: Final = Verb(
         offered=lambda convoy, task: bool(
             task.work and lacking_approvals(convoy, task)
         ),
-        of_commit=True,
     ),
     of_convoy=Endpoint(
         help="Approve a plan that is waiting for approval.",

@@ -192,18 +192,14 @@ class Box(Struct, frozen=True, kw_only=True):
 class CheckButton(Struct, frozen=True, kw_only=True):
     """A button on the check of a task's work, where the bot is an App.
 
-    A forge shows at most three, with a label of 20 characters and a text of 40.
+    Its request names the check's commit, if the verb takes one, else the task. A forge
+    shows at most three, with a label of 20 characters and a text of 40.
     https://docs.github.com/rest/checks/runs#create-a-check-run
     """
 
     label: str
     says: str
     offered: Callable[[Convoy, Task], bool]
-    of_commit: bool = False
-    """Whether the request names the check's commit, and not the task."""
-
-    def arguments(self, task: int, commit: str) -> dict[str, Any]:
-        return {"commit": commit} if self.of_commit else {"task": task}
 
 
 _Of = TypeVar("_Of", Task, Convoy)
