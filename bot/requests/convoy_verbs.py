@@ -209,7 +209,6 @@ START: Final = Verb(
 
 
 def _approve(context: RequestContext, *, commit: str | None = None) -> str:
-    """Approve the work of the pull request commented on, or else the plan."""
     convoy = context.convoy
     number = context.asker.number
     for part in (convoy, *convoy.tasks) if commit else ():

@@ -33,7 +33,6 @@ from convoy.text import inline
 
 
 def _add(context: RequestContext, *, text: str) -> str:
-    """Add a task; the text is read like an item of an issue's task list."""
     convoy = context.convoy
     spec = _spec(convoy, text)
     context.submit(AddTask(convoy=convoy.name, spec=spec, by=context.by))
@@ -92,7 +91,6 @@ def _follow(context: RequestContext) -> str:
 
 
 def _allow(context: RequestContext, *, task: int, path: str = "") -> str:
-    """Let a task change protected paths: those its plan names, or the given one."""
     convoy, by = context.convoy, context.by
     before = convoy.task(task)
     context.submit(AllowPaths(convoy=convoy.name, task=task, by=by, path=path))

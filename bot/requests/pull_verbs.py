@@ -35,7 +35,6 @@ RED: Final = "CI is red. Make it green, and change nothing else. CI says:"
 
 
 async def _land(context: RequestContext, *, commit: str | None = None) -> str:
-    """Put a pull request into the queue of its target, as it is now."""
     pull, given = await _open_pull(context, lands=True)
     head = given.head
     if pull.draft:
@@ -62,7 +61,6 @@ async def _land(context: RequestContext, *, commit: str | None = None) -> str:
 
 
 async def _fix(context: RequestContext, *, text: str = "") -> str:
-    """Let an agent work on the pull request's branch; ask its author first."""
     from bot.roles import mayor
 
     pull, given = await _open_pull(context, lands=False)

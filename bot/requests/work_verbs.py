@@ -40,7 +40,6 @@ from convoy.rules.plan_changes import AddTask
 
 
 def _retry(context: RequestContext, *, task: int | None = None, text: str = "") -> str:
-    """Retry the given task, else the pull request's own, else all that waits."""
     convoy = context.convoy
     if convoy.state == "failed" and text:
         raise NotPossible(f"{convoy.name} has failed: say `/brat retry` without text")
@@ -283,7 +282,6 @@ REVISION: Final = (
 
 
 def _tell(context: RequestContext, *, task: int, text: str) -> str:
-    """Tell the running session, if its engine accepts messages, and all later ones."""
     convoy = context.convoy
     context.submit(TaskTold(convoy=convoy.name, task=task, by=context.by, text=text))
     found = convoy.task(task)
@@ -315,7 +313,6 @@ TELL: Final = Verb(
 
 
 def _cancel(context: RequestContext, *, task: int | None = None) -> str:
-    """Stop one task until a person decides how to go on, or end the whole convoy."""
     name, by = context.convoy.name, context.by
     if task is None:
         context.submit(FailConvoy(convoy=name, why=f"cancelled by {by}", by=by))
