@@ -61,8 +61,6 @@ from convoy.views.interventions import LabelledIssue
 GIVEN_UP: Final = 6
 """A delivery that fails this often is not tried again; what it was stays in the log."""
 
-LABELLED: Final = frozenset({"issues", "pulls"})
-
 
 async def listen(context: BotContext, draft: Draft, parts: frozenset[str]) -> list[str]:
     """Put all new requests to the rules; return the ids of the handled deliveries.
@@ -107,7 +105,7 @@ async def _look_at_shown(
 ) -> None:
     """Note which labels and comments of the convoys people have changed."""
     begun = draft.state.convoys.keys() != context.mirror.state.convoys.keys()
-    if begun or parts & LABELLED:
+    if begun or parts & {"issues", "pulls"}:
         look = partial(answers.observe_labels, context, draft)
         await tried(context, look_item("labels"), look)
     for convoy in draft.state.live():

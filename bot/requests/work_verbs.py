@@ -154,7 +154,6 @@ RETRY: Final = Verb(
 )
 
 
-REWORK: Final = "Do what was said of #{}"
 NO_WORK: Final = "this is not a task's pull request, or the task has no work yet"
 
 
@@ -186,7 +185,7 @@ def _revise(context: RequestContext, *, text: str) -> str:
 
 def _rework(context: RequestContext, convoy: Convoy, text: str) -> str:
     """Let a task do what is said of the convoy's own pull request, and land with it."""
-    name, by, title = convoy.name, context.by, REWORK.format(convoy.pull)
+    name, by, title = convoy.name, context.by, f"Do what was said of #{convoy.pull}"
     rounds = [task for task in convoy.tasks if task.spec.title == title]
     number = next((task.number for task in rounds if not task.settled), 0)
     if not number and context.asker.allowed and len(rounds) >= convoy.settings.attempts:

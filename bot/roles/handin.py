@@ -421,10 +421,6 @@ def _changed_tests(ended: EndedAttempt, commit: str) -> str:
     return f"the work changes the tests that it must pass: {names}" if names else ""
 
 
-KEPT: Final = "its work so far is kept"
-_OF_NO_USE: Final = "its work so far cannot be used: {}"
-
-
 def _salvaged(ended: EndedAttempt, bundles: Sequence[bytes]) -> tuple[str, str]:
     """Return the newest commit that an attempt may go on from, and a sentence about it.
 
@@ -436,8 +432,8 @@ def _salvaged(ended: EndedAttempt, bundles: Sequence[bytes]) -> tuple[str, str]:
     for bundle in filter(None, (*bundles, sent)):
         commit, why = _half_done(ended, bundle)
         if not why:
-            return commit, KEPT
-    return "", _OF_NO_USE.format(why) if why else ""
+            return commit, "its work so far is kept"
+    return "", f"its work so far cannot be used: {why}" if why else ""
 
 
 def _half_done(ended: EndedAttempt, bundle: bytes) -> tuple[str, str]:

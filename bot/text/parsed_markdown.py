@@ -84,7 +84,7 @@ _ODD = r"<[A-Za-z][A-Za-z0-9.+-]*+[@:][^ \t\n\"'<>=]*+>"
 _BLOCK: Final = re.compile(
     rf"{_ELEMENT}|{_ODD}|{_OTHERS}|<!--(?!-?>)(?:(?!--!?>)[\s\S])*+-->"
 )
-_ALONE: Final = re.compile(rf"[ ]{{0,3}}(?:{_ELEMENT})[ \t]*")
+LONE_TAG: Final = re.compile(rf"[ ]{{0,3}}(?:{_ELEMENT})[ \t]*")
 _OPENING: Final = re.compile(r"<(?=[A-Za-z/!?])")
 _BREAK: Final = re.compile(r"<br[ \t\n/>]", re.IGNORECASE)
 _ENTITY: Final = re.compile(
@@ -101,10 +101,6 @@ _VERBATIM: Final = frozenset(
 https://github.github.com/gfm/#disallowed-raw-html-extension-"""
 _UNSHOWN: Final = frozenset(("rp", "template"))
 """No browser shows the content of these elements."""
-
-
-def is_lone_tag(line: str) -> bool:
-    return _ALONE.fullmatch(line) is not None
 
 
 _SHOWN_IMAGE: Final = re.compile(

@@ -376,7 +376,7 @@ class _Hidden:
         columns = place.columns(self._page)
         for number, column in zip(lines, columns, strict=False):
             lazy = column < columns[0] and number >= self._lazy_end
-            if lazy and parsed_markdown.is_lone_tag(self._page.lines[number]):
+            if lazy and parsed_markdown.LONE_TAG.fullmatch(self._page.lines[number]):
                 self._lazy_end = self._page.empty_line(number)
                 yield from self._html(range(number, self._lazy_end))
 
