@@ -220,8 +220,8 @@ def _take_answer(
     ended: EndedAttempt, artifact: ResultArtifact, answering: Answering
 ) -> None:
     result, kind = artifact.result, kind_of(ended.task.spec)
-    tried = result.commit if kind.keeps_tries else None
-    if tried is not None and not brought(ended, artifact, tried):
+    tried, bundle = result.commit if kind.keeps_tries else None, artifact.bundle
+    if tried is not None and bundle and not _brought(ended, bundle, tried):
         ended.keep(tried)
     if result.conclusion != "success":
         ended.turn_down(result, result.why or answering.none)
@@ -294,18 +294,16 @@ def take_change(ended: EndedAttempt, artifact: ResultArtifact) -> None:
         _settle(ended, result)
     elif result.commit is None or artifact.bundle is None:
         ended.turn_down(result, result.why or "the agent changed nothing")
-    elif why := brought(ended, artifact, result.commit):
+    elif why := _brought(ended, artifact.bundle, result.commit):
         ended.turn_down(result, why)
     else:
         _pass_gate(ended, result, result.commit)
 
 
-def brought(ended: EndedAttempt, artifact: ResultArtifact, commit: str) -> str:
+def _brought(ended: EndedAttempt, bundle: Path, commit: str) -> str:
     """Bring the commits into the mirror; return why they cannot be used."""
-    if artifact.bundle is None:
-        return "work.bundle is missing"
     try:
-        head = ended.context.mirror.take_in(artifact.bundle, ended.session)
+        head = ended.context.mirror.take_in(bundle, ended.session)
     except (GitFailed, NoBundle) as error:
         return f"work.bundle cannot be read: {error}"
     if head != commit:
