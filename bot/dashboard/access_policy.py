@@ -55,12 +55,9 @@ def view_of(request: web.Request) -> RepositoryView:
 
 
 SOMEBODY: Final = "someone at the dashboard"
-COOKIE: Final = "brat-dashboard"
 LOCAL_PREFIX: Final = "local-"
 """The first characters of this machine's dashboard token, which no other is sent."""
 ASKED: Final = "Open the address that brat printed. It contains the token.\n"
-HEALTH: Final = "/healthz"
-STATIC: Final = "/static/"
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -92,7 +89,7 @@ def cookie_name(request: web.Request) -> str:
     A browser sends each cookie to all ports of a machine. With the port in its name,
     two dashboards do not take each other's.
     """
-    return f"{COOKIE}-{request.url.port}"
+    return f"brat-dashboard-{request.url.port}"
 
 
 def _cookie(request: web.Request, token: str) -> str:
@@ -148,7 +145,7 @@ class TokenAccess:
             raise web.HTTPMisdirectedRequest(text="Unknown host name.\n")
         token = self._view.source.token
         answer = welcome_token(request, token)
-        is_open = request.path == HEALTH or request.path.startswith(STATIC)
+        is_open = request.path == "/healthz" or request.path.startswith("/static/")
         if answer is None and not is_open and not is_known(request, token):
             raise web.HTTPForbidden(text=ASKED)
         return answer

@@ -112,6 +112,8 @@ async def edited_since(
 
 
 _SHOWN: Final = 60
+_LABELS_TOLD: Final = 20
+_NOT_DONE: Final = ("not_planned", "duplicate")
 MOST_READ: Final = 100
 """How many named issues are read for one convoy."""
 
@@ -240,15 +242,9 @@ async def read_list(
     return Listing(tuple(found.values()), tuple(remarks), fault)
 
 
-_NOT_DONE: Final = ("not_planned", "duplicate")
-
-
 def _address(issue: Issue) -> str:
     home = issue.repository_url.partition("/repos/")[2]
     return f"{cut(home, _SHOWN)}#{issue.number}"
-
-
-_LABELS_TOLD: Final = 20
 
 
 async def close_named(context: BotContext, convoy: Convoy) -> None:
