@@ -40,7 +40,7 @@ from convoy.text import clean, counted
 from convoy.views import left_words, progress_words, saved_s, worked_s
 from convoy.views.analytics import BUCKETS_S, analytics_summary
 from convoy.views.history import LINE_KINDS, PastSession
-from convoy.views.interventions import needs_a_person
+from convoy.views.interventions import Intervention, needs_a_person
 from convoy.views.plan import approval, plan_document
 from convoy.views.reasons import check_marks, merge_train, reasons
 from grite.errors import BratError
@@ -267,7 +267,7 @@ async def _overview(_: web.Request, view: RepositoryView) -> Values:
     running = state.newest_running()[:HEAD]
     others = [each for each in _newest_first(state) if each not in newest]
     return {
-        "headline": _headline(view, is_busy=bool(live)),
+        "headline": _headline(view.trouble, waits, is_busy=bool(live)),
         "live": live,
         "tasks": sum(len(convoy.tasks) for convoy in live),
         "merged": sum(t.state == "merged" for convoy in live for t in convoy.tasks),
@@ -282,12 +282,12 @@ async def _overview(_: web.Request, view: RepositoryView) -> Values:
     }
 
 
-def _headline(view: RepositoryView, *, is_busy: bool) -> str:
-    if view.trouble:
+def _headline(trouble: str, waits: Sequence[Intervention], *, is_busy: bool) -> str:
+    if trouble:
         return "The log cannot be read"
-    if needs_a_person(view.waits):
-        items = counted(len(view.waits), "item")
-        return f"{items} {'is' if len(view.waits) == 1 else 'are'} waiting for you"
+    if needs_a_person(waits):
+        items = counted(len(waits), "item")
+        return f"{items} {'is' if len(waits) == 1 else 'are'} waiting for you"
     return "Nothing is waiting for you" if is_busy else "Nothing is in progress"
 
 
