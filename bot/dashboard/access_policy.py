@@ -12,35 +12,10 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
-from bot.dashboard.dashboard_source import DashboardSource, StateWatcher
+from bot.dashboard.dashboard_source import RepositoryView
 from bot.forge.github import Right
 from convoy.model.state import Convoy, State, Task
-from convoy.rules.starting import Moment, moment
-from convoy.views.interventions import Intervention
 from grite.outbound import names_this_machine
-
-
-@dataclass(frozen=True)
-class RepositoryView:
-    source: DashboardSource
-    watcher: StateWatcher
-
-    @property
-    def state(self) -> State:
-        return self.watcher.reading.state
-
-    @property
-    def now(self) -> int:
-        """The time, unix ms."""
-        return self.source.clock()
-
-    @property
-    def waits(self) -> tuple[Intervention, ...]:
-        return self.watcher.waits(self.now)
-
-    @property
-    def moment(self) -> Moment:
-        return moment(self.state, self.now)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,12 +55,9 @@ def view_of(request: web.Request) -> RepositoryView:
 
 
 SOMEBODY: Final = "someone at the dashboard"
-COOKIE: Final = "brat-dashboard"
 LOCAL_PREFIX: Final = "local-"
 """The first characters of this machine's dashboard token, which no other is sent."""
 ASKED: Final = "Open the address that brat printed. It contains the token.\n"
-HEALTH: Final = "/healthz"
-STATIC: Final = "/static/"
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -117,7 +89,7 @@ def cookie_name(request: web.Request) -> str:
     A browser sends each cookie to all ports of a machine. With the port in its name,
     two dashboards do not take each other's.
     """
-    return f"{COOKIE}-{request.url.port}"
+    return f"brat-dashboard-{request.url.port}"
 
 
 def _cookie(request: web.Request, token: str) -> str:
@@ -173,7 +145,7 @@ class TokenAccess:
             raise web.HTTPMisdirectedRequest(text="Unknown host name.\n")
         token = self._view.source.token
         answer = welcome_token(request, token)
-        is_open = request.path == HEALTH or request.path.startswith(STATIC)
+        is_open = request.path == "/healthz" or request.path.startswith("/static/")
         if answer is None and not is_open and not is_known(request, token):
             raise web.HTTPForbidden(text=ASKED)
         return answer

@@ -16,11 +16,11 @@ from aiohttp import web
 from bot import VERSION
 from bot.dashboard.access_policy import (
     AccessPolicy,
-    RepositoryView,
     convoy_at,
     task_at,
     view_of,
 )
+from bot.dashboard.dashboard_source import RepositoryView
 from bot.requests import verb_table
 from bot.requests.verb import Asker, NotPossible, Verb
 from bot.requests.verb_table import NoSuchWord
@@ -53,7 +53,7 @@ DOCUMENTS: Final[dict[str, Callable[[RepositoryView, web.Request], Document]]] =
         "repositories", [{"name": view.source.repository, "web": view.source.web}]
     ),
     "/status": lambda view, _: views.state_document(
-        view.state, view.now, view.watcher.reading.faults, view.watcher.here
+        view.state, view.now, view.reading.faults, view.here
     ),
     "/convoys": lambda view, _: _rows("convoys", views.convoys(view.state, view.now)),
     "/sessions": lambda view, _: _rows("sessions", views.sessions(view.state)),
@@ -80,14 +80,14 @@ async def _description(_: web.Request) -> web.FileResponse:
 
 
 async def _health(request: web.Request) -> web.Response:
-    watcher = view_of(request).watcher
+    view = view_of(request)
     told = {
         "schema_version": SCHEMA_VERSION,
         "version": VERSION,
-        "wal_head": watcher.reading.head,
-        "trouble": watcher.trouble,
+        "wal_head": view.reading.head,
+        "trouble": view.trouble,
     }
-    return web.json_response(told, status=503 if watcher.trouble else 200)
+    return web.json_response(told, status=503 if view.trouble else 200)
 
 
 async def _printed(request: web.Request) -> web.Response:
@@ -110,56 +110,49 @@ async def _text_said(request: web.Request) -> str:
     return told
 
 
-class Api:
-    def __init__(self, access: AccessPolicy) -> None:
-        self._access = access
+def routes(access: AccessPolicy, base: str) -> list[web.RouteDef]:
+    """Return the routes, below a path; buttons have two, of people and programs."""
+    root = base + ROOT
+    return [
+        web.get(f"{root}/openapi.json", _description),
+        web.get(f"{root}/health", _health),
+        *(web.get(root + at, partial(_told, one)) for at, one in DOCUMENTS.items()),
+        web.get(root + TASK + "/log", _printed),
+        *(
+            web.post(f"{above}{thing}/{{verb}}", partial(_press, access))
+            for above in (base, root)
+            for thing in ("/convoys/{convoy}", TASK)
+        ),
+    ]
 
-    def routes(self, base: str) -> list[web.RouteDef]:
-        """Return the routes, below a path; buttons have two, of people and programs."""
-        root = base + ROOT
-        return [
-            web.get(f"{root}/openapi.json", _description),
-            web.get(f"{root}/health", _health),
-            *(web.get(root + at, partial(_told, one)) for at, one in DOCUMENTS.items()),
-            web.get(root + TASK + "/log", _printed),
-            *(
-                web.post(f"{above}{thing}/{{verb}}", self._press)
-                for above in (base, root)
-                for thing in ("/convoys/{convoy}", TASK)
-            ),
-        ]
 
-    async def _press(self, request: web.Request) -> web.Response:
-        view, task = view_of(request), 0
-        convoy = convoy_at(view.state, request)
-        if "task" in request.match_info:
-            task = task_at(view.state, request)[1].number
-        if view.source.carry_out is None:
-            raise web.HTTPForbidden(text="This dashboard is read-only.\n")
-        word = request.match_info["verb"]
-        known = (verb_table.BY_TASK_WORD if task else verb_table.BY_CONVOY_WORD).get(
-            word
-        )
-        right = known.right if known else "write"
-        by = await self._access.writer(request, view, right)
-        text = await _text_said(request)
-        try:
-            asked = await asyncio.to_thread(
-                verb_table.request_by_word, word, task, text
-            )
-        except NoSuchWord as error:
-            raise web.HTTPNotFound(text=f"{error}.\n") from error
-        except NotPossible as error:
-            raise web.HTTPConflict(text=f"{refused(str(error)).text}\n") from error
-        asker = Asker(by=by, convoy=convoy.name, allowed=True, at_endpoint=True)
-        reply = await view.source.carry_out(asker, asked)
-        await view.watcher.look()
-        if reply.why:
-            raise web.HTTPConflict(text=f"{reply.text}\n")
-        if ROOT in request.path:
-            return web.json_response({"done": True})
-        if known:
-            request[DONE] = (reply.text, known)
-        return web.Response(
-            status=303, headers={"Location": request.path.rpartition("/")[0]}
-        )
+async def _press(access: AccessPolicy, request: web.Request) -> web.Response:
+    view, task = view_of(request), 0
+    convoy = convoy_at(view.state, request)
+    if "task" in request.match_info:
+        task = task_at(view.state, request)[1].number
+    if view.source.carry_out is None:
+        raise web.HTTPForbidden(text="This dashboard is read-only.\n")
+    word = request.match_info["verb"]
+    known = (verb_table.BY_TASK_WORD if task else verb_table.BY_CONVOY_WORD).get(word)
+    right = known.right if known else "write"
+    by = await access.writer(request, view, right)
+    text = await _text_said(request)
+    try:
+        asked = await asyncio.to_thread(verb_table.request_by_word, word, task, text)
+    except NoSuchWord as error:
+        raise web.HTTPNotFound(text=f"{error}.\n") from error
+    except NotPossible as error:
+        raise web.HTTPConflict(text=f"{refused(str(error)).text}\n") from error
+    asker = Asker(by=by, convoy=convoy.name, allowed=True, at_endpoint=True)
+    reply = await view.source.carry_out(asker, asked)
+    await view.look()
+    if reply.why:
+        raise web.HTTPConflict(text=f"{reply.text}\n")
+    if ROOT in request.path:
+        return web.json_response({"done": True})
+    if known:
+        request[DONE] = (reply.text, known)
+    return web.Response(
+        status=303, headers={"Location": request.path.rpartition("/")[0]}
+    )

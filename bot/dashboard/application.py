@@ -18,11 +18,10 @@ from aiohttp import web
 from bot.dashboard import access_policy, api, page_contents
 from bot.dashboard.access_policy import (
     AccessPolicy,
-    RepositoryView,
     Visitor,
     view_of,
 )
-from bot.dashboard.dashboard_source import DashboardSource, StateWatcher
+from bot.dashboard.dashboard_source import DashboardSource, RepositoryView
 from bot.dashboard.views import Views, give_file
 from bot.door.listening import CLIENT, listener_at, serving_on
 from grite.errors import BratError
@@ -32,38 +31,15 @@ FORM_BYTES: Final = 64 * 1024
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-class Dashboard:
-    """Answers every request of one dashboard; for one event loop."""
-
-    def __init__(self, access: AccessPolicy, base: str = "") -> None:
-        self._access = access
-        self._base = base
-
-    def application(self) -> web.Application:
-        app = web.Application(middlewares=[self._guarded], client_max_size=FORM_BYTES)
-        base, stream = self._base, Stream(self._access)
-        app.add_routes(
-            [
-                *Views(self._access).routes(base),
-                *api.Api(self._access).routes(base),
-                web.get(f"{base}/events", stream.answer),
-                web.get(f"{base}{api.ROOT}/events", stream.answer),
-                web.get("/healthz", _healthy),
-                web.get("/static/{digest}/{name}", give_file),
-            ]
-        )
-        return app
-
-    # --- what holds for all -----------------------------------------------------------
+def dashboard_application(access: AccessPolicy, base: str = "") -> web.Application:
+    """Return what answers every request of one dashboard; for one event loop."""
 
     @web.middleware
-    async def _guarded(
-        self, request: web.Request, handler: Handler
-    ) -> web.StreamResponse:
+    async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
         answer: web.StreamResponse
         try:
-            welcome = await self._access.admit(request)
-            if welcome is None and (view := await self._access.view(request)):
+            welcome = await access.admit(request)
+            if welcome is None and (view := await access.view(request)):
                 request[access_policy.VIEW] = view
             answer = welcome or await handler(request)
             if api.DONE in request and page_contents.SWAPS in request.headers:
@@ -82,6 +58,20 @@ class Dashboard:
                 answer.headers.setdefault(name, value)
         return answer
 
+    app = web.Application(middlewares=[guarded], client_max_size=FORM_BYTES)
+    stream = Stream(access)
+    app.add_routes(
+        [
+            *Views(access).routes(base),
+            *api.routes(access, base),
+            web.get(f"{base}/events", stream.answer),
+            web.get(f"{base}{api.ROOT}/events", stream.answer),
+            web.get("/healthz", _healthy),
+            web.get("/static/{digest}/{name}", give_file),
+        ]
+    )
+    return app
+
 
 async def _healthy(_request: web.Request) -> web.Response:
     return web.Response(text="ok\n")
@@ -90,12 +80,12 @@ async def _healthy(_request: web.Request) -> web.Response:
 @asynccontextmanager
 async def serving(source: DashboardSource, port: int = PORT) -> AsyncIterator[str]:
     """Serve a dashboard on loopback and give its address; any port if it is taken."""
-    watcher = StateWatcher(source.read, source.here, source.checks)
-    await watcher.look()
-    access = access_policy.TokenAccess(RepositoryView(source, watcher))
-    app = Dashboard(access).application()
+    view = RepositoryView(source)
+    await view.look()
+    access = access_policy.TokenAccess(view)
+    app = dashboard_application(access)
     async with asyncio.TaskGroup() as group:
-        looking = group.create_task(watcher.keep_looking(), name="dashboard watcher")
+        looking = group.create_task(view.keep_looking(), name="dashboard watcher")
         try:
             listener = listener_at("127.0.0.1", port, or_any_port=True)
             async with serving_on(listener, app) as bound:
@@ -114,17 +104,14 @@ def error_answer(request: web.Request, error: web.HTTPException) -> web.Response
     if api.ROOT in request.path:
         told = {"error": said}
         return web.json_response(told, status=error.status, headers=headers)
+    text, kind = f"{said}\n", "text/plain"
     if page_contents.SWAPS in request.headers:
-        text = page_contents.toast(said)
-        return web.Response(
-            text=text, content_type="text/html", status=error.status, headers=headers
-        )
-    if "text/html" in request.headers.get("Accept", ""):
-        text = page_contents.fault(error.status, HTTPStatus(error.status).phrase, said)
-        return web.Response(
-            text=text, content_type="text/html", status=error.status, headers=headers
-        )
-    return web.Response(text=f"{said}\n", status=error.status, headers=headers)
+        text, kind = page_contents.toast(said), "text/html"
+    elif "text/html" in request.headers.get("Accept", ""):
+        text, kind = page_contents.fault(error.status, said), "text/html"
+    return web.Response(
+        text=text, content_type=kind, status=error.status, headers=headers
+    )
 
 
 PING_S: Final = 15.0
@@ -148,8 +135,26 @@ class Stream:
         """
         view = view_of(request)
         visitor = await self._access.visitor(request, view)
-        with self._one_more(request, visitor):
-            return await _streamed(request, view.watcher)
+        answer = web.StreamResponse(
+            headers=access_policy.HEADERS | {"Content-Type": "text/event-stream"}
+        )
+        since = request.query.get("since", view.mark)
+        known = request.headers.get("Last-Event-ID", since)
+        with (
+            self._one_more(request, visitor),
+            contextlib.suppress(ConnectionError),
+        ):
+            await answer.prepare(request)
+            while True:
+                try:
+                    async with asyncio.timeout(PING_S):
+                        known = await view.after(known)
+                except TimeoutError:
+                    await answer.write(b": still here\n\n")
+                else:
+                    said = f"event: changed\nid: {known}\ndata: {known}\n\n"
+                    await answer.write(said.encode())
+        return answer
 
     @contextmanager
     def _one_more(self, request: web.Request, visitor: Visitor) -> Iterator[None]:
@@ -177,23 +182,3 @@ class Stream:
             yield
         finally:
             self._open.remove((request, who))
-
-
-async def _streamed(request: web.Request, news: StateWatcher) -> web.StreamResponse:
-    answer = web.StreamResponse(
-        headers=access_policy.HEADERS | {"Content-Type": "text/event-stream"}
-    )
-    since = request.query.get("since", news.mark)
-    known = request.headers.get("Last-Event-ID", since)
-    with contextlib.suppress(ConnectionError):
-        await answer.prepare(request)
-        while True:
-            try:
-                async with asyncio.timeout(PING_S):
-                    known = await news.after(known)
-            except TimeoutError:
-                await answer.write(b": still here\n\n")
-            else:
-                said = f"event: changed\nid: {known}\ndata: {known}\n\n"
-                await answer.write(said.encode())
-    return answer

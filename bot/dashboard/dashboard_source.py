@@ -7,7 +7,8 @@ changes are read on from the last look's end.
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -23,7 +24,8 @@ from bot.requests.verb import Asker, Request
 from bot.text.replies import Reply
 from convoy.log.record import NOTHING_READ, Reading
 from convoy.model import ids
-from convoy.model.state import Convoy, Task
+from convoy.model.state import Convoy, State, Task
+from convoy.rules.starting import Moment, moment
 from convoy.rules.verdict import Checks
 from convoy.text import clean, cut
 from convoy.views import history
@@ -49,27 +51,12 @@ Here = Callable[[], tuple[Intervention, ...]]
 """Returns the interventions that the log does not hold; may block."""
 
 
-def nothing_here() -> tuple[Intervention, ...]:
-    return ()
+class RepositoryView:
+    """Keeps the last reading of a repository's log; for one event loop."""
 
-
-class StateWatcher:
-    """Keeps the last reading of the log; for one event loop."""
-
-    def __init__(
-        self,
-        read: Callable[[], Reading],
-        here: Here = nothing_here,
-        checks: Callable[[], Mapping[str, Checks]] = dict,
-    ) -> None:
-        """Read the log with `read`, other interventions with `here`, in a thread.
-
-        `checks` returns what CI was seen to say last, by commit.
-        """
-        self._read = read
-        self._checks = checks
+    def __init__(self, source: "DashboardSource") -> None:
+        self.source = source
         self._verdicts: frozenset[tuple[object, ...]] = frozenset()
-        self._look_here = here
         self._looked = -HERE_S
         self.here: tuple[Intervention, ...] = ()
         self.reading = NOTHING_READ
@@ -78,8 +65,23 @@ class StateWatcher:
         self._changed = asyncio.Condition()
         self._waits: tuple[object, tuple[Intervention, ...]] = (None, ())
 
-    def waits(self, now: int) -> tuple[Intervention, ...]:
-        """Return what waits for people, found anew each second of `now` (unix ms)."""
+    @property
+    def state(self) -> State:
+        return self.reading.state
+
+    @property
+    def now(self) -> int:
+        """The time, unix ms."""
+        return self.source.clock()
+
+    @property
+    def moment(self) -> Moment:
+        return moment(self.state, self.now)
+
+    @property
+    def waits(self) -> tuple[Intervention, ...]:
+        """What waits for people, found anew each second."""
+        now = self.now
         key = (self.reading.head, self.here, now // 1000)
         if self._waits[0] != key:
             found = interventions(self.reading.state, now, self.reading.faults)
@@ -97,16 +99,16 @@ class StateWatcher:
     async def look(self) -> None:
         """Read once, and wake waiters if something is new. Safe to call twice."""
         try:
-            reading, trouble = await asyncio.to_thread(self._read), ""
+            reading, trouble = await asyncio.to_thread(self.source.read), ""
         except BratError as error:
             reading, trouble = self.reading, str(error)
         here, now = self.here, time.monotonic()
         if now - self._looked >= HERE_S:
             self._looked = now
-            here = await asyncio.to_thread(self._look_here)
+            here = await asyncio.to_thread(self.source.here)
         verdicts = frozenset(
             (commit, one.verdict, one.names, one.failed)
-            for commit, one in self._checks().items()
+            for commit, one in self.source.checks().items()
         )
         known = (self.reading.head, self.trouble, self.here, self._verdicts)
         if (reading.head, trouble, here, verdicts) == known:
@@ -201,10 +203,6 @@ class Changes(Struct, frozen=True):
     removed: int
 
 
-def unknown_changes(_base: str, _commit: str) -> Changes | None:
-    return None
-
-
 MOST_FILES: Final = 300
 MOST_DIFF_LINES: Final = 5000
 """So much of a change is shown: `brat diff` prints all of it."""
@@ -286,14 +284,14 @@ class DashboardSource:
     """What became of all changes; None: this dashboard shows no analytics."""
     clock: Callable[[], int]
     """Returns the time, unix ms."""
-    here: Here = nothing_here
+    here: Here = tuple
     output: Output | None = None
     """Returns sessions' output; None: only the forge's own page shows it."""
     output_is_here: bool = False
     """Whether the output is in files here, so that all of it can be searched."""
     checks: Callable[[], Mapping[str, Checks]] = dict
     """Returns what CI was seen to say last, by commit; none where nobody looks."""
-    changes: Callable[[str, str], Changes | None] = unknown_changes
+    changes: Callable[[str, str], Changes | None] = lambda _base, _commit: None
     """Returns what changes from one commit to another; may block."""
     web: str = ""
     """The repository's address on the forge for people; empty: none."""
@@ -343,6 +341,11 @@ def newest_session(convoy: Convoy, task: Task, *, brief: bool = False) -> Sessio
     )
 
 
+def past_session(convoy: Convoy, one: PastSession) -> Session:
+    name = ids.session_name(convoy.name, one.task, one.attempt)
+    return Session(name=name, run=one.run, running=not one.ended)
+
+
 MOST_LINES: Final = 500
 
 
@@ -360,24 +363,16 @@ class LogTail:
     def last(self, number: int) -> tuple[LogLine, ...]:
         """Return at most `number` lines, oldest first; a shallow clone has fewer."""
         with self._turn:
-            self._read_on()
+            head = self._newest()
+            if head is not None and head != self._head:
+                self._lines.extend(self._news(head))
+                self._head = head
             return tuple(self._lines)[-number:]
 
-    def _read_on(self) -> None:
+    def _news(self, head: str) -> Iterable[LogLine]:
         log = Log(self._path)
-        head = self._newest()
-        if head is None or head == self._head:
-            return
-        if not (self._head and self._added(log, head, self._head)):
-            self._lines.clear()
-            self._lines.extend(history.last_lines(log.newest(head), MOST_LINES))
-        self._head = head
-
-    def _added(self, log: Log, head: str, known: str) -> bool:
-        """Add the new lines; return False if the log does not continue from `known`."""
-        try:
-            news = log.entries(head, since=known)
-        except (Missing, Rewritten):
-            return False
-        self._lines.extend(history.log_lines(news))
-        return True
+        if self._head:
+            with suppress(Missing, Rewritten):
+                return history.log_lines(log.entries(head, since=self._head))
+        self._lines.clear()
+        return history.last_lines(log.newest(head), MOST_LINES)

@@ -2,11 +2,11 @@
 
 Its dependency graph: a task is one column right of the last task it waits for, so
 arrows point right. Its tasks over time: places along the axis are percentages, so the
-drawing is as wide as its page. And the first page's headline.
+drawing is as wide as its page.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from math import ceil
@@ -18,10 +18,9 @@ from msgspec import Struct
 
 from convoy.model.state import Convoy, Task
 from convoy.model.task_graph import order, waits
-from convoy.text import counted, rough
+from convoy.text import rough
 from convoy.views import STATE_ORDER
 from convoy.views.history import How, PastSession
-from convoy.views.interventions import Intervention, needs_a_person
 from convoy.views.reasons import waits_for
 
 LINE_HEIGHT: Final = 15
@@ -213,21 +212,21 @@ def draw_gantt(
         now=x(now) if goes_on else None,
         left_out=len(names) - len(kept),
         ticks=tuple(
-            Tick(x(begun + at_s * 1000), f"{at_s // unit} {name}" if at_s else "0")
-            for at_s, unit, name in _marks((ended - begun) / 1000)
+            Tick(x(begun + at_s * 1000), said)
+            for at_s, said in _marks((ended - begun) / 1000)
         ),
     )
 
 
-def _marks(length_s: float) -> Iterator[tuple[int, int, str]]:
-    """Give round moments of so many seconds, each with its unit and the unit's name."""
+def _marks(length_s: float) -> Iterator[tuple[int, str]]:
+    """Give round moments of so many seconds, each with what is said of it."""
     most = MOST_TICKS
     step = next((one for one in STEPS_S if length_s / one <= most), 0)
     step = step or STEPS_S[-1] * ceil(length_s / STEPS_S[-1] / most)
     units = ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s"))
     unit, name = next(each for each in units if step % each[0] == 0)
     for at_s in range(0, int(length_s) + 1, step):
-        yield at_s, unit, name
+        yield at_s, f"{at_s // unit} {name}" if at_s else "0"
 
 
 def _stages(one: PastSession, end: int) -> Iterator[tuple[Stage, int, int]]:
@@ -282,18 +281,6 @@ class StatePart(Struct, frozen=True):
     count: int
     x: float
     width: float
-
-
-def headline(
-    live: Sequence[Convoy], waits: Iterable[Intervention], trouble: str
-) -> str:
-    found = tuple(waits)
-    if trouble:
-        return "The log cannot be read"
-    if needs_a_person(found):
-        items = counted(len(found), "item")
-        return f"{items} {'is' if len(found) == 1 else 'are'} waiting for you"
-    return "Nothing is waiting for you" if live else "Nothing is in progress"
 
 
 def held_up(convoy: Convoy, number: int) -> int:

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from bot.roles import by_hand
-from bot.roles.bot_context import BotContext, tried, usable_configuration
+from bot.roles.bot_context import BotContext, tried
 from bot.roles.issue_intake import Listing, read_list
 from convoy.model import ids
 from convoy.model.records import SubIssue
@@ -84,10 +84,8 @@ async def _lists(context: BotContext) -> dict[str, tuple[SubIssue, ...]]:
 
 
 async def _listed(context: BotContext, convoy: Convoy) -> Listing:
-    config = usable_configuration(context)
-    outsiders = config is not None and config.trust.outsiders
     top = await context.github.issue(convoy.issue)
-    return await read_list(context, context.state, convoy, top, outsiders)
+    return await read_list(context, context.state, convoy, top)
 
 
 async def _runs(context: BotContext, asked: frozenset[int]) -> dict[int, Run]:

@@ -12,7 +12,7 @@ The labels `brat:hold` and `brat:no` are noted in the log when they are seen, so
 the rules need only the log.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from inspect import isawaitable
 from typing import Final
@@ -34,7 +34,7 @@ from convoy.events.forge_actions import Answer, RequestIgnored
 from convoy.events.hold_events import HOLD_LABEL, NO_LABEL, WorkHeld, WorkReleased
 from convoy.model import ids
 from convoy.model.ids import SetAside
-from convoy.model.state import Convoy, State, Task
+from convoy.model.state import Convoy, State
 from convoy.rules.starting import Moment
 
 
@@ -53,7 +53,7 @@ async def carry_out(
             endpoint_of(request).check(context.convoy, request)
         said = verb.rule(context, **request.arguments, **words)
         text = await said if isawaitable(said) else said
-        return replies.done(text, asks=verb.asks, brief=verb.brief)
+        return Reply("rocket", text, asks=verb.asks, brief=verb.brief)
     except NotPossible as error:
         return replies.refused(str(error))
 
@@ -132,9 +132,26 @@ def _is_kept_up(context: BotContext, draft: Draft, convoy: Convoy | None) -> boo
     )
 
 
+async def answer_requests(
+    context: BotContext,
+    draft: Draft,
+    asked: Asked,
+    requests: Iterable[Request],
+    convoy: str = "",
+) -> None:
+    """Carry out requests and announce the answer, if there are any."""
+    asker = Asker(by=asked.by, number=asked.issue, convoy=convoy, nonce=asked.sign)
+    given = [await carry_out(context, draft, asker, each) for each in requests]
+    if given:
+        give_answer(context, draft, asked, given)
+
+
 async def is_turned_away(context: BotContext, draft: Draft, asked: Asked) -> bool:
-    return await is_off_limits(context, asked.issue) or await has_heard_enough(
-        context, draft, asked
+    """Whether a request was answered before, or is not carried out."""
+    return (
+        asked.is_answered(draft.state)
+        or await is_off_limits(context, asked.issue)
+        or await has_heard_enough(context, draft, asked)
     )
 
 
@@ -245,19 +262,16 @@ async def answer_ticks(
     context: BotContext, draft: Draft, delivery: str, ticked: Ticked
 ) -> None:
     """Carry out the boxes' requests and announce the answer. Safe to call twice."""
-    key = ids.sign_key("tick", delivery)
-    asked = Asked(by=ticked.by, issue=ticked.issue, sign=key)
+    sign = ids.sign_key("tick", delivery)
+    asked = Asked(by=ticked.by, issue=ticked.issue, sign=sign)
     convoy = convoy_of(draft.state, ticked.issue)
     if convoy is None or convoy.comment != ticked.comment:
         return
-    if asked.is_answered(draft.state) or await is_turned_away(context, draft, asked):
+    if await is_turned_away(context, draft, asked):
         return
     context.memory.unticked.setdefault(ticked.comment, set()).update(ticked.boxes)
-    asker = Asker(by=ticked.by, number=ticked.issue, nonce=key)
     wanted = filter(None, map(request_of_box, ticked.boxes))
-    given = [await carry_out(context, draft, asker, request) for request in wanted]
-    if given:
-        give_answer(context, draft, asked, given)
+    await answer_requests(context, draft, asked, wanted)
 
 
 def check_views(convoy: Convoy, page: str) -> Iterator[CheckView]:
@@ -272,31 +286,23 @@ def check_views(convoy: Convoy, page: str) -> Iterator[CheckView]:
         yield replace(view, buttons=buttons)
 
 
-def request_of_button(verb: str, task: Task | None, commit: str) -> Request | None:
-    """Return a button's request; of the convoy's own check (no task) only "Re-run"."""
-    known = BY_NAME.get(verb)
-    if known is None or known.on_check is None:
-        return None
-    if task is None:
-        return Request("retry") if verb == "retry" else None
-    return Request(verb, known.on_check.arguments(task.number, commit))
-
-
 async def answer_button(
     context: BotContext, draft: Draft, delivery: str, action: CheckAction
 ) -> None:
     """Carry out what was pressed, and announce the answer. Safe to call twice."""
-    key = ids.sign_key("rerun", delivery)
     convoy = draft.state.convoys.get(action.convoy)
-    if convoy is None:
+    verb = BY_NAME.get(action.verb)
+    if convoy is None or verb is None or verb.on_check is None:
         return
     task = convoy.task(action.task)
+    if task is None and verb.name != "retry":
+        return  # the convoy's own check has only "Re-run"
     number = (task.pull if task else convoy.pull) or convoy.issue
-    asked = Asked(by=action.by, issue=number, sign=key)
-    wanted = request_of_button(action.verb, task, action.commit)
-    if wanted is None or asked.is_answered(draft.state):
-        return
+    sign = ids.sign_key("rerun", delivery)
+    asked = Asked(by=action.by, issue=number, sign=sign)
     if not await is_turned_away(context, draft, asked):
-        asker = Asker(by=action.by, number=number, convoy=convoy.name, nonce=key)
-        given = [await carry_out(context, draft, asker, wanted)]
-        give_answer(context, draft, asked, given)
+        of_commit = any(each.name == "commit" for each in verb.words)
+        of_task = {"task": task.number} if task else {}
+        said = {"commit": action.commit} if of_commit else of_task
+        wanted = Request(verb.name, said)
+        await answer_requests(context, draft, asked, [wanted], convoy.name)

@@ -13,7 +13,6 @@ import hashlib
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from http import HTTPStatus
 from itertools import chain
 from typing import Final
@@ -52,8 +51,6 @@ from convoy.model.state import Convoy, State
 from convoy.model.work import ReviewThread
 from convoy.rules.turns import changes_ci
 
-EYES: Final = "eyes"
-
 
 async def answer_comment(context: BotContext, draft: Draft, remark: Remark) -> None:
     """Carry out a comment's commands and announce the answer. Safe to call twice."""
@@ -65,19 +62,33 @@ async def answer_comment(context: BotContext, draft: Draft, remark: Remark) -> N
     )
     if asked.is_ignored(draft, remark.at):
         return
+    if remark.edited:
+        await _ask_again(context, draft, asked)
+        return
     said = await commands_in(context, draft.state, remark)
     if not said or await has_heard_enough(context, draft, asked):
         return
     await acknowledge(context, remark.comment)
-    nonce = str(remark.comment)
-    if await is_mailed(context, remark):
-        given = [replies.MAILED]
-    else:
+    given = [replies.MAILED]
+    if not await is_mailed(context, remark):
+        nonce = str(remark.comment)
+        asker = Asker(by=remark.by, number=remark.issue, nonce=nonce, remark=remark)
+        place: Place = "pull" if remark.on_pull else "issue"
         given = [
-            await carry_out_command(context, draft, remark, each, nonce)
-            for each in said
+            await carry_out_command(context, draft, asker, each, place) for each in said
         ]
     give_answer(context, draft, asked, given)
+
+
+async def _ask_again(context: BotContext, draft: Draft, asked: Asked) -> None:
+    """Announce that a comment was not read in time."""
+    if asked.is_answered(draft.state) or await has_heard_enough(context, draft, asked):
+        return
+    by, text = asked.by, replies.EDITED_COMMENT.format(by=asked.by)
+    number, comment = asked.issue, asked.comment
+    draft.submit(
+        Answer(issue=number, comment=comment, reaction="confused", text=text, by=by)
+    )
 
 
 async def commands_in(
@@ -106,35 +117,24 @@ async def acknowledge(context: BotContext, comment: int) -> None:
         return
     try:
         with going(Precedence.AT_ONCE):
-            await context.github.react(comment, EYES)
+            await context.github.react(comment, "eyes")
     except BaseException:
         acknowledged.discard(comment)
         raise
 
 
 async def carry_out_command(
-    context: BotContext,
-    draft: Draft,
-    remark: Remark,
-    said: FoundCommand,
-    nonce: str,
-    review: int = 0,
+    context: BotContext, draft: Draft, asker: Asker, said: FoundCommand, place: Place
 ) -> Reply:
-    """Carry out one command of a remark, the text of `review` if that is not 0."""
     if isinstance(said, MalformedCommand):
         return replies.malformed(said.why)
-    place: Place = "pull" if remark.on_pull else "issue"
     request = await asyncio.to_thread(parsed, said, place)
     if isinstance(request, MalformedCommand):
         return replies.malformed(request.why)
-    asker = Asker(
-        by=remark.by, number=remark.issue, nonce=nonce, remark=remark, review=review
-    )
     return await carry_out(context, draft, asker, request)
 
 
 _VERB_OF: Final = {"approved": "approve", "changes_requested": "revise"}
-SEE_REVIEW: Final = "see the review's comments on the changed lines"
 LATE_REVIEW: Final = replies.refused(
     "brat found this review by polling, and GitHub does not say whether its text was "
     "edited; repeat its commands in a comment"
@@ -167,14 +167,29 @@ async def answer_review(context: BotContext, draft: Draft, review: Review) -> No
     asks = said or told or review.verdict in _VERB_OF
     if asks and await has_heard_enough(context, draft, asked):
         return
+    asker = Asker(by=review.by, number=number, nonce=key, review=review.review)
     is_mailed_line = any(each.mailed for each in lines if each.id in commands)
-    given = await _carry_out_commands(
-        context, draft, review, said, key, is_forged=is_mailed_line
-    )
+    if said and review.late:
+        given = [LATE_REVIEW]
+    elif said and (is_mailed_line or await is_mailed(context, review)):
+        given = [replies.MAILED]
+    else:
+        given = [
+            await carry_out_command(context, draft, asker, each, "pull")
+            for each in said
+        ]
     verbs = {each.verb for each in said if isinstance(each, SlashCommand)}
-    verb = _verb_of(review, told)
+    verb = "revise" if told else ""
+    if not (review.bot and review.verdict == "approved"):  # no bot approves
+        verb = _VERB_OF.get(review.verdict, verb)
     if verb and convoy is not None and (review.late or verb not in verbs):
-        given += await _carry_out_verdict(context, draft, convoy, review, verb, told)
+        asker = structs.replace(
+            asker,
+            threads=tuple(_raised(thread, review) for thread in told),
+            allowed=review.bot,
+        )
+        request = await _verdict(context, convoy, review, verb, told)
+        given += [await carry_out(context, draft, asker, request)] if request else []
     if given:
         give_answer(context, draft, asked, given)
 
@@ -188,16 +203,8 @@ def _is_listed(context: BotContext, draft: Draft, review: Review) -> bool:
     name = re.sub("[^a-z0-9-]", "", review.by.casefold().removesuffix("[bot]"))
     sign = ids.sign_key("review", f"of/{name}")
     if sign not in draft.state.heard and sign not in draft.state.intents:
-        draft.submit(
-            Answer(issue=review.pull, sign=sign, text=replies.unlisted(review.by))
-        )
+        draft.say(review.pull, sign, replies.unlisted(review.by))
     return False
-
-
-def _verb_of(review: Review, told: Sequence[Thread]) -> str:
-    """Return what the review asks for; empty: nothing. No bot approves."""
-    verb = _VERB_OF.get(review.verdict, "revise" if told else "")
-    return ("revise" if told else "") if review.bot and verb == "approve" else verb
 
 
 async def keep_missed_reviews(context: BotContext, state: State) -> None:
@@ -229,63 +236,22 @@ async def keep_missed_reviews(context: BotContext, state: State) -> None:
                     context.inbox.put(f"sweep-review-{found.id}", kept)
 
 
-async def _carry_out_commands(
+async def _verdict(
     context: BotContext,
-    draft: Draft,
-    review: Review,
-    said: tuple[FoundCommand, ...],
-    key: str,
-    *,
-    is_forged: bool,
-) -> list[Reply]:
-    """Carry out a review's commands, unless they may be edited or forged."""
-    if said and review.late:
-        return [LATE_REVIEW]
-    if said and (is_forged or await is_mailed(context, review)):
-        return [replies.MAILED]
-    remark = Remark(
-        issue=review.pull,
-        comment=review.review,
-        text=review.text,
-        by=review.by,
-        on_pull=True,
-    )
-    return [
-        await carry_out_command(context, draft, remark, each, key, review.review)
-        for each in said
-    ]
-
-
-async def _carry_out_verdict(
-    context: BotContext,
-    draft: Draft,
     convoy: Convoy,
     review: Review,
     verb: str,
     told: Sequence[Thread],
-) -> list[Reply]:
-    """Approve or revise; an approval counts only if the convoy needs approvals."""
+) -> Request | None:
+    """Return what a verdict asks for; None: an approval that the convoy needs not."""
     work = [task for task in convoy.tasks if task.pull == review.pull]
     is_whole = convoy.pull == review.pull and convoy.given is None
     if not work and not (is_whole and verb == "revise"):
-        return []
+        return None
+    if verb != "approve":
+        return Request(verb, text=await _review_text(context, review, told))
     is_asked_for = convoy.settings.approvals or any(map(changes_ci, work))
-    if verb == "approve" and not is_asked_for:
-        return []
-    request = (
-        Request(verb, {"commit": review.commit})
-        if verb == "approve"
-        else Request(verb, text=await _review_text(context, review, told))
-    )
-    asker = Asker(
-        by=review.by,
-        number=review.pull,
-        nonce=ids.sign_key("review", str(review.review)),
-        review=review.review,
-        threads=tuple(_raised(thread, review) for thread in told),
-        allowed=review.bot,
-    )
-    return [await carry_out(context, draft, asker, request)]
+    return Request(verb, {"commit": review.commit}) if is_asked_for else None
 
 
 def _raised(thread: Thread, review: Review) -> ReviewThread:
@@ -317,7 +283,7 @@ async def _review_text(
             trusted.add(by)
     said = [review.text, *(_thread_text(thread, trusted) for thread in told)]
     text = await asyncio.to_thread(clean_request, "\n\n".join(filter(None, said)))
-    return text.strip() or SEE_REVIEW
+    return text.strip() or "see the review's comments on the changed lines"
 
 
 def _thread_text(thread: Thread, trusted: set[str]) -> str:
@@ -354,10 +320,10 @@ async def acknowledging(
     context: BotContext, wake: Wake, tell: Callable[[str], None]
 ) -> AsyncIterator[None]:
     """React to commands while the block lasts; `tell` hears of failures."""
-    own = _Acknowledging(context=context, wake=wake, tell=tell)
     try:
         async with asyncio.TaskGroup() as group:
-            looking = group.create_task(own.keep_looking(), name="acknowledging")
+            keep = _keep_acknowledging(context, wake, tell)
+            looking = group.create_task(keep, name="acknowledging")
             try:
                 yield
             finally:
@@ -366,49 +332,40 @@ async def acknowledging(
         raise only.exceptions[0] from None
 
 
-@dataclass(kw_only=True)
-class _Acknowledging:
-    context: BotContext
-    wake: Wake
-    tell: Callable[[str], None]
-    _seen: RecentComments = field(default_factory=RecentComments)
-    _slots: asyncio.Semaphore = field(
-        default_factory=lambda: asyncio.Semaphore(READ_AT_ONCE)
-    )
-    _said: str = ""
+async def _keep_acknowledging(
+    context: BotContext, wake: Wake, tell: Callable[[str], None]
+) -> None:
+    """React to each waiting command once, until cancelled."""
+    seen, slots, told = RecentComments(), asyncio.Semaphore(READ_AT_ONCE), ""
 
-    async def keep_looking(self) -> None:
-        """React to each waiting command once, until cancelled."""
-        async with asyncio.TaskGroup() as group:
-            kept = self.wake.kept
-            while True:
-                for remark in self._waiting():
-                    if not remark.edited and self._seen.add(remark.comment):
-                        group.create_task(self._react(remark))
-                kept = await self.wake.more_kept(kept)
+    def note(why: str) -> None:
+        nonlocal told
+        if why != told:
+            told = why
+            tell(why)
 
-    def _waiting(self) -> list[Remark]:
+    async def react(remark: Remark) -> None:
+        key = ids.answer_key(remark.comment)
         try:
-            return [*self.context.inbox.remarks().values()]
-        except OSError as error:  # another process has just finished a file
-            self._note(f"the inbox cannot be read: {error}")
-            return []
-
-    async def _react(self, remark: Remark) -> None:
-        try:
-            async with self._slots:
+            async with slots:
                 with going(Precedence.ANSWER):
-                    context, key = self.context, ids.answer_key(remark.comment)
-                    state = context.mirror.state
                     if (
-                        await commands_in(context, state, remark)
+                        await commands_in(context, context.mirror.state, remark)
                         and await allowance(context, remark.by, key) == "answered"
                     ):
                         await acknowledge(context, remark.comment)
         except Exception as error:  # noqa: BLE001  the tick meets it, too, and logs it
-            self._note(f"a command cannot be acknowledged: {error}")
+            note(f"a command cannot be acknowledged: {error}")
 
-    def _note(self, why: str) -> None:
-        if why != self._said:
-            self._said = why
-            self.tell(why)
+    async with asyncio.TaskGroup() as group:
+        kept = wake.kept
+        while True:
+            waiting: dict[str, Remark] = {}
+            try:
+                waiting = context.inbox.remarks()
+            except OSError as error:  # another process has just finished a file
+                note(f"the inbox cannot be read: {error}")
+            for remark in waiting.values():
+                if not remark.edited and seen.add(remark.comment):
+                    group.create_task(react(remark))
+            kept = await wake.more_kept(kept)

@@ -15,7 +15,7 @@ from bot.requests.verb import (
     Argument,
     Box,
     CheckButton,
-    ConvoyEndpoint,
+    Endpoint,
     NotPossible,
     RequestContext,
     Verb,
@@ -89,8 +89,8 @@ def _cost(context: RequestContext) -> str:
     worked_ms = sum(task.worked_ms for task in tasks) + sum(running)
     attempts = counted(sum(task.started for task in tasks), "attempt")
     minutes = max(0, worked_ms) / 60_000
-    said = usage_in_words(convoy.used)
-    ended = f"Finished sessions used {said}." if said else _NOT_SAID
+    said, ended = usage_in_words(convoy.used), "No engine has reported its usage yet."
+    ended = f"Finished sessions used {said}." if said else ended
     return (
         f"`{convoy.name}` has used {attempts} and {minutes:.1f} session "
         f"minutes so far. {ended}"
@@ -99,7 +99,6 @@ def _cost(context: RequestContext) -> str:
 
 PLAN_CHARS: Final = 20_000
 """The longest plan in an answer; a comment may have more of them."""
-_NOT_SAID: Final = "No engine has reported its usage yet."
 
 READING: Final = (
     Verb(
@@ -188,31 +187,28 @@ async def _start(
     return "brat is planning the convoy."
 
 
-START: Final = (
-    Verb(
-        name="start",
-        place="issue",
-        words=(verb.fixed_word("plan-only", needed=False),),
-        options=(
-            Argument(
-                name="pattern",
-                read=verb.read_pattern,
-                form="pattern=NAME",
-                needed=False,
-            ),
+START: Final = Verb(
+    name="start",
+    place="issue",
+    words=(verb.fixed_word("plan-only", needed=False),),
+    options=(
+        Argument(
+            name="pattern",
+            read=verb.read_pattern,
+            form="pattern=NAME",
+            needed=False,
         ),
-        more=Argument(name="inputs", read=str, form="input=value ...", needed=False),
-        text="may",
-        help="Starts a convoy for the issue, as the label does; your text is added "
-        "to the issue's text. With `plan-only`, the plan waits for your "
-        "approval. With `pattern`, the plan comes from that pattern and the inputs.",
-        rule=_start,
     ),
+    more=Argument(name="inputs", read=str, form="input=value ...", needed=False),
+    text="may",
+    help="Starts a convoy for the issue, as the label does; your text is added "
+    "to the issue's text. With `plan-only`, the plan waits for your "
+    "approval. With `pattern`, the plan comes from that pattern and the inputs.",
+    rule=_start,
 )
 
 
 def _approve(context: RequestContext, *, commit: str | None = None) -> str:
-    """Approve the work of the pull request commented on, or else the plan."""
     convoy = context.convoy
     number = context.asker.number
     for part in (convoy, *convoy.tasks) if commit else ():
@@ -257,44 +253,35 @@ def _approve_work(context: RequestContext, convoy: Convoy, commit: str | None) -
 
 def _comment_asking(context: RequestContext) -> int:
     """Return the comment that asks; 0: it was a review, a box or a button."""
-    asker = context.asker
-    if asker.remark is None or asker.review:
-        return 0
-    return asker.remark.comment
+    remark = context.asker.remark
+    return remark.comment if remark is not None else 0
 
 
 def _has_plan(convoy: Convoy) -> bool:
     return convoy.state == "planning" and bool(convoy.tasks)
 
 
-APPROVAL: Final = (
-    Verb(
-        name="approve",
-        words=(
-            Argument(name="commit", read=verb.read_sha, form="<commit>", needed=False),
+APPROVAL: Final = Verb(
+    name="approve",
+    words=(Argument(name="commit", read=verb.read_sha, form="<commit>", needed=False),),
+    help="Approves a waiting plan. On a pull request, approves the work at "
+    "exactly this commit. Also accepts a commit that someone pushed to the "
+    "convoy's branch, if you name it.",
+    rule=_approve,
+    box=Box(
+        says="Approve the plan",
+        offered=lambda c: (0,) if _has_plan(c) and not c.staged else (),
+    ),
+    on_check=CheckButton(
+        label="Approve",
+        says="Approves the work at this commit",
+        offered=lambda convoy, task: bool(
+            task.work and lacking_approvals(convoy, task)
         ),
-        help="Approves a waiting plan. On a pull request, approves the work at "
-        "exactly this commit. Also accepts a commit that someone pushed to the "
-        "convoy's branch, if you name it.",
-        rule=_approve,
-        box=Box(
-            says="Approve the plan",
-            offered=lambda c: (0,) if _has_plan(c) and not c.staged else (),
-        ),
-        on_check=CheckButton(
-            label="Approve",
-            says="Approves the work at this commit",
-            offered=lambda convoy, task: bool(
-                task.work and lacking_approvals(convoy, task)
-            ),
-            of_commit=True,
-        ),
-        of_convoy=ConvoyEndpoint(
-            word="approve",
-            typed="convoy approve",
-            help="Approve a plan that is waiting for approval.",
-            button=_has_plan,
-        ),
+    ),
+    of_convoy=Endpoint(
+        help="Approve a plan that is waiting for approval.",
+        button=_has_plan,
     ),
 )
 
@@ -335,9 +322,7 @@ PAUSE: Final = (
         words=(ALL_WORD,),
         help="Pauses the convoy: nothing new starts; with `all`, the whole repository.",
         rule=_pause,
-        of_convoy=ConvoyEndpoint(
-            word="pause",
-            typed="convoy pause",
+        of_convoy=Endpoint(
             help="Pause a convoy, so nothing new starts.",
             button=lambda convoy: convoy.state == "active",
         ),
@@ -347,9 +332,7 @@ PAUSE: Final = (
         words=(ALL_WORD,),
         help="Resumes a paused convoy; with `all`, the whole repository.",
         rule=_resume,
-        of_convoy=ConvoyEndpoint(
-            word="resume",
-            typed="convoy resume",
+        of_convoy=Endpoint(
             help="Resume a paused convoy.",
             button=lambda convoy: convoy.state == "paused",
         ),

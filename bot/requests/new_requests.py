@@ -28,13 +28,13 @@ from bot.door.inbox import (
     Ticked,
     Trigger,
 )
-from bot.forge.payloads import Account, Issue, Remarked
+from bot.forge.payloads import Account, Issue
 from bot.forge.rest import Refused
 from bot.forge.transport import Precedence, going
 from bot.repository.draft import Draft
 from bot.requests import answers, comments
-from bot.requests.answers import Asked, has_heard_enough
-from bot.requests.verb import Asker, Request
+from bot.requests.answers import Asked
+from bot.requests.verb import Request
 from bot.roles import mayor
 from bot.roles.bot_context import (
     BotContext,
@@ -46,11 +46,10 @@ from bot.roles.bot_context import (
     usable_configuration,
 )
 from bot.roles.issue_intake import edited_since
-from bot.text.replies import EDITED_COMMENT
 from bot.text.slash_commands import may_mention
 from convoy.config import Due, due
 from convoy.config.keys import ScheduleTable
-from convoy.events.forge_actions import Answer, ItemTakenUp
+from convoy.events.forge_actions import ItemTakenUp
 from convoy.events.hold_events import LAND_LABEL, NO_LABEL, CommentDeleted
 from convoy.model import ids
 from convoy.model.state import Convoy, State, asides, may_try, set_aside
@@ -61,8 +60,6 @@ from convoy.views.interventions import LabelledIssue
 GIVEN_UP: Final = 6
 """A delivery that fails this often is not tried again; what it was stays in the log."""
 
-LABELLED: Final = frozenset({"issues", "pulls"})
-
 
 async def listen(context: BotContext, draft: Draft, parts: frozenset[str]) -> list[str]:
     """Put all new requests to the rules; return the ids of the handled deliveries.
@@ -72,7 +69,13 @@ async def listen(context: BotContext, draft: Draft, parts: frozenset[str]) -> li
     changed, what lost deliveries told is looked for, too.
     """
     sweep = parts >= ALL_PARTS
-    waiting = await _asked(context, draft.state, sweep=sweep)
+    waiting = context.inbox.requests()
+    if sweep:
+        look = partial(keep_missed_issues, context, draft.state)
+        await tried(context, ids.item("look", "mentions"), look)
+        labels = partial(missed_labels, context)
+        found = await tried(context, ids.item("look", "issues"), labels) or {}
+        waiting = context.inbox.requests() | found
     handled = await _handled(context, draft, waiting)
     if sweep:
         await tried(
@@ -100,25 +103,12 @@ async def listen(context: BotContext, draft: Draft, parts: frozenset[str]) -> li
     return handled
 
 
-async def _asked(
-    context: BotContext, state: State, *, sweep: bool
-) -> dict[str, StartRequest]:
-    """Return the requests for convoys; with `sweep`, those that no delivery brought."""
-    if not sweep:
-        return context.inbox.requests()
-    look = partial(keep_missed_issues, context, state)
-    await tried(context, ids.item("look", "mentions"), look)
-    missed = partial(missed_labels, context)
-    found = await tried(context, ids.item("look", "issues"), missed) or {}
-    return context.inbox.requests() | found
-
-
 async def _look_at_shown(
     context: BotContext, draft: Draft, parts: frozenset[str]
 ) -> None:
     """Note which labels and comments of the convoys people have changed."""
     begun = draft.state.convoys.keys() != context.mirror.state.convoys.keys()
-    if begun or parts & LABELLED:
+    if begun or parts & {"issues", "pulls"}:
         look = partial(answers.observe_labels, context, draft)
         await tried(context, ids.item("look", "labels"), look)
     for convoy in draft.state.live():
@@ -174,8 +164,6 @@ async def _handle(
     match asked:
         case StartRequest():
             await mayor.accept(context, draft, asked)
-        case Remark(edited=True):
-            await ask_again(context, draft, asked)
         case Remark():
             await comments.answer_comment(context, draft, asked)
         case Review():
@@ -256,13 +244,9 @@ async def land_labelled(context: BotContext, draft: Draft) -> None:
         at = round(event.created_at.timestamp())
         sign = ids.sign_key("merge-label", f"{issue.number}/{at}")
         asked = Asked(by=by.login, issue=issue.number, sign=sign, on_pull=True)
-        if asked.is_answered(draft.state):
-            continue
-        if await answers.is_turned_away(context, draft, asked):
-            continue
-        asker = Asker(by=by.login, number=issue.number, nonce=sign)
-        reply = await answers.carry_out(context, draft, asker, Request("land"))
-        answers.give_answer(context, draft, asked, [reply])
+        if not await answers.is_turned_away(context, draft, asked):
+            land = Request("land")
+            await answers.answer_requests(context, draft, asked, [land])
 
 
 async def keep_missed_comments(context: BotContext, state: State) -> None:
@@ -274,8 +258,11 @@ async def keep_missed_comments(context: BotContext, state: State) -> None:
     known |= state.answered | {intent.comment for intent in state.intents.values()}
     found = await context.github.remarks_since(since)
     for one in found:
+        by_person = one.user is not None and one.user.type != "Bot"
         is_new = one.id not in known and one.id not in looks.seen
-        if is_new and _asks(one, since, context.login):
+        # An edited older comment never holds a request.
+        is_new = is_new and one.created_at >= since and one.number > 0
+        if by_person and is_new and may_ask(one.body or "", context.login):
             remark = Remark(
                 issue=one.number,
                 comment=one.id,
@@ -302,31 +289,6 @@ def first_look(context: BotContext, state: State) -> datetime:
 
 def _moment(ms: int) -> datetime:
     return datetime.fromtimestamp(ms // 1000, UTC)
-
-
-def _asks(found: Remarked, since: datetime, login: str) -> bool:
-    """Whether a comment may hold a request; an edited older comment never does."""
-    by_person = found.user is not None and found.user.type != "Bot"
-    new = found.created_at >= since and found.number > 0
-    return by_person and new and may_ask(found.body or "", login)
-
-
-async def ask_again(context: BotContext, draft: Draft, remark: Remark) -> None:
-    """Announce that a comment was not read in time. Safe to call twice."""
-    asked = Asked(by=remark.by, issue=remark.issue, comment=remark.comment)
-    if asked.is_ignored(draft, remark.at):
-        return
-    if asked.is_answered(draft.state) or await has_heard_enough(context, draft, asked):
-        return
-    draft.submit(
-        Answer(
-            issue=remark.issue,
-            comment=remark.comment,
-            reaction="confused",
-            text=EDITED_COMMENT.format(by=remark.by),
-            by=remark.by,
-        )
-    )
 
 
 async def keep_missed_issues(context: BotContext, state: State) -> None:

@@ -13,11 +13,10 @@ from bot.requests.verb import (
     TASK,
     Argument,
     Box,
-    ConvoyEndpoint,
+    Endpoint,
     NotPossible,
     Request,
     RequestContext,
-    TaskEndpoint,
     Verb,
 )
 from bot.text.visible_text import code_span
@@ -33,7 +32,6 @@ from convoy.text import inline
 
 
 def _add(context: RequestContext, *, text: str) -> str:
-    """Add a task; the text is read like an item of an issue's task list."""
     convoy = context.convoy
     spec = _spec(convoy, text)
     context.submit(AddTask(convoy=convoy.name, spec=spec, by=context.by))
@@ -92,7 +90,6 @@ def _follow(context: RequestContext) -> str:
 
 
 def _allow(context: RequestContext, *, task: int, path: str = "") -> str:
-    """Let a task change protected paths: those its plan names, or the given one."""
     convoy, by = context.convoy, context.by
     before = convoy.task(task)
     context.submit(AllowPaths(convoy=convoy.name, task=task, by=by, path=path))
@@ -120,8 +117,7 @@ PLAN: Final = (
         text_help="The task, written as a task list item.",
         help="Adds a task, written as a task list item.",
         rule=_add,
-        of_convoy=ConvoyEndpoint(
-            word="add",
+        of_convoy=Endpoint(
             typed="task add",
             help="Add a task to a convoy.",
             check=_require_new,
@@ -157,9 +153,7 @@ PLAN: Final = (
             says="Update the plan to match the changed sub-issues",
             offered=lambda convoy: (0,) if may_follow(convoy) else (),
         ),
-        of_convoy=ConvoyEndpoint(
-            word="follow",
-            typed="convoy follow",
+        of_convoy=Endpoint(
             help="Update a plan to match the issue's sub-issues.",
             button=may_follow,
         ),
@@ -177,9 +171,7 @@ PLAN: Final = (
             says="Let task {task} change its protected paths",
             offered=_waits_for_paths,
         ),
-        of_task=TaskEndpoint(
-            word="allow",
-            typed="task allow",
+        of_task=Endpoint(
             help="Let a task change the protected paths that its plan lists.",
         ),
     ),
@@ -219,19 +211,15 @@ def _split(context: RequestContext, *, task: int, text: str) -> str:
     return f"Task {task} is split into {len(parts)} parts.\n\n{block}"
 
 
-SPLIT: Final = (
-    Verb(
-        name="split",
-        words=(TASK,),
-        text="must",
-        text_help="The parts, as list items.",
-        help="Splits a task into the parts that the text lists.",
-        rule=_split,
-        of_task=TaskEndpoint(
-            word="split",
-            typed="task split",
-            help="Split a task into the parts that the text lists.",
-        ),
+SPLIT: Final = Verb(
+    name="split",
+    words=(TASK,),
+    text="must",
+    text_help="The parts, as list items.",
+    help="Splits a task into the parts that the text lists.",
+    rule=_split,
+    of_task=Endpoint(
+        help="Split a task into the parts that the text lists.",
     ),
 )
 
@@ -269,9 +257,8 @@ QUEUE: Final = (
         help="Puts a task's pull request, or the convoy's own, back into the merge "
         "queue. If it was closed, opens a new one.",
         rule=_merge,
-        of_task=TaskEndpoint(
+        of_task=Endpoint(
             word="release",
-            typed="task release",
             help="Let a held task land.",
             button=lambda task: task.withdrawn and not task.settled,
         ),
@@ -283,9 +270,8 @@ QUEUE: Final = (
         help="Removes a task's pull request, or the convoy's own, from the merge "
         "queue; `/brat merge` puts it back.",
         rule=_unqueue,
-        of_task=TaskEndpoint(
+        of_task=Endpoint(
             word="hold",
-            typed="task hold",
             help="Keep a task from landing until it is released.",
             button=lambda task: not (task.settled or task.withdrawn or task.taken_out),
         ),

@@ -35,11 +35,10 @@ RED: Final = "CI is red. Make it green, and change nothing else. CI says:"
 
 
 async def _land(context: RequestContext, *, commit: str | None = None) -> str:
-    """Put a pull request into the queue of its target, as it is now."""
-    pull = await _open_pull(context)
+    pull, given = await _open_pull(context, lands=True)
+    head = given.head
     if pull.draft:
         raise NotPossible("this is a draft; mark it as ready for review first")
-    head, given = pull.head.sha, _given(context, pull, lands=True)
     if commit is not None and not head.startswith(commit):
         raise NotPossible(f"the head is `{head[:SHOWN]}`; review and name that commit")
     if commit is None and not await context.bot.github.may(given.author):
@@ -62,11 +61,9 @@ async def _land(context: RequestContext, *, commit: str | None = None) -> str:
 
 
 async def _fix(context: RequestContext, *, text: str = "") -> str:
-    """Let an agent work on the pull request's branch; ask its author first."""
     from bot.roles import mayor
 
-    pull = await _open_pull(context)
-    given = _given(context, pull, lands=False)
+    pull, given = await _open_pull(context, lands=False)
     if not given.branch:
         raise NotPossible(
             "the branch is in a fork, where brat cannot push; push the branch to this "
@@ -83,11 +80,10 @@ async def _fix(context: RequestContext, *, text: str = "") -> str:
         )
     red = "" if text else await _red(context, given)
     base = await asyncio.to_thread(_fork_point, context, given, pull.base.ref)
-    conflict = (
-        ()
-        if text
-        else await asyncio.to_thread(_conflict, context, given, pull.base.ref, base)
-    )
+    conflict: tuple[str, ...] = ()
+    if not text:
+        onto = context.draft.refs[ids.HEADS + pull.base.ref]
+        conflict = await asyncio.to_thread(_conflict, context, given, base, onto)
     if not (text or red or conflict):
         raise NotPossible(
             "CI is not red, and the pull request does not conflict with "
@@ -114,7 +110,9 @@ async def _fix(context: RequestContext, *, text: str = "") -> str:
     return "brat will ask the author for approval first."
 
 
-async def _open_pull(context: RequestContext) -> "Pull":
+async def _open_pull(
+    context: RequestContext, *, lands: bool
+) -> tuple["Pull", GivenPull]:
     """Return the pull request commented on, if it is open and not one of brat's."""
     number = context.asker.number
     pull = await context.bot.github.pulls.one(number)
@@ -126,13 +124,9 @@ async def _open_pull(context: RequestContext) -> "Pull":
     for branch in (pull.head.ref, pull.base.ref):
         if own := ids.clashing(branch):
             raise NotPossible(f"{code_span(own)} is reserved for brat's branches")
-    return pull
-
-
-def _given(context: RequestContext, pull: "Pull", *, lands: bool) -> GivenPull:
     here = context.bot.github.repository
     is_here = pull.head.repo is not None and pull.head.repo.full_name == here
-    return GivenPull(
+    return pull, GivenPull(
         number=pull.number,
         head=pull.head.sha,
         branch=pull.head.ref if is_here else "",
@@ -170,11 +164,10 @@ async def _red(context: RequestContext, given: GivenPull) -> str:
 
 
 def _conflict(
-    context: RequestContext, given: GivenPull, target: str, base: str
+    context: RequestContext, given: GivenPull, base: str, onto: str
 ) -> tuple[str, ...]:
     from bot.repository.compose import Conflicted, Piece
 
-    onto = context.draft.refs[ids.HEADS + target]
     piece = Piece(base=base, work=given.head, onto=onto, message="", at=0)
     made = context.bot.composer.build("merge", piece)
     return made.paths if isinstance(made, Conflicted) else ()
@@ -189,14 +182,12 @@ async def _request(
     base: str,
     approve: Approve = "auto",
 ) -> ConvoyRequested:
-    from bot.door.inbox import StartRequest
     from bot.roles import mayor
     from bot.roles.issue_intake import fit_words
 
     bot, state = context.bot, context.draft.state
     title = fit_words(pull.title, "").title
-    asked = StartRequest(issue=given.number, title=title, text="", by=context.by)
-    if refused := await mayor.refusal(bot, state, asked):
+    if refused := await mayor.refusal(bot, state, context.by):
         raise NotPossible(refused)
     settings = _config(context).settings(bot.settings.cores)
     request = ConvoyRequested(

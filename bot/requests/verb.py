@@ -7,7 +7,7 @@ API or the command line. One row holds everything about its verb.
 import re
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 from msgspec import Struct, structs
 
@@ -192,42 +192,35 @@ class Box(Struct, frozen=True, kw_only=True):
 class CheckButton(Struct, frozen=True, kw_only=True):
     """A button on the check of a task's work, where the bot is an App.
 
-    A forge shows at most three, with a label of 20 characters and a text of 40.
+    Its request names the check's commit, if the verb takes one, else the task. A forge
+    shows at most three, with a label of 20 characters and a text of 40.
     https://docs.github.com/rest/checks/runs#create-a-check-run
     """
 
     label: str
     says: str
     offered: Callable[[Convoy, Task], bool]
-    of_commit: bool = False
-    """Whether the request names the check's commit, and not the task."""
-
-    def arguments(self, task: int, commit: str) -> dict[str, Any]:
-        return {"commit": commit} if self.of_commit else {"task": task}
 
 
-class Endpoint(Struct, frozen=True, kw_only=True):
-    """A verb's form as a button, in the API and on the command line."""
+_Of = TypeVar("_Of", Task, Convoy)
 
-    word: str
-    """The verb's name in the API, the last part of the path: `stop`."""
+
+class Endpoint(Struct, Generic[_Of], frozen=True, kw_only=True):
+    """A verb's form as a button, in the API and on the command line.
+
+    `POST /api/v1/convoys/{convoy}/tasks/{task}/{word}`, or without `/tasks/{task}`.
+    """
+
+    word: str = ""
+    """The name in the API, the last part of the path: `stop`; empty: the verb's."""
     typed: str = ""
-    """The subcommand on the command line, such as `session stop`; empty: none."""
+    """The subcommand, such as `session stop`; empty: `task` or `convoy`, and the word.
+    """
     help: str = ""
+    button: Callable[[_Of], bool] = lambda _: False
+    """Whether its button is shown."""
     check: Callable[[Convoy, Request], None] = lambda _, __: None
     """Raises `NotPossible` for requests allowed in a comment but not here."""
-
-
-class TaskEndpoint(Endpoint, frozen=True, kw_only=True):
-    """`POST /api/v1/convoys/{convoy}/tasks/{task}/{word}`, and its button."""
-
-    button: Callable[[Task], bool] = lambda _: False
-
-
-class ConvoyEndpoint(Endpoint, frozen=True, kw_only=True):
-    """`POST /api/v1/convoys/{convoy}/{word}`, and its button."""
-
-    button: Callable[[Convoy], bool] = lambda _: False
 
 
 class Verb(Struct, frozen=True, kw_only=True):
@@ -251,8 +244,17 @@ class Verb(Struct, frozen=True, kw_only=True):
     """What the convoy's comment says in place of an answer that it shows anyway."""
     box: Box | None = None
     on_check: CheckButton | None = None
-    of_task: TaskEndpoint | None = None
-    of_convoy: ConvoyEndpoint | None = None
+    of_task: Endpoint[Task] | None = None
+    of_convoy: Endpoint[Convoy] | None = None
+
+    def __post_init__(self) -> None:
+        """Name the forms that have no names of their own."""
+        for form, thing in (("of_task", "task"), ("of_convoy", "convoy")):
+            if (end := getattr(self, form)) is not None:
+                word = end.word or self.name
+                typed = end.typed or f"{thing} {word}"
+                end = structs.replace(end, word=word, typed=typed)
+                structs.force_setattr(self, form, end)
 
     @property
     def usage(self) -> str:
@@ -274,13 +276,11 @@ class Verb(Struct, frozen=True, kw_only=True):
         ]
         if self.more is not None:
             others = given.get(self.more.name, {})
-            words += [f'{key}="{_escaped(word)}"' for key, word in others.items()]
+            for key, word in others.items():
+                escaped = word.replace("\\", "\\\\").replace('"', '\\"')
+                words.append(f'{key}="{escaped}"')
         text = ("--", request.text) if request.text else ()
         return " ".join(("/brat", self.name, *words, *text))
-
-
-def _escaped(word: str) -> str:
-    return word.replace("\\", "\\\\").replace('"', '\\"')
 
 
 class Asker(Struct, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ the table: `make docs` writes docs/commands.md and the dashboard's openapi.json.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from bot.requests import convoy_verbs, plan_verbs, pull_verbs, work_verbs
 from bot.requests.verb import (
@@ -19,10 +19,10 @@ from bot.requests.verb import (
     Request,
     Verb,
 )
-from bot.text.slash_commands import LINE_CHARS, MalformedCommand, SlashCommand
+from bot.text.slash_commands import MOST_COMMANDS, MalformedCommand, SlashCommand
 from bot.text.visible_text import clean_markdown, code_span
 from convoy.model.state import Convoy, Task
-from convoy.text import cut, did_you_mean, redacted
+from convoy.text import did_you_mean, redacted
 from grite.errors import BratError
 
 _PLACES: Final = {"issue": "issues", "pull": "pull requests", "both": "both"}
@@ -45,15 +45,15 @@ VERBS: Final = (
         asks=True,
     ),
     *convoy_verbs.READING,
-    *convoy_verbs.START,
-    *convoy_verbs.APPROVAL,
-    *work_verbs.RETRY,
+    convoy_verbs.START,
+    convoy_verbs.APPROVAL,
+    work_verbs.RETRY,
     *work_verbs.REVISION,
-    *work_verbs.MESSAGE,
+    work_verbs.TELL,
     *convoy_verbs.PAUSE,
     *work_verbs.ENDING,
     *plan_verbs.PLAN,
-    *plan_verbs.SPLIT,
+    plan_verbs.SPLIT,
     *plan_verbs.QUEUE,
     *pull_verbs.LAND,
     *convoy_verbs.LOCK,
@@ -67,30 +67,22 @@ BY_CONVOY_WORD: Final = {v.of_convoy.word: v for v in VERBS if v.of_convoy is no
 """The verbs about a convoy for button, API and command line, by endpoint word."""
 
 
-# --- help -----------------------------------------------------------------------------
-
-
 def help_text(verb: str | None = None) -> str:
-    from bot.text.slash_commands import MOST_COMMANDS
-
     if verb is None:
         return (
             "Write each command on its own line, outside lists, quotes and code. A "
             f"comment can contain up to {MOST_COMMANDS} commands.\n\n{table()}"
         )
-    row = BY_NAME.get(verb)
-    if row is None:
-        return f"There is no command {code_span(verb)}{did_you_mean(verb, BY_NAME)}"
+    row = BY_NAME[verb]
     where, right = _PLACES[row.place], _RIGHTS[row.right]
-    usage = code_span(row.usage, USAGE_CHARS)
-    return f"{usage}\n\n{row.help}\n\nOn: {where}. Access: {right}."
+    return f"{_usage(row)}\n\n{row.help}\n\nOn: {where}. Access: {right}."
 
 
 def table() -> str:
     rows = (
         # A table's cell ends at a `|`, in code too.
         (
-            code_span(verb.usage, USAGE_CHARS).replace("|", r"\|"),
+            _usage(verb).replace("|", r"\|"),
             _PLACES[verb.place],
             _RIGHTS[verb.right],
             verb.help,
@@ -110,9 +102,7 @@ def parsed(said: SlashCommand, on: Place = "both") -> Request | MalformedCommand
     try:
         return _request(said, on)
     except ValueError as error:
-        return MalformedCommand(
-            said.line or cut(f"/brat {said.verb}", LINE_CHARS), str(error)
-        )
+        return MalformedCommand(str(error))
 
 
 def clean_request(text: str) -> str:
@@ -161,13 +151,10 @@ def _options(verb: Verb, options: Mapping[str, str]) -> dict[str, object]:
             near = did_you_mean(key, known) or f"; write {_usage(verb)}"
             raise ValueError(f"there is no option {code_span(key)}{near}")
     said = {key: _read(known[key].read, options[key]) for key in known & options.keys()}
-    if verb.more is None or not others:
-        return said
-    read = verb.more.read
-    return {
-        **said,
-        verb.more.name: {key: _read(read, word) for key, word in others.items()},
-    }
+    if verb.more is not None and others:
+        read = verb.more.read
+        said[verb.more.name] = {key: _read(read, word) for key, word in others.items()}
+    return said
 
 
 def _read(read: Reader, word: str) -> object:
@@ -205,11 +192,10 @@ def request_by_word(word: str, task: int = 0, text: str = "") -> Request:
     return Request(verb.name, {"task": task} if task else {}, said)
 
 
-def endpoint_of(request: Request) -> Endpoint:
+def endpoint_of(request: Request) -> Endpoint[Any]:
     verb = BY_NAME[request.verb]
-    found: Endpoint | None = (
-        verb.of_task if "task" in request.arguments else verb.of_convoy
-    )
+    is_of_task = "task" in request.arguments
+    found: Endpoint[Any] | None = verb.of_task if is_of_task else verb.of_convoy
     if found is None:
         raise NoSuchWord(f"{verb.name} works only in a comment")
     return found

@@ -9,11 +9,10 @@ from bot.requests.verb import (
     TASK,
     Box,
     CheckButton,
-    ConvoyEndpoint,
+    Endpoint,
     NotPossible,
     Request,
     RequestContext,
-    TaskEndpoint,
     Verb,
 )
 from bot.text.visible_text import code_span
@@ -39,12 +38,8 @@ from convoy.rules.people import (
 )
 from convoy.rules.plans import AddTask
 
-SET_ASIDE: Final = "Everything that was set aside"
-LANDING_AGAIN: Final = "CI tests the candidate again."
-
 
 def _retry(context: RequestContext, *, task: int | None = None, text: str = "") -> str:
-    """Retry the given task, else the pull request's own, else all that waits."""
     convoy = context.convoy
     if convoy.state == "failed" and text:
         raise NotPossible(f"{convoy.name} has failed: say `/brat retry` without text")
@@ -77,8 +72,8 @@ def _retry(context: RequestContext, *, task: int | None = None, text: str = "") 
     queued = f"{they} queued again, with fresh attempts{told}."
     if not numbers:
         queued = "No task was requeued, so no agent got the message." if text else ""
-    again = f"{SET_ASIDE} will be retried {aside}." if aside else ""
-    landing = LANDING_AGAIN if stalled else ""
+    again = f"Everything that was set aside will be retried {aside}." if aside else ""
+    landing = "CI tests the candidate again." if stalled else ""
     return " ".join(filter(None, (landing, queued, again)))
 
 
@@ -130,44 +125,35 @@ def _stopped(convoy: Convoy) -> list[int]:
     return numbers[:MOST_BOXES]
 
 
-RETRY: Final = (
-    Verb(
-        name="retry",
-        words=(ANY_TASK,),
-        text="may",
-        text_help="A message for the agent.",
-        help="Retries a blocked or set-aside task with fresh attempts; without a "
-        "task, retries everything that is waiting here, or resumes a failed "
-        "convoy with its work so far. The agent gets the text.",
-        rule=_retry,
-        box=Box(says="Try task {task} again", offered=_stopped),
-        on_check=CheckButton(
-            label="Try again",
-            says="Queues the task with fresh attempts",
-            offered=lambda convoy, task: task.number in _stopped(convoy),
-        ),
-        of_task=TaskEndpoint(
-            word="retry",
-            typed="task retry",
-            help="Queue a blocked task again, with fresh attempts.",
-            button=lambda task: task.state == "blocked" or task.waits_aside,
-        ),
-        of_convoy=ConvoyEndpoint(
-            word="retry",
-            typed="convoy retry",
-            help="Retry everything that is blocked or set aside in a convoy, or "
-            "resume a failed convoy.",
-            button=lambda convoy: (
-                convoy.waits_aside
-                or convoy.state == "failed"
-                or bool(convoy.sync.stalled)
-            ),
+RETRY: Final = Verb(
+    name="retry",
+    words=(ANY_TASK,),
+    text="may",
+    text_help="A message for the agent.",
+    help="Retries a blocked or set-aside task with fresh attempts; without a "
+    "task, retries everything that is waiting here, or resumes a failed "
+    "convoy with its work so far. The agent gets the text.",
+    rule=_retry,
+    box=Box(says="Try task {task} again", offered=_stopped),
+    on_check=CheckButton(
+        label="Try again",
+        says="Queues the task with fresh attempts",
+        offered=lambda convoy, task: task.number in _stopped(convoy),
+    ),
+    of_task=Endpoint(
+        help="Queue a blocked task again, with fresh attempts.",
+        button=lambda task: task.state == "blocked" or task.waits_aside,
+    ),
+    of_convoy=Endpoint(
+        help="Retry everything that is blocked or set aside in a convoy, or "
+        "resume a failed convoy.",
+        button=lambda convoy: (
+            convoy.waits_aside or convoy.state == "failed" or bool(convoy.sync.stalled)
         ),
     ),
 )
 
 
-REWORK: Final = "Do what was said of #{}"
 NO_WORK: Final = "this is not a task's pull request, or the task has no work yet"
 
 
@@ -181,31 +167,25 @@ def _revise(context: RequestContext, *, text: str) -> str:
     if task is None:
         context.submit(ConvoyReplanned(convoy=convoy.name, by=context.by, text=text))
         return "brat is making a new plan, which will show what changed."
-    if threads := context.asker.threads:
-        raised = RaiseThreads(
-            convoy=convoy.name,
-            task=task.number,
-            by=context.by,
-            text=text,
-            threads=threads,
-        )
-        context.submit(raised)
-    else:
-        context.submit(
-            ReviseTask(convoy=convoy.name, task=task.number, by=context.by, text=text)
-        )
+    name, number, by = convoy.name, task.number, context.by
+    threads = context.asker.threads
+    context.submit(
+        RaiseThreads(convoy=name, task=number, by=by, text=text, threads=threads)
+        if threads
+        else ReviseTask(convoy=name, task=number, by=by, text=text)
+    )
     _keep_work(context, convoy, task)
     if task.spent >= convoy.settings.attempts:
         return (
-            f"Task {task.number} has no attempts left and is waiting for a person. "
-            f"`/brat retry {task.number}` lets it continue with your comments."
+            f"Task {number} has no attempts left and is waiting for a person. "
+            f"`/brat retry {number}` lets it continue with your comments."
         )
-    return f"Task {task.number} continues its work and will address your comments."
+    return f"Task {number} continues its work and will address your comments."
 
 
 def _rework(context: RequestContext, convoy: Convoy, text: str) -> str:
     """Let a task do what is said of the convoy's own pull request, and land with it."""
-    name, by, title = convoy.name, context.by, REWORK.format(convoy.pull)
+    name, by, title = convoy.name, context.by, f"Do what was said of #{convoy.pull}"
     rounds = [task for task in convoy.tasks if task.spec.title == title]
     number = next((task.number for task in rounds if not task.settled), 0)
     if not number and context.asker.allowed and len(rounds) >= convoy.settings.attempts:
@@ -286,9 +266,7 @@ REVISION: Final = (
         "changes does the same. On the issue, requests a new plan while the plan is "
         "waiting for approval.",
         rule=_revise,
-        of_convoy=ConvoyEndpoint(
-            word="revise",
-            typed="convoy revise",
+        of_convoy=Endpoint(
             button=lambda convoy: convoy.state == "planning" and bool(convoy.tasks),
             help="Request a new plan based on the text.",
         ),
@@ -303,7 +281,6 @@ REVISION: Final = (
 
 
 def _tell(context: RequestContext, *, task: int, text: str) -> str:
-    """Tell the running session, if its engine accepts messages, and all later ones."""
     convoy = context.convoy
     context.submit(TaskTold(convoy=convoy.name, task=task, by=context.by, text=text))
     found = convoy.task(task)
@@ -319,27 +296,22 @@ def _tell(context: RequestContext, *, task: int, text: str) -> str:
     return f"Only the next attempt at task {task} will get the message."
 
 
-MESSAGE: Final = (
-    Verb(
-        name="tell",
-        words=(TASK,),
-        text="must",
-        text_help="The message.",
-        help="Sends a message to the task's next attempt.",
-        rule=_tell,
-        of_task=TaskEndpoint(
-            word="tell",
-            typed="task tell",
-            button=lambda task: not task.settled,
-            help="Send a message to the task's later attempts, and to its session if "
-            "the engine accepts messages.",
-        ),
+TELL: Final = Verb(
+    name="tell",
+    words=(TASK,),
+    text="must",
+    text_help="The message.",
+    help="Sends a message to the task's next attempt.",
+    rule=_tell,
+    of_task=Endpoint(
+        button=lambda task: not task.settled,
+        help="Send a message to the task's later attempts, and to its session if "
+        "the engine accepts messages.",
     ),
 )
 
 
 def _cancel(context: RequestContext, *, task: int | None = None) -> str:
-    """Stop one task until a person decides how to go on, or end the whole convoy."""
     name, by = context.convoy.name, context.by
     if task is None:
         context.submit(FailConvoy(convoy=name, why=f"cancelled by {by}", by=by))
@@ -377,7 +349,7 @@ ENDING: Final = (
             says="Cancel the convoy",
             offered=lambda convoy: () if convoy.ended else (0,),
         ),
-        of_task=TaskEndpoint(
+        of_task=Endpoint(
             word="stop",
             typed="session stop",
             help="Stop a task's session; the task then waits until you retry or drop "
@@ -385,9 +357,7 @@ ENDING: Final = (
             button=lambda task: task.state != "blocked" and task.attempt is not None,
             check=_require_session,
         ),
-        of_convoy=ConvoyEndpoint(
-            word="cancel",
-            typed="convoy cancel",
+        of_convoy=Endpoint(
             help="End a convoy; finished work is kept.",
             button=lambda convoy: convoy.state in ("planning", "active", "paused"),
         ),
@@ -402,9 +372,7 @@ ENDING: Final = (
             says="Drops the task for good",
             offered=lambda _, task: task.state == "blocked",
         ),
-        of_task=TaskEndpoint(
-            word="drop",
-            typed="task drop",
+        of_task=Endpoint(
             help="Give up a task; tasks that need it then wait for you.",
             button=lambda task: task.state == "blocked" or not task.settled,
         ),

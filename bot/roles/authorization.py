@@ -28,7 +28,7 @@ from convoy.events.hold_events import MergeWithdrawn
 from convoy.events.people_events import ApprovalVoided, ConvoyPaused
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
-from convoy.model.work import Approval, Work
+from convoy.model.work import SKEW_MS, Approval, Work
 from convoy.owed import AskMerge, Begin, Land, LandConvoy
 
 _LOGIN: Final = re.compile(r"[A-Za-z0-9-]+(\[bot\])?")
@@ -170,8 +170,6 @@ def _withdraw(
         draft.say((task.pull if task else convoy.pull) or convoy.issue, sign, text)
 
 
-SKEW_MS: Final = 600_000
-"""How far the forge's clock may differ from the log's."""
 _VERDICTS: Final = frozenset({"approved", "changes_requested", "dismissed"})
 
 
@@ -202,8 +200,13 @@ async def _approval_fault(
     Times have whole seconds: of the same second, what asks for changes counts.
     """
     own = [each for each in reviews if _is_by(each.user, approval.by)]
+    given: datetime | str
     if approval.comment:
-        given = await _approving_comment(context, task, approval)
+        found = await _unedited(context, approval.comment, approval.by, task.pull)
+        if isinstance(found, str):
+            return found
+        says = await asyncio.to_thread(_approves, found.body or "", approval.commit)
+        given = found.created_at if says else texts.NOT_THIS_COMMIT
     else:
         given = _approving_review(own, approval)
     if isinstance(given, str):
@@ -253,17 +256,6 @@ async def _unedited(
     if found.number != number or found.updated_at > found.created_at:
         return texts.EDITED_APPROVAL
     return found
-
-
-async def _approving_comment(
-    context: BotContext, task: Task, approval: Approval
-) -> datetime | str:
-    """Return when the comment was written, or why it is no approval any more."""
-    found = await _unedited(context, approval.comment, approval.by, task.pull)
-    if isinstance(found, str):
-        return found
-    says = await asyncio.to_thread(_approves, found.body or "", approval.commit)
-    return found.created_at if says else texts.NOT_THIS_COMMIT
 
 
 def _approves(text: str, commit: str = "") -> bool:

@@ -145,18 +145,17 @@ class Failures:
         """Whether an item is set aside, and the log does not hold that yet."""
         return isinstance(self.owed.get(item), ItemSetAside)
 
-    def worked(self, item: str, state: State) -> None:
-        """Note that an item works; what was set aside is taken up.
+    def worked(self, item: str, state: State | None) -> None:
+        """Note that a step of an item went well: its failures are counted anew.
 
-        Another step of the item that was refused just now keeps it aside.
+        What was set aside in `state` is taken up, for the item works (None: it may not
+        yet). Another step of the item that was refused just now keeps it aside.
         """
         self._counts.pop(item, None)
+        if state is None:
+            return
         if set_aside(state, item) is not None and not self.keep_back(item):
             self.owed[item] = ItemTakenUp(item=item, works=True)
-
-    def passed(self, item: str) -> None:
-        """Note that a step of an item went well: its failures are counted anew."""
-        self._counts.pop(item, None)
 
     def forget(self, told: Iterable[str]) -> None:
         """Forget what the log holds now."""
@@ -418,9 +417,8 @@ def alone(context: BotContext, item: str, draft: Draft | None = None) -> Iterato
         note_failure(context, item, error)
     else:
         context.troubles.pop(item, None)
-        context.memory.failures.passed(item)
-        if draft is None:
-            context.memory.failures.worked(item, context.mirror.state)
+        works_in = context.mirror.state if draft is None else None
+        context.memory.failures.worked(item, works_in)
     if draft is not None:
         draft.tell(context.memory.failures.owed, item)
 

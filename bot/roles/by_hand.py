@@ -55,13 +55,7 @@ def take_out(draft: Draft, action: TakeOut) -> None:
     task = convoy.task(action.task)
     part = task or convoy
     wanted = ids.base_branch(convoy.name) if task else convoy.target
-    event = WorkTakenOut(
-        convoy=convoy.name,
-        task=action.task,
-        gesture=out.gesture,
-        pull=out.pull,
-        base=out.base,
-    )
+    event = copied(WorkTakenOut, out, convoy=convoy.name, task=action.task)
     if draft.submit(event) is None and NO_LABEL not in (convoy.held, part.held):
         text = notices.taken_out(out, action.task, wanted)
         say(draft, out.pull, f"{convoy.name}/{action.task}", text)
@@ -145,7 +139,6 @@ def say(draft: Draft, number: int, what: str, text: str) -> None:
     draft.say(number, sign, text)
 
 
-ISSUE_LIST: Final = ids.item("look", "latest issues")
 NEW_MS: Final = 300_000
 """For so long the forge may not find an issue everywhere that was just opened."""
 
@@ -158,7 +151,8 @@ async def look_at_issues(context: BotContext) -> dict[int, IssueSeen]:
     convoys = {convoy.issue: convoy for convoy in context.mirror.state.live()}
     if not convoys:
         return {}
-    listed = await tried(context, ISSUE_LIST, context.github.latest_issues)
+    item = ids.item("look", "latest issues")
+    listed = await tried(context, item, context.github.latest_issues)
     known = context.observed.issues
     found = {number: known[number] for number in convoys if number in known}
     for number, convoy in convoys.items():
@@ -210,16 +204,13 @@ async def _unlabelled_by(context: BotContext, convoy: Convoy, issue: Issue) -> s
     return ""
 
 
-PULL_LIST: Final = ids.item("look", "pulls")
-
-
 async def look_at_pulls(context: BotContext, state: State) -> dict[int, PullSeen]:
     """Return the known pull requests; one that the forge does not tell is as before."""
     known = frozenset(known_pulls(state))
     if not known:
         return {}
     pulls = context.github.pulls
-    listed = await tried(context, PULL_LIST, pulls.latest) or {}
+    listed = await tried(context, ids.item("look", "pulls"), pulls.latest) or {}
     found = {n: seen for n, seen in context.observed.pulls.items() if n in known}
     for number in sorted(known):
         pull = listed.get(number)

@@ -7,9 +7,9 @@ left that died comes from its runner's folder or the feed, and is checked alike.
 """
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -19,26 +19,163 @@ from bot.repository.draft import Draft
 from bot.repository.strangers_commits import NoBundle, Patch, examined_patch
 from bot.roles import result_artifact
 from bot.roles.bot_context import BotContext
-from bot.roles.result_artifact import Result, ResultArtifact
-from bot.roles.witness import LOST, EndedAttempt, conflicts_left, fit_text, whole_work
+from bot.roles.result_artifact import NEEDS_A_PERSON, Result, ResultArtifact
+from bot.roles.witness import LOST
 from convoy.answers import ANSWERS
 from convoy.answers.answering import Answering, Reply
-from convoy.gate import ci_files, gate_of
+from convoy.events.plan_events import TaskNoted
+from convoy.gate import ci_files, gate_of, path_list
 from convoy.kinds import kind_of
 from convoy.model import ids
-from convoy.model.records import Usage
+from convoy.model.records import Cause, Usage
 from convoy.model.session_result import (
     CUT_OFF,
+    FOR_A_PERSON,
+    OUTAGES,
     Left,
     bounded_notes,
     priced,
     usage_noted,
 )
-from convoy.model.work import Work
+from convoy.model.state import Convoy, Task
+from convoy.model.work import Attempt, Work
 from convoy.owed import Collect
-from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession, decline_reasons
-from convoy.text import Unfit, full_stop
+from convoy.rules.ending import (
+    AcceptNothing,
+    AcceptWork,
+    LoseSession,
+    RefuseWork,
+    decline_reasons,
+)
+from convoy.rules.people import BlockTask
+from convoy.text import Unfit, clean, full_stop, redacted
 from grite.errors import GitFailed
+
+
+@dataclass(frozen=True)
+class EndedAttempt:
+    """An attempt whose session has ended, and what becomes of it in the draft."""
+
+    context: BotContext
+    draft: Draft
+    convoy: Convoy
+    task: Task
+    attempt: Attempt
+    called_off: bool = False
+    """Whether the person whose machine it is ended it: then it counts as none."""
+
+    @property
+    def session(self) -> str:
+        return ids.session_name(self.convoy.name, self.task.number, self.attempt.number)
+
+    @property
+    def root(self) -> str:
+        """The commit against which the attempt's whole work is measured."""
+        return self.attempt.root or self.attempt.base
+
+    @property
+    def gone_on_from(self) -> str:
+        """The half-done commit that the attempt started from; empty: none."""
+        return self.attempt.base if self.attempt.salvaged else ""
+
+    def turn_down(
+        self, result: Result, why: str, left: str = "", *, is_large: bool = False
+    ) -> None:
+        """Refuse the attempt; if only a person can help, block the task at once.
+
+        `left` is the half-done commit that the next attempt goes on from.
+        """
+        is_for_a_person = is_large or result.outcome in FOR_A_PERSON
+        self.refuse(self._cause(result), why, result, left)
+        if result.status in NEEDS_A_PERSON or is_for_a_person:
+            self._block(why)
+
+    def _cause(self, result: Result) -> Cause:
+        if result.conclusion == "success" or result.refusals:
+            return "refused"
+        if result.outcome == "setup" or self.called_off:
+            return "setup"
+        return "outage" if result.outcome in OUTAGES else "failed"
+
+    def turn_away(self, why: str) -> None:
+        """End an attempt that never began; it costs none, and a person is asked."""
+        why = f"The task's job did not receive a valid hand-off. {why}"
+        self.refuse("setup", why)
+        self._block(why)
+
+    def _block(self, why: str) -> None:
+        name, number = self.convoy.name, self.task.number
+        self.draft.submit(BlockTask(convoy=name, task=number, why=fit_text(why)))
+
+    def refuse(
+        self,
+        cause: Cause,
+        why: str,
+        result: Result | None = None,
+        left: str = "",
+    ) -> None:
+        """End the attempt without work; its agent's notes are kept all the same."""
+        if result is not None:
+            self.note(result)
+        self.draft.submit(
+            RefuseWork(
+                convoy=self.convoy.name,
+                task=self.task.number,
+                attempt=self.attempt.number,
+                cause=cause,
+                why=fit_text(why),
+                now=self.draft.now,
+                asked_s=(result and result.retry_after_s) or 0.0,
+                usage=result.used if result else Usage(),
+                left=left,
+            )
+        )
+
+    def note(self, result: Result, own: str = "") -> None:
+        """Put down what a session noted, after a note of one's own."""
+        if self.task.number == 0:
+            return
+        self.draft.submit(
+            TaskNoted(
+                convoy=self.convoy.name,
+                task=self.task.number,
+                attempt=self.attempt.number,
+                notes=(own, *result.left.notes),
+                shared=result.left.shared,
+            )
+        )
+
+    def keep(self, commit: str) -> str:
+        """Keep a commit of the attempt for good; return the ref it is kept at."""
+        name, number = self.convoy.name, self.task.number
+        return self.draft.keep(name, number, self.attempt.number, commit)
+
+    def examined(self, base: str, commit: str) -> Patch:
+        path, settings = self.context.mirror.path, self.convoy.settings
+        settings = replace(settings, gate=gate_of(settings.gate, self.task))
+        return examined_patch(path, base, commit, settings)
+
+    def whole_work(self, commit: str) -> str:
+        """Return the work as one commit on the branch, if the attempt made work fit."""
+        if not self.attempt.resolves:
+            return commit
+        return self.context.composer.flattened(self.root, commit)
+
+    def conflicts_left(self, commit: str) -> str:
+        """Return a sentence naming the files that still conflict; empty: none does."""
+        merge = self.attempt.resolves
+        if kind_of(self.task.spec).takes_target_in:
+            merge = self.root
+        if not merge:
+            return ""
+        left = self.context.composer.left_over(merge, commit)
+        names = path_list([fit_text(path) for path in left])
+        return f"Conflict markers remain in {names}." if left else ""
+
+
+def fit_text(said: str) -> str:
+    """Return a session's text, cleaned and redacted for the log and later attempts."""
+    return redacted(clean(said))
 
 
 def collect(
@@ -51,31 +188,27 @@ def collect(
         return
     # Elsewhere than on a person's own machine anybody can cancel a run, without end.
     off = action.called_off and context.settings.sole
-    ended = EndedAttempt(context, draft, convoy, task, task.attempt, off)
+    attempt = task.attempt
+    ended = EndedAttempt(context, draft, convoy, task, attempt, off)
     if isinstance(got, str):
         _lose(ended, got)
-    else:
-        _take(ended, got)
-
-
-def _take(ended: EndedAttempt, got: bytes) -> None:
-    attempt, task = ended.attempt, ended.task
+        return
     if ended.gone_on_from:  # that commit is on no branch
         with suppress(GitFailed):  # checking the work reports it
-            ended.context.mirror.ensure([ended.gone_on_from])
+            context.mirror.ensure([ended.gone_on_from])
     try:
         with result_artifact.opened(
             got, session=ended.session, nonce=attempt.nonce, actor=attempt.session
         ) as artifact:
-            ended.draft.claim(artifact.claims)
+            draft.claim(artifact.claims)
             answering = ANSWERS.get(kind_of(task.spec).name)
             if answering is None:
                 take_change(ended, artifact)
             else:
                 _take_answer(ended, artifact, answering)
     except result_artifact.Unfinished as error:
-        ended.draft.claim(error.claims)
-        price = ended.convoy.settings.engines[task.spec.engine].price
+        draft.claim(error.claims)
+        price = convoy.settings.engines[task.spec.engine].price
         _lose(ended, LOST, priced(*usage_noted(error.used), price), error.bundles)
     except result_artifact.TurnedAway as error:
         ended.turn_away(str(error))
@@ -87,8 +220,8 @@ def _take_answer(
     ended: EndedAttempt, artifact: ResultArtifact, answering: Answering
 ) -> None:
     result, kind = artifact.result, kind_of(ended.task.spec)
-    tried = result.commit if kind.keeps_tries else None
-    if tried is not None and not brought(ended, artifact, tried):
+    tried, bundle = result.commit if kind.keeps_tries else None, artifact.bundle
+    if tried is not None and bundle and not _brought(ended, bundle, tried):
         ended.keep(tried)
     if result.conclusion != "success":
         ended.turn_down(result, result.why or answering.none)
@@ -127,8 +260,7 @@ def _lose(
     """End the attempt and keep its half-done work, of `bundles` the newest usable."""
     left = said = ""
     if not kind_of(ended.task.spec).answer:
-        base, fault = ended.attempt.base, partial(unfit, ended)
-        left, said = salvaged(ended.context, ended.session, base, bundles, fault)
+        left, said = _salvaged(ended, bundles)
     if left:
         ended.keep(left)
     ended.draft.submit(
@@ -162,18 +294,16 @@ def take_change(ended: EndedAttempt, artifact: ResultArtifact) -> None:
         _settle(ended, result)
     elif result.commit is None or artifact.bundle is None:
         ended.turn_down(result, result.why or "the agent changed nothing")
-    elif why := brought(ended, artifact, result.commit):
+    elif why := _brought(ended, artifact.bundle, result.commit):
         ended.turn_down(result, why)
     else:
         _pass_gate(ended, result, result.commit)
 
 
-def brought(ended: EndedAttempt, artifact: ResultArtifact, commit: str) -> str:
+def _brought(ended: EndedAttempt, bundle: Path, commit: str) -> str:
     """Bring the commits into the mirror; return why they cannot be used."""
-    if artifact.bundle is None:
-        return "work.bundle is missing"
     try:
-        head = ended.context.mirror.take_in(artifact.bundle, ended.session)
+        head = ended.context.mirror.take_in(bundle, ended.session)
     except (GitFailed, NoBundle) as error:
         return f"work.bundle cannot be read: {error}"
     if head != commit:
@@ -181,13 +311,6 @@ def brought(ended: EndedAttempt, artifact: ResultArtifact, commit: str) -> str:
     if not ended.context.composer.is_ancestor(ended.attempt.base, commit):
         return "the work is not based on the commit that the attempt started from"
     return ""
-
-
-def unfit(ended: EndedAttempt, commit: str) -> str:
-    """Return why no attempt may go on from half-done work; empty: one may."""
-    made = whole_work(ended, commit)
-    patch = _examined(ended, ended.root, made)
-    return " ".join(patch.refusals) or _changed_tests(ended, made)
 
 
 def _left_as_it_is(ended: EndedAttempt, result: Result) -> Work | None:
@@ -200,12 +323,12 @@ def _left_as_it_is(ended: EndedAttempt, result: Result) -> Work | None:
 
 def _accept_merge(ended: EndedAttempt, result: Result) -> None:
     """Let CI judge the merge as it is, if no conflict is left in it."""
-    commit = whole_work(ended, ended.attempt.base)
-    if why := conflicts_left(ended, commit):
+    commit = ended.whole_work(ended.attempt.base)
+    if why := ended.conflicts_left(commit):
         ended.turn_down(result, why)
         return
     was_left = ended.attempt.resolves
-    files = _examined(ended, ended.root, commit).files if was_left else ()
+    files = ended.examined(ended.root, commit).files if was_left else ()
     ended.note(result)
     _accept(ended, result, commit, files)
 
@@ -232,14 +355,14 @@ def _settle(ended: EndedAttempt, result: Result) -> None:
 
 
 def _pass_gate(ended: EndedAttempt, result: Result, handed_in: str) -> None:
-    commit = whole_work(ended, handed_in)
-    patch = _examined(ended, ended.root, commit)
+    commit = ended.whole_work(handed_in)
+    patch = ended.examined(ended.root, commit)
     if patch.refusals or result.conclusion != "success":
         kept = ended.keep(commit) if patch.keeps else ""
         is_done = result.conclusion == "success"
         is_half = not patch.refusals and result.outcome in CUT_OFF
         if is_done:
-            unmade = "" if patch.files else conflicts_left(ended, commit)
+            unmade = "" if patch.files else ended.conflicts_left(commit)
             why = unmade or " ".join(patch.refusals)
         else:
             why = result.why or "the agent did not finish"
@@ -247,7 +370,7 @@ def _pass_gate(ended: EndedAttempt, result: Result, handed_in: str) -> None:
             why = f"{full_stop(why)} The part that could be kept is at {kept}."
         left = handed_in if is_half else ""
         ended.turn_down(result, why, left, is_large=patch.is_large)
-    elif why := _changed_tests(ended, commit) or conflicts_left(ended, commit):
+    elif why := _changed_tests(ended, commit) or ended.conflicts_left(commit):
         ended.keep(commit)
         ended.turn_down(result, why)
     else:
@@ -290,55 +413,38 @@ def _changed_tests(ended: EndedAttempt, commit: str) -> str:
     tests = ended.convoy.task(on[0]) if on else None
     if tests is None or tests.work is None:
         return ""
-    patch = _examined(ended, tests.work.commit, commit)
+    patch = ended.examined(tests.work.commit, commit)
     changed = [name for name in patch.files if name in tests.work.files]
     names = ", ".join(changed[:5])
     return f"the work changes the tests that it must pass: {names}" if names else ""
 
 
-def _examined(ended: EndedAttempt, base: str, commit: str) -> Patch:
-    path, settings = ended.context.mirror.path, ended.convoy.settings
-    settings = replace(settings, gate=gate_of(settings.gate, ended.task))
-    return examined_patch(path, base, commit, settings)
-
-
-KEPT: Final = "its work so far is kept"
-_OF_NO_USE: Final = "its work so far cannot be used: {}"
-
-
-def salvaged(
-    context: BotContext,
-    session: str,
-    base: str,
-    bundles: Sequence[bytes],
-    unfit: Callable[[str], str],
-) -> tuple[str, str]:
-    """Return the newest usable commit, and a sentence about it.
+def _salvaged(ended: EndedAttempt, bundles: Sequence[bytes]) -> tuple[str, str]:
+    """Return the newest commit that an attempt may go on from, and a sentence about it.
 
     Both are empty where the session left no work. The bundles are unchecked, the newest
-    first; `unfit` returns why no attempt may go on from a commit, or nothing.
+    first.
     """
-    sent = context.feed.kept(session) if context.feed else b""
-    why = ""
+    feed, why = ended.context.feed, ""
+    sent = feed.kept(ended.session) if feed else b""
     for bundle in filter(None, (*bundles, sent)):
-        commit, why = _brought(context, session, base, bundle)
-        why = why or unfit(commit)
+        commit, why = _half_done(ended, bundle)
         if not why:
-            return commit, KEPT
-    return "", _OF_NO_USE.format(why) if why else ""
+            return commit, "its work so far is kept"
+    return "", f"its work so far cannot be used: {why}" if why else ""
 
 
-def _brought(
-    context: BotContext, session: str, base: str, bundle: bytes
-) -> tuple[str, str]:
+def _half_done(ended: EndedAttempt, bundle: bytes) -> tuple[str, str]:
     """Bring a bundle into the mirror; return its head, and why it cannot be used."""
     with tempfile.NamedTemporaryFile(prefix="brat-checkpoint-") as file:
         file.write(bundle)
         file.flush()
         try:
-            commit = context.mirror.take_in(Path(file.name), session)
+            commit = ended.context.mirror.take_in(Path(file.name), ended.session)
         except (GitFailed, NoBundle) as error:
             return "", f"it cannot be read: {error}"
-    if not context.composer.is_ancestor(base, commit):
+    if not ended.context.composer.is_ancestor(ended.attempt.base, commit):
         return "", "it is not based on the commit that the attempt started from"
-    return commit, ""
+    made = ended.whole_work(commit)
+    refusals = ended.examined(ended.root, made).refusals
+    return commit, " ".join(refusals) or _changed_tests(ended, made)

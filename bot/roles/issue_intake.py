@@ -7,7 +7,6 @@ import asyncio
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from hashlib import sha256
-from http import HTTPStatus
 from typing import Final, Literal, NamedTuple
 
 from msgspec.structs import replace
@@ -15,7 +14,14 @@ from msgspec.structs import replace
 from bot.door.inbox import StartRequest
 from bot.forge.payloads import Issue
 from bot.forge.rest import ABSENT, Refused
-from bot.roles.bot_context import BotContext, Try, allowance, quiet_try, trying
+from bot.roles.bot_context import (
+    BotContext,
+    Try,
+    allowance,
+    quiet_try,
+    trying,
+    usable_configuration,
+)
 from bot.text import replies
 from bot.text.replies import NO_PLAN, OUTSIDER
 from bot.text.visible_text import clean_markdown
@@ -57,17 +63,18 @@ class Words(NamedTuple):
 
 
 async def admitted(
-    context: BotContext, request: StartRequest, author: str, *, outsiders: bool
+    context: BotContext, request: StartRequest, author: str
 ) -> Words | str:
     """Return the admissible words of a request, cleaned, or why there are none.
 
-    The caller has asked whether the requester may write; `outsiders` admits text of a
-    public repository by people who may not.
+    The caller has asked whether the requester may write. The configuration can admit
+    text of a public repository by people who may not.
     """
     title, text = request.title, request.text
+    config = usable_configuration(context)
     # Trusted is what the requester or a writer wrote, or what no public can see.
     is_trusted = (
-        outsiders
+        (config is not None and config.trust.outsiders)
         or author == request.by
         or not await context.github.is_public()
         or (bool(author) and await context.github.may(author))
@@ -77,9 +84,8 @@ async def admitted(
             return OUTSIDER
         title, text = f"Issue #{request.issue}", ""
     whole = "\n\n".join(filter(None, (request.added, text)))
-    return await asyncio.to_thread(
-        fit_words, title, whole
-    )  # hostile text takes seconds
+    # Hostile text takes seconds.
+    return await asyncio.to_thread(fit_words, title, whole)
 
 
 def fit_words(title: str, text: str) -> Words:
@@ -105,19 +111,11 @@ async def edited_since(
     return edited is not None and edited >= moment
 
 
-_GONE: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 _SHOWN: Final = 60
+_LABELS_TOLD: Final = 20
+_NOT_DONE: Final = ("not_planned", "duplicate")
 MOST_READ: Final = 100
 """How many named issues are read for one convoy."""
-
-
-class IssueText(NamedTuple):
-    """An issue's text with those of the issues it names, or what is wrong with it."""
-
-    words: str
-    fault: str = ""
-    named: tuple[NamedIssue, ...] = ()
-    """Whose text became which task."""
 
 
 class _NoTask(BratError):
@@ -125,48 +123,38 @@ class _NoTask(BratError):
 
 
 async def with_named_issues(
-    context: BotContext,
-    state: State,
-    wanted: ConvoyRequested,
-    outsiders: bool,  # noqa: FBT001  as the configuration names it
-) -> IssueText:
-    """Return the text of a request with the text of each issue that an item names."""
+    context: BotContext, state: State, wanted: ConvoyRequested
+) -> ConvoyRequested | str:
+    """Return a request with the text of each issue that an item names, or its fault."""
     if wanted.pattern or wanted.listed:
-        return IssueText(wanted.text, named=wanted.named)
+        return wanted
     labels = await asyncio.to_thread(context.commits.box_labels, wanted.base)
     text = without_controls(wanted.text)
     found = await asyncio.to_thread(intake, text, labels)
     opened = [item for item in found.work.items if not item.done]
     named = [item for item in opened if item.reference]
     if len(named) > MOST_READ:
-        many = (
-            f"it names {len(named)} issues, but brat reads at most {MOST_READ}: "
-            "split it"
-        )
-        return IssueText(wanted.text, NO_PLAN.format(error=many))
+        count = f"it names {len(named)} issues"
+        many = f"{count}, but brat reads at most {MOST_READ}: split it"
+        return NO_PLAN.format(error=many)
     read: dict[int, ReferredIssue | str] = {}
     for item in named:
         try:
-            number = _issue_number(context, item, read.values())
-            if number == wanted.issue:
-                raise _NoTask(f"#{number} is this issue itself")  # noqa: TRY301
-            told = await _open_issue(context, number)
-            read[item.at] = await _admitted_text(
-                context, state, wanted.by, told, outsiders
-            )
+            told = await _open_issue(context, item, wanted.issue, read.values())
+            read[item.at] = await _admitted_text(context, state, wanted.by, told)
         except _NoTask as why:
             read[item.at] = str(why)
     if not named:
-        return IssueText(wanted.text)
+        return wanted
     out = [why for why in read.values() if isinstance(why, str)]
     if len(out) == len(opened):
         nothing = f"nothing is left to do: {'; '.join(out)}"
-        return IssueText(wanted.text, NO_PLAN.format(error=nothing))
+        return NO_PLAN.format(error=nothing)
     room = TEXT_CHARS - len(text)
     words = await asyncio.to_thread(filled_items, text, read, room, labels)
     items = (await asyncio.to_thread(intake, words, labels)).work.items
     if fault := missed_work(items):
-        return IssueText(words, NO_PLAN.format(error=fault))
+        return NO_PLAN.format(error=fault)
     became = [
         NamedIssue(item.number, issue.number)
         for item in named
@@ -174,7 +162,7 @@ async def with_named_issues(
     ]
     # The items keep their numbers: the texts that were put in have none of their own.
     is_same = len(items) == len(found.work.items)
-    return IssueText(words, named=tuple(became) if is_same else ())
+    return replace(wanted, text=words, named=tuple(became) if is_same else ())
 
 
 class Listing(NamedTuple):
@@ -187,19 +175,14 @@ class Listing(NamedTuple):
 
 
 async def read_list(
-    context: BotContext,
-    state: State,
-    wanted: StartRequest | Convoy,
-    top: Issue,
-    outsiders: bool,  # noqa: FBT001
+    context: BotContext, state: State, wanted: StartRequest | Convoy, top: Issue
 ) -> Listing:
     """Return an issue's sub-issues, nested ones too, in the order of the forge.
 
     What a convoy has taken in keeps its words, and is listed also when it is closed.
     """
-    known = (
-        {sub.issue: sub for sub in wanted.listed} if isinstance(wanted, Convoy) else {}
-    )
+    listed = wanted.listed if isinstance(wanted, Convoy) else ()
+    known = {sub.issue: sub for sub in listed}
     forge, remarks = context.github.sub_issues, list[str]()
     written = {
         each.issue
@@ -209,10 +192,8 @@ async def read_list(
     }
     found: dict[int, SubIssue] = {}
     read: dict[int, Issue] = {}
-    nested = top.sub_issues
-    left = [
-        (each, 0) for each in reversed(await forge.of(top.number) if nested else ())
-    ]
+    nested = await forge.of(top.number) if top.sub_issues else ()
+    left = [(each, 0) for each in reversed(nested)]
     while left and len(found) <= MOST_SUB_ISSUES:
         issue, parent = left.pop()
         number, is_open = issue.number, issue.state == "open"
@@ -226,7 +207,7 @@ async def read_list(
             by = context.login if own else wanted.by
             sub = known.get(number)
             if sub is None:
-                text = await _admitted_text(context, state, by, issue, outsiders)
+                text = await _admitted_text(context, state, by, issue)
                 names = sorted(issue.label_names)
                 labels = [inline(one) for one in names if not one.startswith("brat")]
                 sub = SubIssue(
@@ -261,15 +242,9 @@ async def read_list(
     return Listing(tuple(found.values()), tuple(remarks), fault)
 
 
-_NOT_DONE: Final = ("not_planned", "duplicate")
-
-
 def _address(issue: Issue) -> str:
     home = issue.repository_url.partition("/repos/")[2]
     return f"{cut(home, _SHOWN)}#{issue.number}"
-
-
-_LABELS_TOLD: Final = 20
 
 
 async def close_named(context: BotContext, convoy: Convoy) -> None:
@@ -327,48 +302,42 @@ async def open_named(context: BotContext, convoy: Convoy, number: int, now: Try)
     return found
 
 
-def _issue_number(
-    context: BotContext, item: Item, before: Iterable[ReferredIssue | str]
-) -> int:
-    written = item.reference
-    web = context.settings.web
-    number = number_here(written, context.github.repository, web)
-    if number is None:
-        what = "is not an issue in this repository"
-        what = "is a pull request, not an issue" if "/pull/" in written else what
-        raise _NoTask(f"{cut(written, _SHOWN)} {what}")
-    if any(
-        isinstance(each, ReferredIssue) and each.number == number for each in before
-    ):
-        raise _NoTask(f"#{number} is named twice")
-    return number
-
-
 async def _admitted_text(
-    context: BotContext,
-    state: State,
-    by: str,
-    issue: Issue,
-    outsiders: bool,  # noqa: FBT001
+    context: BotContext, state: State, by: str, issue: Issue
 ) -> ReferredIssue:
     number = issue.number
     if any(convoy.issue == number for convoy in state.live()):
         raise _NoTask(f"#{number} has its own unfinished convoy")
     body, author = issue.body or "", issue.user.login if issue.user else ""
     asked = StartRequest(issue=number, title=issue.title, text=body, by=by)
-    words = await admitted(context, asked, author, outsiders=outsiders)
+    words = await admitted(context, asked, author)
     if not isinstance(words, Words):
         raise _NoTask(f"#{number} was written by someone without write access")
     return ReferredIssue(number, words.title, words.text)
 
 
-async def _open_issue(context: BotContext, number: int) -> Issue:
-    try:
+async def _open_issue(
+    context: BotContext,
+    item: Item,
+    own: int,
+    before: Iterable[ReferredIssue | str],
+) -> Issue:
+    """Return the issue that an item names, other than its own and those `before`."""
+    written, web = item.reference, context.settings.web
+    number = number_here(written, context.github.repository, web)
+    if number is None:
+        what = "is not an issue in this repository"
+        what = "is a pull request, not an issue" if "/pull/" in written else what
+        raise _NoTask(f"{cut(written, _SHOWN)} {what}")
+    if number in {each.number for each in before if isinstance(each, ReferredIssue)}:
+        raise _NoTask(f"#{number} is named twice")
+    if number == own:
+        raise _NoTask(f"#{number} is this issue itself")
+    issue: Issue | None = None
+    with ABSENT:
         issue = await context.github.issue(number)
-    except Refused as refused:
-        if refused.status in _GONE:
-            raise _NoTask(f"this repository has no issue #{number}") from refused
-        raise
+    if issue is None:
+        raise _NoTask(f"this repository has no issue #{number}")
     if issue.pull_request is not None:
         raise _NoTask(f"#{number} is a pull request")
     if issue.state != "open":

@@ -43,7 +43,7 @@ from bot.roles.issue_intake import (
 from bot.settings.bot_settings import quota_refusal
 from bot.text import notices, replies
 from bot.text.slash_commands import mentioned
-from convoy.config import ConfigError
+from convoy.config import Config, ConfigError
 from convoy.events.hold_events import NO_LABEL
 from convoy.events.plan_events import ConvoyRequested, SettingsTaken
 from convoy.model import ids
@@ -61,9 +61,6 @@ from convoy.rules.people import FailConvoy
 from convoy.rules.plans import PlanConvoy
 from convoy.text import convoy_name, full_stop, shortened
 from convoy.text.project_tests import propose_ci
-
-TASK_LIST: Final = "task list"
-SUB_ISSUES: Final = "sub-issues"
 
 
 async def accept(context: BotContext, draft: Draft, request: StartRequest) -> None:
@@ -87,11 +84,9 @@ async def start(
     context: BotContext, draft: Draft, request: StartRequest, issue: Issue
 ) -> None:
     """Put the request to the rules; if it is refused, say why on the issue."""
-    refused = (
-        replies.EDITED_ISSUE
-        if request.edited
-        else await begin(context, draft, request, issue)
-    )
+    refused: str | None = replies.EDITED_ISSUE
+    if not request.edited:
+        refused = await begin(context, draft, request, issue)
     if refused is not None:
         await refuse(context, request, refused)
 
@@ -103,7 +98,8 @@ async def begin(
 
     The request brings title and text; of the current issue only the author is used.
     """
-    refused = await refusal(context, draft.state, request)
+    state, is_scheduled = draft.state, request.trigger == "schedule"
+    refused = await refusal(context, state, request.by, is_scheduled=is_scheduled)
     if refused is not None:
         return refused
     try:
@@ -111,8 +107,7 @@ async def begin(
     except ConfigError as error:
         return replies.BAD_CONFIGURATION.format(error=error)
     author = issue.user.login if issue.user else ""
-    trust = config.trust
-    words = await admitted(context, request, author, outsiders=trust.outsiders)
+    words = await admitted(context, request, author)
     if isinstance(words, str):
         return words
     target = context.mirror.default_branch
@@ -120,10 +115,9 @@ async def begin(
     labels = await asyncio.to_thread(context.commits.box_labels, base)
     found = Listing()
     if request.pattern in ("", NO_PATTERN):
-        state = draft.state
-        found = await read_list(context, state, request, issue, trust.outsiders)
+        found = await read_list(context, state, request, issue)
     listed = bool(found.listed or intake(words.text, labels).work.items)
-    settings = _capped(context, config.settings(context.settings.cores))
+    settings = _settings(context, config)
     settings = replace(settings, planner="") if listed else settings
     if request.plan_only:
         settings = replace(settings, approve="plan")
@@ -147,12 +141,14 @@ async def begin(
         listed=found.listed,
         named=named_by(found.listed),
     )
-    text = await with_named_issues(context, draft.state, command, trust.outsiders)
-    command = replace(command, text=text.words, named=text.named)
+    if found.fault:
+        return replies.NO_PLAN.format(error=found.fault)
+    filled = await with_named_issues(context, draft.state, command)
+    if isinstance(filled, str):
+        return filled
+    command = filled
     if why := (
-        (found.fault and replies.NO_PLAN.format(error=found.fault))
-        or text.fault
-        or await planning_fault(context, command)
+        await planning_fault(context, command)
         or await asked_back(context, request, words, ask=asks)
     ):
         return why
@@ -186,10 +182,9 @@ async def warn(
             draft.say(command.issue, sign, said)
 
 
-def _capped(context: BotContext, settings: Settings) -> Settings:
-    if context.settings.quota is None:
-        return settings
-    return replace(settings, tasks=min(settings.tasks, context.settings.quota.tasks))
+def _settings(context: BotContext, config: Config) -> Settings:
+    found, quota = config.settings(context.settings.cores), context.settings.quota
+    return replace(found, tasks=min(found.tasks, quota.tasks)) if quota else found
 
 
 def take_settings(context: BotContext, draft: Draft) -> None:
@@ -207,7 +202,7 @@ def take_settings(context: BotContext, draft: Draft) -> None:
         config = configuration(context)
     except ConfigError:
         return
-    settings = _capped(context, config.settings(context.settings.cores))
+    settings = _settings(context, config)
     for convoy in [*draft.state.live()]:
         draft.submit(SettingsTaken(convoy=convoy.name, settings=settings))
     context.memory.configured = (tip, changed)
@@ -235,20 +230,22 @@ def busy(state: State, issue: int) -> bool:
 
 
 async def refusal(
-    context: BotContext, state: State, request: StartRequest
+    context: BotContext, state: State, by: str, *, is_scheduled: bool = False
 ) -> str | None:
-    """Return why nobody, or not this person, starts anything now; None: they may."""
+    """Return why nobody, or not this person, starts anything now; None: they may.
+
+    The default branch speaks for what is scheduled.
+    """
     if ids.HEADS + context.mirror.default_branch not in context.mirror.refs:
         return replies.EMPTY_REPOSITORY
-    trusted = request.trigger == "schedule"  # the default branch says so
-    if not trusted and not await context.github.may(request.by):
-        return replies.NO_RIGHT.format(by=request.by)
+    if not is_scheduled and not await context.github.may(by):
+        return replies.NO_RIGHT.format(by=by)
     if context.settings.stopped:
         return replies.BOT_STOPPED
     quota, now = context.settings.quota, context.clock()
     if quota is None:
         return None
-    return quota_refusal(quota, state, request.by, context.elsewhere(), now)
+    return quota_refusal(quota, state, by, context.elsewhere(), now)
 
 
 def make_plan(context: BotContext, draft: Draft, action: MakePlan) -> None:
@@ -260,11 +257,14 @@ def make_plan(context: BotContext, draft: Draft, action: MakePlan) -> None:
             planner, tasks = f"pattern {convoy.pattern}", plan.tasks
             scopes, warnings = commits.scopes(convoy.base, tasks), plan.warnings
         else:
-            planner = SUB_ISSUES if convoy.listed else TASK_LIST
+            planner = "sub-issues" if convoy.listed else "task list"
             tasks = renumbered(_planned(context, convoy), convoy.numbered)
-            remarks = () if convoy.listed else _remarks(context, convoy)
             scopes = commits.scopes(convoy.base, tasks)
-            warnings = (*remarks, *commits.absent(convoy.base, scopes))
+            warnings = commits.absent(convoy.base, scopes)
+            if not convoy.listed:
+                labels, of = commits.box_labels(convoy.base), convoy.settings
+                remarks = plan_remarks(convoy.text, labels, of.tasks, of.workers)
+                warnings = (*remarks, *warnings)
     except (PatternError, tasklist.PlanError) as error:
         draft.submit(FailConvoy(convoy=convoy.name, why=str(error)))
         return
@@ -315,11 +315,6 @@ async def planning_fault(context: BotContext, wanted: ConvoyRequested) -> str | 
     except tasklist.PlanError as error:
         return replies.NO_PLAN.format(error=error)
     return None
-
-
-def _remarks(context: BotContext, convoy: Convoy) -> tuple[str, ...]:
-    labels, settings = context.commits.box_labels(convoy.base), convoy.settings
-    return plan_remarks(convoy.text, labels, settings.tasks, settings.workers)
 
 
 def _planned(context: BotContext, of: ConvoyRequested | Convoy) -> tasklist.Plan:
@@ -416,11 +411,8 @@ async def _unreported(context: BotContext, convoy: ConvoyRequested) -> str:
     required = dict.fromkeys(
         (*convoy.settings.checks, *(rules.checks if rules else ()))
     )
-    named = {
-        name: app
-        for name, app in (rules.reporters if rules else {}).items()
-        if app != ACTIONS_APP_ID
-    }
+    reporters = rules.reporters.items() if rules else ()
+    named = {name: app for name, app in reporters if app != ACTIONS_APP_ID}
     seen = named | context.mirror.state.reporters | convoy.settings.reporters
     files = await asyncio.to_thread(own_workflows, context, convoy.base)
     unseen = [each for each in required if each not in seen]
@@ -440,16 +432,15 @@ async def _loop_rights(context: BotContext, convoy: ConvoyRequested) -> str:
     """Name what a job of a workflow lacks: permissions, and requests."""
     if not context.settings.by_job:
         return ""
-    file = context.settings.workflow
+    file, commits = context.settings.workflow, context.commits
     path = f"{WORKFLOWS_FOLDER}/{file}"
-    commits = context.commits
 
-    def read() -> tuple[str, ...]:
+    def lacking() -> tuple[str, ...]:
         is_there = path in commits.files(convoy.base)
         return lacking_rights(commits.text(convoy.base)(path) if is_there else "")
 
-    lacking = await asyncio.to_thread(read)
-    found = [f"{each} (job {LOOP_JOBS[-1]} in {file})" for each in lacking]
+    named = f"(job {LOOP_JOBS[-1]} in {file})"
+    found = [f"{each} {named}" for each in await asyncio.to_thread(lacking)]
     pace = context.github.rest.pace
     reset_ms = pace.unix_ms(pace.budget.resets_at) if pace.budget else 0
     few = scarce(pace.budget, reset_ms)

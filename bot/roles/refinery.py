@@ -47,13 +47,19 @@ def build_sync(context: BotContext, draft: Draft, action: owed.BuildSync) -> Non
     if landing.foreign_tip(convoy, draft.refs):
         return
     context.mirror.ensure([target, tip])
-    made = _made(context, convoy, tip, target)
-    is_pushed = convoy.landing is None or convoy.landing.way == "push"
-    shown = convoy.pull is not None and not is_pushed
+    made: str | Conflicted
+    if context.composer.is_ancestor(target, tip):
+        made = tip
+    elif not convoy.sync.judged and context.composer.is_ancestor(tip, target):
+        made = target
+    else:
+        piece = _taking_in(convoy, convoy.target, target, tip)
+        made = context.composer.build("merge", piece)
+    shown = convoy.pull is not None and not _is_pushed(convoy)
     if made == target and convoy.settled and shown:
         return  # it holds all of the convoy: the forge will show what merged it
     if isinstance(made, Conflicted):
-        fail_sync(draft, convoy, target, None, made.paths)
+        _cannot_take_in(draft, convoy, target, made)
         return
     attempted = AttemptSync(convoy=convoy.name, candidate=made, base=tip, target=target)
     known = context.observed.checks.get(made)
@@ -63,26 +69,19 @@ def build_sync(context: BotContext, draft: Draft, action: owed.BuildSync) -> Non
         draft.move(ids.HEADS + queue, made)
 
 
-def _made(
-    context: BotContext, convoy: Convoy, tip: str, target: str
-) -> str | Conflicted:
-    if context.composer.is_ancestor(target, tip):
-        return tip
-    is_again = convoy.sync.judged > 0
-    if not is_again and context.composer.is_ancestor(tip, target):
-        return target
-    piece = _taking_in(convoy, convoy.target, target, tip)
-    return context.composer.build("merge", piece)
+def _is_pushed(convoy: Convoy) -> bool:
+    return convoy.landing is None or convoy.landing.way == "push"
 
 
 def _taking_in(convoy: Convoy, branch: str, target: str, tip: str) -> Piece:
     """Return the merge of a branch, which stands at `target`, into the convoy's own."""
+    ended = (task.ended_at for task in convoy.tasks)
     return Piece(
         base=convoy.base,
         work=target,
         onto=tip,
         message=inert(merge_texts.target_merge(convoy, branch)),
-        at=_at(convoy),
+        at=max(convoy.requested_at, convoy.sync.at, *ended, 0),
     )
 
 
@@ -104,42 +103,32 @@ def _judges(context: BotContext, convoy: Convoy, commit: str) -> tuple[str, ...]
 
 def reject_whole(draft: Draft, action: owed.Reject | owed.LookAgain) -> None:
     """Try once more what CI found red with the target in it, or let an agent see."""
-    convoy = draft.state.convoys[action.convoy]
+    convoy, candidate = draft.state.convoys[action.convoy], action.candidate
     sync = convoy.sync.candidate
-    is_sync = sync is not None and sync.commit == action.candidate
     target = convoy.candidate.base if convoy.candidate is not None else ""
-    target = sync.work if sync is not None and is_sync else target
+    if sync is not None and sync.commit == candidate:
+        target = sync.work
     lost = isinstance(action, owed.LookAgain)
-    fail_sync(draft, convoy, target, action.candidate, said=action.text, lost=lost)
-
-
-def fail_sync(
-    draft: Draft,
-    convoy: Convoy,
-    target: str,
-    candidate: str | None,
-    paths: tuple[str, ...] = (),
-    theirs: str = "",
-    *,
-    said: str = "",
-    lost: bool = False,
-) -> None:
-    """Note that the target cannot be taken in: a conflict, or CI is red or lost."""
-    why = f"{merge_texts.conflicts(convoy.target, paths)}{theirs}"
-    if lost and candidate is not None:
-        why = merge_texts.ci_cannot_judge(candidate, said)
-    elif candidate is not None:
-        why = merge_texts.ci_is_red(candidate, said)
+    why = merge_texts.ci_cannot_judge if lost else merge_texts.ci_is_red
     draft.submit(
         FailSync(
             convoy=convoy.name,
             candidate=candidate,
             target=target,
-            why=why,
-            paths=paths,
-            said=merge_texts.end_of(said),
+            why=why(candidate, action.text),
+            said=merge_texts.end_of(action.text),
             lost=lost,
         )
+    )
+
+
+def _cannot_take_in(
+    draft: Draft, convoy: Convoy, target: str, made: Conflicted, theirs: str = ""
+) -> None:
+    why = f"{merge_texts.conflicts(convoy.target, made.paths)}{theirs}"
+    name, paths = convoy.name, made.paths
+    draft.submit(
+        FailSync(convoy=name, candidate=None, target=target, why=why, paths=paths)
     )
 
 
@@ -157,12 +146,6 @@ def _base(convoy: Convoy) -> str:
     return ids.HEADS + ids.base_branch(convoy.name)
 
 
-def _at(convoy: Convoy) -> int:
-    """Return when the convoy last changed by the log, unix ms."""
-    ended = (task.ended_at for task in convoy.tasks)
-    return max(convoy.requested_at, convoy.sync.at, *ended, 0)
-
-
 def ask_merge(context: BotContext, draft: Draft, action: owed.AskMerge) -> None:
     convoy = draft.state.convoys[action.convoy]
     judged = _judges(context, convoy, action.candidate)
@@ -176,23 +159,19 @@ def take_landed(context: BotContext, draft: Draft, action: owed.TakeLanded) -> N
 
     It did if it judged the very commit, as for a merge queue, or one with its tree.
     """
-    convoy = draft.state.convoys[action.convoy]
-    judged = _judged(context, convoy, action.commit)
-    draft.submit(NoteLanded(convoy=convoy.name, commit=action.commit, judged=judged))
-
-
-def _judged(context: BotContext, convoy: Convoy, commit: str) -> tuple[str, ...]:
-    """Return the checks that judged what is on the target as a commit; else none."""
+    convoy, commit = draft.state.convoys[action.convoy], action.commit
     context.mirror.ensure([commit])
-    if not convoy.settings.require_ci:
-        return landing.JUDGED_BY_NONE
     current = convoy.candidate.commit if convoy.candidate else ""
+    judged: tuple[str, ...] = ()
+    if not convoy.settings.require_ci:
+        judged = landing.JUDGED_BY_NONE
     for one in (commit, convoy.asked, current):
         known = context.observed.checks.get(one)
         is_green = known is not None and known.verdict == "green"
-        if one and is_green and context.composer.same_tree(one, commit):
-            return landing.judged_by(convoy.settings, known)
-    return ()
+        if is_green and context.composer.same_tree(one, commit):
+            judged = landing.judged_by(convoy.settings, known)
+            break
+    draft.submit(NoteLanded(convoy=convoy.name, commit=commit, judged=judged))
 
 
 _SECOND_MS: Final = 1_000
@@ -239,7 +218,7 @@ def build(context: BotContext, draft: Draft, action: owed.Build) -> None:
             if is_empty:
                 if onto != draft.refs.get(ids.HEADS + branch):
                     return  # what it stands on may still turn red
-                _settle_empty(draft, convoy, task, onto)
+                _settle_empty(draft, convoy, number, task.work, onto)
             elif not isinstance(made, Conflicted):
                 _attempt(draft, convoy, number, branch, piece, made)
                 onto = made
@@ -249,15 +228,15 @@ def build(context: BotContext, draft: Draft, action: owed.Build) -> None:
                 waiting.add(number)
 
 
-def _settle_empty(draft: Draft, convoy: Convoy, task: Task, tip: str) -> None:
+def _settle_empty(
+    draft: Draft, convoy: Convoy, number: int, work: Work, tip: str
+) -> None:
     """Settle work that the branch holds; its own branch at the tip closes its pull."""
-    if task.work is None:
-        return
-    work = task.work.commit
-    settled = landing.SettleEmpty(convoy=convoy.name, task=task.number, work=work)
+    name, commit = convoy.name, work.commit
+    settled = landing.SettleEmpty(convoy=name, task=number, work=commit)
     if draft.submit(settled) is None:
-        draft.keep(convoy.name, task.number, task.work.attempt, work)
-        draft.move(ids.HEADS + ids.task_branch(convoy.name, task.number), tip)
+        draft.keep(name, number, work.attempt, commit)
+        draft.move(ids.HEADS + ids.task_branch(name, number), tip)
 
 
 def build_convoy(context: BotContext, draft: Draft, action: owed.BuildConvoy) -> None:
@@ -276,9 +255,8 @@ def build_convoy(context: BotContext, draft: Draft, action: owed.BuildConvoy) ->
         at=at,
     )
     made: str | Conflicted = work
-    is_again = convoy.sync.judged > 0
-    is_pushed = convoy.landing is None or convoy.landing.way == "push"
-    is_again = is_again or (convoy.lands_given is not None and is_pushed)
+    is_pushed_given = convoy.lands_given is not None and _is_pushed(convoy)
+    is_again = convoy.sync.judged > 0 or is_pushed_given
     if is_again or not context.composer.is_ancestor(action.onto, work):
         made = context.composer.build("merge", piece)
     is_ahead = action.onto != draft.refs.get(ids.HEADS + convoy.target)
@@ -286,7 +264,7 @@ def build_convoy(context: BotContext, draft: Draft, action: owed.BuildConvoy) ->
         return  # what it stands on may still turn red
     if isinstance(made, Conflicted):
         theirs = _landed_with(context, draft, convoy, action.onto, made.paths)
-        fail_sync(draft, convoy, action.onto, None, made.paths, theirs)
+        _cannot_take_in(draft, convoy, action.onto, made, theirs)
     else:
         _attempt(draft, convoy, 0, convoy.target, piece, made)
 

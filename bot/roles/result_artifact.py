@@ -48,10 +48,7 @@ _USAGE: Final = "usage.jsonl"
 _CHECKPOINT: Final = "checkpoint.bundle"
 _TURNED_AWAY: Final = "turned-away.json"
 _ALLOWED: Final = frozenset(
-    {
-        *(_RESULT, _BUNDLE, _EVENTS, _USAGE, _CHECKPOINT, _TURNED_AWAY),
-        "transcript.jsonl",
-    }
+    (_RESULT, _BUNDLE, _EVENTS, _USAGE, _CHECKPOINT, _TURNED_AWAY, "transcript.jsonl")
 )
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _BROKEN: Final = (
@@ -292,19 +289,19 @@ def _claims(file: Path | None, session: str, actor: str) -> tuple[Event, ...]:
     if len(held.events) > _EVENTS_MOST:
         raise Unacceptable(f"events.bin has too many events: {len(held.events)}")
     for event in held.events:
-        _check_claim(event, session, actor)
+        if fault := _fault_of_claim(event, session, actor):
+            raise Unacceptable(f"events.bin contains an event {fault}")
     return held.events
 
 
-def _check_claim(event: Event, session: str, actor: str) -> None:
+def _fault_of_claim(event: Event, session: str, actor: str) -> str:
     if event.actor.hex() != actor:
-        raise Unacceptable(f"events.bin contains an event by actor {event.actor.hex()}")
+        return f"by actor {event.actor.hex()}"
     if not isinstance(event.kind, CommentAdded):
-        raise Unacceptable("events.bin contains an event that is not a comment")
+        return "that is not a comment"
     fact = fact_of(event.kind.body)
     if fact is None or isinstance(fact, UnknownFact) or not isinstance(fact, Claim):
-        raise Unacceptable("events.bin contains an event that sessions may not write")
+        return "that sessions may not write"
     if ids.session_name(fact.convoy, fact.task, fact.attempt) != session:
-        raise Unacceptable("events.bin contains an event of another session")
-    if issue_of_fact(fact) != event.issue:
-        raise Unacceptable("events.bin contains an event on another task's issue")
+        return "of another session"
+    return "" if issue_of_fact(fact) == event.issue else "on another task's issue"

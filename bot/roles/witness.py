@@ -1,4 +1,4 @@
-"""The witness's side in the bot: starts attempts, fetches artifacts, notes their ends.
+"""The witness's side in the bot: starts attempts, and fetches their artifacts.
 
 An attempt that makes earlier work fit what has landed since starts from the branch's
 tip with that work merged in and git's conflict markers left, and is told what both
@@ -7,35 +7,28 @@ markers is in no history.
 """
 
 import secrets
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
 from bot.forge.rest import Refused
 from bot.repository.compose import Piece
 from bot.repository.draft import Draft
-from bot.roles import refinery, result_artifact
+from bot.roles import refinery
 from bot.roles.bot_context import BotContext
-from bot.roles.result_artifact import NEEDS_A_PERSON, Result
+from bot.roles.result_artifact import ARTIFACT
 from bot.text import merge_texts, notices
 from bot.text.merge_texts import DIFF_CHARS
 from convoy.answers import ANSWERS
 from convoy.answers.answering import Question
 from convoy.events.people_events import ConvoyPaused
-from convoy.events.plan_events import TaskNoted
-from convoy.gate import path_list
 from convoy.kinds import half_done, kind_of, unmerged
 from convoy.model import ids
-from convoy.model.records import Cause, Usage
-from convoy.model.session_result import FOR_A_PERSON, OUTAGES
 from convoy.model.state import Convoy, Task
-from convoy.model.work import Attempt, Resolution, Unmerged
+from convoy.model.work import Resolution, Unmerged
 from convoy.owed import Begin, Collect, Pause
-from convoy.rules.ending import RefuseWork
 from convoy.rules.landing import open_candidates
-from convoy.rules.people import BlockTask
 from convoy.rules.starting import StartTask
-from convoy.text import clean, inert, redacted
+from convoy.text import inert
 
 _TOO_LARGE: Final = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
 _FOR_GOOD: Final = frozenset({HTTPStatus.GONE, _TOO_LARGE})
@@ -115,7 +108,7 @@ def note_heard(context: BotContext, draft: Draft) -> None:
 async def fetch(context: BotContext, action: Collect) -> bytes | str | None:
     """Return a run's artifact, or why it has none; None: it may still come."""
     try:
-        data = await context.github.runs.artifact(action.run, result_artifact.ARTIFACT)
+        data = await context.github.runs.artifact(action.run, ARTIFACT)
     except Refused as refused:
         if refused.status in _FOR_GOOD:
             return refused.said if refused.status == _TOO_LARGE else str(refused)
@@ -128,108 +121,6 @@ async def fetch(context: BotContext, action: Collect) -> bytes | str | None:
 
 
 LOST: Final = "the session ended without a result: its machine or its witness died"
-
-
-@dataclass(frozen=True)
-class EndedAttempt:
-    context: BotContext
-    draft: Draft
-    convoy: Convoy
-    task: Task
-    attempt: Attempt
-    called_off: bool = False
-    """Whether the person whose machine it is ended it: then it counts as none."""
-
-    @property
-    def session(self) -> str:
-        return ids.session_name(self.convoy.name, self.task.number, self.attempt.number)
-
-    @property
-    def root(self) -> str:
-        """The commit against which the attempt's whole work is measured."""
-        return self.attempt.root or self.attempt.base
-
-    @property
-    def gone_on_from(self) -> str:
-        """The half-done commit that the attempt started from; empty: none."""
-        return self.attempt.base if self.attempt.salvaged else ""
-
-    def turn_down(
-        self, result: Result, why: str, left: str = "", *, is_large: bool = False
-    ) -> None:
-        """Refuse the attempt; if only a person can help, block the task at once.
-
-        `left` is the half-done commit that the next attempt goes on from.
-        """
-        is_for_a_person = is_large or result.outcome in FOR_A_PERSON
-        self.refuse(self._cause(result), why, result, left)
-        if result.status in NEEDS_A_PERSON or is_for_a_person:
-            self._block(why)
-
-    def _cause(self, result: Result) -> Cause:
-        if result.conclusion == "success" or result.refusals:
-            return "refused"
-        if result.outcome == "setup" or self.called_off:
-            return "setup"
-        return "outage" if result.outcome in OUTAGES else "failed"
-
-    def turn_away(self, why: str) -> None:
-        """End an attempt that never began; it costs none, and a person is asked."""
-        why = f"The task's job did not receive a valid hand-off. {why}"
-        self.refuse("setup", why)
-        self._block(why)
-
-    def _block(self, why: str) -> None:
-        name, number = self.convoy.name, self.task.number
-        self.draft.submit(BlockTask(convoy=name, task=number, why=fit_text(why)))
-
-    def refuse(
-        self,
-        cause: Cause,
-        why: str,
-        result: Result | None = None,
-        left: str = "",
-    ) -> None:
-        """End the attempt without work; its agent's notes are kept all the same."""
-        if result is not None:
-            self.note(result)
-        self.draft.submit(
-            RefuseWork(
-                convoy=self.convoy.name,
-                task=self.task.number,
-                attempt=self.attempt.number,
-                cause=cause,
-                why=fit_text(why),
-                now=self.draft.now,
-                asked_s=(result and result.retry_after_s) or 0.0,
-                usage=result.used if result else Usage(),
-                left=left,
-            )
-        )
-
-    def note(self, result: Result, own: str = "") -> None:
-        """Put down what a session noted, after a note of one's own."""
-        if self.task.number == 0:
-            return
-        self.draft.submit(
-            TaskNoted(
-                convoy=self.convoy.name,
-                task=self.task.number,
-                attempt=self.attempt.number,
-                notes=(own, *result.left.notes),
-                shared=result.left.shared,
-            )
-        )
-
-    def keep(self, commit: str) -> str:
-        """Keep a commit of the attempt for good; return the ref it is kept at."""
-        name, number = self.convoy.name, self.task.number
-        return self.draft.keep(name, number, self.attempt.number, commit)
-
-
-def fit_text(said: str) -> str:
-    """Return a session's text, cleaned and redacted for the log and later attempts."""
-    return redacted(clean(said))
 
 
 def resolution(
@@ -282,22 +173,3 @@ def _told(context: BotContext, convoy: Convoy, found: Unmerged, tip: str) -> str
         landed=commits.diff(fork, tip, DIFF_CHARS, paths),
         own=commits.diff(found.base, found.commit, DIFF_CHARS, paths),
     )
-
-
-def whole_work(ended: EndedAttempt, commit: str) -> str:
-    """Return an attempt's work as one commit on the branch, if it made work fit."""
-    if not ended.attempt.resolves:
-        return commit
-    return ended.context.composer.flattened(ended.root, commit)
-
-
-def conflicts_left(ended: EndedAttempt, commit: str) -> str:
-    """Return a sentence naming the files that still conflict; empty: none does."""
-    merge = ended.attempt.resolves
-    if kind_of(ended.task.spec).takes_target_in:
-        merge = ended.root
-    if not merge:
-        return ""
-    left = ended.context.composer.left_over(merge, commit)
-    names = path_list([fit_text(path) for path in left])
-    return f"Conflict markers remain in {names}." if left else ""

@@ -17,13 +17,13 @@ from aiohttp import web
 
 from bot import wall_clock
 from bot.dashboard import access_policy, api, page_contents
-from bot.dashboard.access_policy import RepositoryView, Visitor
-from bot.dashboard.application import Dashboard
+from bot.dashboard.access_policy import Visitor
+from bot.dashboard.application import dashboard_application
 from bot.dashboard.dashboard_source import (
     DashboardSource,
     LogHistory,
     LogTail,
-    StateWatcher,
+    RepositoryView,
     changes_in,
 )
 from bot.dashboard.login import Login, OAuth, Rights, Sessions
@@ -65,7 +65,7 @@ class HostedDashboard:
         self._looking: list[asyncio.Task[None]] = []
 
     def application(self) -> web.Application:
-        app = Dashboard(self, BASE).application()
+        app = dashboard_application(self, BASE)
         app.add_routes([web.get("/", self._index), *self._login.routes()])
         return app
 
@@ -90,11 +90,10 @@ class HostedDashboard:
             key = _view_key(one)
             if key not in self._views:
                 source = source_of(one, self._host.served)
-                watcher = StateWatcher(source.read, source.here, source.checks)
-                view = RepositoryView(source, watcher)
-                await watcher.look()
+                view = RepositoryView(source)
+                await view.look()
                 if self._views.setdefault(key, view) is view:  # first request
-                    looking, name = watcher.keep_looking(), f"news of {one.name}"
+                    looking, name = view.keep_looking(), f"news of {one.name}"
                     self._looking.append(self._group.create_task(looking, name=name))
             return self._views[key]
         signed_in = self._sessions.person(request) or self._is_program(request)

@@ -237,33 +237,25 @@ def _answer_item(convoy: Convoy, answer: ShownAnswer, web: str) -> str:
     return "\n".join(lines)
 
 
-_FIRST_COLUMNS: Final = (
-    *("#", "Task", "State", "Engine", "Attempts", "Worked", "Pull request"),
-)
-_LAST_COLUMNS: Final = ("Landed as", "Waiting for")
 _DEFAULT: Final = "default"
 _ROWS_CHARS: Final = 36_000
 
 
 def task_table(convoy: Convoy, at: Moment | None, web: str) -> list[str]:
     """Return the table's lines; without the address `web` no links and no checks."""
-    rows = [_row(_row_cells(convoy, task, at, web)) for task in convoy.tasks]
+    cells = [_cells(convoy, task, at, web) for task in convoy.tasks]
+    rows = [_row(each.values()) for each in cells]
     more = f"| | {{}}: `brat convoy show {convoy.name}` lists all of them |"
-    columns = (*_FIRST_COLUMNS, *(("Checks",) if web else ()), *_LAST_COLUMNS)
-    return [
-        _row(columns),
-        "|" + "---|" * len(columns),
-        *fitting(rows, more, _ROWS_CHARS),
-    ]
+    line = "|" + "---|" * len(cells[0])
+    return [_row(cells[0]), line, *fitting(rows, more, _ROWS_CHARS)]
 
 
 def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _row_cells(
-    convoy: Convoy, task: Task, at: Moment | None, web: str
-) -> tuple[str, ...]:
+def _cells(convoy: Convoy, task: Task, at: Moment | None, web: str) -> dict[str, str]:
+    """Return a task's cells by their columns."""
     landed, attempts, checks = landed_as(task), str(task.started), ""
     if web and task.runs:
         attempts = f"[{attempts}]({run_url(task.runs[-1], web)})"
@@ -271,18 +263,19 @@ def _row_cells(
         checks = f"[checks]({web}/commit/{task.landed}/checks)"
     elif task.candidate:
         checks = f"[CI requested]({web}/commit/{task.candidate.commit}/checks)"
-    return (
-        str(task.number),
-        titled(convoy, task),
-        task.state,
-        inline(_engine(convoy, task)),
-        attempts,
-        spoken_duration(task.worked_ms // 1000) if task.worked_ms else "",
-        f"#{task.pull}" if task.pull else "",
-        *((checks,) if web else ()),
-        f"`{landed}`" if task.landed else landed,
-        inline(waits_for(convoy, task, at)),
-    )
+    worked = spoken_duration(task.worked_ms // 1000) if task.worked_ms else ""
+    return {
+        "#": str(task.number),
+        "Task": titled(convoy, task),
+        "State": task.state,
+        "Engine": inline(_engine(convoy, task)),
+        "Attempts": attempts,
+        "Worked": worked,
+        "Pull request": f"#{task.pull}" if task.pull else "",
+        **({"Checks": checks} if web else {}),
+        "Landed as": f"`{landed}`" if task.landed else landed,
+        "Waiting for": inline(waits_for(convoy, task, at)),
+    }
 
 
 def titled(convoy: Convoy, task: Task) -> str:

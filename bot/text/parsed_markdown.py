@@ -84,7 +84,7 @@ _ODD = r"<[A-Za-z][A-Za-z0-9.+-]*+[@:][^ \t\n\"'<>=]*+>"
 _BLOCK: Final = re.compile(
     rf"{_ELEMENT}|{_ODD}|{_OTHERS}|<!--(?!-?>)(?:(?!--!?>)[\s\S])*+-->"
 )
-_ALONE: Final = re.compile(rf"[ ]{{0,3}}(?:{_ELEMENT})[ \t]*")
+LONE_TAG: Final = re.compile(rf"[ ]{{0,3}}(?:{_ELEMENT})[ \t]*")
 _OPENING: Final = re.compile(r"<(?=[A-Za-z/!?])")
 _BREAK: Final = re.compile(r"<br[ \t\n/>]", re.IGNORECASE)
 _ENTITY: Final = re.compile(
@@ -103,54 +103,51 @@ _UNSHOWN: Final = frozenset(("rp", "template"))
 """No browser shows the content of these elements."""
 
 
-def whole_html(construct: str) -> re.Match[str] | None:
-    """Return inline HTML that every parser ends at the same place; None: it is not."""
-    found = _INLINE.fullmatch(construct)
-    return None if found is None or _is_torn(found) else found
-
-
-def is_lone_tag(line: str) -> bool:
-    return _ALONE.fullmatch(line) is not None
-
-
-def is_unshown(found: re.Match[str]) -> bool:
-    """Whether a tag opens an element whose content nobody sees."""
-    return _opens(found) in _UNSHOWN
-
-
-def ends(found: re.Match[str], construct: str) -> bool:
-    """Whether a piece of HTML closes the element that a tag opens."""
-    closing = _INLINE.fullmatch(construct)
-    return closing is not None and _closes(closing) == _opens(found)
-
-
 _SHOWN_IMAGE: Final = re.compile(
     r"""<img\s(?:[^<>]*\s)?src="(https://[\w.~/%-]{1,500})"[^<>]*>""", re.IGNORECASE
 )
 """As GitHub writes a picture that was dropped into a text."""
 
 
-def left_of_tag(construct: str) -> str:
+def _left_of_tag(construct: str) -> str:
     """Return what replaces a whole tag: a picture's address, a space for a break."""
     if found := _SHOWN_IMAGE.fullmatch(construct):
         return f"![]({found[1]})"
     return " " if _BREAK.match(construct) else ""
 
 
-def hidden_in_html(block: str) -> Iterator[tuple[int, int | None, str]]:
-    """Give the hidden places of an HTML block and what replaces them; None: broken."""
+def hidden_inline_html(html: Token, following: Token | None) -> Edit:
+    """Return the edit that removes inline HTML, with its content if nobody sees that.
+
+    `following` is the next inline HTML of the same block.
+    """
+    start, end = html.meta["span"]
+    found = _INLINE.fullmatch(html.content)
+    if found is None or _is_torn(found):
+        return Edit(start, TEXT_END, OMISSION_NOTE)
+    if _opens(found) not in _UNSHOWN:
+        return Edit(start, end, _left_of_tag(html.content))
+    closing = following and _INLINE.fullmatch(following.content)
+    if following and closing and _closes(closing) == _opens(found):
+        return Edit(start, following.meta["span"][1])
+    return Edit(start, TEXT_END, OMISSION_NOTE)
+
+
+def hidden_in_html(block: str, first: int) -> Iterator[Edit]:
+    """Give the edits that remove what is hidden in an HTML block that begins there."""
     at = 0
     while opening := _OPENING.search(block, at):
         start = opening.start()
         end = _end(block, start)
-        yield start, end, "" if end is None else left_of_tag(block[start:end])
         if end is None:
+            yield Edit(first + start, TEXT_END, OMISSION_NOTE)
             break
+        yield Edit(first + start, first + end, _left_of_tag(block[start:end]))
         at = end
     for found in _ENTITY.finditer(block):
         decoded = unescape(found[0])
         if not decoded or clean(decoded) != decoded:
-            yield found.start(), found.end(), clean(decoded)
+            yield Edit(first + found.start(), first + found.end(), clean(decoded))
 
 
 def _end(block: str, start: int) -> int | None:

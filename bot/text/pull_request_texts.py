@@ -186,30 +186,41 @@ _AGAIN: Final = "The next attempt gets this feedback, and its work gets its own 
 
 
 def check_views(convoy: Convoy, page: str) -> Iterator[CheckView]:
+    """Give the check on each task's newest accepted work, and on the convoy's own."""
+    conclusion: Conclusion | None
     for task in () if convoy.lands_given else convoy.tasks:
-        if (view := task_view(convoy, task, page)) is not None:
-            yield view
-    if convoy.offered:
-        yield _convoy_view(convoy, page)
-
-
-def task_view(convoy: Convoy, task: Task, page: str) -> CheckView | None:
-    """Return the check on a task's newest accepted work; None: it has none."""
-    work = task.handed_in
-    if work is None:
-        return None
-    conclusion, title, why = _of_task(convoy, task, work)
-    was_red = task.why if task.state == "blocked" else work.why
-    return CheckView(
-        key=ids.check_key(convoy.name, task.number, work.attempt),
-        commit=work.commit,
-        name=ids.task_check_name(task.number),
+        work = task.handed_in
+        if work is None:
+            continue
+        conclusion, title, why = _of_task(convoy, task, work)
+        was_red = task.why if task.state == "blocked" else work.why
+        what = f"Task {task.number} of convoy `{convoy.name}`, attempt {work.attempt}"
+        yield CheckView(
+            key=ids.check_key(convoy.name, task.number, work.attempt),
+            commit=work.commit,
+            name=ids.task_check_name(task.number),
+            conclusion=conclusion,
+            title=title,
+            summary=f"{what}. {why}",
+            url=comment_url(convoy, page),
+            places=failing_places(was_red),
+        )
+    if not convoy.offered:
+        return
+    conclusion, title, why = None, f"Waiting to land on {convoy.target}", _GATED
+    if convoy.state == "complete":
+        conclusion, title = "success", f"Landed on {convoy.target}"
+        why = f"It landed as `{(convoy.landed or '')[:10]}`."
+    elif convoy.state == "failed":
+        conclusion, title, why = "failure", "Failed", full_stop(inline(convoy.why))
+    yield CheckView(
+        key=ids.check_key(convoy.name, 0, 1),
+        commit=convoy.offered,
+        name=ids.CONVOY_CHECK_NAME,
         conclusion=conclusion,
         title=title,
-        summary=f"Task {task.number} of convoy `{convoy.name}`, attempt "
-        f"{work.attempt}. {why}",
+        summary=f"Convoy `{convoy.name}` for #{convoy.issue}. {why}",
         url=comment_url(convoy, page),
-        places=failing_places(was_red),
     )
 
 
@@ -237,23 +248,3 @@ def _told(why: str) -> str:
     first, _, rest = why.strip().partition("\n")
     said = full_stop(inline(first))
     return f"{said}\n\n{code_block(rest.strip())}" if rest.strip() else said
-
-
-def _convoy_view(convoy: Convoy, page: str) -> CheckView:
-    conclusion: Conclusion | None = None
-    title, why = f"Waiting to land on {convoy.target}", _GATED
-    if convoy.state == "complete":
-        landed = (convoy.landed or "")[:10]
-        conclusion, title = "success", f"Landed on {convoy.target}"
-        why = f"It landed as `{landed}`."
-    elif convoy.state == "failed":
-        conclusion, title, why = "failure", "Failed", full_stop(inline(convoy.why))
-    return CheckView(
-        key=ids.check_key(convoy.name, 0, 1),
-        commit=convoy.offered,
-        name=ids.CONVOY_CHECK_NAME,
-        conclusion=conclusion,
-        title=title,
-        summary=f"Convoy `{convoy.name}` for #{convoy.issue}. {why}",
-        url=comment_url(convoy, page),
-    )

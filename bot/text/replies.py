@@ -26,10 +26,6 @@ class Reply(Struct, frozen=True):
     """What is said instead in the convoy's comment, where that shows it all."""
 
 
-def done(text: str, *, asks: bool = False, brief: str = "") -> Reply:
-    return Reply("rocket", text, asks=asks, brief=brief)
-
-
 def refused(why: str) -> Reply:
     return Reply("confused", f"That cannot be done: {why.rstrip('.')}.", why)
 

@@ -21,7 +21,7 @@ from markdown_it.token import Token
 from msgspec import Struct
 
 from bot.text.visible_text import code_span
-from convoy.text import clean, cut
+from convoy.text import clean
 
 _FOOTNOTE: Final = re.compile(r" {0,3}\[\^[^\]]+\]:")
 _TAG: Final = re.compile(r"<(/?)(?!br\b|hr\b|img\b|wbr\b)[A-Za-z]")
@@ -70,9 +70,6 @@ def unticked(text: str) -> str:
     return _BOX.sub(lambda found: found[0].replace(found["tick"], " ", 1), text)
 
 
-_PLAIN_MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-
-
 def may_mention(text: str, login: str) -> bool:
     """Whether a text is worth parsing for a mention of the bot."""
     return bool(login) and _mention_of(login).search(text) is not None
@@ -83,19 +80,24 @@ def mentioned(text: str, login: str) -> str | None:
     text = clean(text)
     if not may_mention(text, login):
         return None
-    tokens = _PLAIN_MARKDOWN.parse(text)
+    tokens = _MARKDOWN.parse(text)
     obeyed = _obeyed_end(text.split("\n"), tokens)
-    for opening, inline in pairwise(tokens):
-        if opening.map and opening.map[0] >= obeyed:
-            break
-        if opening.type != "paragraph_open" or opening.level:
-            continue
-        depth = 0
-        for token in inline.children or []:
-            depth += token.nesting
-            if token.type == "text" and not depth and may_mention(token.content, login):
-                return _mention_of(login).sub("", text).strip(" \t\n,:")
+    for line, token in _plain(tokens):
+        is_text = token.type == "text" and line < obeyed
+        if is_text and may_mention(token.content, login):
+            return _mention_of(login).sub("", text).strip(" \t\n,:")
     return None
+
+
+def _plain(tokens: Sequence[Token]) -> Iterator[tuple[int, Token]]:
+    """Give what is neither linked nor emphasised, and where its paragraph begins."""
+    for opening, inline in pairwise(tokens):
+        if opening.type == "paragraph_open" and opening.level == 0 and inline.map:
+            depth = 0
+            for token in inline.children or []:
+                depth += token.nesting
+                if depth == 0:
+                    yield inline.map[0], token
 
 
 @cache
@@ -106,7 +108,6 @@ def _mention_of(login: str) -> re.Pattern[str]:
 
 MOST_COMMANDS: Final = 10
 """The most commands carried out from one comment."""
-LINE_CHARS: Final = 200
 
 _NOT_FIRST: Final = (
     "this command follows other text, which may be quoted, so brat did not carry it "
@@ -142,15 +143,11 @@ class SlashCommand(Struct, frozen=True):
     """The Markdown after ` -- `, as it was written."""
     below: str = ""
     """Without a ` -- `: the Markdown below the command's line."""
-    line: str = ""
-    """The command's first line, for replies."""
 
 
 class MalformedCommand(Struct, frozen=True):
     """A line that begins like a command but is not one."""
 
-    line: str
-    """The line as it was written, cut; show it as code."""
     why: str
     """One sentence in Markdown, with all foreign words in code."""
 
@@ -169,22 +166,19 @@ def slash_commands(text: str) -> tuple[FoundCommand, ...]:
     lines = text.split("\n")
     tokens = _MARKDOWN.parse(text)
     obeyed = _obeyed_end(lines, tokens)
-    starts = [at for at in sorted(_command_lines(tokens)) if at < obeyed]
+    commands = (at for at in _plain(tokens) if at[1].type == "command")
+    found_at = sorted(line + int(token.meta["line"]) for line, token in commands)
+    starts = [at for at in found_at if at < obeyed]
     if starts and starts[0] != _first_line(tokens):
-        line = cut(lines[starts[0]].strip(), LINE_CHARS)
-        return (MalformedCommand(line, _NOT_FIRST),)
+        return (MalformedCommand(_NOT_FIRST),)
     found = [
         _command_in(lines[start].strip(), [*map(str.rstrip, lines[start + 1 : end])])
         for start, end in pairwise([*starts, len(lines)][: MOST_COMMANDS + 1])
     ]
     if len(starts) > MOST_COMMANDS:
-        line = cut(lines[starts[MOST_COMMANDS]].strip(), LINE_CHARS)
         why = f"a comment can contain only {MOST_COMMANDS} commands"
-        found.append(MalformedCommand(line, f"{why}; put the rest in a new comment"))
+        found.append(MalformedCommand(f"{why}; put the rest in a new comment"))
     return tuple(found)
-
-
-# --- which lines ----------------------------------------------------------------------
 
 
 def _note_command(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  markdown-it's form of a rule
@@ -205,16 +199,6 @@ _MARKDOWN: Final = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 _MARKDOWN.inline.ruler.before("text", "command", _note_command)
 
 
-def _command_lines(tokens: Sequence[Token]) -> Iterator[int]:
-    for opening, inline in pairwise(tokens):
-        if opening.type == "paragraph_open" and opening.level == 0 and inline.map:
-            depth = 0
-            for token in inline.children or []:
-                depth += token.nesting
-                if token.type == "command" and depth == 0:
-                    yield inline.map[0] + int(token.meta["line"])
-
-
 def _first_line(tokens: Sequence[Token]) -> int:
     """Return the first line that is not in a quote; without any: -1."""
     depth = 0
@@ -226,11 +210,7 @@ def _first_line(tokens: Sequence[Token]) -> int:
     return -1
 
 
-# --- what they say --------------------------------------------------------------------
-
-
 def _command_in(line: str, below: list[str]) -> FoundCommand:
-    shown = cut(line, LINE_CHARS)
     words: list[str] = []
     options: dict[str, str] = {}
     text, is_bare = "", True
@@ -239,16 +219,18 @@ def _command_in(line: str, below: list[str]) -> FoundCommand:
         found = _ARGUMENT.match(line, at)
         if found is None:
             return MalformedCommand(
-                shown, f"the quotes in {code_span(line[at:])} do not match"
+                f"the quotes in {code_span(line[at:])} do not match"
             )
         at = found.end()
         if found["text"]:
             text = "\n".join([line[at:].strip(), *below]).strip()
             below = []
             break
-        key, value = (found["key"] or "").lower(), _value(found)
+        key, typeset = (found["key"] or "").lower(), found["typeset"]
+        inside = found["quoted"] if found["quoted"] is not None else typeset
+        value = found["bare"] if inside is None else _ESCAPED.sub(r"\1", inside)
         if key in options:
-            return MalformedCommand(shown, f"the option {code_span(key)} appears twice")
+            return MalformedCommand(f"the option {code_span(key)} appears twice")
         if key:
             options[key] = value
         else:
@@ -258,18 +240,7 @@ def _command_in(line: str, below: list[str]) -> FoundCommand:
         words[-1] = words[-1].rstrip(".,!") or words[-1]
     elif not words:
         return MalformedCommand(
-            shown, "the command is missing; `/brat help` lists all commands"
+            "the command is missing; `/brat help` lists all commands"
         )
-    return SlashCommand(
-        words[0].lower(),
-        tuple(words[1:]),
-        options,
-        text,
-        "\n".join(below).strip(),
-        shown,
-    )
-
-
-def _value(found: re.Match[str]) -> str:
-    inside = found["quoted"] if found["quoted"] is not None else found["typeset"]
-    return found["bare"] if inside is None else _ESCAPED.sub(r"\1", inside)
+    rest = "\n".join(below).strip()
+    return SlashCommand(words[0].lower(), tuple(words[1:]), options, text, rest)

@@ -214,7 +214,9 @@ def hidden_inline(
         start, end = token.meta["span"]
         match token.type:
             case "html_inline":
-                yield _html(tokens, index)
+                rest = map(tokens.__getitem__, range(index + 1, len(tokens)))
+                following = next((t for t in rest if t.type == "html_inline"), None)
+                yield parsed_markdown.hidden_inline_html(token, following)
             case "text_special" if not clean(token.content):
                 yield Edit(start, end)
             case "image":
@@ -226,19 +228,6 @@ def hidden_inline(
             case _:
                 pass
     yield from doubtful(content, taken_spans(tokens))
-
-
-def _html(tokens: Sequence[Token], index: int) -> Edit:
-    token = tokens[index]
-    start, end = token.meta["span"]
-    found = parsed_markdown.whole_html(token.content)
-    if found is not None and not parsed_markdown.is_unshown(found):
-        return Edit(start, end, parsed_markdown.left_of_tag(token.content))
-    others = (other for other in tokens[index + 1 :] if other.type == "html_inline")
-    following = next(others, None)
-    if found and following and parsed_markdown.ends(found, following.content):
-        return Edit(start, following.meta["span"][1])
-    return Edit(start, TEXT_END, OMISSION_NOTE)
 
 
 def _image(content: str, token: Token, spelled: set[str]) -> str:
@@ -354,11 +343,7 @@ class _Hidden:
     def _html(self, lines: range) -> Iterator[Edit]:
         first = self._page.start(lines.start)
         block = self._page.text[first : self._page.end(lines.stop - 1)]
-        for start, end, instead in parsed_markdown.hidden_in_html(block):
-            if end is None:
-                yield Edit(first + start, TEXT_END, OMISSION_NOTE)
-            else:
-                yield Edit(first + start, first + end, instead)
+        yield from parsed_markdown.hidden_in_html(block, first)
 
     def _inline(self, token: Token) -> Iterator[Edit]:
         lines = _lines(token)
@@ -391,7 +376,7 @@ class _Hidden:
         columns = place.columns(self._page)
         for number, column in zip(lines, columns, strict=False):
             lazy = column < columns[0] and number >= self._lazy_end
-            if lazy and parsed_markdown.is_lone_tag(self._page.lines[number]):
+            if lazy and parsed_markdown.LONE_TAG.fullmatch(self._page.lines[number]):
                 self._lazy_end = self._page.empty_line(number)
                 yield from self._html(range(number, self._lazy_end))
 

@@ -371,7 +371,7 @@ def _answer(word: str) -> Any:  # noqa: ANN401  as `Tool` has it
         if word not in words:
             raise BratError(f"{word} needs a task number")
         verb = words[word]
-        end: Endpoint | None = verb.of_task if task else verb.of_convoy
+        end: Endpoint[Any] | None = verb.of_task if task else verb.of_convoy
         command, told = end.typed.split() if end else [], [text] if text else []
         if told and not task and verb.text == "may":
             command, told = [word], [convoy, text]

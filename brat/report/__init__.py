@@ -24,7 +24,7 @@ from msgspec import Struct
 
 from bot import wall_clock
 from bot.dashboard import drawings
-from bot.dashboard.page_contents import static_text
+from bot.dashboard.page_contents import FILES
 from brat.repository import log_reader
 from brat.repository.log_reader import Reader, log_repository
 from brat.status.find_task import live_or_named
@@ -150,7 +150,7 @@ _pages: Final = Environment(
 )
 _pages.filters["clock"] = clock
 _pages.filters["rough"] = rough
-_pages.globals["style"] = Markup(static_text("brat.css"))  # noqa: S704  our own file
+_pages.globals["style"] = Markup(FILES["brat.css"].decode())  # noqa: S704  our own file
 _pages.globals["waits_for"] = waits_for
 _pages.globals["spoken"] = usage_in_words
 

@@ -15,8 +15,6 @@ from bot.dashboard.dashboard_source import (
     LogHistory,
     Output,
     Session,
-    nothing_here,
-    unknown_changes,
 )
 from bot.requests.verb import Asker, Request
 from bot.text.replies import Reply
@@ -77,10 +75,10 @@ def opens() -> Opens:
         output: Output | None = prints,
         output_is_here: bool = True,
         web: str = "",
-        here: Here = nothing_here,
+        here: Here = tuple,
         faults: tuple[str, ...] = (),
         history: LogHistory | None = None,
-        changes: Callable[[str, str], Changes | None] = unknown_changes,
+        changes: Callable[[str, str], Changes | None] = lambda _base, _commit: None,
     ) -> AsyncIterator[Visit]:
         async def carry_out(asker: Asker, request: Request) -> Reply:
             if trouble:

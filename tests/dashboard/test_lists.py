@@ -3,8 +3,8 @@
 import re
 from html import escape
 
-from bot.dashboard.page_contents import ADDRESSES, URGENT
-from bot.dashboard.views import PAGE_ROWS, list_part
+from bot.dashboard.page_contents import ADDRESSES
+from bot.dashboard.views import PAGE_ROWS, URGENT, list_part
 from convoy.events.forge_actions import ItemSetAside
 from convoy.model.ids import task_item
 from convoy.rules.people import BlockTask

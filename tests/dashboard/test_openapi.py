@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from schemathesis import APIOperation
 
 from bot.dashboard import api
-from bot.dashboard.access_policy import RepositoryView, TokenAccess
-from bot.dashboard.application import Dashboard
-from bot.dashboard.dashboard_source import DashboardSource, StateWatcher
+from bot.dashboard.access_policy import TokenAccess
+from bot.dashboard.application import dashboard_application
+from bot.dashboard.dashboard_source import DashboardSource, RepositoryView
 from convoy.log.record import Reading
 from convoy.rules.people import BlockTask
 from tests.dashboard.conftest import SHOWS, Opens
@@ -49,9 +49,7 @@ async def test_every_route_is_described_and_every_description_has_a_route() -> N
         log=lambda _: (),
         clock=lambda: 0,
     )
-    app = Dashboard(
-        TokenAccess(RepositoryView(source, StateWatcher(source.read)))
-    ).application()
+    app = dashboard_application(TokenAccess(RepositoryView(source)))
     routes = {
         (route.method, re.sub(r":[^}]*(?:\{[^}]*\})?", "", route.resource.canonical))
         for route in app.router.routes()

@@ -28,7 +28,7 @@ from bot.dashboard.dashboard_source import (
     LogTail,
     Session,
 )
-from bot.dashboard.page_contents import STATES
+from bot.dashboard.views import STATES
 from bot.requests import verb_table
 from bot.requests.verb import Asker, Request
 from bot.text.replies import Reply

@@ -3,7 +3,6 @@
 from hypothesis import given, settings, strategies as st
 
 from bot.text.slash_commands import (
-    LINE_CHARS,
     MOST_COMMANDS,
     MalformedCommand,
     SlashCommand,
@@ -32,7 +31,7 @@ def only(text: str) -> SlashCommand:
 def refused(text: str) -> str:
     (found,) = slash_commands(text)
     assert isinstance(found, MalformedCommand)
-    return f"{found.line}: {found.why}"
+    return found.why
 
 
 @looped(
@@ -58,7 +57,7 @@ def test_a_comment_that_begins_with_brat_has_commands(text: str) -> None:
     "Ann meant:\n\n/brat retry 3\n\n/brat drop 3",
 )
 def test_below_other_words_a_command_may_be_quoted(text: str) -> None:
-    assert refused(text).startswith("/brat retry 3: this command follows")
+    assert refused(text).startswith("this command follows")
 
 
 @looped(
@@ -164,12 +163,7 @@ MISSING = "the command is missing; `/brat help` lists all commands"
 def test_what_cannot_be_taken_apart_is_said_in_one_sentence(
     said: str, why: str
 ) -> None:
-    assert refused(said) == f"{said}: {why}"
-
-
-def test_the_line_is_kept_for_the_answer() -> None:
-    assert only("  /brat Why 3 ").line == "/brat Why 3"
-    assert len(only(f"/brat why {'3' * 500}").line) == LINE_CHARS
+    assert refused(said) == why
 
 
 PIECES = (
@@ -189,8 +183,6 @@ def test_any_text_is_heard_and_always_alike(text: str) -> None:
     assert found == slash_commands(text)
     assert len(found) <= MOST_COMMANDS + 1
     for each in found:
-        each.line.encode()
-        assert len(each.line) <= LINE_CHARS
         if isinstance(each, MalformedCommand):
             assert each.why
             assert "\n" not in each.why

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from bot.dashboard.api import DESCRIPTION
 from bot.requests.answers import convoy_comment, offered_boxes, request_of_box
-from bot.requests.verb import ConvoyEndpoint, Request, TaskEndpoint, Verb
+from bot.requests.verb import Endpoint, Request, Verb
 from bot.requests.verb_table import (
     BY_CONVOY_WORD,
     BY_TASK_WORD,
@@ -79,9 +79,9 @@ def test_a_comment_asks_for_it(verb: Verb) -> None:
 
 @looped(*[end for verb in VERBS for end in (verb.of_task, verb.of_convoy) if end])
 def test_the_interface_and_the_command_line_ask_for_it(
-    end: TaskEndpoint | ConvoyEndpoint,
+    end: Endpoint[Any],
 ) -> None:
-    of_task = isinstance(end, TaskEndpoint)
+    of_task = any(end is verb.of_task for verb in VERBS)
     request = request_by_word(end.word, 3 if of_task else 0, TEXT)
 
     assert endpoint_of(request) is end
