@@ -103,11 +103,6 @@ def unmerged(convoy: Convoy, task: Task) -> Unmerged | None:
     return task.unmerged if task.earlier is None else None
 
 
-def awaited(convoy: Convoy, task: Task) -> str:
-    """Return what a task waits for besides what its plan names; empty: nothing."""
-    return kind_of(task.spec).waits_for(convoy, task)
-
-
 def needed(spec: TaskSpec) -> tuple[int, ...]:
     """Return the tasks that this one looks at and cannot do without."""
     target = kind_of(spec).target

@@ -559,5 +559,5 @@ class Convoys(Mapping[str, C]):
     def __len__(self) -> int:
         return len(self._order)
 
-    def __repr__(self) -> str:
+    def __repr__(self) -> str:  # the form of a checkpoint is made of it
         return f"Convoys({[*self._order]})"

@@ -23,7 +23,7 @@ from convoy.events.forge_actions import ActionIntended
 from convoy.events.leases import LeaseFreed, LeaseTaken
 from convoy.events.session_events import DAY_MS, TaskStarted
 from convoy.gate import gate_of, path_list
-from convoy.kinds import awaited, half_done, kind_of, stands_on, trial
+from convoy.kinds import half_done, kind_of, stands_on, trial
 from convoy.kinds.task_kinds import PLAN
 from convoy.model import ids
 from convoy.model.records import Cause, Limits
@@ -119,7 +119,7 @@ def _tasks_keep(convoy: Convoy, task: Task) -> Iterator[StartWait]:
     """Yield what has to merge or to end first."""
     if task.attempt is not None:
         yield StartWait("session", "its previous session to end")
-    if why := awaited(convoy, task):
+    if why := kind_of(task.spec).waits_for(convoy, task):
         yield StartWait("task", why)
     for number in unmet(convoy, task):
         other = convoy.task(number)
@@ -346,7 +346,9 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
             *task.notes,
             *(f"{lease.holder} is also working on {lease.resource}" for lease in held),
         )
-        settings = convoy.settings
+        settings, tasks = convoy.settings, convoy.tasks
+        if len(tasks) > PLAN_LINES:
+            tasks = tuple(each for each in tasks if not each.settled)[:PLAN_LINES]
         started = copied(
             TaskStarted,
             self,
@@ -357,7 +359,7 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
             title=task.spec.title,
             instructions=task.spec.instructions,
             paths=task.spec.paths,
-            plan=plan_lines(convoy),
+            plan=tuple(f"{t.number}. {t.spec.title} ({t.state})" for t in tasks),
             notes=notes,
             kind=PLAN.name if kind.makes_plan else kind.name,
             handed=notes_handed_on(convoy, task),
@@ -391,13 +393,6 @@ def notes_handed_on(convoy: Convoy, task: Task) -> tuple[str, ...]:
     told = (f"{n}: {note}" for n, other in before.items() for note in other.learned)
     own = (f"an earlier attempt at this task: {note}" for note in task.learned)
     return (*did, *found, *told, *own)
-
-
-def plan_lines(convoy: Convoy) -> tuple[str, ...]:
-    tasks = convoy.tasks
-    if len(tasks) > PLAN_LINES:
-        tasks = tuple(task for task in tasks if not task.settled)[:PLAN_LINES]
-    return tuple(f"{t.number}. {t.spec.title} ({t.state})" for t in tasks)
 
 
 def _root(task: Task, work: Work | None, resolves: Resolution | None) -> str:

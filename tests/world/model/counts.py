@@ -22,7 +22,7 @@ from convoy.events.merge_events import (
 )
 from convoy.events.session_events import ChoiceMade, TaskStarted, WorkReviewed
 from convoy.events.task_events import ConvoyCompleted, TaskBlocked, TaskMerged
-from convoy.kinds import awaited, kept_by_tasks, relief
+from convoy.kinds import kept_by_tasks, kind_of, relief
 from convoy.kinds.rivals import NONE_LEFT, SMALLEST_GREEN
 from convoy.model.state import Convoy, State, Task
 from convoy.owed.landings import NOT_RED
@@ -145,7 +145,10 @@ def _stands_still(state: State, convoy: Convoy) -> bool:
 
 
 def _start(state: State, convoy: Convoy, task: Task) -> frozenset[int]:
-    needed = {*unmet(convoy, task), *named_in(awaited(convoy, task))}
+    needed = {
+        *unmet(convoy, task),
+        *named_in(kind_of(task.spec).waits_for(convoy, task)),
+    }
     first = {turn.on for turn in turns(convoy).get(task.number, ())}
     held = blocking_leases(moment(state, state.moment.at).leases, task)
     if needed or first:
