@@ -8,7 +8,7 @@ is wrong is told to the next attempt.
 
 import json
 from collections.abc import Callable, Collection, Sequence
-from typing import Annotated, Final, Protocol
+from typing import Annotated, Any, Final, Protocol
 
 from msgspec import Struct
 from pydantic import Field
@@ -81,6 +81,14 @@ class Reply(Struct, frozen=True, kw_only=True):
         name = ids.session_name(self.convoy.name, self.task.number, self.attempt.number)
         sign = ids.sign_key(kind.name, name)
         return Answer(issue=issue or self.convoy.issue, sign=sign, text=text)
+
+    def ends_in(
+        self,
+        form: type[AcceptReport] | type[AcceptReview] | type[MakeChoice],
+        **answer: Any,  # noqa: ANN401  its own fields
+    ) -> Command:
+        name, task, attempt = self.convoy.name, self.task.number, self.attempt.number
+        return form(convoy=name, task=task, attempt=attempt, usage=self.usage, **answer)
 
 
 class Taken(Struct, frozen=True, kw_only=True):
@@ -229,13 +237,7 @@ def _take_report(reply: Reply) -> Taken:
     # Another task that waits for it is handed what it found out.
     is_awaited = any(task.number in other.spec.after for other in convoy.tasks)
     return Taken(
-        command=AcceptReport(
-            convoy=convoy.name,
-            task=task.number,
-            attempt=reply.attempt.number,
-            report=found,
-            usage=reply.usage,
-        ),
+        command=reply.ends_in(AcceptReport, report=found),
         said=None if is_awaited else said,
     )
 
@@ -310,14 +312,7 @@ def _take_review(reply: Reply) -> Taken:
     what = f"{said} `{attempt.base[:10]}`{':' if found.text else '.'}"
     head = f"**Task {task.number} ({inline(task.spec.title)})** {what}"
     return Taken(
-        command=AcceptReview(
-            convoy=convoy.name,
-            task=task.number,
-            attempt=attempt.number,
-            verdict=found.verdict,
-            text=found.text,
-            usage=reply.usage,
-        ),
+        command=reply.ends_in(AcceptReview, verdict=found.verdict, text=found.text),
         said=reply.answer(REVIEW, "\n".join((head, "", *harmless(found.text))), pull),
         kept=subject if found.verdict == "changes" else None,
     )
@@ -404,14 +399,7 @@ def _take_choice(reply: Reply) -> Taken:
     head = f"**Task {task.number} ({inline(task.spec.title)})** chose task "
     said = (f"{head}{found.winner}:", "", *harmless(found.text))
     return Taken(
-        command=MakeChoice(
-            convoy=convoy.name,
-            task=task.number,
-            attempt=reply.attempt.number,
-            on=found.winner,
-            text=found.text,
-            usage=reply.usage,
-        ),
+        command=reply.ends_in(MakeChoice, on=found.winner, text=found.text),
         said=reply.answer(CHOICE, "\n".join(said)),
     )
 

@@ -120,8 +120,14 @@ def _owed(state: State, look: Look) -> Iterator[Action]:
     for run in observed.unneeded:
         if may_try(state, ids.item("run", run), now):
             yield owed.CancelCi(run)
-    if may_try(state, ids.SWEEP_ITEM, now):
-        yield from _sweeps(state, observed)
+    kept = queue_branches(state)
+    stale = tuple(  # the queue branches of candidates that are no longer open
+        (ref, commit)
+        for ref, commit in sorted(observed.refs.items())
+        if ref.startswith(ids.HEADS + ids.QUEUE) and ref not in kept
+    )
+    if stale and may_try(state, ids.SWEEP_ITEM, now):
+        yield owed.Sweep(stale)
     for lease in state.leases.values():
         if lease.expires <= now:
             expire = ExpireLease(resource=lease.resource, nonce=lease.nonce, now=now)
@@ -235,18 +241,6 @@ def _pushes(convoy: Convoy, task: Task | None, observed: Observed) -> Iterator[A
             yield owed.HearPush(convoy.name, number, tip)
     elif pushed:
         yield Note(None, BranchReturned(convoy=convoy.name, task=number))
-
-
-def _sweeps(state: State, observed: Observed) -> Iterator[Action]:
-    """Delete the queue branches of candidates that are no longer open."""
-    kept = queue_branches(state)
-    stale = tuple(
-        (ref, commit)
-        for ref, commit in sorted(observed.refs.items())
-        if ref.startswith(ids.HEADS + ids.QUEUE) and ref not in kept
-    )
-    if stale:
-        yield owed.Sweep(stale)
 
 
 def gestures(convoy: Convoy, observed: Observed) -> Iterator[Action]:

@@ -158,6 +158,11 @@ class _Issue:
 def _task(item: Item, issue: _Issue) -> TaskSpec:
     known = Known(issue.engines, max(issue.done, default=0))
     found = marked(item, Known(issue.engines) if issue.is_open else known)
+    # Its agent sees nothing else of the issue.
+    context = f'This is task {item.number} of the issue "{issue.title}".'
+    if issue.around:
+        context += f" Apart from its tasks, the issue says:\n\n{issue.around}"
+    room = INSTRUCTIONS_CHARS - len(context) - 2
     try:
         if other := item.reference:
             raise ValueError(  # noqa: TRY301  said of its task like all others
@@ -167,7 +172,7 @@ def _task(item: Item, issue: _Issue) -> TaskSpec:
         return TaskSpec(
             number=item.number,
             title=_title(found),
-            instructions=_instructions(item.number, found.text, issue),
+            instructions=f"{cut(found.text, room)}\n\n{context}",
             after=_after(item.number, found.of("after"), issue),
             paths=tuple(dict.fromkeys(map(declared_path, found.of("paths")))),
             needs=tuple(map(declared_need, found.of("needs"))),
@@ -190,15 +195,6 @@ def _title(found: Marked) -> str:
     if not title:
         raise ValueError("it has no title")
     return cut(title, TITLE_MOST)
-
-
-def _instructions(number: int, text: str, issue: _Issue) -> str:
-    """Return the instructions for an agent that sees nothing else of the issue."""
-    context = f'This is task {number} of the issue "{issue.title}".'
-    if issue.around:
-        context += f" Apart from its tasks, the issue says:\n\n{issue.around}"
-    room = INSTRUCTIONS_CHARS - len(context) - 2
-    return f"{cut(text, room)}\n\n{context}"
 
 
 def _after(number: int, written: Collection[str], issue: _Issue) -> tuple[int, ...]:

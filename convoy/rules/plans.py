@@ -88,7 +88,15 @@ class PlanConvoy(ConvoyCommand, frozen=True, kw_only=True):
             )
             return (planned, taken)
         check_plan(convoy, self.tasks)
-        ended = answered(state, convoy, self)
+        ended: Events = ()  # planning ends with a session's answer, or without
+        mayor = convoy.mayor
+        if self.attempt:
+            in_session(state, convoy.name, 0, self.attempt)
+            ended = (TaskMerged(convoy=convoy.name, task=0, usage=self.usage),)
+        elif mayor is not None and not mayor.settled:
+            if mayor.attempt is not None or mayor.state != "blocked":
+                return Refusal(f"{convoy.name} is being planned")
+            ended = (TaskDropped(convoy=convoy.name, task=0, why=mayor.why),)
         takes = estimate(state, convoy, self.tasks)
         planned = copied(ConvoyPlanned, self, estimate=takes)
         queued = first_queued(convoy.name, self.tasks)
@@ -153,19 +161,6 @@ def _target_fault(task: TaskSpec, known: Mapping[int, TaskSpec]) -> str:
         number in known and known[number].kind == target.kind for number in task.on
     )
     return "" if is_fit else f"task {task.number} {target.says}"
-
-
-def answered(state: State, convoy: Convoy, command: PlanConvoy) -> Events:
-    """Return how planning ends in a plan: with or without a session's answer."""
-    mayor = convoy.mayor
-    if command.attempt:
-        in_session(state, convoy.name, 0, command.attempt)
-        return (TaskMerged(convoy=convoy.name, task=0, usage=command.usage),)
-    if mayor is None or mayor.settled:
-        return ()
-    if mayor.attempt is not None or mayor.state != "blocked":
-        raise Refusal(f"{convoy.name} is being planned")
-    return (TaskDropped(convoy=convoy.name, task=0, why=mayor.why),)
 
 
 class AllowPaths(TaskCommand, frozen=True, kw_only=True):

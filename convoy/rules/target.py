@@ -138,10 +138,6 @@ def _other_waits(rules: TargetRules) -> Iterator[str]:
         yield f"a deployment to {environment}"
 
 
-REFINERY = "the refinery"
-"""The asker that a sync's task names."""
-
-
 class AttemptSync(ConvoyCommand, frozen=True, kw_only=True):
     """A candidate was built that takes the target into the convoy's branch."""
 
@@ -200,7 +196,7 @@ class FailSync(ConvoyCommand, frozen=True, kw_only=True):
         if is_first or not holds_own_work(convoy):  # then the target is red by itself
             return (failed,)
         spec = sync_spec(convoy, self.why, self.paths, self.said)
-        return (failed, TaskAdded(convoy=convoy.name, spec=spec, by=REFINERY))
+        return (failed, TaskAdded(convoy=convoy.name, spec=spec, by="the refinery"))
 
 
 class LandSync(ConvoyCommand, frozen=True, kw_only=True):

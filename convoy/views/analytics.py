@@ -15,6 +15,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from convoy.events.session_events import DAY_MS
 from convoy.model.records import Usage
 from convoy.model.session_result import dollars, plus, tokens
 from convoy.text import counted
@@ -84,9 +85,9 @@ def analytics(history: ChangeHistory) -> Analytics:
     rows = [stages_ms(one) for one in landed]
     times = zip(*rows, strict=True)
     stages = {name: _spread(each) for name, each in zip(STAGES, times, strict=False)}
-    counts = Counter(one.ended // _DAY_MS for one in landed)
+    counts = Counter(one.ended // DAY_MS for one in landed)
     days = range(min(counts), max(counts) + 1) if counts else ()
-    dates = (datetime.fromtimestamp(day * _DAY_MS / 1000, UTC) for day in days)
+    dates = (datetime.fromtimestamp(day * DAY_MS / 1000, UTC) for day in days)
     engines: dict[tuple[str, str], list[Change]] = defaultdict(list)
     for change in landed:
         engines[change.engine, change.kind].append(change)
@@ -120,9 +121,6 @@ def analytics(history: ChangeHistory) -> Analytics:
         reds=_ranked(history.reds),
         asked={what: _spread(times) for what, times in sorted(asked.items())},
     )
-
-
-_DAY_MS: Final = 86_400_000
 
 
 def stages_ms(one: Change) -> tuple[int, int, int]:
@@ -173,12 +171,9 @@ def engine_costs(history: ChangeHistory, since: int) -> tuple[EngineCost, ...]:
     sums = {engine: reduce(plus, some, Usage()) for engine, some in groups.items()}
     costs = (
         EngineCost(
-            engine=engine,
-            sessions=len(groups[engine]),
-            tokens=tokens(used),
-            usd=used.usd,
+            engine=name, sessions=len(groups[name]), tokens=tokens(used), usd=used.usd
         )
-        for engine, used in sums.items()
+        for name, used in sums.items()
     )
     return tuple(sorted(costs, key=lambda one: (-one.usd, -one.tokens, one.engine)))
 
