@@ -142,7 +142,6 @@ def written_key(convoy: str, task: int) -> str:
 
 
 def schedule_key(name: str, begun: int) -> str:
-    """Return the key under which a schedule's issue is opened at the time `begun`."""
     return f"schedule:{name}/{begun}"
 
 

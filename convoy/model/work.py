@@ -558,3 +558,6 @@ class Convoys(Mapping[str, C]):
 
     def __len__(self) -> int:
         return len(self._order)
+
+    def __repr__(self) -> str:  # the form of a checkpoint is made of it
+        return f"Convoys({[*self._order]})"
