@@ -81,23 +81,6 @@ class Served:
         self.settings = settings
         return settings
 
-    async def identified(self) -> Settings:
-        number = self.number
-        if not number:
-            async with transport.async_client(DEADLINE_S) as client:
-                github = GitHub(
-                    client,
-                    api_url=self.hosting.api_url,
-                    repository=self.name,
-                    token=self.hosting.token,
-                    pace=self.pace,
-                )
-                number = await github.number()
-        try:
-            return await asyncio.to_thread(self.settle, number)
-        except OSError as error:
-            raise BratError(f"cannot create its folder: {error}") from error
-
 
 def starts_beside(one: Served, served: Mapping[str, Served]) -> Iterator[int]:
     """Give the start times of convoys in the installation's other repositories."""
@@ -295,8 +278,21 @@ class Host:
             again_s = min(again_s * 2, AGAIN_MOST_S)
 
     async def _run(self, one: Served) -> None:
-        name = one.name
-        settings = await one.identified()
+        name, number = one.name, one.number
+        if not number:
+            async with transport.async_client(DEADLINE_S) as client:
+                github = GitHub(
+                    client,
+                    api_url=self.hosting.api_url,
+                    repository=name,
+                    token=self.hosting.token,
+                    pace=one.pace,
+                )
+                number = await github.number()
+        try:
+            settings = await asyncio.to_thread(one.settle, number)
+        except OSError as error:
+            raise BratError(f"cannot create its folder: {error}") from error
         async with bot_service.opened(
             settings,
             lambda line: self.tell(f"{name}: {line}"),
