@@ -111,6 +111,9 @@ def _refusal(row: RefusalRow, what: str, said: str) -> ForgeRefusal:
     return ForgeRefusal(row.rule, row.passing, row.helps, why)
 
 
+_WHERE: Final = "in its workflow, its token, or its App and where that is installed"
+
+
 def _needing(row: RefusalRow, needs: str) -> RefusalRow:
     """Return the row with the permissions that a forge names in a header.
 
@@ -128,5 +131,5 @@ def _needing(row: RefusalRow, needs: str) -> RefusalRow:
     return replace(
         row,
         rule="missing-permission",
-        helps=f"Grant the App {asked}, and approve the change in the installation.",
+        helps=f"Grant the bot {asked}: {_WHERE}.",
     )

@@ -126,8 +126,8 @@ def test_the_permission_that_the_forge_names_is_told() -> None:
     assert OF_REQUESTS[0].read == ForgeRefusal(
         rule="missing-permission",
         passing=False,
-        helps="Grant the App issues: write or pull_requests: write and contents: read, "
-        "and approve the change in the installation.",
+        helps="Grant the bot issues: write or pull_requests: write and contents: read: "
+        "in its workflow, its token, or its App and where that is installed.",
         why="the forge refused a comment on issue 1: "
         "Resource not accessible by integration",
     )
