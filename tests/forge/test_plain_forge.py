@@ -5,7 +5,7 @@ from bot.forge.payloads import Payload
 from tests.world.forge import REPO, Town
 
 NOT_HERE = {
-    *("sub_issues_summary", "issue_dependencies_summary"),
+    *("sub_issues", "blockers", "mergeable_state"),
     *("assignee", "assigner"),
     "pull_request",
 }

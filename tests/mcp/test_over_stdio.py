@@ -142,7 +142,7 @@ def test_other_commands_do_not_load_the_sdk_nor_what_they_do_not_ask(
     shown = terminal.type(f"{sys.executable} -X importtime -m brat status")
 
     loaded = {line.rpartition("| ")[2].strip() for line in shown.err.splitlines()}
-    assert "brat.commands.print_views" in loaded
+    assert "brat.status.status_screen" in loaded
     assert not loaded & {
         "mcp",
         "mcp_types",
