@@ -9,6 +9,7 @@ https://docs.github.com/rest/actions/variables
 """
 
 import re
+from abc import ABC, abstractmethod
 from http import HTTPStatus
 from typing import Final, Literal
 
@@ -36,7 +37,7 @@ class Look(Struct, frozen=True):
     """What is there; of what is owed: what would be done."""
 
 
-class Step:
+class Step(ABC):
     """One thing that a repository needs.
 
     Both methods raise `Refused` where the token may not, and `Unavailable` where the
@@ -48,11 +49,11 @@ class Step:
     by_hand = ""
     """What a person does where the token may not."""
 
+    @abstractmethod
     async def look(self) -> Look:
         """Return how things are now; nothing is changed."""
-        raise NotImplementedError
 
-    async def do(self) -> None:
+    async def do(self) -> None:  # noqa: B027  a step may have nothing to do
         """Do what is owed, if that is not a person's; safe to call again."""
 
 
