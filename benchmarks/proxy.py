@@ -157,7 +157,10 @@ def _walled() -> None:
 def _gateway(url: str) -> ProxyClient:
     key = "made-up-key"
     model = Model(dialect="anthropic", upstream=url, key=key, token=TOKEN)
-    return ProxyClient(ProxyOrder(model=model, egress=(urlsplit(url).netloc,)), {})
+    order = ProxyOrder(model=model, egress=(urlsplit(url).netloc,))
+    gateway = ProxyClient(order, {}, is_boxed=False)
+    gateway.serve()
+    return gateway
 
 
 @contextmanager

@@ -25,12 +25,7 @@ def main(next_session: "Callable[[], socket] | None" = None) -> NoReturn:
     _load_msgspec()
     from runner.session.session_run import run_job
 
-    line = None
-    if next_session:
-        from runner.session import feed_client  # noqa: F401  what it loads
-
-        gc.freeze()
-        line = next_session()
+    line = next_session() if next_session else None
     gc.freeze()  # a forked process shares memory that the collector leaves alone
     gc.enable()
     status = run_job()

@@ -8,10 +8,12 @@ process closes unread: it forks each session as it was itself loaded. No other p
 of its user can look into it. It ends with its input.
 """
 
+import gc
 import json
 import os
 import socket
 from contextlib import suppress
+from importlib import import_module
 
 from runner.__main__ import main
 from runner.box.processes import harden
@@ -21,6 +23,8 @@ _BYTES, _HANDED_MOST = 65_536, 8
 
 def next_session() -> socket.socket:
     """Wait for sessions for ever; return, in the process of each, its line."""
+    _load_what_is_late()
+    gc.freeze()
     control = socket.socket(fileno=os.dup(0))
     os.close(0)
     os.open(os.devnull, os.O_RDONLY)
@@ -39,6 +43,22 @@ def next_session() -> socket.socket:
             line = socket.socket(fileno=given[0])
             _take_over(line)
             return line
+
+
+def _load_what_is_late() -> None:
+    """Load, find and compile once what the runner leaves until it needs it."""
+    import_module("encodings.ascii")
+    import_module("runner.session.feed_client")
+    from convoy.gate import GONE, PathChange, passing
+    from convoy.model.records import Gate
+    from grite import signatures, trusted_programs
+    from runner.box import surroundings
+
+    surroundings.own_code()
+    passing((PathChange("file", GONE, GONE),), Gate())
+    signatures.open_signer("")
+    trusted_programs.found("git")
+    trusted_programs.folders()
 
 
 def _take_over(line: socket.socket) -> None:

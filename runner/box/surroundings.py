@@ -153,8 +153,8 @@ def tool_folders(variables: Mapping[str, str], homes: Iterable[str]) -> Iterator
     """
     real = [Path(os.path.realpath(home)) for home in homes]
     logins = [home / each for home in real for each in CREDENTIALS]
-    for name in TOOL_FOLDERS:
-        at = Path(os.path.realpath(variables.get(name, os.devnull)))
+    for name in filter(variables.get, TOOL_FOLDERS):
+        at = Path(os.path.realpath(variables[name]))
         if not _is_folder(at) or any(home.is_relative_to(at) for home in real):
             continue
         if not any(at.is_relative_to(login) for login in logins):
@@ -265,9 +265,9 @@ class Sight(Struct, frozen=True):
 
 def visible(sight: Sight) -> Iterator[Place]:
     """Yield what every program in a box may read, and what is hidden in that."""
-    homes = _homes(sight.home, sight.path)
+    homes, real = _homes(sight.home, sight.path), _many_real()
     partial = {
-        os.path.realpath(f"{home}/{folder}"): shown
+        real(f"{home}/{folder}"): shown
         for home in homes
         for folder, shown in PARTS.items()
     } | {_BREW: PARTS[".linuxbrew"]}
@@ -280,18 +280,18 @@ def visible(sight: Sight) -> Iterator[Place]:
         *SYSTEM,
         *own_code(),
         *installed(Path("/opt"), ("/usr/bin", "/usr/local/bin")),
-        *(part for path in asked for part in _parts(path, partial)),
+        *(part for path in asked for part in _parts(path, real(path), partial)),
         *(f"{home}/{each}" for home in homes for each in TOOLCHAINS),
         *map(str, sight.shown),
         *of_etc(Path("/etc")),
-        os.path.realpath("/etc/resolv.conf"),  # often below /run
+        real("/etc/resolv.conf"),  # often below /run
     )
     for path in dict.fromkeys(seen):
-        yield from places(SEEN, path)
-    kept_away = (Path(home, each) for home in homes for each in CREDENTIALS)
+        yield from places(SEEN, path, real)
+    kept_away = (f"{home}/{each}" for home in homes for each in CREDENTIALS)
     for place in (*kept_away, *runners_in(Path("/usr")), *sight.hidden):
-        real = os.path.realpath(place)
-        yield HIDDEN, real, real
+        hidden = real(str(place))
+        yield HIDDEN, hidden, hidden
 
 
 def of_etc(folder: Path) -> Iterator[str]:
@@ -308,9 +308,11 @@ def of_etc(folder: Path) -> Iterator[str]:
             yield f"{folder}/{name}"
 
 
-def _parts(path: str, partial: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+def _parts(
+    path: str, real: str, partial: Mapping[str, tuple[str, ...]]
+) -> Iterator[str]:
     """Yield a path, or the parts of a folder of which only parts are shown."""
-    shown = partial.get(os.path.realpath(path))
+    shown = partial.get(real)
     if shown is None or os.path.isfile(f"{path}/VERSION"):  # noqa: PTH113  Go
         yield path
     else:
@@ -325,9 +327,11 @@ def shows(sight: Sight, path: str) -> bool:
     return place is not None and place[0] != HIDDEN
 
 
-def places(kind: str, path: str) -> Iterator[Place]:
+def places(
+    kind: str, path: str, real_of: Callable[[str], str] = os.path.realpath
+) -> Iterator[Place]:
     """Yield a path's place, and the links that lead there; nothing: it is missing."""
-    real = os.path.realpath(path)
+    real = real_of(path)
     if not os.path.lexists(real) or real == os.sep:
         return
     for _ in range(_LINKS_MOST):
@@ -405,15 +409,16 @@ def installed(root: Path, programs: Iterable[str]) -> tuple[str, ...]:
         return ()
     base = f"{root}{os.sep}"
     found: set[str] = set()
-    real = cache(os.path.realpath)  # of folders: there are many links, in few of them
+    real = _many_real()
     for folder in filter(os.path.isdir, programs):
         with os.scandir(folder) as entries:
             links = [each.path for each in entries if each.is_symlink()]
-        leading = (_end_of(link, real) for link in links)
+        # One that leads to its own folder leads to a file, or to a link that is here.
+        away = (link for link in links if os.sep in os.readlink(link))  # noqa: PTH115
         found.update(
-            real.removeprefix(base).partition(os.sep)[0]
-            for real in leading
-            if real.startswith(base)
+            end.removeprefix(base).partition(os.sep)[0]
+            for end in map(real, away)
+            if end.startswith(base)
         )
     return tuple(
         f"{base}{each}"
@@ -428,19 +433,27 @@ def runners_in(system: Path) -> Iterator[Path]:
         yield from (each.parent for each in system.glob(f"{at}/.runner"))
 
 
-def _end_of(link: str, real: Callable[[str], str]) -> str:
-    """Return where a link leads, as `os.path.realpath` does, which takes longer."""
-    for _ in range(_LINKS_MOST):
-        folder, _, name = link.rpartition(os.sep)
-        if name in {"", ".", ".."}:
-            return real(link)
-        folder = real(folder or os.sep)
-        try:
-            told = os.readlink(f"{folder}/{name}")  # noqa: PTH115  it takes longer
-        except OSError:
-            return f"{folder}/{name}"
-        link = told if told.startswith(os.sep) else f"{folder}/{told}"
-    return link
+def _many_real() -> Callable[[str], str]:
+    """Return what does as `os.path.realpath`, for many paths in few folders.
+
+    It looks at each folder once, so use it for as long as they stay as they are.
+    """
+    known: Callable[[str], str] = cache(os.path.realpath)
+
+    def real(path: str) -> str:
+        for _ in range(_LINKS_MOST):
+            folder, _, name = path.rpartition(os.sep)
+            if name in {"", ".", ".."}:
+                return known(path)
+            above = known(folder or os.sep).rstrip(os.sep)
+            try:
+                told = os.readlink(f"{above}/{name}")  # noqa: PTH115  it takes longer
+            except OSError:
+                return f"{above}/{name}"
+            path = told if told.startswith(os.sep) else f"{above}/{told}"
+        return known(path)
+
+    return real
 
 
 def _beside_programs(search: str, homes: Iterable[str]) -> Iterator[str]:

@@ -19,7 +19,6 @@ from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
 
 from grite import outbound
 from grite.errors import BratError
@@ -296,15 +295,14 @@ def _no(writer: asyncio.StreamWriter, status: HTTPStatus, why: str) -> None:
     writer.write("\r\n".join((*head, "", "")).encode() + body)
 
 
-def run_servers(order: bytes, listening: Sequence[int], *, is_shared: bool) -> None:
+def run_servers(order: bytes, listening: Sequence[int]) -> None:
     """Serve until the witness is gone, beginning with calls that already wait.
 
     `order` is JSON. The sockets are for the model, for all other hosts, and for each
-    service of this machine; `is_shared`: all of its users can come to them.
+    service of this machine.
     """
     sockets = [socket.socket(fileno=each) for each in listening]
-    known = msgspec.json.decode(order, type=ProxyOrder)
-    asyncio.run(_serve(known if is_shared else replace(known, token=""), *sockets))
+    asyncio.run(_serve(msgspec.json.decode(order, type=ProxyOrder), *sockets))
 
 
 async def _serve(

@@ -1,8 +1,8 @@
 """What a witness and its proxy agree on: messages, and the hosts an agent may reach.
 
-The witness writes one order, a line of JSON, to the proxy's standard input and leaves
-that open; the proxy ends when it is closed, and writes its messages to its standard
-output.
+The witness sends the sockets and one order, a line of JSON, to the proxy's standard
+input, and leaves that open; the proxy ends when it is closed, and writes its messages
+to its standard output.
 """
 
 from collections.abc import Callable, Sequence
@@ -78,20 +78,12 @@ class ProxyOrder(Struct, frozen=True, kw_only=True):
     egress: tuple[str, ...] | None = None
     """The hosts that the agent may reach; None: the proxy serves only the model."""
     token: str = ""
-    """What shows that who asks for a host is of this session, where others of the
-    machine can ask, too."""
+    """What shows that who asks for a host is of this session; empty: nobody else of the
+    machine can ask."""
 
 
 class Event(Struct, frozen=True, kw_only=True, tag_field="type"):
     """The base of a proxy's messages, and of an engine's events; some are both."""
-
-
-class Ready(Event, frozen=True, kw_only=True, tag="ready"):
-    """The proxy can be reached; always its first message."""
-
-    url: str
-    egress: str = ""
-    """Its address as a proxy for all other hosts."""
 
 
 class Usage(Event, frozen=True, kw_only=True, tag="usage"):
@@ -135,13 +127,13 @@ class Spent(Event, frozen=True, kw_only=True, tag="spent"):
 
 
 class Network(Event, frozen=True, kw_only=True, tag="network"):
-    """Whether the agent reaches only what its proxy allows."""
+    """Whether the agent reaches only what its proxy allows, as the box reports."""
 
     closed: bool = True
     why: str = ""
 
 
-Told = Ready | Usage | Refused | Spent | Network
+Told = Usage | Refused | Spent
 
 USUAL_PORTS: Final = frozenset({80, 443})
 LOCALHOST: Final = LOCAL_NAMES[0]

@@ -18,7 +18,7 @@ import os
 import shutil
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Final
 
@@ -99,6 +99,8 @@ def script_fault(what: str, ending: Ending, limit_s: int, said: str) -> str:
         return f"{what} did not start. {ending.fault}"
     if ending.timed_out:
         return f"{what} was stopped after {limit_s} s{last}."
+    if ending.called_off:
+        return f"{what} was stopped because the proxy to its hosts ended{last}."
     if ending.signal is not None:
         return f"{what} was killed by signal {ending.signal}{last}."
     if ending.exit_code != 0:
@@ -129,32 +131,36 @@ def set_up(
     argv = (str(script),) if os.access(script, os.X_OK) else ("sh", str(script))
     with (
         _kept(script, workspace.base, setting.inputs.cache) as cache,
-        _network(setting, hosts) as (way, ways, refused),
-        boxed(argv, setting.room(workspace.folder), way, cache) as box,
+        _proxy(setting, hosts) as proxy,
+        boxed(
+            argv,
+            setting.room(workspace.folder),
+            proxy.way() if proxy else None,
+            cache,
+        ) as box,
     ):
-        env = {**setting.environment(), **ways}
+        env = setting.environment() | (proxy.environment() if proxy else {})
         env["BRAT_CACHE"] = str(cache[0] if cache else setting.scratch / "tmp")
-        order = Order(box.argv, workspace.folder, env, limit_s, fds=box.fds)
+        order = Order(
+            box.argv, workspace.folder, env, limit_s, fds=box.fds, watcher=proxy
+        )
         ending, said = run_script(SCRIPT, box, order, setting, stop)
     if ending.cancelled:
         return Prepared(cancelled=True)
-    said += unreached(refused, "[runner] setup_hosts")
+    said += unreached(proxy.refused if proxy else (), "[runner] setup_hosts")
     if why := script_fault(SCRIPT, ending, limit_s, said):
         return Prepared(why=why)
     return Prepared(litter=_put_in_order(workspace))
 
 
-@contextmanager
-def _network(
+def _proxy(
     setting: Setting, hosts: tuple[str, ...] | None
-) -> Iterator[tuple[NetworkExit | None, dict[str, str], list[str]]]:
-    """Yield the way out to these hosts, the variables that lead to it, the refusals."""
+) -> AbstractContextManager[ProxyClient | None]:
+    """Give the script its way to these hosts; None: it may reach all."""
     if hosts is None:
-        yield None, {}, []
-        return
-    order = ProxyOrder(egress=hosts)
-    with closing(ProxyClient(order, setting.inputs.offered)) as proxy:
-        yield proxy.way(), proxy.environment(), proxy.refused
+        return nullcontext()
+    offered, is_boxed = setting.inputs.offered, setting.started.box == "on"
+    return closing(ProxyClient(ProxyOrder(egress=hosts), offered, is_boxed=is_boxed))
 
 
 @contextmanager

@@ -1,12 +1,13 @@
 """Starts the session's proxy, reads its messages, and ends it.
 
 The proxy is a child like the agent, so it ends with all that the agent started. It also
-ends when the witness is gone, for then its input is closed.
+ends when the witness is gone, for then its input is closed. Many programs ask for
+nothing, so its sockets are made here, and it starts when somebody comes to them.
 """
 
 import os
 import secrets
-import select
+import selectors
 import socket
 import subprocess
 import time
@@ -24,6 +25,12 @@ from convoy.events.session_events import TaskStarted
 from grite import outbound
 from runner import engines
 from runner.box.agent_box import NetworkExit
+from runner.box.network_namespace import (
+    CLOSED,
+    LOOPBACK,
+    listening,
+    receive_sockets,
+)
 from runner.box.processes import launched
 from runner.engines import engine_events as events, row as rows
 from runner.engines.row import Call
@@ -40,9 +47,11 @@ _TOLD: Final = 3
 def session_proxy(
     inputs: Inputs, started: TaskStarted
 ) -> AbstractContextManager["ProxyClient | None"]:
-    """Start a session's proxy, which the block's end closes; None: it needs none."""
+    """Give a session its proxy, which the block's end closes; None: it needs none."""
     order = _order(inputs, started)
-    return closing(ProxyClient(order, inputs.offered)) if order else nullcontext()
+    if order is None:
+        return nullcontext()
+    return closing(ProxyClient(order, inputs.offered, is_boxed=started.box == "on"))
 
 
 def cannot_close() -> str:
@@ -125,10 +134,32 @@ def unreached(refused: Sequence[str], key: str) -> str:
 
 
 class ProxyClient:
-    def __init__(self, order: ProxyOrder, offered: Mapping[str, str]) -> None:
-        """Start the proxy; `offered` is the job's environment."""
-        self._order = order = replace(order, token=secrets.token_hex(16))
-        self._url = self._egress = ""
+    """Listens in the proxy's place, and starts the proxy once somebody has come.
+
+    Whoever runs the session's programs waits for it (`fileno`, `take`) meanwhile.
+    """
+
+    def __init__(
+        self, order: ProxyOrder, offered: Mapping[str, str], *, is_boxed: bool
+    ) -> None:
+        """Listen; `offered` is the job's environment.
+
+        An agent without a box could look into a process that starts beside it. So the
+        process then starts first, and closes its memory before it gets its order.
+
+        Raises `OSError` or `RuntimeError`: it does not start.
+        """
+        self._order = replace(order, token=secrets.token_hex(16))
+        self._offered = offered
+        made = [listening() for _ in range(1 if order.egress is None else 2)]
+        self._sockets = [number for number, _ in made]
+        self._ports = [port for _, port in made]
+        self._handing, self._taking = socket.socketpair()
+        self._selector = selectors.DefaultSelector()
+        for each in (self._taking.fileno(), *self._sockets):
+            self._selector.register(each, selectors.EVENT_READ)
+        self._line: socket.socket | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._note: Callable[[events.Said], None] = lambda _said: None
         self._unread = b""
         self._used: dict[str, events.Usage] = {}
@@ -141,32 +172,21 @@ class ProxyClient:
         """Why the session must end; None: because the proxy has ended."""
         self.leak = ""
         """Why the agent's network is not closed although it should be."""
-        self._line, theirs = socket.socketpair()
-        self._handing, taking = socket.socketpair()
-        # NETRC: where a client looks for passwords of its own accord.
-        own = {"PATH": os.defpath, "NETRC": os.devnull}
-        fds = () if order.egress is None else (taking.fileno(),)
-        with theirs, taking:
-            self._process = subprocess.Popen(
-                [*launched("runner.proxy.proxy_main"), *map(str, fds)],
-                cwd="/",
-                env=own | outbound.named_in(offered).variables,
-                pass_fds=fds,
-                stdin=theirs.fileno(),
-                stdout=subprocess.PIPE,
-                bufsize=0,
-                start_new_session=True,
-            )
-        self._line.sendall(msgspec.json.encode(order) + b"\n")
+        if not is_boxed:
+            self._started().settimeout(START_S)
+            if not self._started().recv(1):
+                raise RuntimeError("the key proxy did not start")
 
     def pointed(self, call: Call) -> Call:
-        """Return the call with the proxy as its vendor, once that is ready."""
-        self._await_ready()
+        """Return the call with the proxy as its vendor."""
         model = self._order.model
         if model is None or call.key is None:
             return call
         key = replace(call.key, value=model.token)
-        return replace(call, key=key, endpoint=self._url)
+        return replace(call, key=key, endpoint=self._url(0))
+
+    def _url(self, which: int) -> str:
+        return f"http://{LOOPBACK}:{self._ports[which]}"
 
     @property
     def counts(self) -> bool:
@@ -182,8 +202,7 @@ class ProxyClient:
         """Return the variables that lead the agent's programs to the proxy."""
         if self.hosts is None:
             return {}
-        self._await_ready()
-        shown = self._egress.replace("//", f"//brat:{self._order.token}@")
+        shown = self._url(1).replace("//", f"//brat:{self._order.token}@")
         ways = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY"), shown)
         ways["NO_PROXY"] = ",".join(outbound.LOCAL_NAMES)
         lower = {name.lower(): value for name, value in ways.items()}
@@ -193,38 +212,106 @@ class ProxyClient:
         """Return the only way out of the agent's network; None: it is not closed."""
         if self.hosts is None:
             return None
-        self._await_ready()
-        own = (int(url.rpartition(":")[2]) for url in (self._url, self._egress))
-        return NetworkExit(
-            self._handing.fileno(), (*own, *protocol.local_services(self.hosts))
-        )
+        local = protocol.local_services(self.hosts)
+        return NetworkExit(self._handing.fileno(), (*self._ports, *local))
 
     def listen(self, note: Callable[[events.Said], None]) -> None:
         """Call `note` with each refusal and each cap that is met."""
         self._note = note
 
     def fileno(self) -> int:
-        return self._process.stdout.fileno() if self._process.stdout else -1
+        return self._selector.fileno()
 
     def take(self) -> bool:
-        chunk = os.read(self.fileno(), CHUNK_BYTES)
-        *lines, self._unread = (self._unread + chunk).split(b"\n")
-        for line in lines:
-            self._hear(msgspec.json.decode(line, type=protocol.Told))
-        self.over = self.over or not chunk
-        return bool(chunk)
+        """Do what is to be done first; False: nothing will be any more."""
+        ready = {key.fd for key, _ in self._selector.select(0)}
+        output = self._process.stdout if self._process else None
+        if self._taking.fileno() in ready:
+            self._receive()
+        elif ready.intersection(self._sockets):
+            self.serve()
+        elif output and output.fileno() in ready:
+            chunk = os.read(output.fileno(), CHUNK_BYTES)
+            *lines, self._unread = (self._unread + chunk).split(b"\n")
+            for line in lines:
+                self._hear(msgspec.json.decode(line, type=protocol.Told))
+            if not chunk:
+                self._selector.unregister(output)
+                self.over = True
+                return False
+        return True
+
+    def _receive(self) -> None:
+        """Take the sockets of the agent's own network, if it has one, and say so."""
+        self._selector.unregister(self._taking)
+        said, found = receive_sockets(self._taking.detach())
+        if said != CLOSED:
+            self.leak = said.decode("utf-8", "replace") or "it was not tried"
+        self._note(protocol.Network(closed=not self.leak, why=self.leak))
+        if found:
+            self._close_sockets()
+            self._sockets = found
+            # Nobody else comes to these.
+            self._order = replace(self._order, token="")
+            for each in found:
+                self._selector.register(each, selectors.EVENT_READ)
+
+    def _close_sockets(self) -> None:
+        for each in self._sockets:
+            self._selector.unregister(each)
+            os.close(each)
+        self._sockets = []
+
+    def serve(self) -> None:
+        """Let the proxy serve the sockets that there are; safe to call twice."""
+        if not self._sockets:
+            return
+        try:
+            line = self._started()
+            socket.send_fds(line, [b"!"], self._sockets)
+            line.sendall(msgspec.json.encode(self._order) + b"\n")
+        except OSError:  # it ended, or cannot start, so nobody may wait for it
+            self.over = True
+        self._close_sockets()
+
+    def _started(self) -> socket.socket:
+        """Return the line to the process, which is started if it was not yet."""
+        if self._line is None:
+            self._line, theirs = socket.socketpair()
+            # NETRC: where a client looks for passwords of its own accord.
+            own = {"PATH": os.defpath, "NETRC": os.devnull}
+            with theirs:
+                self._process = subprocess.Popen(
+                    launched("runner.proxy.proxy_main"),
+                    cwd="/",
+                    env=own | outbound.named_in(self._offered).variables,
+                    stdin=theirs.fileno(),
+                    stdout=subprocess.PIPE,
+                    bufsize=0,
+                    start_new_session=True,
+                )
+            assert self._process.stdout  # noqa: S101  it is piped
+            self._selector.register(self._process.stdout, selectors.EVENT_READ)
+        return self._line
 
     def close(self) -> None:
         """End the proxy and read its last messages; safe to call twice."""
-        self._line.close()
         self._handing.close()
-        limit = time.monotonic() + END_S
-        if self._process.stdout is not None and not self._process.stdout.closed:
-            while self._is_readable(limit) and self.take():
+        self._taking.close()
+        self._close_sockets()
+        if self._line:
+            self._line.close()
+        process, limit = self._process, time.monotonic() + END_S
+        if process and process.stdout and not process.stdout.closed:
+            while self._is_ready(limit) and self.take():
                 pass
-            self._process.stdout.close()
-        self._process.kill()
-        self._process.wait()
+            process.stdout.close()
+            process.kill()
+            process.wait()
+        self._selector.close()
+
+    def _is_ready(self, limit: float) -> bool:
+        return bool(self._selector.select(max(0.0, limit - time.monotonic())))
 
     def used(self) -> tuple[events.Usage, ...]:
         return tuple(self._used.values())
@@ -237,29 +324,14 @@ class ProxyClient:
             output_tokens=sum(each.output_tokens for each in self.used()),
         )
 
-    def _await_ready(self) -> None:
-        limit = time.monotonic() + START_S
-        while not self._url:
-            if not (self._is_readable(limit) and self.take()):
-                raise RuntimeError("the key proxy did not start")
-
-    def _is_readable(self, limit: float) -> bool:
-        left = max(0.0, limit - time.monotonic())
-        return bool(select.select([self], [], [], left)[0])
-
     def _hear(self, told: protocol.Told) -> None:
         match told:
-            case protocol.Ready():
-                self._url, self._egress = told.url, told.egress
             case protocol.Usage():
                 self._calls += 1
                 before = self._used.get(told.model, protocol.Usage())
                 self._used[told.model] = told.with_each(before, add)
             case protocol.Refused():
                 self.refused.append(told.what)
-                self._note(told)
-            case protocol.Network():
-                self.leak = told.why
                 self._note(told)
             case protocol.Spent():
                 self.over = True

@@ -341,6 +341,8 @@ class CiBox:
         # waits for it, and it opens nothing after a `close`.
         self._lock = threading.Lock()
         self._is_closed = False
+        self.proxy: ProxyClient | None = None
+        """What somebody has to wait for while the command runs."""
         self.refused: list[str] = []
         """The hosts that the command was not let reach; whole after `close`."""
         self.argv: tuple[str, ...] = ("sh", "-c", settings.command or "true")
@@ -351,7 +353,7 @@ class CiBox:
     def open(self) -> Self:
         """Make the folders, the way to its hosts and the box.
 
-        Raises `OSError`, and `RuntimeError`: the proxy to its hosts does not start.
+        Raises `OSError`.
         """
         with self._lock:
             if not self._is_closed:
@@ -369,9 +371,9 @@ class CiBox:
         way = None
         if hosts is not None and self._room.is_boxed:
             offered = outbound.here().variables
-            proxy = ProxyClient(ProxyOrder(egress=hosts), offered)
+            proxy = ProxyClient(ProxyOrder(egress=hosts), offered, is_boxed=True)
             self._stack.callback(proxy.close)
-            self.refused = proxy.refused
+            self.proxy, self.refused = proxy, proxy.refused
             way = proxy.way()
             self.env |= proxy.environment()
         self._box = self._stack.enter_context(boxed(self.argv, self._room, way))

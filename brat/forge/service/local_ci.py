@@ -320,6 +320,9 @@ class Judge:
         since = programs.born(process.pid) or 0.0
         job = replace(job, pid=process.pid, born=since)
         self._put(replace(check, job=job))
+        loop, proxy = asyncio.get_running_loop(), box.proxy
+        if proxy:
+            loop.add_reader(proxy, proxy.take)
         try:
             if self._overtaken(repo, check):  # while the process was started
                 programs.end_tree(process.pid, since)
@@ -328,6 +331,8 @@ class Judge:
         except TimeoutError:
             return None
         finally:
+            if proxy:
+                loop.remove_reader(proxy)
             programs.end_tree(process.pid, since)
             if process.returncode is None:
                 await process.wait()

@@ -258,7 +258,7 @@ class WarmRunner:
             self._process = subprocess.Popen(
                 WARM_RUNNER,
                 cwd="/",
-                env={"PATH": os.defpath, "LANG": "C.UTF-8"},
+                env={"PATH": plain_environment()["PATH"], "LANG": "C.UTF-8"},
                 stdin=given.fileno(),
                 start_new_session=True,
             )

@@ -99,7 +99,9 @@ def proxy(
         allow=allow,
     )
     model = replace(model, **changes)
-    gateway = ProxyClient(ProxyOrder(model=model, caps=caps or Caps()), offered)
+    order = ProxyOrder(model=model, caps=caps or Caps())
+    gateway = ProxyClient(order, offered, is_boxed=False)
+    gateway.serve()
     spec = EngineSpec(type="claude-code")
     try:
         call = Call(spec, Path(), Path(), key=Key("ANTHROPIC_API_KEY", KEY))

@@ -56,7 +56,8 @@ def server(answer: bytes = ANSWER) -> Iterator[Server]:
 @contextmanager
 def proxy(*hosts: str, **offered: str) -> Iterator[tuple[ProxyClient, str]]:
     """Start the proxy as the witness does; give it and its address for the session."""
-    gateway = ProxyClient(ProxyOrder(egress=hosts), offered)
+    gateway = ProxyClient(ProxyOrder(egress=hosts), offered, is_boxed=False)
+    gateway.serve()
     try:
         yield gateway, gateway.environment()["HTTPS_PROXY"]
     finally:
