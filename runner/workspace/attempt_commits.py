@@ -74,6 +74,7 @@ PATCH = "patch"
 _TEXT_PATCH = "patch.text"
 """The same with binary files as they are: its size counts, and it is searched."""
 _AGENT = "refs/brat/agent"
+_MORE_REFS = "packed-refs", "reftable", "refs/stash"
 _DIFF = ("diff-tree", "-r", "--no-renames", "--no-ext-diff", "--no-textconv")
 _TREES = (*_DIFF, "--raw", "-z", "--root")
 
@@ -316,7 +317,7 @@ class AttemptCommits:
     def _put_aside(self) -> dict[str, list[str]]:
         """Return where the agent left commits that its HEAD does not hold."""
         theirs = self._theirs()
-        if theirs is None or has_foreign_objects(theirs):
+        if theirs is None or self._has_no_refs(theirs) or has_foreign_objects(theirs):
             return {}
         asked = ("ls-remote", "--", str(theirs), "HEAD", "refs/heads/*", "refs/stash")
         try:
@@ -330,6 +331,20 @@ class AttemptCommits:
         new = [(at, ref) for at, ref in new if not self._says_yes("cat-file", "-e", at)]
         found = [ref.removeprefix("refs/heads/") for _, ref in new]
         return {stray.ASIDE: found} if found else {}
+
+    def _has_no_refs(self, theirs: Path) -> bool:
+        """Whether the agent's repository is sure to have none that was not checked out.
+
+        Most agents commit nothing, and git takes two processes to say so.
+        """
+        if any(os.path.lexists(theirs / each) for each in _MORE_REFS):
+            return False
+        at = theirs / "refs/heads"
+        for part in self._workspace.branch.split("/"):
+            if at.is_symlink() or not at.is_dir() or os.listdir(at) != [part]:  # noqa: PTH208
+                return False
+            at /= part
+        return left_in(theirs, self._workspace.ref).strip() == self._workspace.base
 
     def _ignored(self) -> dict[str, list[str]]:
         """Return the new files that a .gitignore hides, but for what tools make."""

@@ -75,6 +75,14 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
         NEW,
         STASHED.format("other, refs/stash"),
     ),
+    "a branch that is packed": (
+        (
+            "git checkout -qb other; git commit -qm B --allow-empty;"
+            f"git checkout -q --detach HEAD~1; git pack-refs --all; {WORK}"
+        ),
+        NEW,
+        STASHED.format("other"),
+    ),
     "every file touched": ("find . -type f | xargs touch", set()),
     "all that git finds committed with work": (f"touch dos.txt; {WORK}; {COMMIT}", NEW),
     "line ends edited": ("printf 'y\\r\\n' > dos.txt", {"dos.txt"}),
