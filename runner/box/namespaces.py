@@ -28,7 +28,6 @@ from runner.box.root_folder import WRITABLE, build
 _NAMESPACES = 0x00020000 | 0x08000000 | 0x10000000 | 0x20000000
 """The flags for new namespaces of mounts, queues, users and processes."""
 _NETWORK = 0x40000000
-_CLONE = {"x86_64": 56, "aarch64": 220}
 _QUIET = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -131,7 +130,7 @@ def _await(child: int) -> None:
 
 def _cloned(namespaces: int) -> int:
     """Fork into new namespaces; return the child's id, in the child 0."""
-    number = _CLONE.get(os.uname().machine)
+    number = kernel.CLONE.get(os.uname().machine)
     if number is None:
         raise OSError(0, "not supported on this kind of machine")
     flags = namespaces | signal.SIGCHLD

@@ -8,7 +8,6 @@ import asyncio
 import os
 import re
 import shutil
-from asyncio.subprocess import DEVNULL
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -34,6 +33,7 @@ from brat.forge.resources.forge_records import (
 from brat.forge.service import programs
 from brat.forge.service.announcements import ForgeContext
 from brat.forge.service.ci_checkout import WORK, CiBox, KeptTrees, NoSubmodule, checkout
+from brat.forge.service.run_start import WarmRunner
 from brat.forge.storage.git_storage import Bare, Move
 from convoy.model import ids
 from convoy.text.project_tests import failing_tests, headline
@@ -56,8 +56,9 @@ class Ground:
 
 
 class Judge:
-    def __init__(self, context: ForgeContext) -> None:
+    def __init__(self, context: ForgeContext, warm: WarmRunner) -> None:
         self._context = context
+        self._warm = warm
         self._store = context.forge.store
         self._turns: dict[int, Turns] = defaultdict(Turns)
         self._grounds: dict[int, Ground] = {}
@@ -307,35 +308,28 @@ class Judge:
         box, folder, log = where
         job = check.job
         assert job is not None  # noqa: S101  only jobs get here
-        process = await asyncio.create_subprocess_exec(
-            *box.argv,
-            cwd=folder,
-            env=box.env | {"GITHUB_SHA": check.head_sha, "GITHUB_REF_NAME": job.ref},
-            pass_fds=box.fds,
-            stdin=DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
-        since = programs.born(process.pid) or 0.0
-        job = replace(job, pid=process.pid, born=since)
-        self._put(replace(check, job=job))
+        told = {"GITHUB_SHA": check.head_sha, "GITHUB_REF_NAME": job.ref}
+        pid = await self._warm.start(box.argv, folder, box.env | told, log, box.fds)
+        since = programs.born(pid) or 0.0
+        self._put(replace(check, job=replace(job, pid=pid, born=since)))
         loop, proxy = asyncio.get_running_loop(), box.proxy
         if proxy:
             loop.add_reader(proxy, proxy.take)
+        is_late = False
         try:
             if self._overtaken(repo, check):  # while the process was started
-                programs.end_tree(process.pid, since)
+                programs.end_tree(pid, since)
             async with asyncio.timeout(repo.settings.ci.timeout_s):
-                return await process.wait()
+                await programs.gone(pid, since)
         except TimeoutError:
-            return None
+            is_late = True
         finally:
             if proxy:
                 loop.remove_reader(proxy)
-            programs.end_tree(process.pid, since)
-            if process.returncode is None:
-                await process.wait()
+            programs.end_tree(pid, since)
+            await programs.gone(pid, since)
+            status = programs.status_of(pid)
+        return None if is_late else status
 
     def _finish(
         self, repo: Repository, check: CheckRun, conclusion: Conclusion, output: Output

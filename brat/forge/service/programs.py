@@ -98,6 +98,11 @@ async def gone(pid: int, since: float) -> None:
         os.close(watch)
 
 
+def status_of(pid: int) -> int:
+    """Return the exit status of a child that has ended, and forget it; blocks."""
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
 def tell(pid: int, since: float, number: signal.Signals) -> None:
     """Send a signal to one process, if it is still the same one."""
     if alive(pid, since):

@@ -182,14 +182,14 @@ def measure(path: Path) -> Packed:
 class Starter:
     """Starts the processes of workflow runs, follows them, and ends them when asked."""
 
-    def __init__(self, context: ForgeContext, how: How) -> None:
+    def __init__(self, context: ForgeContext, how: How, warm: WarmRunner) -> None:
         self._context = context
         self.how = how
         self.files = WorkflowFiles(context.forge)
         self._forge = context.forge
         self._store = context.forge.store
         self._cancels: dict[int, asyncio.Event] = {}
-        self.warm = WarmRunner()
+        self._warm = warm
 
     def start(self) -> None:
         """Follow the runs that an earlier process started."""
@@ -278,7 +278,7 @@ class Starter:
         child: subprocess.Popen[bytes] | Forked | None = None
         if run.pid is None:
             is_new = not (self.how.executor or self.place(run).log.exists())
-            forked = await self.warm.fork() if is_new else None
+            forked = await self._warm.fork() if is_new else None
             run, child = self._begin(repo, run, forked)
         try:
             if run.pid is not None and run.born is not None:

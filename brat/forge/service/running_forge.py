@@ -17,6 +17,7 @@ from brat.forge.resources.wire import Site
 from brat.forge.service.announcements import ForgeContext, WebhookSender
 from brat.forge.service.local_ci import Judge
 from brat.forge.service.run_processes import LIKE_GITHUB, How, Starter
+from brat.forge.service.run_start import WarmRunner
 from brat.forge.storage.forge_state import Forge
 from brat.forge.storage.git_storage import Move
 
@@ -27,8 +28,9 @@ class Service(ForgeContext):
     ) -> None:
         super().__init__(forge, tasks)
         self.webhooks = WebhookSender(self)
-        self.judge = Judge(self)
-        self.starter = Starter(self, how)
+        self._warm = WarmRunner()
+        self.judge = Judge(self, self._warm)
+        self.starter = Starter(self, how, self._warm)
         self.fault_words: Callable[[bytes, type, str], str] = lambda *said: said[-1]
         """Says what is wrong with a body that is not of a type, from our own words."""
 
@@ -44,7 +46,7 @@ class Service(ForgeContext):
     def stop(self) -> None:
         """End all background work, and the process that forks runners."""
         super().stop()
-        self.starter.warm.end()
+        self._warm.end()
 
     def settle(self, repo: Repository, actor: User, moves: list[Move]) -> None:
         """Carry out all effects of a push; the caller holds the repository's lock.
