@@ -13,11 +13,9 @@ the rules need only the log.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 from inspect import isawaitable
 from typing import Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.door.inbox import CheckAction, Ticked
@@ -61,39 +59,11 @@ async def carry_out(
 MOST_LINE_CHARS: Final = 1_500
 
 
-class Asked(Struct, frozen=True, kw_only=True):
-    by: str
-    issue: int
-    comment: int = 0
-    """The comment with the requests; 0: it was the review, tick or button in `sign`."""
-    sign: str = ""
-    """See `ids.sign_key`."""
-    on_pull: bool = False
-    """Whether it was a pull request where people write and read."""
-
-    @property
-    def key(self) -> str:
-        return self.sign or ids.answer_key(self.comment)
-
-    def is_answered(self, state: State) -> bool:
-        known = self.sign in state.heard or self.comment in state.answered
-        return known or self.key in state.intents
-
-    def is_ignored(self, draft: Draft, at: datetime | None) -> bool:
-        """Whether its author had been told before that it is enough for now.
-
-        `at`: when it was said; None: just now.
-        """
-        had = draft.state.answers.get(self.by.casefold())
-        said = int(at.timestamp() * 1000) if at is not None else draft.now
-        return had is not None and self.key != had.told and had.is_ignored(said)
-
-
 def give_answer(
-    context: BotContext, draft: Draft, asked: Asked, given: Sequence[Reply]
+    context: BotContext, draft: Draft, asker: Asker, given: Sequence[Reply]
 ) -> None:
     """Announce the one answer to all that somebody said at once. Safe to call twice."""
-    convoy = convoy_of(draft.state, asked.issue)
+    convoy = convoy_of(draft.state, asker.number)
     is_refused = any(reply.why or reply.reaction != "rocket" for reply in given)
     config = usable_configuration(context)
     all_wanted = config is not None and config.notify.comments == "all"
@@ -101,18 +71,18 @@ def give_answer(
     is_line = (
         not (is_refused or all_wanted)
         and len(line) <= MOST_LINE_CHARS
-        and not (asked.on_pull and any(reply.asks for reply in given))
+        and not (asker.on_pull and any(reply.asks for reply in given))
         and _is_kept_up(context, draft, convoy)
     )
-    called = asked.by if is_refused or all_wanted else ""
+    called = asker.by if is_refused or all_wanted else ""
     draft.submit(
         Answer(
-            issue=asked.issue,
-            comment=asked.comment,
-            sign=asked.sign,
-            reaction=replies.reaction(given) if asked.comment else "",
+            issue=asker.number,
+            comment=asker.comment,
+            sign=asker.sign,
+            reaction=replies.reaction(given) if asker.comment else "",
             text=line if is_line else replies.text(called, given),
-            by=asked.by,
+            by=asker.by,
             convoy=convoy.name if convoy is not None and is_line else "",
         )
     )
@@ -135,30 +105,28 @@ def _is_kept_up(context: BotContext, draft: Draft, convoy: Convoy | None) -> boo
 async def answer_requests(
     context: BotContext,
     draft: Draft,
-    asked: Asked,
+    asker: Asker,
     requests: Iterable[Request],
-    convoy: str = "",
 ) -> None:
     """Carry out requests and announce the answer, if there are any."""
-    asker = Asker(by=asked.by, number=asked.issue, convoy=convoy, nonce=asked.sign)
     given = [await carry_out(context, draft, asker, each) for each in requests]
     if given:
-        give_answer(context, draft, asked, given)
+        give_answer(context, draft, asker, given)
 
 
-async def is_turned_away(context: BotContext, draft: Draft, asked: Asked) -> bool:
+async def is_turned_away(context: BotContext, draft: Draft, asker: Asker) -> bool:
     """Whether a request was answered before, or is not carried out."""
     return (
-        asked.is_answered(draft.state)
-        or await is_off_limits(context, asked.issue)
-        or await has_heard_enough(context, draft, asked)
+        asker.is_answered(draft.state)
+        or await is_off_limits(context, asker.number)
+        or await has_heard_enough(context, draft, asker)
     )
 
 
-async def has_heard_enough(context: BotContext, draft: Draft, asked: Asked) -> bool:
+async def has_heard_enough(context: BotContext, draft: Draft, asker: Asker) -> bool:
     """Whether a request is only noted in the draft, not carried out; safe to repeat."""
-    by, comment, sign = asked.by, asked.comment, asked.sign
-    given = await allowance(context, by, asked.key)
+    by, comment, sign = asker.by, asker.comment, asker.sign
+    given = await allowance(context, by, asker.key)
     if given == "answered":
         return False
     if given == "ignored":
@@ -168,7 +136,7 @@ async def has_heard_enough(context: BotContext, draft: Draft, asked: Asked) -> b
     again_at = (context.memory.answers.of(by, now).told[1] or now) + ids.HOUR_MS
     draft.submit(
         Answer(
-            issue=asked.issue,
+            issue=asker.number,
             comment=comment,
             sign=sign,
             reaction="confused" if comment else "",
@@ -263,15 +231,15 @@ async def answer_ticks(
 ) -> None:
     """Carry out the boxes' requests and announce the answer. Safe to call twice."""
     sign = ids.sign_key("tick", delivery)
-    asked = Asked(by=ticked.by, issue=ticked.issue, sign=sign)
+    asker = Asker(by=ticked.by, number=ticked.issue, sign=sign)
     convoy = convoy_of(draft.state, ticked.issue)
     if convoy is None or convoy.comment != ticked.comment:
         return
-    if await is_turned_away(context, draft, asked):
+    if await is_turned_away(context, draft, asker):
         return
     context.memory.unticked.setdefault(ticked.comment, set()).update(ticked.boxes)
     wanted = filter(None, map(request_of_box, ticked.boxes))
-    await answer_requests(context, draft, asked, wanted)
+    await answer_requests(context, draft, asker, wanted)
 
 
 def check_views(convoy: Convoy, page: str) -> Iterator[CheckView]:
@@ -299,10 +267,10 @@ async def answer_button(
         return  # the convoy's own check has only "Re-run"
     number = (task.pull if task else convoy.pull) or convoy.issue
     sign = ids.sign_key("rerun", delivery)
-    asked = Asked(by=action.by, issue=number, sign=sign)
-    if not await is_turned_away(context, draft, asked):
+    asker = Asker(by=action.by, number=number, sign=sign, convoy=convoy.name)
+    if not await is_turned_away(context, draft, asker):
         of_commit = any(each.name == "commit" for each in verb.words)
         of_task = {"task": task.number} if task else {}
         said = {"commit": action.commit} if of_commit else of_task
         wanted = Request(verb.name, said)
-        await answer_requests(context, draft, asked, [wanted], convoy.name)
+        await answer_requests(context, draft, asker, [wanted])

@@ -26,7 +26,7 @@ from bot.forge.rest import Refused
 from bot.forge.transport import Precedence, going
 from bot.repository.draft import Draft
 from bot.requests import answers
-from bot.requests.answers import Asked, carry_out, give_answer, has_heard_enough
+from bot.requests.answers import carry_out, give_answer, has_heard_enough
 from bot.requests.verb import Asker, Place, Request, convoy_of
 from bot.requests.verb_table import clean_request, parsed
 from bot.roles.bot_context import (
@@ -54,41 +54,36 @@ from convoy.rules.turns import changes_ci
 
 async def answer_comment(context: BotContext, draft: Draft, remark: Remark) -> None:
     """Carry out a comment's commands and announce the answer. Safe to call twice."""
-    asked = Asked(
-        by=remark.by,
-        issue=remark.issue,
-        comment=remark.comment,
-        on_pull=remark.on_pull,
-    )
-    if asked.is_ignored(draft, remark.at):
-        return
-    if remark.edited:
-        await _ask_again(context, draft, asked)
+    by, number, comment = remark.by, remark.issue, remark.comment
+    asker = Asker(by=by, number=number, remark=remark, on_pull=remark.on_pull)
+    had = draft.state.answers.get(by.casefold())
+    at = draft.now if remark.at is None else int(remark.at.timestamp() * 1000)
+    if had is not None and asker.key != had.told and had.is_ignored(at):
+        return  # its author had been told before that it is enough for now
+    if remark.edited:  # it was not read in time
+        known = asker.is_answered(draft.state)
+        if not (known or await has_heard_enough(context, draft, asker)):
+            draft.submit(
+                Answer(
+                    issue=number,
+                    comment=comment,
+                    reaction="confused",
+                    text=replies.EDITED_COMMENT.format(by=by),
+                    by=by,
+                )
+            )
         return
     said = await commands_in(context, draft.state, remark)
-    if not said or await has_heard_enough(context, draft, asked):
+    if not said or await has_heard_enough(context, draft, asker):
         return
-    await acknowledge(context, remark.comment)
+    await acknowledge(context, comment)
     given = [replies.MAILED]
     if not await is_mailed(context, remark):
-        nonce = str(remark.comment)
-        asker = Asker(by=remark.by, number=remark.issue, nonce=nonce, remark=remark)
         place: Place = "pull" if remark.on_pull else "issue"
         given = [
             await carry_out_command(context, draft, asker, each, place) for each in said
         ]
-    give_answer(context, draft, asked, given)
-
-
-async def _ask_again(context: BotContext, draft: Draft, asked: Asked) -> None:
-    """Announce that a comment was not read in time."""
-    if asked.is_answered(draft.state) or await has_heard_enough(context, draft, asked):
-        return
-    by, text = asked.by, replies.EDITED_COMMENT.format(by=asked.by)
-    number, comment = asked.issue, asked.comment
-    draft.submit(
-        Answer(issue=number, comment=comment, reaction="confused", text=text, by=by)
-    )
+    give_answer(context, draft, asker, given)
 
 
 async def commands_in(
@@ -144,8 +139,10 @@ LATE_REVIEW: Final = replies.refused(
 async def answer_review(context: BotContext, draft: Draft, review: Review) -> None:
     """Carry out a review and announce its answer. Safe to call twice."""
     key, number = ids.sign_key("review", str(review.review)), review.pull
-    asked = Asked(by=review.by, issue=number, sign=key, on_pull=True)
-    if asked.is_answered(draft.state):
+    asker = Asker(
+        by=review.by, number=number, sign=key, review=review.review, on_pull=True
+    )
+    if asker.is_answered(draft.state):
         return
     convoy = convoy_of(draft.state, number)
     if review.bot and (convoy is None or not _is_listed(context, draft, review)):
@@ -165,9 +162,8 @@ async def answer_review(context: BotContext, draft: Draft, review: Review) -> No
     if review.verdict == "commented" and not (said or review.bot):
         told = told if await context.github.may(review.by, "write") else []
     asks = said or told or review.verdict in _VERB_OF
-    if asks and await has_heard_enough(context, draft, asked):
+    if asks and await has_heard_enough(context, draft, asker):
         return
-    asker = Asker(by=review.by, number=number, nonce=key, review=review.review)
     is_mailed_line = any(each.mailed for each in lines if each.id in commands)
     if said and review.late:
         given = [LATE_REVIEW]
@@ -191,7 +187,7 @@ async def answer_review(context: BotContext, draft: Draft, review: Review) -> No
         request = await _verdict(context, convoy, review, verb, told)
         given += [await carry_out(context, draft, asker, request)] if request else []
     if given:
-        give_answer(context, draft, asked, given)
+        give_answer(context, draft, asker, given)
 
 
 def _is_listed(context: BotContext, draft: Draft, review: Review) -> bool:

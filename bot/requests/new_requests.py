@@ -33,8 +33,7 @@ from bot.forge.rest import Refused
 from bot.forge.transport import Precedence, going
 from bot.repository.draft import Draft
 from bot.requests import answers, comments
-from bot.requests.answers import Asked
-from bot.requests.verb import Request
+from bot.requests.verb import Asker, Request
 from bot.roles import mayor
 from bot.roles.bot_context import (
     BotContext,
@@ -243,10 +242,10 @@ async def land_labelled(context: BotContext, draft: Draft) -> None:
             continue
         at = round(event.created_at.timestamp())
         sign = ids.sign_key("merge-label", f"{issue.number}/{at}")
-        asked = Asked(by=by.login, issue=issue.number, sign=sign, on_pull=True)
-        if not await answers.is_turned_away(context, draft, asked):
+        asker = Asker(by=by.login, number=issue.number, sign=sign, on_pull=True)
+        if not await answers.is_turned_away(context, draft, asker):
             land = Request("land")
-            await answers.answer_requests(context, draft, asked, [land])
+            await answers.answer_requests(context, draft, asker, [land])
 
 
 async def keep_missed_comments(context: BotContext, state: State) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 from msgspec import Struct, structs
 
+from convoy.model import ids
 from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import declared_path
 from convoy.model.work import ReviewThread
@@ -290,17 +291,33 @@ class Asker(Struct, frozen=True, kw_only=True):
     """The issue or pull request; 0: the convoy is given by name."""
     convoy: str = ""
     """The convoy's name; empty: the newest convoy that the number belongs to."""
-    nonce: str = ""
-    """Distinguishes a lock taken here from the same person's other locks."""
+    sign: str = ""
+    """Which review, tick or button it was, see `ids.sign_key`, or whatever else tells
+    it from others; empty: the comment does."""
     remark: "Remark | None" = None
     """The comment with the request; None: the request came in another way."""
     review: int = 0
     """The review with the request; 0: it was none."""
+    on_pull: bool = False
+    """Whether it was a pull request where people write and read."""
     threads: tuple[ReviewThread, ...] = ()
     allowed: bool = False
     """Whether the person's right has been checked already."""
     at_endpoint: bool = False
     """Whether a button, the API or the command line asks."""
+
+    @property
+    def comment(self) -> int:
+        """The comment with the request; 0: it was a review, tick or button."""
+        return self.remark.comment if self.remark is not None else 0
+
+    @property
+    def key(self) -> str:
+        return self.sign or ids.answer_key(self.comment)
+
+    def is_answered(self, state: State) -> bool:
+        known = self.sign in state.heard or self.comment in state.answered
+        return known or self.key in state.intents
 
 
 @dataclass(frozen=True, kw_only=True)
