@@ -26,7 +26,7 @@ from bot.dashboard.dashboard_source import (
     RepositoryView,
     changes_in,
 )
-from bot.dashboard.login import Login, OAuth, Rights, Sessions
+from bot.dashboard.login import Login, Rights, Sessions
 from bot.door.feed import BRIEF_BYTES, LAST_BYTES, kept_key, last_output
 from bot.door.listening import listener_at, serving_on
 from bot.forge.github import AnotherRepository, Right
@@ -54,12 +54,12 @@ _NOT_THERE: Final = "This page does not exist, or you do not have access to it.\
 class HostedDashboard:
     """The service's dashboard and its access rules; for one event loop."""
 
-    def __init__(self, host: Host, oauth: OAuth, group: asyncio.TaskGroup) -> None:
+    def __init__(self, host: Host, group: asyncio.TaskGroup) -> None:
         self._host = host
         self._group = group
-        self._own = urlsplit(oauth.own_url).netloc
+        self._own = urlsplit(host.hosting.dashboard_url).netloc
         self._sessions = Sessions(kept_key(host.hosting.folder / "dashboard.key"))
-        self._login = Login(oauth, self._sessions)
+        self._login = Login(host.hosting, self._sessions)
         self._rights = Rights()
         self._views: dict[str, RepositoryView] = {}
         self._looking: list[asyncio.Task[None]] = []
@@ -194,16 +194,9 @@ async def opened_dashboard(host: Host) -> AsyncIterator[int]:
     if hosting.dashboard_port is None:
         yield 0
         return
-    oauth = OAuth(
-        client_id=hosting.client_id,
-        client_secret=hosting.client_secret,
-        web_url=hosting.git_url.rstrip("/"),
-        api_url=hosting.api_url.rstrip("/"),
-        own_url=hosting.dashboard_url,
-    )
     listener = listener_at(hosting.address, hosting.dashboard_port)
     async with asyncio.TaskGroup() as group:
-        site = HostedDashboard(host, oauth, group)
+        site = HostedDashboard(host, group)
         try:
             app = site.application()
             async with serving_on(listener, app, origins=hosting.origins) as port:
