@@ -45,6 +45,9 @@ TOO_MANY_REFUSED: Final = (
     "the remote refused 6 pushes in a minute, so brat pushes only the log for now"
 )
 EFFECTS_AT_ONCE: Final = 8
+PATIENCE_S: Final = 120.0
+"""How long every tick may be cut short before a command gives up, and before a
+repository stands still."""
 ASK_TRIES: Final = 5
 """How often a request is put to the rules while others write to the log."""
 
@@ -70,8 +73,9 @@ class Loop:
     then each of its ticks is one round, which looks at everything."""
     soon_s: float = inf
     """In how many seconds at most such a process has more to do."""
-    cut_by: BratError | None = None
-    """What cut the last tick short; None: it was whole."""
+    _cut: tuple[int, BratError] | None = None
+    """Since when ticks are cut short, unix ms, and what cut the last one; None: it was
+    whole."""
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
@@ -91,8 +95,7 @@ class Loop:
                 await asyncio.to_thread(self.look_here)
                 await self._rounds(self.wake.take())
             except (Conflict, Unavailable, NotHolder, Refused, GitFailed) as error:
-                self.cut_by = error
-                self.troubles.note("tick", error)
+                self.cut_short("tick", error)
                 self.wake.suspect()
                 if isinstance(error, LogRefused):
                     try:  # the forge may refuse that, too
@@ -102,10 +105,25 @@ class Loop:
                     else:
                         self.troubles.over("comment")
                 return True
-            self.cut_by = None
+            self._cut = None
             self.troubles.over("tick")
             self.lease.doubts &= bool(self.context.troubles)
             return bool(self.context.troubles) or self.context.memory.failures.again
+
+    def cut_short(self, name: str, error: BratError) -> None:
+        """Keep what cut a tick short, under the name of a trouble."""
+        self._cut = (self._cut or (self.context.clock(), error))[0], error
+        self.troubles.note(name, error)
+
+    @property
+    def standstill(self) -> str:
+        """Why nothing moves until that changes; empty: it moves."""
+        since, error = self._cut or (self.context.clock(), None)
+        if isinstance(error, LogRefused):
+            return f"the forge refuses the log, so nothing can land: {error}"
+        if self.context.clock() - since <= PATIENCE_S * 1000:
+            return ""
+        return f"no round of the loop has completed for over two minutes: {error}"
 
     async def wait(self, *, again: bool) -> None:
         """Wait until something may have changed, or a failed action may be retried."""

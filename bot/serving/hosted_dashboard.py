@@ -252,8 +252,7 @@ def source_of(one: Served, served: Mapping[str, Served]) -> DashboardSource:
 
 def _here(one: Served) -> tuple[Intervention, ...]:
     """Return why it stands still, a bad configuration, and issues without a convoy."""
-    why = one.standstill.why(one.loop, one.trouble)
-    found = [standing_still(why)] if why else []
+    found = [standing_still(why)] if (why := one.standstill) else []
     if one.loop is None:
         return tuple(found)
     context = one.loop.context
