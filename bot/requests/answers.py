@@ -19,7 +19,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from bot.door.inbox import CheckAction, Ticked
-from bot.forge.checks import Button, CheckView
+from bot.forge.checks import CheckView
 from bot.repository.draft import Draft
 from bot.requests.verb import Asker, NotPossible, Request, RequestContext, convoy_of
 from bot.requests.verb_table import BY_NAME, VERBS, endpoint_of
@@ -247,7 +247,7 @@ def check_views(convoy: Convoy, page: str) -> Iterator[CheckView]:
         _, number = ids.checked_task(view.key) or ("", 0)
         task = convoy.task(number)
         buttons = tuple(
-            Button(label=on.label, description=on.says, identifier=verb.name)
+            {"label": on.label, "description": on.says, "identifier": verb.name}
             for verb in VERBS
             if task and (on := verb.on_check) and on.offered(convoy, task)
         )

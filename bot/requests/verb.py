@@ -194,7 +194,7 @@ class CheckButton(Struct, frozen=True, kw_only=True):
     """A button on the check of a task's work, where the bot is an App.
 
     Its request names the check's commit, if the verb takes one, else the task. A forge
-    shows at most three, with a label of 20 characters and a text of 40.
+    shows at most three, with a label and a verb of 20 characters and a text of 40.
     https://docs.github.com/rest/checks/runs#create-a-check-run
     """
 
