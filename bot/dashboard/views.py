@@ -38,7 +38,12 @@ from convoy.model.session_result import estimate_words, usage_in_words
 from convoy.model.state import Convoy, State, Task
 from convoy.text import clean, counted
 from convoy.views import left_words, progress_words, saved_s, worked_s
-from convoy.views.analytics import BUCKETS_S, analytics_summary
+from convoy.views.analytics import (
+    BUCKETS_S,
+    analytics,
+    analytics_summary,
+    engine_costs,
+)
 from convoy.views.history import LINE_KINDS, PastSession
 from convoy.views.interventions import Intervention, needs_a_person
 from convoy.views.plan import approval, plan_document
@@ -496,9 +501,14 @@ async def _analytics(_: web.Request, view: RepositoryView) -> Values:
     if history is None:
         raise web.HTTPNotFound(text="This dashboard does not have the whole log.\n")
     try:
-        found = await asyncio.to_thread(history.figures)
-        week = await asyncio.to_thread(history.costs, now - WEEK_MS)
-        ever = await asyncio.to_thread(history.costs, 0)
+        found, week, ever = await asyncio.to_thread(
+            history.told,
+            lambda log: (
+                analytics(log.changes),
+                engine_costs(log.changes, now - WEEK_MS),
+                engine_costs(log.changes, 0),
+            ),
+        )
     except BratError as error:
         raise web.HTTPNotFound(text=f"{error}.\n") from error
     return {

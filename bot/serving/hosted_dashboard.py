@@ -22,9 +22,9 @@ from bot.dashboard.application import dashboard_application
 from bot.dashboard.dashboard_source import (
     DashboardSource,
     LogHistory,
-    LogTail,
     RepositoryView,
     changes_in,
+    log_tail,
 )
 from bot.dashboard.login import Login, Rights, Sessions
 from bot.door.feed import BRIEF_BYTES, LAST_BYTES, kept_key, last_output
@@ -234,7 +234,7 @@ def source_of(one: Served, served: Mapping[str, Served]) -> DashboardSource:
     return DashboardSource(
         repository=settings.repository,
         read=read,
-        log=LogTail(mirror, lambda: loop().context.mirror.head).last,
+        log=log_tail(mirror, lambda: loop().context.mirror.head),
         history=LogHistory(mirror, read),
         clock=wall_clock,
         here=lambda: _here(now()),

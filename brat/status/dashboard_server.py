@@ -17,10 +17,10 @@ from bot.dashboard.application import serving
 from bot.dashboard.dashboard_source import (
     DashboardSource,
     LogHistory,
-    LogTail,
     Output,
     Session,
     changes_in,
+    log_tail,
 )
 from bot.door.feed import BRIEF_BYTES
 from brat.local.local_mode import Local
@@ -117,11 +117,10 @@ def _source(path: Path, repository: str) -> DashboardSource:
         reader.read()
         return reader.reading
 
-    lines = LogTail(path, lambda: reader.reading.head)
     return DashboardSource(
         repository=repository,
         read=read,
-        log=lines.last,
+        log=log_tail(path, lambda: reader.reading.head),
         history=LogHistory(path, lambda: reader.reading),
         changes=changes_in(path),
         clock=wall_clock,
