@@ -133,7 +133,7 @@ async def has_heard_enough(context: BotContext, draft: Draft, asker: Asker) -> b
         draft.submit(RequestIgnored(by=by, comment=comment, sign=sign))
         return True
     now = context.clock()
-    again_at = (context.memory.answers.of(by, now).told[1] or now) + ids.HOUR_MS
+    again_at = (context.memory.answers.of(by, now).told_at or now) + ids.HOUR_MS
     draft.submit(
         Answer(
             issue=asker.number,

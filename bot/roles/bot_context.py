@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeVar
 
 import pygit2
+from msgspec.structs import replace
 
 from bot import Clock, wall_clock
 from bot.door.feed import Feed, kept_key
@@ -41,9 +42,8 @@ from convoy.config import Config, ConfigError, load
 from convoy.events import Command, copied
 from convoy.events.forge_actions import ItemSetAside, ItemTakenUp
 from convoy.model import ids
-from convoy.model.ids import HOUR_MS
 from convoy.model.state import State, may_try, set_aside
-from convoy.model.work import GivenAnswers
+from convoy.model.work import GivenAnswers, of_last_hour
 from convoy.rules.verdict import Observed
 from convoy.views.interventions import LabelledIssue
 from grite.errors import BratError, Conflict, Rejected, Unavailable
@@ -220,35 +220,24 @@ MOST_PEOPLE: Final = 1_000
 
 
 @dataclass
-class HadAnswers:
-    """What one person had within the last hour."""
-
-    at: dict[str, int] = field(default_factory=dict)
-    """When each answer was given, unix ms, by the key of what it answers."""
-    told: tuple[str, int] = ("", 0)
-    """The key of what was answered by saying that it is enough, and when."""
-
-
-@dataclass
 class AnswerBudget:
     """The answers of the last hour; of a bounded size, however many people ask."""
 
-    _people: OrderedDict[str, HadAnswers] = field(default_factory=OrderedDict)
+    _people: OrderedDict[str, GivenAnswers] = field(default_factory=OrderedDict)
 
-    def of(self, by: str, now: int, logged: GivenAnswers | None = None) -> HadAnswers:
+    def of(self, by: str, now: int, logged: GivenAnswers | None = None) -> GivenAnswers:
         """Return what somebody had, with what the log tells of: others may write."""
-        had = self._people.setdefault(by.casefold(), HadAnswers())
+        had = self._people.get(by.casefold(), GivenAnswers())
+        if logged is not None:
+            last = max(had, logged, key=lambda each: each.told_at)
+            had = replace(last, at=had.at | logged.at)
+        return self.note(by, of_last_hour(had, now))
+
+    def note(self, by: str, had: GivenAnswers) -> GivenAnswers:
+        self._people[by.casefold()] = had
         self._people.move_to_end(by.casefold())
         if len(self._people) > MOST_PEOPLE:
             self._people.popitem(last=False)
-        if logged is not None:
-            had.at |= logged.at
-            if logged.told and logged.told_at > had.told[1]:
-                had.told = logged.told, logged.told_at
-        since = now - HOUR_MS
-        had.at = {key: at for key, at in had.at.items() if at > since}
-        if had.told[1] <= since:
-            had.told = ("", 0)
         return had
 
 
@@ -507,8 +496,8 @@ async def allowance(context: BotContext, by: str, key: str) -> Allowance:
     """Return what becomes of something said; safe to call twice for the same key."""
     now, logged = context.clock(), context.mirror.state.answers.get(by.casefold())
     had = context.memory.answers.of(by, now, logged)
-    if had.told[0] and key not in had.at:
-        return "told" if key == had.told[0] else "ignored"
+    if had.told and key not in had.at:
+        return "told" if key == had.told else "ignored"
     spent, settings = len(had.at.keys() - {key}), context.settings
     most = settings.answers_hour
     if most <= spent < settings.writer_answers_hour:
@@ -517,5 +506,5 @@ async def allowance(context: BotContext, by: str, key: str) -> Allowance:
     if spent < most:
         had.at.setdefault(key, now)
         return "answered"
-    had.told = key, now
+    context.memory.answers.note(by, replace(had, told=key, told_at=now))
     return "told"
