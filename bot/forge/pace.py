@@ -265,32 +265,25 @@ class WriteLane:
     @asynccontextmanager
     async def turn(self, precedence: Precedence) -> AsyncIterator[None]:
         """Wait for the lane, and keep it while the block lasts."""
-        if self._taken:
-            await self._called(precedence)
-        self._taken = True
-        try:
-            yield
-        finally:
-            self._call_next()
-
-    async def _called(self, precedence: Precedence) -> None:
         called = asyncio.get_running_loop().create_future()
         heappush(self._line, (precedence, next(self._numbers), called))
+        if not self._taken:
+            self._call_next()
         try:
             await called
-        except asyncio.CancelledError:
-            if not called.cancelled():  # it was called and left at the same moment
+            yield
+        finally:
+            if not called.cancelled():  # else it left the line before it was called
                 self._call_next()
-            raise
 
     def _call_next(self) -> None:
         """Hand the lane to the first in line who still waits, else free it."""
-        while self._line:
+        self._taken = False
+        while self._line and not self._taken:
             _, _, called = heappop(self._line)
             if not called.done():
                 called.set_result(None)
-                return
-        self._taken = False
+                self._taken = True
 
 
 READ_WAIT_S: Final = 120.0
