@@ -19,7 +19,6 @@ from bot.roles import by_hand, handin, mayor, refinery, witness
 from bot.roles.authorization import convoy_may_land, may_land, may_start
 from bot.roles.bot_context import BotContext, alone
 from convoy import owed as actions
-from convoy.model import ids
 from convoy.owed.owed import owed_actions
 from convoy.rules.starting import PASSING, is_kept, moment
 
@@ -116,7 +115,7 @@ _PERFORMED: Final[dict[type[Struct], Callable[[BotContext, Draft, Any], None]]] 
     actions.HearPush: by_hand.hear_push,
     actions.Pause: witness.pause,
 }
-_DRAFTED: Final[dict[type[Struct], Callable[[Draft, Any], None]]] = {
+_DRAFTED: Final[dict[type[Struct], Callable[[Draft, Any], object]]] = {
     actions.Align: refinery.align,
     actions.Reject: refinery.reject,
     actions.LookAgain: refinery.look_again,
@@ -125,31 +124,20 @@ _DRAFTED: Final[dict[type[Struct], Callable[[Draft, Any], None]]] = {
     actions.TakeOut: by_hand.take_out,
     actions.Call: by_hand.call_people,
     actions.Sweep: by_hand.sweep_branches,
+    actions.CreateBase: refinery.create_base,
+    actions.AlignConvoy: refinery.align_convoy,
+    actions.Note: lambda draft, action: draft.submit(action.command),
 }
 """What needs no tool of the bot's but the draft."""
 
 
 def perform(context: BotContext, draft: Draft, action: actions.Staged) -> None:
-    """Put one action into the draft; blocking.
-
-    Raises:
-        TypeError: the action is a `Collect`; its result has to be fetched first.
-    """
+    """Put one action into the draft, but no `Collect`; blocking."""
     kind = type(action)
     if kind in _PERFORMED:
         _PERFORMED[kind](context, draft, action)
-    elif kind in _DRAFTED:
-        _DRAFTED[kind](draft, action)
-    elif isinstance(action, actions.CreateBase):
-        draft.move(ids.HEADS + ids.base_branch(action.convoy), action.commit)
-    elif isinstance(action, actions.AlignConvoy):  # the candidate contains the branch
-        given = draft.state.convoys[action.convoy].lands_given
-        branch = given.branch if given else ids.base_branch(action.convoy)
-        draft.move(ids.HEADS + branch, action.candidate)
-    elif isinstance(action, actions.Note):
-        draft.submit(action.command)
     else:
-        raise TypeError("a result is fetched first: see stage")
+        _DRAFTED[kind](draft, action)
 
 
 async def may_still(

@@ -344,6 +344,17 @@ def align(draft: Draft, action: owed.Align) -> None:
                 draft.move(branch, task.candidate.commit)
 
 
+def create_base(draft: Draft, action: owed.CreateBase) -> None:
+    draft.move(ids.HEADS + ids.base_branch(action.convoy), action.commit)
+
+
+def align_convoy(draft: Draft, action: owed.AlignConvoy) -> None:
+    """Move the convoy's branch to its candidate, which contains it."""
+    given = draft.state.convoys[action.convoy].lands_given
+    branch = given.branch if given else ids.base_branch(action.convoy)
+    draft.move(ids.HEADS + branch, action.candidate)
+
+
 def land(context: BotContext, draft: Draft, action: owed.Land) -> None:
     convoy = draft.state.convoys[action.convoy]
     branch = ids.HEADS + ids.base_branch(convoy.name)
