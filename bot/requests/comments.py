@@ -29,12 +29,7 @@ from bot.requests import answers
 from bot.requests.answers import carry_out, give_answer, has_heard_enough
 from bot.requests.verb import Asker, Place, Request, convoy_of
 from bot.requests.verb_table import clean_request, parsed
-from bot.roles.bot_context import (
-    BotContext,
-    RecentComments,
-    allowance,
-    usable_configuration,
-)
+from bot.roles.bot_context import BotContext, allowance, usable_configuration
 from bot.text import replies
 from bot.text.replies import Reply
 from bot.text.slash_commands import (
@@ -108,8 +103,9 @@ async def commands_in(
 async def acknowledge(context: BotContext, comment: int) -> None:
     """React to a command at once, unless this process has. Safe to call twice."""
     acknowledged = context.memory.acknowledged
-    if not acknowledged.add(comment):
+    if comment in acknowledged:
         return
+    acknowledged.add(comment)
     try:
         with going(Precedence.AT_ONCE):
             await context.github.react(comment, "eyes")
@@ -332,7 +328,7 @@ async def _keep_acknowledging(
     context: BotContext, wake: Wake, tell: Callable[[str], None]
 ) -> None:
     """React to each waiting command once, until cancelled."""
-    seen, slots, told = RecentComments(), asyncio.Semaphore(READ_AT_ONCE), ""
+    seen, slots, told = set[int](), asyncio.Semaphore(READ_AT_ONCE), ""
 
     def note(why: str) -> None:
         nonlocal told
@@ -356,12 +352,16 @@ async def _keep_acknowledging(
     async with asyncio.TaskGroup() as group:
         kept = wake.kept
         while True:
-            waiting: dict[str, Remark] = {}
             try:
-                waiting = context.inbox.remarks()
+                waiting = {
+                    each.comment: each for each in context.inbox.remarks().values()
+                }
             except OSError as error:  # another process has just finished a file
                 note(f"the inbox cannot be read: {error}")
-            for remark in waiting.values():
-                if not remark.edited and seen.add(remark.comment):
-                    group.create_task(react(remark))
+            else:
+                context.memory.acknowledged.intersection_update(waiting)
+                for number in waiting.keys() - seen:
+                    if not waiting[number].edited:
+                        group.create_task(react(waiting[number]))
+                seen = set(waiting)
             kept = await wake.more_kept(kept)

@@ -193,28 +193,6 @@ class Looks:
         self.seen = {number: at for number, at in self.seen.items() if at >= since}
 
 
-MOST_COMMENTS: Final = 10_000
-
-
-@dataclass
-class RecentComments:
-    """A set of comments' ids; when it is full, the oldest is forgotten."""
-
-    _ids: OrderedDict[int, None] = field(default_factory=OrderedDict)
-
-    def add(self, comment: int) -> bool:
-        """Remember a comment; return whether it is new."""
-        if comment in self._ids:
-            return False
-        self._ids[comment] = None
-        if len(self._ids) > MOST_COMMENTS:
-            self._ids.popitem(last=False)
-        return True
-
-    def discard(self, comment: int) -> None:
-        self._ids.pop(comment, None)
-
-
 MOST_PEOPLE: Final = 1_000
 """The most people remembered; those who had no answer for longest are forgotten."""
 
@@ -262,8 +240,8 @@ class ProcessMemory:
     issues: Looks | None = None
     assigned: dict[int, datetime] = field(default_factory=dict)
     """By issue found lately, when it was last assigned to the bot, as it was seen."""
-    acknowledged: RecentComments = field(default_factory=RecentComments)
-    """The comments to which this process has reacted with eyes."""
+    acknowledged: set[int] = field(default_factory=set)
+    """The waiting comments to which this process has reacted with eyes."""
     unread: dict[int, LabelledIssue] = field(default_factory=dict)
     """The issues that asked for a convoy at the last look, by number."""
     labelled: dict[str, int] = field(default_factory=dict)
