@@ -34,7 +34,7 @@ from bot.repository.draft import Draft
 from bot.repository.mirror import Mirror
 from bot.requests import new_requests
 from bot.requests.verb import convoy_of
-from bot.roles.bot_context import BotContext, LeaseTooOld, NotHolder, for_refusal
+from bot.roles.bot_context import BotContext, LeaseTooOld, NotHolder
 from bot.text.convoy_comment import with_box_note
 from bot.text.notices import log_refused
 from convoy.events.forge_actions import ItemSetAside
@@ -376,7 +376,7 @@ class RefusedParts:
             if above and not blamed:  # what they stand on is tried without them
                 self._groups = [draft.parts - above, above, *self._groups]
             return tuple(
-                for_refusal(item, refusal_of_push(each.said or answer.said, each.ref))
+                refusal_of_push(each.said or answer.said, each.ref, item)
                 for item, each in blamed.items()
             )
         parts, first = draft.parts, not self._groups
@@ -388,9 +388,7 @@ class RefusedParts:
             self._groups = [frozenset(), *both]
             return ()
         if len(parts) == 1:
-            return tuple(
-                for_refusal(item, refusal_of_push(answer.said, "")) for item in parts
-            )
+            return tuple(refusal_of_push(answer.said, "", item) for item in parts)
         self._groups = [*_halves(parts), *self._groups]
         return ()
 

@@ -31,7 +31,7 @@ from bot.door.feed import Feed, kept_key
 from bot.door.inbox import Inbox
 from bot.forge.github import GitHub
 from bot.forge.pace import Limited, OverShare
-from bot.forge.refusals import ForgeRefusal, refusal_of_push, refusal_of_rest
+from bot.forge.refusals import refusal_of_push, refusal_of_rest
 from bot.forge.rest import Refused
 from bot.repository.commits import MirroredCommits
 from bot.repository.compose import Composer, blob_in
@@ -39,7 +39,7 @@ from bot.repository.draft import Draft, NotAdmitted
 from bot.repository.mirror import Mirror
 from bot.settings.bot_settings import Settings, config_in
 from convoy.config import Config, ConfigError, load
-from convoy.events import Command, copied
+from convoy.events import Command
 from convoy.events.forge_actions import ItemSetAside, ItemTakenUp
 from convoy.model import ids
 from convoy.model.state import State, may_try, set_aside
@@ -121,12 +121,12 @@ class Failures:
         """
         self._lately.add(item)
         if isinstance(error, Refused | Rejected):
-            found = (
-                refusal_of_rest(error)
+            self._set_aside(
+                item,
+                refusal_of_rest(error, item)
                 if isinstance(error, Refused)
-                else refusal_of_push(error.answer.said, "")
+                else refusal_of_push(error.answer.said, "", item),
             )
-            self._set_aside(item, for_refusal(item, found))
             return
         last = self._counts.get(item, Failed())
         outage = isinstance(error, Unavailable)
@@ -161,11 +161,6 @@ class Failures:
         """Forget what the log holds now."""
         for item in told:
             self.owed.pop(item, None)
-
-
-def for_refusal(item: str, found: ForgeRefusal) -> ItemSetAside:
-    """Return the command that sets an item aside for a refusal that was understood."""
-    return copied(ItemSetAside, found, item=item)
 
 
 OVERLAP: Final = timedelta(minutes=5)
