@@ -15,11 +15,11 @@ from aiohttp import web
 
 from bot.dashboard import api, page_contents
 from bot.dashboard.access_policy import (
+    VIEW,
     AccessPolicy,
     Visitor,
     convoy_at,
     task_at,
-    view_of,
 )
 from bot.dashboard.dashboard_source import (
     MOST_LINES,
@@ -103,7 +103,7 @@ class Views:
         Each page tells the mark from before its values were read: what is new since
         then renews it.
         """
-        view = view_of(request)
+        view = request[VIEW]
         visitor = await self._access.visitor(request, view)
         mark = view.mark
 
@@ -395,7 +395,7 @@ async def _output(request: web.Request) -> web.Response:
 
     https://htmx.org/docs/#polling
     """
-    view = view_of(request)
+    view = request[VIEW]
     convoy, task = task_at(view.state, request)
     text = page_contents.printed(
         await view.source.printed(convoy, task),
