@@ -85,25 +85,17 @@ class EndedAttempt:
 
         `left` is the half-done commit that the next attempt goes on from.
         """
-        is_for_a_person = is_large or result.outcome in FOR_A_PERSON
-        self.refuse(self._cause(result), why, result, left)
-        if result.status in NEEDS_A_PERSON or is_for_a_person:
-            self._block(why)
-
-    def _cause(self, result: Result) -> Cause:
+        cause: Cause = "outage" if result.outcome in OUTAGES else "failed"
         if result.conclusion == "success" or result.refusals:
-            return "refused"
-        if result.outcome == "setup" or self.called_off:
-            return "setup"
-        return "outage" if result.outcome in OUTAGES else "failed"
+            cause = "refused"
+        elif result.outcome == "setup" or self.called_off:
+            cause = "setup"
+        self.refuse(cause, why, result, left)
+        is_for_a_person = is_large or result.outcome in FOR_A_PERSON
+        if result.status in NEEDS_A_PERSON or is_for_a_person:
+            self.block(why)
 
-    def turn_away(self, why: str) -> None:
-        """End an attempt that never began; it costs none, and a person is asked."""
-        why = f"The task's job did not receive a valid hand-off. {why}"
-        self.refuse("setup", why)
-        self._block(why)
-
-    def _block(self, why: str) -> None:
+    def block(self, why: str) -> None:
         name, number = self.convoy.name, self.task.number
         self.draft.submit(BlockTask(convoy=name, task=number, why=fit_text(why)))
 
@@ -211,7 +203,9 @@ def collect(
         price = convoy.settings.engines[task.spec.engine].price
         _lose(ended, LOST, priced(*usage_noted(error.used), price), error.bundles)
     except result_artifact.TurnedAway as error:
-        ended.turn_away(str(error))
+        why = f"The task's job did not receive a valid hand-off. {error}"
+        ended.refuse("setup", why)  # it never began: that costs no attempt
+        ended.block(why)
     except result_artifact.Unacceptable as error:
         ended.refuse("refused", str(error))
 
