@@ -25,11 +25,18 @@ from bot.loop.effects import is_shown
 from bot.loop.observe import NEW_CHECKS, observe
 from bot.loop.pushing import BotLease, LeasedPush, LogRefused, PushPacing, RefusedParts
 from bot.loop.staging import owed, stage
-from bot.repository.draft import ANSWERS, Draft
+from bot.repository.draft import ANSWERS
 from bot.requests import new_requests
 from bot.requests.answers import carry_out
 from bot.requests.verb import Asker, Request
-from bot.roles.bot_context import BotContext, LeaseTooOld, NotHolder, NotYet, alone
+from bot.roles.bot_context import (
+    BotContext,
+    BotDraft,
+    LeaseTooOld,
+    NotHolder,
+    NotYet,
+    alone,
+)
 from bot.text.replies import Reply
 from convoy.events.forge_actions import ItemSetAside
 from convoy.events.leases import StartBot
@@ -139,7 +146,7 @@ class Loop:
         for _ in range(ASK_TRIES):
             with suppress(Conflict):  # somebody wrote first: decide again
                 async with self.deciding() as draft:
-                    reply = await carry_out(self.context, draft, asker, request)
+                    reply = await carry_out(draft, asker, request)
                     if draft and not reply.why:
                         await self.leased.push(draft)
                 self.wake.all()
@@ -147,7 +154,7 @@ class Loop:
         raise Conflict("other processes keep changing the log: try again")
 
     @asynccontextmanager
-    async def deciding(self) -> AsyncIterator[Draft]:
+    async def deciding(self) -> AsyncIterator[BotDraft]:
         """Give a draft over the current log; no tick runs meanwhile."""
         async with self._alone():
             await asyncio.to_thread(self.context.mirror.look)
@@ -230,13 +237,13 @@ class Loop:
         notices.clear()
 
     async def _drafted(
-        self, draft: Draft, parts: frozenset[str], *, pushes: bool
+        self, draft: BotDraft, parts: frozenset[str], *, pushes: bool
     ) -> list[str]:
         """Make the draft; return the deliveries that it answers."""
         _introduce(draft)
         accepted = []
         if "mayor" in self.context.settings.roles:
-            accepted = await new_requests.listen(self.context, draft, parts)
+            accepted = await new_requests.listen(draft, parts)
             self._tell_notices(self.context.inbox.notices)
         failures = self.context.memory.failures
         for item in [*failures.owed]:
@@ -248,10 +255,10 @@ class Loop:
             else:  # the remote is not asked too often in a row: no ref moves
                 self.troubles.wait(PUSHES, TOO_MANY_REFUSED, free_at)
                 only = frozenset()
-            await stage(self.context, draft, only)
+            await stage(draft, only)
         return accepted
 
-    async def _push(self, draft: Draft) -> bool:
+    async def _push(self, draft: BotDraft) -> bool:
         """Push a draft; return whether it arrived.
 
         Raises:
@@ -329,7 +336,7 @@ class Loop:
             )
 
 
-def _introduce(draft: Draft) -> None:
+def _introduce(draft: BotDraft) -> None:
     """Register this bot in the log: events of unregistered actors do not count."""
     if draft.actor.hex() not in draft.state.bots:
         draft.submit(StartBot(actor=draft.actor.hex(), version=VERSION))

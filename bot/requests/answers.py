@@ -20,10 +20,9 @@ from msgspec.structs import replace
 
 from bot.door.inbox import CheckAction, Ticked
 from bot.forge.checks import CheckView
-from bot.repository.draft import Draft
 from bot.requests.verb import Asker, NotPossible, Request, RequestContext, convoy_of
 from bot.requests.verb_table import BY_NAME, VERBS, endpoint_of
-from bot.roles.bot_context import BotContext, allowance, usable_configuration
+from bot.roles.bot_context import BotContext, BotDraft, allowance, usable_configuration
 from bot.text import pull_request_texts, replies
 from bot.text.convoy_comment import convoy_table, labels_key, wanted_labels
 from bot.text.replies import Reply
@@ -36,15 +35,13 @@ from convoy.model.state import Convoy, State
 from convoy.rules.starting import Moment
 
 
-async def carry_out(
-    bot: BotContext, draft: Draft, asker: Asker, request: Request
-) -> Reply:
+async def carry_out(draft: BotDraft, asker: Asker, request: Request) -> Reply:
     """Carry out a request and reply; what is refused leaves the draft unchanged."""
     verb = BY_NAME[request.verb]
     may = asker.allowed or verb.right == "read"
-    if not may and not await bot.github.may(asker.by, verb.right):
+    if not may and not await draft.bot.github.may(asker.by, verb.right):
         return replies.denied(verb.name, verb.right)
-    context = RequestContext(bot=bot, draft=draft, asker=asker)
+    context = RequestContext(draft=draft, asker=asker)
     words = {} if verb.text == "none" else {"text": request.text}
     try:
         if asker.at_endpoint:
@@ -59,20 +56,18 @@ async def carry_out(
 MOST_LINE_CHARS: Final = 1_500
 
 
-def give_answer(
-    context: BotContext, draft: Draft, asker: Asker, given: Sequence[Reply]
-) -> None:
+def give_answer(draft: BotDraft, asker: Asker, given: Sequence[Reply]) -> None:
     """Announce the one answer to all that somebody said at once. Safe to call twice."""
     convoy = convoy_of(draft.state, asker.number)
     is_refused = any(reply.why or reply.reaction != "rocket" for reply in given)
-    config = usable_configuration(context)
+    config = usable_configuration(draft.bot)
     all_wanted = config is not None and config.notify.comments == "all"
     line = replies.brief_text(given)
     is_line = (
         not (is_refused or all_wanted)
         and len(line) <= MOST_LINE_CHARS
         and not (asker.on_pull and any(reply.asks for reply in given))
-        and _is_kept_up(context, draft, convoy)
+        and _is_kept_up(draft, convoy)
     )
     called = asker.by if is_refused or all_wanted else ""
     draft.submit(
@@ -88,11 +83,11 @@ def give_answer(
     )
 
 
-def _is_kept_up(context: BotContext, draft: Draft, convoy: Convoy | None) -> bool:
+def _is_kept_up(draft: BotDraft, convoy: Convoy | None) -> bool:
     """Whether the convoy's comment stands, and will be edited after this draft."""
     if convoy is None or convoy.held == NO_LABEL or convoy.issue_is == "gone":
         return False
-    before = context.mirror.state.convoys.get(convoy.name)
+    before = draft.bot.mirror.state.convoys.get(convoy.name)
     if convoy.ended and before is not None and before.ended:
         return False
     key = ids.comment_key(convoy.name, convoy.deleted_comments)
@@ -103,37 +98,36 @@ def _is_kept_up(context: BotContext, draft: Draft, convoy: Convoy | None) -> boo
 
 
 async def answer_requests(
-    context: BotContext,
-    draft: Draft,
+    draft: BotDraft,
     asker: Asker,
     requests: Iterable[Request],
 ) -> None:
     """Carry out requests and announce the answer, if there are any."""
-    given = [await carry_out(context, draft, asker, each) for each in requests]
+    given = [await carry_out(draft, asker, each) for each in requests]
     if given:
-        give_answer(context, draft, asker, given)
+        give_answer(draft, asker, given)
 
 
-async def is_turned_away(context: BotContext, draft: Draft, asker: Asker) -> bool:
+async def is_turned_away(draft: BotDraft, asker: Asker) -> bool:
     """Whether a request was answered before, or is not carried out."""
     return (
         asker.is_answered(draft.state)
-        or await is_off_limits(context, asker.number)
-        or await has_heard_enough(context, draft, asker)
+        or await is_off_limits(draft.bot, asker.number)
+        or await has_heard_enough(draft, asker)
     )
 
 
-async def has_heard_enough(context: BotContext, draft: Draft, asker: Asker) -> bool:
+async def has_heard_enough(draft: BotDraft, asker: Asker) -> bool:
     """Whether a request is only noted in the draft, not carried out; safe to repeat."""
     by, comment, sign = asker.by, asker.comment, asker.sign
-    given = await allowance(context, by, asker.key)
+    given = await allowance(draft.bot, by, asker.key)
     if given == "answered":
         return False
     if given == "ignored":
         draft.submit(RequestIgnored(by=by, comment=comment, sign=sign))
         return True
-    now = context.clock()
-    again_at = (context.memory.answers.of(by, now).told_at or now) + ids.HOUR_MS
+    now = draft.bot.clock()
+    again_at = (draft.bot.memory.answers.of(by, now).told_at or now) + ids.HOUR_MS
     draft.submit(
         Answer(
             issue=asker.number,
@@ -148,13 +142,13 @@ async def has_heard_enough(context: BotContext, draft: Draft, asker: Asker) -> b
     return True
 
 
-async def observe_labels(context: BotContext, draft: Draft) -> None:
+async def observe_labels(draft: BotDraft) -> None:
     """Note which labels hold which convoys and tasks now. Safe to call again."""
     parts = tuple(_labelled_parts(draft.state))
     if not parts:
         return
-    label_of = dict.fromkeys(await context.github.labelled(HOLD_LABEL), HOLD_LABEL)
-    label_of.update(dict.fromkeys(await context.github.labelled(NO_LABEL), NO_LABEL))
+    label_of = dict.fromkeys(await draft.bot.github.labelled(HOLD_LABEL), HOLD_LABEL)
+    label_of.update(dict.fromkeys(await draft.bot.github.labelled(NO_LABEL), NO_LABEL))
     for convoy, task, held, numbers in parts:
         labels = [label_of[n] for n in numbers if n in label_of]
         label = NO_LABEL if NO_LABEL in labels else "".join(labels[:1])
@@ -226,20 +220,18 @@ def request_of_box(key: str) -> Request | None:
     return Request(name, {"task": int(number)} if number else {})
 
 
-async def answer_ticks(
-    context: BotContext, draft: Draft, delivery: str, ticked: Ticked
-) -> None:
+async def answer_ticks(draft: BotDraft, delivery: str, ticked: Ticked) -> None:
     """Carry out the boxes' requests and announce the answer. Safe to call twice."""
     sign = ids.sign_key("tick", delivery)
     asker = Asker(by=ticked.by, number=ticked.issue, sign=sign)
     convoy = convoy_of(draft.state, ticked.issue)
     if convoy is None or convoy.comment != ticked.comment:
         return
-    if await is_turned_away(context, draft, asker):
+    if await is_turned_away(draft, asker):
         return
-    context.memory.unticked.setdefault(ticked.comment, set()).update(ticked.boxes)
+    draft.bot.memory.unticked.setdefault(ticked.comment, set()).update(ticked.boxes)
     wanted = filter(None, map(request_of_box, ticked.boxes))
-    await answer_requests(context, draft, asker, wanted)
+    await answer_requests(draft, asker, wanted)
 
 
 def check_views(convoy: Convoy, page: str) -> Iterator[CheckView]:
@@ -254,9 +246,7 @@ def check_views(convoy: Convoy, page: str) -> Iterator[CheckView]:
         yield replace(view, buttons=buttons)
 
 
-async def answer_button(
-    context: BotContext, draft: Draft, delivery: str, action: CheckAction
-) -> None:
+async def answer_button(draft: BotDraft, delivery: str, action: CheckAction) -> None:
     """Carry out what was pressed, and announce the answer. Safe to call twice."""
     convoy = draft.state.convoys.get(action.convoy)
     verb = BY_NAME.get(action.verb)
@@ -268,9 +258,9 @@ async def answer_button(
     number = (task.pull if task else convoy.pull) or convoy.issue
     sign = ids.sign_key("rerun", delivery)
     asker = Asker(by=action.by, number=number, sign=sign, convoy=convoy.name)
-    if not await is_turned_away(context, draft, asker):
+    if not await is_turned_away(draft, asker):
         of_commit = any(each.name == "commit" for each in verb.words)
         of_task = {"task": task.number} if task else {}
         said = {"commit": action.commit} if of_commit else of_task
         wanted = Request(verb.name, said)
-        await answer_requests(context, draft, asker, [wanted])
+        await answer_requests(draft, asker, [wanted])

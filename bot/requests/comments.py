@@ -24,12 +24,11 @@ from bot.door.inbox import Remark, Review, Wake
 from bot.forge.payloads import Thread
 from bot.forge.rest import Refused
 from bot.forge.transport import Precedence, going
-from bot.repository.draft import Draft
 from bot.requests import answers
 from bot.requests.answers import carry_out, give_answer, has_heard_enough
 from bot.requests.verb import Asker, Place, Request, convoy_of
 from bot.requests.verb_table import clean_request, parsed
-from bot.roles.bot_context import BotContext, allowance, usable_configuration
+from bot.roles.bot_context import BotContext, BotDraft, allowance, usable_configuration
 from bot.text import replies
 from bot.text.replies import Reply
 from bot.text.slash_commands import (
@@ -47,7 +46,7 @@ from convoy.model.work import ReviewThread
 from convoy.rules.turns import changes_ci
 
 
-async def answer_comment(context: BotContext, draft: Draft, remark: Remark) -> None:
+async def answer_comment(draft: BotDraft, remark: Remark) -> None:
     """Carry out a comment's commands and announce the answer. Safe to call twice."""
     by, number, comment = remark.by, remark.issue, remark.comment
     asker = Asker(by=by, number=number, remark=remark, on_pull=remark.on_pull)
@@ -57,7 +56,7 @@ async def answer_comment(context: BotContext, draft: Draft, remark: Remark) -> N
         return  # its author had been told before that it is enough for now
     if remark.edited:  # it was not read in time
         known = asker.is_answered(draft.state)
-        if not (known or await has_heard_enough(context, draft, asker)):
+        if not (known or await has_heard_enough(draft, asker)):
             draft.submit(
                 Answer(
                     issue=number,
@@ -68,17 +67,15 @@ async def answer_comment(context: BotContext, draft: Draft, remark: Remark) -> N
                 )
             )
         return
-    said = await commands_in(context, draft.state, remark)
-    if not said or await has_heard_enough(context, draft, asker):
+    said = await commands_in(draft.bot, draft.state, remark)
+    if not said or await has_heard_enough(draft, asker):
         return
-    await acknowledge(context, comment)
+    await acknowledge(draft.bot, comment)
     given = [replies.MAILED]
-    if not await is_mailed(context, remark):
+    if not await is_mailed(draft.bot, remark):
         place: Place = "pull" if remark.on_pull else "issue"
-        given = [
-            await carry_out_command(context, draft, asker, each, place) for each in said
-        ]
-    give_answer(context, draft, asker, given)
+        given = [await carry_out_command(draft, asker, each, place) for each in said]
+    give_answer(draft, asker, given)
 
 
 async def commands_in(
@@ -115,14 +112,14 @@ async def acknowledge(context: BotContext, comment: int) -> None:
 
 
 async def carry_out_command(
-    context: BotContext, draft: Draft, asker: Asker, said: FoundCommand, place: Place
+    draft: BotDraft, asker: Asker, said: FoundCommand, place: Place
 ) -> Reply:
     if isinstance(said, MalformedCommand):
         return replies.malformed(said.why)
     request = await asyncio.to_thread(parsed, said, place)
     if isinstance(request, MalformedCommand):
         return replies.malformed(request.why)
-    return await carry_out(context, draft, asker, request)
+    return await carry_out(draft, asker, request)
 
 
 _VERB_OF: Final = {"approved": "approve", "changes_requested": "revise"}
@@ -132,7 +129,7 @@ LATE_REVIEW: Final = replies.refused(
 )
 
 
-async def answer_review(context: BotContext, draft: Draft, review: Review) -> None:
+async def answer_review(draft: BotDraft, review: Review) -> None:
     """Carry out a review and announce its answer. Safe to call twice."""
     key, number = ids.sign_key("review", str(review.review)), review.pull
     asker = Asker(
@@ -141,35 +138,32 @@ async def answer_review(context: BotContext, draft: Draft, review: Review) -> No
     if asker.is_answered(draft.state):
         return
     convoy = convoy_of(draft.state, number)
-    if review.bot and (convoy is None or not _is_listed(context, draft, review)):
+    if review.bot and (convoy is None or not _is_listed(draft, review)):
         return
-    threads = await context.github.pulls.threads(number)
+    threads = await draft.bot.github.pulls.threads(number)
     lines = [e for t in threads for e in t.comments if e.review == review.review]
     texts = () if review.bot else (review.text, *(each.body for each in lines))
     # Hostile text takes seconds.
     heard = [await asyncio.to_thread(slash_commands, text) for text in texts]
     said = tuple(chain.from_iterable(heard))
     is_talk = convoy is None and not said
-    if is_talk or await answers.is_off_limits(context, number):
+    if is_talk or await answers.is_off_limits(draft.bot, number):
         return
     commands = {each.id for each, found in zip(lines, heard[1:], strict=False) if found}
     asking = {e.id for e in lines if e.id not in commands and not e.mailed}
     told = [t for t in threads if asking & {each.id for each in t.comments}]
     if review.verdict == "commented" and not (said or review.bot):
-        told = told if await context.github.may(review.by, "write") else []
+        told = told if await draft.bot.github.may(review.by, "write") else []
     asks = said or told or review.verdict in _VERB_OF
-    if asks and await has_heard_enough(context, draft, asker):
+    if asks and await has_heard_enough(draft, asker):
         return
     is_mailed_line = any(each.mailed for each in lines if each.id in commands)
     if said and review.late:
         given = [LATE_REVIEW]
-    elif said and (is_mailed_line or await is_mailed(context, review)):
+    elif said and (is_mailed_line or await is_mailed(draft.bot, review)):
         given = [replies.MAILED]
     else:
-        given = [
-            await carry_out_command(context, draft, asker, each, "pull")
-            for each in said
-        ]
+        given = [await carry_out_command(draft, asker, each, "pull") for each in said]
     verbs = {each.verb for each in said if isinstance(each, SlashCommand)}
     verb = "revise" if told else ""
     if not (review.bot and review.verdict == "approved"):  # no bot approves
@@ -180,15 +174,15 @@ async def answer_review(context: BotContext, draft: Draft, review: Review) -> No
             threads=tuple(_raised(thread, review) for thread in told),
             allowed=review.bot,
         )
-        request = await _verdict(context, convoy, review, verb, told)
-        given += [await carry_out(context, draft, asker, request)] if request else []
+        request = await _verdict(draft.bot, convoy, review, verb, told)
+        given += [await carry_out(draft, asker, request)] if request else []
     if given:
-        give_answer(context, draft, asker, given)
+        give_answer(draft, asker, given)
 
 
-def _is_listed(context: BotContext, draft: Draft, review: Review) -> bool:
+def _is_listed(draft: BotDraft, review: Review) -> bool:
     """Whether the repository lists the bot; where it does not, say so once."""
-    config = usable_configuration(context)
+    config = usable_configuration(draft.bot)
     listed = config.review.bots if config is not None else ()
     if review.by.casefold() in map(str.casefold, listed):
         return True

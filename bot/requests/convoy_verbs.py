@@ -182,7 +182,7 @@ async def _start(
         inputs=inputs or {},
         plan_only=plan_only,
     )
-    if why := await mayor.begin(bot, context.draft, labelled, issue):
+    if why := await mayor.begin(context.draft, labelled, issue):
         raise NotPossible(why)
     return "brat is planning the convoy."
 

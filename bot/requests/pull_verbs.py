@@ -98,7 +98,7 @@ async def _fix(context: RequestContext, *, text: str = "") -> str:
         approve="plan" if is_asked else "auto",
     )
     _plan(context, request, _task(context, request, pull, text or red, conflict))
-    await mayor.warn(context.bot, context.draft, request)
+    await mayor.warn(context.draft, request)
     if not is_asked:
         return f"An agent will add commits to {code_span(given.branch)}."
     sign = ids.sign_key("fix", request.convoy)

@@ -22,8 +22,7 @@ from grite.resource import BOT, validate
 if TYPE_CHECKING:  # the command line reads the table: the bot's tools are slow to load
     from bot.door.inbox import Remark
     from bot.forge.github import Right
-    from bot.repository.draft import Draft
-    from bot.roles.bot_context import BotContext
+    from bot.roles.bot_context import BotContext, BotDraft
     from convoy.config import Config
     from convoy.events import Command
 
@@ -322,9 +321,12 @@ class Asker(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True)
 class RequestContext:
-    bot: "BotContext"
-    draft: "Draft"
+    draft: "BotDraft"
     asker: Asker
+
+    @property
+    def bot(self) -> "BotContext":
+        return self.draft.bot
 
     @property
     def by(self) -> str:

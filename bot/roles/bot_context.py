@@ -306,13 +306,21 @@ class BotContext:
             self._told = log, count, self.draft().state if count else log
         return self._told[2]
 
-    def draft(self) -> Draft:
+    def draft(self) -> "BotDraft":
         """Return a draft over the log as last seen, of what it is to be told."""
-        draft = Draft(self.mirror, self.actor, self.clock())
+        draft = BotDraft(self)
         for command in self.memory.noted:
             draft.submit(command)
         draft.noted = len(self.memory.noted)
         return draft
+
+
+class BotDraft(Draft):
+    """A draft, and the bot whose tools fill it."""
+
+    def __init__(self, bot: BotContext) -> None:
+        super().__init__(bot.mirror, bot.actor, bot.clock())
+        self.bot = bot
 
 
 def actor_of(folder: Path) -> bytes:

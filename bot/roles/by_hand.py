@@ -15,7 +15,7 @@ from bot.forge.payloads import Issue
 from bot.forge.rest import Refused
 from bot.repository.draft import Draft
 from bot.roles.authorization import is_login
-from bot.roles.bot_context import BotContext, tried
+from bot.roles.bot_context import BotContext, BotDraft, tried
 from bot.text import notices
 from bot.text.convoy_comment import LABELS
 from bot.text.notices import call_text
@@ -40,12 +40,12 @@ from convoy.rules.people import CallPeople, FailConvoy, NoteGoneIssue
 from convoy.rules.verdict import IssueSeen, PullSeen
 
 
-async def is_wanted(context: BotContext, draft: Draft, convoy: str) -> bool:
+async def is_wanted(draft: BotDraft, convoy: str) -> bool:
     """Look just before a landing whether a person has said no; that is then owed."""
-    issues = await look_at_issues(context)
-    pulls = await look_at_pulls(context, draft.state)  # one may just have been noted
-    context.observed = replace(context.observed, issues=issues, pulls=pulls)
-    seen = replace(context.observed, refs=draft.refs)
+    issues = await look_at_issues(draft.bot)
+    pulls = await look_at_pulls(draft.bot, draft.state)  # one may just have been noted
+    draft.bot.observed = replace(draft.bot.observed, issues=issues, pulls=pulls)
+    seen = replace(draft.bot.observed, refs=draft.refs)
     return not any(gestures(draft.state.convoys[convoy], seen))
 
 
@@ -81,13 +81,13 @@ def hear_base(draft: Draft, action: HearBase) -> None:
 PUSHED_FILES: Final = 200
 
 
-def hear_push(context: BotContext, draft: Draft, action: HearPush) -> None:
+def hear_push(draft: BotDraft, action: HearPush) -> None:
     """Keep what somebody pushed to a branch of ours, and ask who answers for it."""
     name, number, commit = action.convoy, action.task, action.commit
     convoy = draft.state.convoys[name]
     task = convoy.task(number)
     tip = task.work.commit if task and task.work else convoy.tip or convoy.base
-    patch = context.commits.examined(tip, commit, convoy.settings)
+    patch = draft.bot.commits.examined(tip, commit, convoy.settings)
     pushed = Push(
         commit=commit,
         files=patch.files[:PUSHED_FILES],
@@ -106,12 +106,12 @@ def hear_push(context: BotContext, draft: Draft, action: HearPush) -> None:
         say(draft, on, f"{name}/push/{number}", text)
 
 
-def hear_issue(context: BotContext, draft: Draft, action: HearIssue) -> None:
+def hear_issue(draft: BotDraft, action: HearIssue) -> None:
     """Pause, resume or end a convoy as its issue says, and tell people once."""
     convoy = draft.state.convoys[action.convoy]
     if draft.submit(_command(action, convoy)) is not None or convoy.held == NO_LABEL:
         return
-    text = notices.about_issue(action, convoy.issue, context.settings.label)
+    text = notices.about_issue(action, convoy.issue, draft.bot.settings.label)
     number: int | None = convoy.issue
     if action.gesture in ("deleted", "transferred"):  # else a pull request that is open
         own = (task.pull for task in convoy.tasks if task.pull and not task.settled)

@@ -15,10 +15,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from bot.repository.draft import Draft
 from bot.repository.strangers_commits import NoBundle, Patch, examined_patch
 from bot.roles import result_artifact
-from bot.roles.bot_context import BotContext
+from bot.roles.bot_context import BotDraft
 from bot.roles.result_artifact import NEEDS_A_PERSON, Result, ResultArtifact
 from bot.roles.witness import LOST
 from convoy.answers import ANSWERS
@@ -56,8 +55,7 @@ from grite.errors import GitFailed
 class EndedAttempt:
     """An attempt whose session has ended, and what becomes of it in the draft."""
 
-    context: BotContext
-    draft: Draft
+    draft: BotDraft
     convoy: Convoy
     task: Task
     attempt: Attempt
@@ -143,7 +141,7 @@ class EndedAttempt:
         return self.draft.keep(name, number, self.attempt.number, commit)
 
     def examined(self, base: str, commit: str) -> Patch:
-        path, settings = self.context.mirror.path, self.convoy.settings
+        path, settings = self.draft.bot.mirror.path, self.convoy.settings
         settings = replace(settings, gate=gate_of(settings.gate, self.task))
         return examined_patch(path, base, commit, settings)
 
@@ -151,7 +149,7 @@ class EndedAttempt:
         """Return the work as one commit on the branch, if the attempt made work fit."""
         if not self.attempt.resolves:
             return commit
-        return self.context.composer.flattened(self.root, commit)
+        return self.draft.bot.composer.flattened(self.root, commit)
 
     def conflicts_left(self, commit: str) -> str:
         """Return a sentence naming the files that still conflict; empty: none does."""
@@ -160,7 +158,7 @@ class EndedAttempt:
             merge = self.root
         if not merge:
             return ""
-        left = self.context.composer.left_over(merge, commit)
+        left = self.draft.bot.composer.left_over(merge, commit)
         names = path_list([fit_text(path) for path in left])
         return f"Conflict markers remain in {names}." if left else ""
 
@@ -170,24 +168,22 @@ def fit_text(said: str) -> str:
     return redacted(clean(said))
 
 
-def collect(
-    context: BotContext, draft: Draft, action: Collect, got: bytes | str
-) -> None:
+def collect(draft: BotDraft, action: Collect, got: bytes | str) -> None:
     """Take in the artifact, or why there is none; blocking, and safe to call twice."""
     convoy = draft.state.convoys[action.convoy]
     task = convoy.in_session(action.task)
     if task is None or task.attempt is None or task.attempt.run != action.run:
         return
     # Elsewhere than on a person's own machine anybody can cancel a run, without end.
-    off = action.called_off and context.settings.sole
+    off = action.called_off and draft.bot.settings.sole
     attempt = task.attempt
-    ended = EndedAttempt(context, draft, convoy, task, attempt, off)
+    ended = EndedAttempt(draft, convoy, task, attempt, off)
     if isinstance(got, str):
         _lose(ended, got)
         return
     if ended.gone_on_from:  # that commit is on no branch
         with suppress(GitFailed):  # checking the work reports it
-            context.mirror.ensure([ended.gone_on_from])
+            draft.bot.mirror.ensure([ended.gone_on_from])
     try:
         with result_artifact.opened(
             got, session=ended.session, nonce=attempt.nonce, actor=attempt.session
@@ -226,7 +222,7 @@ def _take_answer(
         attempt=ended.attempt,
         text=result.report,
         usage=result.used,
-        repository=ended.context.commits,
+        repository=ended.draft.bot.commits,
     )
     try:
         taken = answering.read(reply)
@@ -297,12 +293,12 @@ def take_change(ended: EndedAttempt, artifact: ResultArtifact) -> None:
 def _brought(ended: EndedAttempt, bundle: Path, commit: str) -> str:
     """Bring the commits into the mirror; return why they cannot be used."""
     try:
-        head = ended.context.mirror.take_in(bundle, ended.session)
+        head = ended.draft.bot.mirror.take_in(bundle, ended.session)
     except (GitFailed, NoBundle) as error:
         return f"work.bundle cannot be read: {error}"
     if head != commit:
         return "work.bundle does not contain the commit that the result names"
-    if not ended.context.composer.is_ancestor(ended.attempt.base, commit):
+    if not ended.draft.bot.composer.is_ancestor(ended.attempt.base, commit):
         return "the work is not based on the commit that the attempt started from"
     return ""
 
@@ -370,7 +366,7 @@ def _pass_gate(ended: EndedAttempt, result: Result, handed_in: str) -> None:
     else:
         ended.note(result)
         target = ended.draft.refs.get(ids.HEADS + ended.convoy.target)
-        inert = ended.context.composer.inert(ended.root, commit, target)
+        inert = ended.draft.bot.composer.inert(ended.root, commit, target)
         _accept(ended, result, inert, patch.files)
 
 
@@ -419,7 +415,7 @@ def _salvaged(ended: EndedAttempt, bundles: Sequence[bytes]) -> tuple[str, str]:
     Both are empty where the session left no work. The bundles are unchecked, the newest
     first.
     """
-    feed, why = ended.context.feed, ""
+    feed, why = ended.draft.bot.feed, ""
     sent = feed.kept(ended.session) if feed else b""
     for bundle in filter(None, (*bundles, sent)):
         commit, why = _half_done(ended, bundle)
@@ -434,10 +430,10 @@ def _half_done(ended: EndedAttempt, bundle: bytes) -> tuple[str, str]:
         file.write(bundle)
         file.flush()
         try:
-            commit = ended.context.mirror.take_in(Path(file.name), ended.session)
+            commit = ended.draft.bot.mirror.take_in(Path(file.name), ended.session)
         except (GitFailed, NoBundle) as error:
             return "", f"it cannot be read: {error}"
-    if not ended.context.composer.is_ancestor(ended.attempt.base, commit):
+    if not ended.draft.bot.composer.is_ancestor(ended.attempt.base, commit):
         return "", "it is not based on the commit that the attempt started from"
     made = ended.whole_work(commit)
     refusals = ended.examined(ended.root, made).refusals
