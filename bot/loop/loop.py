@@ -358,7 +358,7 @@ class Troubles:
     resume_at: int = 0
     """Unix ms; the forge wants no requests before then."""
     _of_effects: set[str] = field(default_factory=set)
-    _refused: dict[str, int] = field(default_factory=dict)
+    _until: dict[str, int] = field(default_factory=dict)
     """When each refused action is tried again, unix ms, by the trouble's name."""
 
     def note(self, name: str, error: BratError, *, of_effect: bool = False) -> None:
@@ -367,19 +367,15 @@ class Troubles:
             self._of_effects.add(name)
         if isinstance(error, Limited):
             self.resume_at = max(self.resume_at, error.retry_at)
-        now = self.context.clock()
-        if not isinstance(error, Refused | Rejected):
-            self._refused.pop(name, None)
-        elif self._refused.get(name, 0) <= now:
-            self._refused[name] = now + REFUSED_MS
-        self._keep(name, str(error))
+        now, until = self.context.clock(), 0
+        if isinstance(error, Refused | Rejected):
+            known = self._until.get(name, 0)
+            until = known if known > now else now + REFUSED_MS
+        self.wait(name, str(error), until)
 
     def wait(self, name: str, why: str, until: int) -> None:
-        """Keep why something waits until a moment (unix ms)."""
-        self._refused[name] = until
-        self._keep(name, why)
-
-    def _keep(self, name: str, why: str) -> None:
+        """Keep why something waits until a moment (unix ms; 0: it does not)."""
+        self._until[name] = until
         if self.context.troubles.get(name) != why:
             self.context.troubles[name] = why
             self.tell(why)
@@ -392,7 +388,7 @@ class Troubles:
         """Forget the errors of effects that are no longer owed."""
         for name in self.context.troubles.keys() & self._of_effects - owed:
             self.over(name)
-            self._refused.pop(name, None)
+            self._until.pop(name, None)
         self._of_effects &= owed
 
     @property
@@ -404,7 +400,7 @@ class Troubles:
         """
         context = self.context
         cut = CUT & context.troubles.keys()
-        waits = [self._refused.get(name, 0) for name in cut or context.troubles]
+        waits = [self._until.get(name, 0) for name in cut or context.troubles]
         refused_until = (max if cut else min)(waits, default=0)
         left_s = (max(self.resume_at, refused_until) - context.clock()) / 1000
         return max(RETRY_S, left_s if cut else min(left_s, context.settings.sweep_s))
