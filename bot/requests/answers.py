@@ -31,7 +31,7 @@ from convoy.events.forge_actions import Answer, RequestIgnored
 from convoy.events.hold_events import HOLD_LABEL, NO_LABEL, WorkHeld, WorkReleased
 from convoy.model import ids
 from convoy.model.ids import SetAside
-from convoy.model.state import Convoy, State
+from convoy.model.state import Convoy
 from convoy.rules.starting import Moment
 
 
@@ -144,7 +144,14 @@ async def has_heard_enough(draft: BotDraft, asker: Asker) -> bool:
 
 async def observe_labels(draft: BotDraft) -> None:
     """Note which labels hold which convoys and tasks now. Safe to call again."""
-    parts = tuple(_labelled_parts(draft.state))
+    parts: list[tuple[str, int, str, tuple[int | None, ...]]] = []
+    for live in draft.state.live():
+        parts.append((live.name, 0, live.held, (live.issue, live.pull)))
+        parts += [
+            (live.name, task.number, task.held, (task.pull,))
+            for task in live.tasks
+            if task.pull is not None and not task.settled
+        ]
     if not parts:
         return
     label_of = dict.fromkeys(await draft.bot.github.labelled(HOLD_LABEL), HOLD_LABEL)
@@ -170,17 +177,6 @@ async def correct_labels(context: BotContext, convoy: Convoy) -> None:
 
 async def is_off_limits(context: BotContext, number: int) -> bool:
     return NO_LABEL in (await context.github.issue(number)).label_names
-
-
-def _labelled_parts(
-    state: State,
-) -> Iterator[tuple[str, int, str, tuple[int | None, ...]]]:
-    """Give each convoy (task 0) and task, what holds it, and which numbers it obeys."""
-    for convoy in state.live():
-        yield convoy.name, 0, convoy.held, (convoy.issue, convoy.pull)
-        for task in convoy.tasks:
-            if task.pull is not None and not task.settled:
-                yield convoy.name, task.number, task.held, (task.pull,)
 
 
 def offered_boxes(convoy: Convoy) -> Iterator[tuple[str, str]]:
