@@ -114,10 +114,20 @@ def _kept(event: str, delivery: Envelope, label: str, login: str) -> Kept | None
         case Delivery(
             issue=Told() as issue, comment=Comment() as comment, sender=Account() as by
         ) if by.type != "Bot":
-            if delivery.action == "created":
-                return _commented(issue, comment, by.login, login)
+            text = comment.body or ""
+            if delivery.action == "created" and may_ask(text, login):
+                return Remark(
+                    issue=issue.number,
+                    comment=comment.id,
+                    text=text,
+                    by=by.login,
+                    on_pull=issue.pull_request is not None,
+                    title=issue.title,
+                    body=issue.body or "",
+                    node=comment.node_id,
+                )
             if delivery.action == "edited" and comment.is_by(login):
-                new = ticked_in(comment.body or "") - ticked_in(delivery.was)
+                new = ticked_in(text) - ticked_in(delivery.was)
                 about = {"issue": issue.number, "comment": comment.id}
                 boxes = tuple(sorted(new))
                 return Ticked(**about, boxes=boxes, by=by.login) if new else None
@@ -146,23 +156,6 @@ def _asked(delivery: Delivery, label: str, login: str) -> StartRequest | None:
         by=sender.login,
         bot=sender.id if sender.type == "Bot" else 0,
         trigger=trigger,
-    )
-
-
-def _commented(issue: Told, comment: Comment, by: str, login: str) -> Remark | None:
-    """Return a comment that may hold a request; a bot's comment never does."""
-    text = comment.body or ""
-    if not may_ask(text, login):
-        return None
-    return Remark(
-        issue=issue.number,
-        comment=comment.id,
-        text=text,
-        by=by,
-        on_pull=issue.pull_request is not None,
-        title=issue.title,
-        body=issue.body or "",
-        node=comment.node_id,
     )
 
 

@@ -154,7 +154,16 @@ class Inbox:
         name = f"{time_ns():020}-{os.getpid()}-{next(_numbers)}"
         beside = f"{self.folder}/.{name}"
         try:
-            _write_file(beside, msgspec.json.encode(requests))
+            data = msgspec.json.encode(requests)
+            # With O_DSYNC a write returns when the disk has the data and its size.
+            how = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_DSYNC
+            handle = os.open(beside, how, 0o600)
+            try:
+                if os.write(handle, data) != len(data):
+                    full = errno.ENOSPC
+                    raise OSError(full, os.strerror(full), beside)
+            finally:
+                os.close(handle)
             os.rename(beside, f"{self.folder}/{name}.json")  # noqa: PTH104  hot
         except OSError:
             Path(beside).unlink(missing_ok=True)
@@ -221,17 +230,6 @@ def is_delivery_id(text: str) -> bool:
 def _check_delivery_id(delivery: str) -> None:
     if not is_delivery_id(delivery):
         raise ValueError(f"{delivery[:80]!r} is not a delivery id")
-
-
-def _write_file(name: str, data: bytes) -> None:
-    # With O_DSYNC a write returns when the disk has the data and its size.
-    how = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_DSYNC
-    handle = os.open(name, how, 0o600)
-    try:
-        if os.write(handle, data) != len(data):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), name)
-    finally:
-        os.close(handle)
 
 
 WRITES_AT_ONCE: Final = 2

@@ -102,7 +102,15 @@ class Door:
     async def _deliver(self, request: web.Request) -> web.Response:
         event = "unsigned"
         try:
-            body = await self._signed_body(request)
+            forwarded = request.headers.getall("X-Forwarded-For", ())
+            if not self.origins.allow(request.remote, forwarded):
+                why = "deliveries from this address are not allowed"
+                raise refusal_with(HTTPStatus.FORBIDDEN, why)
+            body = await receive_body(request, BODY_BYTES, READ_S, self.received)
+            given = request.headers.get("X-Hub-Signature-256", "")
+            if not signed(self.secrets, body, given):
+                why = "the signature (X-Hub-Signature-256) does not match the body"
+                raise refusal_with(HTTPStatus.UNAUTHORIZED, why)
             if not (named := request.headers.get("X-GitHub-Event", "")):
                 why = "the header X-GitHub-Event is missing"
                 raise refusal_with(HTTPStatus.BAD_REQUEST, why)
@@ -116,18 +124,6 @@ class Door:
 
     def _count(self, event: str, status: int) -> None:
         self.answered(event if event in KNOWN_EVENTS else "other", status)
-
-    async def _signed_body(self, request: web.Request) -> bytearray:
-        forwarded = request.headers.getall("X-Forwarded-For", ())
-        if not self.origins.allow(request.remote, forwarded):
-            why = "deliveries from this address are not allowed"
-            raise refusal_with(HTTPStatus.FORBIDDEN, why)
-        body = await receive_body(request, BODY_BYTES, READ_S, self.received)
-        given = request.headers.get("X-Hub-Signature-256", "")
-        if not signed(self.secrets, body, given):
-            why = "the signature (X-Hub-Signature-256) does not match the body"
-            raise refusal_with(HTTPStatus.UNAUTHORIZED, why)
-        return body
 
     async def _take(
         self, request: web.Request, event: str, body: bytearray

@@ -27,7 +27,7 @@ import pygit2
 from msgspec.structs import replace
 
 from bot import Clock, wall_clock
-from bot.door.feed import Feed, kept_key
+from bot.door.feed import Feed
 from bot.door.inbox import Inbox
 from bot.forge.github import GitHub
 from bot.forge.pace import Limited, OverShare
@@ -47,7 +47,6 @@ from convoy.model.work import GivenAnswers, of_last_hour
 from convoy.rules.verdict import Observed
 from convoy.views.interventions import LabelledIssue
 from grite.errors import BratError, Conflict, Rejected, Unavailable
-from grite.event import ID_BYTES
 
 
 class NotHolder(BratError):
@@ -321,11 +320,6 @@ class BotDraft(Draft):
     def __init__(self, bot: BotContext) -> None:
         super().__init__(bot.mirror, bot.actor, bot.clock())
         self.bot = bot
-
-
-def actor_of(folder: Path) -> bytes:
-    """Return the installation's actor id, drawn at random the first time."""
-    return kept_key(folder / "actor", ID_BYTES)
 
 
 CONFIG_PATH: Final = ".brat/config.toml"

@@ -17,7 +17,7 @@ from msgspec import structs
 
 from bot import VERSION
 from bot.door import feed
-from bot.door.feed import Feed, JobOrigin
+from bot.door.feed import Feed, JobOrigin, kept_key
 from bot.door.feed_endpoint import FeedEndpoint, Finds
 from bot.door.inbox import Inbox, Wake
 from bot.door.listening import listening
@@ -35,11 +35,12 @@ from bot.repository.commits import MirroredCommits
 from bot.repository.compose import Composer
 from bot.repository.mirror import Mirror, collect_mirror
 from bot.requests.comments import acknowledging
-from bot.roles.bot_context import BotContext, actor_of
+from bot.roles.bot_context import BotContext
 from bot.settings import bot_folder
 from bot.settings.bot_settings import Settings
 from grite import signatures
 from grite.errors import Unavailable
+from grite.event import ID_BYTES
 from grite.signatures import Authority
 
 if TYPE_CHECKING:  # cryptography is slow to load
@@ -94,7 +95,8 @@ async def opened(
             confirm = partial(github.confirm, number)
             await asyncio.to_thread(collect_mirror, settings.folder / MIRROR)
             mirror = await _mirror(settings, github, await tokens[0].token())
-        actor, bell = actor_of(settings.folder), wake or Wake()
+        # The bot's id is drawn at random the first time.
+        actor, bell = kept_key(settings.folder / "actor", ID_BYTES), wake or Wake()
         name = (await github.described()).full_name if settings.feed_url else ""
 
         def origin() -> JobOrigin | None:

@@ -360,7 +360,20 @@ async def examined_actions(
         yield Finding("ok", "GitHub Actions is enabled")
     else:
         yield Finding("fault", "GitHub Actions is disabled", f"enable it {_WHERE}")
-    yield await _token(rest, name, jobs, fix=fix)
+    is_read_only = jobs.default_workflow_permissions != "write"
+    if is_read_only:
+        yield Finding("ok", "by default a job's token is read-only")
+    elif fix:
+        with suppress(Refused):
+            url = f"/repos/{name}/actions/permissions/workflow"
+            await rest.write("PUT", url, {"default_workflow_permissions": "read"})
+            is_read_only = True
+            yield Finding("ok", "made jobs' tokens read-only by default")
+    if not is_read_only:  # CI runs what agents write with it
+        said = "jobs' tokens can write by default, and CI runs code that agents wrote"
+        grant = f"grant {ADMINISTRATION}: write and use --fix"
+        mend = f"make tokens read-only by default {_WHERE}, or {grant}"
+        yield Finding("fault", said, mend)
     if actions.enabled and actions.allowed_actions == "local_only":
         said = "only the repository's own actions may run"
         mend = (
@@ -374,21 +387,6 @@ async def examined_actions(
         said = "jobs may not open pull requests, so brat.yml must act as an App"
         mend = f"add an App, or allow GitHub Actions to create pull requests {_WHERE}"
         yield Finding("note", said, mend)
-
-
-async def _token(rest: Rest, name: str, known: JobSettings, *, fix: bool) -> Finding:
-    """Check the default token of jobs: CI runs what agents write with it."""
-    if known.default_workflow_permissions != "write":
-        return Finding("ok", "by default a job's token is read-only")
-    url = f"/repos/{name}/actions/permissions/workflow"
-    if fix:
-        with suppress(Refused):
-            await rest.write("PUT", url, {"default_workflow_permissions": "read"})
-            return Finding("ok", "made jobs' tokens read-only by default")
-    said = "jobs' tokens can write by default, and CI runs code that agents wrote"
-    grant = f"grant {ADMINISTRATION}: write and use --fix"
-    mend = f"make tokens read-only by default {_WHERE}, or {grant}"
-    return Finding("fault", said, mend)
 
 
 OWN_BRANCHES: Final = ("convoy/any/base", "brat/queue/any/any")
