@@ -444,11 +444,9 @@ def another_try(context: BotContext, key: str) -> Try:
 
 def quiet_try(context: BotContext, key: str) -> Try:
     """Begin a try at an unannounced action, which only this process may have tried."""
-    since = context.memory.tried.get(key)
-    if since is None:
-        return Try(key, look=False, settled=True)
-    settled = context.clock() - since >= context.settings.settle_s * 1000
-    return Try(key, look=True, settled=settled)
+    known, settle_ms = context.memory.tried, context.settings.settle_s * 1000
+    settled = context.clock() - known.get(key, 0) >= settle_ms
+    return Try(key, look=key in known, settled=settled)
 
 
 @contextmanager
@@ -456,10 +454,9 @@ def trying(context: BotContext, key: str) -> Iterator[None]:
     """Note it if the block's write got no answer: its result may show from now on."""
     try:
         yield
-    except Unsettled:
-        raise
-    except Unavailable:
-        context.memory.tried[key] = context.clock()
+    except Unavailable as error:
+        if not isinstance(error, Unsettled):
+            context.memory.tried[key] = context.clock()
         raise
 
 
