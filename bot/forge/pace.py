@@ -352,8 +352,6 @@ class Visit:
     deadline: float
     """Steady seconds; the call does not wait beyond it."""
     tries: int = 0
-    number: int = 0
-    """The number of the last try among all requests of the client."""
 
     @property
     def prompt(self) -> bool:
@@ -371,22 +369,7 @@ class _Side:
     quiet_until: float = -math.inf
     """Steady seconds."""
     streak: int = 0
-    judged: int = 0
-    """Calls up to this number were under way when the last limit was met."""
-
-    def met(self, number: int, sent: int) -> None:
-        """Note that the call `number` met a limit when `sent` calls had been sent."""
-        if number > self.judged:
-            self.streak += 1
-            self.judged = sent
-
-    def before(self, number: int) -> int:
-        """Return how many limits in a row were met before this call's."""
-        return self.streak if number > self.judged else max(self.streak - 1, 0)
-
-    def worked(self, number: int) -> None:
-        if number > self.judged:
-            self.streak = 0
+    """How many were met in a row."""
 
 
 class Pace:
@@ -409,7 +392,6 @@ class Pace:
         """When content was written last."""
         self._written_at = -math.inf
         self._reading, self._writing = _Side(), _Side()
-        self._sent = 0
         self.shares = RequestShares(hourly=how.hourly) if how.hourly else None
         """What each repository may still ask; None: any number of requests."""
         self.left: int | None = None
@@ -441,12 +423,16 @@ class Pace:
             return False
         self._learn(visit, reply)
         side = self._reading if visit.ask.reads else self._writing
-        streak, chance = side.before(visit.number), self.time.chance()
-        wait = wait_s(reply, self.clock, streak=streak, chance=chance)
+        # While it is quiet, only calls end that were under way when that began.
+        is_next = self.time.steady() >= side.quiet_until
+        before = side.streak if is_next else max(side.streak - 1, 0)
+        chance = self.time.chance()
+        wait = wait_s(reply, self.clock, streak=before, chance=chance)
         if wait is None:
-            side.worked(visit.number)
+            if is_next:
+                side.streak = 0
             return False
-        side.met(visit.number, self._sent)
+        side.streak = before + 1
         # Writes are held back; reads if a read met a limit, or no call is left.
         spent = reply.headers.get("x-ratelimit-remaining") == "0"
         both, until = (self._reading, self._writing), self.time.steady() + wait
@@ -475,8 +461,6 @@ class Pace:
 
     def _note(self, visit: Visit) -> None:
         now = self.time.steady()
-        self._sent += 1
-        visit.number = self._sent
         visit.tries += 1
         if self.shares is not None:
             self.shares.spend(visit.ask.about, now)
