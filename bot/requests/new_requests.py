@@ -16,18 +16,8 @@ from functools import partial
 from http import HTTPStatus
 from typing import Final
 
+from bot.door import inbox
 from bot.door.delivery_meaning import may_ask
-from bot.door.inbox import (
-    ALL_PARTS,
-    RIGHTS_PART,
-    CheckAction,
-    Kept,
-    Remark,
-    Review,
-    StartRequest,
-    Ticked,
-    Trigger,
-)
 from bot.forge.payloads import Account, Issue
 from bot.forge.rest import Refused
 from bot.forge.transport import Precedence, going
@@ -67,7 +57,7 @@ async def listen(draft: BotDraft, parts: frozenset[str]) -> list[str]:
     the draft, and in the log once the draft is pushed. Where all parts may have
     changed, what lost deliveries told is looked for, too.
     """
-    sweep = parts >= ALL_PARTS
+    sweep = parts >= inbox.ALL_PARTS
     waiting = draft.bot.inbox.requests()
     if sweep:
         look = partial(keep_missed_issues, draft.bot, draft.state)
@@ -91,7 +81,7 @@ async def listen(draft: BotDraft, parts: frozenset[str]) -> list[str]:
         look = partial(land_labelled, draft)
         await tried(draft.bot, ids.item("look", "merge labels"), look)
     await _look_at_shown(draft, parts)
-    if RIGHTS_PART in parts:
+    if inbox.RIGHTS_PART in parts:
         # What was refused in this tick will hardly be allowed in the next.
         refused = draft.bot.memory.failures.owed
         for item, aside in [*asides(draft.state)]:
@@ -110,7 +100,7 @@ async def _look_at_shown(draft: BotDraft, parts: frozenset[str]) -> None:
         seen = draft.bot.observed.issues.get(convoy.issue)
         if seen is not None and seen.gone:
             continue
-        if parts >= ALL_PARTS:
+        if parts >= inbox.ALL_PARTS:
             look = partial(answers.correct_labels, draft.bot, convoy)
             await tried(draft.bot, ids.item("look", convoy.name, "labels"), look)
         if "shown" in parts:
@@ -128,7 +118,7 @@ def waits(context: BotContext) -> bool:
 
 async def _handled(
     draft: BotDraft,
-    waiting: Mapping[str, Kept],
+    waiting: Mapping[str, inbox.Kept],
 ) -> list[str]:
     """Handle each delivery alone; return those done with, also as gone or given up."""
     handled = []
@@ -152,24 +142,24 @@ async def _handled(
     return handled
 
 
-async def _handle(draft: BotDraft, delivery: str, asked: Kept) -> None:
+async def _handle(draft: BotDraft, delivery: str, asked: inbox.Kept) -> None:
     match asked:
-        case StartRequest():
+        case inbox.StartRequest():
             await mayor.accept(draft, asked)
-        case Remark():
+        case inbox.Remark():
             await comments.answer_comment(draft, asked)
-        case Review():
+        case inbox.Review():
             await comments.answer_review(draft, asked)
-        case CheckAction():
+        case inbox.CheckAction():
             await answers.answer_button(draft, delivery, asked)
-        case Ticked():
+        case inbox.Ticked():
             await answers.answer_ticks(draft, delivery, asked)
 
 
 TITLE_SHOWN: Final = 72
 
 
-async def missed_labels(context: BotContext) -> dict[str, StartRequest]:
+async def missed_labels(context: BotContext) -> dict[str, inbox.StartRequest]:
     """Return the labelled issues of which no delivery reached the bot, by an id."""
     known = {request.issue for request in context.inbox.requests().values()}
     found = {}
@@ -195,7 +185,9 @@ async def missed_labels(context: BotContext) -> dict[str, StartRequest]:
     return found
 
 
-async def _labelled_request(context: BotContext, issue: Issue) -> StartRequest | None:
+async def _labelled_request(
+    context: BotContext, issue: Issue
+) -> inbox.StartRequest | None:
     labelling = await context.github.labelling(issue.number, context.settings.label)
     if labelling is None or labelling.actor is None:
         return None
@@ -206,11 +198,11 @@ async def _labelled_request(context: BotContext, issue: Issue) -> StartRequest |
 async def _start_request(
     context: BotContext,
     issue: Issue,
-    trigger: Trigger,
+    trigger: inbox.Trigger,
     by: Account,
     at: datetime | None,
-) -> StartRequest:
-    return StartRequest(
+) -> inbox.StartRequest:
+    return inbox.StartRequest(
         issue=issue.number,
         title=issue.title,
         text=issue.body or "",
@@ -255,7 +247,7 @@ async def keep_missed_comments(context: BotContext, state: State) -> None:
         # An edited older comment never holds a request.
         is_new = is_new and one.created_at >= since and one.number > 0
         if by_person and is_new and may_ask(one.body or "", context.login):
-            remark = Remark(
+            remark = inbox.Remark(
                 issue=one.number,
                 comment=one.id,
                 text=one.body or "",
@@ -308,7 +300,7 @@ async def keep_missed_issues(context: BotContext, state: State) -> None:
     context.memory.assigned = {n: at for n, at in assigned.items() if n in looks.seen}
 
 
-IssueAsks = tuple[Trigger, Account, datetime]
+IssueAsks = tuple[inbox.Trigger, Account, datetime]
 """How an issue asks, who asked, and when."""
 
 
@@ -363,7 +355,7 @@ async def begin_due(draft: BotDraft) -> None:
             known = draft.state.convoys.summaries()
             if all(of.issue != number for _, of in known):
                 issue = await draft.bot.github.issue(number)
-                request = StartRequest(
+                request = inbox.StartRequest(
                     issue=number,
                     title=table.title,
                     text=table.text,

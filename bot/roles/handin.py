@@ -39,13 +39,7 @@ from convoy.model.session_result import (
 from convoy.model.state import Convoy, Task
 from convoy.model.work import Attempt, Work
 from convoy.owed import Collect
-from convoy.rules.ending import (
-    AcceptNothing,
-    AcceptWork,
-    LoseSession,
-    RefuseWork,
-    decline_reasons,
-)
+from convoy.rules import ending
 from convoy.rules.people import BlockTask
 from convoy.text import Unfit, clean, full_stop, redacted
 from grite.errors import GitFailed
@@ -108,7 +102,7 @@ class EndedAttempt:
         if result is not None:
             self.note(result)
         self.draft.submit(
-            RefuseWork(
+            ending.RefuseWork(
                 convoy=self.convoy.name,
                 task=self.task.number,
                 attempt=self.attempt.number,
@@ -254,7 +248,7 @@ def _lose(
     if left:
         ended.keep(left)
     ended.draft.submit(
-        LoseSession(
+        ending.LoseSession(
             convoy=ended.convoy.name,
             task=ended.task.number,
             attempt=ended.attempt.number,
@@ -306,7 +300,7 @@ def _brought(ended: EndedAttempt, bundle: Path, commit: str) -> str:
 def _left_as_it_is(ended: EndedAttempt, result: Result) -> Work | None:
     """Return work that stays, for its agent declines all that was said of its lines."""
     told = {e.comment for e in ended.task.threads if e.is_told(ended.attempt.number)}
-    declines = told and told <= decline_reasons(_declined(result)).keys()
+    declines = told and told <= ending.decline_reasons(_declined(result)).keys()
     is_unchanged = result.conclusion == "noop" and result.commit is None
     return ended.task.earlier if declines and is_unchanged else None
 
@@ -333,7 +327,7 @@ def _settle(ended: EndedAttempt, result: Result) -> None:
         return
     ended.note(result, found if reason else "")
     refused = ended.draft.submit(
-        AcceptNothing(
+        ending.AcceptNothing(
             convoy=ended.convoy.name,
             task=ended.task.number,
             attempt=ended.attempt.number,
@@ -374,7 +368,7 @@ def _accept(
     ended: EndedAttempt, result: Result, commit: str, files: tuple[str, ...]
 ) -> None:
     name, number = ended.convoy.name, ended.task.number
-    accepted = AcceptWork(
+    accepted = ending.AcceptWork(
         convoy=name,
         task=number,
         attempt=ended.attempt.number,

@@ -31,15 +31,8 @@ from convoy.model import ids
 from convoy.model.ids import HOUR_MS
 from convoy.model.records import NamedIssue, SubIssue
 from convoy.model.state import Convoy, State
-from convoy.planner import own_words
+from convoy.planner import marks, own_words
 from convoy.planner.issue_text import Item, intake, questions
-from convoy.planner.marks import (
-    CLOSED,
-    ReferredIssue,
-    filled_items,
-    missed_work,
-    number_here,
-)
 from convoy.planner.sub_issues import MOST_SUB_ISSUES, tasks_of
 from convoy.text import (
     TITLE_CHARS,
@@ -137,7 +130,7 @@ async def with_named_issues(
         count = f"it names {len(named)} issues"
         many = f"{count}, but brat reads at most {MOST_READ}: split it"
         return NO_PLAN.format(error=many)
-    read: dict[int, ReferredIssue | str] = {}
+    read: dict[int, marks.ReferredIssue | str] = {}
     for item in named:
         try:
             told = await _open_issue(context, item, wanted.issue, read.values())
@@ -151,14 +144,14 @@ async def with_named_issues(
         nothing = f"nothing is left to do: {'; '.join(out)}"
         return NO_PLAN.format(error=nothing)
     room = TEXT_CHARS - len(text)
-    words = await asyncio.to_thread(filled_items, text, read, room, labels)
+    words = await asyncio.to_thread(marks.filled_items, text, read, room, labels)
     items = (await asyncio.to_thread(intake, words, labels)).work.items
-    if fault := missed_work(items):
+    if fault := marks.missed_work(items):
         return NO_PLAN.format(error=fault)
     became = [
         NamedIssue(item.number, issue.number)
         for item in named
-        if isinstance(issue := read[item.at], ReferredIssue)
+        if isinstance(issue := read[item.at], marks.ReferredIssue)
     ]
     # The items keep their numbers: the texts that were put in have none of their own.
     is_same = len(items) == len(found.work.items)
@@ -304,7 +297,7 @@ async def open_named(context: BotContext, convoy: Convoy, number: int, now: Try)
 
 async def _admitted_text(
     context: BotContext, state: State, by: str, issue: Issue
-) -> ReferredIssue:
+) -> marks.ReferredIssue:
     number = issue.number
     if any(convoy.issue == number for convoy in state.live()):
         raise _NoTask(f"#{number} has its own unfinished convoy")
@@ -313,23 +306,25 @@ async def _admitted_text(
     words = await admitted(context, asked, author)
     if not isinstance(words, Words):
         raise _NoTask(f"#{number} was written by someone without write access")
-    return ReferredIssue(number, words.title, words.text)
+    return marks.ReferredIssue(number, words.title, words.text)
 
 
 async def _open_issue(
     context: BotContext,
     item: Item,
     own: int,
-    before: Iterable[ReferredIssue | str],
+    before: Iterable[marks.ReferredIssue | str],
 ) -> Issue:
     """Return the issue that an item names, other than its own and those `before`."""
     written, web = item.reference, context.settings.web
-    number = number_here(written, context.github.repository, web)
+    number = marks.number_here(written, context.github.repository, web)
     if number is None:
         what = "is not an issue in this repository"
         what = "is a pull request, not an issue" if "/pull/" in written else what
         raise _NoTask(f"{cut(written, _SHOWN)} {what}")
-    if number in {each.number for each in before if isinstance(each, ReferredIssue)}:
+    if number in {
+        each.number for each in before if isinstance(each, marks.ReferredIssue)
+    }:
         raise _NoTask(f"#{number} is named twice")
     if number == own:
         raise _NoTask(f"#{number} is this issue itself")
@@ -341,7 +336,7 @@ async def _open_issue(
     if issue.pull_request is not None:
         raise _NoTask(f"#{number} is a pull request")
     if issue.state != "open":
-        raise _NoTask(f"#{number} {CLOSED}")
+        raise _NoTask(f"#{number} {marks.CLOSED}")
     return issue
 
 

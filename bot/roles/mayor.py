@@ -13,36 +13,16 @@ from typing import Final
 from msgspec.structs import replace
 
 from bot.door.inbox import StartRequest
+from bot.forge import workflows
 from bot.forge.github import JOB_LOGIN
 from bot.forge.pace import RequestBudget
 from bot.forge.payloads import Issue
-from bot.forge.workflows import (
-    LOOP_JOBS,
-    MOST_FILES,
-    OWN_FILES,
-    WORKFLOWS_FOLDER,
-    CiStart,
-    ci_start,
-    environments_in,
-    exposures,
-    lacking_rights,
-    left_out_by_paths,
-    takes_input,
-    unreportable,
-)
+from bot.roles import issue_intake
 from bot.roles.bot_context import (
     BotContext,
     BotDraft,
     configuration,
     usable_configuration,
-)
-from bot.roles.issue_intake import (
-    Listing,
-    admitted,
-    asked_back,
-    read_list,
-    refuse,
-    with_named_issues,
 )
 from bot.settings.bot_settings import quota_refusal
 from bot.text import notices, replies
@@ -90,7 +70,7 @@ async def start(draft: BotDraft, request: StartRequest, issue: Issue) -> None:
     if not request.edited:
         refused = await begin(draft, request, issue)
     if refused is not None:
-        await refuse(draft.bot, request, refused)
+        await issue_intake.refuse(draft.bot, request, refused)
 
 
 async def begin(draft: BotDraft, request: StartRequest, issue: Issue) -> str | None:
@@ -107,15 +87,15 @@ async def begin(draft: BotDraft, request: StartRequest, issue: Issue) -> str | N
     except ConfigError as error:
         return replies.BAD_CONFIGURATION.format(error=error)
     author = issue.user.login if issue.user else ""
-    words = await admitted(draft.bot, request, author)
+    words = await issue_intake.admitted(draft.bot, request, author)
     if isinstance(words, str):
         return words
     target = draft.bot.mirror.default_branch
     base = draft.refs[ids.HEADS + target]
     labels = await asyncio.to_thread(draft.bot.commits.box_labels, base)
-    found = Listing()
+    found = issue_intake.Listing()
     if request.pattern in ("", NO_PATTERN):
-        found = await read_list(draft.bot, state, request, issue)
+        found = await issue_intake.read_list(draft.bot, state, request, issue)
     listed = bool(found.listed or intake(words.text, labels).work.items)
     settings = _settings(draft.bot, config)
     settings = replace(settings, planner="") if listed else settings
@@ -143,13 +123,13 @@ async def begin(draft: BotDraft, request: StartRequest, issue: Issue) -> str | N
     )
     if found.fault:
         return replies.NO_PLAN.format(error=found.fault)
-    filled = await with_named_issues(draft.bot, draft.state, command)
+    filled = await issue_intake.with_named_issues(draft.bot, draft.state, command)
     if isinstance(filled, str):
         return filled
     command = filled
     if why := (
         await planning_fault(draft.bot, command)
-        or await asked_back(draft.bot, request, words, ask=asks)
+        or await issue_intake.asked_back(draft.bot, request, words, ask=asks)
     ):
         return why
     known = draft.state.convoys.summaries()
@@ -346,9 +326,9 @@ async def _exposure(context: BotContext, convoy: ConvoyRequested) -> str:
     if context.settings.sole:
         return ""
     files = await asyncio.to_thread(own_workflows, context, convoy.base)
-    named = await asyncio.to_thread(environments_in, files)
+    named = await asyncio.to_thread(workflows.environments_in, files)
     reachable = await context.open_environments(named) if named else frozenset()
-    found = await asyncio.to_thread(exposures, files, "", reachable)
+    found = await asyncio.to_thread(workflows.exposures, files, "", reachable)
     return notices.exposed(found) if found else ""
 
 
@@ -358,14 +338,14 @@ def own_workflows(context: BotContext, commit: str) -> Mapping[str, str]:
     names = [
         path
         for path in map(PurePosixPath, context.commits.files(commit))
-        if str(path.parent) == WORKFLOWS_FOLDER
+        if str(path.parent) == workflows.WORKFLOWS_FOLDER
         and path.suffix in {".yml", ".yaml"}
-        and path.name not in OWN_FILES
+        and path.name not in workflows.OWN_FILES
     ]
-    return {path.name: read(str(path)) for path in names[:MOST_FILES]}
+    return {path.name: read(str(path)) for path in names[: workflows.MOST_FILES]}
 
 
-def how_ci_starts(context: BotContext, target: str, commit: str) -> CiStart:
+def how_ci_starts(context: BotContext, target: str, commit: str) -> workflows.CiStart:
     """Return how CI starts on a commit that is to land on `target`; blocking.
 
     brat's own job runs only where no check is required by name, which would be another
@@ -376,15 +356,18 @@ def how_ci_starts(context: BotContext, target: str, commit: str) -> CiStart:
     command, config = "", usable_configuration(context)
     rules = context.observed.rules.get(target)
     if config and not config.refinery.checks and not (rules and rules.checks):
-        path = f"{WORKFLOWS_FOLDER}/{context.settings.workflow}"
+        path = f"{workflows.WORKFLOWS_FOLDER}/{context.settings.workflow}"
         tip = context.mirror.refs[ids.HEADS + context.mirror.default_branch]
         ours = read(path) if path in files else ""
-        if takes_input(ours, "ci") and context.commits.text(tip)(path) == ours:
+        if (
+            workflows.takes_input(ours, "ci")
+            and context.commits.text(tip)(path) == ours
+        ):
             command = config.ci.typed or ""
             if not command and (found := propose_ci(files, read)):
                 command = found.command
     own = own_workflows(context, commit)
-    return ci_start(own, context.settings.ci_workflow or "", command)
+    return workflows.ci_start(own, context.settings.ci_workflow or "", command)
 
 
 async def _unstarted_ci(context: BotContext, convoy: ConvoyRequested) -> str:
@@ -415,10 +398,10 @@ async def _unreported(context: BotContext, convoy: ConvoyRequested) -> str:
     seen = named | context.mirror.state.reporters | convoy.settings.reporters
     files = await asyncio.to_thread(own_workflows, context, convoy.base)
     unseen = [each for each in required if each not in seen]
-    lacking, jobs = unreportable(files, unseen)
+    lacking, jobs = workflows.unreportable(files, unseen)
     said = [notices.unreported(lacking, jobs)] if lacking else []
     others = (each for each in required if each not in named)
-    if picky := left_out_by_paths(files, others):
+    if picky := workflows.left_out_by_paths(files, others):
         said.append(notices.left_out_by_paths(picky))
     return "\n\n".join(said)
 
@@ -432,13 +415,15 @@ async def _loop_rights(context: BotContext, convoy: ConvoyRequested) -> str:
     if not context.settings.by_job:
         return ""
     file, commits = context.settings.workflow, context.commits
-    path = f"{WORKFLOWS_FOLDER}/{file}"
+    path = f"{workflows.WORKFLOWS_FOLDER}/{file}"
 
     def lacking() -> tuple[str, ...]:
         is_there = path in commits.files(convoy.base)
-        return lacking_rights(commits.text(convoy.base)(path) if is_there else "")
+        return workflows.lacking_rights(
+            commits.text(convoy.base)(path) if is_there else ""
+        )
 
-    named = f"(job {LOOP_JOBS[-1]} in {file})"
+    named = f"(job {workflows.LOOP_JOBS[-1]} in {file})"
     found = [f"{each} {named}" for each in await asyncio.to_thread(lacking)]
     pace = context.github.rest.pace
     reset_ms = pace.unix_ms(pace.budget.resets_at) if pace.budget else 0

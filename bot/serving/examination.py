@@ -31,25 +31,13 @@ from msgspec import Struct, structs
 from pydantic import Field
 
 from bot.door.webhooks import WEBHOOK_PATH
-from bot.forge import transport
+from bot.forge import transport, workflows
 from bot.forge.app_auth import PERMISSIONS, AppTokens, Grant, app_key_of
 from bot.forge.branch_rules import MAY_PASS, BranchRules, Rule
 from bot.forge.github_actions import open_environments
 from bot.forge.payloads import Payload, Repository, Workflow
 from bot.forge.rest import Refused, Rest, StaticToken, Tokens, Unless
 from bot.forge.transport import DEADLINE_S
-from bot.forge.workflows import (
-    LOOP_FILE,
-    MOST_FILES,
-    OWN_FILES,
-    WORKFLOWS_FOLDER,
-    DefaultRight,
-    StartWay,
-    environments_in,
-    exposures,
-    left_out_by_paths,
-    ways_to_start,
-)
 from bot.serving.github_app import EVENTS, Covered, Installations
 from bot.settings.bot_folder import source_in_force
 from bot.settings.bot_settings import ServiceSettings, Settings
@@ -221,7 +209,7 @@ async def _repository(
         rules = BranchRules(rest, name)
         own = hosting.of(name, None, known.id)
         files = await workflow_texts(rest, name)
-        has_loop = LOOP_FILE in files
+        has_loop = workflows.LOOP_FILE in files
         settings = rest
         if settings_right != "none":  # the bot's own token cannot see them
             settings = await opening({ADMINISTRATION: settings_right})
@@ -283,8 +271,8 @@ async def workflow_texts(rest: Rest, name: str) -> dict[str, str]:
     url = f"/repos/{name}/actions/workflows?per_page=100"
     found: dict[str, str] = {}
     async for each in rest.each(_Workflow, url, "workflows"):
-        file = each.path.removeprefix(f"{WORKFLOWS_FOLDER}/")
-        if file != each.path and len(found) < MOST_FILES:
+        file = each.path.removeprefix(f"{workflows.WORKFLOWS_FOLDER}/")
+        if file != each.path and len(found) < workflows.MOST_FILES:
             text = await text_at(rest, name, each.path)
             if text is not None:
                 found[file] = text
@@ -303,7 +291,7 @@ async def text_at(rest: Rest, name: str, path: str) -> str | None:
 async def examined_workflows(
     files: Mapping[str, str], is_ours: IsOurs
 ) -> AsyncIterator[Finding]:
-    for file in OWN_FILES:
+    for file in workflows.OWN_FILES:
         if file not in files:
             continue
         if is_ours(file, files[file]):
@@ -311,11 +299,15 @@ async def examined_workflows(
         else:
             mend = "unless you edited it, delete it, run brat init --actions, and push"
             yield Finding("note", f"{file} is from another version of brat", mend)
-    own = {file: text for file, text in files.items() if file not in OWN_FILES}
-    started: set[StartWay] = {"push"}
-    if LOOP_FILE in files:  # it dispatches, if it is no App
+    own = {
+        file: text for file, text in files.items() if file not in workflows.OWN_FILES
+    }
+    started: set[workflows.StartWay] = {"push"}
+    if workflows.LOOP_FILE in files:  # it dispatches, if it is no App
         started.add("dispatch")
-    judging = [file for file, text in own.items() if ways_to_start(text) & started]
+    judging = [
+        file for file, text in own.items() if workflows.ways_to_start(text) & started
+    ]
     if judging:
         yield Finding("ok", f"{', '.join(judging)} can test brat's candidates")
     else:
@@ -336,7 +328,7 @@ class _Actions(Payload):
 
 class JobSettings(Payload):
     can_approve_pull_request_reviews: bool
-    default_workflow_permissions: DefaultRight = ""
+    default_workflow_permissions: workflows.DefaultRight = ""
 
 
 async def job_settings(rest: Rest, name: str) -> JobSettings | None:
@@ -427,7 +419,7 @@ async def examined_rules(
         yield Finding("note", said, _READ)
     else:
         yield Finding("ok", said)
-    if picky := left_out_by_paths(files, found.checks):
+    if picky := workflows.left_out_by_paths(files, found.checks):
         yield Finding("note", notices.left_out_by_paths(picky))
     for branch in OWN_BRANCHES:
         listed = await rules.listed(branch) or ()
@@ -453,12 +445,14 @@ async def _judged(rules: BranchRules, branch: str, binding: Sequence[Rule]) -> F
 
 
 async def examined_exposures(
-    rest: Rest, name: str, files: Mapping[str, str], default: DefaultRight
+    rest: Rest, name: str, files: Mapping[str, str], default: workflows.DefaultRight
 ) -> AsyncIterator[Finding]:
     """Give a fault for each thing that an agent's code could reach."""
-    own = {file: text for file, text in files.items() if file not in OWN_FILES}
-    reachable = await open_environments(rest, name, environments_in(own))
-    found = exposures(own, default, reachable)
+    own = {
+        file: text for file, text in files.items() if file not in workflows.OWN_FILES
+    }
+    reachable = await open_environments(rest, name, workflows.environments_in(own))
+    found = workflows.exposures(own, default, reachable)
     for one in found:
         yield Finding("fault", one.said, one.mend)
     if not found:
