@@ -92,8 +92,6 @@ class Loop:
         self.leased = LeasedPush(context=self.context, lease=self.lease)
         self.context.hold = self.leased.hold
 
-    # --- a tick ---------------------------------------------------------------------
-
     async def tick(self) -> bool:
         """Do all that is owed; safe to cut off. Return whether to try again soon."""
         async with self._alone():
@@ -182,8 +180,6 @@ class Loop:
                 yield
             finally:
                 lock.release()
-
-    # --- rounds: look, stage, push, effects -----------------------------------------
 
     async def _rounds(self, parts: frozenset[str]) -> None:
         context = self.context

@@ -135,8 +135,6 @@ class Mirror(Clone):
     warning: str = ""
     """A sentence about them; empty: there are none."""
 
-    # --- what is known ----------------------------------------------------------------
-
     @property
     def state(self) -> State:
         return self.reading.state
@@ -158,8 +156,6 @@ class Mirror(Clone):
         with suppress(Missing):  # the history of a shallow clone may end here
             return self.head, self.log.before(self.head)
         return (self.head,)
-
-    # --- looking ----------------------------------------------------------------------
 
     def look(self) -> None:
         """Read the remote's refs, fetch new commits, fold the log's new tail.
@@ -205,8 +201,6 @@ class Mirror(Clone):
                 self.notices += said
             self.saw(WAL_REF, head)
         self.refs = refs
-
-    # --- writing ----------------------------------------------------------------------
 
     def push(
         self, events: Sequence[Event], updates: Mapping[str, RefUpdate], *, actor: bytes
@@ -265,8 +259,6 @@ class Mirror(Clone):
             RefUpdate(ref, commit, self.refs.get(ref)),
             *(RefUpdate(old, None, at) for old, at in gone.items()),
         )
-
-    # --- objects ----------------------------------------------------------------------
 
     def take_in(self, bundle: Path, session: str) -> str:
         """Take in an attempt's bundle, checked as a stranger's; return its HEAD.

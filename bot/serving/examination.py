@@ -123,9 +123,6 @@ async def _rest(
     return Rest(client, api_url=hosting.api_url, token=tokens)
 
 
-# --- the App --------------------------------------------------------------------------
-
-
 async def _app(
     hosting: ServiceSettings, roster: Installations, app: _App
 ) -> AsyncIterator[Finding]:
@@ -185,9 +182,6 @@ _MENDS: Final[Mapping[int, str]] = {
     HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "set the webhook's content type to "
     "application/json",
 }
-
-
-# --- a repository ---------------------------------------------------------------------
 
 
 async def _repository(
@@ -493,8 +487,6 @@ def _keys(text: str) -> set[bytes]:
         return {signer.public for signer in parse_signers(text).signers}
     return set()
 
-
-# --- the webhook ----------------------------------------------------------------------
 
 _EXAMPLES: Final = (
     *("example.com", "example.net", "example.org"),

@@ -127,8 +127,6 @@ class Host:
         """The repositories that have no place on the disk, and why."""
         self.metrics = ServiceMetrics(self._standing, self.standing_still, wall_clock)
 
-    # --- what the door asks ---------------------------------------------------------
-
     def place_of(self, name: str) -> DeliveryPlace | None:
         one = self.served.get(name)
         return one.place if one else None
@@ -169,8 +167,6 @@ class Host:
         self._changed.set()
         for one in self.served.values():
             one.wake.up("rights")
-
-    # --- which repositories ---------------------------------------------------------
 
     async def keep(
         self, group: asyncio.TaskGroup, roster: Installations | None
@@ -255,8 +251,6 @@ class Host:
             if self.unserved.get(name) != why:
                 self.tell(why)
         self.unserved = unserved
-
-    # --- one repository -------------------------------------------------------------
 
     async def _serve(self, one: Served) -> None:
         """Run the loop of one repository until cancelled, whatever goes wrong."""

@@ -73,8 +73,6 @@ class HostedDashboard:
         for task in self._looking:
             task.cancel()
 
-    # --- who comes in -----------------------------------------------------------------
-
     async def admit(self, request: web.Request) -> web.Response | None:
         if request.host != self._own and request.path != "/healthz":
             raise web.HTTPMisdirectedRequest(text="Unknown host name.\n")
@@ -150,8 +148,6 @@ class HostedDashboard:
         """Whether somebody has a right, as known for at most a minute."""
         key = (_view_key(one), login, right)
         return await self._rights.may(key, partial(_has, one, login, right))
-
-    # --- what they see ----------------------------------------------------------------
 
     async def _index(self, request: web.Request) -> web.Response:
         shown = []

@@ -104,8 +104,6 @@ class ServiceMetrics(Collector):
         body = self.text()
         return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
-    # --- what happens ---------------------------------------------------------------
-
     def answered(self, event: str, status: int) -> None:
         self._deliveries.labels(event, status).inc()
 
@@ -162,8 +160,6 @@ class ServiceMetrics(Collector):
     def _ended(self, where: tuple[str, str, int], outcome: str) -> None:
         engine = self._engines.pop(where, "unknown")
         self._attempts.labels(where[0], engine, outcome).inc()
-
-    # --- what is so now -------------------------------------------------------------
 
     def collect(self) -> Iterable[Metric]:
         found = {
