@@ -151,14 +151,12 @@ async def warn(
     remarks: tuple[str, ...] = (),
 ) -> None:
     """Say what will hardly work and what was left out, before the first task starts."""
-    if remarks:
-        sign = ids.sign_key("left out", command.convoy)
-        said = notices.left_out(remarks)
-        draft.say(command.issue, sign, said)
+    said = {"left out": notices.left_out(remarks) if remarks else ""}
     for what, warning in WARNINGS.items():
-        if said := await warning(draft.bot, command):
-            sign = ids.sign_key(what, command.convoy)
-            draft.say(command.issue, sign, said)
+        said[what] = await warning(draft.bot, command)
+    for what, text in said.items():
+        if text:
+            draft.say(command.issue, ids.sign_key(what, command.convoy), text)
 
 
 def _settings(context: BotContext, config: Config) -> Settings:

@@ -175,6 +175,7 @@ def take_landed(draft: BotDraft, action: owed.TakeLanded) -> None:
 _SECOND_MS: Final = 1_000
 """Git dates commits by the second: a second more makes another commit of the same
 files, which any CI judges anew."""
+LISTED_CONFLICTS: Final = 100
 CI_BROKEN: Final = "ci-broken"
 """The rule by which work is set aside that CI cannot judge."""
 
@@ -221,7 +222,17 @@ def build(draft: BotDraft, action: owed.Build) -> None:
                 _attempt(draft, convoy, number, branch, piece, made)
                 onto = made
             elif onto == draft.refs.get(ids.HEADS + branch):
-                conflicting(draft, convoy, task.number, made)
+                send_back(  # it conflicts with what has landed
+                    draft,
+                    landing.FailMerge(
+                        convoy=convoy.name,
+                        task=number,
+                        candidate=None,
+                        cause="conflict",
+                        why=merge_texts.conflicts("newly landed work", made.paths),
+                        paths=made.paths[:LISTED_CONFLICTS],
+                    ),
+                )
             else:
                 waiting.add(number)
 
@@ -434,24 +445,6 @@ def stall(draft: BotDraft, action: owed.Stall) -> None:
     seen = draft.bot.observed
     others = {at: it for at, it in seen.checks.items() if at != action.candidate}
     draft.bot.observed = replace(seen, checks=others)
-
-
-LISTED_CONFLICTS: Final = 100
-
-
-def conflicting(draft: Draft, convoy: Convoy, task: int, made: Conflicted) -> None:
-    """Send a task back whose work conflicts with what has landed."""
-    send_back(
-        draft,
-        landing.FailMerge(
-            convoy=convoy.name,
-            task=task,
-            candidate=None,
-            cause="conflict",
-            why=merge_texts.conflicts("newly landed work", made.paths),
-            paths=made.paths[:LISTED_CONFLICTS],
-        ),
-    )
 
 
 def send_back(draft: Draft, command: landing.FailMerge) -> None:
