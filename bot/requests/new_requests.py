@@ -289,7 +289,12 @@ async def keep_missed_issues(context: BotContext, state: State) -> None:
     for issue in found:
         if issue.number in known or context.settings.label in issue.label_names:
             continue
-        request = _mention(context, issue, looks) if triggers.mention else None
+        request: IssueAsks | None = None
+        by, at, is_known = issue.user, issue.created_at, issue.number in looks.seen
+        if triggers.mention and by and at and by.login != context.login:
+            is_new = not is_known and at >= looks.since
+            if is_new and may_mention(issue.body or "", context.login):
+                request = "mention", by, at
         if request is None and triggers.assignee:
             request = await _assignment(context, issue, looks)
         if request is not None:
@@ -302,16 +307,6 @@ async def keep_missed_issues(context: BotContext, state: State) -> None:
 
 IssueAsks = tuple[inbox.Trigger, Account, datetime]
 """How an issue asks, who asked, and when."""
-
-
-def _mention(context: BotContext, issue: Issue, looks: Looks) -> IssueAsks | None:
-    author, at = issue.user, issue.created_at
-    if author is None or at is None or author.login == context.login:
-        return None
-    is_new = issue.number not in looks.seen and at >= looks.since
-    if not is_new or not may_mention(issue.body or "", context.login):
-        return None
-    return "mention", author, at
 
 
 async def _assignment(
