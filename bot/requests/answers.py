@@ -98,9 +98,7 @@ def _is_kept_up(draft: BotDraft, convoy: Convoy | None) -> bool:
 
 
 async def answer_requests(
-    draft: BotDraft,
-    asker: Asker,
-    requests: Iterable[Request],
+    draft: BotDraft, asker: Asker, requests: Iterable[Request]
 ) -> None:
     """Carry out requests and announce the answer, if there are any."""
     given = [await carry_out(draft, asker, each) for each in requests]

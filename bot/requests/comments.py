@@ -189,7 +189,7 @@ def _is_listed(draft: BotDraft, review: Review) -> bool:
     name = re.sub("[^a-z0-9-]", "", review.by.casefold().removesuffix("[bot]"))
     sign = ids.sign_key("review", f"of/{name}")
     if sign not in draft.state.heard and sign not in draft.state.intents:
-        draft.say(review.pull, sign, replies.unlisted(review.by))
+        draft.say(review.pull, "review", f"of/{name}", replies.unlisted(review.by))
     return False
 
 

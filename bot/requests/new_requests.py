@@ -116,10 +116,7 @@ def waits(context: BotContext) -> bool:
     )
 
 
-async def _handled(
-    draft: BotDraft,
-    waiting: Mapping[str, inbox.Kept],
-) -> list[str]:
+async def _handled(draft: BotDraft, waiting: Mapping[str, inbox.Kept]) -> list[str]:
     """Handle each delivery alone; return those done with, also as gone or given up."""
     handled = []
     for delivery, asked in waiting.items():

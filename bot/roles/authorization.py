@@ -64,8 +64,7 @@ async def may_start(draft: BotDraft, action: Begin, known: set[str]) -> bool:
 def _pause(draft: BotDraft, convoy: Convoy, why: str, text: str) -> Literal[False]:
     pause = ConvoyPaused(convoy=convoy.name, by=draft.bot.login, why=why)
     if draft.submit(pause) is None:
-        sign = ids.sign_key("vouch", f"{convoy.name}/{draft.now}")
-        draft.say(convoy.issue, sign, text)
+        draft.say(convoy.issue, "vouch", f"{convoy.name}/{draft.now}", text)
     return False
 
 
@@ -132,8 +131,8 @@ def _ci_is_seen(
     if not (unseen := [path for path in changed if path not in seen]):
         return True
     number = task.number if task is not None else 0
-    sign = ids.sign_key("ci-files", f"{convoy.name}/{number}/{commit}")
-    _withdraw(draft, convoy, number, notices.ci_changed(unseen), sign)
+    text = notices.ci_changed(unseen)
+    _withdraw(draft, convoy, number, text, "ci-files", commit)
     return False
 
 
@@ -152,14 +151,15 @@ def _withdraw(
     convoy: Convoy,
     number: int,
     text: str,
-    sign: str = "",
+    kind: str = "landing",
+    what: str = "",
 ) -> None:
     """Take out of the merge queue, and say so on the pull request, or on the issue."""
     leave = MergeWithdrawn(convoy=convoy.name, task=number, by=draft.bot.login)
     if draft.submit(leave) is None:
-        sign = sign or ids.sign_key("landing", f"{convoy.name}/{number}/{draft.now}")
-        task = convoy.task(number)
-        draft.say((task.pull if task else convoy.pull) or convoy.issue, sign, text)
+        task, about = convoy.task(number), f"{convoy.name}/{number}/{what or draft.now}"
+        on = (task.pull if task else convoy.pull) or convoy.issue
+        draft.say(on, kind, about, text)
 
 
 _VERDICTS: Final = frozenset({"approved", "changes_requested", "dismissed"})

@@ -58,7 +58,7 @@ def take_out(draft: Draft, action: TakeOut) -> None:
     event = copied(WorkTakenOut, out, convoy=convoy.name, task=action.task)
     if draft.submit(event) is None and NO_LABEL not in (convoy.held, part.held):
         text = notices.taken_out(out, action.task, wanted)
-        say(draft, out.pull, f"{convoy.name}/{action.task}", text)
+        draft.say(out.pull, "gesture", f"{convoy.name}/{action.task}/{draft.now}", text)
 
 
 def hear_dequeue(draft: Draft, action: HearDequeue) -> None:
@@ -67,7 +67,7 @@ def hear_dequeue(draft: Draft, action: HearDequeue) -> None:
     command = MergeWithdrawn(convoy=convoy.name, task=0, by=action.by)
     if draft.submit(command) is None and convoy.pull and convoy.held != NO_LABEL:
         text = notices.dequeued(action.by)
-        say(draft, convoy.pull, f"{convoy.name}/queue", text)
+        draft.say(convoy.pull, "gesture", f"{convoy.name}/queue/{draft.now}", text)
 
 
 def hear_base(draft: Draft, action: HearBase) -> None:
@@ -75,7 +75,7 @@ def hear_base(draft: Draft, action: HearBase) -> None:
     name, convoy = action.convoy, draft.state.convoys[action.convoy]
     if draft.submit(BaseDeleted(convoy=name)) is None and convoy.held != NO_LABEL:
         text = notices.base_deleted(ids.base_branch(name))
-        say(draft, convoy.issue, f"{name}/base", text)
+        draft.say(convoy.issue, "gesture", f"{name}/base/{draft.now}", text)
 
 
 PUSHED_FILES: Final = 200
@@ -103,7 +103,7 @@ def hear_push(draft: BotDraft, action: HearPush) -> None:
             ids.branch_of(name, number), pushed, tip, kept, is_tasks=bool(task)
         )
         on = (task and task.pull) or convoy.issue
-        say(draft, on, f"{name}/push/{number}", text)
+        draft.say(on, "gesture", f"{name}/push/{number}/{draft.now}", text)
 
 
 def hear_issue(draft: BotDraft, action: HearIssue) -> None:
@@ -117,7 +117,9 @@ def hear_issue(draft: BotDraft, action: HearIssue) -> None:
         own = (task.pull for task in convoy.tasks if task.pull and not task.settled)
         number = convoy.pull or next(own, None)
     if text and number is not None:
-        say(draft, number, f"{convoy.name}/{action.gesture}", text)
+        draft.say(
+            number, "gesture", f"{convoy.name}/{action.gesture}/{draft.now}", text
+        )
 
 
 def _command(action: HearIssue, convoy: Convoy) -> Command:
@@ -132,11 +134,6 @@ def _command(action: HearIssue, convoy: Convoy) -> Command:
             return FailConvoy(convoy=name, why=why, by=action.by)
         case _:
             return NoteGoneIssue(convoy=name, how=action.gesture)
-
-
-def say(draft: Draft, number: int, what: str, text: str) -> None:
-    sign = ids.sign_key("gesture", f"{what}/{draft.now}")
-    draft.say(number, sign, text)
 
 
 NEW_MS: Final = 300_000

@@ -138,9 +138,8 @@ async def begin(draft: BotDraft, request: StartRequest, issue: Issue) -> str | N
     if forbidden:
         return forbidden.why
     if is_first and request.trigger == "label" and issue.comments:
-        sign = ids.sign_key("comments", command.convoy)
         said = notices.comments_unread(issue.comments)
-        draft.say(command.issue, sign, said)
+        draft.say(command.issue, "comments", command.convoy, said)
     await warn(draft, command, found.remarks)
     return None
 
@@ -156,7 +155,7 @@ async def warn(
         said[what] = await warning(draft.bot, command)
     for what, text in said.items():
         if text:
-            draft.say(command.issue, ids.sign_key(what, command.convoy), text)
+            draft.say(command.issue, what, command.convoy, text)
 
 
 def _settings(context: BotContext, config: Config) -> Settings:

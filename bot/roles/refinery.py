@@ -279,10 +279,7 @@ def build_convoy(draft: BotDraft, action: owed.BuildConvoy) -> None:
 
 
 def _landed_with(
-    draft: BotDraft,
-    convoy: Convoy,
-    onto: str,
-    paths: tuple[str, ...],
+    draft: BotDraft, convoy: Convoy, onto: str, paths: tuple[str, ...]
 ) -> str:
     """Name the pull requests that brought to the target what a given one conflicts."""
     if convoy.lands_given is None:

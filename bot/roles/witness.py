@@ -21,7 +21,6 @@ from convoy.answers import ANSWERS
 from convoy.answers.answering import Question
 from convoy.events.people_events import ConvoyPaused
 from convoy.kinds import half_done, kind_of, unmerged
-from convoy.model import ids
 from convoy.model.state import Convoy, Task
 from convoy.model.work import Resolution, Unmerged
 from convoy.owed import Begin, Collect, Pause
@@ -91,9 +90,8 @@ def pause(draft: BotDraft, action: Pause) -> None:
         ConvoyPaused(convoy=convoy.name, by=draft.bot.login, why=action.why)
     )
     if refused is None and action.tell:
-        sign = ids.sign_key("breaker", f"{convoy.name}/{draft.now}")
         text = notices.stopped_all(convoy.vouched_by or convoy.by, action.why)
-        draft.say(convoy.issue, sign, text)
+        draft.say(convoy.issue, "breaker", f"{convoy.name}/{draft.now}", text)
 
 
 def note_heard(draft: BotDraft) -> None:
