@@ -34,15 +34,6 @@ from convoy.model.state import Convoy, State
 from convoy.planner import marks, own_words
 from convoy.planner.issue_text import Item, intake, questions
 from convoy.planner.sub_issues import MOST_SUB_ISSUES, tasks_of
-from convoy.text import (
-    TITLE_CHARS,
-    clean as without_controls,
-    cut,
-    harmless,
-    inline,
-    posted,
-    redacted,
-)
 from grite.errors import BratError, Unavailable
 
 TEXT_CHARS: Final = 60_000
@@ -86,9 +77,9 @@ def fit_words(title: str, text: str) -> Words:
 
     Pure; safe to do twice. A text built to be slow takes some seconds.
     """
-    line = " ".join(redacted(plaintext.clean(title)).split())
-    whole = redacted(clean_markdown(text, limit=TEXT_CHARS))
-    return Words(plaintext.cut(line, TITLE_CHARS), whole)
+    line = " ".join(plaintext.redacted(plaintext.clean(title)).split())
+    whole = plaintext.redacted(clean_markdown(text, limit=TEXT_CHARS))
+    return Words(plaintext.cut(line, plaintext.TITLE_CHARS), whole)
 
 
 async def edited_since(
@@ -122,7 +113,7 @@ async def with_named_issues(
     if wanted.pattern or wanted.listed:
         return wanted
     labels = await asyncio.to_thread(context.commits.box_labels, wanted.base)
-    text = without_controls(wanted.text)
+    text = plaintext.clean(wanted.text)
     found = await asyncio.to_thread(intake, text, labels)
     opened = [item for item in found.work.items if not item.done]
     named = [item for item in opened if item.reference]
@@ -202,7 +193,8 @@ async def read_list(
             if sub is None:
                 text = await _admitted_text(context, state, by, issue)
                 names = sorted(issue.label_names)
-                labels = [inline(one) for one in names if not one.startswith("brat")]
+                others = [one for one in names if not one.startswith("brat")]
+                labels = [plaintext.inline(one) for one in others]
                 sub = SubIssue(
                     issue=number,
                     title=text.title,
@@ -237,7 +229,7 @@ async def read_list(
 
 def _address(issue: Issue) -> str:
     home = issue.repository_url.partition("/repos/")[2]
-    return f"{cut(home, _SHOWN)}#{issue.number}"
+    return f"{plaintext.cut(home, _SHOWN)}#{issue.number}"
 
 
 async def close_named(context: BotContext, convoy: Convoy) -> None:
@@ -286,11 +278,11 @@ async def open_named(context: BotContext, convoy: Convoy, number: int, now: Try)
     if found is None:
         now.repeat()
         # No text of a task can hold a marker, or call somebody.
-        words = "\n".join(harmless(redacted(own_words(task.spec))))
+        words = "\n".join(plaintext.harmless(plaintext.redacted(own_words(task.spec))))
         told = f"<sub>Task {number} of #{convoy.issue}.</sub>"
         rest = "See the plan for the rest."
-        body = f"{posted(words, rest)}\n\n{told}\n\n{ids.marker(key)}"
-        found = await forge.open_issue(redacted(task.spec.title), body)
+        body = f"{plaintext.posted(words, rest)}\n\n{told}\n\n{ids.marker(key)}"
+        found = await forge.open_issue(plaintext.redacted(task.spec.title), body)
     await forge.sub_issues.add(convoy.issue, await forge.issue(found))
     return found
 
@@ -321,7 +313,7 @@ async def _open_issue(
     if number is None:
         what = "is not an issue in this repository"
         what = "is a pull request, not an issue" if "/pull/" in written else what
-        raise _NoTask(f"{cut(written, _SHOWN)} {what}")
+        raise _NoTask(f"{plaintext.cut(written, _SHOWN)} {what}")
     if number in {
         each.number for each in before if isinstance(each, marks.ReferredIssue)
     }:
@@ -361,7 +353,7 @@ async def tell_requester(
         return
     now = quiet_try(context, key)
     said = await context.github.said(request.issue, key, context.login)
-    body = posted(f"{ids.marker(key)}\n{why}", replies.MORE_FAULTS)
+    body = plaintext.posted(f"{ids.marker(key)}\n{why}", replies.MORE_FAULTS)
     if said is None:
         now.repeat()  # only once the previous comment would be visible
         await context.hold()
