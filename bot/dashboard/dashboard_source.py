@@ -26,15 +26,7 @@ from convoy.model.state import Convoy, State, Task
 from convoy.rules.starting import Moment, moment
 from convoy.rules.verdict import Checks
 from convoy.text import clean, cut
-from convoy.views import history
-from convoy.views.history import (
-    ChangeHistory,
-    DecisionHistory,
-    LogLine,
-    PastSession,
-    PersonDecision,
-    SessionHistory,
-)
+from convoy.views import history as past
 from convoy.views.interventions import Intervention, interventions
 from grite.errors import BratError, Rewritten
 from grite.wal import Log
@@ -147,8 +139,8 @@ class LogHistory:
             return ask(self)
 
     def _begin(self) -> None:
-        self.changes, self.sessions = ChangeHistory(), SessionHistory()
-        self.decisions = DecisionHistory()
+        self.changes, self.sessions = past.ChangeHistory(), past.SessionHistory()
+        self.decisions = past.DecisionHistory()
 
     def _read_on(self) -> None:
         reading = self._reading()
@@ -160,7 +152,7 @@ class LogHistory:
         except Rewritten:  # what was read is of another log
             self._begin()
             entries = log.read(reading.head, whole=True)
-        for fact in history.bot_facts(entries, reading.state.bots):
+        for fact in past.bot_facts(entries, reading.state.bots):
             for one in (self.changes, self.sessions, self.decisions):
                 one.read((fact,))
         self._head = reading.head
@@ -260,7 +252,7 @@ class DashboardSource:
     repository: str
     read: Callable[[], Reading]
     """Returns the current reading of the log; may block."""
-    log: Callable[[int], tuple[LogLine, ...]]
+    log: Callable[[int], tuple[past.LogLine, ...]]
     """Returns the given number of the log's last lines; may block."""
     history: LogHistory | None = None
     """What became of all changes; None: this dashboard shows no analytics."""
@@ -283,11 +275,11 @@ class DashboardSource:
     """The prefix of each path; empty: this is the only repository."""
     token: str = ""
 
-    async def sessions(self, convoy: Convoy) -> tuple[PastSession, ...]:
+    async def sessions(self, convoy: Convoy) -> tuple[past.PastSession, ...]:
         """Return all sessions of a convoy; none where the log is not all here."""
         return await self._told(lambda log: log.sessions.of(convoy.name))
 
-    async def decisions(self, convoy: Convoy) -> tuple[PersonDecision, ...]:
+    async def decisions(self, convoy: Convoy) -> tuple[past.PersonDecision, ...]:
         """Return what people decided, the newest first; none without the log."""
         return await self._told(lambda log: log.decisions.of(convoy.name))
 
@@ -323,7 +315,7 @@ def newest_session(convoy: Convoy, task: Task, *, brief: bool = False) -> Sessio
     )
 
 
-def past_session(convoy: Convoy, one: PastSession) -> Session:
+def past_session(convoy: Convoy, one: past.PastSession) -> Session:
     name = ids.session_name(convoy.name, one.task, one.attempt)
     return Session(name=name, run=one.run, running=not one.ended)
 
@@ -333,17 +325,17 @@ MOST_LINES: Final = 500
 
 def log_tail(
     path: Path, newest: Callable[[], str | None]
-) -> Callable[[int], tuple[LogLine, ...]]:
+) -> Callable[[int], tuple[past.LogLine, ...]]:
     """Return what gives at most so many last lines of the log up to `newest`.
 
     They are the oldest first; a shallow clone has fewer. For any thread.
     """
 
     @lru_cache(maxsize=1)
-    def lines(head: str) -> tuple[LogLine, ...]:
-        return history.last_lines(Log(path).newest(head), MOST_LINES)
+    def lines(head: str) -> tuple[past.LogLine, ...]:
+        return past.last_lines(Log(path).newest(head), MOST_LINES)
 
-    def last(number: int) -> tuple[LogLine, ...]:
+    def last(number: int) -> tuple[past.LogLine, ...]:
         return lines(head)[-number:] if (head := newest()) is not None else ()
 
     return last
