@@ -17,7 +17,7 @@ https://docs.github.com/rest/repos/rules#get-rules-for-a-branch
 """
 
 import base64
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from functools import partial
 from http import HTTPStatus
@@ -33,7 +33,7 @@ from pydantic import Field
 from bot.door.webhooks import WEBHOOK_PATH
 from bot.forge import transport, workflows
 from bot.forge.app_auth import PERMISSIONS, AppTokens, Grant, app_key_of
-from bot.forge.branch_rules import MAY_PASS, BranchRules, Rule
+from bot.forge.branch_rules import MAY_PASS, BranchRules
 from bot.forge.github_actions import open_environments
 from bot.forge.payloads import Payload, Repository, Workflow
 from bot.forge.rest import Refused, Rest, StaticToken, Tokens, Unless
@@ -418,24 +418,20 @@ async def examined_rules(
     for branch in OWN_BRANCHES:
         listed = await rules.listed(branch) or ()
         binding = [rule for rule in listed if rule.type in _AGAINST]
-        if binding:
-            yield await _judged(rules, branch, binding)
-        else:
-            yield Finding("ok", f"no rule blocks the bot on {branch}")
-
-
-async def _judged(rules: BranchRules, branch: str, binding: Sequence[Rule]) -> Finding:
-    """Return the finding about a branch's rules, if the bot may not pass them by."""
-    may = {rule.ruleset_id: await rules.bypass(rule.ruleset_id) for rule in binding}
-    left = [rule for rule in binding if may[rule.ruleset_id] not in MAY_PASS]
-    if not left:
-        return Finding("ok", f"the bot may bypass the rules on {branch}")
-    wanted = ", ".join(sorted({_AGAINST[rule.type] for rule in left}))
-    is_sure = any(may[rule.ruleset_id] for rule in left)
-    more = "" if is_sure else "; GitHub does not show whether the bot may bypass them"
-    block = "block" if is_sure else "may block"
-    said = f"the rules on {branch} {block} the bot ({wanted}){more}"
-    return Finding("fault" if is_sure else "note", said, _MEND)
+        may = {rule.ruleset_id: await rules.bypass(rule.ruleset_id) for rule in binding}
+        left = [rule for rule in binding if may[rule.ruleset_id] not in MAY_PASS]
+        if not left:
+            said = (
+                "the bot may bypass the rules" if binding else "no rule blocks the bot"
+            )
+            yield Finding("ok", f"{said} on {branch}")
+            continue
+        wanted = ", ".join(sorted({_AGAINST[rule.type] for rule in left}))
+        is_sure = any(may[rule.ruleset_id] for rule in left)
+        more = "GitHub does not show whether the bot may bypass them"
+        more, block = ("", "block") if is_sure else (f"; {more}", "may block")
+        said = f"the rules on {branch} {block} the bot ({wanted}){more}"
+        yield Finding("fault" if is_sure else "note", said, _MEND)
 
 
 async def examined_exposures(
@@ -531,8 +527,24 @@ async def examined_hook(
     if why := nowhere(url, hosting.api_url):
         mend = f"set the bot's public address in {_HOOK}"
         yield Finding("fault", f"the webhook's address {url} {why}", mend)
+        return
+    try:  # only the bot's door answers an unsigned request with 401
+        status = (await client.post(url, content=b"")).status_code
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        said = f"the webhook's address {url} cannot be reached from here: {error!r}"
+        mend = "check that the bot is running and its proxy forwards to it"
+        yield Finding("note", said, mend)
+        return
+    if status == HTTPStatus.UNAUTHORIZED:
+        yield Finding("ok", f"the bot's webhook endpoint is at {url}")
+    elif status == HTTPStatus.FORBIDDEN:
+        said = f"the webhook endpoint at {url} rejects this machine's address"
+        yield Finding("note", said, "add the forge's networks to allowed_networks")
     else:
-        yield await _reached(client, url)
+        said = (
+            f"{url} returns {status}, but the bot's webhook endpoint would return 401"
+        )
+        yield Finding("fault", said, f"use the path {WEBHOOK_PATH} on the bot's port")
 
 
 def nowhere(url: str, api_url: str) -> str:
@@ -553,21 +565,3 @@ def _is_near(host: str) -> bool:
         return not ip_address(host).is_global
     except ValueError:
         return host == "localhost" or "." not in host
-
-
-async def _reached(client: httpx.AsyncClient, url: str) -> Finding:
-    """Send an unsigned request: only the bot's door answers it with 401."""
-    try:
-        status = (await client.post(url, content=b"")).status_code
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        said = f"the webhook's address {url} cannot be reached from here: {error!r}"
-        return Finding(
-            "note", said, "check that the bot is running and its proxy forwards to it"
-        )
-    if status == HTTPStatus.UNAUTHORIZED:
-        return Finding("ok", f"the bot's webhook endpoint is at {url}")
-    if status == HTTPStatus.FORBIDDEN:
-        said = f"the webhook endpoint at {url} rejects this machine's address"
-        return Finding("note", said, "add the forge's networks to allowed_networks")
-    said = f"{url} returns {status}, but the bot's webhook endpoint would return 401"
-    return Finding("fault", said, f"use the path {WEBHOOK_PATH} on the bot's port")
