@@ -163,7 +163,7 @@ class Loop:
 
     async def release(self) -> None:
         """Give the lease back when nothing is owed; waits for a push under way."""
-        if self.leased.may_hold:
+        if self.lease.held or self.leased.sending.locked():
             async with self._alone():
                 await asyncio.to_thread(self.leased.free)
 

@@ -183,7 +183,8 @@ class LeasedPush:
     _checkpoints: bool = True
     """Whether the remote has not refused a checkpoint yet."""
     _renewing: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _sending: Lock = field(default_factory=Lock)
+    sending: Lock = field(default_factory=Lock)
+    """Held while a push is under way."""
 
     async def push(self, draft: Draft) -> None:
         """Push a draft with the lease, and a checkpoint when one is due.
@@ -212,7 +213,7 @@ class LeasedPush:
         self, draft: Draft, update: RefUpdate, kept: tuple[RefUpdate, ...]
     ) -> None:
         """Push and note the push in one thread: a cancellation cannot come between."""
-        with self._sending:
+        with self.sending:
             draft.push(update, *kept)
             self.lease.pushed(update)
             del self.context.memory.noted[: draft.noted]
@@ -223,14 +224,9 @@ class LeasedPush:
             if not self.lease.fresh:
                 await self.push(self.context.draft())
 
-    @property
-    def may_hold(self) -> bool:
-        """Whether there may be a lease to free, even from a push under way."""
-        return self.lease.held or self._sending.locked()
-
     def free(self) -> None:
         """Wait for a push under way, then give the lease back; blocking."""
-        with self._sending:
+        with self.sending:
             if self.lease.held:
                 # Another process, say in another terminal, may have taken it over.
                 with suppress(Conflict):

@@ -89,8 +89,8 @@ async def opened(
             if known:
                 await github.confirm(known)
             bot_folder.claim_folder(settings.folder, settings.repository, number)
-            for each in apps:
-                each.tie(number)
+            for each in apps:  # later tokens are asked for by what no rename changes
+                each.grant = replace(each.grant, repository_id=number)
             settings = settings.model_copy(update={"repository_id": number})
             confirm = partial(github.confirm, number)
             await asyncio.to_thread(collect_mirror, settings.folder / MIRROR)
