@@ -49,7 +49,7 @@ async def may_start(draft: BotDraft, action: Begin, known: set[str]) -> bool:
     by = convoy.vouched_by or convoy.by
     if by not in known and is_login(by):
         if not await draft.bot.github.may(by):
-            text = notices.unvouched(by)
+            text = notices.UNVOUCHED.format(by=by)
             return _pause(draft, convoy, may_not_write(by), text)
         known.add(by)
     plan = f"{convoy.name}#{convoy.vouched_in}"
@@ -141,7 +141,7 @@ async def _still_may(
 ) -> bool:
     if not is_login(by) or await draft.bot.github.may(by, right):
         return True
-    text = notices.unanswered_for(by)
+    text = notices.UNANSWERED_FOR.format(by=by)
     _withdraw(draft, convoy, task, text)
     return False
 

@@ -66,7 +66,7 @@ def hear_dequeue(draft: Draft, action: HearDequeue) -> None:
     convoy = draft.state.convoys[action.convoy]
     command = MergeWithdrawn(convoy=convoy.name, task=0, by=action.by)
     if draft.submit(command) is None and convoy.pull and convoy.held != NO_LABEL:
-        text = notices.dequeued(action.by)
+        text = notices.DEQUEUED.format(by=action.by)
         draft.say(convoy.pull, "gesture", f"{convoy.name}/queue/{draft.now}", text)
 
 

@@ -90,7 +90,8 @@ def pause(draft: BotDraft, action: Pause) -> None:
         ConvoyPaused(convoy=convoy.name, by=draft.bot.login, why=action.why)
     )
     if refused is None and action.tell:
-        text = notices.stopped_all(convoy.vouched_by or convoy.by, action.why)
+        by, why = convoy.vouched_by or convoy.by, action.why
+        text = notices.STOPPED_ALL.format(by=by, why=why)
         draft.say(convoy.issue, "breaker", f"{convoy.name}/{draft.now}", text)
 
 
