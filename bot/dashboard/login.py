@@ -221,8 +221,7 @@ MOST_RIGHTS: Final = 10_000
 class Rights:
     """Remembers the forge's answers for a minute; for one event loop."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
         self._known: dict[tuple[str, ...], tuple[float, bool]] = {}
 
     async def may(
@@ -232,7 +231,7 @@ class Rights:
 
         Raises whatever `ask` raises: a person without an answer has no right.
         """
-        now = self._clock()
+        now = time.monotonic()
         known = self._known.get(key)
         if known is not None and now - known[0] < KEPT_S:
             return known[1]

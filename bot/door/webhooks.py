@@ -7,7 +7,7 @@ look at again. A stranger's request is always answered with 2xx or 4xx.
 import hmac
 import json
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Final
@@ -59,10 +59,8 @@ def signed(secrets: Sequence[str], body: bytes | bytearray, signature: str) -> b
 class Door:
     secrets: tuple[str, ...] = field(repr=False)
     """The current secret, and the previous one while it is being changed."""
-    place_of: Callable[[str], DeliveryPlace | None]
-    """Finds a repository by its lower-case name; None: the bot does not serve it."""
-    place_with: Callable[[int], DeliveryPlace | None] = lambda _: None
-    """Finds a repository by its id, whatever its name is now."""
+    places: Callable[[], Mapping[str, DeliveryPlace]]
+    """Returns the served repositories' places by their lower-case names."""
     roster_changed: Callable[[], None] = lambda: None
     """Called when the App may have been installed or removed somewhere."""
     unready: Callable[[], str | None] = lambda: None
@@ -153,8 +151,10 @@ class Door:
             self.roster_changed()
         served, place = delivery.repository, None
         if served is not None:
-            named = served.full_name.casefold()
-            place = self.place_with(served.id) or self.place_of(named)
+            places = self.places()
+            known = {each.repository_id: each for each in places.values()} | {0: None}
+            # By its id, whatever its name is now; 0 is none.
+            place = known.get(served.id) or places.get(served.full_name.casefold())
             if place and place.repository_id not in {0, served.id}:
                 place = None  # another repository has taken the name
         if place is None:

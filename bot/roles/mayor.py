@@ -145,9 +145,7 @@ async def begin(draft: BotDraft, request: StartRequest, issue: Issue) -> str | N
 
 
 async def warn(
-    draft: BotDraft,
-    command: ConvoyRequested,
-    remarks: tuple[str, ...] = (),
+    draft: BotDraft, command: ConvoyRequested, remarks: tuple[str, ...] = ()
 ) -> None:
     """Say what will hardly work and what was left out, before the first task starts."""
     said = {"left out": notices.left_out(remarks) if remarks else ""}

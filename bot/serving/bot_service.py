@@ -205,8 +205,7 @@ async def door(
     )
     app = Door(
         secrets=settings.secrets,
-        place_of={settings.repository.casefold(): place}.get,
-        place_with={settings.repository_id: place}.get,
+        places=lambda: {settings.repository.casefold(): place},
         unready=unready,
         version=VERSION,
     ).application()

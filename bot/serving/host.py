@@ -127,13 +127,8 @@ class Host:
         """The repositories that have no place on the disk, and why."""
         self.metrics = ServiceMetrics(self._standing, self.standing_still, wall_clock)
 
-    def place_of(self, name: str) -> DeliveryPlace | None:
-        one = self.served.get(name)
-        return one.place if one else None
-
-    def place_with(self, number: int) -> DeliveryPlace | None:
-        found = (one.place for one in self.served.values() if one.place)
-        return next((place for place in found if place.repository_id == number), None)
+    def places(self) -> dict[str, DeliveryPlace]:
+        return {name: one.place for name, one in self.served.items() if one.place}
 
     def feed_of(self, name: str) -> Feed | None:
         one = self.served.get(name)
@@ -395,8 +390,7 @@ async def _listen(
     if not poll:
         app = Door(
             secrets=hosting.secrets,
-            place_of=host.place_of,
-            place_with=host.place_with,
+            places=host.places,
             roster_changed=host.roster_changed,
             unready=host.unready,
             troubles=host.troubles,
