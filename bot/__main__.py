@@ -7,9 +7,7 @@ import signal
 import sys
 from pathlib import Path
 
-from bot import wall_clock
 from bot.serving import bot_service
-from bot.serving.bot_service import Standstill
 from bot.settings.bot_settings import Settings, read_settings_as
 from grite.errors import BratError
 from grite.short_traceback import log_warnings, short_traceback
@@ -29,14 +27,13 @@ async def _serve(file: Path, port: int) -> None:
                 running.cancel()
 
         events.add_reader(0, readable)
-    still = Standstill(clock=wall_clock)
     async with (
         bot_service.opened(settings, _tell) as loop,
-        bot_service.door(loop, port, lambda: still.why(loop, "") or None) as bound,
+        bot_service.door(loop, port, lambda: loop.standstill or None) as bound,
     ):
         gc.freeze()  # these objects stay: the collector can skip them
         print(bound, flush=True)  # noqa: T201  the parent process waits for the port
-        await bot_service.forever(loop, seen=lambda _: still.seen(loop))
+        await bot_service.forever(loop)
 
 
 def _tell(line: str) -> None:

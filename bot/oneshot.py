@@ -28,7 +28,7 @@ from bot.forge.github import GitHub
 from bot.forge.github_actions import WAKE_WORKFLOW
 from bot.forge.refusals import refusal_of_rest
 from bot.forge.rest import Refused
-from bot.loop.loop import RETRY_S, Loop
+from bot.loop.loop import PATIENCE_S, RETRY_S, Loop
 from bot.loop.staging import owed
 from bot.roles.bot_context import BotContext, usable_configuration
 from bot.roles.mayor import how_ci_starts
@@ -168,7 +168,7 @@ async def run_once(loop: Loop, *, after: int | None, ci_wait_s: float) -> Left:
         except Unavailable:
             again = True
         cut_short = cut_short + 1 if again else 0
-        if cut_short * RETRY_S > bot_service.PATIENCE_S:
+        if cut_short * RETRY_S > PATIENCE_S:
             raise Unavailable("; ".join(loop.context.troubles.values()))
         state, stays = loop.context.mirror.state, _stays(loop.context)
         waiting.seen(loop.context.mirror.head, stays=stays)

@@ -50,10 +50,6 @@ class AccessPolicy(Protocol):
         """Return who presses a button, after checking their right at this moment."""
 
 
-def view_of(request: web.Request) -> RepositoryView:
-    return request[VIEW]
-
-
 SOMEBODY: Final = "someone at the dashboard"
 LOCAL_PREFIX: Final = "local-"
 """The first characters of this machine's dashboard token, which no other is sent."""

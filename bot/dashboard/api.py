@@ -15,10 +15,10 @@ from aiohttp import web
 
 from bot import VERSION
 from bot.dashboard.access_policy import (
+    VIEW,
     AccessPolicy,
     convoy_at,
     task_at,
-    view_of,
 )
 from bot.dashboard.dashboard_source import RepositoryView
 from bot.requests import verb_table
@@ -72,7 +72,7 @@ DOCUMENTS: Final[dict[str, Callable[[RepositoryView, web.Request], Document]]] =
 async def _told(
     document: Callable[[RepositoryView, web.Request], Document], request: web.Request
 ) -> web.Response:
-    return web.json_response(document(view_of(request), request))
+    return web.json_response(document(request[VIEW], request))
 
 
 async def _description(_: web.Request) -> web.FileResponse:
@@ -80,7 +80,7 @@ async def _description(_: web.Request) -> web.FileResponse:
 
 
 async def _health(request: web.Request) -> web.Response:
-    view = view_of(request)
+    view = request[VIEW]
     told = {
         "schema_version": SCHEMA_VERSION,
         "version": VERSION,
@@ -91,7 +91,7 @@ async def _health(request: web.Request) -> web.Response:
 
 
 async def _printed(request: web.Request) -> web.Response:
-    view = view_of(request)
+    view = request[VIEW]
     text = await view.source.printed(*task_at(view.state, request))
     return web.Response(text=clean(text))
 
@@ -127,7 +127,7 @@ def routes(access: AccessPolicy, base: str) -> list[web.RouteDef]:
 
 
 async def _press(access: AccessPolicy, request: web.Request) -> web.Response:
-    view, task = view_of(request), 0
+    view, task = request[VIEW], 0
     convoy = convoy_at(view.state, request)
     if "task" in request.match_info:
         task = task_at(view.state, request)[1].number

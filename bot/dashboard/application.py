@@ -17,9 +17,9 @@ from aiohttp import web
 
 from bot.dashboard import access_policy, api, page_contents
 from bot.dashboard.access_policy import (
+    VIEW,
     AccessPolicy,
     Visitor,
-    view_of,
 )
 from bot.dashboard.dashboard_source import DashboardSource, RepositoryView
 from bot.dashboard.views import Views, give_file
@@ -40,7 +40,7 @@ def dashboard_application(access: AccessPolicy, base: str = "") -> web.Applicati
         try:
             welcome = await access.admit(request)
             if welcome is None and (view := await access.view(request)):
-                request[access_policy.VIEW] = view
+                request[VIEW] = view
             answer = welcome or await handler(request)
             if api.DONE in request and page_contents.SWAPS in request.headers:
                 text = page_contents.toast(*request[api.DONE])
@@ -133,7 +133,7 @@ class Stream:
 
         Changes between a page and its stream, or while the stream was cut, count too.
         """
-        view = view_of(request)
+        view = request[VIEW]
         visitor = await self._access.visitor(request, view)
         answer = web.StreamResponse(
             headers=access_policy.HEADERS | {"Content-Type": "text/event-stream"}

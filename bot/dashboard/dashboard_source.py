@@ -6,9 +6,7 @@ changes are read on from the last look's end.
 
 import asyncio
 import time
-from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -28,18 +26,9 @@ from convoy.model.state import Convoy, State, Task
 from convoy.rules.starting import Moment, moment
 from convoy.rules.verdict import Checks
 from convoy.text import clean, cut
-from convoy.views import history
-from convoy.views.analytics import Analytics, EngineCost, analytics, engine_costs
-from convoy.views.history import (
-    ChangeHistory,
-    DecisionHistory,
-    LogLine,
-    PastSession,
-    PersonDecision,
-    SessionHistory,
-)
+from convoy.views import history as past
 from convoy.views.interventions import Intervention, interventions
-from grite.errors import BratError, Missing, Rewritten
+from grite.errors import BratError, Rewritten
 from grite.wal import Log
 
 LOOK_S: Final = 0.1
@@ -129,6 +118,9 @@ class RepositoryView:
             return self.mark
 
 
+_Told = TypeVar("_Told")
+
+
 class LogHistory:
     """What became of changes and sessions in one repository's log; for any thread."""
 
@@ -140,31 +132,15 @@ class LogHistory:
         self._begin()
         self._turn = Lock()
 
-    def figures(self) -> Analytics:
-        """Return the figures of all changes; the first time reads the whole log."""
+    def told(self, ask: Callable[["LogHistory"], _Told]) -> _Told:
+        """Return what somebody reads from it; the first time reads the whole log."""
         with self._turn:
             self._read_on()
-            return analytics(self._history)
-
-    def costs(self, since: int) -> tuple[EngineCost, ...]:
-        """Return what engines used since a time (unix ms)."""
-        with self._turn:
-            self._read_on()
-            return engine_costs(self._history, since)
-
-    def sessions(self, convoy: str) -> tuple[PastSession, ...]:
-        with self._turn:
-            self._read_on()
-            return self._sessions.of(convoy)
-
-    def decisions(self, convoy: str) -> tuple[PersonDecision, ...]:
-        with self._turn:
-            self._read_on()
-            return self._decisions.of(convoy)
+            return ask(self)
 
     def _begin(self) -> None:
-        self._history, self._sessions = ChangeHistory(), SessionHistory()
-        self._decisions = DecisionHistory()
+        self.changes, self.sessions = past.ChangeHistory(), past.SessionHistory()
+        self.decisions = past.DecisionHistory()
 
     def _read_on(self) -> None:
         reading = self._reading()
@@ -176,10 +152,9 @@ class LogHistory:
         except Rewritten:  # what was read is of another log
             self._begin()
             entries = log.read(reading.head, whole=True)
-        for fact in history.bot_facts(entries, reading.state.bots):
-            self._history.read((fact,))
-            self._sessions.read((fact,))
-            self._decisions.read((fact,))
+        for fact in past.bot_facts(entries, reading.state.bots):
+            for one in (self.changes, self.sessions, self.decisions):
+                one.read((fact,))
         self._head = reading.head
 
 
@@ -256,7 +231,6 @@ def _lines_of(patch: pygit2.Patch) -> Iterator[tuple[str, int, str]]:
                 yield line.origin, at, cut(clean(line.content).rstrip(), _LONGEST_LINE)
 
 
-_Row = TypeVar("_Row")
 CarryOut = Callable[[Asker, Request], Awaitable[Reply]]
 
 
@@ -278,7 +252,7 @@ class DashboardSource:
     repository: str
     read: Callable[[], Reading]
     """Returns the current reading of the log; may block."""
-    log: Callable[[int], tuple[LogLine, ...]]
+    log: Callable[[int], tuple[past.LogLine, ...]]
     """Returns the given number of the log's last lines; may block."""
     history: LogHistory | None = None
     """What became of all changes; None: this dashboard shows no analytics."""
@@ -301,21 +275,21 @@ class DashboardSource:
     """The prefix of each path; empty: this is the only repository."""
     token: str = ""
 
-    async def sessions(self, convoy: Convoy) -> tuple[PastSession, ...]:
+    async def sessions(self, convoy: Convoy) -> tuple[past.PastSession, ...]:
         """Return all sessions of a convoy; none where the log is not all here."""
-        return await self._told(lambda log: log.sessions(convoy.name))
+        return await self._told(lambda log: log.sessions.of(convoy.name))
 
-    async def decisions(self, convoy: Convoy) -> tuple[PersonDecision, ...]:
+    async def decisions(self, convoy: Convoy) -> tuple[past.PersonDecision, ...]:
         """Return what people decided, the newest first; none without the log."""
-        return await self._told(lambda log: log.decisions(convoy.name))
+        return await self._told(lambda log: log.decisions.of(convoy.name))
 
     async def _told(
-        self, ask: Callable[[LogHistory], tuple[_Row, ...]]
-    ) -> tuple[_Row, ...]:
+        self, ask: Callable[[LogHistory], tuple[_Told, ...]]
+    ) -> tuple[_Told, ...]:
         if self.history is None:
             return ()
         try:
-            return await asyncio.to_thread(ask, self.history)
+            return await asyncio.to_thread(self.history.told, ask)
         except BratError:
             return ()
 
@@ -341,7 +315,7 @@ def newest_session(convoy: Convoy, task: Task, *, brief: bool = False) -> Sessio
     )
 
 
-def past_session(convoy: Convoy, one: PastSession) -> Session:
+def past_session(convoy: Convoy, one: past.PastSession) -> Session:
     name = ids.session_name(convoy.name, one.task, one.attempt)
     return Session(name=name, run=one.run, running=not one.ended)
 
@@ -349,30 +323,19 @@ def past_session(convoy: Convoy, one: PastSession) -> Session:
 MOST_LINES: Final = 500
 
 
-class LogTail:
-    """The end of the log in one repository; for any thread."""
+def log_tail(
+    path: Path, newest: Callable[[], str | None]
+) -> Callable[[int], tuple[past.LogLine, ...]]:
+    """Return what gives at most so many last lines of the log up to `newest`.
 
-    def __init__(self, path: Path, newest: Callable[[], str | None]) -> None:
-        """Prepare to read a log up to what `newest` returns; nothing is read yet."""
-        self._path = path
-        self._newest = newest
-        self._head: str | None = None
-        self._lines: deque[LogLine] = deque(maxlen=MOST_LINES)
-        self._turn = Lock()
+    They are the oldest first; a shallow clone has fewer. For any thread.
+    """
 
-    def last(self, number: int) -> tuple[LogLine, ...]:
-        """Return at most `number` lines, oldest first; a shallow clone has fewer."""
-        with self._turn:
-            head = self._newest()
-            if head is not None and head != self._head:
-                self._lines.extend(self._news(head))
-                self._head = head
-            return tuple(self._lines)[-number:]
+    @lru_cache(maxsize=1)
+    def lines(head: str) -> tuple[past.LogLine, ...]:
+        return past.last_lines(Log(path).newest(head), MOST_LINES)
 
-    def _news(self, head: str) -> Iterable[LogLine]:
-        log = Log(self._path)
-        if self._head:
-            with suppress(Missing, Rewritten):
-                return history.log_lines(log.entries(head, since=self._head))
-        self._lines.clear()
-        return history.last_lines(log.newest(head), MOST_LINES)
+    def last(number: int) -> tuple[past.LogLine, ...]:
+        return lines(head)[-number:] if (head := newest()) is not None else ()
+
+    return last

@@ -144,16 +144,10 @@ class GanttRow(Struct, frozen=True):
     waits: str
 
 
-class Tick(Struct, frozen=True):
-    """A moment, in seconds from the beginning."""
-
-    x: float
-    said: str
-
-
 class Gantt(Struct, frozen=True, kw_only=True):
     rows: tuple[GanttRow, ...]
-    ticks: tuple[Tick, ...]
+    ticks: tuple[tuple[float, str], ...]
+    """Round moments: the place of each in percent, and what is said there."""
     now: float | None
     """The place of this moment in percent; None: nothing goes on."""
     left_out: int
@@ -212,7 +206,7 @@ def draw_gantt(
         now=x(now) if goes_on else None,
         left_out=len(names) - len(kept),
         ticks=tuple(
-            Tick(x(begun + at_s * 1000), said)
+            (x(begun + at_s * 1000), said)
             for at_s, said in _marks((ended - begun) / 1000)
         ),
     )
@@ -274,15 +268,6 @@ def _bar_title(one: PastSession, stage: Stage, took_ms: int) -> str:
     return f"{what} by {one.engine}, {rough(took_ms / 1000)}, {one.how}{why}"
 
 
-class StatePart(Struct, frozen=True):
-    """How many tasks of a convoy are in one state; x and width in percent."""
-
-    state: str
-    count: int
-    x: float
-    width: float
-
-
 def held_up(convoy: Convoy, number: int) -> int:
     """Return how many tasks wait for this one, directly or through others."""
     specs = {task.number: task.spec for task in convoy.tasks}
@@ -290,13 +275,7 @@ def held_up(convoy: Convoy, number: int) -> int:
     return sum(waits(specs, each, number) for each in left if each != number)
 
 
-def state_parts(convoy: Convoy) -> tuple[StatePart, ...]:
-    counts: Counter[str] = Counter(task.state for task in convoy.tasks)
-    scale = 100 / max(1, len(convoy.tasks))
-    found: list[StatePart] = []
-    x = 0.0
-    for state in STATE_ORDER:
-        if count := counts[state]:
-            found.append(StatePart(state, count, round(x, 2), round(count * scale, 2)))
-            x += count * scale
-    return tuple(found)
+def state_parts(convoy: Convoy) -> list[tuple[str, int]]:
+    """Return each state that tasks of a convoy are in, and how many."""
+    counts = Counter(task.state for task in convoy.tasks)
+    return [(state, counts[state]) for state in STATE_ORDER if counts[state]]

@@ -13,7 +13,7 @@ import secrets
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import sha256
 from http import HTTPStatus
 from typing import Any, Final
@@ -25,6 +25,7 @@ from aiohttp import web
 
 from bot.forge import transport
 from bot.forge.transport import DEADLINE_S
+from bot.settings.bot_settings import ServiceSettings
 from grite.errors import Unavailable
 
 SESSION: Final = "__Host-brat"
@@ -34,21 +35,6 @@ LOGIN_S: Final = 600
 DONE: Final = "/login/done"
 _ALGORITHM: Final = "HS256"
 _ANSWER_BYTES: Final = 100_000
-
-
-@dataclass(frozen=True, kw_only=True)
-class OAuth:
-    client_id: str
-    client_secret: str = field(repr=False)
-    web_url: str
-    api_url: str
-    own_url: str
-    """This dashboard's address for people, without a slash at the end."""
-
-    @property
-    def callback(self) -> str:
-        """The address to which the forge sends people back: an App's callback URL."""
-        return self.own_url + DONE
 
 
 @dataclass(frozen=True)
@@ -105,9 +91,12 @@ class Sessions:
 
 
 class Login:
-    def __init__(self, oauth: OAuth, sessions: Sessions) -> None:
-        self._oauth = oauth
+    def __init__(self, hosting: ServiceSettings, sessions: Sessions) -> None:
         self._sessions = sessions
+        self._web, self._api = hosting.git_url.rstrip("/"), hosting.api_url.rstrip("/")
+        self._secret = hosting.client_secret
+        back = hosting.dashboard_url + DONE  # one of the App's callback URLs
+        self._app = {"client_id": hosting.client_id, "redirect_uri": back}
 
     def routes(self) -> list[web.RouteDef]:
         return [
@@ -122,13 +111,12 @@ class Login:
         told = {"state": state, "verifier": verifier, "to": _inside(request)}
         digest = sha256(verifier.encode()).digest()
         asked = {
-            "client_id": self._oauth.client_id,
-            "redirect_uri": self._oauth.callback,
+            **self._app,
             "state": state,
             "code_challenge": urlsafe_b64encode(digest).rstrip(b"=").decode(),
             "code_challenge_method": "S256",
         }
-        there = f"{self._oauth.web_url}/login/oauth/authorize?{urlencode(asked)}"
+        there = f"{self._web}/login/oauth/authorize?{urlencode(asked)}"
         answer = web.Response(status=303, headers={"Location": there})
         _keep(answer, LOGIN, self._sessions.sealed(LOGIN, LOGIN_S, told), LOGIN_S)
         return answer
@@ -164,24 +152,21 @@ class Login:
 
     async def _asked(self, code: str, verifier: str) -> str:
         told = {
-            "client_id": self._oauth.client_id,
-            "client_secret": self._oauth.client_secret,
+            **self._app,
+            "client_secret": self._secret,
             "code": code,
-            "redirect_uri": self._oauth.callback,
             "code_verifier": verifier,
         }
         accept = {"Accept": "application/json"}
         try:
             async with transport.async_client(DEADLINE_S) as client:
-                url = f"{self._oauth.web_url}/login/oauth/access_token"
+                url = f"{self._web}/login/oauth/access_token"
                 granted = _read(await client.post(url, data=told, headers=accept))
                 token = granted.get("access_token")
                 if not isinstance(token, str):
                     raise web.HTTPForbidden(text="The forge rejected the sign-in.\n")
                 shows = {"Authorization": f"Bearer {token}", **accept}
-                who = _read(
-                    await client.get(f"{self._oauth.api_url}/user", headers=shows)
-                )
+                who = _read(await client.get(f"{self._api}/user", headers=shows))
         except httpx.HTTPError as error:
             raise Unavailable(f"the forge did not respond: {error!r}") from error
         login = who.get("login")
@@ -236,8 +221,7 @@ MOST_RIGHTS: Final = 10_000
 class Rights:
     """Remembers the forge's answers for a minute; for one event loop."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
         self._known: dict[tuple[str, ...], tuple[float, bool]] = {}
 
     async def may(
@@ -247,7 +231,7 @@ class Rights:
 
         Raises whatever `ask` raises: a person without an answer has no right.
         """
-        now = self._clock()
+        now = time.monotonic()
         known = self._known.get(key)
         if known is not None and now - known[0] < KEPT_S:
             return known[1]

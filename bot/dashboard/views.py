@@ -13,14 +13,7 @@ from weakref import WeakValueDictionary
 
 from aiohttp import web
 
-from bot.dashboard import api, page_contents
-from bot.dashboard.access_policy import (
-    AccessPolicy,
-    Visitor,
-    convoy_at,
-    task_at,
-    view_of,
-)
+from bot.dashboard import access_policy, api, page_contents
 from bot.dashboard.dashboard_source import (
     MOST_LINES,
     Changes,
@@ -38,7 +31,12 @@ from convoy.model.session_result import estimate_words, usage_in_words
 from convoy.model.state import Convoy, State, Task
 from convoy.text import clean, counted
 from convoy.views import left_words, progress_words, saved_s, worked_s
-from convoy.views.analytics import BUCKETS_S, analytics_summary
+from convoy.views.analytics import (
+    BUCKETS_S,
+    analytics,
+    analytics_summary,
+    engine_costs,
+)
 from convoy.views.history import LINE_KINDS, PastSession
 from convoy.views.interventions import Intervention, needs_a_person
 from convoy.views.plan import approval, plan_document
@@ -60,12 +58,12 @@ _TYPES: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/sv
 
 Values = Mapping[str, Any]
 Find = Callable[[web.Request, RepositoryView], Awaitable[Values]]
-_Key = tuple[str, str, Visitor, int]
+_Key = tuple[str, str, access_policy.Visitor, int]
 """A page's address, the mark of what it tells, who sees it, and when, in `FRESH_MS`."""
 
 
 class Views:
-    def __init__(self, access: AccessPolicy) -> None:
+    def __init__(self, access: access_policy.AccessPolicy) -> None:
         self._access = access
         self._made: dict[_Key, bytes] = {}
         self._turns: WeakValueDictionary[_Key, asyncio.Lock] = WeakValueDictionary()
@@ -98,7 +96,7 @@ class Views:
         Each page tells the mark from before its values were read: what is new since
         then renews it.
         """
-        view = view_of(request)
+        view = request[access_policy.VIEW]
         visitor = await self._access.visitor(request, view)
         mark = view.mark
 
@@ -119,7 +117,9 @@ class Views:
             return _sent(request, self._made[key], visitor)
 
 
-def _sent(request: web.Request, page: bytes, visitor: Visitor) -> web.Response:
+def _sent(
+    request: web.Request, page: bytes, visitor: access_policy.Visitor
+) -> web.Response:
     """Return a page as this browser wants it.
 
     What holds a form's token is never compressed: its length would let an attacker with
@@ -317,7 +317,7 @@ TIMELINE: Final = 50
 
 
 async def _convoy(request: web.Request, view: RepositoryView) -> Values:
-    convoy, now = convoy_at(view.state, request), view.now
+    convoy, now = access_policy.convoy_at(view.state, request), view.now
     sessions = await view.source.sessions(convoy)
     asked, wanted = approval(convoy), request.query.get("view", "")
     hidden = {"timeline": not sessions, "plan": bool(asked) or not convoy.tasks}
@@ -347,7 +347,7 @@ async def _convoy(request: web.Request, view: RepositoryView) -> Values:
 
 
 async def _task(request: web.Request, view: RepositoryView) -> Values:
-    (convoy, task), source = task_at(view.state, request), view.source
+    (convoy, task), source = access_policy.task_at(view.state, request), view.source
     sessions = reversed(await source.sessions(convoy))
     tried = [one for one in sessions if one.task == task.number]
     wanted = request.query.get("attempt", "")
@@ -375,7 +375,7 @@ async def _task(request: web.Request, view: RepositoryView) -> Values:
 
 
 async def _convoy_changes(request: web.Request, view: RepositoryView) -> Values:
-    convoy = convoy_at(view.state, request)
+    convoy = access_policy.convoy_at(view.state, request)
     return {"convoy": convoy, "changes": await _changes(view.source, convoy.changed)}
 
 
@@ -390,8 +390,8 @@ async def _output(request: web.Request) -> web.Response:
 
     https://htmx.org/docs/#polling
     """
-    view = view_of(request)
-    convoy, task = task_at(view.state, request)
+    view = request[access_policy.VIEW]
+    convoy, task = access_policy.task_at(view.state, request)
     text = page_contents.printed(
         await view.source.printed(convoy, task),
         f"{request.path.removesuffix('/output')}?attempt={task.started}",
@@ -496,9 +496,14 @@ async def _analytics(_: web.Request, view: RepositoryView) -> Values:
     if history is None:
         raise web.HTTPNotFound(text="This dashboard does not have the whole log.\n")
     try:
-        found = await asyncio.to_thread(history.figures)
-        week = await asyncio.to_thread(history.costs, now - WEEK_MS)
-        ever = await asyncio.to_thread(history.costs, 0)
+        found, week, ever = await asyncio.to_thread(
+            history.told,
+            lambda log: (
+                analytics(log.changes),
+                engine_costs(log.changes, now - WEEK_MS),
+                engine_costs(log.changes, 0),
+            ),
+        )
     except BratError as error:
         raise web.HTTPNotFound(text=f"{error}.\n") from error
     return {

@@ -9,17 +9,7 @@ from typing import Final, get_args
 
 from msgspec.structs import replace
 
-from bot.door.inbox import (
-    CheckAction,
-    Kept,
-    Remark,
-    Review,
-    ReviewVerdict,
-    StartRequest,
-    Ticked,
-    Trigger,
-    WorldPart,
-)
+from bot.door import inbox
 from bot.forge.payloads import (
     Account,
     CheckDelivery,
@@ -34,7 +24,7 @@ from bot.forge.payloads import (
 from bot.text.slash_commands import may_mention, ticked_in
 from convoy.model import ids
 
-LOOK_AT: Final[dict[str, WorldPart]] = {
+LOOK_AT: Final[dict[str, inbox.WorldPart]] = {
     "issues": "issues",
     "sub_issues": "issues",
     "issue_dependencies": "issues",
@@ -61,8 +51,8 @@ ASKING: Final[dict[str, type[Envelope]]] = {
     "check_suite": CheckDelivery,
 }
 """The only events that may hold a request."""
-_VERDICTS: Final[dict[str, ReviewVerdict]] = {
-    verdict: verdict for verdict in get_args(ReviewVerdict)
+_VERDICTS: Final[dict[str, inbox.ReviewVerdict]] = {
+    verdict: verdict for verdict in get_args(inbox.ReviewVerdict)
 }
 _COMMAND: Final = "/brat"
 _TURNS: Final = frozenset({"closed", "reopened", "deleted", "transferred"})
@@ -73,8 +63,8 @@ ROSTER: Final = frozenset({"installation", "installation_repositories", "reposit
 
 @dataclass(frozen=True, kw_only=True)
 class Meaning:
-    part: WorldPart | None = None
-    kept: Kept | None = None
+    part: inbox.WorldPart | None = None
+    kept: inbox.Kept | None = None
     """The request to keep, with the text as it was signed."""
 
 
@@ -101,7 +91,7 @@ def meaning(event: str, delivery: Envelope, label: str, login: str) -> Meaning:
     return Meaning(part=part, kept=kept)
 
 
-def _kept(event: str, delivery: Envelope, label: str, login: str) -> Kept | None:
+def _kept(event: str, delivery: Envelope, label: str, login: str) -> inbox.Kept | None:
     match delivery:
         case ReviewDelivery(
             action="submitted", pull_request=Told() as pull, review=Reviewed() as review
@@ -114,22 +104,32 @@ def _kept(event: str, delivery: Envelope, label: str, login: str) -> Kept | None
         case Delivery(
             issue=Told() as issue, comment=Comment() as comment, sender=Account() as by
         ) if by.type != "Bot":
-            if delivery.action == "created":
-                return _commented(issue, comment, by.login, login)
+            text = comment.body or ""
+            if delivery.action == "created" and may_ask(text, login):
+                return inbox.Remark(
+                    issue=issue.number,
+                    comment=comment.id,
+                    text=text,
+                    by=by.login,
+                    on_pull=issue.pull_request is not None,
+                    title=issue.title,
+                    body=issue.body or "",
+                    node=comment.node_id,
+                )
             if delivery.action == "edited" and comment.is_by(login):
-                new = ticked_in(comment.body or "") - ticked_in(delivery.was)
+                new = ticked_in(text) - ticked_in(delivery.was)
                 about = {"issue": issue.number, "comment": comment.id}
                 boxes = tuple(sorted(new))
-                return Ticked(**about, boxes=boxes, by=by.login) if new else None
+                return inbox.Ticked(**about, boxes=boxes, by=by.login) if new else None
     return None  # no other edit asks for anything
 
 
-def _asked(delivery: Delivery, label: str, login: str) -> StartRequest | None:
+def _asked(delivery: Delivery, label: str, login: str) -> inbox.StartRequest | None:
     issue, sender = delivery.issue, delivery.sender
     named, assignee = delivery.label, delivery.assignee
     if issue is None or issue.pull_request is not None or sender is None:
         return None
-    trigger: Trigger
+    trigger: inbox.Trigger
     match delivery.action:
         case "labeled" if named is not None and named.name == label:
             trigger = "label"
@@ -139,7 +139,7 @@ def _asked(delivery: Delivery, label: str, login: str) -> StartRequest | None:
             trigger = "assignee"
         case _:
             return None
-    return StartRequest(
+    return inbox.StartRequest(
         issue=issue.number,
         title=issue.title,
         text=issue.body or "",
@@ -149,24 +149,7 @@ def _asked(delivery: Delivery, label: str, login: str) -> StartRequest | None:
     )
 
 
-def _commented(issue: Told, comment: Comment, by: str, login: str) -> Remark | None:
-    """Return a comment that may hold a request; a bot's comment never does."""
-    text = comment.body or ""
-    if not may_ask(text, login):
-        return None
-    return Remark(
-        issue=issue.number,
-        comment=comment.id,
-        text=text,
-        by=by,
-        on_pull=issue.pull_request is not None,
-        title=issue.title,
-        body=issue.body or "",
-        node=comment.node_id,
-    )
-
-
-def _check_action(delivery: CheckDelivery) -> CheckAction | None:
+def _check_action(delivery: CheckDelivery) -> inbox.CheckAction | None:
     """Return what somebody wants who pressed "Re-run" or a button on the bot's check.
 
     Only the App that made a check is told of this.
@@ -178,7 +161,7 @@ def _check_action(delivery: CheckDelivery) -> CheckAction | None:
         found = ids.task_of_branch(suite.head_branch or "")
     if found is None or sender is None or sender.type == "Bot":
         return None
-    again = CheckAction(convoy=found[0], task=found[1], by=sender.login)
+    again = inbox.CheckAction(convoy=found[0], task=found[1], by=sender.login)
     match delivery.action, delivery.requested_action:
         case "rerequested", _:
             return again
@@ -187,7 +170,7 @@ def _check_action(delivery: CheckDelivery) -> CheckAction | None:
     return None
 
 
-def reviewed(pull: int, found: Reviewed, by: Account | None) -> Review | None:
+def reviewed(pull: int, found: Reviewed, by: Account | None) -> inbox.Review | None:
     """Return a review that may ask for something; None: it is a draft or dismissed.
 
     What it says of lines is no part of it: whoever answers it asks for that.
@@ -195,7 +178,7 @@ def reviewed(pull: int, found: Reviewed, by: Account | None) -> Review | None:
     verdict = _VERDICTS.get(found.state.casefold())
     if verdict is None or by is None:
         return None
-    return Review(
+    return inbox.Review(
         pull=pull,
         review=found.id,
         verdict=verdict,

@@ -15,10 +15,9 @@ import asyncio
 import errno
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
 from pathlib import Path
@@ -155,7 +154,16 @@ class Inbox:
         name = f"{time_ns():020}-{os.getpid()}-{next(_numbers)}"
         beside = f"{self.folder}/.{name}"
         try:
-            _write_file(beside, msgspec.json.encode(requests))
+            data = msgspec.json.encode(requests)
+            # With O_DSYNC a write returns when the disk has the data and its size.
+            how = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_DSYNC
+            handle = os.open(beside, how, 0o600)
+            try:
+                if os.write(handle, data) != len(data):
+                    full = errno.ENOSPC
+                    raise OSError(full, os.strerror(full), beside)
+            finally:
+                os.close(handle)
             os.rename(beside, f"{self.folder}/{name}.json")  # noqa: PTH104  hot
         except OSError:
             Path(beside).unlink(missing_ok=True)
@@ -224,30 +232,17 @@ def _check_delivery_id(delivery: str) -> None:
         raise ValueError(f"{delivery[:80]!r} is not a delivery id")
 
 
-def _write_file(name: str, data: bytes) -> None:
-    # With O_DSYNC a write returns when the disk has the data and its size.
-    how = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_DSYNC
-    handle = os.open(name, how, 0o600)
-    try:
-        if os.write(handle, data) != len(data):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), name)
-    finally:
-        os.close(handle)
-
-
 WRITES_AT_ONCE: Final = 2
 """The most files written at once: under low load no request waits for another."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    inbox: Inbox
-    delivery: str
-    kept: Kept
-    done: asyncio.Future[None]
+class _Together:
+    """Requests for one inbox that one file will hold."""
 
-
-_Faults = dict[Inbox, Exception]
+    def __init__(self) -> None:
+        self.requests: _File = {}
+        self.written: asyncio.Future[None] | None = None
+        """None: more may come."""
 
 
 class InboxWriter:
@@ -255,60 +250,24 @@ class InboxWriter:
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(WRITES_AT_ONCE, "inbox")
-        self._waiting: list[_Waiting] = []
-        self._turns = 0
+        self._turns = asyncio.Semaphore(WRITES_AT_ONCE)
+        self._next: dict[Inbox, _Together] = {}
 
     async def keep(self, inbox: Inbox, delivery: str, kept: Kept) -> None:
         """Return once the inbox holds the request and it would survive a crash."""
         _check_delivery_id(delivery)
-        loop = asyncio.get_running_loop()
-        done = loop.create_future()
-        self._waiting.append(_Waiting(inbox, delivery, kept, done))
-        self._begin(loop)
-        await done
+        file = self._next.setdefault(inbox, _Together())
+        file.requests[delivery] = kept
+        async with self._turns:
+            if file.written is None:  # the first whose turn it is writes for all
+                del self._next[inbox]
+                write = asyncio.get_running_loop().run_in_executor
+                file.written = write(self._threads, inbox.put_all, file.requests)
+            await asyncio.shield(file.written)
 
     async def close(self) -> None:
         """Wait for the writes under way, and end."""
         await asyncio.to_thread(self._threads.shutdown)
-
-    def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
-        if self._waiting and self._turns < WRITES_AT_ONCE:
-            together, self._waiting = self._waiting, []
-            self._turns += 1
-
-            def ended(write: Future[_Faults]) -> None:
-                loop.call_soon_threadsafe(self._ended, loop, together, write.result())
-
-            self._threads.submit(_write_together, together).add_done_callback(ended)
-
-    def _ended(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        together: Sequence[_Waiting],
-        faults: _Faults,
-    ) -> None:
-        self._turns -= 1
-        for each in together:
-            if each.done.done():  # the caller has gone
-                continue
-            if (fault := faults.get(each.inbox)) is not None:
-                each.done.set_exception(fault)
-            else:
-                each.done.set_result(None)
-        self._begin(loop)
-
-
-def _write_together(together: Sequence[_Waiting]) -> _Faults:
-    files: dict[Inbox, dict[str, Kept]] = {}
-    for each in together:
-        files.setdefault(each.inbox, {})[each.delivery] = each.kept
-    faults: _Faults = {}
-    for inbox, requests in files.items():
-        try:
-            inbox.put_all(requests)
-        except Exception as fault:  # noqa: BLE001  the waiting callers get it
-            faults[inbox] = fault
-    return faults
 
 
 WorldPart = Literal[

@@ -7,7 +7,7 @@ look at again. A stranger's request is always answered with 2xx or 4xx.
 import hmac
 import json
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Final
@@ -59,10 +59,8 @@ def signed(secrets: Sequence[str], body: bytes | bytearray, signature: str) -> b
 class Door:
     secrets: tuple[str, ...] = field(repr=False)
     """The current secret, and the previous one while it is being changed."""
-    place_of: Callable[[str], DeliveryPlace | None]
-    """Finds a repository by its lower-case name; None: the bot does not serve it."""
-    place_with: Callable[[int], DeliveryPlace | None] = lambda _: None
-    """Finds a repository by its id, whatever its name is now."""
+    places: Callable[[], Mapping[str, DeliveryPlace]]
+    """Returns the served repositories' places by their lower-case names."""
     roster_changed: Callable[[], None] = lambda: None
     """Called when the App may have been installed or removed somewhere."""
     unready: Callable[[], str | None] = lambda: None
@@ -102,7 +100,15 @@ class Door:
     async def _deliver(self, request: web.Request) -> web.Response:
         event = "unsigned"
         try:
-            body = await self._signed_body(request)
+            forwarded = request.headers.getall("X-Forwarded-For", ())
+            if not self.origins.allow(request.remote, forwarded):
+                why = "deliveries from this address are not allowed"
+                raise refusal_with(HTTPStatus.FORBIDDEN, why)
+            body = await receive_body(request, BODY_BYTES, READ_S, self.received)
+            given = request.headers.get("X-Hub-Signature-256", "")
+            if not signed(self.secrets, body, given):
+                why = "the signature (X-Hub-Signature-256) does not match the body"
+                raise refusal_with(HTTPStatus.UNAUTHORIZED, why)
             if not (named := request.headers.get("X-GitHub-Event", "")):
                 why = "the header X-GitHub-Event is missing"
                 raise refusal_with(HTTPStatus.BAD_REQUEST, why)
@@ -116,18 +122,6 @@ class Door:
 
     def _count(self, event: str, status: int) -> None:
         self.answered(event if event in KNOWN_EVENTS else "other", status)
-
-    async def _signed_body(self, request: web.Request) -> bytearray:
-        forwarded = request.headers.getall("X-Forwarded-For", ())
-        if not self.origins.allow(request.remote, forwarded):
-            why = "deliveries from this address are not allowed"
-            raise refusal_with(HTTPStatus.FORBIDDEN, why)
-        body = await receive_body(request, BODY_BYTES, READ_S, self.received)
-        given = request.headers.get("X-Hub-Signature-256", "")
-        if not signed(self.secrets, body, given):
-            why = "the signature (X-Hub-Signature-256) does not match the body"
-            raise refusal_with(HTTPStatus.UNAUTHORIZED, why)
-        return body
 
     async def _take(
         self, request: web.Request, event: str, body: bytearray
@@ -157,8 +151,10 @@ class Door:
             self.roster_changed()
         served, place = delivery.repository, None
         if served is not None:
-            named = served.full_name.casefold()
-            place = self.place_with(served.id) or self.place_of(named)
+            places = self.places()
+            known = {each.repository_id: each for each in places.values()} | {0: None}
+            # By its id, whatever its name is now; 0 is none.
+            place = known.get(served.id) or places.get(served.full_name.casefold())
             if place and place.repository_id not in {0, served.id}:
                 place = None  # another repository has taken the name
         if place is None:

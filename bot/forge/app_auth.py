@@ -11,7 +11,7 @@ import asyncio
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from types import MappingProxyType
 from typing import Final, Self
 
@@ -201,10 +201,6 @@ class AppTokens:
                     if self._made is None or self._left_s(self._made) <= 0:
                         raise
             return self._made.token
-
-    def tie(self, number: int) -> None:
-        """Ask for later tokens by the repository's id, which no rename changes."""
-        self.grant = replace(self.grant, repository_id=number)
 
     def spoiled(self, token: str) -> bool:
         """Forget a token that the forge rejected; return True: another may work."""

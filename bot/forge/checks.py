@@ -14,7 +14,7 @@ from http import HTTPStatus
 from typing import Final, Literal
 from urllib.parse import quote
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct
 
 from bot.forge import payloads
 from bot.forge.rest import HIDDEN, Part, Refused, Rest, checked
@@ -229,20 +229,6 @@ _STATES: Final[dict[Conclusion | None, str]] = {
 }
 
 
-class Button(Struct, frozen=True, kw_only=True):
-    """A button of a check, for people with write access.
-
-    https://docs.github.com/rest/checks/runs#create-a-check-run has the limits.
-    """
-
-    label: str
-    """At most 20 characters."""
-    description: str
-    """At most 40 characters."""
-    identifier: str
-    """What the App is told when it is pressed, at most 20 characters."""
-
-
 class CheckView(Struct, frozen=True, kw_only=True):
     key: str
     """Identifies the check, whichever process made it."""
@@ -256,8 +242,9 @@ class CheckView(Struct, frozen=True, kw_only=True):
     url: str
     places: tuple[FailingPlace, ...] = ()
     """The lines that the forge marks; those of a check never change."""
-    buttons: tuple[Button, ...] = ()
-    """At most three."""
+    buttons: tuple[dict[str, str], ...] = ()
+    """For people with write access, at most three: each with a `label`, a
+    `description`, and the `identifier` that the App is told when it is pressed."""
 
 
 class CheckRuns(Part):
@@ -294,7 +281,7 @@ class CheckRuns(Part):
                 for place in view.places
             ]
         body: dict[str, object] = {"output": output, "status": "in_progress"}
-        body["actions"] = [to_builtins(each) for each in view.buttons]
+        body["actions"] = view.buttons
         if view.conclusion is not None:
             body |= {"status": "completed", "conclusion": view.conclusion}
         url, method = f"{self._repo}/check-runs", "POST"

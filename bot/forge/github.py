@@ -119,8 +119,6 @@ class GitHub(Part):
         """How often the forge has answered, even with a no."""
         return self._rest.answers
 
-    # --- people and issues ----------------------------------------------------------
-
     async def login(self) -> str:
         """Return the token's account.
 
@@ -284,8 +282,6 @@ class GitHub(Part):
         """Close an issue as `completed` or `not_planned`; safe to call twice."""
         body = {"state": "closed", "state_reason": reason}
         await self._rest.write("PATCH", f"{self._repo}/issues/{number}", body)
-
-    # --- comments -------------------------------------------------------------------
 
     async def say(self, number: int, body: str) -> int:
         """Comment on an issue and return the comment's id; a repeat comments again."""

@@ -196,17 +196,14 @@ async def open_environments(
             policy = each.deployment_branch_policy
             if each.name not in found or policy is None:
                 continue
-            url = f"{where}/{quote(each.name, safe='')}/deployment-branch-policies"
-            if policy.protected_branches or not await _lets_in(rest, url + _PAGE):
+            patterns: list[str] = []
+            if not policy.protected_branches:
+                url = f"{where}/{quote(each.name, safe='')}/deployment-branch-policies"
+                known = await rest.all(_Pattern, url + _PAGE, "branch_policies")
+                patterns = [one.name for one in known if one.type == "branch"]
+            lets_in = (picks_branch([p], b) for p in patterns for b in OUR_BRANCHES)
+            if not any(lets_in):
                 found.discard(each.name)
     except Refused:
         return None
     return frozenset(found)
-
-
-async def _lets_in(rest: Rest, url: str) -> bool:
-    listed = rest.each(_Pattern, url, "branch_policies")
-    patterns = [each.name async for each in listed if each.type == "branch"]
-    return any(
-        picks_branch([each], branch) for each in patterns for branch in OUR_BRANCHES
-    )

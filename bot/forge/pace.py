@@ -265,32 +265,25 @@ class WriteLane:
     @asynccontextmanager
     async def turn(self, precedence: Precedence) -> AsyncIterator[None]:
         """Wait for the lane, and keep it while the block lasts."""
-        if self._taken:
-            await self._called(precedence)
-        self._taken = True
-        try:
-            yield
-        finally:
-            self._call_next()
-
-    async def _called(self, precedence: Precedence) -> None:
         called = asyncio.get_running_loop().create_future()
         heappush(self._line, (precedence, next(self._numbers), called))
+        if not self._taken:
+            self._call_next()
         try:
             await called
-        except asyncio.CancelledError:
-            if not called.cancelled():  # it was called and left at the same moment
+            yield
+        finally:
+            if not called.cancelled():  # else it left the line before it was called
                 self._call_next()
-            raise
 
     def _call_next(self) -> None:
         """Hand the lane to the first in line who still waits, else free it."""
-        while self._line:
+        self._taken = False
+        while self._line and not self._taken:
             _, _, called = heappop(self._line)
             if not called.done():
                 called.set_result(None)
-                return
-        self._taken = False
+                self._taken = True
 
 
 READ_WAIT_S: Final = 120.0
@@ -359,8 +352,6 @@ class Visit:
     deadline: float
     """Steady seconds; the call does not wait beyond it."""
     tries: int = 0
-    number: int = 0
-    """The number of the last try among all requests of the client."""
 
     @property
     def prompt(self) -> bool:
@@ -378,22 +369,7 @@ class _Side:
     quiet_until: float = -math.inf
     """Steady seconds."""
     streak: int = 0
-    judged: int = 0
-    """Calls up to this number were under way when the last limit was met."""
-
-    def met(self, number: int, sent: int) -> None:
-        """Note that the call `number` met a limit when `sent` calls had been sent."""
-        if number > self.judged:
-            self.streak += 1
-            self.judged = sent
-
-    def before(self, number: int) -> int:
-        """Return how many limits in a row were met before this call's."""
-        return self.streak if number > self.judged else max(self.streak - 1, 0)
-
-    def worked(self, number: int) -> None:
-        if number > self.judged:
-            self.streak = 0
+    """How many were met in a row."""
 
 
 class Pace:
@@ -416,7 +392,6 @@ class Pace:
         """When content was written last."""
         self._written_at = -math.inf
         self._reading, self._writing = _Side(), _Side()
-        self._sent = 0
         self.shares = RequestShares(hourly=how.hourly) if how.hourly else None
         """What each repository may still ask; None: any number of requests."""
         self.left: int | None = None
@@ -448,12 +423,16 @@ class Pace:
             return False
         self._learn(visit, reply)
         side = self._reading if visit.ask.reads else self._writing
-        streak, chance = side.before(visit.number), self.time.chance()
-        wait = wait_s(reply, self.clock, streak=streak, chance=chance)
+        # While it is quiet, only calls end that were under way when that began.
+        is_next = self.time.steady() >= side.quiet_until
+        before = side.streak if is_next else max(side.streak - 1, 0)
+        chance = self.time.chance()
+        wait = wait_s(reply, self.clock, streak=before, chance=chance)
         if wait is None:
-            side.worked(visit.number)
+            if is_next:
+                side.streak = 0
             return False
-        side.met(visit.number, self._sent)
+        side.streak = before + 1
         # Writes are held back; reads if a read met a limit, or no call is left.
         spent = reply.headers.get("x-ratelimit-remaining") == "0"
         both, until = (self._reading, self._writing), self.time.steady() + wait
@@ -482,8 +461,6 @@ class Pace:
 
     def _note(self, visit: Visit) -> None:
         now = self.time.steady()
-        self._sent += 1
-        visit.number = self._sent
         visit.tries += 1
         if self.shares is not None:
             self.shares.spend(visit.ask.about, now)

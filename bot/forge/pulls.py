@@ -168,8 +168,6 @@ class PullRequests(Part):
         url = f"{self._repo}/pulls/{number}/reviews?per_page=100"
         return await self._rest.all(payloads.Reviewed, url)
 
-    # --- what was said of lines -----------------------------------------------------
-
     async def threads(self, number: int) -> tuple[payloads.Thread, ...]:
         """Return the newest threads, 100 at most; none where there is no GraphQL."""
         named = {**self._named, "number": number}
@@ -186,8 +184,6 @@ class PullRequests(Part):
     async def resolve(self, thread: str) -> None:
         """Resolve a thread by its global id; safe to call twice."""
         await self._rest.change(_RESOLVE, {"thread": thread})
-
-    # --- merging --------------------------------------------------------------------
 
     async def mergeable(self, number: int) -> Mergeable:
         try:

@@ -14,6 +14,8 @@ from msgspec import Struct, toml
 from msgspec.structs import replace
 
 from bot.forge.rest import Refused
+from convoy.events import copied
+from convoy.events.forge_actions import ItemSetAside
 from convoy.text import clean, cut, shortened
 
 
@@ -61,18 +63,8 @@ _NOUNS: Final = (
 """What a request asks for, in people's words."""
 
 
-class ForgeRefusal(Struct, frozen=True):
-    rule: str
-    """A stable name, such as `protected-branch`; `ROWS` has all."""
-    passing: bool
-    """Whether it may go away by itself."""
-    helps: str
-    """What a person can do: one sentence."""
-    why: str
-    """What was refused and what the forge said, for people: plain text, bounded."""
-
-
-def refusal_of_rest(error: Refused) -> ForgeRefusal:
+def refusal_of_rest(error: Refused, item: str = "") -> ItemSetAside:
+    """Return what sets an item aside for a refusal."""
     said = " ".join((error.said, *(each for each in error.errors if each)))
     row = _row(ROWS, said, error.status)
     told = said.strip() or f"status {error.status}"
@@ -82,11 +74,11 @@ def refusal_of_rest(error: Refused) -> ForgeRefusal:
     found = ((re.fullmatch(pattern, path), noun) for pattern, noun in _NOUNS)
     asked = next((noun.format(*each.groups()) for each, noun in found if each), "")
     asked = asked or cut(" ".join(clean(path).split()), ASKED_CHARS)
-    return _refusal(row, f"the forge refused {asked}", told)
+    return _refusal(item, row, asked, told)
 
 
-def refusal_of_push(said: str, ref: str) -> ForgeRefusal:
-    """Return what a refused ref came to; `ref` is empty for a push refused as a whole.
+def refusal_of_push(said: str, ref: str, item: str = "") -> ItemSetAside:
+    """Return the same for a refused ref; empty: the whole push was refused.
 
     `said` is what the server said of it; see `grite.push_answer`.
     """
@@ -97,7 +89,7 @@ def refusal_of_push(said: str, ref: str) -> ForgeRefusal:
     status = int(found[1]) if found else 0
     row = _row([row for row in ROWS if row.pushes], said, status)
     told = said.strip() or "no reason given"
-    return _refusal(row, f"the forge refused {what}", told)
+    return _refusal(item, row, what, told)
 
 
 def _row(rows: Sequence[RefusalRow], said: str, status: int) -> RefusalRow:
@@ -106,9 +98,10 @@ def _row(rows: Sequence[RefusalRow], said: str, status: int) -> RefusalRow:
     return next(by_text, None) or next(by_status, UNKNOWN)
 
 
-def _refusal(row: RefusalRow, what: str, said: str) -> ForgeRefusal:
-    why = f"{what}: {shortened(' '.join(clean(said).split()), SAID_CHARS)}"
-    return ForgeRefusal(row.rule, row.passing, row.helps, why)
+def _refusal(item: str, row: RefusalRow, what: str, said: str) -> ItemSetAside:
+    told = shortened(" ".join(clean(said).split()), SAID_CHARS)
+    why = f"the forge refused {what}: {told}"
+    return copied(ItemSetAside, row, item=item, why=why)
 
 
 _WHERE: Final = "in its workflow, its token, or its App and where that is installed"

@@ -25,11 +25,18 @@ from bot.loop.effects import is_shown
 from bot.loop.observe import NEW_CHECKS, observe
 from bot.loop.pushing import BotLease, LeasedPush, LogRefused, PushPacing, RefusedParts
 from bot.loop.staging import owed, stage
-from bot.repository.draft import ANSWERS, Draft
+from bot.repository.draft import ANSWERS
 from bot.requests import new_requests
 from bot.requests.answers import carry_out
 from bot.requests.verb import Asker, Request
-from bot.roles.bot_context import BotContext, LeaseTooOld, NotHolder, NotYet, alone
+from bot.roles.bot_context import (
+    BotContext,
+    BotDraft,
+    LeaseTooOld,
+    NotHolder,
+    NotYet,
+    alone,
+)
 from bot.text.replies import Reply
 from convoy.events.forge_actions import ItemSetAside
 from convoy.events.leases import StartBot
@@ -45,6 +52,9 @@ TOO_MANY_REFUSED: Final = (
     "the remote refused 6 pushes in a minute, so brat pushes only the log for now"
 )
 EFFECTS_AT_ONCE: Final = 8
+PATIENCE_S: Final = 120.0
+"""How long every tick may be cut short before a command gives up, and before a
+repository stands still."""
 ASK_TRIES: Final = 5
 """How often a request is put to the rules while others write to the log."""
 
@@ -70,8 +80,9 @@ class Loop:
     then each of its ticks is one round, which looks at everything."""
     soon_s: float = inf
     """In how many seconds at most such a process has more to do."""
-    cut_by: BratError | None = None
-    """What cut the last tick short; None: it was whole."""
+    _cut: tuple[int, BratError] | None = None
+    """Since when ticks are cut short, unix ms, and what cut the last one; None: it was
+    whole."""
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
@@ -81,8 +92,6 @@ class Loop:
         self.leased = LeasedPush(context=self.context, lease=self.lease)
         self.context.hold = self.leased.hold
 
-    # --- a tick ---------------------------------------------------------------------
-
     async def tick(self) -> bool:
         """Do all that is owed; safe to cut off. Return whether to try again soon."""
         async with self._alone():
@@ -91,8 +100,7 @@ class Loop:
                 await asyncio.to_thread(self.look_here)
                 await self._rounds(self.wake.take())
             except (Conflict, Unavailable, NotHolder, Refused, GitFailed) as error:
-                self.cut_by = error
-                self.troubles.note("tick", error)
+                self.cut_short("tick", error)
                 self.wake.suspect()
                 if isinstance(error, LogRefused):
                     try:  # the forge may refuse that, too
@@ -102,10 +110,25 @@ class Loop:
                     else:
                         self.troubles.over("comment")
                 return True
-            self.cut_by = None
+            self._cut = None
             self.troubles.over("tick")
             self.lease.doubts &= bool(self.context.troubles)
             return bool(self.context.troubles) or self.context.memory.failures.again
+
+    def cut_short(self, name: str, error: BratError) -> None:
+        """Keep what cut a tick short, under the name of a trouble."""
+        self._cut = (self._cut or (self.context.clock(), error))[0], error
+        self.troubles.note(name, error)
+
+    @property
+    def standstill(self) -> str:
+        """Why nothing moves until that changes; empty: it moves."""
+        since, error = self._cut or (self.context.clock(), None)
+        if isinstance(error, LogRefused):
+            return f"the forge refuses the log, so nothing can land: {error}"
+        if self.context.clock() - since <= PATIENCE_S * 1000:
+            return ""
+        return f"no round of the loop has completed for over two minutes: {error}"
 
     async def wait(self, *, again: bool) -> None:
         """Wait until something may have changed, or a failed action may be retried."""
@@ -121,7 +144,7 @@ class Loop:
         for _ in range(ASK_TRIES):
             with suppress(Conflict):  # somebody wrote first: decide again
                 async with self.deciding() as draft:
-                    reply = await carry_out(self.context, draft, asker, request)
+                    reply = await carry_out(draft, asker, request)
                     if draft and not reply.why:
                         await self.leased.push(draft)
                 self.wake.all()
@@ -129,7 +152,7 @@ class Loop:
         raise Conflict("other processes keep changing the log: try again")
 
     @asynccontextmanager
-    async def deciding(self) -> AsyncIterator[Draft]:
+    async def deciding(self) -> AsyncIterator[BotDraft]:
         """Give a draft over the current log; no tick runs meanwhile."""
         async with self._alone():
             await asyncio.to_thread(self.context.mirror.look)
@@ -140,7 +163,7 @@ class Loop:
 
     async def release(self) -> None:
         """Give the lease back when nothing is owed; waits for a push under way."""
-        if self.leased.may_hold:
+        if self.lease.held or self.leased.sending.locked():
             async with self._alone():
                 await asyncio.to_thread(self.leased.free)
 
@@ -157,8 +180,6 @@ class Loop:
                 yield
             finally:
                 lock.release()
-
-    # --- rounds: look, stage, push, effects -----------------------------------------
 
     async def _rounds(self, parts: frozenset[str]) -> None:
         context = self.context
@@ -212,13 +233,13 @@ class Loop:
         notices.clear()
 
     async def _drafted(
-        self, draft: Draft, parts: frozenset[str], *, pushes: bool
+        self, draft: BotDraft, parts: frozenset[str], *, pushes: bool
     ) -> list[str]:
         """Make the draft; return the deliveries that it answers."""
         _introduce(draft)
         accepted = []
         if "mayor" in self.context.settings.roles:
-            accepted = await new_requests.listen(self.context, draft, parts)
+            accepted = await new_requests.listen(draft, parts)
             self._tell_notices(self.context.inbox.notices)
         failures = self.context.memory.failures
         for item in [*failures.owed]:
@@ -230,10 +251,10 @@ class Loop:
             else:  # the remote is not asked too often in a row: no ref moves
                 self.troubles.wait(PUSHES, TOO_MANY_REFUSED, free_at)
                 only = frozenset()
-            await stage(self.context, draft, only)
+            await stage(draft, only)
         return accepted
 
-    async def _push(self, draft: Draft) -> bool:
+    async def _push(self, draft: BotDraft) -> bool:
         """Push a draft; return whether it arrived.
 
         Raises:
@@ -311,7 +332,7 @@ class Loop:
             )
 
 
-def _introduce(draft: Draft) -> None:
+def _introduce(draft: BotDraft) -> None:
     """Register this bot in the log: events of unregistered actors do not count."""
     if draft.actor.hex() not in draft.state.bots:
         draft.submit(StartBot(actor=draft.actor.hex(), version=VERSION))
@@ -333,7 +354,7 @@ class Troubles:
     resume_at: int = 0
     """Unix ms; the forge wants no requests before then."""
     _of_effects: set[str] = field(default_factory=set)
-    _refused: dict[str, int] = field(default_factory=dict)
+    _until: dict[str, int] = field(default_factory=dict)
     """When each refused action is tried again, unix ms, by the trouble's name."""
 
     def note(self, name: str, error: BratError, *, of_effect: bool = False) -> None:
@@ -342,19 +363,15 @@ class Troubles:
             self._of_effects.add(name)
         if isinstance(error, Limited):
             self.resume_at = max(self.resume_at, error.retry_at)
-        now = self.context.clock()
-        if not isinstance(error, Refused | Rejected):
-            self._refused.pop(name, None)
-        elif self._refused.get(name, 0) <= now:
-            self._refused[name] = now + REFUSED_MS
-        self._keep(name, str(error))
+        now, until = self.context.clock(), 0
+        if isinstance(error, Refused | Rejected):
+            known = self._until.get(name, 0)
+            until = known if known > now else now + REFUSED_MS
+        self.wait(name, str(error), until)
 
     def wait(self, name: str, why: str, until: int) -> None:
-        """Keep why something waits until a moment (unix ms)."""
-        self._refused[name] = until
-        self._keep(name, why)
-
-    def _keep(self, name: str, why: str) -> None:
+        """Keep why something waits until a moment (unix ms; 0: it does not)."""
+        self._until[name] = until
         if self.context.troubles.get(name) != why:
             self.context.troubles[name] = why
             self.tell(why)
@@ -367,7 +384,7 @@ class Troubles:
         """Forget the errors of effects that are no longer owed."""
         for name in self.context.troubles.keys() & self._of_effects - owed:
             self.over(name)
-            self._refused.pop(name, None)
+            self._until.pop(name, None)
         self._of_effects &= owed
 
     @property
@@ -379,7 +396,7 @@ class Troubles:
         """
         context = self.context
         cut = CUT & context.troubles.keys()
-        waits = [self._refused.get(name, 0) for name in cut or context.troubles]
+        waits = [self._until.get(name, 0) for name in cut or context.troubles]
         refused_until = (max if cut else min)(waits, default=0)
         left_s = (max(self.resume_at, refused_until) - context.clock()) / 1000
         return max(RETRY_S, left_s if cut else min(left_s, context.settings.sweep_s))

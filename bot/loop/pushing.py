@@ -34,7 +34,7 @@ from bot.repository.draft import Draft
 from bot.repository.mirror import Mirror
 from bot.requests import new_requests
 from bot.requests.verb import convoy_of
-from bot.roles.bot_context import BotContext, LeaseTooOld, NotHolder, for_refusal
+from bot.roles.bot_context import BotContext, LeaseTooOld, NotHolder
 from bot.text.convoy_comment import with_box_note
 from bot.text.notices import log_refused
 from convoy.events.forge_actions import ItemSetAside
@@ -183,7 +183,8 @@ class LeasedPush:
     _checkpoints: bool = True
     """Whether the remote has not refused a checkpoint yet."""
     _renewing: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _sending: Lock = field(default_factory=Lock)
+    sending: Lock = field(default_factory=Lock)
+    """Held while a push is under way."""
 
     async def push(self, draft: Draft) -> None:
         """Push a draft with the lease, and a checkpoint when one is due.
@@ -212,7 +213,7 @@ class LeasedPush:
         self, draft: Draft, update: RefUpdate, kept: tuple[RefUpdate, ...]
     ) -> None:
         """Push and note the push in one thread: a cancellation cannot come between."""
-        with self._sending:
+        with self.sending:
             draft.push(update, *kept)
             self.lease.pushed(update)
             del self.context.memory.noted[: draft.noted]
@@ -223,14 +224,9 @@ class LeasedPush:
             if not self.lease.fresh:
                 await self.push(self.context.draft())
 
-    @property
-    def may_hold(self) -> bool:
-        """Whether there may be a lease to free, even from a push under way."""
-        return self.lease.held or self._sending.locked()
-
     def free(self) -> None:
         """Wait for a push under way, then give the lease back; blocking."""
-        with self._sending:
+        with self.sending:
             if self.lease.held:
                 # Another process, say in another terminal, may have taken it over.
                 with suppress(Conflict):
@@ -376,7 +372,7 @@ class RefusedParts:
             if above and not blamed:  # what they stand on is tried without them
                 self._groups = [draft.parts - above, above, *self._groups]
             return tuple(
-                for_refusal(item, refusal_of_push(each.said or answer.said, each.ref))
+                refusal_of_push(each.said or answer.said, each.ref, item)
                 for item, each in blamed.items()
             )
         parts, first = draft.parts, not self._groups
@@ -388,9 +384,7 @@ class RefusedParts:
             self._groups = [frozenset(), *both]
             return ()
         if len(parts) == 1:
-            return tuple(
-                for_refusal(item, refusal_of_push(answer.said, "")) for item in parts
-            )
+            return tuple(refusal_of_push(answer.said, "", item) for item in parts)
         self._groups = [*_halves(parts), *self._groups]
         return ()
 

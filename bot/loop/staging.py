@@ -17,9 +17,8 @@ from bot.repository.draft import Draft
 from bot.requests import answers
 from bot.roles import by_hand, handin, mayor, refinery, witness
 from bot.roles.authorization import convoy_may_land, may_land, may_start
-from bot.roles.bot_context import BotContext, alone
+from bot.roles.bot_context import BotContext, BotDraft, alone
 from convoy import owed as actions
-from convoy.model import ids
 from convoy.owed.owed import owed_actions
 from convoy.rules.starting import PASSING, is_kept, moment
 
@@ -62,23 +61,21 @@ def owes(context: BotContext) -> bool:
     )
 
 
-async def stage(
-    context: BotContext, draft: Draft, only: frozenset[str] | None = None
-) -> None:
+async def stage(draft: BotDraft, only: frozenset[str] | None = None) -> None:
     """Put every owed staged action into the draft; nothing leaves this machine.
 
     Each action is a part of the draft: one that fails leaves nothing behind. In this
     push only refs of the items in `only` may move; None: all.
     """
     draft.only = only
-    witness.note_heard(context, draft)
-    mayor.take_settings(context, draft)
+    witness.note_heard(draft)
+    mayor.take_settings(draft)
     done: set[actions.Action] = set()
     known: set[str] = set()
     for _ in range(PASSES):
         new = [
             action
-            for action in owed(context, draft)
+            for action in owed(draft.bot, draft)
             if isinstance(action, actions.Staged) and action not in done
         ]
         if not new:
@@ -86,19 +83,19 @@ async def stage(
         for action in new:
             done.add(action)
             item = actions.item_of(action)
-            with alone(context, item, draft), draft.part(item):
+            with alone(draft.bot, item, draft), draft.part(item):
                 if isinstance(action, actions.Collect):
-                    got = await witness.fetch(context, action)
-                    take_in = partial(handin.collect, context, draft, action)
+                    got = await witness.fetch(draft.bot, action)
+                    take_in = partial(handin.collect, draft, action)
                     if got is not None:
                         await asyncio.to_thread(take_in, got)
-                elif await may_still(context, draft, action, known):
-                    await asyncio.to_thread(perform, context, draft, action)
+                elif await may_still(draft, action, known):
+                    await asyncio.to_thread(PERFORMED[type(action)], draft, action)
         if any(isinstance(action, actions.Align) for action in new):
             return  # the branches must be there before the base moves
 
 
-_PERFORMED: Final[dict[type[Struct], Callable[[BotContext, Draft, Any], None]]] = {
+PERFORMED: Final[dict[type[Struct], Callable[[BotDraft, Any], object]]] = {
     actions.MakePlan: mayor.make_plan,
     actions.Begin: witness.begin,
     actions.Build: refinery.build,
@@ -115,8 +112,6 @@ _PERFORMED: Final[dict[type[Struct], Callable[[BotContext, Draft, Any], None]]] 
     actions.HearIssue: by_hand.hear_issue,
     actions.HearPush: by_hand.hear_push,
     actions.Pause: witness.pause,
-}
-_DRAFTED: Final[dict[type[Struct], Callable[[Draft, Any], None]]] = {
     actions.Align: refinery.align,
     actions.Reject: refinery.reject,
     actions.LookAgain: refinery.look_again,
@@ -125,61 +120,37 @@ _DRAFTED: Final[dict[type[Struct], Callable[[Draft, Any], None]]] = {
     actions.TakeOut: by_hand.take_out,
     actions.Call: by_hand.call_people,
     actions.Sweep: by_hand.sweep_branches,
+    actions.CreateBase: refinery.create_base,
+    actions.AlignConvoy: refinery.align_convoy,
+    actions.Note: lambda draft, action: draft.submit(action.command),
 }
-"""What needs no tool of the bot's but the draft."""
+"""What puts each action but `Collect` into a draft; blocking."""
 
 
-def perform(context: BotContext, draft: Draft, action: actions.Staged) -> None:
-    """Put one action into the draft; blocking.
-
-    Raises:
-        TypeError: the action is a `Collect`; its result has to be fetched first.
-    """
-    kind = type(action)
-    if kind in _PERFORMED:
-        _PERFORMED[kind](context, draft, action)
-    elif kind in _DRAFTED:
-        _DRAFTED[kind](draft, action)
-    elif isinstance(action, actions.CreateBase):
-        draft.move(ids.HEADS + ids.base_branch(action.convoy), action.commit)
-    elif isinstance(action, actions.AlignConvoy):  # the candidate contains the branch
-        given = draft.state.convoys[action.convoy].lands_given
-        branch = given.branch if given else ids.base_branch(action.convoy)
-        draft.move(ids.HEADS + branch, action.candidate)
-    elif isinstance(action, actions.Note):
-        draft.submit(action.command)
-    else:
-        raise TypeError("a result is fetched first: see stage")
-
-
-async def may_still(
-    context: BotContext, draft: Draft, action: actions.Staged, known: set[str]
-) -> bool:
+async def may_still(draft: BotDraft, action: actions.Staged, known: set[str]) -> bool:
     """Whether who authorized an action still may; `known` are logins found to."""
     match action:
         case actions.Begin() if action.task:
-            return await may_start(context, draft, action, known)
+            return await may_start(draft, action, known)
         case actions.Align():
-            return await by_hand.is_wanted(context, draft, action.convoy)
+            return await by_hand.is_wanted(draft, action.convoy)
         case actions.Land():
             return await _is_wanted(
-                context, draft, action.convoy, action.tasks
-            ) and await may_land(context, draft, action)
+                draft, action.convoy, action.tasks
+            ) and await may_land(draft, action)
         case actions.LandConvoy() | actions.AskMerge():
-            return await _is_wanted(
-                context, draft, action.convoy
-            ) and await convoy_may_land(context, draft, action)
+            return await _is_wanted(draft, action.convoy) and await convoy_may_land(
+                draft, action
+            )
         case _:
             return True
 
 
-async def _is_wanted(
-    context: BotContext, draft: Draft, name: str, tasks: tuple[int, ...] = ()
-) -> bool:
+async def _is_wanted(draft: BotDraft, name: str, tasks: tuple[int, ...] = ()) -> bool:
     """Look just before a landing whether a person says no, by hand or by a label."""
-    if not await by_hand.is_wanted(context, draft, name):
+    if not await by_hand.is_wanted(draft, name):
         return False
-    await answers.observe_labels(context, draft)
+    await answers.observe_labels(draft)
     convoy = draft.state.convoys[name]
     return not convoy.held and not any(
         task.held for task in convoy.tasks if task.number in tasks

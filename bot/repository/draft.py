@@ -120,8 +120,9 @@ class Draft:
         self.commands.append(command)
         return None
 
-    def say(self, number: int, sign: str, text: str) -> None:
+    def say(self, number: int, kind: str, about: str, text: str) -> None:
         """Announce a comment on an issue or pull request; see `ids.sign_key`."""
+        sign = ids.sign_key(kind, about)
         self.submit(Answer(issue=number, sign=sign, text=text))
 
     def tell(self, owed: Mapping[str, ItemSetAside | ItemTakenUp], item: str) -> None:

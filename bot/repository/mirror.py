@@ -23,12 +23,6 @@ import pygit2
 from bot.repository import trusted_log
 from bot.repository.clone import Clone
 from bot.repository.strangers_commits import NoBundle, take_in_bundle
-from bot.repository.trusted_log import (
-    adopted_tip,
-    believed_tip,
-    lost_commit,
-    without_excess,
-)
 from convoy.log import record as states
 from convoy.log.record import NOTHING_READ, Reading, fold, packed
 from convoy.model.ids import HEADS
@@ -141,8 +135,6 @@ class Mirror(Clone):
     warning: str = ""
     """A sentence about them; empty: there are none."""
 
-    # --- what is known ----------------------------------------------------------------
-
     @property
     def state(self) -> State:
         return self.reading.state
@@ -164,8 +156,6 @@ class Mirror(Clone):
         with suppress(Missing):  # the history of a shallow clone may end here
             return self.head, self.log.before(self.head)
         return (self.head,)
-
-    # --- looking ----------------------------------------------------------------------
 
     def look(self) -> None:
         """Read the remote's refs, fetch new commits, fold the log's new tail.
@@ -194,25 +184,23 @@ class Mirror(Clone):
         self.notices += self.read_signers(refs.get(HEADS + self.default_branch))
         tip = refs.get(WAL_REF)
         if is_new and self.head is None:
-            known = lost_commit(self, tip) or known
+            known = trusted_log.lost_commit(self, tip) or known
         if known is not None:
-            tip, said = believed_tip(self, known, tip)
+            tip, said = trusted_log.believed_tip(self, known, tip)
             self.notices += said
         if tip is not None:  # the log is read up to the newest commit that counts
-            tip = adopted_tip(self, tip)
+            tip = trusted_log.adopted_tip(self, tip)
             trusted = trusted_log.trusted_end(self, tip)
             if trusted.foreign and trusted.foreign != self.foreign:
                 self.notices.append(trusted.warning)
             self.warning = trusted.warning
-            refs[WAL_REF], self.foreign = without_excess(self, tip, trusted)
+            refs[WAL_REF], self.foreign = trusted_log.without_excess(self, tip, trusted)
             head, read = str(trusted.head), trusted_log.read_log
             if head != self.head:
                 self.reading, said = read(self, head, self.reading, refs)
                 self.notices += said
             self.saw(WAL_REF, head)
         self.refs = refs
-
-    # --- writing ----------------------------------------------------------------------
 
     def push(
         self, events: Sequence[Event], updates: Mapping[str, RefUpdate], *, actor: bytes
@@ -271,8 +259,6 @@ class Mirror(Clone):
             RefUpdate(ref, commit, self.refs.get(ref)),
             *(RefUpdate(old, None, at) for old, at in gone.items()),
         )
-
-    # --- objects ----------------------------------------------------------------------
 
     def take_in(self, bundle: Path, session: str) -> str:
         """Take in an attempt's bundle, checked as a stranger's; return its HEAD.

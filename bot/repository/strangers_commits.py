@@ -36,15 +36,6 @@ import pygit2
 from msgspec import Struct
 
 from convoy import gate
-from convoy.gate import (
-    FILE_BYTES,
-    GONE,
-    PathChange,
-    ci_files,
-    leaks,
-    path_change,
-    printable,
-)
 from convoy.model.records import Settings
 from grite import git
 from grite.errors import BratError, GitFailed, Unavailable
@@ -136,7 +127,7 @@ class TooMuch(BratError):
 
 
 class Touched(NamedTuple):
-    change: PathChange
+    change: gate.PathChange
     blob: str
     """The id of the file's new content; empty: it has none."""
 
@@ -200,7 +191,7 @@ class CommitRange:
             raise TooMuch(f"The work changes more than {CHANGED_MOST} files.")
         before, after = (str(e.id) if e is not None else "" for e in (was, now))
         name = path.decode(errors="surrogateescape")
-        change = path_change(name, _mode(was), _mode(now), before, after)
+        change = gate.path_change(name, _mode(was), _mode(now), before, after)
         holds = now is not None and now.type == _Kind.BLOB
         return Touched(change, after if holds else "")
 
@@ -222,7 +213,9 @@ def _is_file(entry: pygit2.Object | None) -> bool:
 
 
 def _mode(entry: pygit2.Object | None) -> str:
-    return f"{entry.filemode:06o}" if entry is not None and _is_file(entry) else GONE
+    return (
+        f"{entry.filemode:06o}" if entry is not None and _is_file(entry) else gate.GONE
+    )
 
 
 _WORKFLOWS: Final = (".github/workflows/**",)
@@ -439,12 +432,12 @@ def _examined(repository: Path, base: str, commit: str, settings: Settings) -> P
         is_large = bool(refusals)
     if refusals and max(len(patch), all_bytes) > READ_BYTES:
         return Patch(files=files, refusals=refusals, keeps=False, is_large=is_large)
-    told = leaks("The patch", patch, settings.gate)
+    told = gate.leaks("The patch", patch, settings.gate)
     if not told and len(stretch.commits) > 1:  # a single one is the whole patch
         args = [*_PATCH, "--stdin", "-m"]
         asked = "".join(f"{step}\n" for step in stretch.commits).encode()
         patches = git.run(args, cwd=repository, stdin=asked).stdout
-        told = leaks("An intermediate commit", patches, settings.gate)
+        told = gate.leaks("An intermediate commit", patches, settings.gate)
     paths = {each.change.path for each in steps}
     keeps = not told and not any(
         gate.is_matched(path, _WORKFLOWS, any_case=True) for path in paths
@@ -455,8 +448,9 @@ def _examined(repository: Path, base: str, commit: str, settings: Settings) -> P
 
 def _too_large(sizes: Mapping[str, int], all_bytes: int) -> str:
     """Return why files of these sizes are too large; empty: they are not."""
-    if max(sizes.values(), default=0) > FILE_BYTES:
-        return f"The work contains {_largest(sizes)}; the limit is {FILE_BYTES} bytes."
+    if max(sizes.values(), default=0) > gate.FILE_BYTES:
+        most = gate.FILE_BYTES
+        return f"The work contains {_largest(sizes)}; the limit is {most} bytes."
     if all_bytes > FILES_BYTES:
         has = f"The work is {all_bytes} bytes, with {_largest(sizes)} as the largest"
         return f"{has} file; the limit is {FILES_BYTES} bytes."
@@ -499,8 +493,8 @@ def ci_changes(repository: Path, target: str, commit: str) -> tuple[str, ...]:
     paths = [name.decode(errors="surrogateescape") for name in said.split(b"\0")]
     there, here = (repo[each].peel(pygit2.Tree) for each in (target, commit))
     return tuple(
-        printable(path)
-        for path in ci_files(filter(None, paths))
+        gate.printable(path)
+        for path in gate.ci_files(filter(None, paths))
         if _entry(there, path) != _entry(here, path)
     )
 

@@ -13,19 +13,16 @@ the rules need only the log.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 from inspect import isawaitable
 from typing import Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.door.inbox import CheckAction, Ticked
-from bot.forge.checks import Button, CheckView
-from bot.repository.draft import Draft
+from bot.forge.checks import CheckView
 from bot.requests.verb import Asker, NotPossible, Request, RequestContext, convoy_of
 from bot.requests.verb_table import BY_NAME, VERBS, endpoint_of
-from bot.roles.bot_context import BotContext, allowance, usable_configuration
+from bot.roles.bot_context import BotContext, BotDraft, allowance, usable_configuration
 from bot.text import pull_request_texts, replies
 from bot.text.convoy_comment import convoy_table, labels_key, wanted_labels
 from bot.text.replies import Reply
@@ -34,19 +31,17 @@ from convoy.events.forge_actions import Answer, RequestIgnored
 from convoy.events.hold_events import HOLD_LABEL, NO_LABEL, WorkHeld, WorkReleased
 from convoy.model import ids
 from convoy.model.ids import SetAside
-from convoy.model.state import Convoy, State
+from convoy.model.state import Convoy
 from convoy.rules.starting import Moment
 
 
-async def carry_out(
-    bot: BotContext, draft: Draft, asker: Asker, request: Request
-) -> Reply:
+async def carry_out(draft: BotDraft, asker: Asker, request: Request) -> Reply:
     """Carry out a request and reply; what is refused leaves the draft unchanged."""
     verb = BY_NAME[request.verb]
     may = asker.allowed or verb.right == "read"
-    if not may and not await bot.github.may(asker.by, verb.right):
+    if not may and not await draft.bot.github.may(asker.by, verb.right):
         return replies.denied(verb.name, verb.right)
-    context = RequestContext(bot=bot, draft=draft, asker=asker)
+    context = RequestContext(draft=draft, asker=asker)
     words = {} if verb.text == "none" else {"text": request.text}
     try:
         if asker.at_endpoint:
@@ -61,68 +56,38 @@ async def carry_out(
 MOST_LINE_CHARS: Final = 1_500
 
 
-class Asked(Struct, frozen=True, kw_only=True):
-    by: str
-    issue: int
-    comment: int = 0
-    """The comment with the requests; 0: it was the review, tick or button in `sign`."""
-    sign: str = ""
-    """See `ids.sign_key`."""
-    on_pull: bool = False
-    """Whether it was a pull request where people write and read."""
-
-    @property
-    def key(self) -> str:
-        return self.sign or ids.answer_key(self.comment)
-
-    def is_answered(self, state: State) -> bool:
-        known = self.sign in state.heard or self.comment in state.answered
-        return known or self.key in state.intents
-
-    def is_ignored(self, draft: Draft, at: datetime | None) -> bool:
-        """Whether its author had been told before that it is enough for now.
-
-        `at`: when it was said; None: just now.
-        """
-        had = draft.state.answers.get(self.by.casefold())
-        said = int(at.timestamp() * 1000) if at is not None else draft.now
-        return had is not None and self.key != had.told and had.is_ignored(said)
-
-
-def give_answer(
-    context: BotContext, draft: Draft, asked: Asked, given: Sequence[Reply]
-) -> None:
+def give_answer(draft: BotDraft, asker: Asker, given: Sequence[Reply]) -> None:
     """Announce the one answer to all that somebody said at once. Safe to call twice."""
-    convoy = convoy_of(draft.state, asked.issue)
+    convoy = convoy_of(draft.state, asker.number)
     is_refused = any(reply.why or reply.reaction != "rocket" for reply in given)
-    config = usable_configuration(context)
+    config = usable_configuration(draft.bot)
     all_wanted = config is not None and config.notify.comments == "all"
     line = replies.brief_text(given)
     is_line = (
         not (is_refused or all_wanted)
         and len(line) <= MOST_LINE_CHARS
-        and not (asked.on_pull and any(reply.asks for reply in given))
-        and _is_kept_up(context, draft, convoy)
+        and not (asker.on_pull and any(reply.asks for reply in given))
+        and _is_kept_up(draft, convoy)
     )
-    called = asked.by if is_refused or all_wanted else ""
+    called = asker.by if is_refused or all_wanted else ""
     draft.submit(
         Answer(
-            issue=asked.issue,
-            comment=asked.comment,
-            sign=asked.sign,
-            reaction=replies.reaction(given) if asked.comment else "",
+            issue=asker.number,
+            comment=asker.comment,
+            sign=asker.sign,
+            reaction=replies.reaction(given) if asker.comment else "",
             text=line if is_line else replies.text(called, given),
-            by=asked.by,
+            by=asker.by,
             convoy=convoy.name if convoy is not None and is_line else "",
         )
     )
 
 
-def _is_kept_up(context: BotContext, draft: Draft, convoy: Convoy | None) -> bool:
+def _is_kept_up(draft: BotDraft, convoy: Convoy | None) -> bool:
     """Whether the convoy's comment stands, and will be edited after this draft."""
     if convoy is None or convoy.held == NO_LABEL or convoy.issue_is == "gone":
         return False
-    before = context.mirror.state.convoys.get(convoy.name)
+    before = draft.bot.mirror.state.convoys.get(convoy.name)
     if convoy.ended and before is not None and before.ended:
         return False
     key = ids.comment_key(convoy.name, convoy.deleted_comments)
@@ -133,42 +98,37 @@ def _is_kept_up(context: BotContext, draft: Draft, convoy: Convoy | None) -> boo
 
 
 async def answer_requests(
-    context: BotContext,
-    draft: Draft,
-    asked: Asked,
-    requests: Iterable[Request],
-    convoy: str = "",
+    draft: BotDraft, asker: Asker, requests: Iterable[Request]
 ) -> None:
     """Carry out requests and announce the answer, if there are any."""
-    asker = Asker(by=asked.by, number=asked.issue, convoy=convoy, nonce=asked.sign)
-    given = [await carry_out(context, draft, asker, each) for each in requests]
+    given = [await carry_out(draft, asker, each) for each in requests]
     if given:
-        give_answer(context, draft, asked, given)
+        give_answer(draft, asker, given)
 
 
-async def is_turned_away(context: BotContext, draft: Draft, asked: Asked) -> bool:
+async def is_turned_away(draft: BotDraft, asker: Asker) -> bool:
     """Whether a request was answered before, or is not carried out."""
     return (
-        asked.is_answered(draft.state)
-        or await is_off_limits(context, asked.issue)
-        or await has_heard_enough(context, draft, asked)
+        asker.is_answered(draft.state)
+        or await is_off_limits(draft.bot, asker.number)
+        or await has_heard_enough(draft, asker)
     )
 
 
-async def has_heard_enough(context: BotContext, draft: Draft, asked: Asked) -> bool:
+async def has_heard_enough(draft: BotDraft, asker: Asker) -> bool:
     """Whether a request is only noted in the draft, not carried out; safe to repeat."""
-    by, comment, sign = asked.by, asked.comment, asked.sign
-    given = await allowance(context, by, asked.key)
+    by, comment, sign = asker.by, asker.comment, asker.sign
+    given = await allowance(draft.bot, by, asker.key)
     if given == "answered":
         return False
     if given == "ignored":
         draft.submit(RequestIgnored(by=by, comment=comment, sign=sign))
         return True
-    now = context.clock()
-    again_at = (context.memory.answers.of(by, now).told[1] or now) + ids.HOUR_MS
+    now = draft.bot.clock()
+    again_at = (draft.bot.memory.answers.of(by, now).told_at or now) + ids.HOUR_MS
     draft.submit(
         Answer(
-            issue=asked.issue,
+            issue=asker.number,
             comment=comment,
             sign=sign,
             reaction="confused" if comment else "",
@@ -180,13 +140,20 @@ async def has_heard_enough(context: BotContext, draft: Draft, asked: Asked) -> b
     return True
 
 
-async def observe_labels(context: BotContext, draft: Draft) -> None:
+async def observe_labels(draft: BotDraft) -> None:
     """Note which labels hold which convoys and tasks now. Safe to call again."""
-    parts = tuple(_labelled_parts(draft.state))
+    parts: list[tuple[str, int, str, tuple[int | None, ...]]] = []
+    for live in draft.state.live():
+        parts.append((live.name, 0, live.held, (live.issue, live.pull)))
+        parts += [
+            (live.name, task.number, task.held, (task.pull,))
+            for task in live.tasks
+            if task.pull is not None and not task.settled
+        ]
     if not parts:
         return
-    label_of = dict.fromkeys(await context.github.labelled(HOLD_LABEL), HOLD_LABEL)
-    label_of.update(dict.fromkeys(await context.github.labelled(NO_LABEL), NO_LABEL))
+    label_of = dict.fromkeys(await draft.bot.github.labelled(HOLD_LABEL), HOLD_LABEL)
+    label_of.update(dict.fromkeys(await draft.bot.github.labelled(NO_LABEL), NO_LABEL))
     for convoy, task, held, numbers in parts:
         labels = [label_of[n] for n in numbers if n in label_of]
         label = NO_LABEL if NO_LABEL in labels else "".join(labels[:1])
@@ -208,17 +175,6 @@ async def correct_labels(context: BotContext, convoy: Convoy) -> None:
 
 async def is_off_limits(context: BotContext, number: int) -> bool:
     return NO_LABEL in (await context.github.issue(number)).label_names
-
-
-def _labelled_parts(
-    state: State,
-) -> Iterator[tuple[str, int, str, tuple[int | None, ...]]]:
-    """Give each convoy (task 0) and task, what holds it, and which numbers it obeys."""
-    for convoy in state.live():
-        yield convoy.name, 0, convoy.held, (convoy.issue, convoy.pull)
-        for task in convoy.tasks:
-            if task.pull is not None and not task.settled:
-                yield convoy.name, task.number, task.held, (task.pull,)
 
 
 def offered_boxes(convoy: Convoy) -> Iterator[tuple[str, str]]:
@@ -258,20 +214,18 @@ def request_of_box(key: str) -> Request | None:
     return Request(name, {"task": int(number)} if number else {})
 
 
-async def answer_ticks(
-    context: BotContext, draft: Draft, delivery: str, ticked: Ticked
-) -> None:
+async def answer_ticks(draft: BotDraft, delivery: str, ticked: Ticked) -> None:
     """Carry out the boxes' requests and announce the answer. Safe to call twice."""
     sign = ids.sign_key("tick", delivery)
-    asked = Asked(by=ticked.by, issue=ticked.issue, sign=sign)
+    asker = Asker(by=ticked.by, number=ticked.issue, sign=sign)
     convoy = convoy_of(draft.state, ticked.issue)
     if convoy is None or convoy.comment != ticked.comment:
         return
-    if await is_turned_away(context, draft, asked):
+    if await is_turned_away(draft, asker):
         return
-    context.memory.unticked.setdefault(ticked.comment, set()).update(ticked.boxes)
+    draft.bot.memory.unticked.setdefault(ticked.comment, set()).update(ticked.boxes)
     wanted = filter(None, map(request_of_box, ticked.boxes))
-    await answer_requests(context, draft, asked, wanted)
+    await answer_requests(draft, asker, wanted)
 
 
 def check_views(convoy: Convoy, page: str) -> Iterator[CheckView]:
@@ -279,16 +233,14 @@ def check_views(convoy: Convoy, page: str) -> Iterator[CheckView]:
         _, number = ids.checked_task(view.key) or ("", 0)
         task = convoy.task(number)
         buttons = tuple(
-            Button(label=on.label, description=on.says, identifier=verb.name)
+            {"label": on.label, "description": on.says, "identifier": verb.name}
             for verb in VERBS
             if task and (on := verb.on_check) and on.offered(convoy, task)
         )
         yield replace(view, buttons=buttons)
 
 
-async def answer_button(
-    context: BotContext, draft: Draft, delivery: str, action: CheckAction
-) -> None:
+async def answer_button(draft: BotDraft, delivery: str, action: CheckAction) -> None:
     """Carry out what was pressed, and announce the answer. Safe to call twice."""
     convoy = draft.state.convoys.get(action.convoy)
     verb = BY_NAME.get(action.verb)
@@ -299,10 +251,10 @@ async def answer_button(
         return  # the convoy's own check has only "Re-run"
     number = (task.pull if task else convoy.pull) or convoy.issue
     sign = ids.sign_key("rerun", delivery)
-    asked = Asked(by=action.by, issue=number, sign=sign)
-    if not await is_turned_away(context, draft, asked):
+    asker = Asker(by=action.by, number=number, sign=sign, convoy=convoy.name)
+    if not await is_turned_away(draft, asker):
         of_commit = any(each.name == "commit" for each in verb.words)
         of_task = {"task": task.number} if task else {}
         said = {"commit": action.commit} if of_commit else of_task
         wanted = Request(verb.name, said)
-        await answer_requests(context, draft, asked, [wanted], convoy.name)
+        await answer_requests(draft, asker, [wanted])

@@ -24,17 +24,11 @@ from bot.door.inbox import Remark, Review, Wake
 from bot.forge.payloads import Thread
 from bot.forge.rest import Refused
 from bot.forge.transport import Precedence, going
-from bot.repository.draft import Draft
 from bot.requests import answers
-from bot.requests.answers import Asked, carry_out, give_answer, has_heard_enough
+from bot.requests.answers import carry_out, give_answer, has_heard_enough
 from bot.requests.verb import Asker, Place, Request, convoy_of
 from bot.requests.verb_table import clean_request, parsed
-from bot.roles.bot_context import (
-    BotContext,
-    RecentComments,
-    allowance,
-    usable_configuration,
-)
+from bot.roles.bot_context import BotContext, BotDraft, allowance, usable_configuration
 from bot.text import replies
 from bot.text.replies import Reply
 from bot.text.slash_commands import (
@@ -52,43 +46,36 @@ from convoy.model.work import ReviewThread
 from convoy.rules.turns import changes_ci
 
 
-async def answer_comment(context: BotContext, draft: Draft, remark: Remark) -> None:
+async def answer_comment(draft: BotDraft, remark: Remark) -> None:
     """Carry out a comment's commands and announce the answer. Safe to call twice."""
-    asked = Asked(
-        by=remark.by,
-        issue=remark.issue,
-        comment=remark.comment,
-        on_pull=remark.on_pull,
-    )
-    if asked.is_ignored(draft, remark.at):
+    by, number, comment = remark.by, remark.issue, remark.comment
+    asker = Asker(by=by, number=number, remark=remark, on_pull=remark.on_pull)
+    had = draft.state.answers.get(by.casefold())
+    at = draft.now if remark.at is None else int(remark.at.timestamp() * 1000)
+    if had is not None and asker.key != had.told and had.is_ignored(at):
+        return  # its author had been told before that it is enough for now
+    if remark.edited:  # it was not read in time
+        known = asker.is_answered(draft.state)
+        if not (known or await has_heard_enough(draft, asker)):
+            draft.submit(
+                Answer(
+                    issue=number,
+                    comment=comment,
+                    reaction="confused",
+                    text=replies.EDITED_COMMENT.format(by=by),
+                    by=by,
+                )
+            )
         return
-    if remark.edited:
-        await _ask_again(context, draft, asked)
+    said = await commands_in(draft.bot, draft.state, remark)
+    if not said or await has_heard_enough(draft, asker):
         return
-    said = await commands_in(context, draft.state, remark)
-    if not said or await has_heard_enough(context, draft, asked):
-        return
-    await acknowledge(context, remark.comment)
+    await acknowledge(draft.bot, comment)
     given = [replies.MAILED]
-    if not await is_mailed(context, remark):
-        nonce = str(remark.comment)
-        asker = Asker(by=remark.by, number=remark.issue, nonce=nonce, remark=remark)
+    if not await is_mailed(draft.bot, remark):
         place: Place = "pull" if remark.on_pull else "issue"
-        given = [
-            await carry_out_command(context, draft, asker, each, place) for each in said
-        ]
-    give_answer(context, draft, asked, given)
-
-
-async def _ask_again(context: BotContext, draft: Draft, asked: Asked) -> None:
-    """Announce that a comment was not read in time."""
-    if asked.is_answered(draft.state) or await has_heard_enough(context, draft, asked):
-        return
-    by, text = asked.by, replies.EDITED_COMMENT.format(by=asked.by)
-    number, comment = asked.issue, asked.comment
-    draft.submit(
-        Answer(issue=number, comment=comment, reaction="confused", text=text, by=by)
-    )
+        given = [await carry_out_command(draft, asker, each, place) for each in said]
+    give_answer(draft, asker, given)
 
 
 async def commands_in(
@@ -113,8 +100,9 @@ async def commands_in(
 async def acknowledge(context: BotContext, comment: int) -> None:
     """React to a command at once, unless this process has. Safe to call twice."""
     acknowledged = context.memory.acknowledged
-    if not acknowledged.add(comment):
+    if comment in acknowledged:
         return
+    acknowledged.add(comment)
     try:
         with going(Precedence.AT_ONCE):
             await context.github.react(comment, "eyes")
@@ -124,14 +112,14 @@ async def acknowledge(context: BotContext, comment: int) -> None:
 
 
 async def carry_out_command(
-    context: BotContext, draft: Draft, asker: Asker, said: FoundCommand, place: Place
+    draft: BotDraft, asker: Asker, said: FoundCommand, place: Place
 ) -> Reply:
     if isinstance(said, MalformedCommand):
         return replies.malformed(said.why)
     request = await asyncio.to_thread(parsed, said, place)
     if isinstance(request, MalformedCommand):
         return replies.malformed(request.why)
-    return await carry_out(context, draft, asker, request)
+    return await carry_out(draft, asker, request)
 
 
 _VERB_OF: Final = {"approved": "approve", "changes_requested": "revise"}
@@ -141,43 +129,41 @@ LATE_REVIEW: Final = replies.refused(
 )
 
 
-async def answer_review(context: BotContext, draft: Draft, review: Review) -> None:
+async def answer_review(draft: BotDraft, review: Review) -> None:
     """Carry out a review and announce its answer. Safe to call twice."""
     key, number = ids.sign_key("review", str(review.review)), review.pull
-    asked = Asked(by=review.by, issue=number, sign=key, on_pull=True)
-    if asked.is_answered(draft.state):
+    asker = Asker(
+        by=review.by, number=number, sign=key, review=review.review, on_pull=True
+    )
+    if asker.is_answered(draft.state):
         return
     convoy = convoy_of(draft.state, number)
-    if review.bot and (convoy is None or not _is_listed(context, draft, review)):
+    if review.bot and (convoy is None or not _is_listed(draft, review)):
         return
-    threads = await context.github.pulls.threads(number)
+    threads = await draft.bot.github.pulls.threads(number)
     lines = [e for t in threads for e in t.comments if e.review == review.review]
     texts = () if review.bot else (review.text, *(each.body for each in lines))
     # Hostile text takes seconds.
     heard = [await asyncio.to_thread(slash_commands, text) for text in texts]
     said = tuple(chain.from_iterable(heard))
     is_talk = convoy is None and not said
-    if is_talk or await answers.is_off_limits(context, number):
+    if is_talk or await answers.is_off_limits(draft.bot, number):
         return
     commands = {each.id for each, found in zip(lines, heard[1:], strict=False) if found}
     asking = {e.id for e in lines if e.id not in commands and not e.mailed}
     told = [t for t in threads if asking & {each.id for each in t.comments}]
     if review.verdict == "commented" and not (said or review.bot):
-        told = told if await context.github.may(review.by, "write") else []
+        told = told if await draft.bot.github.may(review.by, "write") else []
     asks = said or told or review.verdict in _VERB_OF
-    if asks and await has_heard_enough(context, draft, asked):
+    if asks and await has_heard_enough(draft, asker):
         return
-    asker = Asker(by=review.by, number=number, nonce=key, review=review.review)
     is_mailed_line = any(each.mailed for each in lines if each.id in commands)
     if said and review.late:
         given = [LATE_REVIEW]
-    elif said and (is_mailed_line or await is_mailed(context, review)):
+    elif said and (is_mailed_line or await is_mailed(draft.bot, review)):
         given = [replies.MAILED]
     else:
-        given = [
-            await carry_out_command(context, draft, asker, each, "pull")
-            for each in said
-        ]
+        given = [await carry_out_command(draft, asker, each, "pull") for each in said]
     verbs = {each.verb for each in said if isinstance(each, SlashCommand)}
     verb = "revise" if told else ""
     if not (review.bot and review.verdict == "approved"):  # no bot approves
@@ -188,22 +174,22 @@ async def answer_review(context: BotContext, draft: Draft, review: Review) -> No
             threads=tuple(_raised(thread, review) for thread in told),
             allowed=review.bot,
         )
-        request = await _verdict(context, convoy, review, verb, told)
-        given += [await carry_out(context, draft, asker, request)] if request else []
+        request = await _verdict(draft.bot, convoy, review, verb, told)
+        given += [await carry_out(draft, asker, request)] if request else []
     if given:
-        give_answer(context, draft, asked, given)
+        give_answer(draft, asker, given)
 
 
-def _is_listed(context: BotContext, draft: Draft, review: Review) -> bool:
+def _is_listed(draft: BotDraft, review: Review) -> bool:
     """Whether the repository lists the bot; where it does not, say so once."""
-    config = usable_configuration(context)
+    config = usable_configuration(draft.bot)
     listed = config.review.bots if config is not None else ()
     if review.by.casefold() in map(str.casefold, listed):
         return True
     name = re.sub("[^a-z0-9-]", "", review.by.casefold().removesuffix("[bot]"))
     sign = ids.sign_key("review", f"of/{name}")
     if sign not in draft.state.heard and sign not in draft.state.intents:
-        draft.say(review.pull, sign, replies.unlisted(review.by))
+        draft.say(review.pull, "review", f"of/{name}", replies.unlisted(review.by))
     return False
 
 
@@ -336,7 +322,7 @@ async def _keep_acknowledging(
     context: BotContext, wake: Wake, tell: Callable[[str], None]
 ) -> None:
     """React to each waiting command once, until cancelled."""
-    seen, slots, told = RecentComments(), asyncio.Semaphore(READ_AT_ONCE), ""
+    seen, slots, told = set[int](), asyncio.Semaphore(READ_AT_ONCE), ""
 
     def note(why: str) -> None:
         nonlocal told
@@ -360,12 +346,16 @@ async def _keep_acknowledging(
     async with asyncio.TaskGroup() as group:
         kept = wake.kept
         while True:
-            waiting: dict[str, Remark] = {}
             try:
-                waiting = context.inbox.remarks()
+                waiting = {
+                    each.comment: each for each in context.inbox.remarks().values()
+                }
             except OSError as error:  # another process has just finished a file
                 note(f"the inbox cannot be read: {error}")
-            for remark in waiting.values():
-                if not remark.edited and seen.add(remark.comment):
-                    group.create_task(react(remark))
+            else:
+                context.memory.acknowledged.intersection_update(waiting)
+                for number in waiting.keys() - seen:
+                    if not waiting[number].edited:
+                        group.create_task(react(waiting[number]))
+                seen = set(waiting)
             kept = await wake.more_kept(kept)

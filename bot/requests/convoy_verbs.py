@@ -182,7 +182,7 @@ async def _start(
         inputs=inputs or {},
         plan_only=plan_only,
     )
-    if why := await mayor.begin(bot, context.draft, labelled, issue):
+    if why := await mayor.begin(context.draft, labelled, issue):
         raise NotPossible(why)
     return "brat is planning the convoy."
 
@@ -223,7 +223,7 @@ def _approve(context: RequestContext, *, commit: str | None = None) -> str:
         return _approve_work(context, convoy, commit)
     if commit is not None:
         raise NotPossible("use this command on the pull request for that commit")
-    asked, staged = _comment_asking(context), context.config.staged
+    asked, staged = context.asker.comment, context.config.staged
     plan = ApprovePlan(convoy=convoy.name, by=context.by, comment=asked, staged=staged)
     context.submit(plan)
     return "The plan is approved. The first tasks can start."
@@ -243,18 +243,12 @@ def _approve_work(context: RequestContext, convoy: Convoy, commit: str | None) -
             commit=commit,
             by=context.by,
             review=context.asker.review,
-            comment=_comment_asking(context),
+            comment=context.asker.comment,
         )
     )
     if lacks := lacking_approvals(context.convoy, context.own_task or task):
         return f"Approved. The work still needs {lacks}."
     return "Approved. The work will merge when CI is green."
-
-
-def _comment_asking(context: RequestContext) -> int:
-    """Return the comment that asks; 0: it was a review, a box or a button."""
-    remark = context.asker.remark
-    return remark.comment if remark is not None else 0
 
 
 def _has_plan(convoy: Convoy) -> bool:
@@ -352,7 +346,8 @@ _TTL: Final = Argument(
 
 
 def _lock(context: RequestContext, *, resource: str, ttl: int = verb.LOCK_TTL_S) -> str:
-    by, nonce, now = context.by, context.asker.nonce, context.draft.now
+    asker, by, now = context.asker, context.by, context.draft.now
+    nonce = asker.sign or str(asker.comment)  # other than of the person's other locks
     command = TakeLease(resource=resource, holder=by, nonce=nonce, now=now, ttl_s=ttl)
     context.submit(command)
     return f"You hold the lock on {code_span(resource)} for {ttl} s."

@@ -16,28 +16,17 @@ from functools import partial
 from http import HTTPStatus
 from typing import Final
 
+from bot.door import inbox
 from bot.door.delivery_meaning import may_ask
-from bot.door.inbox import (
-    ALL_PARTS,
-    RIGHTS_PART,
-    CheckAction,
-    Kept,
-    Remark,
-    Review,
-    StartRequest,
-    Ticked,
-    Trigger,
-)
 from bot.forge.payloads import Account, Issue
 from bot.forge.rest import Refused
 from bot.forge.transport import Precedence, going
-from bot.repository.draft import Draft
 from bot.requests import answers, comments
-from bot.requests.answers import Asked
-from bot.requests.verb import Request
+from bot.requests.verb import Asker, Request
 from bot.roles import mayor
 from bot.roles.bot_context import (
     BotContext,
+    BotDraft,
     Looks,
     alone,
     quiet_try,
@@ -61,66 +50,62 @@ GIVEN_UP: Final = 6
 """A delivery that fails this often is not tried again; what it was stays in the log."""
 
 
-async def listen(context: BotContext, draft: Draft, parts: frozenset[str]) -> list[str]:
+async def listen(draft: BotDraft, parts: frozenset[str]) -> list[str]:
     """Put all new requests to the rules; return the ids of the handled deliveries.
 
     Each is handled alone. Safe to cut off anywhere and to call again: decisions are in
     the draft, and in the log once the draft is pushed. Where all parts may have
     changed, what lost deliveries told is looked for, too.
     """
-    sweep = parts >= ALL_PARTS
-    waiting = context.inbox.requests()
+    sweep = parts >= inbox.ALL_PARTS
+    waiting = draft.bot.inbox.requests()
     if sweep:
-        look = partial(keep_missed_issues, context, draft.state)
-        await tried(context, ids.item("look", "mentions"), look)
-        labels = partial(missed_labels, context)
-        found = await tried(context, ids.item("look", "issues"), labels) or {}
-        waiting = context.inbox.requests() | found
-    handled = await _handled(context, draft, waiting)
+        look = partial(keep_missed_issues, draft.bot, draft.state)
+        await tried(draft.bot, ids.item("look", "mentions"), look)
+        labels = partial(missed_labels, draft.bot)
+        found = await tried(draft.bot, ids.item("look", "issues"), labels) or {}
+        waiting = draft.bot.inbox.requests() | found
+    handled = await _handled(draft, waiting)
     if sweep:
-        await tried(
-            context, ids.item("look", "schedules"), partial(begin_due, context, draft)
-        )
+        await tried(draft.bot, ids.item("look", "schedules"), partial(begin_due, draft))
         for name, keep in (
             ("comments", keep_missed_comments),
             ("reviews", comments.keep_missed_reviews),
         ):
             await tried(
-                context, ids.item("look", name), partial(keep, context, draft.state)
+                draft.bot, ids.item("look", name), partial(keep, draft.bot, draft.state)
             )
-    handled += await _handled(context, draft, context.inbox.remarks())
-    handled += await _handled(context, draft, context.inbox.signs())
+    handled += await _handled(draft, draft.bot.inbox.remarks())
+    handled += await _handled(draft, draft.bot.inbox.signs())
     if sweep or "pulls" in parts:
-        look = partial(land_labelled, context, draft)
-        await tried(context, ids.item("look", "merge labels"), look)
-    await _look_at_shown(context, draft, parts)
-    if RIGHTS_PART in parts:
+        look = partial(land_labelled, draft)
+        await tried(draft.bot, ids.item("look", "merge labels"), look)
+    await _look_at_shown(draft, parts)
+    if inbox.RIGHTS_PART in parts:
         # What was refused in this tick will hardly be allowed in the next.
-        refused = context.memory.failures.owed
+        refused = draft.bot.memory.failures.owed
         for item, aside in [*asides(draft.state)]:
             if aside.rule and item not in refused:
                 draft.submit(ItemTakenUp(item=item))
     return handled
 
 
-async def _look_at_shown(
-    context: BotContext, draft: Draft, parts: frozenset[str]
-) -> None:
+async def _look_at_shown(draft: BotDraft, parts: frozenset[str]) -> None:
     """Note which labels and comments of the convoys people have changed."""
-    begun = draft.state.convoys.keys() != context.mirror.state.convoys.keys()
+    begun = draft.state.convoys.keys() != draft.bot.mirror.state.convoys.keys()
     if begun or parts & {"issues", "pulls"}:
-        look = partial(answers.observe_labels, context, draft)
-        await tried(context, ids.item("look", "labels"), look)
+        look = partial(answers.observe_labels, draft)
+        await tried(draft.bot, ids.item("look", "labels"), look)
     for convoy in draft.state.live():
-        seen = context.observed.issues.get(convoy.issue)
+        seen = draft.bot.observed.issues.get(convoy.issue)
         if seen is not None and seen.gone:
             continue
-        if parts >= ALL_PARTS:
-            look = partial(answers.correct_labels, context, convoy)
-            await tried(context, ids.item("look", convoy.name, "labels"), look)
+        if parts >= inbox.ALL_PARTS:
+            look = partial(answers.correct_labels, draft.bot, convoy)
+            await tried(draft.bot, ids.item("look", convoy.name, "labels"), look)
         if "shown" in parts:
-            look = partial(observe_comment, context, draft, convoy)
-            await tried(context, ids.item("look", convoy.name, "comment"), look)
+            look = partial(observe_comment, draft, convoy)
+            await tried(draft.bot, ids.item("look", convoy.name, "comment"), look)
 
 
 def waits(context: BotContext) -> bool:
@@ -131,11 +116,7 @@ def waits(context: BotContext) -> bool:
     )
 
 
-async def _handled(
-    context: BotContext,
-    draft: Draft,
-    waiting: Mapping[str, Kept],
-) -> list[str]:
+async def _handled(draft: BotDraft, waiting: Mapping[str, inbox.Kept]) -> list[str]:
     """Handle each delivery alone; return those done with, also as gone or given up."""
     handled = []
     for delivery, asked in waiting.items():
@@ -143,9 +124,9 @@ async def _handled(
         if not may_try(draft.state, item, draft.now):
             continue
         await asyncio.sleep(0)  # the door answers between two of a thousand
-        with alone(context, item, draft), draft.part(item), going(Precedence.ANSWER):
+        with alone(draft.bot, item, draft), draft.part(item), going(Precedence.ANSWER):
             try:
-                await _handle(context, draft, delivery, asked)
+                await _handle(draft, delivery, asked)
             except Refused as refused:
                 if refused.status != HTTPStatus.GONE:
                     raise
@@ -158,26 +139,24 @@ async def _handled(
     return handled
 
 
-async def _handle(
-    context: BotContext, draft: Draft, delivery: str, asked: Kept
-) -> None:
+async def _handle(draft: BotDraft, delivery: str, asked: inbox.Kept) -> None:
     match asked:
-        case StartRequest():
-            await mayor.accept(context, draft, asked)
-        case Remark():
-            await comments.answer_comment(context, draft, asked)
-        case Review():
-            await comments.answer_review(context, draft, asked)
-        case CheckAction():
-            await answers.answer_button(context, draft, delivery, asked)
-        case Ticked():
-            await answers.answer_ticks(context, draft, delivery, asked)
+        case inbox.StartRequest():
+            await mayor.accept(draft, asked)
+        case inbox.Remark():
+            await comments.answer_comment(draft, asked)
+        case inbox.Review():
+            await comments.answer_review(draft, asked)
+        case inbox.CheckAction():
+            await answers.answer_button(draft, delivery, asked)
+        case inbox.Ticked():
+            await answers.answer_ticks(draft, delivery, asked)
 
 
 TITLE_SHOWN: Final = 72
 
 
-async def missed_labels(context: BotContext) -> dict[str, StartRequest]:
+async def missed_labels(context: BotContext) -> dict[str, inbox.StartRequest]:
     """Return the labelled issues of which no delivery reached the bot, by an id."""
     known = {request.issue for request in context.inbox.requests().values()}
     found = {}
@@ -203,7 +182,9 @@ async def missed_labels(context: BotContext) -> dict[str, StartRequest]:
     return found
 
 
-async def _labelled_request(context: BotContext, issue: Issue) -> StartRequest | None:
+async def _labelled_request(
+    context: BotContext, issue: Issue
+) -> inbox.StartRequest | None:
     labelling = await context.github.labelling(issue.number, context.settings.label)
     if labelling is None or labelling.actor is None:
         return None
@@ -214,11 +195,11 @@ async def _labelled_request(context: BotContext, issue: Issue) -> StartRequest |
 async def _start_request(
     context: BotContext,
     issue: Issue,
-    trigger: Trigger,
+    trigger: inbox.Trigger,
     by: Account,
     at: datetime | None,
-) -> StartRequest:
-    return StartRequest(
+) -> inbox.StartRequest:
+    return inbox.StartRequest(
         issue=issue.number,
         title=issue.title,
         text=issue.body or "",
@@ -229,13 +210,13 @@ async def _start_request(
     )
 
 
-async def land_labelled(context: BotContext, draft: Draft) -> None:
+async def land_labelled(draft: BotDraft) -> None:
     """Carry out `/brat land` for whoever set its label, once a labelling."""
-    config = usable_configuration(context)
-    for issue in await context.github.issues(pulls=True, labels=LAND_LABEL):
+    config = usable_configuration(draft.bot)
+    for issue in await draft.bot.github.issues(pulls=True, labels=LAND_LABEL):
         if config is None or mayor.busy(draft.state, issue.number):
             continue
-        event = await context.github.labelling(issue.number, LAND_LABEL)
+        event = await draft.bot.github.labelling(issue.number, LAND_LABEL)
         by = event.actor if event is not None else None
         if event is None or by is None or event.created_at is None:
             continue
@@ -243,10 +224,10 @@ async def land_labelled(context: BotContext, draft: Draft) -> None:
             continue
         at = round(event.created_at.timestamp())
         sign = ids.sign_key("merge-label", f"{issue.number}/{at}")
-        asked = Asked(by=by.login, issue=issue.number, sign=sign, on_pull=True)
-        if not await answers.is_turned_away(context, draft, asked):
+        asker = Asker(by=by.login, number=issue.number, sign=sign, on_pull=True)
+        if not await answers.is_turned_away(draft, asker):
             land = Request("land")
-            await answers.answer_requests(context, draft, asked, [land])
+            await answers.answer_requests(draft, asker, [land])
 
 
 async def keep_missed_comments(context: BotContext, state: State) -> None:
@@ -263,7 +244,7 @@ async def keep_missed_comments(context: BotContext, state: State) -> None:
         # An edited older comment never holds a request.
         is_new = is_new and one.created_at >= since and one.number > 0
         if by_person and is_new and may_ask(one.body or "", context.login):
-            remark = Remark(
+            remark = inbox.Remark(
                 issue=one.number,
                 comment=one.id,
                 text=one.body or "",
@@ -305,7 +286,12 @@ async def keep_missed_issues(context: BotContext, state: State) -> None:
     for issue in found:
         if issue.number in known or context.settings.label in issue.label_names:
             continue
-        request = _mention(context, issue, looks) if triggers.mention else None
+        request: IssueAsks | None = None
+        by, at, is_known = issue.user, issue.created_at, issue.number in looks.seen
+        if triggers.mention and by and at and by.login != context.login:
+            is_new = not is_known and at >= looks.since
+            if is_new and may_mention(issue.body or "", context.login):
+                request = "mention", by, at
         if request is None and triggers.assignee:
             request = await _assignment(context, issue, looks)
         if request is not None:
@@ -316,18 +302,8 @@ async def keep_missed_issues(context: BotContext, state: State) -> None:
     context.memory.assigned = {n: at for n, at in assigned.items() if n in looks.seen}
 
 
-IssueAsks = tuple[Trigger, Account, datetime]
+IssueAsks = tuple[inbox.Trigger, Account, datetime]
 """How an issue asks, who asked, and when."""
-
-
-def _mention(context: BotContext, issue: Issue, looks: Looks) -> IssueAsks | None:
-    author, at = issue.user, issue.created_at
-    if author is None or at is None or author.login == context.login:
-        return None
-    is_new = issue.number not in looks.seen and at >= looks.since
-    if not is_new or not may_mention(issue.body or "", context.login):
-        return None
-    return "mention", author, at
 
 
 async def _assignment(
@@ -351,35 +327,35 @@ async def _assignment(
 _MADE: Final = "<sub>Opened by the schedule `{name}` in `.brat/config.toml`.</sub>"
 
 
-async def begin_due(context: BotContext, draft: Draft) -> None:
+async def begin_due(draft: BotDraft) -> None:
     """Start the convoys that are due. Safe to cut off anywhere and to call again."""
-    config = usable_configuration(context)
+    config = usable_configuration(draft.bot)
     if config is None or config.staged:  # opening the issue would be a write
         return
     tables = config.schedule
     hours = {name: table.hours for name, table in tables.items()}
-    settings = context.settings
+    settings = draft.bot.settings
     window = settings.schedule_window_s * 1000
     for each in due(hours, settings.repository, draft.now, window):
         table, key = tables[each.name], ids.schedule_key(each.name, each.begun)
         still_runs = any(
-            one.by == context.login and one.title == table.title
+            one.by == draft.bot.login and one.title == table.title
             for one in draft.state.live()
         )
-        if key not in context.memory.shown and not still_runs:
-            number = await _opened(context, each, table)
+        if key not in draft.bot.memory.shown and not still_runs:
+            number = await _opened(draft.bot, each, table)
             known = draft.state.convoys.summaries()
             if all(of.issue != number for _, of in known):
-                issue = await context.github.issue(number)
-                request = StartRequest(
+                issue = await draft.bot.github.issue(number)
+                request = inbox.StartRequest(
                     issue=number,
                     title=table.title,
                     text=table.text,
-                    by=context.login,
+                    by=draft.bot.login,
                     trigger="schedule",
                 )
-                await mayor.start(context, draft, request, issue)
-            context.memory.shown[key] = True
+                await mayor.start(draft, request, issue)
+            draft.bot.memory.shown[key] = True
 
 
 async def _opened(context: BotContext, each: Due, table: ScheduleTable) -> int:
@@ -396,7 +372,7 @@ async def _opened(context: BotContext, each: Due, table: ScheduleTable) -> int:
         return await context.github.open_issue(table.title, "\n\n".join(said))
 
 
-async def observe_comment(context: BotContext, draft: Draft, convoy: Convoy) -> None:
+async def observe_comment(draft: BotDraft, convoy: Convoy) -> None:
     """Note it if a live convoy's comment is gone. Safe to call again.
 
     A look costs one read, and needs no lease. Where the whole issue is gone or moved,
@@ -405,8 +381,8 @@ async def observe_comment(context: BotContext, draft: Draft, convoy: Convoy) -> 
     number = convoy.comment
     if number is None or convoy.held == NO_LABEL:
         return
-    if await context.github.comment(number) is not None:
+    if await draft.bot.github.comment(number) is not None:
         return
-    issue = await context.github.issue(convoy.issue)
+    issue = await draft.bot.github.issue(convoy.issue)
     if issue.number == convoy.issue:
         draft.submit(CommentDeleted(convoy=convoy.name, comment=number))

@@ -62,6 +62,7 @@ async def _land(context: RequestContext, *, commit: str | None = None) -> str:
 
 async def _fix(context: RequestContext, *, text: str = "") -> str:
     from bot.roles import mayor
+    from bot.text.merge_texts import end_of
 
     pull, given = await _open_pull(context, lands=False)
     if not given.branch:
@@ -78,10 +79,14 @@ async def _fix(context: RequestContext, *, text: str = "") -> str:
             f"the branch belongs to {code_span(author)}, who has no write access and "
             "cannot approve the request; add the author to `[fix] authors`"
         )
-    red = "" if text else await _red(context, given)
     base = await asyncio.to_thread(_fork_point, context, given, pull.base.ref)
-    conflict: tuple[str, ...] = ()
+    red, conflict = "", tuple[str, ...]()
     if not text:
+        ci, settings = context.bot.github.ci, context.bot.settings
+        runs, required = await ci.runs(given.head), _config(context).refinery.checks
+        seen = await ci.judged(given.head, runs, required, settings.app)
+        if seen.verdict == "red":
+            red = f"{RED}\n\n{end_of(seen.text)}"
         onto = context.draft.refs[ids.HEADS + pull.base.ref]
         conflict = await asyncio.to_thread(_conflict, context, given, base, onto)
     if not (text or red or conflict):
@@ -98,7 +103,7 @@ async def _fix(context: RequestContext, *, text: str = "") -> str:
         approve="plan" if is_asked else "auto",
     )
     _plan(context, request, _task(context, request, pull, text or red, conflict))
-    await mayor.warn(context.bot, context.draft, request)
+    await mayor.warn(context.draft, request)
     if not is_asked:
         return f"An agent will add commits to {code_span(given.branch)}."
     sign = ids.sign_key("fix", request.convoy)
@@ -150,17 +155,6 @@ def _fork_point(context: RequestContext, given: GivenPull, target: str) -> str:
     if base is None:
         raise NotPossible(f"the branch shares no history with {code_span(target)}")
     return base
-
-
-async def _red(context: RequestContext, given: GivenPull) -> str:
-    from bot.text.merge_texts import end_of
-
-    ci, settings = context.bot.github.ci, context.bot.settings
-    runs, required = await ci.runs(given.head), _config(context).refinery.checks
-    seen = await ci.judged(given.head, runs, required, settings.app)
-    if seen.verdict != "red":
-        return ""
-    return f"{RED}\n\n{end_of(seen.text)}"
 
 
 def _conflict(

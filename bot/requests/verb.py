@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 from msgspec import Struct, structs
 
+from convoy.model import ids
 from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import declared_path
 from convoy.model.work import ReviewThread
@@ -21,8 +22,7 @@ from grite.resource import BOT, validate
 if TYPE_CHECKING:  # the command line reads the table: the bot's tools are slow to load
     from bot.door.inbox import Remark
     from bot.forge.github import Right
-    from bot.repository.draft import Draft
-    from bot.roles.bot_context import BotContext
+    from bot.roles.bot_context import BotContext, BotDraft
     from convoy.config import Config
     from convoy.events import Command
 
@@ -193,7 +193,7 @@ class CheckButton(Struct, frozen=True, kw_only=True):
     """A button on the check of a task's work, where the bot is an App.
 
     Its request names the check's commit, if the verb takes one, else the task. A forge
-    shows at most three, with a label of 20 characters and a text of 40.
+    shows at most three, with a label and a verb of 20 characters and a text of 40.
     https://docs.github.com/rest/checks/runs#create-a-check-run
     """
 
@@ -290,24 +290,43 @@ class Asker(Struct, frozen=True, kw_only=True):
     """The issue or pull request; 0: the convoy is given by name."""
     convoy: str = ""
     """The convoy's name; empty: the newest convoy that the number belongs to."""
-    nonce: str = ""
-    """Distinguishes a lock taken here from the same person's other locks."""
+    sign: str = ""
+    """Which review, tick or button it was, see `ids.sign_key`, or whatever else tells
+    it from others; empty: the comment does."""
     remark: "Remark | None" = None
     """The comment with the request; None: the request came in another way."""
     review: int = 0
     """The review with the request; 0: it was none."""
+    on_pull: bool = False
+    """Whether it was a pull request where people write and read."""
     threads: tuple[ReviewThread, ...] = ()
     allowed: bool = False
     """Whether the person's right has been checked already."""
     at_endpoint: bool = False
     """Whether a button, the API or the command line asks."""
 
+    @property
+    def comment(self) -> int:
+        """The comment with the request; 0: it was a review, tick or button."""
+        return self.remark.comment if self.remark is not None else 0
+
+    @property
+    def key(self) -> str:
+        return self.sign or ids.answer_key(self.comment)
+
+    def is_answered(self, state: State) -> bool:
+        known = self.sign in state.heard or self.comment in state.answered
+        return known or self.key in state.intents
+
 
 @dataclass(frozen=True, kw_only=True)
 class RequestContext:
-    bot: "BotContext"
-    draft: "Draft"
+    draft: "BotDraft"
     asker: Asker
+
+    @property
+    def bot(self) -> "BotContext":
+        return self.draft.bot
 
     @property
     def by(self) -> str:

@@ -26,16 +26,7 @@ from convoy.model.ids import task_item
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy, Task, asides_of
 from convoy.model.work import Work
-from convoy.rules.people import (
-    BlockTask,
-    DropTask,
-    FailConvoy,
-    RaiseThreads,
-    RebaseWork,
-    RetryConvoy,
-    RetryTask,
-    ReviseTask,
-)
+from convoy.rules import people
 from convoy.rules.plans import AddTask
 
 
@@ -47,7 +38,7 @@ def _retry(context: RequestContext, *, task: int | None = None, text: str = "") 
         return _retry_failed(context, task)
     stalled = task is None and bool(convoy.sync.stalled)
     if stalled:
-        context.submit(RetryConvoy(convoy=convoy.name, by=context.by))
+        context.submit(people.RetryConvoy(convoy=convoy.name, by=context.by))
     aside = _take_up(context, task)
     own, gate = context.own_task, convoy.settings.gate
     blocked = [
@@ -64,7 +55,7 @@ def _retry(context: RequestContext, *, task: int | None = None, text: str = "") 
     for number in numbers:
         if task is None and not _is_blocked(context.convoy, number):
             continue  # retrying another task unblocked it
-        context.submit(RetryTask(convoy=convoy.name, task=number, by=context.by))
+        context.submit(people.RetryTask(convoy=convoy.name, task=number, by=context.by))
     for number in numbers if text else ():
         _tell(context, task=number, text=text)
     them, told = ", ".join(map(str, numbers)), " and your message" if text else ""
@@ -83,7 +74,7 @@ def _retry_failed(context: RequestContext, task: int | None) -> str:
     if task is not None:
         whole = f"{convoy.name} has failed: say `/brat retry` without a task"
         raise NotPossible(whole)
-    context.submit(RetryConvoy(convoy=convoy.name, by=context.by))
+    context.submit(people.RetryConvoy(convoy=convoy.name, by=context.by))
     stays = [
         f"Task {each.number} stays dropped: {each.why.rstrip('.')}."
         for each in context.convoy.tasks
@@ -170,9 +161,9 @@ def _revise(context: RequestContext, *, text: str) -> str:
     name, number, by = convoy.name, task.number, context.by
     threads = context.asker.threads
     context.submit(
-        RaiseThreads(convoy=name, task=number, by=by, text=text, threads=threads)
+        people.RaiseThreads(convoy=name, task=number, by=by, text=text, threads=threads)
         if threads
-        else ReviseTask(convoy=name, task=number, by=by, text=text)
+        else people.ReviseTask(convoy=name, task=number, by=by, text=text)
     )
     _keep_work(context, convoy, task)
     if task.spent >= convoy.settings.attempts:
@@ -200,7 +191,7 @@ def _rework(context: RequestContext, convoy: Convoy, text: str) -> str:
         context.submit(AddTask(convoy=name, spec=spec, by=by))
     threads = context.asker.threads
     context.submit(
-        RaiseThreads(convoy=name, task=number, by=by, text=text, threads=threads)
+        people.RaiseThreads(convoy=name, task=number, by=by, text=text, threads=threads)
         if threads
         else TaskTold(convoy=name, task=number, by=by, text=text)
     )
@@ -234,7 +225,7 @@ def _rebase_now(context: RequestContext, convoy: Convoy, task: Task, work: Work)
         named = ", ".join(code_span(path) for path in made.paths[:5])
         raise NotPossible(f"the work conflicts with newly landed work in {named}")
     context.submit(
-        RebaseWork(
+        people.RebaseWork(
             convoy=convoy.name,
             task=task.number,
             old=work.commit,
@@ -314,10 +305,12 @@ TELL: Final = Verb(
 def _cancel(context: RequestContext, *, task: int | None = None) -> str:
     name, by = context.convoy.name, context.by
     if task is None:
-        context.submit(FailConvoy(convoy=name, why=f"cancelled by {by}", by=by))
+        context.submit(people.FailConvoy(convoy=name, why=f"cancelled by {by}", by=by))
         return "The convoy is cancelled. Finished work is kept."
     word = "stopped" if context.asker.at_endpoint else "cancelled"
-    context.submit(BlockTask(convoy=name, task=task, why=f"{word} by {by}", by=by))
+    context.submit(
+        people.BlockTask(convoy=name, task=task, why=f"{word} by {by}", by=by)
+    )
     return (
         f"Task {task} has been stopped. To try it again, say `/brat retry {task}`. To "
         f"give it up, say `/brat drop {task}`."
@@ -326,7 +319,7 @@ def _cancel(context: RequestContext, *, task: int | None = None) -> str:
 
 def _drop(context: RequestContext, *, task: int) -> str:
     name, by = context.convoy.name, context.by
-    drop = DropTask(convoy=name, task=task, why=f"dropped by {by}", by=by)
+    drop = people.DropTask(convoy=name, task=task, why=f"dropped by {by}", by=by)
     context.submit(drop)
     return f"Task {task} is dropped."
 

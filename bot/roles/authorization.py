@@ -18,9 +18,8 @@ from typing import Final, Literal
 
 from bot.forge.github import Right
 from bot.forge.payloads import Account, Remarked, Reviewed
-from bot.repository.draft import Draft
 from bot.repository.strangers_commits import ci_changes
-from bot.roles.bot_context import BotContext
+from bot.roles.bot_context import BotContext, BotDraft
 from bot.text import notices, replies as texts
 from bot.text.merge_texts import may_not_write
 from bot.text.slash_commands import SlashCommand, slash_commands
@@ -40,9 +39,7 @@ def is_login(by: str) -> bool:
     return _LOGIN.fullmatch(by) is not None
 
 
-async def may_start(
-    context: BotContext, draft: Draft, action: Begin, known: set[str]
-) -> bool:
+async def may_start(draft: BotDraft, action: Begin, known: set[str]) -> bool:
     """Whether somebody with write access answers for this start; else pause the convoy.
 
     `known` are the logins, and the approvals of plans, already found to stand: each is
@@ -51,30 +48,27 @@ async def may_start(
     convoy = draft.state.convoys[action.convoy]
     by = convoy.vouched_by or convoy.by
     if by not in known and is_login(by):
-        if not await context.github.may(by):
-            text = notices.unvouched(by)
-            return _pause(context, draft, convoy, may_not_write(by), text)
+        if not await draft.bot.github.may(by):
+            text = notices.UNVOUCHED.format(by=by)
+            return _pause(draft, convoy, may_not_write(by), text)
         known.add(by)
     plan = f"{convoy.name}#{convoy.vouched_in}"
     if plan not in known:
-        if why := await plan_fault(context, convoy):
+        if why := await plan_fault(draft.bot, convoy):
             text = notices.plan_unapproved(by, why)
-            return _pause(context, draft, convoy, why, text)
+            return _pause(draft, convoy, why, text)
         known.add(plan)
     return True
 
 
-def _pause(
-    context: BotContext, draft: Draft, convoy: Convoy, why: str, text: str
-) -> Literal[False]:
-    pause = ConvoyPaused(convoy=convoy.name, by=context.login, why=why)
+def _pause(draft: BotDraft, convoy: Convoy, why: str, text: str) -> Literal[False]:
+    pause = ConvoyPaused(convoy=convoy.name, by=draft.bot.login, why=why)
     if draft.submit(pause) is None:
-        sign = ids.sign_key("vouch", f"{convoy.name}/{draft.now}")
-        draft.say(convoy.issue, sign, text)
+        draft.say(convoy.issue, "vouch", f"{convoy.name}/{draft.now}", text)
     return False
 
 
-async def may_land(context: BotContext, draft: Draft, action: Land) -> bool:
+async def may_land(draft: BotDraft, action: Land) -> bool:
     """Whether everybody who let this work land still has the right to do so.
 
     Otherwise the draft withdraws the approvals of those who lost it, and takes the work
@@ -84,41 +78,39 @@ async def may_land(context: BotContext, draft: Draft, action: Land) -> bool:
     landing = [task for task in convoy.tasks if task.number in action.tasks]
     approved = True
     for task in landing:
-        for by, why in (await fallen(context, task)).items():
+        for by, why in (await fallen(draft.bot, task)).items():
             void = ApprovalVoided(convoy=convoy.name, task=task.number, by=by, why=why)
             draft.submit(void)
             approved = False
         if by := task.put_back_by:
             number = task.number
-            approved &= await _still_may(context, draft, convoy, number, by, "maintain")
+            approved &= await _still_may(draft, convoy, number, by, "maintain")
     last = landing[-1].candidate if landing else None
     if not approved or last is None:
         return False
-    return _ci_is_seen(context, draft, convoy, landing[-1], last.commit)
+    return _ci_is_seen(draft, convoy, landing[-1], last.commit)
 
 
-async def convoy_may_land(
-    context: BotContext, draft: Draft, action: LandConvoy | AskMerge
-) -> bool:
+async def convoy_may_land(draft: BotDraft, action: LandConvoy | AskMerge) -> bool:
     """Whether the person who lets the convoy land still has the right to do so."""
     convoy = draft.state.convoys[action.convoy]
     if by := convoy.put_back_by:
-        return await _still_may(context, draft, convoy, 0, by, "maintain")
+        return await _still_may(draft, convoy, 0, by, "maintain")
     by = convoy.vouched_by or convoy.by
-    if not await _still_may(context, draft, convoy, 0, by, "write"):
+    if not await _still_may(draft, convoy, 0, by, "write"):
         return False
-    if why := await plan_fault(context, convoy):
+    if why := await plan_fault(draft.bot, convoy):
         text = notices.plan_unapproved(by, why, lands=True)
-        _withdraw(context, draft, convoy, 0, text)
+        _withdraw(draft, convoy, 0, text)
         return False
     candidate = convoy.candidate
     if candidate is None or convoy.lands_given is not None:
         return True  # who gave a pull request answers for all that it changes
-    return _ci_is_seen(context, draft, convoy, None, candidate.commit)
+    return _ci_is_seen(draft, convoy, None, candidate.commit)
 
 
 def _ci_is_seen(
-    context: BotContext, draft: Draft, convoy: Convoy, task: Task | None, commit: str
+    draft: BotDraft, convoy: Convoy, task: Task | None, commit: str
 ) -> bool:
     """Whether a person has looked at all that a commit changes of what CI runs.
 
@@ -134,40 +126,40 @@ def _ci_is_seen(
         if each.approvals and each.work is not None
         for path in each.work.ci_files
     }
-    context.mirror.ensure([target, commit])
-    changed = ci_changes(context.mirror.path, target, commit)
+    draft.bot.mirror.ensure([target, commit])
+    changed = ci_changes(draft.bot.mirror.path, target, commit)
     if not (unseen := [path for path in changed if path not in seen]):
         return True
     number = task.number if task is not None else 0
-    sign = ids.sign_key("ci-files", f"{convoy.name}/{number}/{commit}")
-    _withdraw(context, draft, convoy, number, notices.ci_changed(unseen), sign)
+    text = notices.ci_changed(unseen)
+    _withdraw(draft, convoy, number, text, "ci-files", commit)
     return False
 
 
 async def _still_may(
-    context: BotContext, draft: Draft, convoy: Convoy, task: int, by: str, right: Right
+    draft: BotDraft, convoy: Convoy, task: int, by: str, right: Right
 ) -> bool:
-    if not is_login(by) or await context.github.may(by, right):
+    if not is_login(by) or await draft.bot.github.may(by, right):
         return True
-    text = notices.unanswered_for(by)
-    _withdraw(context, draft, convoy, task, text)
+    text = notices.UNANSWERED_FOR.format(by=by)
+    _withdraw(draft, convoy, task, text)
     return False
 
 
 def _withdraw(
-    context: BotContext,
-    draft: Draft,
+    draft: BotDraft,
     convoy: Convoy,
     number: int,
     text: str,
-    sign: str = "",
+    kind: str = "landing",
+    what: str = "",
 ) -> None:
     """Take out of the merge queue, and say so on the pull request, or on the issue."""
-    leave = MergeWithdrawn(convoy=convoy.name, task=number, by=context.login)
+    leave = MergeWithdrawn(convoy=convoy.name, task=number, by=draft.bot.login)
     if draft.submit(leave) is None:
-        sign = sign or ids.sign_key("landing", f"{convoy.name}/{number}/{draft.now}")
-        task = convoy.task(number)
-        draft.say((task.pull if task else convoy.pull) or convoy.issue, sign, text)
+        task, about = convoy.task(number), f"{convoy.name}/{number}/{what or draft.now}"
+        on = (task.pull if task else convoy.pull) or convoy.issue
+        draft.say(on, kind, about, text)
 
 
 _VERDICTS: Final = frozenset({"approved", "changes_requested", "dismissed"})

@@ -24,13 +24,14 @@ from pathlib import Path
 from typing import Final, Literal, TypeVar
 
 import pygit2
+from msgspec.structs import replace
 
 from bot import Clock, wall_clock
-from bot.door.feed import Feed, kept_key
+from bot.door.feed import Feed
 from bot.door.inbox import Inbox
 from bot.forge.github import GitHub
 from bot.forge.pace import Limited, OverShare
-from bot.forge.refusals import ForgeRefusal, refusal_of_push, refusal_of_rest
+from bot.forge.refusals import refusal_of_push, refusal_of_rest
 from bot.forge.rest import Refused
 from bot.repository.commits import MirroredCommits
 from bot.repository.compose import Composer, blob_in
@@ -38,16 +39,14 @@ from bot.repository.draft import Draft, NotAdmitted
 from bot.repository.mirror import Mirror
 from bot.settings.bot_settings import Settings, config_in
 from convoy.config import Config, ConfigError, load
-from convoy.events import Command, copied
+from convoy.events import Command
 from convoy.events.forge_actions import ItemSetAside, ItemTakenUp
 from convoy.model import ids
-from convoy.model.ids import HOUR_MS
 from convoy.model.state import State, may_try, set_aside
-from convoy.model.work import GivenAnswers
+from convoy.model.work import GivenAnswers, of_last_hour
 from convoy.rules.verdict import Observed
 from convoy.views.interventions import LabelledIssue
 from grite.errors import BratError, Conflict, Rejected, Unavailable
-from grite.event import ID_BYTES
 
 
 class NotHolder(BratError):
@@ -121,12 +120,12 @@ class Failures:
         """
         self._lately.add(item)
         if isinstance(error, Refused | Rejected):
-            found = (
-                refusal_of_rest(error)
+            self._set_aside(
+                item,
+                refusal_of_rest(error, item)
                 if isinstance(error, Refused)
-                else refusal_of_push(error.answer.said, "")
+                else refusal_of_push(error.answer.said, "", item),
             )
-            self._set_aside(item, for_refusal(item, found))
             return
         last = self._counts.get(item, Failed())
         outage = isinstance(error, Unavailable)
@@ -163,11 +162,6 @@ class Failures:
             self.owed.pop(item, None)
 
 
-def for_refusal(item: str, found: ForgeRefusal) -> ItemSetAside:
-    """Return the command that sets an item aside for a refusal that was understood."""
-    return copied(ItemSetAside, found, item=item)
-
-
 OVERLAP: Final = timedelta(minutes=5)
 """How late a list may show an entry."""
 
@@ -193,62 +187,29 @@ class Looks:
         self.seen = {number: at for number, at in self.seen.items() if at >= since}
 
 
-MOST_COMMENTS: Final = 10_000
-
-
-@dataclass
-class RecentComments:
-    """A set of comments' ids; when it is full, the oldest is forgotten."""
-
-    _ids: OrderedDict[int, None] = field(default_factory=OrderedDict)
-
-    def add(self, comment: int) -> bool:
-        """Remember a comment; return whether it is new."""
-        if comment in self._ids:
-            return False
-        self._ids[comment] = None
-        if len(self._ids) > MOST_COMMENTS:
-            self._ids.popitem(last=False)
-        return True
-
-    def discard(self, comment: int) -> None:
-        self._ids.pop(comment, None)
-
-
 MOST_PEOPLE: Final = 1_000
 """The most people remembered; those who had no answer for longest are forgotten."""
-
-
-@dataclass
-class HadAnswers:
-    """What one person had within the last hour."""
-
-    at: dict[str, int] = field(default_factory=dict)
-    """When each answer was given, unix ms, by the key of what it answers."""
-    told: tuple[str, int] = ("", 0)
-    """The key of what was answered by saying that it is enough, and when."""
 
 
 @dataclass
 class AnswerBudget:
     """The answers of the last hour; of a bounded size, however many people ask."""
 
-    _people: OrderedDict[str, HadAnswers] = field(default_factory=OrderedDict)
+    _people: OrderedDict[str, GivenAnswers] = field(default_factory=OrderedDict)
 
-    def of(self, by: str, now: int, logged: GivenAnswers | None = None) -> HadAnswers:
+    def of(self, by: str, now: int, logged: GivenAnswers | None = None) -> GivenAnswers:
         """Return what somebody had, with what the log tells of: others may write."""
-        had = self._people.setdefault(by.casefold(), HadAnswers())
+        had = self._people.get(by.casefold(), GivenAnswers())
+        if logged is not None:
+            last = max(had, logged, key=lambda each: each.told_at)
+            had = replace(last, at=had.at | logged.at)
+        return self.note(by, of_last_hour(had, now))
+
+    def note(self, by: str, had: GivenAnswers) -> GivenAnswers:
+        self._people[by.casefold()] = had
         self._people.move_to_end(by.casefold())
         if len(self._people) > MOST_PEOPLE:
             self._people.popitem(last=False)
-        if logged is not None:
-            had.at |= logged.at
-            if logged.told and logged.told_at > had.told[1]:
-                had.told = logged.told, logged.told_at
-        since = now - HOUR_MS
-        had.at = {key: at for key, at in had.at.items() if at > since}
-        if had.told[1] <= since:
-            had.told = ("", 0)
         return had
 
 
@@ -273,8 +234,8 @@ class ProcessMemory:
     issues: Looks | None = None
     assigned: dict[int, datetime] = field(default_factory=dict)
     """By issue found lately, when it was last assigned to the bot, as it was seen."""
-    acknowledged: RecentComments = field(default_factory=RecentComments)
-    """The comments to which this process has reacted with eyes."""
+    acknowledged: set[int] = field(default_factory=set)
+    """The waiting comments to which this process has reacted with eyes."""
     unread: dict[int, LabelledIssue] = field(default_factory=dict)
     """The issues that asked for a convoy at the last look, by number."""
     labelled: dict[str, int] = field(default_factory=dict)
@@ -344,18 +305,21 @@ class BotContext:
             self._told = log, count, self.draft().state if count else log
         return self._told[2]
 
-    def draft(self) -> Draft:
+    def draft(self) -> "BotDraft":
         """Return a draft over the log as last seen, of what it is to be told."""
-        draft = Draft(self.mirror, self.actor, self.clock())
+        draft = BotDraft(self)
         for command in self.memory.noted:
             draft.submit(command)
         draft.noted = len(self.memory.noted)
         return draft
 
 
-def actor_of(folder: Path) -> bytes:
-    """Return the installation's actor id, drawn at random the first time."""
-    return kept_key(folder / "actor", ID_BYTES)
+class BotDraft(Draft):
+    """A draft, and the bot whose tools fill it."""
+
+    def __init__(self, bot: BotContext) -> None:
+        super().__init__(bot.mirror, bot.actor, bot.clock())
+        self.bot = bot
 
 
 CONFIG_PATH: Final = ".brat/config.toml"
@@ -480,11 +444,9 @@ def another_try(context: BotContext, key: str) -> Try:
 
 def quiet_try(context: BotContext, key: str) -> Try:
     """Begin a try at an unannounced action, which only this process may have tried."""
-    since = context.memory.tried.get(key)
-    if since is None:
-        return Try(key, look=False, settled=True)
-    settled = context.clock() - since >= context.settings.settle_s * 1000
-    return Try(key, look=True, settled=settled)
+    known, settle_ms = context.memory.tried, context.settings.settle_s * 1000
+    settled = context.clock() - known.get(key, 0) >= settle_ms
+    return Try(key, look=key in known, settled=settled)
 
 
 @contextmanager
@@ -492,10 +454,9 @@ def trying(context: BotContext, key: str) -> Iterator[None]:
     """Note it if the block's write got no answer: its result may show from now on."""
     try:
         yield
-    except Unsettled:
-        raise
-    except Unavailable:
-        context.memory.tried[key] = context.clock()
+    except Unavailable as error:
+        if not isinstance(error, Unsettled):
+            context.memory.tried[key] = context.clock()
         raise
 
 
@@ -507,8 +468,8 @@ async def allowance(context: BotContext, by: str, key: str) -> Allowance:
     """Return what becomes of something said; safe to call twice for the same key."""
     now, logged = context.clock(), context.mirror.state.answers.get(by.casefold())
     had = context.memory.answers.of(by, now, logged)
-    if had.told[0] and key not in had.at:
-        return "told" if key == had.told[0] else "ignored"
+    if had.told and key not in had.at:
+        return "told" if key == had.told else "ignored"
     spent, settings = len(had.at.keys() - {key}), context.settings
     most = settings.answers_hour
     if most <= spent < settings.writer_answers_hour:
@@ -517,5 +478,5 @@ async def allowance(context: BotContext, by: str, key: str) -> Allowance:
     if spent < most:
         had.at.setdefault(key, now)
         return "answered"
-    had.told = key, now
+    context.memory.answers.note(by, replace(had, told=key, told_at=now))
     return "told"

@@ -15,7 +15,7 @@ from bot.forge.payloads import Issue
 from bot.forge.rest import Refused
 from bot.repository.draft import Draft
 from bot.roles.authorization import is_login
-from bot.roles.bot_context import BotContext, tried
+from bot.roles.bot_context import BotContext, BotDraft, tried
 from bot.text import notices
 from bot.text.convoy_comment import LABELS
 from bot.text.notices import call_text
@@ -40,12 +40,12 @@ from convoy.rules.people import CallPeople, FailConvoy, NoteGoneIssue
 from convoy.rules.verdict import IssueSeen, PullSeen
 
 
-async def is_wanted(context: BotContext, draft: Draft, convoy: str) -> bool:
+async def is_wanted(draft: BotDraft, convoy: str) -> bool:
     """Look just before a landing whether a person has said no; that is then owed."""
-    issues = await look_at_issues(context)
-    pulls = await look_at_pulls(context, draft.state)  # one may just have been noted
-    context.observed = replace(context.observed, issues=issues, pulls=pulls)
-    seen = replace(context.observed, refs=draft.refs)
+    issues = await look_at_issues(draft.bot)
+    pulls = await look_at_pulls(draft.bot, draft.state)  # one may just have been noted
+    draft.bot.observed = replace(draft.bot.observed, issues=issues, pulls=pulls)
+    seen = replace(draft.bot.observed, refs=draft.refs)
     return not any(gestures(draft.state.convoys[convoy], seen))
 
 
@@ -58,7 +58,7 @@ def take_out(draft: Draft, action: TakeOut) -> None:
     event = copied(WorkTakenOut, out, convoy=convoy.name, task=action.task)
     if draft.submit(event) is None and NO_LABEL not in (convoy.held, part.held):
         text = notices.taken_out(out, action.task, wanted)
-        say(draft, out.pull, f"{convoy.name}/{action.task}", text)
+        draft.say(out.pull, "gesture", f"{convoy.name}/{action.task}/{draft.now}", text)
 
 
 def hear_dequeue(draft: Draft, action: HearDequeue) -> None:
@@ -66,8 +66,8 @@ def hear_dequeue(draft: Draft, action: HearDequeue) -> None:
     convoy = draft.state.convoys[action.convoy]
     command = MergeWithdrawn(convoy=convoy.name, task=0, by=action.by)
     if draft.submit(command) is None and convoy.pull and convoy.held != NO_LABEL:
-        text = notices.dequeued(action.by)
-        say(draft, convoy.pull, f"{convoy.name}/queue", text)
+        text = notices.DEQUEUED.format(by=action.by)
+        draft.say(convoy.pull, "gesture", f"{convoy.name}/queue/{draft.now}", text)
 
 
 def hear_base(draft: Draft, action: HearBase) -> None:
@@ -75,19 +75,19 @@ def hear_base(draft: Draft, action: HearBase) -> None:
     name, convoy = action.convoy, draft.state.convoys[action.convoy]
     if draft.submit(BaseDeleted(convoy=name)) is None and convoy.held != NO_LABEL:
         text = notices.base_deleted(ids.base_branch(name))
-        say(draft, convoy.issue, f"{name}/base", text)
+        draft.say(convoy.issue, "gesture", f"{name}/base/{draft.now}", text)
 
 
 PUSHED_FILES: Final = 200
 
 
-def hear_push(context: BotContext, draft: Draft, action: HearPush) -> None:
+def hear_push(draft: BotDraft, action: HearPush) -> None:
     """Keep what somebody pushed to a branch of ours, and ask who answers for it."""
     name, number, commit = action.convoy, action.task, action.commit
     convoy = draft.state.convoys[name]
     task = convoy.task(number)
     tip = task.work.commit if task and task.work else convoy.tip or convoy.base
-    patch = context.commits.examined(tip, commit, convoy.settings)
+    patch = draft.bot.commits.examined(tip, commit, convoy.settings)
     pushed = Push(
         commit=commit,
         files=patch.files[:PUSHED_FILES],
@@ -103,21 +103,23 @@ def hear_push(context: BotContext, draft: Draft, action: HearPush) -> None:
             ids.branch_of(name, number), pushed, tip, kept, is_tasks=bool(task)
         )
         on = (task and task.pull) or convoy.issue
-        say(draft, on, f"{name}/push/{number}", text)
+        draft.say(on, "gesture", f"{name}/push/{number}/{draft.now}", text)
 
 
-def hear_issue(context: BotContext, draft: Draft, action: HearIssue) -> None:
+def hear_issue(draft: BotDraft, action: HearIssue) -> None:
     """Pause, resume or end a convoy as its issue says, and tell people once."""
     convoy = draft.state.convoys[action.convoy]
     if draft.submit(_command(action, convoy)) is not None or convoy.held == NO_LABEL:
         return
-    text = notices.about_issue(action, convoy.issue, context.settings.label)
+    text = notices.about_issue(action, convoy.issue, draft.bot.settings.label)
     number: int | None = convoy.issue
     if action.gesture in ("deleted", "transferred"):  # else a pull request that is open
         own = (task.pull for task in convoy.tasks if task.pull and not task.settled)
         number = convoy.pull or next(own, None)
     if text and number is not None:
-        say(draft, number, f"{convoy.name}/{action.gesture}", text)
+        draft.say(
+            number, "gesture", f"{convoy.name}/{action.gesture}/{draft.now}", text
+        )
 
 
 def _command(action: HearIssue, convoy: Convoy) -> Command:
@@ -132,11 +134,6 @@ def _command(action: HearIssue, convoy: Convoy) -> Command:
             return FailConvoy(convoy=name, why=why, by=action.by)
         case _:
             return NoteGoneIssue(convoy=name, how=action.gesture)
-
-
-def say(draft: Draft, number: int, what: str, text: str) -> None:
-    sign = ids.sign_key("gesture", f"{what}/{draft.now}")
-    draft.say(number, sign, text)
 
 
 NEW_MS: Final = 300_000

@@ -15,10 +15,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from bot.repository.draft import Draft
 from bot.repository.strangers_commits import NoBundle, Patch, examined_patch
 from bot.roles import result_artifact
-from bot.roles.bot_context import BotContext
+from bot.roles.bot_context import BotDraft
 from bot.roles.result_artifact import NEEDS_A_PERSON, Result, ResultArtifact
 from bot.roles.witness import LOST
 from convoy.answers import ANSWERS
@@ -40,13 +39,7 @@ from convoy.model.session_result import (
 from convoy.model.state import Convoy, Task
 from convoy.model.work import Attempt, Work
 from convoy.owed import Collect
-from convoy.rules.ending import (
-    AcceptNothing,
-    AcceptWork,
-    LoseSession,
-    RefuseWork,
-    decline_reasons,
-)
+from convoy.rules import ending
 from convoy.rules.people import BlockTask
 from convoy.text import Unfit, clean, full_stop, redacted
 from grite.errors import GitFailed
@@ -56,8 +49,7 @@ from grite.errors import GitFailed
 class EndedAttempt:
     """An attempt whose session has ended, and what becomes of it in the draft."""
 
-    context: BotContext
-    draft: Draft
+    draft: BotDraft
     convoy: Convoy
     task: Task
     attempt: Attempt
@@ -85,25 +77,17 @@ class EndedAttempt:
 
         `left` is the half-done commit that the next attempt goes on from.
         """
-        is_for_a_person = is_large or result.outcome in FOR_A_PERSON
-        self.refuse(self._cause(result), why, result, left)
-        if result.status in NEEDS_A_PERSON or is_for_a_person:
-            self._block(why)
-
-    def _cause(self, result: Result) -> Cause:
+        cause: Cause = "outage" if result.outcome in OUTAGES else "failed"
         if result.conclusion == "success" or result.refusals:
-            return "refused"
-        if result.outcome == "setup" or self.called_off:
-            return "setup"
-        return "outage" if result.outcome in OUTAGES else "failed"
+            cause = "refused"
+        elif result.outcome == "setup" or self.called_off:
+            cause = "setup"
+        self.refuse(cause, why, result, left)
+        is_for_a_person = is_large or result.outcome in FOR_A_PERSON
+        if result.status in NEEDS_A_PERSON or is_for_a_person:
+            self.block(why)
 
-    def turn_away(self, why: str) -> None:
-        """End an attempt that never began; it costs none, and a person is asked."""
-        why = f"The task's job did not receive a valid hand-off. {why}"
-        self.refuse("setup", why)
-        self._block(why)
-
-    def _block(self, why: str) -> None:
+    def block(self, why: str) -> None:
         name, number = self.convoy.name, self.task.number
         self.draft.submit(BlockTask(convoy=name, task=number, why=fit_text(why)))
 
@@ -118,7 +102,7 @@ class EndedAttempt:
         if result is not None:
             self.note(result)
         self.draft.submit(
-            RefuseWork(
+            ending.RefuseWork(
                 convoy=self.convoy.name,
                 task=self.task.number,
                 attempt=self.attempt.number,
@@ -151,7 +135,7 @@ class EndedAttempt:
         return self.draft.keep(name, number, self.attempt.number, commit)
 
     def examined(self, base: str, commit: str) -> Patch:
-        path, settings = self.context.mirror.path, self.convoy.settings
+        path, settings = self.draft.bot.mirror.path, self.convoy.settings
         settings = replace(settings, gate=gate_of(settings.gate, self.task))
         return examined_patch(path, base, commit, settings)
 
@@ -159,7 +143,7 @@ class EndedAttempt:
         """Return the work as one commit on the branch, if the attempt made work fit."""
         if not self.attempt.resolves:
             return commit
-        return self.context.composer.flattened(self.root, commit)
+        return self.draft.bot.composer.flattened(self.root, commit)
 
     def conflicts_left(self, commit: str) -> str:
         """Return a sentence naming the files that still conflict; empty: none does."""
@@ -168,7 +152,7 @@ class EndedAttempt:
             merge = self.root
         if not merge:
             return ""
-        left = self.context.composer.left_over(merge, commit)
+        left = self.draft.bot.composer.left_over(merge, commit)
         names = path_list([fit_text(path) for path in left])
         return f"Conflict markers remain in {names}." if left else ""
 
@@ -178,24 +162,22 @@ def fit_text(said: str) -> str:
     return redacted(clean(said))
 
 
-def collect(
-    context: BotContext, draft: Draft, action: Collect, got: bytes | str
-) -> None:
+def collect(draft: BotDraft, action: Collect, got: bytes | str) -> None:
     """Take in the artifact, or why there is none; blocking, and safe to call twice."""
     convoy = draft.state.convoys[action.convoy]
     task = convoy.in_session(action.task)
     if task is None or task.attempt is None or task.attempt.run != action.run:
         return
     # Elsewhere than on a person's own machine anybody can cancel a run, without end.
-    off = action.called_off and context.settings.sole
+    off = action.called_off and draft.bot.settings.sole
     attempt = task.attempt
-    ended = EndedAttempt(context, draft, convoy, task, attempt, off)
+    ended = EndedAttempt(draft, convoy, task, attempt, off)
     if isinstance(got, str):
         _lose(ended, got)
         return
     if ended.gone_on_from:  # that commit is on no branch
         with suppress(GitFailed):  # checking the work reports it
-            context.mirror.ensure([ended.gone_on_from])
+            draft.bot.mirror.ensure([ended.gone_on_from])
     try:
         with result_artifact.opened(
             got, session=ended.session, nonce=attempt.nonce, actor=attempt.session
@@ -211,7 +193,9 @@ def collect(
         price = convoy.settings.engines[task.spec.engine].price
         _lose(ended, LOST, priced(*usage_noted(error.used), price), error.bundles)
     except result_artifact.TurnedAway as error:
-        ended.turn_away(str(error))
+        why = f"The task's job did not receive a valid hand-off. {error}"
+        ended.refuse("setup", why)  # it never began: that costs no attempt
+        ended.block(why)
     except result_artifact.Unacceptable as error:
         ended.refuse("refused", str(error))
 
@@ -232,7 +216,7 @@ def _take_answer(
         attempt=ended.attempt,
         text=result.report,
         usage=result.used,
-        repository=ended.context.commits,
+        repository=ended.draft.bot.commits,
     )
     try:
         taken = answering.read(reply)
@@ -264,7 +248,7 @@ def _lose(
     if left:
         ended.keep(left)
     ended.draft.submit(
-        LoseSession(
+        ending.LoseSession(
             convoy=ended.convoy.name,
             task=ended.task.number,
             attempt=ended.attempt.number,
@@ -303,12 +287,12 @@ def take_change(ended: EndedAttempt, artifact: ResultArtifact) -> None:
 def _brought(ended: EndedAttempt, bundle: Path, commit: str) -> str:
     """Bring the commits into the mirror; return why they cannot be used."""
     try:
-        head = ended.context.mirror.take_in(bundle, ended.session)
+        head = ended.draft.bot.mirror.take_in(bundle, ended.session)
     except (GitFailed, NoBundle) as error:
         return f"work.bundle cannot be read: {error}"
     if head != commit:
         return "work.bundle does not contain the commit that the result names"
-    if not ended.context.composer.is_ancestor(ended.attempt.base, commit):
+    if not ended.draft.bot.composer.is_ancestor(ended.attempt.base, commit):
         return "the work is not based on the commit that the attempt started from"
     return ""
 
@@ -316,7 +300,7 @@ def _brought(ended: EndedAttempt, bundle: Path, commit: str) -> str:
 def _left_as_it_is(ended: EndedAttempt, result: Result) -> Work | None:
     """Return work that stays, for its agent declines all that was said of its lines."""
     told = {e.comment for e in ended.task.threads if e.is_told(ended.attempt.number)}
-    declines = told and told <= decline_reasons(_declined(result)).keys()
+    declines = told and told <= ending.decline_reasons(_declined(result)).keys()
     is_unchanged = result.conclusion == "noop" and result.commit is None
     return ended.task.earlier if declines and is_unchanged else None
 
@@ -343,7 +327,7 @@ def _settle(ended: EndedAttempt, result: Result) -> None:
         return
     ended.note(result, found if reason else "")
     refused = ended.draft.submit(
-        AcceptNothing(
+        ending.AcceptNothing(
             convoy=ended.convoy.name,
             task=ended.task.number,
             attempt=ended.attempt.number,
@@ -376,7 +360,7 @@ def _pass_gate(ended: EndedAttempt, result: Result, handed_in: str) -> None:
     else:
         ended.note(result)
         target = ended.draft.refs.get(ids.HEADS + ended.convoy.target)
-        inert = ended.context.composer.inert(ended.root, commit, target)
+        inert = ended.draft.bot.composer.inert(ended.root, commit, target)
         _accept(ended, result, inert, patch.files)
 
 
@@ -384,7 +368,7 @@ def _accept(
     ended: EndedAttempt, result: Result, commit: str, files: tuple[str, ...]
 ) -> None:
     name, number = ended.convoy.name, ended.task.number
-    accepted = AcceptWork(
+    accepted = ending.AcceptWork(
         convoy=name,
         task=number,
         attempt=ended.attempt.number,
@@ -425,7 +409,7 @@ def _salvaged(ended: EndedAttempt, bundles: Sequence[bytes]) -> tuple[str, str]:
     Both are empty where the session left no work. The bundles are unchecked, the newest
     first.
     """
-    feed, why = ended.context.feed, ""
+    feed, why = ended.draft.bot.feed, ""
     sent = feed.kept(ended.session) if feed else b""
     for bundle in filter(None, (*bundles, sent)):
         commit, why = _half_done(ended, bundle)
@@ -440,10 +424,10 @@ def _half_done(ended: EndedAttempt, bundle: bytes) -> tuple[str, str]:
         file.write(bundle)
         file.flush()
         try:
-            commit = ended.context.mirror.take_in(Path(file.name), ended.session)
+            commit = ended.draft.bot.mirror.take_in(Path(file.name), ended.session)
         except (GitFailed, NoBundle) as error:
             return "", f"it cannot be read: {error}"
-    if not ended.context.composer.is_ancestor(ended.attempt.base, commit):
+    if not ended.draft.bot.composer.is_ancestor(ended.attempt.base, commit):
         return "", "it is not based on the commit that the attempt started from"
     made = ended.whole_work(commit)
     refusals = ended.examined(ended.root, made).refusals

@@ -31,25 +31,9 @@ from convoy.model import ids
 from convoy.model.ids import HOUR_MS
 from convoy.model.records import NamedIssue, SubIssue
 from convoy.model.state import Convoy, State
-from convoy.planner import own_words
+from convoy.planner import marks, own_words
 from convoy.planner.issue_text import Item, intake, questions
-from convoy.planner.marks import (
-    CLOSED,
-    ReferredIssue,
-    filled_items,
-    missed_work,
-    number_here,
-)
 from convoy.planner.sub_issues import MOST_SUB_ISSUES, tasks_of
-from convoy.text import (
-    TITLE_CHARS,
-    clean as without_controls,
-    cut,
-    harmless,
-    inline,
-    posted,
-    redacted,
-)
 from grite.errors import BratError, Unavailable
 
 TEXT_CHARS: Final = 60_000
@@ -93,9 +77,9 @@ def fit_words(title: str, text: str) -> Words:
 
     Pure; safe to do twice. A text built to be slow takes some seconds.
     """
-    line = " ".join(redacted(plaintext.clean(title)).split())
-    whole = redacted(clean_markdown(text, limit=TEXT_CHARS))
-    return Words(plaintext.cut(line, TITLE_CHARS), whole)
+    line = " ".join(plaintext.redacted(plaintext.clean(title)).split())
+    whole = plaintext.redacted(clean_markdown(text, limit=TEXT_CHARS))
+    return Words(plaintext.cut(line, plaintext.TITLE_CHARS), whole)
 
 
 async def edited_since(
@@ -129,7 +113,7 @@ async def with_named_issues(
     if wanted.pattern or wanted.listed:
         return wanted
     labels = await asyncio.to_thread(context.commits.box_labels, wanted.base)
-    text = without_controls(wanted.text)
+    text = plaintext.clean(wanted.text)
     found = await asyncio.to_thread(intake, text, labels)
     opened = [item for item in found.work.items if not item.done]
     named = [item for item in opened if item.reference]
@@ -137,7 +121,7 @@ async def with_named_issues(
         count = f"it names {len(named)} issues"
         many = f"{count}, but brat reads at most {MOST_READ}: split it"
         return NO_PLAN.format(error=many)
-    read: dict[int, ReferredIssue | str] = {}
+    read: dict[int, marks.ReferredIssue | str] = {}
     for item in named:
         try:
             told = await _open_issue(context, item, wanted.issue, read.values())
@@ -151,14 +135,14 @@ async def with_named_issues(
         nothing = f"nothing is left to do: {'; '.join(out)}"
         return NO_PLAN.format(error=nothing)
     room = TEXT_CHARS - len(text)
-    words = await asyncio.to_thread(filled_items, text, read, room, labels)
+    words = await asyncio.to_thread(marks.filled_items, text, read, room, labels)
     items = (await asyncio.to_thread(intake, words, labels)).work.items
-    if fault := missed_work(items):
+    if fault := marks.missed_work(items):
         return NO_PLAN.format(error=fault)
     became = [
         NamedIssue(item.number, issue.number)
         for item in named
-        if isinstance(issue := read[item.at], ReferredIssue)
+        if isinstance(issue := read[item.at], marks.ReferredIssue)
     ]
     # The items keep their numbers: the texts that were put in have none of their own.
     is_same = len(items) == len(found.work.items)
@@ -209,7 +193,8 @@ async def read_list(
             if sub is None:
                 text = await _admitted_text(context, state, by, issue)
                 names = sorted(issue.label_names)
-                labels = [inline(one) for one in names if not one.startswith("brat")]
+                others = [one for one in names if not one.startswith("brat")]
+                labels = [plaintext.inline(one) for one in others]
                 sub = SubIssue(
                     issue=number,
                     title=text.title,
@@ -244,7 +229,7 @@ async def read_list(
 
 def _address(issue: Issue) -> str:
     home = issue.repository_url.partition("/repos/")[2]
-    return f"{cut(home, _SHOWN)}#{issue.number}"
+    return f"{plaintext.cut(home, _SHOWN)}#{issue.number}"
 
 
 async def close_named(context: BotContext, convoy: Convoy) -> None:
@@ -293,18 +278,18 @@ async def open_named(context: BotContext, convoy: Convoy, number: int, now: Try)
     if found is None:
         now.repeat()
         # No text of a task can hold a marker, or call somebody.
-        words = "\n".join(harmless(redacted(own_words(task.spec))))
+        words = "\n".join(plaintext.harmless(plaintext.redacted(own_words(task.spec))))
         told = f"<sub>Task {number} of #{convoy.issue}.</sub>"
         rest = "See the plan for the rest."
-        body = f"{posted(words, rest)}\n\n{told}\n\n{ids.marker(key)}"
-        found = await forge.open_issue(redacted(task.spec.title), body)
+        body = f"{plaintext.posted(words, rest)}\n\n{told}\n\n{ids.marker(key)}"
+        found = await forge.open_issue(plaintext.redacted(task.spec.title), body)
     await forge.sub_issues.add(convoy.issue, await forge.issue(found))
     return found
 
 
 async def _admitted_text(
     context: BotContext, state: State, by: str, issue: Issue
-) -> ReferredIssue:
+) -> marks.ReferredIssue:
     number = issue.number
     if any(convoy.issue == number for convoy in state.live()):
         raise _NoTask(f"#{number} has its own unfinished convoy")
@@ -313,23 +298,25 @@ async def _admitted_text(
     words = await admitted(context, asked, author)
     if not isinstance(words, Words):
         raise _NoTask(f"#{number} was written by someone without write access")
-    return ReferredIssue(number, words.title, words.text)
+    return marks.ReferredIssue(number, words.title, words.text)
 
 
 async def _open_issue(
     context: BotContext,
     item: Item,
     own: int,
-    before: Iterable[ReferredIssue | str],
+    before: Iterable[marks.ReferredIssue | str],
 ) -> Issue:
     """Return the issue that an item names, other than its own and those `before`."""
     written, web = item.reference, context.settings.web
-    number = number_here(written, context.github.repository, web)
+    number = marks.number_here(written, context.github.repository, web)
     if number is None:
         what = "is not an issue in this repository"
         what = "is a pull request, not an issue" if "/pull/" in written else what
-        raise _NoTask(f"{cut(written, _SHOWN)} {what}")
-    if number in {each.number for each in before if isinstance(each, ReferredIssue)}:
+        raise _NoTask(f"{plaintext.cut(written, _SHOWN)} {what}")
+    if number in {
+        each.number for each in before if isinstance(each, marks.ReferredIssue)
+    }:
         raise _NoTask(f"#{number} is named twice")
     if number == own:
         raise _NoTask(f"#{number} is this issue itself")
@@ -341,7 +328,7 @@ async def _open_issue(
     if issue.pull_request is not None:
         raise _NoTask(f"#{number} is a pull request")
     if issue.state != "open":
-        raise _NoTask(f"#{number} {CLOSED}")
+        raise _NoTask(f"#{number} {marks.CLOSED}")
     return issue
 
 
@@ -366,7 +353,7 @@ async def tell_requester(
         return
     now = quiet_try(context, key)
     said = await context.github.said(request.issue, key, context.login)
-    body = posted(f"{ids.marker(key)}\n{why}", replies.MORE_FAULTS)
+    body = plaintext.posted(f"{ids.marker(key)}\n{why}", replies.MORE_FAULTS)
     if said is None:
         now.repeat()  # only once the previous comment would be visible
         await context.hold()

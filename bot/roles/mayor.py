@@ -13,32 +13,16 @@ from typing import Final
 from msgspec.structs import replace
 
 from bot.door.inbox import StartRequest
+from bot.forge import workflows
 from bot.forge.github import JOB_LOGIN
 from bot.forge.pace import RequestBudget
 from bot.forge.payloads import Issue
-from bot.forge.workflows import (
-    LOOP_JOBS,
-    MOST_FILES,
-    OWN_FILES,
-    WORKFLOWS_FOLDER,
-    CiStart,
-    ci_start,
-    environments_in,
-    exposures,
-    lacking_rights,
-    left_out_by_paths,
-    takes_input,
-    unreportable,
-)
-from bot.repository.draft import Draft
-from bot.roles.bot_context import BotContext, configuration, usable_configuration
-from bot.roles.issue_intake import (
-    Listing,
-    admitted,
-    asked_back,
-    read_list,
-    refuse,
-    with_named_issues,
+from bot.roles import issue_intake
+from bot.roles.bot_context import (
+    BotContext,
+    BotDraft,
+    configuration,
+    usable_configuration,
 )
 from bot.settings.bot_settings import quota_refusal
 from bot.text import notices, replies
@@ -63,61 +47,57 @@ from convoy.text import convoy_name, full_stop, shortened
 from convoy.text.project_tests import propose_ci
 
 
-async def accept(context: BotContext, draft: Draft, request: StartRequest) -> None:
+async def accept(draft: BotDraft, request: StartRequest) -> None:
     """Turn an issue into a convoy, or say why not. Safe to call twice.
 
     The label is removed when the request is accepted, so that a repeated delivery asks
     for nothing after the convoy has ended. A mention or assignment starts only an
     issue's first convoy.
     """
-    if busy(draft.state, request.issue) or not _heeded(context, draft, request):
+    if busy(draft.state, request.issue) or not _heeded(draft, request):
         return
-    issue = await context.github.issue(request.issue)
+    issue = await draft.bot.github.issue(request.issue)
     if NO_LABEL in issue.label_names:
         return
-    if request.trigger == "label" and context.settings.label not in issue.label_names:
+    if request.trigger == "label" and draft.bot.settings.label not in issue.label_names:
         return
-    await start(context, draft, request, issue)
+    await start(draft, request, issue)
 
 
-async def start(
-    context: BotContext, draft: Draft, request: StartRequest, issue: Issue
-) -> None:
+async def start(draft: BotDraft, request: StartRequest, issue: Issue) -> None:
     """Put the request to the rules; if it is refused, say why on the issue."""
     refused: str | None = replies.EDITED_ISSUE
     if not request.edited:
-        refused = await begin(context, draft, request, issue)
+        refused = await begin(draft, request, issue)
     if refused is not None:
-        await refuse(context, request, refused)
+        await issue_intake.refuse(draft.bot, request, refused)
 
 
-async def begin(
-    context: BotContext, draft: Draft, request: StartRequest, issue: Issue
-) -> str | None:
+async def begin(draft: BotDraft, request: StartRequest, issue: Issue) -> str | None:
     """Put the request to the rules; return why it was refused, or None.
 
     The request brings title and text; of the current issue only the author is used.
     """
     state, is_scheduled = draft.state, request.trigger == "schedule"
-    refused = await refusal(context, state, request.by, is_scheduled=is_scheduled)
+    refused = await refusal(draft.bot, state, request.by, is_scheduled=is_scheduled)
     if refused is not None:
         return refused
     try:
-        config = configuration(context)
+        config = configuration(draft.bot)
     except ConfigError as error:
         return replies.BAD_CONFIGURATION.format(error=error)
     author = issue.user.login if issue.user else ""
-    words = await admitted(context, request, author)
+    words = await issue_intake.admitted(draft.bot, request, author)
     if isinstance(words, str):
         return words
-    target = context.mirror.default_branch
+    target = draft.bot.mirror.default_branch
     base = draft.refs[ids.HEADS + target]
-    labels = await asyncio.to_thread(context.commits.box_labels, base)
-    found = Listing()
+    labels = await asyncio.to_thread(draft.bot.commits.box_labels, base)
+    found = issue_intake.Listing()
     if request.pattern in ("", NO_PATTERN):
-        found = await read_list(context, state, request, issue)
+        found = await issue_intake.read_list(draft.bot, state, request, issue)
     listed = bool(found.listed or intake(words.text, labels).work.items)
-    settings = _settings(context, config)
+    settings = _settings(draft.bot, config)
     settings = replace(settings, planner="") if listed else settings
     if request.plan_only:
         settings = replace(settings, approve="plan")
@@ -143,13 +123,13 @@ async def begin(
     )
     if found.fault:
         return replies.NO_PLAN.format(error=found.fault)
-    filled = await with_named_issues(context, draft.state, command)
+    filled = await issue_intake.with_named_issues(draft.bot, draft.state, command)
     if isinstance(filled, str):
         return filled
     command = filled
     if why := (
-        await planning_fault(context, command)
-        or await asked_back(context, request, words, ask=asks)
+        await planning_fault(draft.bot, command)
+        or await issue_intake.asked_back(draft.bot, request, words, ask=asks)
     ):
         return why
     known = draft.state.convoys.summaries()
@@ -158,28 +138,22 @@ async def begin(
     if forbidden:
         return forbidden.why
     if is_first and request.trigger == "label" and issue.comments:
-        sign = ids.sign_key("comments", command.convoy)
         said = notices.comments_unread(issue.comments)
-        draft.say(command.issue, sign, said)
-    await warn(context, draft, command, found.remarks)
+        draft.say(command.issue, "comments", command.convoy, said)
+    await warn(draft, command, found.remarks)
     return None
 
 
 async def warn(
-    context: BotContext,
-    draft: Draft,
-    command: ConvoyRequested,
-    remarks: tuple[str, ...] = (),
+    draft: BotDraft, command: ConvoyRequested, remarks: tuple[str, ...] = ()
 ) -> None:
     """Say what will hardly work and what was left out, before the first task starts."""
-    if remarks:
-        sign = ids.sign_key("left out", command.convoy)
-        said = notices.left_out(remarks)
-        draft.say(command.issue, sign, said)
+    said = {"left out": notices.left_out(remarks) if remarks else ""}
     for what, warning in WARNINGS.items():
-        if said := await warning(context, command):
-            sign = ids.sign_key(what, command.convoy)
-            draft.say(command.issue, sign, said)
+        said[what] = await warning(draft.bot, command)
+    for what, text in said.items():
+        if text:
+            draft.say(command.issue, what, command.convoy, text)
 
 
 def _settings(context: BotContext, config: Config) -> Settings:
@@ -187,30 +161,30 @@ def _settings(context: BotContext, config: Config) -> Settings:
     return replace(found, tasks=min(found.tasks, quota.tasks)) if quota else found
 
 
-def take_settings(context: BotContext, draft: Draft) -> None:
+def take_settings(draft: BotDraft) -> None:
     """Let a configuration that has changed count for the convoys under way.
 
     It is compared once a process and each time its file may have changed; safe to call
     again. A faulty one changes nothing: whoever asks for a convoy is told.
     """
-    file = context.settings.config_file
-    tip = context.mirror.refs.get(ids.HEADS + context.mirror.default_branch)
+    file = draft.bot.settings.config_file
+    tip = draft.bot.mirror.refs.get(ids.HEADS + draft.bot.mirror.default_branch)
     changed = file.stat().st_mtime_ns if file is not None and file.exists() else 0
-    if tip is None or context.memory.configured == (tip, changed):
+    if tip is None or draft.bot.memory.configured == (tip, changed):
         return
     try:
-        config = configuration(context)
+        config = configuration(draft.bot)
     except ConfigError:
         return
-    settings = _settings(context, config)
+    settings = _settings(draft.bot, config)
     for convoy in [*draft.state.live()]:
         draft.submit(SettingsTaken(convoy=convoy.name, settings=settings))
-    context.memory.configured = (tip, changed)
+    draft.bot.memory.configured = (tip, changed)
 
 
-def _heeded(context: BotContext, draft: Draft, request: StartRequest) -> bool:
+def _heeded(draft: BotDraft, request: StartRequest) -> bool:
     """Whether the configuration lets this request count; others get no answer."""
-    config = usable_configuration(context)
+    config = usable_configuration(draft.bot)
     if config is None:
         return request.trigger == "label" and not request.bot  # it is told of the fault
     if request.bot and request.bot not in config.trust.bots:
@@ -221,7 +195,7 @@ def _heeded(context: BotContext, draft: Draft, request: StartRequest) -> bool:
         return False
     if request.trigger == "assignee":
         return config.triggers.assignee
-    named = mentioned(request.text, context.login) is not None
+    named = mentioned(request.text, draft.bot.login) is not None
     return named and config.triggers.mention
 
 
@@ -248,17 +222,17 @@ async def refusal(
     return quota_refusal(quota, state, by, context.elsewhere(), now)
 
 
-def make_plan(context: BotContext, draft: Draft, action: MakePlan) -> None:
+def make_plan(draft: BotDraft, action: MakePlan) -> None:
     """Plan by the pattern, else by the issue's task list; fail the convoy on faults."""
-    convoy, commits = draft.state.convoys[action.convoy], context.commits
+    convoy, commits = draft.state.convoys[action.convoy], draft.bot.commits
     try:
         if convoy.pattern:
-            plan = compiled_for(context, convoy)
+            plan = compiled_for(draft.bot, convoy)
             planner, tasks = f"pattern {convoy.pattern}", plan.tasks
             scopes, warnings = commits.scopes(convoy.base, tasks), plan.warnings
         else:
             planner = "sub-issues" if convoy.listed else "task list"
-            tasks = renumbered(_planned(context, convoy), convoy.numbered)
+            tasks = renumbered(_planned(draft.bot, convoy), convoy.numbered)
             scopes = commits.scopes(convoy.base, tasks)
             warnings = commits.absent(convoy.base, scopes)
             if not convoy.listed:
@@ -347,9 +321,9 @@ async def _exposure(context: BotContext, convoy: ConvoyRequested) -> str:
     if context.settings.sole:
         return ""
     files = await asyncio.to_thread(own_workflows, context, convoy.base)
-    named = await asyncio.to_thread(environments_in, files)
+    named = await asyncio.to_thread(workflows.environments_in, files)
     reachable = await context.open_environments(named) if named else frozenset()
-    found = await asyncio.to_thread(exposures, files, "", reachable)
+    found = await asyncio.to_thread(workflows.exposures, files, "", reachable)
     return notices.exposed(found) if found else ""
 
 
@@ -359,14 +333,14 @@ def own_workflows(context: BotContext, commit: str) -> Mapping[str, str]:
     names = [
         path
         for path in map(PurePosixPath, context.commits.files(commit))
-        if str(path.parent) == WORKFLOWS_FOLDER
+        if str(path.parent) == workflows.WORKFLOWS_FOLDER
         and path.suffix in {".yml", ".yaml"}
-        and path.name not in OWN_FILES
+        and path.name not in workflows.OWN_FILES
     ]
-    return {path.name: read(str(path)) for path in names[:MOST_FILES]}
+    return {path.name: read(str(path)) for path in names[: workflows.MOST_FILES]}
 
 
-def how_ci_starts(context: BotContext, target: str, commit: str) -> CiStart:
+def how_ci_starts(context: BotContext, target: str, commit: str) -> workflows.CiStart:
     """Return how CI starts on a commit that is to land on `target`; blocking.
 
     brat's own job runs only where no check is required by name, which would be another
@@ -377,15 +351,18 @@ def how_ci_starts(context: BotContext, target: str, commit: str) -> CiStart:
     command, config = "", usable_configuration(context)
     rules = context.observed.rules.get(target)
     if config and not config.refinery.checks and not (rules and rules.checks):
-        path = f"{WORKFLOWS_FOLDER}/{context.settings.workflow}"
+        path = f"{workflows.WORKFLOWS_FOLDER}/{context.settings.workflow}"
         tip = context.mirror.refs[ids.HEADS + context.mirror.default_branch]
         ours = read(path) if path in files else ""
-        if takes_input(ours, "ci") and context.commits.text(tip)(path) == ours:
+        if (
+            workflows.takes_input(ours, "ci")
+            and context.commits.text(tip)(path) == ours
+        ):
             command = config.ci.typed or ""
             if not command and (found := propose_ci(files, read)):
                 command = found.command
     own = own_workflows(context, commit)
-    return ci_start(own, context.settings.ci_workflow or "", command)
+    return workflows.ci_start(own, context.settings.ci_workflow or "", command)
 
 
 async def _unstarted_ci(context: BotContext, convoy: ConvoyRequested) -> str:
@@ -416,10 +393,10 @@ async def _unreported(context: BotContext, convoy: ConvoyRequested) -> str:
     seen = named | context.mirror.state.reporters | convoy.settings.reporters
     files = await asyncio.to_thread(own_workflows, context, convoy.base)
     unseen = [each for each in required if each not in seen]
-    lacking, jobs = unreportable(files, unseen)
+    lacking, jobs = workflows.unreportable(files, unseen)
     said = [notices.unreported(lacking, jobs)] if lacking else []
     others = (each for each in required if each not in named)
-    if picky := left_out_by_paths(files, others):
+    if picky := workflows.left_out_by_paths(files, others):
         said.append(notices.left_out_by_paths(picky))
     return "\n\n".join(said)
 
@@ -433,13 +410,15 @@ async def _loop_rights(context: BotContext, convoy: ConvoyRequested) -> str:
     if not context.settings.by_job:
         return ""
     file, commits = context.settings.workflow, context.commits
-    path = f"{WORKFLOWS_FOLDER}/{file}"
+    path = f"{workflows.WORKFLOWS_FOLDER}/{file}"
 
     def lacking() -> tuple[str, ...]:
         is_there = path in commits.files(convoy.base)
-        return lacking_rights(commits.text(convoy.base)(path) if is_there else "")
+        return workflows.lacking_rights(
+            commits.text(convoy.base)(path) if is_there else ""
+        )
 
-    named = f"(job {LOOP_JOBS[-1]} in {file})"
+    named = f"(job {workflows.LOOP_JOBS[-1]} in {file})"
     found = [f"{each} {named}" for each in await asyncio.to_thread(lacking)]
     pace = context.github.rest.pace
     reset_ms = pace.unix_ms(pace.budget.resets_at) if pace.budget else 0

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from bot.repository.compose import Conflicted, Piece
 from bot.repository.draft import Draft
-from bot.roles.bot_context import BotContext, alone
+from bot.roles.bot_context import BotContext, BotDraft, alone
 from bot.text import merge_texts
 from convoy import owed
 from convoy.events.forge_actions import ItemSetAside
@@ -36,7 +36,7 @@ from convoy.rules.turns import turns
 from convoy.text import inert
 
 
-def build_sync(context: BotContext, draft: Draft, action: owed.BuildSync) -> None:
+def build_sync(draft: BotDraft, action: owed.BuildSync) -> None:
     """Merge the target into the convoy's branch, as a candidate; blocking.
 
     What has nothing of its own simply becomes the target. The second try after a red
@@ -46,15 +46,15 @@ def build_sync(context: BotContext, draft: Draft, action: owed.BuildSync) -> Non
     tip = draft.refs[_base(convoy)]
     if landing.foreign_tip(convoy, draft.refs):
         return
-    context.mirror.ensure([target, tip])
+    draft.bot.mirror.ensure([target, tip])
     made: str | Conflicted
-    if context.composer.is_ancestor(target, tip):
+    if draft.bot.composer.is_ancestor(target, tip):
         made = tip
-    elif not convoy.sync.judged and context.composer.is_ancestor(tip, target):
+    elif not convoy.sync.judged and draft.bot.composer.is_ancestor(tip, target):
         made = target
     else:
         piece = _taking_in(convoy, convoy.target, target, tip)
-        made = context.composer.build("merge", piece)
+        made = draft.bot.composer.build("merge", piece)
     shown = convoy.pull is not None and not _is_pushed(convoy)
     if made == target and convoy.settled and shown:
         return  # it holds all of the convoy: the forge will show what merged it
@@ -62,7 +62,7 @@ def build_sync(context: BotContext, draft: Draft, action: owed.BuildSync) -> Non
         _cannot_take_in(draft, convoy, target, made)
         return
     attempted = AttemptSync(convoy=convoy.name, candidate=made, base=tip, target=target)
-    known = context.observed.checks.get(made)
+    known = draft.bot.observed.checks.get(made)
     is_judged = known is not None and known.verdict in ("green", "red")
     if draft.submit(attempted) is None and convoy.settings.require_ci and not is_judged:
         queue = ids.queue_branch(ids.base_branch(convoy.name), made)
@@ -85,12 +85,12 @@ def _taking_in(convoy: Convoy, branch: str, target: str, tip: str) -> Piece:
     )
 
 
-def land_sync(context: BotContext, draft: Draft, action: owed.LandSync) -> None:
+def land_sync(draft: BotDraft, action: owed.LandSync) -> None:
     convoy = draft.state.convoys[action.convoy]
     candidate, branch = convoy.sync.candidate, _base(convoy)
     if candidate is None or draft.refs.get(branch) != candidate.base:
         return
-    judged = _judges(context, convoy, candidate.commit)
+    judged = _judges(draft.bot, convoy, candidate.commit)
     command = LandSync(convoy=convoy.name, candidate=candidate.commit, judged=judged)
     if draft.submit(command) is None:
         draft.move(branch, candidate.commit)
@@ -132,43 +132,41 @@ def _cannot_take_in(
     )
 
 
-def unresolved_merge(
-    context: BotContext, draft: Draft, convoy: Convoy, branch: str
-) -> str:
+def unresolved_merge(draft: BotDraft, convoy: Convoy, branch: str) -> str:
     """Return the merge of both tips, with git's conflict markers; blocking."""
     tip = draft.refs[_base(convoy)]
     target = draft.refs[ids.HEADS + branch]
-    context.mirror.ensure([target, tip])
-    return context.composer.unresolved(_taking_in(convoy, branch, target, tip))
+    draft.bot.mirror.ensure([target, tip])
+    return draft.bot.composer.unresolved(_taking_in(convoy, branch, target, tip))
 
 
 def _base(convoy: Convoy) -> str:
     return ids.HEADS + ids.base_branch(convoy.name)
 
 
-def ask_merge(context: BotContext, draft: Draft, action: owed.AskMerge) -> None:
+def ask_merge(draft: BotDraft, action: owed.AskMerge) -> None:
     convoy = draft.state.convoys[action.convoy]
-    judged = _judges(context, convoy, action.candidate)
+    judged = _judges(draft.bot, convoy, action.candidate)
     draft.submit(
         AskForge(convoy=convoy.name, candidate=action.candidate, judged=judged)
     )
 
 
-def take_landed(context: BotContext, draft: Draft, action: owed.TakeLanded) -> None:
+def take_landed(draft: BotDraft, action: owed.TakeLanded) -> None:
     """Complete a convoy that the forge merged, and note whether CI judged that.
 
     It did if it judged the very commit, as for a merge queue, or one with its tree.
     """
     convoy, commit = draft.state.convoys[action.convoy], action.commit
-    context.mirror.ensure([commit])
+    draft.bot.mirror.ensure([commit])
     current = convoy.candidate.commit if convoy.candidate else ""
     judged: tuple[str, ...] = ()
     if not convoy.settings.require_ci:
         judged = landing.JUDGED_BY_NONE
     for one in (commit, convoy.asked, current):
-        known = context.observed.checks.get(one)
+        known = draft.bot.observed.checks.get(one)
         is_green = known is not None and known.verdict == "green"
-        if is_green and context.composer.same_tree(one, commit):
+        if is_green and draft.bot.composer.same_tree(one, commit):
             judged = landing.judged_by(convoy.settings, known)
             break
     draft.submit(NoteLanded(convoy=convoy.name, commit=commit, judged=judged))
@@ -177,11 +175,12 @@ def take_landed(context: BotContext, draft: Draft, action: owed.TakeLanded) -> N
 _SECOND_MS: Final = 1_000
 """Git dates commits by the second: a second more makes another commit of the same
 files, which any CI judges anew."""
+LISTED_CONFLICTS: Final = 100
 CI_BROKEN: Final = "ci-broken"
 """The rule by which work is set aside that CI cannot judge."""
 
 
-def build(context: BotContext, draft: Draft, action: owed.Build) -> None:
+def build(draft: BotDraft, action: owed.Build) -> None:
     """Build the tasks' candidates, each on the previous one.
 
     A task is blamed only for a conflict with landed work; for a conflict with a
@@ -201,18 +200,18 @@ def build(context: BotContext, draft: Draft, action: owed.Build) -> None:
         item = task_item(convoy.name, number)
         if not draft.admits(item):
             return
-        with alone(context, item, draft), draft.part(item):
-            context.mirror.ensure([task.work.commit, task.work.base])
+        with alone(draft.bot, item, draft), draft.part(item):
+            draft.bot.mirror.ensure([task.work.commit, task.work.base])
             piece = piece_of(convoy, task, task.work, onto)
             made: str | Conflicted
             is_empty = False
             if kind_of(task.spec).takes_target_in:
-                target = context.composer.target_of(task.work.base)
+                target = draft.bot.composer.target_of(task.work.base)
                 piece = replace(piece, target=target)
-                made = context.composer.integrated(piece)
+                made = draft.bot.composer.integrated(piece)
             else:
-                made = context.composer.build(convoy.settings.strategy, piece)
-                is_empty = isinstance(made, str) and context.composer.same_tree(
+                made = draft.bot.composer.build(convoy.settings.strategy, piece)
+                is_empty = isinstance(made, str) and draft.bot.composer.same_tree(
                     made, onto
                 )
             if is_empty:
@@ -223,7 +222,17 @@ def build(context: BotContext, draft: Draft, action: owed.Build) -> None:
                 _attempt(draft, convoy, number, branch, piece, made)
                 onto = made
             elif onto == draft.refs.get(ids.HEADS + branch):
-                conflicting(draft, convoy, task.number, made)
+                send_back(  # it conflicts with what has landed
+                    draft,
+                    landing.FailMerge(
+                        convoy=convoy.name,
+                        task=number,
+                        candidate=None,
+                        cause="conflict",
+                        why=merge_texts.conflicts("newly landed work", made.paths),
+                        paths=made.paths[:LISTED_CONFLICTS],
+                    ),
+                )
             else:
                 waiting.add(number)
 
@@ -239,13 +248,13 @@ def _settle_empty(
         draft.move(ids.HEADS + ids.task_branch(name, number), tip)
 
 
-def build_convoy(context: BotContext, draft: Draft, action: owed.BuildConvoy) -> None:
+def build_convoy(draft: BotDraft, action: owed.BuildConvoy) -> None:
     """Offer the convoy's branch to the target; what was red is another commit then."""
     convoy = draft.state.convoys[action.convoy]
     work = landing.own_tip(convoy, draft.refs)
     if work is None or landing.foreign_tip(convoy, draft.refs):
         return
-    context.mirror.ensure([work, action.onto])
+    draft.bot.mirror.ensure([work, action.onto])
     at = max(task.ended_at for task in convoy.tasks) or convoy.requested_at
     piece = Piece(
         base=convoy.base,
@@ -257,30 +266,26 @@ def build_convoy(context: BotContext, draft: Draft, action: owed.BuildConvoy) ->
     made: str | Conflicted = work
     is_pushed_given = convoy.lands_given is not None and _is_pushed(convoy)
     is_again = convoy.sync.judged > 0 or is_pushed_given
-    if is_again or not context.composer.is_ancestor(action.onto, work):
-        made = context.composer.build("merge", piece)
+    if is_again or not draft.bot.composer.is_ancestor(action.onto, work):
+        made = draft.bot.composer.build("merge", piece)
     is_ahead = action.onto != draft.refs.get(ids.HEADS + convoy.target)
     if isinstance(made, Conflicted) and is_ahead:
         return  # what it stands on may still turn red
     if isinstance(made, Conflicted):
-        theirs = _landed_with(context, draft, convoy, action.onto, made.paths)
+        theirs = _landed_with(draft, convoy, action.onto, made.paths)
         _cannot_take_in(draft, convoy, action.onto, made, theirs)
     else:
         _attempt(draft, convoy, 0, convoy.target, piece, made)
 
 
 def _landed_with(
-    context: BotContext,
-    draft: Draft,
-    convoy: Convoy,
-    onto: str,
-    paths: tuple[str, ...],
+    draft: BotDraft, convoy: Convoy, onto: str, paths: tuple[str, ...]
 ) -> str:
     """Name the pull requests that brought to the target what a given one conflicts."""
     if convoy.lands_given is None:
         return ""
-    contains = context.composer.is_ancestor
-    commits = context.commits.landed(convoy.base, onto, paths)
+    contains = draft.bot.composer.is_ancestor
+    commits = draft.bot.commits.landed(convoy.base, onto, paths)
     found = [
         f"#{each.pull}"
         for each in draft.state.convoys.at_hand.values()
@@ -344,7 +349,18 @@ def align(draft: Draft, action: owed.Align) -> None:
                 draft.move(branch, task.candidate.commit)
 
 
-def land(context: BotContext, draft: Draft, action: owed.Land) -> None:
+def create_base(draft: Draft, action: owed.CreateBase) -> None:
+    draft.move(ids.HEADS + ids.base_branch(action.convoy), action.commit)
+
+
+def align_convoy(draft: Draft, action: owed.AlignConvoy) -> None:
+    """Move the convoy's branch to its candidate, which contains it."""
+    given = draft.state.convoys[action.convoy].lands_given
+    branch = given.branch if given else ids.base_branch(action.convoy)
+    draft.move(ids.HEADS + branch, action.candidate)
+
+
+def land(draft: BotDraft, action: owed.Land) -> None:
     convoy = draft.state.convoys[action.convoy]
     branch = ids.HEADS + ids.base_branch(convoy.name)
     for number in action.tasks:
@@ -352,24 +368,22 @@ def land(context: BotContext, draft: Draft, action: owed.Land) -> None:
         candidate = task.candidate if task else None
         if candidate is None or draft.refs.get(branch) != candidate.base:
             return
-        if _land(context, draft, convoy, number, candidate):
+        if _land(draft, convoy, number, candidate):
             draft.move(branch, candidate.commit)
 
 
-def land_convoy(context: BotContext, draft: Draft, action: owed.LandConvoy) -> None:
+def land_convoy(draft: BotDraft, action: owed.LandConvoy) -> None:
     convoy = draft.state.convoys[action.convoy]
     target = ids.HEADS + convoy.target
     candidate = convoy.candidate
     if candidate is None or draft.refs.get(target) != candidate.base:
         return
-    if _land(context, draft, convoy, 0, candidate):
+    if _land(draft, convoy, 0, candidate):
         draft.move(target, candidate.commit)
 
 
-def _land(
-    context: BotContext, draft: Draft, convoy: Convoy, task: int, candidate: Candidate
-) -> bool:
-    checks = context.observed.checks.get(candidate.commit)
+def _land(draft: BotDraft, convoy: Convoy, task: int, candidate: Candidate) -> bool:
+    checks = draft.bot.observed.checks.get(candidate.commit)
     command = landing.LandMerge(
         convoy=convoy.name,
         task=task,
@@ -415,7 +429,7 @@ def look_again(draft: Draft, action: owed.LookAgain) -> None:
     )
 
 
-def stall(context: BotContext, draft: Draft, action: owed.Stall) -> None:
+def stall(draft: BotDraft, action: owed.Stall) -> None:
     """Set work aside that CI cannot judge; the next try asks CI anew."""
     draft.submit(
         ItemSetAside(
@@ -425,27 +439,9 @@ def stall(context: BotContext, draft: Draft, action: owed.Stall) -> None:
             helps=merge_texts.MEND_CI,
         )
     )
-    seen = context.observed
+    seen = draft.bot.observed
     others = {at: it for at, it in seen.checks.items() if at != action.candidate}
-    context.observed = replace(seen, checks=others)
-
-
-LISTED_CONFLICTS: Final = 100
-
-
-def conflicting(draft: Draft, convoy: Convoy, task: int, made: Conflicted) -> None:
-    """Send a task back whose work conflicts with what has landed."""
-    send_back(
-        draft,
-        landing.FailMerge(
-            convoy=convoy.name,
-            task=task,
-            candidate=None,
-            cause="conflict",
-            why=merge_texts.conflicts("newly landed work", made.paths),
-            paths=made.paths[:LISTED_CONFLICTS],
-        ),
-    )
+    draft.bot.observed = replace(seen, checks=others)
 
 
 def send_back(draft: Draft, command: landing.FailMerge) -> None:
@@ -456,7 +452,7 @@ def send_back(draft: Draft, command: landing.FailMerge) -> None:
         draft.keep(command.convoy, command.task, work.attempt, work.commit)
 
 
-def try_out(context: BotContext, draft: Draft, action: owed.Try) -> None:
+def try_out(draft: BotDraft, action: owed.Try) -> None:
     """Show unmerged work to CI, as another commit if CI gave no verdict on it."""
     convoy = draft.state.convoys[action.convoy]
     task = convoy.task(action.task)
@@ -466,13 +462,13 @@ def try_out(context: BotContext, draft: Draft, action: owed.Try) -> None:
     piece = piece_of(convoy, task, work, work.base)
     made: str | Conflicted = work.commit
     if task.doubted is not None:
-        context.mirror.ensure([work.commit, work.base])
-        made = context.composer.build("squash", piece)
+        draft.bot.mirror.ensure([work.commit, work.base])
+        made = draft.bot.composer.build("squash", piece)
     if not isinstance(made, Conflicted):  # nothing conflicts with what it stands on
         _attempt(draft, convoy, task.number, branch, piece, made)
 
 
-def prove(context: BotContext, draft: Draft, action: owed.Prove) -> None:
+def prove(draft: BotDraft, action: owed.Prove) -> None:
     convoy = draft.state.convoys[action.convoy]
     task = convoy.task(action.task)
     if task is None or task.work is None:
@@ -483,7 +479,7 @@ def prove(context: BotContext, draft: Draft, action: owed.Prove) -> None:
             convoy=convoy.name,
             task=task.number,
             commit=action.work,
-            judged=_judges(context, convoy, shown),
-            lines=context.commits.lines(task.work.base, task.work.commit),
+            judged=_judges(draft.bot, convoy, shown),
+            lines=draft.bot.commits.lines(task.work.base, task.work.commit),
         )
     )

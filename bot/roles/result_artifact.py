@@ -20,17 +20,8 @@ from pydantic import BaseModel, Field, ValidationError
 from bot.forge.payloads import Payload
 from convoy.events import Claim
 from convoy.log.record import UnknownFact, fact_of, issue_of_fact
-from convoy.model import ids
+from convoy.model import ids, session_result
 from convoy.model.records import Settings, Usage, Verdict
-from convoy.model.session_result import (
-    LINE_CHARS,
-    LINES_MOST,
-    Outcome,
-    Wall,
-    Walls,
-    bounded_usage,
-    missing_walls,
-)
 from convoy.planner import ANSWER_CHARS
 from grite import chunk
 from grite.errors import BratError, Corrupt
@@ -108,8 +99,8 @@ class Claimed(Payload):
 
 
 Lines = Annotated[
-    tuple[Annotated[str, Field(max_length=LINE_CHARS)], ...],
-    Field(max_length=LINES_MOST),
+    tuple[Annotated[str, Field(max_length=session_result.LINE_CHARS)], ...],
+    Field(max_length=session_result.LINES_MOST),
 ]
 
 
@@ -124,11 +115,11 @@ class Noted(Payload):
 class ClaimedWalls(Payload):
     """Which walls stood around the agent; one that is not claimed did not stand."""
 
-    files: Wall = ""
-    processes: Wall = ""
-    network: Wall = ""
-    user: Wall = ""
-    syscalls: Wall = ""
+    files: session_result.Wall = ""
+    processes: session_result.Wall = ""
+    network: session_result.Wall = ""
+    user: session_result.Wall = ""
+    syscalls: session_result.Wall = ""
 
 
 class Result(Payload):
@@ -140,7 +131,7 @@ class Result(Payload):
     status: Status | None = None
     """The agent's own status; it counts only where the agent needs a person."""
     conclusion: Verdict
-    outcome: Outcome = "exited"
+    outcome: session_result.Outcome = "exited"
     retry_after_s: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     why: str = Field(default="", max_length=2_000)
     summary: str = Field(default="", max_length=10_000)
@@ -167,13 +158,13 @@ class Result(Payload):
         if settings.box == "off":
             return ()  # which is said on every comment
         listed = settings.egress is not None and "*" not in settings.egress
-        walls = Walls(**self.walls.model_dump())
-        return missing_walls(walls, closed=listed or bool(self.network))
+        walls = session_result.Walls(**self.walls.model_dump())
+        return session_result.missing_walls(walls, closed=listed or bool(self.network))
 
     @property
     def used(self) -> Usage:
         """The session's usage, limited to plausible values."""
-        return bounded_usage(Usage(**self.usage.model_dump()))
+        return session_result.bounded_usage(Usage(**self.usage.model_dump()))
 
 
 class ResultArtifact(Struct, frozen=True, kw_only=True):

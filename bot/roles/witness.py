@@ -12,9 +12,8 @@ from typing import Final
 
 from bot.forge.rest import Refused
 from bot.repository.compose import Piece
-from bot.repository.draft import Draft
 from bot.roles import refinery
-from bot.roles.bot_context import BotContext
+from bot.roles.bot_context import BotContext, BotDraft
 from bot.roles.result_artifact import ARTIFACT
 from bot.text import merge_texts, notices
 from bot.text.merge_texts import DIFF_CHARS
@@ -22,7 +21,6 @@ from convoy.answers import ANSWERS
 from convoy.answers.answering import Question
 from convoy.events.people_events import ConvoyPaused
 from convoy.kinds import half_done, kind_of, unmerged
-from convoy.model import ids
 from convoy.model.state import Convoy, Task
 from convoy.model.work import Resolution, Unmerged
 from convoy.owed import Begin, Collect, Pause
@@ -34,7 +32,7 @@ _TOO_LARGE: Final = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
 _FOR_GOOD: Final = frozenset({HTTPStatus.GONE, _TOO_LARGE})
 
 
-def begin(context: BotContext, draft: Draft, action: Begin) -> None:
+def begin(draft: BotDraft, action: Begin) -> None:
     """Start the next attempt; the dispatch follows once the log holds it."""
     convoy = draft.state.convoys[action.convoy]
     task = convoy.in_session(action.task)
@@ -46,13 +44,13 @@ def begin(context: BotContext, draft: Draft, action: Begin) -> None:
     # are the draft's own: one of them may move in this very push.
     is_fresh = base not in {work.commit for work in earlier if work}
     if task is not None and is_fresh and kind_of(task.spec).takes_target_in:
-        logged = context.mirror.state.convoys.get(convoy.name)
+        logged = draft.bot.mirror.state.convoys.get(convoy.name)
         if logged is None or logged.task(task.number) is None:
             return  # a refused ref of its could not be noted: the next push starts it
         branch = task.spec.takes or convoy.target
-        base = merge = refinery.unresolved_merge(context, draft, convoy, branch)
+        base = merge = refinery.unresolved_merge(draft, convoy, branch)
     elif task is not None:
-        resolves = resolution(context, convoy, task, base)
+        resolves = resolution(draft.bot, convoy, task, base)
         if resolves is not None and base == resolves.tip:
             base = merge = resolves.merge
     brief = ""
@@ -62,7 +60,7 @@ def begin(context: BotContext, draft: Draft, action: Begin) -> None:
             convoy=convoy,
             task=task,
             session=session,
-            repository=context.commits,
+            repository=draft.bot.commits,
         )
         brief = answering.told(question)
     refused = draft.submit(
@@ -81,27 +79,27 @@ def begin(context: BotContext, draft: Draft, action: Begin) -> None:
     if not kept and base in {each.commit for each in open_candidates(convoy)}:
         kept = base  # its branch may go at any time
     if kept:
-        context.mirror.ensure([kept])
+        draft.bot.mirror.ensure([kept])
     if task is not None and kept and refused is None:  # so that the runner gets it
         draft.keep(convoy.name, task.number, task.started + 1, kept)
 
 
-def pause(context: BotContext, draft: Draft, action: Pause) -> None:
+def pause(draft: BotDraft, action: Pause) -> None:
     convoy = draft.state.convoys[action.convoy]
     refused = draft.submit(
-        ConvoyPaused(convoy=convoy.name, by=context.login, why=action.why)
+        ConvoyPaused(convoy=convoy.name, by=draft.bot.login, why=action.why)
     )
     if refused is None and action.tell:
-        sign = ids.sign_key("breaker", f"{convoy.name}/{draft.now}")
-        text = notices.stopped_all(convoy.vouched_by or convoy.by, action.why)
-        draft.say(convoy.issue, sign, text)
+        by, why = convoy.vouched_by or convoy.by, action.why
+        text = notices.STOPPED_ALL.format(by=by, why=why)
+        draft.say(convoy.issue, "breaker", f"{convoy.name}/{draft.now}", text)
 
 
-def note_heard(context: BotContext, draft: Draft) -> None:
+def note_heard(draft: BotDraft) -> None:
     """Submit what running sessions told the feed and the log does not hold yet."""
-    if context.feed is None:
+    if draft.bot.feed is None:
         return
-    for heard in context.feed.owed():
+    for heard in draft.bot.feed.owed():
         draft.submit(heard)
 
 

@@ -1,14 +1,13 @@
 """One bot: its tools, its door and its loop, opened and closed together.
 
-How it is let into its repository: tokens, pace, and the repository's identity. And
-whether it stands still: nothing moves until that changes.
+How it is let into its repository: tokens, pace, and the repository's identity.
 """
 
 import asyncio
 import uuid
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +17,7 @@ from msgspec import structs
 
 from bot import VERSION
 from bot.door import feed
-from bot.door.feed import Feed, JobOrigin
+from bot.door.feed import Feed, JobOrigin, kept_key
 from bot.door.feed_endpoint import FeedEndpoint, Finds
 from bot.door.inbox import Inbox, Wake
 from bot.door.listening import listening
@@ -29,18 +28,19 @@ from bot.forge.github_actions import SECRETS_RIGHT, open_environments, secret_na
 from bot.forge.pace import Pace, pacing
 from bot.forge.rest import Refused, Rest, StaticToken, Tokens
 from bot.forge.transport import DEADLINE_S, Precedence, going
-from bot.loop.loop import Loop
-from bot.loop.pushing import BotLease, LogRefused
+from bot.loop.loop import PATIENCE_S, Loop
+from bot.loop.pushing import BotLease
 from bot.loop.staging import owes
 from bot.repository.commits import MirroredCommits
 from bot.repository.compose import Composer
 from bot.repository.mirror import Mirror, collect_mirror
 from bot.requests.comments import acknowledging
-from bot.roles.bot_context import BotContext, actor_of
+from bot.roles.bot_context import BotContext
 from bot.settings import bot_folder
 from bot.settings.bot_settings import Settings
 from grite import signatures
 from grite.errors import Unavailable
+from grite.event import ID_BYTES
 from grite.signatures import Authority
 
 if TYPE_CHECKING:  # cryptography is slow to load
@@ -50,9 +50,6 @@ if TYPE_CHECKING:  # cryptography is slow to load
 
 Tell = Callable[[str], None]
 MIRROR: Final = "mirror.git"
-PATIENCE_S: Final = 120.0
-"""How long every tick may be cut short before a command gives up, and before a
-repository stands still."""
 
 
 @asynccontextmanager
@@ -92,13 +89,14 @@ async def opened(
             if known:
                 await github.confirm(known)
             bot_folder.claim_folder(settings.folder, settings.repository, number)
-            for each in apps:
-                each.tie(number)
+            for each in apps:  # later tokens are asked for by what no rename changes
+                each.grant = replace(each.grant, repository_id=number)
             settings = settings.model_copy(update={"repository_id": number})
             confirm = partial(github.confirm, number)
             await asyncio.to_thread(collect_mirror, settings.folder / MIRROR)
             mirror = await _mirror(settings, github, await tokens[0].token())
-        actor, bell = actor_of(settings.folder), wake or Wake()
+        # The bot's id is drawn at random the first time.
+        actor, bell = kept_key(settings.folder / "actor", ID_BYTES), wake or Wake()
         name = (await github.described()).full_name if settings.feed_url else ""
 
         def origin() -> JobOrigin | None:
@@ -207,8 +205,7 @@ async def door(
     )
     app = Door(
         secrets=settings.secrets,
-        place_of={settings.repository.casefold(): place}.get,
-        place_with={settings.repository_id: place}.get,
+        places=lambda: {settings.repository.casefold(): place},
         unready=unready,
         version=VERSION,
     ).application()
@@ -280,35 +277,9 @@ async def tick(loop: Loop) -> bool:
             loop.tell(f"allowed signers: {why}")
             loop.wake.up("refs")  # what they signed counts from the next look on
     except (Unavailable, Refused) as error:
-        loop.cut_by = error
-        loop.troubles.note(name, error)
+        loop.cut_short(name, error)
         return True
     context.troubles.pop(name, None)
     if mirror.remote.token != token:
         mirror.remote = structs.replace(mirror.remote, token=token)
     return await loop.tick()
-
-
-@dataclass(kw_only=True)
-class Standstill:
-    clock: Callable[[], int]
-    """Returns unix ms."""
-    _cut_since: int | None = None
-    """When the first of the last ticks, all cut short, ended; None: none was."""
-
-    def seen(self, loop: Loop) -> None:
-        if loop.cut_by is None:
-            self._cut_since = None
-        elif self._cut_since is None:
-            self._cut_since = self.clock()
-
-    def why(self, loop: Loop | None, trouble: str) -> str:
-        """Return why nothing moves, or why its loop is not open; empty: it moves."""
-        if loop is None:
-            return trouble and f"its loop cannot run: {trouble}"
-        if isinstance(loop.cut_by, LogRefused):
-            return f"the forge refuses the log, so nothing can land: {loop.cut_by}"
-        since = self._cut_since
-        if since is None or self.clock() - since <= PATIENCE_S * 1000:
-            return ""
-        return f"no round of the loop has completed for over two minutes: {loop.cut_by}"

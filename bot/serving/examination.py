@@ -17,7 +17,7 @@ https://docs.github.com/rest/repos/rules#get-rules-for-a-branch
 """
 
 import base64
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from functools import partial
 from http import HTTPStatus
@@ -31,25 +31,13 @@ from msgspec import Struct, structs
 from pydantic import Field
 
 from bot.door.webhooks import WEBHOOK_PATH
-from bot.forge import transport
+from bot.forge import transport, workflows
 from bot.forge.app_auth import PERMISSIONS, AppTokens, Grant, app_key_of
-from bot.forge.branch_rules import MAY_PASS, BranchRules, Rule
+from bot.forge.branch_rules import MAY_PASS, BranchRules
 from bot.forge.github_actions import open_environments
 from bot.forge.payloads import Payload, Repository, Workflow
 from bot.forge.rest import Refused, Rest, StaticToken, Tokens, Unless
 from bot.forge.transport import DEADLINE_S
-from bot.forge.workflows import (
-    LOOP_FILE,
-    MOST_FILES,
-    OWN_FILES,
-    WORKFLOWS_FOLDER,
-    DefaultRight,
-    StartWay,
-    environments_in,
-    exposures,
-    left_out_by_paths,
-    ways_to_start,
-)
 from bot.serving.github_app import EVENTS, Covered, Installations
 from bot.settings.bot_folder import source_in_force
 from bot.settings.bot_settings import ServiceSettings, Settings
@@ -135,9 +123,6 @@ async def _rest(
     return Rest(client, api_url=hosting.api_url, token=tokens)
 
 
-# --- the App --------------------------------------------------------------------------
-
-
 async def _app(
     hosting: ServiceSettings, roster: Installations, app: _App
 ) -> AsyncIterator[Finding]:
@@ -199,9 +184,6 @@ _MENDS: Final[Mapping[int, str]] = {
 }
 
 
-# --- a repository ---------------------------------------------------------------------
-
-
 async def _repository(
     hosting: ServiceSettings,
     name: str,
@@ -221,7 +203,7 @@ async def _repository(
         rules = BranchRules(rest, name)
         own = hosting.of(name, None, known.id)
         files = await workflow_texts(rest, name)
-        has_loop = LOOP_FILE in files
+        has_loop = workflows.LOOP_FILE in files
         settings = rest
         if settings_right != "none":  # the bot's own token cannot see them
             settings = await opening({ADMINISTRATION: settings_right})
@@ -283,8 +265,8 @@ async def workflow_texts(rest: Rest, name: str) -> dict[str, str]:
     url = f"/repos/{name}/actions/workflows?per_page=100"
     found: dict[str, str] = {}
     async for each in rest.each(_Workflow, url, "workflows"):
-        file = each.path.removeprefix(f"{WORKFLOWS_FOLDER}/")
-        if file != each.path and len(found) < MOST_FILES:
+        file = each.path.removeprefix(f"{workflows.WORKFLOWS_FOLDER}/")
+        if file != each.path and len(found) < workflows.MOST_FILES:
             text = await text_at(rest, name, each.path)
             if text is not None:
                 found[file] = text
@@ -303,7 +285,7 @@ async def text_at(rest: Rest, name: str, path: str) -> str | None:
 async def examined_workflows(
     files: Mapping[str, str], is_ours: IsOurs
 ) -> AsyncIterator[Finding]:
-    for file in OWN_FILES:
+    for file in workflows.OWN_FILES:
         if file not in files:
             continue
         if is_ours(file, files[file]):
@@ -311,11 +293,15 @@ async def examined_workflows(
         else:
             mend = "unless you edited it, delete it, run brat init --actions, and push"
             yield Finding("note", f"{file} is from another version of brat", mend)
-    own = {file: text for file, text in files.items() if file not in OWN_FILES}
-    started: set[StartWay] = {"push"}
-    if LOOP_FILE in files:  # it dispatches, if it is no App
+    own = {
+        file: text for file, text in files.items() if file not in workflows.OWN_FILES
+    }
+    started: set[workflows.StartWay] = {"push"}
+    if workflows.LOOP_FILE in files:  # it dispatches, if it is no App
         started.add("dispatch")
-    judging = [file for file, text in own.items() if ways_to_start(text) & started]
+    judging = [
+        file for file, text in own.items() if workflows.ways_to_start(text) & started
+    ]
     if judging:
         yield Finding("ok", f"{', '.join(judging)} can test brat's candidates")
     else:
@@ -336,7 +322,7 @@ class _Actions(Payload):
 
 class JobSettings(Payload):
     can_approve_pull_request_reviews: bool
-    default_workflow_permissions: DefaultRight = ""
+    default_workflow_permissions: workflows.DefaultRight = ""
 
 
 async def job_settings(rest: Rest, name: str) -> JobSettings | None:
@@ -360,7 +346,20 @@ async def examined_actions(
         yield Finding("ok", "GitHub Actions is enabled")
     else:
         yield Finding("fault", "GitHub Actions is disabled", f"enable it {_WHERE}")
-    yield await _token(rest, name, jobs, fix=fix)
+    is_read_only = jobs.default_workflow_permissions != "write"
+    if is_read_only:
+        yield Finding("ok", "by default a job's token is read-only")
+    elif fix:
+        with suppress(Refused):
+            url = f"/repos/{name}/actions/permissions/workflow"
+            await rest.write("PUT", url, {"default_workflow_permissions": "read"})
+            is_read_only = True
+            yield Finding("ok", "made jobs' tokens read-only by default")
+    if not is_read_only:  # CI runs what agents write with it
+        said = "jobs' tokens can write by default, and CI runs code that agents wrote"
+        grant = f"grant {ADMINISTRATION}: write and use --fix"
+        mend = f"make tokens read-only by default {_WHERE}, or {grant}"
+        yield Finding("fault", said, mend)
     if actions.enabled and actions.allowed_actions == "local_only":
         said = "only the repository's own actions may run"
         mend = (
@@ -374,21 +373,6 @@ async def examined_actions(
         said = "jobs may not open pull requests, so brat.yml must act as an App"
         mend = f"add an App, or allow GitHub Actions to create pull requests {_WHERE}"
         yield Finding("note", said, mend)
-
-
-async def _token(rest: Rest, name: str, known: JobSettings, *, fix: bool) -> Finding:
-    """Check the default token of jobs: CI runs what agents write with it."""
-    if known.default_workflow_permissions != "write":
-        return Finding("ok", "by default a job's token is read-only")
-    url = f"/repos/{name}/actions/permissions/workflow"
-    if fix:
-        with suppress(Refused):
-            await rest.write("PUT", url, {"default_workflow_permissions": "read"})
-            return Finding("ok", "made jobs' tokens read-only by default")
-    said = "jobs' tokens can write by default, and CI runs code that agents wrote"
-    grant = f"grant {ADMINISTRATION}: write and use --fix"
-    mend = f"make tokens read-only by default {_WHERE}, or {grant}"
-    return Finding("fault", said, mend)
 
 
 OWN_BRANCHES: Final = ("convoy/any/base", "brat/queue/any/any")
@@ -429,38 +413,36 @@ async def examined_rules(
         yield Finding("note", said, _READ)
     else:
         yield Finding("ok", said)
-    if picky := left_out_by_paths(files, found.checks):
+    if picky := workflows.left_out_by_paths(files, found.checks):
         yield Finding("note", notices.left_out_by_paths(picky))
     for branch in OWN_BRANCHES:
         listed = await rules.listed(branch) or ()
         binding = [rule for rule in listed if rule.type in _AGAINST]
-        if binding:
-            yield await _judged(rules, branch, binding)
-        else:
-            yield Finding("ok", f"no rule blocks the bot on {branch}")
-
-
-async def _judged(rules: BranchRules, branch: str, binding: Sequence[Rule]) -> Finding:
-    """Return the finding about a branch's rules, if the bot may not pass them by."""
-    may = {rule.ruleset_id: await rules.bypass(rule.ruleset_id) for rule in binding}
-    left = [rule for rule in binding if may[rule.ruleset_id] not in MAY_PASS]
-    if not left:
-        return Finding("ok", f"the bot may bypass the rules on {branch}")
-    wanted = ", ".join(sorted({_AGAINST[rule.type] for rule in left}))
-    is_sure = any(may[rule.ruleset_id] for rule in left)
-    more = "" if is_sure else "; GitHub does not show whether the bot may bypass them"
-    block = "block" if is_sure else "may block"
-    said = f"the rules on {branch} {block} the bot ({wanted}){more}"
-    return Finding("fault" if is_sure else "note", said, _MEND)
+        may = {rule.ruleset_id: await rules.bypass(rule.ruleset_id) for rule in binding}
+        left = [rule for rule in binding if may[rule.ruleset_id] not in MAY_PASS]
+        if not left:
+            said = (
+                "the bot may bypass the rules" if binding else "no rule blocks the bot"
+            )
+            yield Finding("ok", f"{said} on {branch}")
+            continue
+        wanted = ", ".join(sorted({_AGAINST[rule.type] for rule in left}))
+        is_sure = any(may[rule.ruleset_id] for rule in left)
+        more = "GitHub does not show whether the bot may bypass them"
+        more, block = ("", "block") if is_sure else (f"; {more}", "may block")
+        said = f"the rules on {branch} {block} the bot ({wanted}){more}"
+        yield Finding("fault" if is_sure else "note", said, _MEND)
 
 
 async def examined_exposures(
-    rest: Rest, name: str, files: Mapping[str, str], default: DefaultRight
+    rest: Rest, name: str, files: Mapping[str, str], default: workflows.DefaultRight
 ) -> AsyncIterator[Finding]:
     """Give a fault for each thing that an agent's code could reach."""
-    own = {file: text for file, text in files.items() if file not in OWN_FILES}
-    reachable = await open_environments(rest, name, environments_in(own))
-    found = exposures(own, default, reachable)
+    own = {
+        file: text for file, text in files.items() if file not in workflows.OWN_FILES
+    }
+    reachable = await open_environments(rest, name, workflows.environments_in(own))
+    found = workflows.exposures(own, default, reachable)
     for one in found:
         yield Finding("fault", one.said, one.mend)
     if not found:
@@ -501,8 +483,6 @@ def _keys(text: str) -> set[bytes]:
         return {signer.public for signer in parse_signers(text).signers}
     return set()
 
-
-# --- the webhook ----------------------------------------------------------------------
 
 _EXAMPLES: Final = (
     *("example.com", "example.net", "example.org"),
@@ -547,8 +527,24 @@ async def examined_hook(
     if why := nowhere(url, hosting.api_url):
         mend = f"set the bot's public address in {_HOOK}"
         yield Finding("fault", f"the webhook's address {url} {why}", mend)
+        return
+    try:  # only the bot's door answers an unsigned request with 401
+        status = (await client.post(url, content=b"")).status_code
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        said = f"the webhook's address {url} cannot be reached from here: {error!r}"
+        mend = "check that the bot is running and its proxy forwards to it"
+        yield Finding("note", said, mend)
+        return
+    if status == HTTPStatus.UNAUTHORIZED:
+        yield Finding("ok", f"the bot's webhook endpoint is at {url}")
+    elif status == HTTPStatus.FORBIDDEN:
+        said = f"the webhook endpoint at {url} rejects this machine's address"
+        yield Finding("note", said, "add the forge's networks to allowed_networks")
     else:
-        yield await _reached(client, url)
+        said = (
+            f"{url} returns {status}, but the bot's webhook endpoint would return 401"
+        )
+        yield Finding("fault", said, f"use the path {WEBHOOK_PATH} on the bot's port")
 
 
 def nowhere(url: str, api_url: str) -> str:
@@ -569,21 +565,3 @@ def _is_near(host: str) -> bool:
         return not ip_address(host).is_global
     except ValueError:
         return host == "localhost" or "." not in host
-
-
-async def _reached(client: httpx.AsyncClient, url: str) -> Finding:
-    """Send an unsigned request: only the bot's door answers it with 401."""
-    try:
-        status = (await client.post(url, content=b"")).status_code
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        said = f"the webhook's address {url} cannot be reached from here: {error!r}"
-        return Finding(
-            "note", said, "check that the bot is running and its proxy forwards to it"
-        )
-    if status == HTTPStatus.UNAUTHORIZED:
-        return Finding("ok", f"the bot's webhook endpoint is at {url}")
-    if status == HTTPStatus.FORBIDDEN:
-        said = f"the webhook endpoint at {url} rejects this machine's address"
-        return Finding("note", said, "add the forge's networks to allowed_networks")
-    said = f"{url} returns {status}, but the bot's webhook endpoint would return 401"
-    return Finding("fault", said, f"use the path {WEBHOOK_PATH} on the bot's port")

@@ -31,7 +31,7 @@ from bot.forge.transport import DEADLINE_S
 from bot.loop.loop import Loop
 from bot.repository.mirror import MirrorWatch
 from bot.serving import bot_service
-from bot.serving.bot_service import Standstill, Tell
+from bot.serving.bot_service import Tell
 from bot.serving.github_app import Covered, Installations
 from bot.serving.service_metrics import RepositoryStanding, ServiceMetrics
 from bot.settings.bot_settings import ServiceSettings, Settings
@@ -54,12 +54,18 @@ class Served:
     """None: its id is not known yet."""
     place: DeliveryPlace | None = None
     """Where its deliveries go; None: its id is not known yet."""
-    standstill: Standstill = field(default_factory=lambda: Standstill(clock=wall_clock))
     loop: Loop | None = None
     """None: the loop is not open."""
     trouble: str = ""
     fault: str = ""
     """The last trouble that was a bug in brat, whose place was logged."""
+
+    @property
+    def standstill(self) -> str:
+        """Why nothing moves, or why its loop is not open; empty: it moves."""
+        if self.loop is not None:
+            return self.loop.standstill
+        return self.trouble and f"its loop cannot run: {self.trouble}"
 
     def settle(self, number: int) -> Settings:
         """Open the folder of the repository with this id; safe to call again.
@@ -121,15 +127,8 @@ class Host:
         """The repositories that have no place on the disk, and why."""
         self.metrics = ServiceMetrics(self._standing, self.standing_still, wall_clock)
 
-    # --- what the door asks ---------------------------------------------------------
-
-    def place_of(self, name: str) -> DeliveryPlace | None:
-        one = self.served.get(name)
-        return one.place if one else None
-
-    def place_with(self, number: int) -> DeliveryPlace | None:
-        found = (one.place for one in self.served.values() if one.place)
-        return next((place for place in found if place.repository_id == number), None)
+    def places(self) -> dict[str, DeliveryPlace]:
+        return {name: one.place for name, one in self.served.items() if one.place}
 
     def feed_of(self, name: str) -> Feed | None:
         one = self.served.get(name)
@@ -148,10 +147,7 @@ class Host:
 
     def standing_still(self) -> dict[str, str]:
         """Return why each served repository stands still; empty: it moves."""
-        return {
-            one.name: one.standstill.why(one.loop, one.trouble)
-            for one in self.served.values()
-        }
+        return {one.name: one.standstill for one in self.served.values()}
 
     def troubles(self) -> Iterator[str]:
         for number, why in self.broken.items():
@@ -166,8 +162,6 @@ class Host:
         self._changed.set()
         for one in self.served.values():
             one.wake.up("rights")
-
-    # --- which repositories ---------------------------------------------------------
 
     async def keep(
         self, group: asyncio.TaskGroup, roster: Installations | None
@@ -253,8 +247,6 @@ class Host:
                 self.tell(why)
         self.unserved = unserved
 
-    # --- one repository -------------------------------------------------------------
-
     async def _serve(self, one: Served) -> None:
         """Run the loop of one repository until cancelled, whatever goes wrong."""
         name = one.name
@@ -310,7 +302,6 @@ class Host:
 
                 def seen(cut: bool) -> None:  # noqa: FBT001  a callback
                     self.metrics.ticked(name, cut_short=cut)
-                    one.standstill.seen(loop)
                     self.metrics.follow(name, loop.context.mirror)
                     watch.look()
 
@@ -399,8 +390,7 @@ async def _listen(
     if not poll:
         app = Door(
             secrets=hosting.secrets,
-            place_of=host.place_of,
-            place_with=host.place_with,
+            places=host.places,
             roster_changed=host.roster_changed,
             unready=host.unready,
             troubles=host.troubles,

@@ -22,11 +22,11 @@ from bot.dashboard.application import dashboard_application
 from bot.dashboard.dashboard_source import (
     DashboardSource,
     LogHistory,
-    LogTail,
     RepositoryView,
     changes_in,
+    log_tail,
 )
-from bot.dashboard.login import Login, OAuth, Rights, Sessions
+from bot.dashboard.login import Login, Rights, Sessions
 from bot.door.feed import BRIEF_BYTES, LAST_BYTES, kept_key, last_output
 from bot.door.listening import listener_at, serving_on
 from bot.forge.github import AnotherRepository, Right
@@ -54,12 +54,12 @@ _NOT_THERE: Final = "This page does not exist, or you do not have access to it.\
 class HostedDashboard:
     """The service's dashboard and its access rules; for one event loop."""
 
-    def __init__(self, host: Host, oauth: OAuth, group: asyncio.TaskGroup) -> None:
+    def __init__(self, host: Host, group: asyncio.TaskGroup) -> None:
         self._host = host
         self._group = group
-        self._own = urlsplit(oauth.own_url).netloc
+        self._own = urlsplit(host.hosting.dashboard_url).netloc
         self._sessions = Sessions(kept_key(host.hosting.folder / "dashboard.key"))
-        self._login = Login(oauth, self._sessions)
+        self._login = Login(host.hosting, self._sessions)
         self._rights = Rights()
         self._views: dict[str, RepositoryView] = {}
         self._looking: list[asyncio.Task[None]] = []
@@ -72,8 +72,6 @@ class HostedDashboard:
     def close(self) -> None:
         for task in self._looking:
             task.cancel()
-
-    # --- who comes in -----------------------------------------------------------------
 
     async def admit(self, request: web.Request) -> web.Response | None:
         if request.host != self._own and request.path != "/healthz":
@@ -151,8 +149,6 @@ class HostedDashboard:
         key = (_view_key(one), login, right)
         return await self._rights.may(key, partial(_has, one, login, right))
 
-    # --- what they see ----------------------------------------------------------------
-
     async def _index(self, request: web.Request) -> web.Response:
         shown = []
         for one in list(self._host.served.values()):
@@ -194,16 +190,9 @@ async def opened_dashboard(host: Host) -> AsyncIterator[int]:
     if hosting.dashboard_port is None:
         yield 0
         return
-    oauth = OAuth(
-        client_id=hosting.client_id,
-        client_secret=hosting.client_secret,
-        web_url=hosting.git_url.rstrip("/"),
-        api_url=hosting.api_url.rstrip("/"),
-        own_url=hosting.dashboard_url,
-    )
     listener = listener_at(hosting.address, hosting.dashboard_port)
     async with asyncio.TaskGroup() as group:
-        site = HostedDashboard(host, oauth, group)
+        site = HostedDashboard(host, group)
         try:
             app = site.application()
             async with serving_on(listener, app, origins=hosting.origins) as port:
@@ -241,7 +230,7 @@ def source_of(one: Served, served: Mapping[str, Served]) -> DashboardSource:
     return DashboardSource(
         repository=settings.repository,
         read=read,
-        log=LogTail(mirror, lambda: loop().context.mirror.head).last,
+        log=log_tail(mirror, lambda: loop().context.mirror.head),
         history=LogHistory(mirror, read),
         clock=wall_clock,
         here=lambda: _here(now()),
@@ -259,8 +248,7 @@ def source_of(one: Served, served: Mapping[str, Served]) -> DashboardSource:
 
 def _here(one: Served) -> tuple[Intervention, ...]:
     """Return why it stands still, a bad configuration, and issues without a convoy."""
-    why = one.standstill.why(one.loop, one.trouble)
-    found = [standing_still(why)] if why else []
+    found = [standing_still(why)] if (why := one.standstill) else []
     if one.loop is None:
         return tuple(found)
     context = one.loop.context

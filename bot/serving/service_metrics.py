@@ -22,16 +22,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from bot.repository.mirror import Mirror
-from convoy.events import Event
+from convoy.events import Event, session_events
 from convoy.events.merge_events import MergeAttempted, MergeLanded
-from convoy.events.session_events import (
-    ChoiceMade,
-    SessionLost,
-    TaskStarted,
-    WorkAccepted,
-    WorkRefused,
-    WorkReviewed,
-)
 from convoy.events.task_events import TaskMerged
 from convoy.model.state import State, asides
 from convoy.views import history
@@ -112,8 +104,6 @@ class ServiceMetrics(Collector):
         body = self.text()
         return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
-    # --- what happens ---------------------------------------------------------------
-
     def answered(self, event: str, status: int) -> None:
         self._deliveries.labels(event, status).inc()
 
@@ -146,15 +136,16 @@ class ServiceMetrics(Collector):
     def note(self, repository: str, fact: Event) -> None:
         where = (repository, getattr(fact, "convoy", ""), getattr(fact, "task", 0))
         match fact:
-            case TaskStarted():
+            case session_events.TaskStarted():
                 self._engines[where] = fact.engine.type
-            case WorkAccepted() | WorkReviewed():
+            case session_events.WorkAccepted() | session_events.WorkReviewed():
                 self._ended(where, "handed in")
-            case ChoiceMade() if fact.attempt:  # else no session made the choice
+            case session_events.ChoiceMade() if fact.attempt:
+                # Else no session made the choice.
                 self._ended(where, "handed in")
-            case WorkRefused():
+            case session_events.WorkRefused():
                 self._ended(where, "refused")
-            case SessionLost():
+            case session_events.SessionLost():
                 self._ended(where, "lost")
             case TaskMerged(commit=None) if where in self._engines:
                 # Other work was counted when handed in, a review with its verdict.
@@ -169,8 +160,6 @@ class ServiceMetrics(Collector):
     def _ended(self, where: tuple[str, str, int], outcome: str) -> None:
         engine = self._engines.pop(where, "unknown")
         self._attempts.labels(where[0], engine, outcome).inc()
-
-    # --- what is so now -------------------------------------------------------------
 
     def collect(self) -> Iterable[Metric]:
         found = {

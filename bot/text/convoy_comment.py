@@ -10,7 +10,7 @@ from convoy.kinds import is_stopped
 from convoy.model import ids
 from convoy.model.ids import SetAside
 from convoy.model.session_result import estimate_words, usage_in_words
-from convoy.model.state import Convoy, Task, TaskState
+from convoy.model.state import Convoy, ConvoyState, Task, TaskState
 from convoy.model.work import ShownAnswer
 from convoy.rules.starting import Moment
 from convoy.text import (
@@ -134,13 +134,7 @@ def _paths(paths: Sequence[str]) -> str:
     return f"{named} and {more} more" if more > 0 else named
 
 
-LABELS: Final = (
-    "brat:planning",
-    "brat:active",
-    "brat:paused",
-    "brat:complete",
-    "brat:failed",
-)
+LABELS: Final = {f"brat:{state}" for state in get_args(ConvoyState)}
 
 
 def wanted_labels(convoy: Convoy, start_label: str) -> tuple[set[str], set[str]]:
@@ -149,7 +143,7 @@ def wanted_labels(convoy: Convoy, start_label: str) -> tuple[set[str], set[str]]
         return set(), set()
     have = {f"brat:{convoy.state}"}
     asks = LAND_LABEL if convoy.lands_given else start_label
-    return have, ({*LABELS, asks} - have)
+    return have, ((LABELS | {asks}) - have)
 
 
 TASK_LABELS: Final = {f"brat:{state}" for state in get_args(TaskState)}

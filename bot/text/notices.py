@@ -13,13 +13,23 @@ from convoy.owed import HearIssue
 from convoy.rules.people import Need
 from convoy.text import counted, full_stop, inline, posted
 
-
-def unvouched(by: str) -> str:
-    return (
-        f"@{by} no longer has write access to this repository, so nothing new starts "
-        "in this convoy. Someone with write access can resume it with `/brat "
-        "resume`."
-    )
+UNVOUCHED: Final = (
+    "@{by} no longer has write access to this repository, so nothing new starts in "
+    "this convoy. Someone with write access can resume it with `/brat resume`."
+)
+STOPPED_ALL: Final = (
+    "@{by} Every convoy in this repository is paused: {why}. Find the cause. Then say "
+    "`/brat resume` for this convoy, or `/brat resume all` for every convoy."
+)
+UNANSWERED_FOR: Final = (
+    "@{by} no longer has permission to merge this work, so it has left the merge "
+    "queue. Someone with the maintain role can put it back with `/brat merge` on its "
+    "pull request."
+)
+DEQUEUED: Final = (
+    "@{by} The convoy left the merge queue because you removed its pull request from "
+    "the forge's queue. `/brat merge` puts it back. Nothing is lost."
+)
 
 
 def plan_unapproved(by: str, why: str, *, lands: bool = False) -> str:
@@ -31,13 +41,6 @@ def plan_unapproved(by: str, why: str, *, lands: bool = False) -> str:
         "`/brat resume`."
     )
     return f"@{by}'s approval of the plan no longer counts: {why}. {waits}"
-
-
-def stopped_all(by: str, why: str) -> str:
-    return (
-        f"@{by} Every convoy in this repository is paused: {why}. Find the cause. Then "
-        "say `/brat resume` for this convoy, or `/brat resume all` for every convoy."
-    )
 
 
 def log_refused(why: str, helps: str) -> str:
@@ -54,14 +57,6 @@ def ci_changed(files: Sequence[str]) -> str:
         f"This work changes files that control CI, so green CI is not enough: {named}. "
         "It has been removed from the merge queue. To put it back, review these files, "
         "then say `/brat merge` on its pull request."
-    )
-
-
-def unanswered_for(by: str) -> str:
-    return (
-        f"@{by} no longer has permission to merge this work, so it has left the merge "
-        "queue. Someone with the maintain role can put it back with `/brat merge` on "
-        "its pull request."
     )
 
 
@@ -191,13 +186,6 @@ def branch_pushed(
         f"someone accepts the commit. To accept it, say `/brat approve {head}`. If you "
         f"have the maintain role, {whose} can then land. To reject it, reset the "
         f"branch to {code_span(tip[:10])}. The commit is kept at {code_span(kept)}."
-    )
-
-
-def dequeued(by: str) -> str:
-    return (
-        f"@{by} The convoy left the merge queue because you removed its pull request "
-        "from the forge's queue. `/brat merge` puts it back. Nothing is lost."
     )
 
 

@@ -21,16 +21,9 @@ from itertools import accumulate
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
-from markdown_it import MarkdownIt
+from markdown_it import MarkdownIt, rules_inline
 from markdown_it.rules_block import StateBlock, html_block, reference
-from markdown_it.rules_inline import (
-    StateInline,
-    backtick,
-    entity,
-    html_inline,
-    image,
-    link,
-)
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from convoy.text import clean
@@ -252,7 +245,7 @@ def _html_inline(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  mar
     newer = state.src.startswith("<!", state.pos)
     if newer and not _OLD.match(state.src, state.pos):
         return False
-    return html_inline(state, silent)
+    return rules_inline.html_inline(state, silent)
 
 
 _PARSER: Final = _Markdown("commonmark").enable("table").disable("inline")
@@ -261,11 +254,11 @@ _PARSER.block.ruler.at(
     "html_block", _html_block, {"alt": ["paragraph", "reference", "blockquote"]}
 )
 for _name, _kind, _rule in (
-    ("backticks", "code_inline", backtick),
+    ("backticks", "code_inline", rules_inline.backtick),
     ("html_inline", "html_inline", _html_inline),
-    ("entity", "text_special", entity),
-    ("image", "image", image),
-    ("link", "link_open", link),
+    ("entity", "text_special", rules_inline.entity),
+    ("image", "image", rules_inline.image),
+    ("link", "link_open", rules_inline.link),
 ):
     _PARSER.inline.ruler.at(_name, _noting(_kind, _rule))
 

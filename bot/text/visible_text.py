@@ -322,16 +322,28 @@ class _Hidden:
                     yield from self._html(_lines(token))
                 case "inline":
                     yield from self._inline(token)
-                case "code_block":
-                    yield from self._code(_lines(token).start)
+                case "code_block" if _lines(token).start - 1 in self._above:
+                    # The forge may read indented code as part of a paragraph.
+                    yield self._rest(token)
                 case "table_open":
-                    yield from self._table(_lines(token).start)
+                    below = self._page.lines[_lines(token).start + 1]
+                    if not set(below) - set("- \t>"):  # the forge reads a heading
+                        yield self._rest(token)
                 case "tr_open":
-                    yield from self._row_begins(_lines(token).start)
+                    line = _lines(token).start
+                    self._row = self._page.start(line), self._page.end(line)
+                    if _OTHER_BLOCK.match(self._page.lines[line]):
+                        yield self._rest(token)
                 case "tr_close":
-                    yield from self._beyond_columns()
+                    # Nobody sees the cells beyond a table's columns.
+                    if self._row and self._page.text[slice(*self._row)].strip(" \t|"):
+                        yield Edit(*self._row)
+                    self._row = None
                 case _:
                     pass
+
+    def _rest(self, token: Token) -> Edit:
+        return Edit(self._page.start(_lines(token).start), TEXT_END, OMISSION_NOTE)
 
     def _fence(self, token: Token) -> Edit:
         line = _lines(token).start
@@ -352,7 +364,7 @@ class _Hidden:
         elif place := self._page.cell(token.content, *self._row):
             self._row = place.source(len(place.content)), self._row[1]
         if place is None:
-            yield Edit(self._page.start(lines.start), TEXT_END, OMISSION_NOTE)
+            yield self._rest(token)
             return
         if token.level > 1:
             yield from self._lazy_html(place, lines)
@@ -379,27 +391,6 @@ class _Hidden:
             if lazy and parsed_markdown.LONE_TAG.fullmatch(self._page.lines[number]):
                 self._lazy_end = self._page.empty_line(number)
                 yield from self._html(range(number, self._lazy_end))
-
-    def _code(self, line: int) -> Iterator[Edit]:
-        """Stop where the forge may read indented code as part of a paragraph."""
-        if line - 1 in self._above:
-            yield Edit(self._page.start(line), TEXT_END, OMISSION_NOTE)
-
-    def _table(self, line: int) -> Iterator[Edit]:
-        """Stop where the forge reads a heading instead of a table."""
-        if not set(self._page.lines[line + 1]) - set("- \t>"):
-            yield Edit(self._page.start(line), TEXT_END, OMISSION_NOTE)
-
-    def _row_begins(self, line: int) -> Iterator[Edit]:
-        self._row = self._page.start(line), self._page.end(line)
-        if _OTHER_BLOCK.match(self._page.lines[line]):
-            yield Edit(self._row[0], TEXT_END, OMISSION_NOTE)
-
-    def _beyond_columns(self) -> Iterator[Edit]:
-        """Remove the cells of a row beyond its table's columns."""
-        if self._row and self._page.text[slice(*self._row)].strip(" \t|"):
-            yield Edit(*self._row)
-        self._row = None
 
     def _definitions(self) -> Iterator[range]:
         """Give the lines of each link reference: its links spell out the address."""

@@ -68,7 +68,7 @@ def change_lease(
 ) -> int:
     """Have the loop carry out a request for a lease; return 1 when it is refused."""
     checkout = checkouts.find(path)
-    asker = Asker(by=checkout.person(), nonce=secrets.token_hex(8), allowed=True)
+    asker = Asker(by=checkout.person(), sign=secrets.token_hex(8), allowed=True)
     request = _request(word, resource, ttl_s)
     if registrations.known(checkout.folder) is None and _has_log(path):
         line = BY_NAME[request.verb].line(request)

@@ -17,13 +17,12 @@ from bot.dashboard.application import serving
 from bot.dashboard.dashboard_source import (
     DashboardSource,
     LogHistory,
-    LogTail,
     Output,
     Session,
     changes_in,
+    log_tail,
 )
 from bot.door.feed import BRIEF_BYTES
-from bot.serving.bot_service import Standstill
 from brat.local.local_mode import Local
 from brat.repository.log_reader import Reader, log_repository
 from brat.repository.registration import bare_path
@@ -44,7 +43,7 @@ async def beside(local: Local, port: int) -> AsyncIterator[str]:
     If the port is taken, another port is used.
     """
     folder = local.checkout.folder
-    loop, still = local.loop, Standstill(clock=wall_clock)
+    loop = local.loop
     source = replace(
         _source(bare_path(folder, local.known), local.known.repository),
         carry_out=local.loop.carry_out,
@@ -52,7 +51,7 @@ async def beside(local: Local, port: int) -> AsyncIterator[str]:
         output_is_here=True,
         checks=lambda: loop.context.observed.checks,
         here=lambda: (
-            *([standing_still(why)] if (why := still.why(loop, "")) else []),
+            *([standing_still(why)] if (why := loop.standstill) else []),
             *here(local.checkout.top, loop.context.mirror.state, runs=True),
         ),
     )
@@ -118,11 +117,10 @@ def _source(path: Path, repository: str) -> DashboardSource:
         reader.read()
         return reader.reading
 
-    lines = LogTail(path, lambda: reader.reading.head)
     return DashboardSource(
         repository=repository,
         read=read,
-        log=lines.last,
+        log=log_tail(path, lambda: reader.reading.head),
         history=LogHistory(path, lambda: reader.reading),
         changes=changes_in(path),
         clock=wall_clock,

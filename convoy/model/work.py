@@ -413,12 +413,12 @@ def with_answer(
         had = replace(had, told=key, told_at=now, quiet=(*had.quiet, now))
     else:
         had = replace(had, at=had.at | {key: now})
-    lately = {who: _lately(each, now) for who, each in known.items()}
-    lately[by.casefold()] = _lately(had, now)
+    lately = {who: of_last_hour(each, now) for who, each in known.items()}
+    lately[by.casefold()] = of_last_hour(had, now)
     return {who: each for who, each in lately.items() if each.at or each.quiet}
 
 
-def _lately(had: GivenAnswers, now: int) -> GivenAnswers:
+def of_last_hour(had: GivenAnswers, now: int) -> GivenAnswers:
     since = now - HOUR_MS
     at = {key: at for key, at in had.at.items() if at > since}
     quiet = tuple(told for told in had.quiet if told > now - LOOK_BACK_MS - HOUR_MS)

@@ -93,7 +93,7 @@ async def built(folder: Path) -> AsyncIterator[DoorClient]:
     answered = list[tuple[str, int]]()
     door = Door(
         secrets=(SECRET, PREVIOUS),
-        place_of={"octo/project": place}.get,
+        places=lambda: {"octo/project": place},
         roster_changed=lambda: roster.append("changed"),
         unready=lambda: "".join(trouble) or None,
         version="1.2.3",

@@ -25,8 +25,8 @@ from bot.dashboard.application import serving
 from bot.dashboard.dashboard_source import (
     DashboardSource,
     LogHistory,
-    LogTail,
     Session,
+    log_tail,
 )
 from bot.dashboard.views import STATES
 from bot.requests import verb_table
@@ -94,7 +94,8 @@ async def show_components(page: Page, busy: Busy) -> None:
     """Let a tab find the page of all components, which no dashboard serves."""
     convoy, reader = busy.state.convoys[NAME], Reader(busy.path)
     reader.read()
-    sessions = LogHistory(busy.path, lambda: reader.reading).sessions(NAME)
+    past = LogHistory(busy.path, lambda: reader.reading)
+    sessions = past.told(lambda log: log.sessions.of(NAME))
     pages = page_contents._pages.overlay(  # noqa: SLF001  its own filters
         loader=ChoiceLoader(
             [PackageLoader("bot.dashboard", "templates"), FileSystemLoader(HERE)]
@@ -142,7 +143,7 @@ async def shown(busy: Busy) -> AsyncIterator[str]:
     source = DashboardSource(
         repository="pat/passkeys",
         read=read,
-        log=LogTail(busy.path, busy.log.head).last,
+        log=log_tail(busy.path, busy.log.head),
         history=LogHistory(busy.path, lambda: reader.reading),
         clock=lambda: busy.now,
         carry_out=carry_out,

@@ -6,14 +6,9 @@ from pathlib import Path
 import msgspec
 from hypothesis import given, strategies as st
 
-from bot.forge.refusals import (
-    ROWS,
-    UNKNOWN,
-    ForgeRefusal,
-    refusal_of_push,
-    refusal_of_rest,
-)
+from bot.forge.refusals import ROWS, UNKNOWN, refusal_of_push, refusal_of_rest
 from bot.forge.rest import Refused
+from convoy.events.forge_actions import ItemSetAside
 from grite.push_answer import push_answer
 from tests.world.cases import looped
 
@@ -39,7 +34,7 @@ class Sentence(msgspec.Struct, frozen=True):
     errors: tuple[str, ...] = ()
 
     @property
-    def read(self) -> ForgeRefusal:
+    def read(self) -> ItemSetAside:
         if not self.status:
             return refusal_of_push(self.said, BRANCH)
         error = Refused(
@@ -123,9 +118,9 @@ def test_each_rule_has_a_sentence() -> None:
 
 
 def test_the_permission_that_the_forge_names_is_told() -> None:
-    assert OF_REQUESTS[0].read == ForgeRefusal(
+    assert OF_REQUESTS[0].read == ItemSetAside(
+        item="",
         rule="missing-permission",
-        passing=False,
         helps="Grant the bot issues: write or pull_requests: write and contents: read: "
         "in its workflow, its token, or its App and where that is installed.",
         why="the forge refused a comment on issue 1: "

@@ -11,7 +11,6 @@ import pytest
 from bot.door.inbox import StartRequest
 from bot.forge.transport import Precedence
 from bot.loop.loop import precedence_of
-from bot.roles.bot_context import MOST_COMMENTS, RecentComments
 from bot.serving import bot_service
 from brat.forge.resources.forge_records import Run
 from convoy.model import ids
@@ -187,6 +186,10 @@ async def test_eyes_need_no_tick_and_no_lease(tmp_path: Path) -> None:
         sent = [each.path for each in seen if each.path.endswith("/reactions")]
         assert [path.split("/")[-2] for path in sent] == [str(comment)] * 2
 
+        again = await here.person.say(here.issue, "/brat ping")
+        await here.until(lambda: reacted(here, again) == [EYES, "rocket"])
+        assert comment not in here.context.memory.acknowledged, "it waits no longer"
+
 
 async def test_talk_and_what_is_off_limits_have_no_eyes(here: Room) -> None:
     off = await here.person.open_issue("Leave it", "")
@@ -233,15 +236,3 @@ async def test_a_job_that_stays_hears_people_between_its_pushes(here: Room) -> N
         comment = await here.person.say(here.issue, "/brat pause")
 
         await until(lambda: "rocket" in reacted(here, comment))
-
-
-def test_only_the_newest_comments_are_remembered() -> None:
-    recent = RecentComments()
-    assert recent.add(0)
-    assert not recent.add(0)
-    for number in range(1, MOST_COMMENTS + 1):
-        recent.add(number)
-    assert recent.add(0)
-    recent.discard(0)
-    recent.discard(0)
-    assert recent.add(0)

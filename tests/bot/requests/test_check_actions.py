@@ -86,7 +86,7 @@ async def test_a_button_approves_the_commit_of_its_check(here: Room) -> None:
     head = await here.worked(1, {"a.py": b"a\n"})
     await here.loop.tick()
     (button,) = check_views(here.convoy, "")
-    assert [each.identifier for each in button.buttons] == ["approve"]
+    assert [each["identifier"] for each in button.buttons] == ["approve"]
 
     for number, commit in enumerate(("b" * 40, head)):
         pressed = CheckAction(

@@ -34,7 +34,7 @@ async def handed_in(here: Room, *files: tuple[str, bytes], **given: object) -> T
     draft = context.draft()
     parcel = zipped(("result.json", told), *files)
     off = given.get("conclusion") == "cancelled"
-    collect(context, draft, Collect(NAME, 1, attempt.run or 0, called_off=off), parcel)
+    collect(draft, Collect(NAME, 1, attempt.run or 0, called_off=off), parcel)
     await here.pushed(draft)
     return here.task(1)
 
@@ -138,7 +138,7 @@ async def lost(here: Room, *files: tuple[str, bytes]) -> Task:
     """Let task 1's session end without a result; return the task."""
     context = here.context
     draft = context.draft()
-    collect(context, draft, Collect(NAME, 1, 77), zipped(*files) if files else LOST)
+    collect(draft, Collect(NAME, 1, 77), zipped(*files) if files else LOST)
     await here.pushed(draft)
     return here.task(1)
 

@@ -64,7 +64,7 @@ class Stage:
         """Let the bot take it; return the reason that the log tells."""
         here, context = self.here, self.here.context
         draft = context.draft()
-        collect(context, draft, Collect(NAME, self.number, RUNS + self.number), data)
+        collect(draft, Collect(NAME, self.number, RUNS + self.number), data)
         await here.pushed(draft)
         task = here.task(self.number)
         assert task.attempt is None

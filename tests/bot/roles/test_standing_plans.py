@@ -33,7 +33,7 @@ async def starting(here: Room) -> Draft:
     roles = here.context.settings.roles
     here.configure(roles=("witness",))
     draft = here.context.draft()
-    await stage(here.context, draft)
+    await stage(draft)
     here.configure(roles=roles)
     return draft
 

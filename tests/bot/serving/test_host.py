@@ -88,7 +88,7 @@ async def test_one_that_has_no_place_on_the_disk_does_not_end_the_others(
         await accepted(here, OTHER, numbers[OTHER])
         (trouble,) = (await ready(host))["troubles"]
         assert "cannot create its folder: " in trouble
-        assert trouble.startswith(f"{REPO} is stuck: ")
+        assert trouble.startswith(f"{REPO} is stuck: its loop cannot run: ")
 
         folder.unlink()
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bot.serving.bot_service import PATIENCE_S, Standstill
+from bot.loop.loop import PATIENCE_S
 from bot.serving.host import Host, hosted
 from brat.demo.demo_run import BotProcess
 from brat.local import forge_process, local_mode
@@ -79,17 +79,14 @@ async def test_ticks_that_are_cut_short_are_a_standstill_after_two_minutes(
 ) -> None:
     async with room(tmp_path, roles=("mayor",)) as here:
         now, loop = [0], here.loop
-        standstill = Standstill(clock=lambda: now[0])
-        standstill.seen(loop)
-        assert standstill.why(loop, "") == ""
-        loop.cut_by = Unavailable("nobody answers")
+        clock, loop.context.clock = loop.context.clock, lambda: now[0]
+        assert loop.standstill == ""
         for _ in range(2):
-            standstill.seen(loop)
-            assert standstill.why(loop, "") == ""
+            loop.cut_short("tick", Unavailable("nobody answers"))
+            assert loop.standstill == ""
             now[0] += int(PATIENCE_S) * 500
         now[0] += 1
-        assert "over two minutes: nobody answers" in standstill.why(loop, "")
+        assert "over two minutes: nobody answers" in loop.standstill
+        loop.context.clock = clock
         await loop.tick()
-        standstill.seen(loop)
-        assert standstill.why(loop, "") == ""
-        assert standstill.why(None, "no key") == "its loop cannot run: no key"
+        assert loop.standstill == ""

@@ -54,8 +54,7 @@ async def service(here: Town) -> AsyncIterator[Service]:
 
 
 async def answers(bot: Service) -> list[int]:
-    place = bot.host.place_of(REPO)
-    assert place is not None
+    place = bot.host.places()[REPO]
     repository = {"full_name": REPO, "id": place.repository_id}
     body = json.dumps(labelled(repository=repository)).encode()
     headers = headers_of(body, secret=SECRET)

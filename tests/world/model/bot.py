@@ -15,13 +15,13 @@ from bot.loop import effects
 from bot.loop.effects import is_shown
 from bot.loop.observe import observe
 from bot.loop.pushing import RefusedParts
-from bot.loop.staging import PASSES, owed, perform
+from bot.loop.staging import PASSES, PERFORMED, owed
 from bot.repository.commits import MirroredCommits
 from bot.repository.draft import Draft
 from bot.repository.mirror import Mirror
 from bot.repository.strangers_commits import Patch
 from bot.roles import by_hand
-from bot.roles.bot_context import BotContext, alone
+from bot.roles.bot_context import BotContext, BotDraft, alone
 from bot.settings.bot_settings import ROLES, Settings
 from convoy.events import Command, Refusal
 from convoy.events.forge_actions import ActionDone, ItemSetAside
@@ -203,7 +203,7 @@ class ModelMirror(Mirror):
         return commit in self.forge.commits.known
 
 
-class TwiceDraft(Draft):
+class TwiceDraft(BotDraft):
     """A draft that asks for everything twice; the second time is refused."""
 
     def submit(self, command: Command) -> Refusal | None:
@@ -318,7 +318,7 @@ class Bot:
 
     def _draft(self) -> TwiceDraft:
         self.forge.now += 1_000
-        draft = TwiceDraft(self.mirror, self.context.actor, self.forge.now)
+        draft = TwiceDraft(self.context)
         if draft.actor.hex() not in draft.state.bots:
             draft.submit(StartBot(actor=draft.actor.hex(), version="0"))
         return draft
@@ -345,7 +345,7 @@ class Bot:
 
     # --- staging, as `bot/loop/staging.py` ------------------------------------------
 
-    def _stage(self, draft: Draft) -> None:
+    def _stage(self, draft: BotDraft) -> None:
         free = self._refused.free_at(draft.now) <= draft.now
         draft.only = self._refused.only if free else frozenset()
         done: set[Action] = set()
@@ -358,7 +358,7 @@ class Bot:
             for action in new:
                 done.add(action)
                 if isinstance(action, LANDINGS) and not at_once(
-                    by_hand.is_wanted(self.context, draft, action.convoy)
+                    by_hand.is_wanted(draft, action.convoy)
                 ):
                     continue
                 item = item_of(action)
@@ -367,7 +367,7 @@ class Bot:
                     if isinstance(action, Collect):
                         self._collect(draft, action)
                     else:
-                        perform(self.context, draft, action)
+                        PERFORMED[type(action)](draft, action)
             if not new or any(isinstance(action, Align) for action in new):
                 return
 
