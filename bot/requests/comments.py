@@ -94,7 +94,7 @@ async def _ask_again(context: BotContext, draft: Draft, asked: Asked) -> None:
 async def commands_in(
     context: BotContext, state: State, remark: Remark
 ) -> tuple[FoundCommand, ...]:
-    key = ids.answer_key(remark.comment)
+    key = ids.key("answer", remark.comment)
     if key in state.intents or remark.comment in state.answered:
         return ()
     # Hostile text takes seconds.
@@ -345,7 +345,7 @@ async def _keep_acknowledging(
             tell(why)
 
     async def react(remark: Remark) -> None:
-        key = ids.answer_key(remark.comment)
+        key = ids.key("answer", remark.comment)
         try:
             async with slots:
                 with going(Precedence.ANSWER):

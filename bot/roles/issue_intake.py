@@ -269,7 +269,7 @@ async def close_named(context: BotContext, convoy: Convoy) -> None:
         if is_done:
             await context.github.close_issue(number, "completed")
         elif issue.is_by(context.login) and (
-            ids.written_key(convoy.name, own[0]) in ids.keys_in(issue.body or "")
+            ids.key("issue", convoy.name, own[0]) in ids.keys_in(issue.body or "")
         ):
             await context.github.close_issue(number, "not_planned")
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from convoy.events import ConvoyEvent, Decision, Event, Refusal, clause, copied
 from convoy.model import ids
-from convoy.model.records import ActionKind, NamedIssue, Reaction
+from convoy.model.records import NamedIssue, Reaction
 from convoy.model.state import (
     Convoy,
     Moment,
@@ -29,7 +29,7 @@ class ActionIntended(Event, frozen=True, kw_only=True, tag="action.intended"):
     """An action that is not idempotent on the forge is about to be carried out."""
 
     key: str
-    kind: ActionKind
+    kind: ids.ActionKind
     convoy: str = ""
     """The convoy; empty for an answer unrelated to any convoy."""
     task: int = 0
@@ -65,7 +65,7 @@ class ActionIntended(Event, frozen=True, kw_only=True, tag="action.intended"):
 
 def pull_wanted(state: State, convoy: str, task: int) -> tuple[ActionIntended, ...]:
     """Announce a pull request, unless that was done; task 0 is the convoy's own."""
-    key = ids.pull_key(convoy, task)
+    key = ids.key("pull", convoy, task)
     if key in state.intents:
         return ()
     return (ActionIntended(key=key, kind="pull", convoy=convoy, task=task),)
@@ -193,7 +193,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     """The convoy whose comment shows the text; empty: it is a comment of its own."""
 
     def decide(self, state: State) -> Decision:
-        key = self.sign or ids.answer_key(self.comment)
+        key = self.sign or ids.key("answer", self.comment)
         refuse_answered(state, key, self.comment)
         text = "" if self.convoy else self.text
         intent = copied(
@@ -212,11 +212,15 @@ class RequestIgnored(Event, frozen=True, kw_only=True, tag="request.ignored"):
     """The key of the review or ticked box; empty: it was a comment."""
 
     def sentence(self) -> str:
-        said = _answered((self.sign or ids.answer_key(self.comment)).partition(":")[2])
+        said = _answered(
+            (self.sign or ids.key("answer", self.comment)).partition(":")[2]
+        )
         return f"Ignored {said} by {self.by}, who has exceeded the limit for answers."
 
     def decide(self, state: State) -> Decision:
-        refuse_answered(state, self.sign or ids.answer_key(self.comment), self.comment)
+        refuse_answered(
+            state, self.sign or ids.key("answer", self.comment), self.comment
+        )
         return (self,)
 
     def change(self, state: State) -> State:

@@ -257,6 +257,6 @@ class ConvoyFailed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.failed"):
 
 def _unopened(state: State, convoy: str, task: int) -> State:
     """Open no pull request any more for what has ended; task 0 is the convoy."""
-    key = ids.pull_key(convoy, task)
+    key = ids.key("pull", convoy, task)
     intents = {k: intent for k, intent in state.intents.items() if k != key}
     return replace(state, intents=intents)

@@ -179,17 +179,6 @@ FREE: Final[frozenset[Cause]] = frozenset(
 """Causes of a return to the queue that cost no attempt; conflicts have their own
 limit."""
 
-ActionKind = Literal[
-    "dispatch",
-    "pull",
-    "land",
-    "comment",
-    "finish",
-    "answer",
-    "thread",
-    "notify",
-    "issue",
-]
 Reaction = Literal["", "rocket", "confused", "-1"]
 Approve = Literal["auto", "plan"]
 BoxSetting = Literal["on", "off"]

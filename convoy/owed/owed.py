@@ -202,7 +202,7 @@ def _unshown(state: State, now: int) -> Iterator[tuple[Convoy, owed.Shown]]:
     for name in (name for name in state.convoys if name in concerned):
         convoy = state.convoys[name]
         is_over = convoy.ended and convoy.issue not in live
-        finish = ids.finish_key(name)  # it shows everything of an ended convoy
+        finish = ids.key("finish", name)  # it shows everything of an ended convoy
         is_finishing = finish in state.intents and may_try(
             state, ids.item("action", finish), now
         )

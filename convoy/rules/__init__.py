@@ -167,7 +167,7 @@ def _convoy_after(convoy: Convoy, tasks: tuple[Task, ...]) -> Events:
     if holds_own_work(replace(convoy, tasks=tasks)):
         if convoy.pull is not None or convoy.given is not None:
             return ()  # a task that came later has settled, or it lands without
-        key = ids.pull_key(convoy.name, 0)
+        key = ids.key("pull", convoy.name, 0)
         return (ActionIntended(key=key, kind="pull", convoy=convoy.name),)
     if any(task.state == "merged" for task in tasks):
         return completed(convoy, convoy.base)
@@ -200,7 +200,7 @@ def known(convoy: str, by: str, *needs: str) -> Events:
 
 
 def final_comment(convoy: str) -> Event:
-    return ActionIntended(key=ids.finish_key(convoy), kind="finish", convoy=convoy)
+    return ActionIntended(key=ids.key("finish", convoy), kind="finish", convoy=convoy)
 
 
 def check_unused(convoy: Convoy, task: Task) -> None:

@@ -111,7 +111,7 @@ class AcceptWork(_EndInResult, frozen=True, kw_only=True):
             if not each.is_told(self.attempt):
                 continue
             declined = why.get(each.comment, "")
-            key = ids.thread_key(self.convoy, self.task, self.attempt, each.comment)
+            key = ids.key("thread", self.convoy, self.task, self.attempt, each.comment)
             yield copied(
                 ActionIntended,
                 self,

@@ -284,7 +284,7 @@ def unwritten(state: State, convoy: Convoy) -> Events:
     named = {each.task for each in convoy.named}
     tasks = [task for task in convoy.tasks if task.spec.kind == "work"]
     keys = {
-        task.number: ids.written_key(convoy.name, task.number)
+        task.number: ids.key("issue", convoy.name, task.number)
         for task in tasks[:MOST_SUB_ISSUES]
         if task.number not in named and not task.settled
     }

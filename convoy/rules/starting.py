@@ -372,7 +372,7 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
             setup_hosts=settings.setup_hosts,
             box=settings.box,
         )
-        key = ids.dispatch_key(session)
+        key = ids.key("dispatch", session)
         intent = copied(ActionIntended, self, key=key, kind="dispatch", attempt=attempt)
         return (*_leases(state, convoy, task, held, self), started, intent)
 

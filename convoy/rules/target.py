@@ -230,7 +230,7 @@ class AskForge(ConvoyCommand, frozen=True, kw_only=True):
             return Refusal(f"{self.candidate} cannot land now")
         if convoy.pull is None:
             return Refusal(f"{convoy.name} has no pull request yet")
-        key = ids.landing_key(convoy.name, self.candidate)
+        key = ids.key("land", convoy.name, self.candidate[:12])
         if convoy.asked == self.candidate or key in state.intents:
             return Refusal(f"the forge was already asked to merge {self.candidate}")
         intent = ActionIntended(

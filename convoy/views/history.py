@@ -177,7 +177,7 @@ class PastSession(Struct, frozen=True, kw_only=True):
         return max(0, self.ended - self.begun) / 1000 if self.ended else 0.0
 
 
-_DISPATCH: Final = ids.dispatch_key("")
+_DISPATCH: Final = ids.key("dispatch", "")
 CONVOYS_KEPT: Final = 100
 """Of so many convoys sessions and decisions are kept: those with the last of these."""
 

@@ -146,7 +146,7 @@ def steered() -> Rules:
         people_events.TaskHeard(convoy=NAME, task=1, attempt=1, messages=1),
     )
     rules.accepted(1, sha("a")).do(
-        ActionDone(key=ids.thread_key(NAME, 1, 1, 5), number=6),
+        ActionDone(key=ids.key("thread", NAME, 1, 1, 5), number=6),
         people.CallPeople(convoy=NAME, text="@ann This waits for a person.", now=1),
         people.ReviseTask(convoy=NAME, task=1, by="bea", text="Name it better."),
     )
@@ -255,7 +255,7 @@ def merged_by_the_forge() -> Rules:
         merge_events.LandingWaits(convoy=NAME, why="1 approving review"),
         merge_events.LandingWaits(convoy=NAME, why=""),
         AskForge(convoy=NAME, candidate=sha("a"), judged=("ci",)),
-        ActionDone(key=ids.landing_key(NAME, sha("a")), number=20),
+        ActionDone(key=ids.key("land", NAME, sha("a")[:12]), number=20),
         merge_events.PullMergedEarly(convoy=NAME, pull=20),
         ActionDone(key=f"pull:{NAME}/0", number=21),
         NoteLanded(convoy=NAME, commit=sha("b"), judged=("ci",)),
@@ -309,7 +309,7 @@ def followed() -> Rules:
 def written_back() -> Rules:
     """Tell of a plan whose tasks become sub-issues."""
     rules = Rules().planned(spec(1), sub_issues=True).do(WriteSubIssues(convoy=NAME))
-    return rules.do(ActionDone(key=ids.written_key(NAME, 1), number=12))
+    return rules.do(ActionDone(key=ids.key("issue", NAME, 1), number=12))
 
 
 STORIES = (

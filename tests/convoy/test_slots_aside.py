@@ -112,7 +112,7 @@ def shown_again(rules: Rules) -> list[object]:
 def over() -> Rules:
     """Return rules with a convoy that has ended, and told its issue."""
     rules = Rules().planned(spec(1)).failed("cancelled")
-    return rules.do(ActionDone(key=ids.finish_key(NAME), number=7))
+    return rules.do(ActionDone(key=ids.key("finish", NAME), number=7))
 
 
 def test_what_was_refused_when_a_convoy_ended_is_shown_later() -> None:
