@@ -100,7 +100,7 @@ def _moved(convoy: Convoy, look: Look) -> str:
 
 def _sync_judged(convoy: Convoy, sync: Candidate, look: Look) -> Iterator[Action]:
     """Move the branch to what takes the target in, or act on CI's verdict against."""
-    if is_green(convoy, look.checks(sync)):
+    if finding(convoy, sync, look) == "green":
         yield owed.LandSync(convoy.name, sync.base)
     else:
         yield from verdict_actions(convoy, 0, sync, look)
@@ -115,8 +115,7 @@ def _front(convoy: Convoy, queue: Chain, tip: str, look: Look) -> Iterator[Actio
     yield from landing_actions(convoy, green, look, tip)
     if queue.links and not green and convoy.settings.require_ci:
         front = queue.links[0]
-        checks = look.checks(front.candidate)
-        if checks is None or checks.verdict not in ("red", "lost"):
+        if finding(convoy, front.candidate, look) not in ("red", "lost"):
             yield from verdict_actions(convoy, front.task.number, front.candidate, look)
 
 
@@ -180,7 +179,7 @@ def _convoy_merge(
     if candidate is None or candidate.base != onto or work not in held:
         yield owed.BuildConvoy(convoy.name, onto)
         return
-    if is_green(convoy, look.checks(candidate)):
+    if finding(convoy, candidate, look) == "green":
         if onto == tip:
             yield from last_step(convoy, candidate, look.observed)
     else:
@@ -192,8 +191,8 @@ def green_front(
 ) -> tuple[Link, ...]:
     """Return the links that may land, from the front on."""
     for position, link in enumerate(links):
-        checks = look.checks(link.candidate)
-        if not is_shown(convoy, link, look) or not is_green(convoy, checks):
+        is_green = finding(convoy, link.candidate, look) == "green"
+        if not is_green or not is_shown(convoy, link, look):
             return links[:position]
     return links
 
@@ -298,13 +297,6 @@ NO_CI: Final = (
 CiFinding = Literal["waiting", "silent", "red", "lost", "green", "broken"]
 """CI's verdict on a candidate; silent: no check began on it in time; broken: CI cannot
 judge it before a person has acted; lost: it ended without a verdict."""
-
-
-def is_green(convoy: Convoy, checks: Checks | None) -> bool:
-    """Whether a candidate may land, as far as CI is asked."""
-    if not convoy.settings.require_ci:
-        return True
-    return checks is not None and checks.verdict == "green"
 
 
 def finding(convoy: Convoy, candidate: Candidate, look: Look) -> CiFinding:

@@ -37,6 +37,7 @@ from convoy.rules.landing import (
 )
 from convoy.rules.turns import sync_task
 from convoy.rules.verdict import Mergeable
+from convoy.text import counted
 
 LEARNT: Final = {
     "protected-branch": "pull_request",
@@ -88,7 +89,8 @@ def learnt_of(landing: Landing, aside: ids.SetAside | None) -> tuple[str, ...]:
 def asked_for(landing: Landing, seen: Mergeable, target: str) -> str:
     """Return what the forge still asks for before it merges; empty: nothing known."""
     if landing.reviews and seen.review not in ("", "APPROVED"):
-        return ", ".join((_reviews(landing), *landing.waits))
+        reviews = counted(landing.reviews, "approving review")
+        return ", ".join((reviews, *landing.waits))
     if landing.way != "merge":
         return ""
     match seen.state:
@@ -108,16 +110,11 @@ def asked_for(landing: Landing, seen: Mergeable, target: str) -> str:
 def landing_wants(landing: Landing) -> Iterator[str]:
     """Yield what must be there before the forge merges, in a few words each."""
     if landing.reviews:
-        yield _reviews(landing)
+        yield counted(landing.reviews, "approving review")
     if landing.checks:
         named = ", ".join(landing.checks)
         yield f"the checks {named}" if len(landing.checks) > 1 else f"the check {named}"
     yield from landing.waits
-
-
-def _reviews(landing: Landing) -> str:
-    many = "approving reviews" if landing.reviews > 1 else "approving review"
-    return f"{landing.reviews} {many}"
 
 
 def _way(rules: TargetRules) -> Way:
