@@ -3,7 +3,7 @@ from collections.abc import Callable
 
 import pytest
 
-from convoy.answers.answering import (
+from convoy.answers import (
     FIND_OUT,
     TRY_OUT,
     read_choice,

@@ -1,6 +1,6 @@
 from typing import Literal
 
-from convoy.answers.answering import DIFF_CHARS, review_brief
+from convoy.answers import DIFF_CHARS, review_brief
 from convoy.events import Refusal
 from convoy.events.session_events import TaskStarted
 from convoy.rules.ending import AcceptReview

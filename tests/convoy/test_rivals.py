@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from convoy.answers.answering import DIFFS_CHARS, choice_brief
+from convoy.answers import DIFFS_CHARS, choice_brief
 from convoy.events import Refusal
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.session_events import ChoiceMade, TaskStarted
