@@ -21,7 +21,7 @@ from typing import Annotated, Any, Final, TypeVar
 from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from convoy.model.records import ENGINE_TYPES, EngineSpec, TaskSpec, Wait
+from convoy.model.records import ENGINE_TYPES, EngineSpec, TaskSpec
 from convoy.model.state import Convoy, State, Task, past_tasks
 from convoy.model.task_graph import (
     Area,
@@ -29,6 +29,7 @@ from convoy.model.task_graph import (
     declared_need,
     declared_path,
     find_cycle,
+    waiting,
     waits,
 )
 from convoy.planner import own_words
@@ -226,12 +227,7 @@ def ordered(
     implied = (_made(tasks, ground, made), _shared(tasks), _described(tasks, ground))
     for one, on, why, needs in chain(*implied):
         if not waits(done, one, on) and not waits(done, on, one):
-            task = done[one]
-            done[one] = replace(
-                task,
-                after=tuple(sorted({*task.after, on})),
-                waits=(*task.waits, Wait(on, why, overlap=not needs)),
-            )
+            done[one] = waiting(done[one], on, why, overlap=not needs)
     return tuple(done.values())
 
 

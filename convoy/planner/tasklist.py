@@ -15,11 +15,15 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final
 
-from msgspec.structs import replace as struct_replace
-
-from convoy.model.records import TaskSpec, Wait
+from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy
-from convoy.model.task_graph import declared_need, declared_path, find_cycle, order
+from convoy.model.task_graph import (
+    declared_need,
+    declared_path,
+    find_cycle,
+    order,
+    waiting,
+)
 from convoy.planner.issue_text import Item, checklist, intake, reference_in
 from convoy.planner.marks import Known, Marked, items_by_issue, left_out, marked
 from convoy.text import clean, counted, cut, did_you_mean
@@ -44,9 +48,7 @@ def in_waves(tasks: tuple[TaskSpec, ...], length: int) -> tuple[TaskSpec, ...]:
             continue
         which = f"it is in wave {wave[task.number]}"
         why = f"{which}, and {length} tasks are active at a time"
-        after = tuple(sorted({*task.after, on}))
-        waits = (*task.waits, Wait(on, why, overlap=True))
-        found.append(struct_replace(task, after=after, waits=waits))
+        found.append(waiting(task, on, why, overlap=True))
     return tuple(found)
 
 
