@@ -131,8 +131,6 @@ class ProposeList(ConvoyCommand, frozen=True, kw_only=True):
         proposed = ListProposed(convoy=convoy.name, listed=self.listed, changes=told)
         key = ids.sign_key("list", f"{convoy.name}/{self.now}")
         text = _proposal(convoy, told, list_fault(_open(self.listed)))
-        if not text:
-            return (proposed,)
         intent = ActionIntended(key=key, kind="answer", issue=convoy.issue, text=text)
         return (proposed, intent)
 
