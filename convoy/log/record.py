@@ -178,25 +178,20 @@ def _births(old: Convoy | None, convoy: Convoy) -> Iterator[tuple[bytes, Kind]]:
 
 
 def _moves(old: Convoy, convoy: Convoy) -> Iterator[tuple[bytes, Kind]]:
-    issue = ids.issue_of(convoy.name, 0)
-    yield from _move(issue, old.state, convoy.state, closed=convoy.ended)
-    for was, task in zip(old.tasks, convoy.tasks, strict=False):
-        issue = ids.issue_of(convoy.name, task.number)
-        yield from _move(issue, was.state, task.state, closed=task.settled)
-    for was in old.tasks[len(convoy.tasks) :]:  # of a plan that was given up
-        issue = ids.issue_of(convoy.name, was.number)
-        yield from _move(issue, was.state, "dropped", closed=not was.settled)
-
-
-def _move(
-    issue: bytes, was: str, now: str, *, closed: bool
-) -> Iterator[tuple[bytes, Kind]]:
-    if was == now:
-        return
-    yield issue, LabelRemoved(f"status:{was}")
-    yield issue, LabelAdded(f"status:{now}")
-    if closed:
-        yield issue, StateChanged("closed")
+    both = zip(old.tasks, convoy.tasks, strict=False)
+    gone = old.tasks[len(convoy.tasks) :]  # of a plan that was given up
+    moves = (
+        (0, old.state, convoy.state, convoy.ended),
+        *((now.number, was.state, now.state, now.settled) for was, now in both),
+        *((was.number, was.state, "dropped", not was.settled) for was in gone),
+    )
+    for number, was, now, is_closed in moves:
+        issue = ids.issue_of(convoy.name, number)
+        if was != now:
+            yield issue, LabelRemoved(f"status:{was}")
+            yield issue, LabelAdded(f"status:{now}")
+            if is_closed:
+                yield issue, StateChanged("closed")
 
 
 @dataclass(frozen=True, slots=True)

@@ -231,14 +231,8 @@ def missing_walls(walls: Walls, *, closed: bool) -> tuple[str, ...]:
 
 def walls_in_words(walls: Walls) -> str:
     """Return each wall and what it is made of, `files: landlock, network: none`."""
-    made = {
-        "files": walls.files,
-        "processes": walls.processes,
-        "network": walls.network,
-        "user": walls.user,
-        "syscalls": walls.syscalls,
-    }
-    return ", ".join(f"{name}: {wall or 'none'}" for name, wall in made.items())
+    made = asdict(walls).items()
+    return ", ".join(f"{name}: {wall or 'none'}" for name, wall in made)
 
 
 LINES_MOST: Final = 10

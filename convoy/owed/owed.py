@@ -20,7 +20,7 @@ from convoy.events import SHORT
 from convoy.events.forge_actions import ItemSetAside, ItemTakenUp
 from convoy.events.hold_events import BaseRestored, BranchReturned, WorkTakenBack
 from convoy.events.leases import ExpireLease
-from convoy.kinds import half_done, kind_of, stands_on
+from convoy.kinds import half_done, kind_of
 from convoy.kinds.task_kinds import SPLIT
 from convoy.model import ids
 from convoy.model.records import GivenPull
@@ -530,7 +530,7 @@ def _begin(convoy: Convoy, task: Task, look: Look) -> owed.Begin:
     tip = look.tip(ids.base_branch(convoy.name))
     if early := _early(convoy, task, chain(convoy, tip), look):
         tip = early
-    if work := stands_on(convoy, task):
+    if work := kind_of(task.spec).starts_from(convoy, task):
         tip = work.commit
     base = task.earlier.commit if task.earlier else tip
     left = half_done(convoy, task)  # it is continued as long as the forge keeps it

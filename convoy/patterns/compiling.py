@@ -46,7 +46,7 @@ class Compiled(Struct, frozen=True):
 
 
 def compiled(template: Template, use: Use) -> Compiled:
-    making = _Making(template, use, values(template, use))
+    making = _Making(use, values(template, use))
     for step in _ordered(template):
         making.add(step)
     if len(making.tasks) > use.limit:
@@ -89,22 +89,15 @@ def _ordered(template: Template) -> Iterator[Step]:
     """Give every step behind those it names, in the file's order where it can be."""
     left = {step.id: step for step in template.all_steps}
     while left:
-        free = (s for s in left.values() if not left.keys() & {*_before(s), *s.unlike})
-        step = next(free, None) or next(
-            s for s in left.values() if not left.keys() & {*_before(s)}
-        )
-        yield left.pop(step.id)
-
-
-def _before(step: Step) -> tuple[str, ...]:
-    return (*step.needs, *step.on)
+        able = [s for s in left.values() if not left.keys() & {*s.needs, *s.on}]
+        free = (step for step in able if not left.keys() & {*step.unlike})
+        yield left.pop(next(free, able[0]).id)
 
 
 @dataclass
 class _Making:
     """Tasks as they are made, step by step."""
 
-    template: Template
     use: Use
     values: dict[str, str]
     tasks: list[TaskSpec] = field(default_factory=list)

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, islice, product
 from posixpath import basename, dirname
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Final, TypeVar
 
 from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -155,11 +155,15 @@ def _faults(answer: PlanAnswer, house: House) -> Iterator[str]:
 def _step_faults(
     number: int, step: PlanStep, house: House, made: Collection[str], count: int
 ) -> Iterator[str]:
-    declared = (
-        *((declared_path, path) for path in (*step.paths, *step.creates)),
-        *((declared_need, need) for need in step.needs),
-    )
-    yield from filter(None, (_fault(reader, text) for reader, text in declared))
+    for read, texts in (
+        (declared_path, (*step.paths, *step.creates)),
+        (declared_need, step.needs),
+    ):
+        for text in texts:
+            try:
+                read(text)
+            except ValueError as error:
+                yield str(error)
     for path in step.paths:
         is_made = any(overlaps(f"path:{path}", f"path:{each}") for each in made)
         if not is_made and not house.has(path):
@@ -171,14 +175,6 @@ def _step_faults(
             yield f"it cannot wait for task {other}"
     if step.engine not in house.engines:
         yield no_engine(step.engine, house.engines)
-
-
-def _fault(declared: Any, text: str) -> str:  # noqa: ANN401  either of two readers
-    try:
-        declared(text)
-    except ValueError as error:
-        return str(error)
-    return ""
 
 
 def _spec(number: int, step: PlanStep, by: int) -> TaskSpec:

@@ -23,11 +23,6 @@ def steps_of(issue: int, listed: Iterable[SubIssue]) -> tuple[SubIssue, ...]:
     return tuple(sub for sub in listed if sub.step_of == issue)
 
 
-def is_task(sub: SubIssue, listed: Iterable[SubIssue]) -> bool:
-    """Whether an issue has work of its own: a parent without a text has none."""
-    return bool(sub.text.strip()) or not steps_of(sub.issue, listed)
-
-
 def named_by(
     listed: tuple[SubIssue, ...], named: Iterable[NamedIssue] = (), first: int = 1
 ) -> tuple[NamedIssue, ...]:
@@ -44,7 +39,8 @@ def named_by(
 
     found: list[NamedIssue] = []
     for sub in walk(0):
-        if sub.issue in known or is_task(sub, listed):
+        has_work = sub.text.strip() or not steps_of(sub.issue, listed)
+        if sub.issue in known or has_work:  # a parent without a text has none
             number = known.get(sub.issue, first)
             first += number == first
             found.append(NamedIssue(number, sub.issue))

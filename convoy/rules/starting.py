@@ -23,7 +23,7 @@ from convoy.events.forge_actions import ActionIntended
 from convoy.events.leases import LeaseFreed, LeaseTaken
 from convoy.events.session_events import DAY_MS, TaskStarted
 from convoy.gate import gate_of, path_list
-from convoy.kinds import half_done, kind_of, stands_on, trial
+from convoy.kinds import half_done, kind_of, trial
 from convoy.kinds.task_kinds import PLAN
 from convoy.model import ids
 from convoy.model.records import Cause, Limits
@@ -330,7 +330,8 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
         for wait in start_waits(convoy, task, at):
             if not (wait.cause == "turn" and behind):
                 return Refusal(f"task {task.number} waits for {wait.why}{wait.more}")
-        work = stands_on(convoy, task) if task.earlier is None else None
+        kind = kind_of(task.spec)
+        work = kind.starts_from(convoy, task) if task.earlier is None else None
         left = half_done(convoy, task)
         if left is not None and self.base != left.commit:
             left = None  # it no longer exists
@@ -339,7 +340,7 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
             must = "continue" if task.earlier else "start"
             return Refusal(f"task {task.number} must {must} from {from_work.commit}")
         held = blocking_leases(at.leases, task)
-        attempt, kind = task.started + 1, kind_of(task.spec)
+        attempt = task.started + 1
         engine = convoy.settings.engines[task.spec.engine]
         session = ids.session_name(convoy.name, task.number, attempt)
         notes = (

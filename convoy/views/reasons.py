@@ -166,10 +166,7 @@ def _review(convoy: Convoy, task: Task) -> Iterator[str]:
     place = queue.index(task.number) if task.number in queue else 0
     if ahead := ", ".join(f"task {each}" for each in queue[:place]):
         yield f"ahead of it in the merge queue: {ahead}"
-    if waits := kept_from_landing(convoy, task):
-        yield f"it waits for {waits}"
-        return
-    if waits := _turn(convoy, task):
+    if waits := kept_from_landing(convoy, task) or _turn(convoy, task):
         yield f"it waits for {waits}"
         return
     if task.is_suspect and task.doubted is not None:
