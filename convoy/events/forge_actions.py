@@ -99,11 +99,8 @@ class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
     def change(self, state: State) -> State:
         intents = dict(state.intents)
         intent = intents.pop(self.key, None)
-        aside = {
-            k: v
-            for k, v in state.set_aside.items()
-            if k != ids.item("action", self.key)
-        }
+        aside = dict(state.set_aside)
+        aside.pop(ids.item("action", self.key), None)
         state = replace(state, intents=intents, set_aside=aside)
         if intent is None:
             return state

@@ -56,8 +56,7 @@ class MergeAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.attempte
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         task = convoy.task(self.task)
         before = task.candidate if task else convoy.candidate
-        is_same = before is not None and before.work == self.work
-        since = before.since if before is not None and is_same else now.at
+        since = before.since if before and before.work == self.work else now.at
         candidate = copied(
             Candidate, self, commit=self.candidate, at=now.at, since=since
         )
