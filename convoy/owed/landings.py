@@ -150,8 +150,7 @@ def _choices(convoy: Convoy) -> Iterator[Action]:
             stop = BlockTask(convoy=convoy.name, task=task.number, why=NONE_LEFT)
             yield Note("refinery", stop)
         elif len(found) == 1:
-            choose = MakeChoice(convoy=convoy.name, task=task.number)
-            yield Note("refinery", choose)
+            yield Note("refinery", MakeChoice(convoy=convoy.name, task=task.number))
 
 
 def _convoy_merge(
@@ -365,8 +364,7 @@ def ways(convoy: Convoy, observed: Observed) -> Iterator[Action]:
         learnt = learnt_of(known, convoy.set_aside if convoy.settled else None)
         landing = landing_by(rules, bypass=convoy.settings.bypass, learnt=learnt)
         if landing != convoy.landing:
-            choose = LandingChosen(convoy=convoy.name, landing=landing)
-            yield Note(None, choose)
+            yield Note(None, LandingChosen(convoy=convoy.name, landing=landing))
     if convoy.settled and (commit := merged_commit(convoy, observed)):
         yield owed.TakeLanded(convoy.name, commit)
 
@@ -393,8 +391,7 @@ def last_step(
     elif not is_there:
         yield owed.AlignConvoy(convoy.name, candidate.commit)
     elif seen is not None and seen.merged:  # before its branch held all of the work
-        early = PullMergedEarly(convoy=convoy.name, pull=pull)
-        yield Note("refinery", early)
+        yield Note("refinery", PullMergedEarly(convoy=convoy.name, pull=pull))
     elif seen is not None and seen.head == candidate.commit:
         yield from _asked(convoy, landing, candidate, seen)
 
@@ -406,8 +403,7 @@ def _asked(
     if landing.way == "person":
         waits = waits or f"a person to merge pull request #{convoy.pull}"
     if waits != convoy.landing_waits:
-        wait = LandingWaits(convoy=convoy.name, why=waits)
-        yield Note("refinery", wait)
+        yield Note("refinery", LandingWaits(convoy=convoy.name, why=waits))
     if waits:
         return
     if convoy.asked != candidate.commit:

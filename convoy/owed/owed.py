@@ -284,8 +284,7 @@ def _lists(convoy: Convoy, observed: Observed, now: int) -> Iterator[Note]:
             done = FinishKept(convoy=name, task=task.number, by=by, target=target)
             yield Note("mayor", done)
     if changes(convoy, seen) != changes(convoy, convoy.proposed):
-        propose = ProposeList(convoy=name, listed=seen, now=now)
-        yield Note("mayor", propose)
+        yield Note("mayor", ProposeList(convoy=name, listed=seen, now=now))
     elif convoy.settings.follow and may_follow(convoy):
         yield Note("mayor", FollowList(convoy=name, target=target))
 
