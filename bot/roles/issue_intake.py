@@ -40,7 +40,7 @@ from convoy.planner.marks import (
     missed_work,
     number_here,
 )
-from convoy.planner.sub_issues import MOST_SUB_ISSUES, tasks_of
+from convoy.rules.sub_issues import MOST_SUB_ISSUES, tasks_of
 from convoy.text import (
     TITLE_CHARS,
     clean as without_controls,

@@ -37,16 +37,6 @@ from convoy.model.task_graph import reached
 from convoy.model.work import Attempt, Convoys, Gesture, Intent, TakenOut
 from convoy.owed import Action, Look, Note, Patience
 from convoy.owed.landings import merges, ways
-from convoy.rules.followed_list import (
-    FinishKept,
-    FollowList,
-    ProposeList,
-    WriteSubIssues,
-    changes,
-    may_follow,
-    task_for,
-    unwritten,
-)
 from convoy.rules.landing import (
     Chain,
     chain,
@@ -66,6 +56,16 @@ from convoy.rules.starting import (
     next_day,
     overspent,
     resting_engines,
+)
+from convoy.rules.sub_issues import (
+    FinishKept,
+    FollowList,
+    ProposeList,
+    WriteSubIssues,
+    changes,
+    may_follow,
+    task_for,
+    unwritten,
 )
 from convoy.rules.turns import sync_task, turns
 from convoy.rules.verdict import Observed

@@ -17,12 +17,6 @@ from convoy.model.ids import convoy_item, task_item
 from convoy.model.records import EngineSpec, Finding, Report, SubIssue, TaskSpec
 from convoy.model.work import Landing, ReviewThread
 from convoy.rules import ending, people, plans
-from convoy.rules.followed_list import (
-    FinishKept,
-    FollowList,
-    ProposeList,
-    WriteSubIssues,
-)
 from convoy.rules.landing import (
     AttemptMerge,
     ClearMerge,
@@ -33,6 +27,12 @@ from convoy.rules.landing import (
 )
 from convoy.rules.plans import AllowPaths, PlanConvoy
 from convoy.rules.starting import StartTask
+from convoy.rules.sub_issues import (
+    FinishKept,
+    FollowList,
+    ProposeList,
+    WriteSubIssues,
+)
 from convoy.rules.target import AskForge, AttemptSync, FailSync, LandSync, NoteLanded
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, requested, settings, sha, spec

@@ -18,7 +18,7 @@ from convoy.model.records import EngineSpec, Settings, SubIssue, TaskSpec
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Attempt
 from convoy.owed import Action, Note
-from convoy.planner import sub_issues
+from convoy.rules import sub_issues
 from convoy.rules.ending import AcceptWork, LoseSession, RefuseWork
 from convoy.rules.landing import (
     AttemptMerge,
