@@ -269,11 +269,9 @@ def _form_fault(source: YamlSource, fault: Any) -> str:  # noqa: ANN401  pydanti
     line = source.line_of(place)
     where = ".".join(map(str, place)) or "the template"
     if fault["type"] == "extra_forbidden":
-        known = _keys_at(place)
-        near = did_you_mean(str(place[-1]), known)
-        return f"line {line}: unknown key; allowed: {', '.join(known)}{near}".replace(
-            "unknown key", f'unknown key "{cut(str(place[-1]), 60)}"'
-        )
+        known, key = _keys_at(place), str(place[-1])
+        allowed = f"{', '.join(known)}{did_you_mean(key, known)}"
+        return f'line {line}: unknown key "{cut(key, 60)}"; allowed: {allowed}'
     if fault["type"] == "missing":
         return f'line {line}: "{fault["loc"][-1]}" is missing'
     what = fault["msg"].removeprefix("Value error, ").rstrip(".")
@@ -317,9 +315,9 @@ def _faults(found: Template, name: str) -> Iterator[tuple[YamlPlace, str]]:
     ids = [step.id for step in steps]
     kinds = {step.id: step.kind for step in steps}
     for number, step in enumerate(steps):
-        if what := _target_fault(step, kinds):
-            yield (*_place(found, number), "kind"), what
         place = _place(found, number)
+        if what := _target_fault(step, kinds):
+            yield (*place, "kind"), what
         if step.id in ids[:number]:
             yield (*place, "id"), f'the id "{step.id}" appears twice'
         for key, what in _step_faults(step, found, ids):

@@ -107,7 +107,8 @@ def stop_events(
     found = kind_of(task.spec).way_out(state, state.convoys[convoy], task, stop)
     if found is not None:
         return found
-    return (TaskBlocked(convoy=convoy, task=task.number, why=stop.why, cause=cause),)
+    blocked = TaskBlocked(convoy=convoy, task=task.number, why=stop.why, cause=cause)
+    return (replace(blocked, wanted_by=stop.by),)
 
 
 def to_be_changed(convoy: Convoy, task: Task, why: str, by: str = "") -> Events:
@@ -182,16 +183,6 @@ def completed(convoy: Convoy, commit: str, why: str = "") -> Events:
     )
     done = ConvoyCompleted(convoy=convoy.name, commit=commit, why=why)
     return (*merged, done, final_comment(convoy.name))
-
-
-def out_of_queue(convoy: Convoy, why: str) -> Events:
-    """End a convoy whose given pull request does not land; whoever asked is called."""
-    dropped = (
-        TaskDropped(convoy=convoy.name, task=task.number, why=why)
-        for task in convoy.tasks
-    )
-    failed = ConvoyFailed(convoy=convoy.name, why=why)
-    return (*dropped, failed, final_comment(convoy.name))
 
 
 def known(convoy: str, by: str, *needs: str) -> Events:

@@ -186,13 +186,7 @@ class BlockTask(TaskCommand, frozen=True, kw_only=True):
         if convoy.lands_given is not None:
             return Refusal("it has no session to stop: use /brat cancel instead")
         check_unused(convoy, task)
-        stop = Stop(self.why)
-        blocked = tuple(
-            replace(event, wanted_by=self.by)
-            if isinstance(event, TaskBlocked) and event.task == task.number
-            else event
-            for event in stop_events(state, convoy.name, task, stop)
-        )
+        blocked = stop_events(state, convoy.name, task, Stop(self.why, by=self.by))
         return (*blocked, *known(convoy.name, self.by, blocked_key(task)))
 
 

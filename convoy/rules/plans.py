@@ -120,16 +120,14 @@ def check_plan(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> None:
         of_kind = kind_of(task).fault(convoy.settings, task, tasks)
         if fault := _target_fault(task, known) or of_kind:
             raise Refusal(fault)
+        what = f"task {task.number}"
         if lost := [number for number in task.after if number not in known]:
-            why = f"needs task {lost[0]}, which is not in the plan"
-            raise Refusal(f"task {task.number} {why}")
+            raise Refusal(f"{what} needs task {lost[0]}, which is not in the plan")
         before = (known[number] for number in task.after)
         if lost := [t.number for t in before if not kind_of(t).may_be_needed]:
-            why = f"needs task {min(lost)}, which might not be chosen"
-            raise Refusal(f"task {task.number} {why}")
+            raise Refusal(f"{what} needs task {min(lost)}, which might not be chosen")
         if task.engine not in convoy.settings.workers:
-            why = f"uses an unknown engine, {task.engine}"
-            raise Refusal(f"task {task.number} {why}")
+            raise Refusal(f"{what} uses an unknown engine, {task.engine}")
     if circle := find_cycle(_edges(tasks)):
         names = ", ".join(map(str, circle))
         raise Refusal(f"tasks wait for each other in a cycle: {names}")

@@ -29,12 +29,13 @@ from convoy.model import ids
 from convoy.model.records import Strategy
 from convoy.model.state import State
 from convoy.model.work import LOST_MOST, SYNC_TRIES, Landing, TargetRules, Way
-from convoy.rules import completed, holds_own_work, out_of_queue
+from convoy.rules import completed, holds_own_work
 from convoy.rules.landing import (
     check_judged,
     current_candidate,
     may_take_target_in,
 )
+from convoy.rules.people import FailConvoy
 from convoy.rules.turns import sync_task
 from convoy.rules.verdict import Mergeable
 from convoy.text import counted
@@ -189,7 +190,8 @@ class FailSync(ConvoyCommand, frozen=True, kw_only=True):
             return (failed, waits) if is_last else (failed,)
         is_first = self.candidate is not None and convoy.sync.reds + 1 < SYNC_TRIES
         if convoy.lands_given is not None and not is_first:
-            return (failed, *out_of_queue(convoy, self.why))
+            end = copied(FailConvoy, self)
+            return (failed, *end.decide(state))
         if is_first or not holds_own_work(convoy):  # then the target is red by itself
             return (failed,)
         spec = sync_spec(convoy, self.why, self.paths, self.said)
