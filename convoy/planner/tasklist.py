@@ -40,16 +40,13 @@ def in_waves(tasks: tuple[TaskSpec, ...], length: int) -> tuple[TaskSpec, ...]:
     placed = order(tasks)
     ahead = dict(zip(placed[length:], placed, strict=False))
     wave = {number: at // length + 1 for at, number in enumerate(placed)}
-    found: list[TaskSpec] = []
-    for task in tasks:
-        on = ahead.get(task.number)
-        if on is None or on in task.after:
-            found.append(task)
-            continue
-        which = f"it is in wave {wave[task.number]}"
-        why = f"{which}, and {length} tasks are active at a time"
-        found.append(waiting(task, on, why, overlap=True))
-    return tuple(found)
+    waves = {task.number: task for task in tasks}
+    for number, on in ahead.items():
+        if on not in waves[number].after:
+            which = f"it is in wave {wave[number]}"
+            why = f"{which}, and {length} tasks are active at a time"
+            waves[number] = waiting(waves[number], on, why, overlap=True)
+    return tuple(waves.values())
 
 
 Plan = tuple[TaskSpec, ...]
