@@ -124,7 +124,6 @@ class Taken(Struct, frozen=True, kw_only=True):
 class Answering(Struct, frozen=True, kw_only=True):
     """How one kind's sessions are asked, and how their answers are read."""
 
-    kind: TaskKind
     none: str
     """Why an attempt failed that gave no answer and no reason."""
     told: Callable[[Question], str]
@@ -543,34 +542,24 @@ def _counted(pairs: Iterable[tuple[str, int]]) -> str:
     return ", ".join(f"{name} {count}" for name, count in pairs)
 
 
+_NO_REPORT: Final = "the engine wrote no report"
 ANSWERS: Final[dict[KindName, Answering]] = {
-    each.kind.name: each
-    for each in (
-        Answering(kind=PLAN, none=NO_PLAN, told=_ask_plan, read=_take_plan),
-        Answering(
-            kind=REPORT,
-            none="the engine wrote no report",
-            told=lambda _question: report_brief(FIND_OUT),
-            read=_take_report,
-        ),
-        Answering(
-            kind=SCOUT,
-            none="the engine wrote no report",
-            told=lambda _question: report_brief(TRY_OUT),
-            read=_take_report,
-        ),
-        Answering(
-            kind=REVIEW,
-            none="the engine wrote no review",
-            told=_ask_review,
-            read=_take_review,
-        ),
-        Answering(
-            kind=CHOICE,
-            none="the engine made no choice",
-            told=_ask_choice,
-            read=_take_choice,
-        ),
-    )
+    PLAN.name: Answering(none=NO_PLAN, told=_ask_plan, read=_take_plan),
+    REPORT.name: Answering(
+        none=_NO_REPORT,
+        told=lambda _question: report_brief(FIND_OUT),
+        read=_take_report,
+    ),
+    SCOUT.name: Answering(
+        none=_NO_REPORT,
+        told=lambda _question: report_brief(TRY_OUT),
+        read=_take_report,
+    ),
+    REVIEW.name: Answering(
+        none="the engine wrote no review", told=_ask_review, read=_take_review
+    ),
+    CHOICE.name: Answering(
+        none="the engine made no choice", told=_ask_choice, read=_take_choice
+    ),
 }
 """By kind of task; a kind that is not here brings a change."""
