@@ -17,7 +17,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
@@ -288,21 +288,14 @@ def _labels(text: str) -> Iterator[str]:
         form = yaml_data(text, FORM_CHARS)
     except (TooMuch, ValueError):
         return  # GitHub shows no form either
-    for element in _entries(form, "body"):
-        if _at(element, "type") == "checkboxes":
-            for option in _entries(_at(element, "attributes"), "options"):
-                label = _at(option, "label")
-                if isinstance(label, str):
-                    yield label
-
-
-def _at(found: object, key: str) -> Any:  # noqa: ANN401  what a stranger wrote
-    return found.get(key) if isinstance(found, dict) else None
-
-
-def _entries(found: object, key: str) -> list[Any]:
-    entries = _at(found, key)
-    return entries if isinstance(entries, list) else []
+    body = form.get("body") if isinstance(form, dict) else None
+    for element in body if isinstance(body, list) else ():
+        match element:
+            case {"type": "checkboxes", "attributes": {"options": [*options]}}:
+                found = (one.get("label") for one in options if isinstance(one, dict))
+                yield from (label for label in found if isinstance(label, str))
+            case _:
+                pass
 
 
 FEWEST_WORDS: Final = 12
