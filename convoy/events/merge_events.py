@@ -26,7 +26,7 @@ from convoy.events import (
     subject,
 )
 from convoy.events.forge_actions import ItemTakenUp, pull_wanted
-from convoy.model.ids import convoy_item
+from convoy.model import ids
 from convoy.model.records import Strategy
 from convoy.model.state import Convoy, Moment, State, Task, change_task
 from convoy.model.work import Candidate, Doubt, Landing, TargetSync, Unmerged
@@ -246,7 +246,7 @@ class LandingChosen(ConvoyEvent, frozen=True, kw_only=True, tag="landing.chosen"
         known = convoy.landing.learnt if convoy.landing else ()
         if self.landing.learnt == known:
             return (self,)
-        return (self, ItemTakenUp(item=convoy_item(convoy.name), works=True))
+        return (self, ItemTakenUp(item=ids.item("convoy", convoy.name), works=True))
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return replace(convoy, landing=self.landing)

@@ -226,22 +226,18 @@ class SetAside(Struct, frozen=True, kw_only=True):
         return self.at + min(MINUTE_MS << min(self.tries - 1, 6), HOUR_MS)
 
 
-def convoy_item(convoy: str) -> str:
-    return f"{CONVOY_ITEM}{convoy}"
-
-
 def task_item(convoy: str, task: int) -> str:
     """Return the name of a task as an item; task 0 is the convoy."""
-    return f"{TASK_ITEM}{convoy}/{task}" if task else convoy_item(convoy)
+    return f"{TASK_ITEM}{convoy}/{task}" if task else item("convoy", convoy)
 
 
-PlainItem = Literal[
-    "action", "show", "look", "run", "pull", "check", "issue", "delivery"
+ItemKind = Literal[
+    "convoy", "action", "show", "look", "run", "pull", "check", "issue", "delivery"
 ]
 
 
-def item(kind: PlainItem, *names: str | int) -> str:
-    """Return the name of an item that is neither a convoy nor a task."""
+def item(kind: ItemKind, *names: str | int) -> str:
+    """Return the name of an item; of a task `task_item` does."""
     return "/".join(map(str, (kind, *names)))
 
 

@@ -151,7 +151,7 @@ def _faults(state: State, look: Look) -> Iterator[tuple[str, Note]]:
         try:
             deque(_owed(alone, look), maxlen=0)
         except Exception as fault:  # noqa: BLE001  the other convoys go on
-            item, why = ids.convoy_item(convoy.name), f"a bug in brat: {fault!r}"
+            item, why = ids.item("convoy", convoy.name), f"a bug in brat: {fault!r}"
             aside = ItemSetAside(item=item, why=why[:SAID])
             yield convoy.name, Note(None, aside, item)
 
@@ -159,7 +159,7 @@ def _faults(state: State, look: Look) -> Iterator[tuple[str, Note]]:
 def _due_again(state: State, now: int) -> Iterator[Note]:
     """Yield the convoys whose next try has come, and what nobody wants any more."""
     for convoy in state.live():
-        item = ids.convoy_item(convoy.name)
+        item = ids.item("convoy", convoy.name)
         if convoy.waits_aside and may_try(state, item, now):
             yield Note(None, ItemTakenUp(item=item))
     for item, aside in state.set_aside.items():
@@ -474,7 +474,7 @@ def taken_up(state: State, look: Look) -> Iterator[Note]:
     running = [task for each, task in state.running() if _has_slot(each, task, look)]
     used, engines = len(running), Counter(task.spec.engine for task in running)
     for convoy in state.convoys.at_hand.values():
-        is_due = may_try(state, ids.convoy_item(convoy.name), look.now)
+        is_due = may_try(state, ids.item("convoy", convoy.name), look.now)
         for task in convoy.tasks if is_due else ():
             item, attempt = ids.task_item(convoy.name, task.number), task.attempt
             if not (task.waits_aside and may_try(state, item, look.now)):

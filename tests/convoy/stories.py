@@ -13,7 +13,7 @@ from convoy.events.forge_actions import (
     RequestIgnored,
 )
 from convoy.model import ids
-from convoy.model.ids import convoy_item, task_item
+from convoy.model.ids import task_item
 from convoy.model.records import EngineSpec, Finding, Report, SubIssue, TaskSpec
 from convoy.model.work import Landing, ReviewThread
 from convoy.rules import ending, people, plans
@@ -236,7 +236,7 @@ def raced() -> Rules:
 def waited_aside() -> Rules:
     """Tell of a task and an action that were refused, and of another try at both."""
     rules = Rules().planned(spec(1))
-    items = (task_item(NAME, 1), convoy_item(NAME), ids.item("look", "comments"))
+    items = (task_item(NAME, 1), ids.item("convoy", NAME), ids.item("look", "comments"))
     for item in items:
         rules.do(ItemSetAside(item=item, why="the forge says no", helps="Ask it."))
         rules.do(ItemTakenUp(item=item), ItemSetAside(item=item, why="still no"))

@@ -4,7 +4,6 @@ from convoy.events.forge_actions import ActionDone, ItemSetAside, ItemTakenUp
 from convoy.model import ids
 from convoy.model.ids import (
     MINUTE_MS,
-    convoy_item,
     task_item,
     task_of_item,
 )
@@ -86,7 +85,7 @@ def test_a_session_of_a_convoy_that_was_cancelled_gives_its_slot_back() -> None:
 
 @looped(
     *((task_item(NAME, 3), (NAME, 3)), (task_item(NAME, 0), (NAME, 0))),
-    *((convoy_item(NAME), (NAME, 0)), (ids.item("run", 7), None)),
+    *((ids.item("convoy", NAME), (NAME, 0)), (ids.item("run", 7), None)),
     *(
         (text, None)
         for text in (
