@@ -24,7 +24,7 @@ from grite.errors import BratError
 
 if TYPE_CHECKING:
     from ruamel.yaml.events import Event
-    from ruamel.yaml.nodes import MappingNode, Node
+    from ruamel.yaml.nodes import Node
 
 
 class PatternError(BratError):
@@ -103,7 +103,16 @@ def _data(
     lines.setdefault(at, node.start_mark.line + 1)
     match node:
         case MappingNode():
-            pairs = list(_pairs(node, at, lines, name))
+            for key, _ in node.value:
+                line = key.start_mark.line + 1
+                if not isinstance(key, ScalarNode):
+                    raise PatternError(f"{name}: line {line}: a key must be a word")
+                word = clean(key.value)
+                if (*at, word) in lines:
+                    what = f'"{cut(word, 60)}" appears twice'
+                    raise PatternError(f"{name}: line {line}: {what}")
+                lines[(*at, word)] = line
+            pairs = ((clean(key.value), value) for key, value in node.value)
             return {key: _data(value, (*at, key), lines, name) for key, value in pairs}
         case SequenceNode():
             items = enumerate(node.value)
@@ -114,24 +123,6 @@ def _data(
             raise PatternError(
                 f"{name}: line {lines[at]}: this must be text, a list or a map"
             )
-
-
-def _pairs(
-    node: "MappingNode", at: YamlPlace, lines: dict[YamlPlace, int], name: str
-) -> "Iterator[tuple[str, Node]]":
-    from ruamel.yaml.nodes import ScalarNode
-
-    seen: set[str] = set()
-    for key, value in node.value:
-        line = key.start_mark.line + 1
-        if not isinstance(key, ScalarNode):
-            raise PatternError(f"{name}: line {line}: a key must be a word")
-        word = clean(key.value)
-        if word in seen:
-            raise PatternError(f'{name}: line {line}: "{cut(word, 60)}" appears twice')
-        seen.add(word)
-        lines[(*at, word)] = line
-        yield word, value
 
 
 PATTERN_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
