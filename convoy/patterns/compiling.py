@@ -5,7 +5,7 @@ like any other.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -47,8 +47,11 @@ class Compiled(Struct, frozen=True):
 
 def compiled(template: Template, use: Use) -> Compiled:
     making = _Making(use, values(template, use))
-    for step in _ordered(template):
-        making.add(step)
+    left = {step.id: step for step in template.all_steps}
+    while left:  # each behind those it names, in the file's order where it can be
+        able = [s for s in left.values() if not left.keys() & {*s.needs, *s.on}]
+        free = (step for step in able if not left.keys() & {*step.unlike})
+        making.add(left.pop(next(free, able[0]).id))
     if len(making.tasks) > use.limit:
         raise PatternError(
             f"the pattern {use.name} creates {len(making.tasks)} tasks here, but "
@@ -83,15 +86,6 @@ def values(template: Template, use: Use) -> dict[str, str]:
     whole = f"{use.title}\n\n{use.text}".strip()
     defaults = {name: each.default or "" for name, each in known.items()}
     return {**defaults, **said, "task": whole, "title": use.title}
-
-
-def _ordered(template: Template) -> Iterator[Step]:
-    """Give every step behind those it names, in the file's order where it can be."""
-    left = {step.id: step for step in template.all_steps}
-    while left:
-        able = [s for s in left.values() if not left.keys() & {*s.needs, *s.on}]
-        free = (step for step in able if not left.keys() & {*step.unlike})
-        yield left.pop(next(free, able[0]).id)
 
 
 @dataclass

@@ -274,28 +274,26 @@ def form_files(files: Iterable[str]) -> list[str]:
 
 
 def box_labels(texts: Iterable[str]) -> frozenset[str]:
-    """Return the labels of the boxes of forms, which are YAML by anybody."""
-    found = (plain_label(label) for text in texts for label in _labels(text))
-    return frozenset(filter(None, found))
-
-
-def _labels(text: str) -> Iterator[str]:
-    """Yield the label of each option of each group of boxes.
+    """Return the labels of the boxes of forms, which are YAML by anybody.
 
     Only the schema's own path is followed, so aliases cannot multiply what is read.
     """
-    try:
-        form = yaml_data(text, FORM_CHARS)
-    except (TooMuch, ValueError):
-        return  # GitHub shows no form either
-    body = form.get("body") if isinstance(form, dict) else None
-    for element in body if isinstance(body, list) else ():
-        match element:
-            case {"type": "checkboxes", "attributes": {"options": [*options]}}:
-                found = (one.get("label") for one in options if isinstance(one, dict))
-                yield from (label for label in found if isinstance(label, str))
-            case _:
-                pass
+    labels: set[str] = set()
+    for text in texts:
+        try:
+            form = yaml_data(text, FORM_CHARS)
+        except (TooMuch, ValueError):
+            continue  # GitHub shows no form either
+        body = form.get("body") if isinstance(form, dict) else None
+        for element in body if isinstance(body, list) else ():
+            match element:
+                case {"type": "checkboxes", "attributes": {"options": [*options]}}:
+                    boxes = (each for each in options if isinstance(each, dict))
+                    found = (box.get("label") for box in boxes)
+                    labels |= {plain_label(it) for it in found if isinstance(it, str)}
+                case _:
+                    pass
+    return frozenset(filter(None, labels))
 
 
 FEWEST_WORDS: Final = 12

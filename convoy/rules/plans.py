@@ -128,24 +128,16 @@ def check_plan(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> None:
             raise Refusal(f"{what} needs task {min(lost)}, which might not be chosen")
         if task.engine not in convoy.settings.workers:
             raise Refusal(f"{what} uses an unknown engine, {task.engine}")
-    if circle := find_cycle(_edges(tasks)):
-        names = ", ".join(map(str, circle))
-        raise Refusal(f"tasks wait for each other in a cycle: {names}")
-
-
-def _edges(tasks: tuple[TaskSpec, ...]) -> dict[int, set[int]]:
-    """Return what each task cannot end before.
-
-    Work that lands after a task that looks at it also lands after what that task waits
-    for.
-    """
+    # What each task cannot end before. Work that lands after a task that looks at it
+    # also lands after what that task waits for.
     edges = {task.number: {*task.after, *task.on} for task in tasks}
     for task in tasks:
         target = kind_of(task).target
-        if target is not None and target.lands_after:
-            for number in task.on:
-                edges[number] |= {*task.after}
-    return edges
+        for number in task.on if target is not None and target.lands_after else ():
+            edges[number] |= {*task.after}
+    if circle := find_cycle(edges):
+        names = ", ".join(map(str, circle))
+        raise Refusal(f"tasks wait for each other in a cycle: {names}")
 
 
 def _target_fault(task: TaskSpec, known: Mapping[int, TaskSpec]) -> str:

@@ -74,11 +74,14 @@ def _by_area(
     stuck: Collection[int],
     found: dict[int, list[Turn]],
 ) -> None:
-    areas = {
-        number: frozenset(p.rstrip("/") for p in (*task.spec.paths, *task.touched))
-        for number, task in tasks.items()
-        if _takes_turns(convoy, task)
-    }
+    areas: dict[int, frozenset[str]] = {}
+    for number, task in tasks.items():
+        kind = kind_of(task.spec)
+        tries = trial(convoy, task) == "green"  # as rivals do that are not yet chosen
+        # What takes the target in touches whatever has moved there, and waits for none.
+        if not (kind.answer or kind.takes_target_in or tries):
+            own = (*task.spec.paths, *task.touched)
+            areas[number] = frozenset(path.rstrip("/") for path in own)
     met = {
         (one, other): paths
         for (one, other), paths in _met(areas).items()
@@ -93,16 +96,6 @@ def _by_area(
         known = any(turn.on == first for turn in found[then])
         if first not in stuck and not known and not tasks[then].spec.on:
             found[then].append(Turn(first, tuple(sorted(paths))))
-
-
-def _takes_turns(convoy: Convoy, task: Task) -> bool:
-    """Whether a task changes files that others may change; rivals not yet chosen try.
-
-    What takes the target in touches whatever has moved there, and waits for nobody.
-    """
-    kind = kind_of(task.spec)
-    tries = trial(convoy, task) == "green"
-    return not (kind.answer or kind.takes_target_in or tries)
 
 
 def _met(areas: Mapping[int, frozenset[str]]) -> dict[tuple[int, int], set[str]]:

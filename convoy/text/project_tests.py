@@ -246,17 +246,13 @@ def _pytest_settings(files: Collection[str], read: TextOf) -> str:
     for name, section in (("tox.ini", "[pytest]"), ("setup.cfg", "[tool:pytest]")):
         if name in files and section in (read(name) or "").splitlines():
             return f"{name} has {section}"
-    if "pyproject.toml" in files and _names_pytest(read("pyproject.toml") or ""):
-        return "pyproject.toml configures pytest"
-    return ""
-
-
-def _names_pytest(pyproject: str) -> bool:
+    text = (read("pyproject.toml") if "pyproject.toml" in files else "") or ""
     try:
-        tool = toml_table(pyproject).get("tool")
+        tool = toml_table(text).get("tool")
     except (TooMuch, ValueError, RecursionError):  # other code reports this fault
-        return False
-    return isinstance(tool, dict) and "pytest" in tool
+        return ""
+    has_pytest = isinstance(tool, dict) and "pytest" in tool
+    return "pyproject.toml configures pytest" if has_pytest else ""
 
 
 def _npm(files: Collection[str], read: TextOf) -> Proposal | None:
