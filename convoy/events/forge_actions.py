@@ -338,22 +338,19 @@ def _sentence_parts(key: str) -> tuple[str, str, str]:
         return "do", "Did", key
     does, done, thing = _KEY_WORDS[kind]
     convoy, _, task = name.partition("/")
+    try:
+        whose, number, attempt = ids.parse_session(name)
+        what = f"task {number} in {whose}" if number else f"the plan of {whose}"
+        session = f"attempt {attempt} at {what}"
+    except ValueError:
+        session = f"session {name}"
     said = {
-        "session": _session_words(name),
+        "session": session,
         "asked": _answered(name),
         "convoy": convoy,
         "part": convoy if task == "0" else f"task {task} in {convoy}",
     }
     return does, done, thing.format(**said)
-
-
-def _session_words(name: str) -> str:
-    try:
-        convoy, task, attempt = ids.parse_session(name)
-    except ValueError:
-        return f"session {name}"
-    what = f"task {task} in {convoy}" if task else f"the plan of {convoy}"
-    return f"attempt {attempt} at {what}"
 
 
 def _answered(name: str) -> str:

@@ -28,7 +28,7 @@ from convoy.events import (
 from convoy.events.forge_actions import ItemTakenUp, pull_wanted
 from convoy.model import ids
 from convoy.model.records import Strategy
-from convoy.model.state import Convoy, Moment, State, Task, change_task
+from convoy.model.state import Convoy, Moment, State, Task, change_part, change_task
 from convoy.model.work import Candidate, Doubt, Landing, TargetSync, Unmerged
 
 UNJUDGED: Final = "CI has not tested what landed"
@@ -93,15 +93,11 @@ class MergeFailed(ConvoyEvent, frozen=True, kw_only=True, tag="merge.failed"):
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         if self.task == 0:
             return replace(convoy, candidate=None, asked="")
-        return change_task(
-            convoy, self.task, lambda task: self._without_candidate(task, now)
-        )
-
-    def _without_candidate(self, task: Task, now: Moment) -> Task:
-        work, unmerged = task.work, task.unmerged
-        if work is not None and self.paths:
-            unmerged = copied(Unmerged, work, paths=self.paths, at=now.at)
-        return replace(task, candidate=None, unmerged=unmerged)
+        task = convoy.task(self.task)
+        unmerged = task.unmerged if task else None
+        if task and task.work and self.paths:
+            unmerged = copied(Unmerged, task.work, paths=self.paths, at=now.at)
+        return change_part(convoy, self.task, candidate=None, unmerged=unmerged)
 
 
 _JOBS: Final = "github-actions"

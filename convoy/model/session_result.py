@@ -10,7 +10,6 @@ program was asked to do.
 
 import hashlib
 import math
-from collections.abc import Iterable
 from typing import Final, Literal
 
 from msgspec import MsgspecError, Struct, json
@@ -259,15 +258,16 @@ NOTHING_LEFT: Final = Left()
 
 
 def bounded_notes(left: Left) -> Left:
-    """Return what an agent left, cleaned and cut; safe to do twice."""
-    return Left(**{name: _note_lines(lines) for name, lines in asdict(left).items()})
+    """Return what an agent left, cleaned and cut; safe to do twice.
 
-
-def _note_lines(said: Iterable[str]) -> tuple[str, ...]:
-    """Return the first lines, without duplicates and apparent secrets."""
-    plain = (" ".join(redacted(clean(line)).split()) for line in said)
-    lines = dict.fromkeys(cut(line, LINE_CHARS) for line in plain if line)
-    return tuple(lines)[:LINES_MOST]
+    Of each kind the first lines stay, without duplicates and apparent secrets.
+    """
+    bounded: dict[str, tuple[str, ...]] = {}
+    for name, said in asdict(left).items():
+        plain = (" ".join(redacted(clean(line)).split()) for line in said)
+        lines = dict.fromkeys(cut(line, LINE_CHARS) for line in plain if line)
+        bounded[name] = tuple(lines)[:LINES_MOST]
+    return Left(**bounded)
 
 
 def scratchpad_with(

@@ -73,9 +73,11 @@ def landing_by(
     way = _way(rules)
     if way in ("merge", "queue") and method is None:
         way = "person"
-    waits = tuple(_other_waits(rules))
-    method = method or "merge"
-    return copied(Landing, rules, way=way, method=method, waits=waits, learnt=learnt)
+    waits = ["a review from a code owner"] if rules.owners else []
+    waits += ["the resolution of all conversations"] if rules.resolved else []
+    waits += [f"a deployment to {environment}" for environment in rules.deployed]
+    told = {"method": method or "merge", "waits": tuple(waits), "learnt": learnt}
+    return copied(Landing, rules, way=way, **told)
 
 
 def learnt_of(landing: Landing, aside: ids.SetAside | None) -> tuple[str, ...]:
@@ -125,15 +127,6 @@ def _way(rules: TargetRules) -> Way:
         return "queue"
     wants_merge = rules.pull_request or rules.linear or rules.signed
     return "merge" if wants_merge or rules.reviews or rules.deployed else "push"
-
-
-def _other_waits(rules: TargetRules) -> Iterator[str]:
-    if rules.owners:
-        yield "a review from a code owner"
-    if rules.resolved:
-        yield "the resolution of all conversations"
-    for environment in rules.deployed:
-        yield f"a deployment to {environment}"
 
 
 class AttemptSync(ConvoyCommand, frozen=True, kw_only=True):
