@@ -306,7 +306,9 @@ def _faults(found: Template, name: str) -> Iterator[tuple[YamlPlace, str]]:
     ids = [step.id for step in steps]
     kinds = {step.id: step.kind for step in steps}
     for number, step in enumerate(steps):
-        place = _place(found, number)
+        own = "steps" if found.steps else "legs"
+        is_own = number < len(found.steps or found.legs)
+        place: YamlPlace = (own, number) if is_own else ("synthesis",)
         if what := _target_fault(step, kinds):
             yield (*place, "kind"), what
         if step.id in ids[:number]:
@@ -333,12 +335,6 @@ def _target_fault(step: Step, kinds: Mapping[str, Kind]) -> str:
     wanted = kind.target.kind
     is_fit = len(step.on) == 1 and kinds.get(step.on[0], wanted) == wanted
     return "" if is_fit else f"{kind.title} must name one step of kind {wanted} in `on`"
-
-
-def _place(found: Template, number: int) -> YamlPlace:
-    if found.steps:
-        return ("steps", number)
-    return ("legs", number) if number < len(found.legs) else ("synthesis",)
 
 
 def _step_faults(

@@ -343,17 +343,16 @@ def engine_records(state: State, engine: EngineSpec) -> dict[str, str]:
     found: dict[str, list[Task]] = defaultdict(list)
     for task in past_tasks(state, engine):
         found[area_of_task(task.spec)].append(task)
-    return {area: _record(tasks) for area, tasks in sorted(found.items())}
-
-
-def _record(tasks: list[Task]) -> str:
-    first = sum(task.state == "merged" and task.started == 1 for task in tasks)
-    minutes = sum(task.worked_ms for task in tasks) / len(tasks) / 60_000
-    used = [task.used for task in tasks]
-    usd = [each.usd for each in used if each.usd > 0 and not each.unpriced_tokens]
-    cost = f", ${sum(usd) / len(usd):.2f}" if usd else ""
-    tried = f"{first} of {len(tasks)} merged on the first attempt"
-    return f"{tried}, {minutes:.1f} min{cost} per task"
+    records: dict[str, str] = {}
+    for area, tasks in sorted(found.items()):
+        first = sum(task.state == "merged" and task.started == 1 for task in tasks)
+        minutes = sum(task.worked_ms for task in tasks) / len(tasks) / 60_000
+        used = [task.used for task in tasks]
+        usd = [each.usd for each in used if each.usd > 0 and not each.unpriced_tokens]
+        cost = f", ${sum(usd) / len(usd):.2f}" if usd else ""
+        tried = f"{first} of {len(tasks)} merged on the first attempt"
+        records[area] = f"{tried}, {minutes:.1f} min{cost} per task"
+    return records
 
 
 WHOLE_CHARS: Final = 6_000
