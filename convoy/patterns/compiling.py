@@ -107,10 +107,41 @@ class _Making:
         items = self._items(step)
         times = self._number(step, "repeat", step.repeat, 1, MOST_TIMES)
         for time in range(1, times + 1):
-            made = tuple(
-                self._add(step, item, time, times, before) for item in items or (None,)
-            )
-            before = made
+            made: list[int] = []
+            for item in items or (None,):
+                values = self.values if item is None else {**self.values, "item": item}
+                after = {number for name in step.needs for number in self.last[name]}
+                title = " ".join(_filled(step.title, values).split())
+                declared = (_filled(path, values).strip() for path in step.paths)
+                try:
+                    paths = tuple(
+                        dict.fromkeys(map(declared_path, filter(None, declared)))
+                    )
+                    needs = tuple(map(declared_need, step.uses))
+                except ValueError as error:
+                    raise PatternError(f"step {step.id}: {error}") from error
+                if times > 1:
+                    title = f"{cut(title, TITLE_MOST - 20)} ({time} of {times})"
+                task = TaskSpec(
+                    number=len(self.tasks) + 1,
+                    title=cut(title, TITLE_MOST) or step.id,
+                    instructions=cut(
+                        _filled(step.body, values).strip(), INSTRUCTIONS_CHARS
+                    ),
+                    kind=step.kind,
+                    after=tuple(sorted({*after, *before})),
+                    paths=paths,
+                    needs=needs,
+                    engine=self._engine(step, values),
+                    acceptance=" ".join(_filled(step.acceptance, values).split()),
+                    on=self._on(step),
+                    rounds=self._number(step, "rounds", step.rounds, 0, MOST_ROUNDS),
+                    why=f"Step {step.id} of the pattern {self.use.name}.",
+                )
+                self.tasks.append(task)
+                self.engines[step.id].append(task.engine)
+                made.append(task.number)
+            before = tuple(made)
         self.last[step.id] = before
 
     def _items(self, step: Step) -> tuple[str, ...]:
@@ -156,43 +187,6 @@ class _Making:
             told = f"use only {counted(len(known), 'engine')}: {who}"
             self.warnings.append(f"{len(names)} attempts {told}")
         return numbers
-
-    def _add(
-        self,
-        step: Step,
-        item: str | None,
-        time: int,
-        times: int,
-        before: tuple[int, ...],
-    ) -> int:
-        values = self.values if item is None else {**self.values, "item": item}
-        after = {number for name in step.needs for number in self.last[name]}
-        title = " ".join(_filled(step.title, values).split())
-        declared = (_filled(path, values).strip() for path in step.paths)
-        try:
-            paths = tuple(dict.fromkeys(map(declared_path, filter(None, declared))))
-            needs = tuple(map(declared_need, step.uses))
-        except ValueError as error:
-            raise PatternError(f"step {step.id}: {error}") from error
-        if times > 1:
-            title = f"{cut(title, TITLE_MOST - 20)} ({time} of {times})"
-        task = TaskSpec(
-            number=len(self.tasks) + 1,
-            title=cut(title, TITLE_MOST) or step.id,
-            instructions=cut(_filled(step.body, values).strip(), INSTRUCTIONS_CHARS),
-            kind=step.kind,
-            after=tuple(sorted({*after, *before})),
-            paths=paths,
-            needs=needs,
-            engine=self._engine(step, values),
-            acceptance=" ".join(_filled(step.acceptance, values).split()),
-            on=self._on(step),
-            rounds=self._number(step, "rounds", step.rounds, 0, MOST_ROUNDS),
-            why=f"Step {step.id} of the pattern {self.use.name}.",
-        )
-        self.tasks.append(task)
-        self.engines[step.id].append(task.engine)
-        return task.number
 
     # --- engines --------------------------------------------------------------------
 

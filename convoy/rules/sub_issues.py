@@ -140,43 +140,34 @@ def planned(
 ) -> tuple[TaskSpec, ...]:
     """Return the tasks of a list that has no fault, by number."""
     tasks = {each.issue: each.task for each in named}
-    specs = (
-        _task(title, around, sub, listed, tasks) for sub in listed if sub.issue in tasks
-    )
+    specs: list[TaskSpec] = []
+    for sub in (each for each in listed if each.issue in tasks):
+        words = " ".join(clean(sub.title).split())
+        name = f"{cut(words, TITLE_MOST - _NUMBER_CHARS)} (#{sub.issue})".strip()
+        number = tasks[sub.issue]
+        told = f'This is task {number} of the issue "{cut(title, TITLE_MOST)}".'
+        if sub.labels:
+            told += f" Its labels: {', '.join(sub.labels)}."
+        if steps := steps_of(sub.issue, listed):
+            done = ", ".join(f"#{step.issue}" for step in steps)
+            told += f" Some of its steps are already done ({done}): do the rest."
+        if around.strip():
+            about = cut(around.strip(), AROUND_CHARS)
+            told += f" Apart from its tasks, the issue says:\n\n{about}"
+        body = f"{words}\n\n{clean(sub.text).strip()}".strip()
+        room = INSTRUCTIONS_CHARS - len(told) - len(name) - 100
+        body = cut(body, room)
+        longest = max(map(len, _TICKS.findall(body)), default=0)
+        fence = "`" * max(3, longest + 1)
+        says = f"Issue #{sub.issue} says:\n\n{fence}\n{body}\n{fence}"
+        spec = TaskSpec(
+            number=number,
+            title=name,
+            instructions=f"{name}\n\n{says}\n\n{told}",
+            after=awaited(sub, listed, tasks),
+        )
+        specs.append(spec)
     return tuple(sorted(specs, key=lambda spec: spec.number))
-
-
-def _task(
-    title: str,
-    around: str,
-    sub: SubIssue,
-    listed: tuple[SubIssue, ...],
-    tasks: Mapping[int, int],
-) -> TaskSpec:
-    words = " ".join(clean(sub.title).split())
-    name = f"{cut(words, TITLE_MOST - _NUMBER_CHARS)} (#{sub.issue})".strip()
-    number = tasks[sub.issue]
-    told = f'This is task {number} of the issue "{cut(title, TITLE_MOST)}".'
-    if sub.labels:
-        told += f" Its labels: {', '.join(sub.labels)}."
-    if steps := steps_of(sub.issue, listed):
-        done = ", ".join(f"#{step.issue}" for step in steps)
-        told += f" Some of its steps are already done ({done}): do the rest."
-    if around.strip():
-        about = cut(around.strip(), AROUND_CHARS)
-        told += f" Apart from its tasks, the issue says:\n\n{about}"
-    body = f"{words}\n\n{clean(sub.text).strip()}".strip()
-    room = INSTRUCTIONS_CHARS - len(told) - len(name) - 100
-    body = cut(body, room)
-    longest = max(map(len, _TICKS.findall(body)), default=0)
-    fence = "`" * max(3, longest + 1)
-    says = f"Issue #{sub.issue} says:\n\n{fence}\n{body}\n{fence}"
-    return TaskSpec(
-        number=number,
-        title=name,
-        instructions=f"{name}\n\n{says}\n\n{told}",
-        after=awaited(sub, listed, tasks),
-    )
 
 
 def changes(convoy: Convoy, now: tuple[SubIssue, ...]) -> tuple[str, ...]:
