@@ -559,25 +559,14 @@ def _early(convoy: Convoy, task: Task, queue: Chain, look: Look) -> str:
 
 
 def _in_start_order(convoy: Convoy, tasks: Collection[Task]) -> deque[Task]:
-    behind = waiting_behind(convoy) if tasks else {}
+    left = [task for task in convoy.tasks if not task.settled] if tasks else []
+    before = {task.number: {*task.spec.after, *task.spec.on} for task in left}
+    behind = Counter[int]()  # how many wait for each, at any remove
+    for number in before:
+        behind.update(reached(lambda n: before.get(n, ()), [number]) - {number})
     at = {each.task: at for at, each in enumerate(convoy.named) if convoy.listed}
     found = sorted(
         tasks, key=lambda task: (at.get(task.number, task.number), task.number)
     )
-    found.sort(key=lambda task: (not task.started, -behind.get(task.number, 0)))
+    found.sort(key=lambda task: (not task.started, -behind[task.number]))
     return deque(found)
-
-
-def waiting_behind(convoy: Convoy) -> dict[int, int]:
-    """Return for each task how many that are not settled wait for it, at any remove."""
-    before = {
-        task.number: {*task.spec.after, *task.spec.on}
-        for task in convoy.tasks
-        if not task.settled
-    }
-    behind = dict.fromkeys(before, 0)
-    for number in before:
-        found = reached(lambda n: before.get(n, ()), [number])
-        for other in before.keys() & found - {number}:
-            behind[other] += 1
-    return behind

@@ -10,7 +10,7 @@ the other has landed, was given up, or waits for a person.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final
@@ -197,32 +197,28 @@ def _title(found: Marked) -> str:
 
 
 def _after(number: int, written: Collection[str], issue: _Issue) -> tuple[int, ...]:
-    done = issue.done
-    wanted = sorted({n for each in written for n in _waited_for(each, issue)})
-    if number in wanted:
-        raise ValueError("it waits for itself")
-    for other in wanted:
-        if other not in done:
-            there = f"the last task is {max(done)}" if done else "there is no task yet"
-            raise ValueError(f"it waits for task {other}, but {there}")
-    return tuple(other for other in wanted if not done[other])
-
-
-def _waited_for(written: str, issue: _Issue) -> tuple[int, ...]:
-    """Return the item that is waited for; of another issue none, if no item names it.
+    """Return the items that are waited for; of another issue none, if no item names it.
 
     A small number behind a sign may be meant as a task's: its author has to say.
     """
-    if not written.startswith(("#", "\uff03")):
-        return (int(written),)
-    number = int(written[1:])
-    if number in issue.issues:
-        return (issue.issues[number],)
-    if number <= max(issue.done, default=0):
-        raise ValueError(
-            f"#{number} is the number of an issue; write (after {number}) for a task"
-        )
-    return ()
+    done, wanted = issue.done, set[int]()
+    for each in written:
+        other = int(each.lstrip("#\uff03"))
+        if not each.startswith(("#", "\uff03")):
+            wanted.add(other)
+        elif other in issue.issues:
+            wanted.add(issue.issues[other])
+        elif other <= max(done, default=0):
+            raise ValueError(
+                f"#{other} is the number of an issue; write (after {other}) for a task"
+            )
+    if number in wanted:
+        raise ValueError("it waits for itself")
+    for other in sorted(wanted):
+        if other not in done:
+            there = f"the last task is {max(done)}" if done else "there is no task yet"
+            raise ValueError(f"it waits for task {other}, but {there}")
+    return tuple(other for other in sorted(wanted) if not done[other])
 
 
 def _acceptance(written: tuple[str, ...]) -> str:
@@ -294,24 +290,19 @@ def plan_remarks(
     told += (f"item {number} is not a task: {why}" for number, why in left_out(items))
     issues, known = items_by_issue(items), Known(engines, len(items))
     for item in todo:
-        told += _words_of(item, issues, known)
-    return tuple(told)
-
-
-def _words_of(item: Item, issues: Mapping[int, int], known: Known) -> Iterator[str]:
-    marks = marked(item, known)
-    for line in item.lines[item.lead :]:
-        step = _STEP.fullmatch(line)
-        if step and reference_in(step["words"]):
-            yield (
-                f"task {item.number} names {step['words'].strip()} among its steps, "
-                "but its agent does not see that issue's text"
-            )
-    for written in marks.of("after"):
-        if written.startswith(("#", "\uff03")):
-            number = int(written[1:])
+        marks = marked(item, known)
+        for line in item.lines[item.lead :]:
+            step = _STEP.fullmatch(line)
+            if step and reference_in(step["words"]):
+                told.append(
+                    f"task {item.number} names {step['words'].strip()} among its "
+                    "steps, but its agent does not see that issue's text"
+                )
+        numbers = (n for n in marks.of("after") if n.startswith(("#", "\uff03")))
+        for number in (int(written[1:]) for written in numbers):
             if number not in issues and number > known.most:
-                yield (
+                told.append(
                     f"task {item.number} names #{number}, which is not a task here, "
                     "so it does not wait for that issue"
                 )
+    return tuple(told)
