@@ -349,22 +349,20 @@ def filled_items(
     for at in work.headings:  # boxes under a plain bullet are items
         new[at] = [_OPEN_BOX.sub("", lines[at], count=1)]
     for item in work.items:
-        if not item.done and item.reference and (issue := found.get(item.at)):
-            new[item.at] = _written(item, issue, each, labels)
+        issue = found.get(item.at)
+        if item.done or not item.reference or not issue:
+            continue
+        if isinstance(issue, str):
+            left = f"{item.bullet}[x] {item.reference} ({LEFT_OUT}: {issue})"
+            new[item.at] = [left]
+            continue
+        first, *said = _issue_lines(issue, each, labels)
+        indent = " " * len(item.bullet.expandtabs(4))
+        below = [f"{indent}{line}".rstrip() for line in said]
+        new[item.at] = [f"{item.bullet}[ ] {first}", *below]
     for at in sorted(new, reverse=True):  # what is below keeps its line
         lines[at : at + 1] = new[at]
     return "\n".join(lines)
-
-
-def _written(
-    item: Item, issue: ReferredIssue | str, room: int, labels: Collection[str]
-) -> list[str]:
-    if isinstance(issue, str):
-        return [f"{item.bullet}[x] {item.reference} ({LEFT_OUT}: {issue})"]
-    said = _issue_lines(issue, room, labels)
-    indent = " " * len(item.bullet.expandtabs(4))
-    below = [f"{indent}{line}".rstrip() for line in said[1:]]
-    return [f"{item.bullet}[ ] {said[0]}", *below]
 
 
 def items_by_issue(items: Iterable[Item]) -> dict[int, int]:
