@@ -34,7 +34,7 @@ from convoy.model.state import (
     may_try,
 )
 from convoy.model.task_graph import reached
-from convoy.model.work import Attempt, Convoys, Gesture, Intent, TakenOut
+from convoy.model.work import Attempt, Convoys, Gesture, TakenOut
 from convoy.owed import Action, Look, Note, Patience
 from convoy.owed.landings import merges, ways
 from convoy.rules.landing import (
@@ -172,33 +172,29 @@ def _effects(state: State, look: Look) -> Iterator[Action]:
     """Yield what the forge has to be told, but for what is set aside."""
     for intent in state.intents.values():
         convoy = state.convoys.get(intent.convoy)
-        if convoy and (_is_unwanted(convoy, intent) or _is_early(convoy, intent, look)):
-            continue
+        if convoy and intent.kind == "pull":
+            if convoy.base_is == "deleted":
+                continue  # it would have nothing to be merged into
+            # A forge opens none without commits, and the target may hold all of the
+            # convoy. Once the target has been taken in, it shows.
+            target, tip = (
+                look.tip(convoy.target),
+                look.tip(ids.base_branch(convoy.name)),
+            )
+            is_behind = target != target_taken_in(convoy) and sync_task(convoy) is None
+            if not intent.task and (tip == target or is_behind):
+                continue
+        elif convoy and intent.kind == "land":
+            kept = (
+                convoy.issue_is in ("closed", "paused") or convoy.taken_out is not None
+            )
+            if kept and not convoy.ended:
+                continue  # a person has said no by hand since
         if may_try(state, intent_item(intent), look.now):
             yield owed.Do(intent)
     for convoy, part in _unshown(state, look.now):
         if may_try(state, ids.item("show", convoy.name, part), look.now):
             yield owed.Show(convoy.name, part)
-
-
-def _is_early(convoy: Convoy, intent: Intent, look: Look) -> bool:
-    """Whether the target may hold all of a convoy whose pull request is wanted.
-
-    A forge opens none without commits. Once the target has been taken in, it shows.
-    """
-    if intent.kind != "pull" or intent.task:
-        return False
-    target, tip = look.tip(convoy.target), look.tip(ids.base_branch(convoy.name))
-    is_behind = target != target_taken_in(convoy) and sync_task(convoy) is None
-    return tip == target or is_behind
-
-
-def _is_unwanted(convoy: Convoy, intent: Intent) -> bool:
-    """Whether a person has said no by hand since the action was announced."""
-    if intent.kind == "pull":  # it would have nothing to be merged into
-        return convoy.base_is == "deleted"
-    kept = convoy.issue_is in ("closed", "paused") or convoy.taken_out is not None
-    return intent.kind == "land" and kept and not convoy.ended
 
 
 def _unshown(state: State, now: int) -> Iterator[tuple[Convoy, owed.Shown]]:

@@ -87,8 +87,14 @@ def checklist(text: str) -> Checklist:
 
     Its lines end in newlines only.
     """
-    text, tree = _parsed(text)
-    lines = text.split("\n")
+    tree, lines = SyntaxTreeNode(_BLOCKS.parse(text)), text.split("\n")
+    quoted = {n for each in tree.walk() if each.type in _QUOTED for n in _span(each)}
+    meant = [
+        line if number in quoted else _TYPED.sub(_as_markdown, line)
+        for number, line in enumerate(lines)
+    ]
+    if meant != lines:  # then each box is read as Markdown has it
+        tree, lines = SyntaxTreeNode(_BLOCKS.parse("\n".join(meant))), meant
     items: list[Item] = []
     inside: set[int] = set()
     headings: list[int] = []
@@ -107,20 +113,6 @@ def checklist(text: str) -> Checklist:
     outside = ("" if number in inside else line for number, line in enumerate(lines))
     around = _EMPTY_LINES.sub("\n\n", "\n".join(outside)).strip()
     return Checklist(tuple(items), around, tuple(headings))
-
-
-def _parsed(text: str) -> tuple[str, SyntaxTreeNode]:
-    """Return the text with each box as Markdown has it, and its blocks."""
-    tree, lines = SyntaxTreeNode(_BLOCKS.parse(text)), text.split("\n")
-    quoted = {n for each in tree.walk() if each.type in _QUOTED for n in _span(each)}
-    meant = [
-        line if number in quoted else _TYPED.sub(_as_markdown, line)
-        for number, line in enumerate(lines)
-    ]
-    if meant == lines:
-        return text, tree
-    text = "\n".join(meant)
-    return text, SyntaxTreeNode(_BLOCKS.parse(text))
 
 
 def _as_markdown(typed: re.Match[str]) -> str:
