@@ -312,20 +312,20 @@ class ItemTakenUp(Event, frozen=True, kw_only=True, tag="item.taken-up"):
 
 def _with_aside(state: State, item: str, aside: ids.SetAside | None) -> State:
     part = ids.task_of_item(item)
-    if part is not None:
-        return change_convoy(state, part[0], lambda c: _marked_aside(c, part[1], aside))
-    rest = {name: each for name, each in state.set_aside.items() if name != item}
-    return replace(state, set_aside=rest | ({item: aside} if aside else {}))
+    if part is None:
+        rest = {name: each for name, each in state.set_aside.items() if name != item}
+        return replace(state, set_aside=rest | ({item: aside} if aside else {}))
+    name, task = part
 
+    def marked(convoy: Convoy) -> Convoy:
+        convoy = change_part(convoy, task, set_aside=aside)
+        if aside is None or aside.again:
+            return convoy
+        if not task:  # what is kept back has no candidate
+            convoy = replace(convoy, sync=replace(convoy.sync, candidate=None))
+        return change_part(convoy, task, candidate=None)
 
-def _marked_aside(convoy: Convoy, task: int, aside: ids.SetAside | None) -> Convoy:
-    """Mark a task, or with 0 the convoy; what is kept back has no candidate."""
-    convoy = change_part(convoy, task, set_aside=aside)
-    if aside is None or aside.again:
-        return convoy
-    if not task:
-        convoy = replace(convoy, sync=replace(convoy.sync, candidate=None))
-    return change_part(convoy, task, candidate=None)
+    return change_convoy(state, name, marked)
 
 
 def _sentence_parts(key: str) -> tuple[str, str, str]:

@@ -307,14 +307,10 @@ def questions(title: str, text: str) -> tuple[str, ...]:
     """Return what to ask the author of an issue; none: it says enough to begin."""
     body = _HIDDEN.sub("", clean(text))
     whole = f"{clean(title)}\n{body}"
-    if _CLEAR.search(whole) or paths_in(whole) or _words(whole) >= FEWEST_WORDS:
+    plain = unicodedata.normalize("NFKC", whole)
+    letters = len(_EACH_A_WORD.findall(plain))  # of some scripts two count as a word
+    words = letters // 2 + len(_WORD.findall(_EACH_A_WORD.sub(" ", plain)))
+    if _CLEAR.search(whole) or paths_in(whole) or words >= FEWEST_WORDS:
         return ()
     asked = () if _WISH.search(whole) else (ASK_CHANGE,)
     return (*asked, ASK_PLACE, ASK_PROOF)
-
-
-def _words(text: str) -> int:
-    """Return how many words a text has; two letters of some scripts count as one."""
-    text = unicodedata.normalize("NFKC", text)
-    letters = len(_EACH_A_WORD.findall(text))
-    return letters // 2 + len(_WORD.findall(_EACH_A_WORD.sub(" ", text)))
