@@ -175,9 +175,26 @@ def _taken_out(text: str, known: Known | None = None) -> tuple[str, list[Mark]]:
     Of a paragraph `known` says what its sentences may name; None: it is a line that
     begins with a mark.
     """
-    orders = (*_orders(text, known), *_orders(text, known, _AFTER_TAIL))
-    keyed = tuple(_keyed(text, orders, known))
-    return _without(text, (*orders, *keyed), is_flow=known is not None)
+    spans = [*_orders(text, known), *_orders(text, known, _AFTER_TAIL)]
+    bare, ends = _blank(text, spans), {order.end for order in spans}
+    for found in _KEYED.finditer(bare):
+        key, values = found["key"].lower(), _ONE_VALUE.findall(found["values"])
+        marks = tuple((key, _bare(value)) for value in values)
+        can_be = known is None or known.may_be(key, values)
+        end = found.end()
+        tail = _TAIL.match(bare, end)
+        if tail and tail["rest"].strip(" \t.;)\uff09-\u2013\u2014"):
+            more = [word for word in tail["rest"].split() if word not in ("and", "&")]
+            end = tail.end("rest")
+            can_be = known is None or (can_be and all(map(_LIKE_A_PATH.search, more)))
+            if can_be:
+                marks = (("unread", f"{found[0]}{tail['rest']}".strip()),)
+        if known is not None and found["key"][0].isupper():
+            can_be = can_be and _begins(bare, found.start(), ends)
+        if can_be and tail:
+            ends.add(tail.end())
+        spans.append(_Span(found.start(), end, marks, can_be))
+    return _without(text, spans, is_flow=known is not None)
 
 
 def _orders(
@@ -187,30 +204,6 @@ def _orders(
         numbers = tuple(_numbers([found]))
         can_be = known is None or known.may_be("after", [n for _, n in numbers])
         yield _Span(found.start(), found.end(), numbers, can_be)
-
-
-def _keyed(
-    text: str, orders: Collection[_Span], known: Known | None
-) -> Iterator[_Span]:
-    """Yield the marks with a key; `orders` are those without."""
-    text, ends = _blank(text, orders), {order.end for order in orders}
-    for found in _KEYED.finditer(text):
-        key, values = found["key"].lower(), _ONE_VALUE.findall(found["values"])
-        marks = tuple((key, _bare(value)) for value in values)
-        can_be = known is None or known.may_be(key, values)
-        end = found.end()
-        tail = _TAIL.match(text, end)
-        if tail and tail["rest"].strip(" \t.;)\uff09-\u2013\u2014"):
-            more = [word for word in tail["rest"].split() if word not in ("and", "&")]
-            end = tail.end("rest")
-            can_be = known is None or (can_be and all(map(_LIKE_A_PATH.search, more)))
-            if can_be:
-                marks = (("unread", f"{found[0]}{tail['rest']}".strip()),)
-        if known is not None and found["key"][0].isupper():
-            can_be = can_be and _begins(text, found.start(), ends)
-        if can_be and tail:
-            ends.add(tail.end())
-        yield _Span(found.start(), end, marks, can_be)
 
 
 def _begins(text: str, at: int, ends: Collection[int]) -> bool:

@@ -38,7 +38,6 @@ from convoy.events.task_events import TaskBlocked, TaskDropped, TaskMerged, Task
 from convoy.gate import forbidden, protected, unallowed, wants
 from convoy.kinds import can_be_split, kind_of
 from convoy.model.records import (
-    EngineSpec,
     Estimate,
     Scope,
     SubIssue,
@@ -232,9 +231,14 @@ def estimate(
     """
     engines = {task.engine: convoy.settings.engines[task.engine] for task in tasks}
     past = {name: tuple(past_tasks(state, each)) for name, each in engines.items()}
-    prices = {name: _price(past[name], each) for name, each in engines.items()}
+    prices: dict[str, float | None] = {}
+    for name, each in engines.items():
+        used = [task.used for task in past[name]]
+        known = [one.usd for one in used if one.usd > 0 and not one.unpriced_tokens]
+        guess = priced(GUESSED, None, each.price).usd if each.price else None
+        prices[name] = median(known) if known else guess
     usd = [price for task in tasks if (price := prices[task.engine]) is not None]
-    worked = {n: [task.worked_ms / 1000 for task in each] for n, each in past.items()}
+    worked = {n: [task.worked_ms / 1000 for task in some] for n, some in past.items()}
     if not usd and not all(worked.values()):
         return None
     return Estimate(
@@ -244,18 +248,6 @@ def estimate(
         else None,
         tasks=sum(map(len, past.values())),
     )
-
-
-def _price(past: Collection[Task], engine: EngineSpec) -> float | None:
-    """Return what a task may cost, in US dollars; None: no price is known."""
-    known = [
-        task.used.usd
-        for task in past
-        if task.used.usd > 0 and not task.used.unpriced_tokens
-    ]
-    if known:
-        return median(known)
-    return priced(GUESSED, None, engine.price).usd if engine.price else None
 
 
 class AddTask(ConvoyCommand, frozen=True, kw_only=True):

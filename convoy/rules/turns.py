@@ -46,15 +46,9 @@ def turns(convoy: Convoy) -> Mapping[int, tuple[Turn, ...]]:
 
     One look at a state asks for each task: what was found for the same value is kept.
     """
-    known = (found for each, found in tuple(_RECENT) if each is convoy)
+    known = (kept for each, kept in tuple(_RECENT) if each is convoy)
     if (before := next(known, None)) is not None:
         return before
-    found = _turns(convoy)
-    _RECENT.append((convoy, found))
-    return found
-
-
-def _turns(convoy: Convoy) -> Mapping[int, tuple[Turn, ...]]:
     stuck = stuck_tasks(convoy)
     found: dict[int, list[Turn]] = defaultdict(list)
     tasks = {task.number: task for task in convoy.tasks if not task.settled}
@@ -65,7 +59,9 @@ def _turns(convoy: Convoy) -> Mapping[int, tuple[Turn, ...]]:
                 found[task.number].append(Turn(number))
     if convoy.settings.locks != "off":
         _by_area(convoy, tasks, stuck, found)
-    return {number: tuple(waits) for number, waits in found.items() if waits}
+    first_of = {number: tuple(waits) for number, waits in found.items() if waits}
+    _RECENT.append((convoy, first_of))
+    return first_of
 
 
 def _by_area(
