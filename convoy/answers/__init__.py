@@ -365,11 +365,6 @@ class Choice(AnswerForm):
     text: Annotated[str, Field(min_length=1, max_length=CHOICE_CHARS)]
 
 
-def diff_room(rivals: Sequence[Task]) -> int:
-    """Return how many characters of its change each rival is shown with."""
-    return DIFFS_CHARS // max(1, len(rivals))
-
-
 def choice_brief(rivals: Sequence[tuple[Task, str]], fence: str) -> str:
     """Return what a judge is told beside its own task; each rival has its patch."""
     first = rivals[0][0].spec
@@ -380,7 +375,7 @@ def choice_brief(rivals: Sequence[tuple[Task, str]], fence: str) -> str:
             asked=fenced(clean(f"{first.title}\n\n{first.instructions}"), fence),
         )
     ]
-    most = diff_room([task for task, _ in rivals])
+    most = DIFFS_CHARS // len(rivals)
     for task, diff in rivals:
         is_cut = " (only the beginning)" if len(diff) > most else ""
         parts.append(f"## What task {task.number} changed{is_cut}\n")
@@ -402,7 +397,7 @@ def read_choice(text: str, rivals: Sequence[Task], green: Sequence[Task]) -> Cho
 
 def _ask_choice(question: Question) -> str:
     found = rivals_left(question.convoy, question.task)
-    most = diff_room(found)
+    most = DIFFS_CHARS // max(1, len(found))
     diff = question.repository.diff
     diffs = [
         (task, diff(task.work.base, task.work.commit, most))

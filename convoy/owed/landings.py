@@ -29,7 +29,6 @@ from convoy.rules.landing import (
     foreign_tip,
     given_onto,
     judged_by,
-    lacks_persons_work,
     may_take_target_in,
     merged_commit,
     own_tip,
@@ -87,7 +86,8 @@ def merges(
 
 def _moved(convoy: Convoy, look: Look) -> str:
     """Return the commit of the target that is to be taken in now; empty: none is."""
-    target, is_urgent = look.tip(convoy.target), lacks_persons_work(convoy)
+    target = look.tip(convoy.target)
+    is_urgent = any(task.on_target for task in convoy.tasks)  # a person's is lacking
     wanted = convoy.settings.sync or is_urgent
     if not (wanted and target and may_take_target_in(convoy, target)):
         return ""

@@ -443,12 +443,8 @@ def may_take_target_in(convoy: Convoy, target: str) -> bool:
     moves on.
     """
     sync = convoy.sync
-    is_there = target == target_taken_in(convoy) and not lacks_persons_work(convoy)
+    is_lacking = any(task.on_target for task in convoy.tasks)  # what a person did
+    is_there = target == target_taken_in(convoy) and not is_lacking
     if is_there or sync.stalled or sync_task(convoy) is not None:
         return False
     return sync.left != target or holds_own_work(convoy)
-
-
-def lacks_persons_work(convoy: Convoy) -> bool:
-    """Whether a person did a task on the target, and the branch lacks that."""
-    return any(task.on_target for task in convoy.tasks)

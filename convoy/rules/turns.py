@@ -129,7 +129,11 @@ def in_order(convoy: Convoy, tasks: Mapping[int, Task]) -> list[int]:
 
     Those that look at each other land together, and so count as one.
     """
-    group = _groups(tasks)
+    group = {number: number for number in tasks}  # the smallest among those tied to it
+    for number, task in tasks.items():
+        for other in group.keys() & {*task.spec.on}:
+            low, high = sorted((group[number], group[other]))
+            group = {n: low if g == high else g for n, g in group.items()}
     best: dict[int, Place] = {}
     left: dict[int, set[int]] = defaultdict(set)
     for number, task in tasks.items():
@@ -152,17 +156,6 @@ def in_order(convoy: Convoy, tasks: Mapping[int, Task]) -> list[int]:
                 if not left[other]:
                     heappush(free, (at, other))
     return sorted(tasks, key=lambda n: (placed[group[n]], _place(convoy, tasks[n])))
-
-
-def _groups(tasks: Mapping[int, Task]) -> dict[int, int]:
-    """Return for each task the smallest number among those tied to it."""
-    group = {number: number for number in tasks}
-    for number, task in tasks.items():
-        for other in task.spec.on:
-            if other in group:
-                low, high = sorted((group[number], group[other]))
-                group = {n: low if g == high else g for n, g in group.items()}
-    return group
 
 
 def _place(convoy: Convoy, task: Task) -> Place:
