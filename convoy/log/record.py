@@ -159,22 +159,19 @@ def _shown(before: State, after: State) -> Iterator[tuple[bytes, Kind]]:
         yield ids.repository_issue(), created
     for name, convoy in after.convoys.at_hand.items():
         old = before.convoys.get(name)
-        if old is not convoy:
-            yield from _births(old, convoy)
-            yield from _moves(old, convoy) if old is not None else ()
-
-
-def _births(old: Convoy | None, convoy: Convoy) -> Iterator[tuple[bytes, Kind]]:
-    whose = f"convoy:{convoy.name}"
-    if old is None:
-        title, body = broken_up(convoy.title), broken_up(convoy.text)
-        labels = (whose, f"status:{convoy.state}", "type:convoy")
-        yield ids.issue_of(convoy.name, 0), IssueCreated(title, body, labels)
-    for task in convoy.tasks[len(old.tasks) if old else 0 :]:
-        title, body = broken_up(task.spec.title), broken_up(task.spec.instructions)
-        labels = (whose, f"status:{task.state}", "type:task")
-        name = ids.issue_of(convoy.name, task.number)
-        yield name, IssueCreated(title, body, labels)
+        if old is convoy:
+            continue
+        own = () if old else ((0, convoy.title, convoy.text, convoy.state),)
+        new = (
+            (task.number, task.spec.title, task.spec.instructions, task.state)
+            for task in convoy.tasks[len(old.tasks) if old else 0 :]
+        )
+        for number, title, text, status in (*own, *new):
+            kind = "task" if number else "convoy"
+            labels = (f"convoy:{name}", f"status:{status}", f"type:{kind}")
+            created = IssueCreated(broken_up(title), broken_up(text), labels)
+            yield ids.issue_of(name, number), created
+        yield from _moves(old, convoy) if old is not None else ()
 
 
 def _moves(old: Convoy, convoy: Convoy) -> Iterator[tuple[bytes, Kind]]:

@@ -14,7 +14,7 @@ misses its work is told. Pure.
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -224,8 +224,17 @@ def _without(
     taken = [span for span in spans if span.can_be]
     while is_flow:
         bare = _blank(text, taken)
+        # The place of each letter: to look at the line for each mark again would take
+        # seconds for one of thousands.
         words = [found.start() for found in _IN_WORD.finditer(bare)]
-        kept = [span for span in taken if _stands_apart(bare, words, span)]
+        kept: list[_Span] = []
+        for span in taken:
+            begin = bare.rfind("\n", 0, span.start) + 1
+            stop = bare.find("\n", span.end)
+            ends = begin, span.start, span.end, stop if stop >= 0 else len(bare)
+            first, here, behind, last = (bisect_left(words, each) for each in ends)
+            if first == here or behind == last:
+                kept.append(span)
         if kept == taken:
             break
         taken = kept
@@ -236,19 +245,6 @@ def _without(
         pieces += [text[at : span.start], gap]
         at = max(at, span.end)
     return "".join((*pieces, text[at:])), marks
-
-
-def _stands_apart(bare: str, words: Sequence[int], span: _Span) -> bool:
-    """Whether no words stand behind a span in its line, or none before it.
-
-    `words` has the place of each letter: to look at the line for each mark again would
-    take seconds for one of thousands.
-    """
-    begin = bare.rfind("\n", 0, span.start) + 1
-    stop = bare.find("\n", span.end)
-    ends = begin, span.start, span.end, stop if stop >= 0 else len(bare)
-    first, here, behind, last = (bisect_left(words, each) for each in ends)
-    return first == here or behind == last
 
 
 def _blank(text: str, spans: Iterable[_Span]) -> str:
