@@ -81,7 +81,7 @@ async def answer_comment(draft: BotDraft, remark: Remark) -> None:
 async def commands_in(
     context: BotContext, state: State, remark: Remark
 ) -> tuple[FoundCommand, ...]:
-    key = ids.answer_key(remark.comment)
+    key = ids.key("answer", remark.comment)
     if key in state.intents or remark.comment in state.answered:
         return ()
     # Hostile text takes seconds.
@@ -331,7 +331,7 @@ async def _keep_acknowledging(
             tell(why)
 
     async def react(remark: Remark) -> None:
-        key = ids.answer_key(remark.comment)
+        key = ids.key("answer", remark.comment)
         try:
             async with slots:
                 with going(Precedence.ANSWER):

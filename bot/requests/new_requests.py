@@ -337,7 +337,7 @@ async def begin_due(draft: BotDraft) -> None:
     settings = draft.bot.settings
     window = settings.schedule_window_s * 1000
     for each in due(hours, settings.repository, draft.now, window):
-        table, key = tables[each.name], ids.schedule_key(each.name, each.begun)
+        table, key = tables[each.name], ids.key("schedule", each.name, each.begun)
         still_runs = any(
             one.by == draft.bot.login and one.title == table.title
             for one in draft.state.live()
@@ -359,7 +359,7 @@ async def begin_due(draft: BotDraft) -> None:
 
 
 async def _opened(context: BotContext, each: Due, table: ScheduleTable) -> int:
-    key = ids.schedule_key(each.name, each.begun)
+    key = ids.key("schedule", each.name, each.begun)
     now = quiet_try(context, key)
     since = datetime.fromtimestamp(each.begun // 1000, UTC)
     found = await context.github.issue_marked(key, context.login, since)

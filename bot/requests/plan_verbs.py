@@ -26,8 +26,8 @@ from convoy.gate import forbidden, unallowed
 from convoy.model import ids
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy, Part
-from convoy.rules.followed_list import FollowList, changes, may_follow
 from convoy.rules.plans import AddTask, AllowPaths, AssignTask, LinkTask, PartTask
+from convoy.rules.sub_issues import FollowList, changes, may_follow
 from convoy.text import inline
 
 

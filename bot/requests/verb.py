@@ -312,7 +312,7 @@ class Asker(Struct, frozen=True, kw_only=True):
 
     @property
     def key(self) -> str:
-        return self.sign or ids.answer_key(self.comment)
+        return self.sign or ids.key("answer", self.comment)
 
     def is_answered(self, state: State) -> bool:
         known = self.sign in state.heard or self.comment in state.answered

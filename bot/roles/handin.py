@@ -20,8 +20,7 @@ from bot.roles import result_artifact
 from bot.roles.bot_context import BotDraft
 from bot.roles.result_artifact import NEEDS_A_PERSON, Result, ResultArtifact
 from bot.roles.witness import LOST
-from convoy.answers import ANSWERS
-from convoy.answers.answering import Answering, Reply
+from convoy.answers import ANSWERS, Answering, Reply
 from convoy.events.plan_events import TaskNoted
 from convoy.gate import ci_files, gate_of, path_list
 from convoy.kinds import kind_of

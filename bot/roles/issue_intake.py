@@ -33,7 +33,7 @@ from convoy.model.records import NamedIssue, SubIssue
 from convoy.model.state import Convoy, State
 from convoy.planner import marks, own_words
 from convoy.planner.issue_text import Item, intake, questions
-from convoy.planner.sub_issues import MOST_SUB_ISSUES, tasks_of
+from convoy.rules.sub_issues import MOST_SUB_ISSUES, tasks_of
 from grite.errors import BratError, Unavailable
 
 TEXT_CHARS: Final = 60_000
@@ -254,7 +254,7 @@ async def close_named(context: BotContext, convoy: Convoy) -> None:
         if is_done:
             await context.github.close_issue(number, "completed")
         elif issue.is_by(context.login) and (
-            ids.written_key(convoy.name, own[0]) in ids.keys_in(issue.body or "")
+            ids.key("issue", convoy.name, own[0]) in ids.keys_in(issue.body or "")
         ):
             await context.github.close_issue(number, "not_planned")
 

@@ -37,12 +37,13 @@ from convoy.model.task_graph import renumbered
 from convoy.owed import MakePlan
 from convoy.patterns import NO_PATTERN, PatternError
 from convoy.patterns.compiling import Compiled, Use, compiled
-from convoy.planner import planned_by, sub_issues, tasklist
+from convoy.planner import planned_by, tasklist
 from convoy.planner.issue_text import intake
-from convoy.planner.sub_issues import list_fault, named_by
 from convoy.planner.tasklist import MOST_TASKS, in_waves, plan_remarks
+from convoy.rules import sub_issues
 from convoy.rules.people import FailConvoy
 from convoy.rules.plans import PlanConvoy
+from convoy.rules.sub_issues import list_fault, named_by
 from convoy.text import convoy_name, full_stop, shortened
 from convoy.text.project_tests import propose_ci
 

@@ -17,8 +17,7 @@ from bot.roles.bot_context import BotContext, BotDraft
 from bot.roles.result_artifact import ARTIFACT
 from bot.text import merge_texts, notices
 from bot.text.merge_texts import DIFF_CHARS
-from convoy.answers import ANSWERS
-from convoy.answers.answering import Question
+from convoy.answers import ANSWERS, Question
 from convoy.events.people_events import ConvoyPaused
 from convoy.kinds import half_done, kind_of, unmerged
 from convoy.model.state import Convoy, Task

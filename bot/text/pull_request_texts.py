@@ -41,7 +41,7 @@ def task_pull_body(
 ) -> str:
     links = " \u00b7 ".join(_links(convoy, task, web, dashboard))
     lines = (
-        ids.marker(ids.pull_key(convoy.name, task.number)),
+        ids.marker(ids.key("pull", convoy.name, task.number)),
         f"Part of #{convoy.issue}: task {task.number} of convoy `{convoy.name}`.",
         "",
         "brat merges this when CI is green on the exact commit that will land.",
@@ -70,7 +70,7 @@ def convoy_pull_body(convoy: Convoy, web: str = "", dashboard: str = "") -> str:
     shown = sorted(merged, key=lambda task: (task.ended_at, task.number))
     count = f"{len(shown)} of {counted(len(convoy.tasks), 'task')} merged"
     lines = [
-        ids.marker(ids.pull_key(convoy.name, 0)),
+        ids.marker(ids.key("pull", convoy.name, 0)),
         f"Convoy `{convoy.name}` for #{convoy.issue}: {count}. {_TO_REVIEW}",
         "",
         "| # | Task | Change | Why it was accepted |",

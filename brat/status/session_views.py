@@ -318,7 +318,7 @@ def show_session(path: Path, name: str, *, as_json: bool) -> None:
 
 def _run_of(name: str, known: Iterable[tuple[int, Event]]) -> int:
     """Return the forge's run of a session; 0: it is not known."""
-    key = ids.dispatch_key(name)
+    key = ids.key("dispatch", name)
     done = (fact for _, fact in known if isinstance(fact, ActionDone))
     return next((fact.number for fact in done if fact.key == key), 0)
 

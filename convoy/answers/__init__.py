@@ -1,30 +1,422 @@
 """What sessions answer that bring no change: asked for, read, and made a command.
 
-The plan is an answer: an engine, or a plugin, is asked for a convoy's tasks. Reports,
-reviews and choices are in `convoy.answers.answering`.
+An answer is a stranger's text, and so are the work and the question that it is about.
+It is judged by a schema, a report also by whether the files it names are there, a
+choice by whether the winner can be chosen. Whatever reads one raises `Unfit`, and what
+is wrong is told to the next attempt. The plan is an answer, too: an engine, or a
+plugin, is asked for a convoy's tasks.
 """
 
-from collections.abc import Iterable
-from typing import Final
+import json
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Annotated, Any, Final, Protocol
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
+from pydantic import Field
 
-from convoy.answers import answering
-from convoy.answers.answering import Answering, Question, Reply, Taken
-from convoy.kinds.task_kinds import PLAN, KindName
-from convoy.model.records import PLANNER
-from convoy.planner import FILE, Asked, Survey, planned_by
+from convoy.events import Command
+from convoy.events.forge_actions import Answer
+from convoy.kinds.rivals import CHOICE, rivals, rivals_left
+from convoy.kinds.task_kinds import PLAN, REPORT, REVIEW, SCOUT, KindName, TaskKind
+from convoy.model import ids
+from convoy.model.records import (
+    PLANNER,
+    Finding,
+    Opinion,
+    Report,
+    Scope,
+    TaskSpec,
+    Usage,
+)
+from convoy.model.state import Convoy, State, Task
+from convoy.model.work import Attempt
+from convoy.planner import FILE, REPLY, Asked, Survey, planned_by
+from convoy.planner.ground import Ground
 from convoy.planner.plan_reader import (
+    AnswerForm,
     House,
     PlanAnswer,
     imports_beside,
+    read_form,
     read_plan,
     strength,
     strengths,
 )
+from convoy.rules.ending import AcceptReport, AcceptReview, MakeChoice
 from convoy.rules.plans import PlanConvoy
-from convoy.text import clean, cut, fence_of, fenced
+from convoy.text import (
+    POST_CHARS,
+    Unfit,
+    clean,
+    cut,
+    fence_of,
+    fenced,
+    fitting,
+    harmless,
+    inline,
+    redacted,
+)
+
+
+class Repository(Protocol):
+    """What a question or an answer may be about: the repository, by its commits."""
+
+    def files(self, commit: str) -> tuple[str, ...]: ...
+
+    def text(self, commit: str) -> Callable[[str], str]:
+        """Return what gives a file's text at a commit; empty: it is none."""
+
+    def diff(self, base: str, commit: str, room: int) -> str:
+        """Return a patch, cut a little behind so many characters."""
+
+    def surveyed(self, commit: str) -> Survey: ...
+
+    def scopes(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Scope, ...]:
+        """Return which paths of the tasks a commit does not have."""
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    """A session that is about to start."""
+
+    state: State
+    convoy: Convoy
+    task: Task
+    session: str
+    """Its secret name, of which its fence is made."""
+    repository: Repository
+
+
+class Reply(Struct, frozen=True, kw_only=True):
+    convoy: Convoy
+    task: Task
+    attempt: Attempt
+    text: str
+    """A stranger's."""
+    usage: Usage
+    repository: Repository
+
+    def answer(self, kind: TaskKind, text: str, issue: int | None = None) -> Answer:
+        name = ids.session_name(self.convoy.name, self.task.number, self.attempt.number)
+        sign = ids.sign_key(kind.name, name)
+        return Answer(issue=issue or self.convoy.issue, sign=sign, text=text)
+
+    def ends_in(
+        self,
+        form: type[AcceptReport] | type[AcceptReview] | type[MakeChoice],
+        **answer: Any,  # noqa: ANN401  its own fields
+    ) -> Command:
+        name, task, attempt = self.convoy.name, self.task.number, self.attempt.number
+        return form(convoy=name, task=task, attempt=attempt, usage=self.usage, **answer)
+
+
+class Taken(Struct, frozen=True, kw_only=True):
+    """What an answer comes to."""
+
+    command: Command
+    said: Answer | None = None
+    """What people are told of it, once the command is carried out."""
+    kept: Task | None = None
+    """The task whose work is kept then: its branch may go."""
+
+
+class Answering(Struct, frozen=True, kw_only=True):
+    """How one kind's sessions are asked, and how their answers are read."""
+
+    none: str
+    """Why an attempt failed that gave no answer and no reason."""
+    told: Callable[[Question], str]
+    """Says what a session is told beside its task, in Markdown."""
+    read: Callable[[Reply], Taken]
+    """Raises Unfit where the answer cannot be used."""
+
+
+ANSWER_FAULTS: Final = 10
+"""So many are told at once."""
+_ASKED: Final = """\
+Write {what} to `{file}` in the root of this folder: a single JSON object that matches
+this schema, and nothing else. If you cannot write files, put the object at the end of
+your last message, in a ```json block.
+
+{schema}
+"""
+
+
+def answer_asked_for(what: str, form: type[AnswerForm], file: str = REPLY) -> str:
+    schema = json.dumps(form.model_json_schema(), separators=(",", ":"))
+    return _ASKED.format(what=what, file=file, schema=schema)
+
+
+def words(text: str) -> str:
+    return redacted(clean(text)).strip()
+
+
+_HOW: Final = """\
+`summary` answers the question in a few sentences. Each finding is one thing that you
+saw, with the `paths` that show it: existing files or folders, relative to the top of
+the repository. List what you could not find out in `open`.
+"""
+FIND_OUT: Final = """\
+Find out what the task asks for, and report it; change nothing. Look around in this
+folder, a checkout of the repository.
+"""
+TRY_OUT: Final = """\
+This is a scouting attempt: try what the task asks for in this folder, a checkout of
+the repository, far enough to know how hard it is, and report what you learned.
+None of your changes here will be used.
+"""
+
+
+class Found(AnswerForm):
+    """One thing that was found out."""
+
+    title: Annotated[str, Field(min_length=1, max_length=200)]
+    detail: Annotated[str, Field(max_length=2_000)] = ""
+    paths: Annotated[tuple[str, ...], Field(max_length=20)] = ()
+
+
+class Reported(AnswerForm):
+    """A whole report, as an agent writes it."""
+
+    summary: Annotated[str, Field(min_length=1, max_length=4_000)]
+    findings: Annotated[tuple[Found, ...], Field(max_length=30)] = ()
+    recommendation: Annotated[str, Field(max_length=2_000)] = ""
+    open: Annotated[
+        tuple[Annotated[str, Field(max_length=500)], ...], Field(max_length=20)
+    ] = ()
+
+
+def read_report(text: str, known: Collection[str] | None) -> Report:
+    """Return the report that an agent wrote, cleaned.
+
+    `known` are the files and folders (with a slash) that a finding may name; None: any.
+    """
+    found = read_form(text, Reported, REPORT.answer, ANSWER_FAULTS)
+    missing = [
+        f'Finding {number}: "{cut(clean(path), 80)}" does not exist.'
+        for number, finding in enumerate(found.findings, 1)
+        for path in finding.paths
+        if known is not None and path not in known and f"{path}/" not in known
+    ]
+    if missing:
+        raise Unfit(*missing[:ANSWER_FAULTS])
+    report = Report(
+        summary=words(found.summary),
+        findings=tuple(
+            Finding(
+                title=" ".join(words(each.title).split()),
+                detail=words(each.detail),
+                paths=tuple(map(words, each.paths)),
+            )
+            for each in found.findings
+        ),
+        recommendation=words(found.recommendation),
+        open=tuple(" ".join(words(each).split()) for each in found.open),
+    )
+    if not report.summary:
+        raise Unfit("The report has no summary.")
+    return report
+
+
+def report_markdown(task: Task, report: Report) -> str:
+    lines = [
+        f"### Report of task {task.number}: {inline(task.spec.title)}",
+        "",
+        *harmless(report.summary),
+        "",
+    ]
+    for number, finding in enumerate(report.findings, 1):
+        where = ", ".join(map(inline, finding.paths))
+        title = inline(finding.title)
+        lines.append(f"{number}. **{title}**{f' ({where})' if where else ''}")
+        lines += (f"   {line}" for line in harmless(finding.detail) if line)
+    if report.recommendation:
+        recommended = " ".join(harmless(report.recommendation))
+        lines += ["", f"**Recommendation.** {recommended}"]
+    if report.open:
+        lines += ["", "**Open questions:**", ""]
+        lines += (f"- {' '.join(harmless(each))}" for each in report.open)
+    more = f"{{}} lines: `brat task show {task.number} --json`"
+    return "\n".join(fitting(lines, more, POST_CHARS - len(more)))
+
+
+def report_brief(what: str) -> str:
+    return f"{what}\n{answer_asked_for('it', Reported)}\n{_HOW}"
+
+
+def _take_report(reply: Reply) -> Taken:
+    convoy, task = reply.convoy, reply.task
+    known = None  # a scout may name what its attempt made
+    if task.spec.kind != SCOUT.name:
+        known = Ground(files=reply.repository.files(reply.attempt.base)).known
+    found = read_report(reply.text, known)
+    sign = ids.sign_key(REPORT.name, f"{convoy.name}/{task.number}")
+    said = Answer(issue=convoy.issue, sign=sign, text=report_markdown(task, found))
+    # Another task that waits for it is handed what it found out.
+    is_awaited = any(task.number in other.spec.after for other in convoy.tasks)
+    return Taken(
+        command=reply.ends_in(AcceptReport, report=found),
+        said=None if is_awaited else said,
+    )
+
+
+DIFF_CHARS: Final = 40_000
+REVIEW_CHARS: Final = 8_000
+
+_REVIEW_BRIEF: Final = """\
+Another agent did task {number}, and you have not seen how. This folder is a checkout
+with its work in it. Look at the work with fresh eyes: does it do all that was asked
+and nothing else, and what goes wrong with it? Read the code around it, and run whatever
+helps; none of your changes here will be used.
+
+{asked_for}
+`changes` sends the work back to its agent with your `text`: for each point, say where
+it is and what must change. Ask only for what must change. `approve` can also have a
+`text`.
+
+## What was asked for
+
+{asked}
+
+## What it changed{cut}
+
+{diff}
+"""
+
+
+class ReviewAnswer(AnswerForm):
+    """A verdict, as an agent writes it."""
+
+    verdict: Opinion
+    text: Annotated[str, Field(max_length=REVIEW_CHARS)] = ""
+
+
+def review_brief(subject: Task, diff: str, fence: str) -> str:
+    spec = subject.spec
+    is_cut = len(diff) > DIFF_CHARS
+    return _REVIEW_BRIEF.format(
+        number=subject.number,
+        asked_for=answer_asked_for("your verdict", ReviewAnswer),
+        asked=fenced(clean(f"{spec.title}\n\n{spec.instructions}"), fence),
+        cut=" (only the beginning; see the files for the rest)" if is_cut else "",
+        diff=fenced(clean(cut(diff, DIFF_CHARS)), fence),
+    )
+
+
+def read_review(text: str) -> ReviewAnswer:
+    """Return the verdict that an agent wrote, cleaned."""
+    found = read_form(text, ReviewAnswer, REVIEW.answer, ANSWER_FAULTS)
+    said = words(found.text)
+    if found.verdict == "changes" and not said:
+        raise Unfit("The review requests changes but does not say which ones.")
+    return ReviewAnswer(verdict=found.verdict, text=said)
+
+
+def _ask_review(question: Question) -> str:
+    subject = question.convoy.task(question.task.spec.on[0])
+    if subject is None or subject.work is None:
+        return ""
+    work = subject.work
+    diff = question.repository.diff(work.base, work.commit, DIFF_CHARS)
+    return review_brief(subject, diff, fence_of(question.session))
+
+
+def _take_review(reply: Reply) -> Taken:
+    convoy, task, attempt = reply.convoy, reply.task, reply.attempt
+    found = read_review(reply.text)
+    subject = convoy.task(task.spec.on[0])
+    pull = subject.pull if subject is not None else None
+    said = {"approve": "approved", "changes": "requested changes to"}[found.verdict]
+    what = f"{said} `{attempt.base[:10]}`{':' if found.text else '.'}"
+    head = f"**Task {task.number} ({inline(task.spec.title)})** {what}"
+    return Taken(
+        command=reply.ends_in(AcceptReview, verdict=found.verdict, text=found.text),
+        said=reply.answer(REVIEW, "\n".join((head, "", *harmless(found.text))), pull),
+        kept=subject if found.verdict == "changes" else None,
+    )
+
+
+DIFFS_CHARS: Final = 60_000
+"""Of all rivals; each has as much as any other."""
+CHOICE_CHARS: Final = 2_000
+
+_CHOICE_BRIEF: Final = """\
+Several agents did the same task, each without seeing the others' work, and CI found
+all of these green: tasks {numbers}. This folder is a checkout without their work.
+Compare what they changed, and choose the one that lands; the others are discarded. Look
+for the one that does all that was asked and nothing else, is right even where no test
+checks it, and fits the code around it. Change nothing in this folder.
+
+{asked_for}
+`winner` is the number of one of these tasks, and `text` says in a few sentences why it
+is the best and what the others lack.
+
+## What was asked for
+
+{asked}
+"""
+
+
+class Choice(AnswerForm):
+    """A choice, as an agent writes it."""
+
+    winner: int
+    text: Annotated[str, Field(min_length=1, max_length=CHOICE_CHARS)]
+
+
+def choice_brief(rivals: Sequence[tuple[Task, str]], fence: str) -> str:
+    """Return what a judge is told beside its own task; each rival has its patch."""
+    first = rivals[0][0].spec
+    parts = [
+        _CHOICE_BRIEF.format(
+            numbers=", ".join(str(task.number) for task, _ in rivals),
+            asked_for=answer_asked_for("your choice", Choice),
+            asked=fenced(clean(f"{first.title}\n\n{first.instructions}"), fence),
+        )
+    ]
+    most = DIFFS_CHARS // len(rivals)
+    for task, diff in rivals:
+        is_cut = " (only the beginning)" if len(diff) > most else ""
+        parts.append(f"## What task {task.number} changed{is_cut}\n")
+        parts.append(fenced(clean(cut(diff, most)), fence) + "\n")
+    return "\n".join(parts)
+
+
+def read_choice(text: str, rivals: Sequence[Task], green: Sequence[Task]) -> Choice:
+    """Return the choice that an agent made, cleaned; `green` can be chosen."""
+    found = read_form(text, Choice, CHOICE.answer, ANSWER_FAULTS)
+    numbers = [task.number for task in green]
+    if found.winner not in numbers:
+        known = any(task.number == found.winner for task in rivals)
+        why = "is not green in CI" if known else "is not one of the rivals"
+        there = ", ".join(map(str, numbers))
+        raise Unfit(f"Task {found.winner} {why}: choose one of {there}.")
+    return Choice(winner=found.winner, text=words(found.text))
+
+
+def _ask_choice(question: Question) -> str:
+    found = rivals_left(question.convoy, question.task)
+    most = DIFFS_CHARS // max(1, len(found))
+    diff = question.repository.diff
+    diffs = [
+        (task, diff(task.work.base, task.work.commit, most))
+        for task in found
+        if task.work is not None
+    ]
+    return choice_brief(diffs, fence_of(question.session)) if diffs else ""
+
+
+def _take_choice(reply: Reply) -> Taken:
+    convoy, task = reply.convoy, reply.task
+    found = read_choice(reply.text, rivals(convoy, task), rivals_left(convoy, task))
+    head = f"**Task {task.number} ({inline(task.spec.title)})** chose task "
+    said = (f"{head}{found.winner}:", "", *harmless(found.text))
+    return Taken(
+        command=reply.ends_in(MakeChoice, on=found.winner, text=found.text),
+        said=reply.answer(CHOICE, "\n".join(said)),
+    )
+
 
 FOLDERS: Final = 200
 """So many folders a plugin is told of; it has them all before it."""
@@ -104,7 +496,7 @@ def plan_brief(survey: Survey, engines: Iterable[str], limit: int, fence: str) -
     The survey's names are data, and fenced; `engines` has a line for each.
     """
     named = "\n".join(f"  - {line}" for line in engines)
-    form = answering.answer_asked_for("the plan", PlanAnswer, FILE)
+    form = answer_asked_for("the plan", PlanAnswer, FILE)
     told = _PLAN_BRIEF.format(asked_for=form, limit=limit, engines=named)
     known = fenced(clean(repository_map(survey)), fence)
     return f"{told}\n## The repository\n\n{known}\n"
@@ -145,11 +537,24 @@ def _counted(pairs: Iterable[tuple[str, int]]) -> str:
     return ", ".join(f"{name} {count}" for name, count in pairs)
 
 
+_NO_REPORT: Final = "the engine wrote no report"
 ANSWERS: Final[dict[KindName, Answering]] = {
-    each.kind.name: each
-    for each in (
-        Answering(kind=PLAN, none=NO_PLAN, told=_ask_plan, read=_take_plan),
-        *answering.ANSWERINGS,
-    )
+    PLAN.name: Answering(none=NO_PLAN, told=_ask_plan, read=_take_plan),
+    REPORT.name: Answering(
+        none=_NO_REPORT,
+        told=lambda _question: report_brief(FIND_OUT),
+        read=_take_report,
+    ),
+    SCOUT.name: Answering(
+        none=_NO_REPORT,
+        told=lambda _question: report_brief(TRY_OUT),
+        read=_take_report,
+    ),
+    REVIEW.name: Answering(
+        none="the engine wrote no review", told=_ask_review, read=_take_review
+    ),
+    CHOICE.name: Answering(
+        none="the engine made no choice", told=_ask_choice, read=_take_choice
+    ),
 }
 """By kind of task; a kind that is not here brings a change."""

@@ -166,8 +166,20 @@ def load(text: str | bytes, *, source: str) -> Config:
         table = toml_table(text)
     except TooMuch as error:
         raise ConfigError(f"{source}: {error}") from error
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(syntax_fault(source, text, error)) from error
+    except RecursionError as error:
+        what = "it is nested too deeply"
+        raise ConfigError(f"{source}: this is not valid TOML: {what}") from error
+    except ValueError as error:
+        # Before Python 3.14 the place stands only in the error's message:
+        # https://docs.python.org/3/library/tomllib.html
+        found = _PLACE.fullmatch(" ".join(str(error).split()))
+        where, what = "", "a number in it is too long"  # of thousands of digits
+        if found:
+            lines = text.split("\n")
+            row, column = found[2] or len(lines), found[3] or len(lines[-1]) + 1
+            where = f"line {row}, column {column}: "
+            what = _TUPLE.sub(r"\1", found[1])
+        raise ConfigError(f"{source}: {where}this is not valid TOML: {what}") from error
     try:
         return Config.model_validate(table)
     except ValidationError as error:
@@ -229,24 +241,6 @@ _BIGGEST_SHOWN = 10**18
 _PLACE = re.compile(r"(.*) \(at (?:line ([0-9]+), column ([0-9]+)|end of document)\)")
 _TUPLE = re.compile(r"\(('.*?'),?\)")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-
-
-def syntax_fault(source: str, text: str, error: Exception) -> str:
-    """Return the line about a text that is no TOML, for which `tomllib.loads` raised.
-
-    Before Python 3.14 the place stands only in the error's message:
-    https://docs.python.org/3/library/tomllib.html
-    """
-    if isinstance(error, RecursionError):
-        return f"{source}: this is not valid TOML: it is nested too deeply"
-    found = _PLACE.fullmatch(" ".join(str(error).split()))
-    if not found:  # int() on a number of thousands of digits
-        return f"{source}: this is not valid TOML: a number in it is too long"
-    what, line, column = found.groups()
-    what = _TUPLE.sub(r"\1", what)
-    lines = text.split("\n")
-    line, column = line or len(lines), column or len(lines[-1]) + 1
-    return f"{source}: line {line}, column {column}: this is not valid TOML: {what}"
 
 
 def field_faults(source: str, error: ValidationError, schema: Node) -> Iterator[str]:

@@ -10,7 +10,7 @@ import ast
 import inspect
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -109,27 +109,18 @@ def _command(value: object) -> object:
     return ("sh", "-c", value) if isinstance(value, str) and value.strip() else value
 
 
-def _startable(value: str) -> str:
-    if "\0" in value:  # no program can be given one
-        raise ValueError(value)
-    return value
-
-
 _PLUGIN = r"plugin:[A-Za-z0-9][A-Za-z0-9_-]*"
 _VARIABLE = "(?!(?:GITHUB|ACTIONS|RUNNER|BRAT|GIT)_)[A-Z_][A-Z0-9_]{0,99}"
 """Not one of those that no agent may have."""
 
 
-def _engine_type(value: str) -> str:
-    if value not in ENGINE_TYPES and not re.fullmatch(_PLUGIN, value):
-        raise ValueError(value)
-    return value
+def _fitting(fits: Callable[[str], object]) -> AfterValidator:
+    def fitting(value: str) -> str:
+        if not fits(value):
+            raise ValueError(value)
+        return value
 
-
-def _variable(value: str) -> str:
-    if not re.fullmatch(_VARIABLE, value):
-        raise ValueError(value)
-    return value
+    return AfterValidator(fitting)
 
 
 def _allowed(words: str) -> Any:  # noqa: ANN401  what pydantic returns
@@ -137,7 +128,10 @@ def _allowed(words: str) -> Any:  # noqa: ANN401  what pydantic returns
     return Field(json_schema_extra={"x-allowed": words})
 
 
-Text = Annotated[str, StringConstraints(min_length=1), AfterValidator(_startable)]
+# No program can be given a null character.
+Text = Annotated[
+    str, StringConstraints(min_length=1), _fitting(lambda text: "\0" not in text)
+]
 
 WordList = Annotated[tuple[Text, ...], Field(strict=False)]
 
@@ -156,7 +150,7 @@ ScheduleName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,3
 
 EngineType = Annotated[
     str,
-    AfterValidator(_engine_type),
+    _fitting(lambda name: name in ENGINE_TYPES or re.fullmatch(_PLUGIN, name)),
     WithJsonSchema(
         {
             "anyOf": [
@@ -171,7 +165,7 @@ EngineType = Annotated[
 
 Variable = Annotated[
     str,
-    AfterValidator(_variable),
+    _fitting(re.compile(_VARIABLE).fullmatch),
     WithJsonSchema(
         {
             "type": "string",

@@ -135,12 +135,6 @@ class Refusal(Exception):
         super().__init__(why)
         self.why = why
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Refusal) and self.why == other.why
-
-    def __hash__(self) -> int:
-        return hash(self.why)
-
 
 Decision = Events | Refusal
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from convoy.events import ConvoyEvent, Decision, Event, Refusal, clause, copied
 from convoy.model import ids
-from convoy.model.records import ActionKind, NamedIssue, Reaction
+from convoy.model.records import NamedIssue, Reaction
 from convoy.model.state import (
     Convoy,
     Moment,
@@ -29,7 +29,7 @@ class ActionIntended(Event, frozen=True, kw_only=True, tag="action.intended"):
     """An action that is not idempotent on the forge is about to be carried out."""
 
     key: str
-    kind: ActionKind
+    kind: ids.ActionKind
     convoy: str = ""
     """The convoy; empty for an answer unrelated to any convoy."""
     task: int = 0
@@ -65,7 +65,7 @@ class ActionIntended(Event, frozen=True, kw_only=True, tag="action.intended"):
 
 def pull_wanted(state: State, convoy: str, task: int) -> tuple[ActionIntended, ...]:
     """Announce a pull request, unless that was done; task 0 is the convoy's own."""
-    key = ids.pull_key(convoy, task)
+    key = ids.key("pull", convoy, task)
     if key in state.intents:
         return ()
     return (ActionIntended(key=key, kind="pull", convoy=convoy, task=task),)
@@ -99,11 +99,8 @@ class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
     def change(self, state: State) -> State:
         intents = dict(state.intents)
         intent = intents.pop(self.key, None)
-        aside = {
-            k: v
-            for k, v in state.set_aside.items()
-            if k != ids.item("action", self.key)
-        }
+        aside = dict(state.set_aside)
+        aside.pop(ids.item("action", self.key), None)
         state = replace(state, intents=intents, set_aside=aside)
         if intent is None:
             return state
@@ -193,7 +190,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     """The convoy whose comment shows the text; empty: it is a comment of its own."""
 
     def decide(self, state: State) -> Decision:
-        key = self.sign or ids.answer_key(self.comment)
+        key = self.sign or ids.key("answer", self.comment)
         refuse_answered(state, key, self.comment)
         text = "" if self.convoy else self.text
         intent = copied(
@@ -212,11 +209,15 @@ class RequestIgnored(Event, frozen=True, kw_only=True, tag="request.ignored"):
     """The key of the review or ticked box; empty: it was a comment."""
 
     def sentence(self) -> str:
-        said = _answered((self.sign or ids.answer_key(self.comment)).partition(":")[2])
+        said = _answered(
+            (self.sign or ids.key("answer", self.comment)).partition(":")[2]
+        )
         return f"Ignored {said} by {self.by}, who has exceeded the limit for answers."
 
     def decide(self, state: State) -> Decision:
-        refuse_answered(state, self.sign or ids.answer_key(self.comment), self.comment)
+        refuse_answered(
+            state, self.sign or ids.key("answer", self.comment), self.comment
+        )
         return (self,)
 
     def change(self, state: State) -> State:
@@ -311,20 +312,20 @@ class ItemTakenUp(Event, frozen=True, kw_only=True, tag="item.taken-up"):
 
 def _with_aside(state: State, item: str, aside: ids.SetAside | None) -> State:
     part = ids.task_of_item(item)
-    if part is not None:
-        return change_convoy(state, part[0], lambda c: _marked_aside(c, part[1], aside))
-    rest = {name: each for name, each in state.set_aside.items() if name != item}
-    return replace(state, set_aside=rest | ({item: aside} if aside else {}))
+    if part is None:
+        rest = {name: each for name, each in state.set_aside.items() if name != item}
+        return replace(state, set_aside=rest | ({item: aside} if aside else {}))
+    name, task = part
 
+    def marked(convoy: Convoy) -> Convoy:
+        convoy = change_part(convoy, task, set_aside=aside)
+        if aside is None or aside.again:
+            return convoy
+        if not task:  # what is kept back has no candidate
+            convoy = replace(convoy, sync=replace(convoy.sync, candidate=None))
+        return change_part(convoy, task, candidate=None)
 
-def _marked_aside(convoy: Convoy, task: int, aside: ids.SetAside | None) -> Convoy:
-    """Mark a task, or with 0 the convoy; what is kept back has no candidate."""
-    convoy = change_part(convoy, task, set_aside=aside)
-    if aside is None or aside.again:
-        return convoy
-    if not task:
-        convoy = replace(convoy, sync=replace(convoy.sync, candidate=None))
-    return change_part(convoy, task, candidate=None)
+    return change_convoy(state, name, marked)
 
 
 def _sentence_parts(key: str) -> tuple[str, str, str]:
@@ -337,22 +338,19 @@ def _sentence_parts(key: str) -> tuple[str, str, str]:
         return "do", "Did", key
     does, done, thing = _KEY_WORDS[kind]
     convoy, _, task = name.partition("/")
+    try:
+        whose, number, attempt = ids.parse_session(name)
+        what = f"task {number} in {whose}" if number else f"the plan of {whose}"
+        session = f"attempt {attempt} at {what}"
+    except ValueError:
+        session = f"session {name}"
     said = {
-        "session": _session_words(name),
+        "session": session,
         "asked": _answered(name),
         "convoy": convoy,
         "part": convoy if task == "0" else f"task {task} in {convoy}",
     }
     return does, done, thing.format(**said)
-
-
-def _session_words(name: str) -> str:
-    try:
-        convoy, task, attempt = ids.parse_session(name)
-    except ValueError:
-        return f"session {name}"
-    what = f"task {task} in {convoy}" if task else f"the plan of {convoy}"
-    return f"attempt {attempt} at {what}"
 
 
 def _answered(name: str) -> str:

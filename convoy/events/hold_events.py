@@ -32,7 +32,6 @@ from convoy.model.state import (
     State,
     Task,
     change_part,
-    change_task,
 )
 from convoy.model.work import Gesture, Push, TakenOut
 
@@ -373,14 +372,12 @@ class BranchTaken(_PartEvent, frozen=True, kw_only=True, tag="base.taken"):
         return (replace(self, commit=part.pushed.commit),)
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
-        if self.task:
-            return change_task(convoy, self.task, lambda task: self._taken(task, now))
-        return replace(convoy, tip=self.commit, pushed=None, put_back_by=self.by)
-
-    def _taken(self, task: Task, now: Moment) -> Task:
+        if not self.task:
+            return replace(convoy, tip=self.commit, pushed=None, put_back_by=self.by)
+        task = convoy.task(self.task)
+        if task is None or task.work is None or task.pushed is None:
+            return convoy
         work, pushed = task.work, task.pushed
-        if work is None or pushed is None:
-            return task
         made = replace(
             work,
             commit=self.commit,
@@ -388,8 +385,10 @@ class BranchTaken(_PartEvent, frozen=True, kw_only=True, tag="base.taken"):
             ci_files=tuple(sorted({*work.ci_files, *pushed.ci_files})),
             log=now.commit,
         )
-        return replace(
-            task.left_at(self.commit),
+        return change_part(
+            convoy,
+            self.task,
+            tips=task.left_at(self.commit).tips,
             work=made,
             pushed=None,
             put_back_by=self.by,

@@ -96,14 +96,8 @@ class TakeLease(Struct, frozen=True, kw_only=True):
         return (*expired, taken)
 
 
-class RenewLease(Struct, frozen=True, kw_only=True):
+class RenewLease(TakeLease, frozen=True, kw_only=True):
     """The holder wants to keep the resource for `ttl_s` from `now`."""
-
-    resource: str
-    holder: str
-    nonce: str
-    now: int
-    ttl_s: int
 
     def decide(self, state: State) -> Decision:
         lease = _held(state, self)

@@ -26,9 +26,9 @@ from convoy.events import (
     subject,
 )
 from convoy.events.forge_actions import ItemTakenUp, pull_wanted
-from convoy.model.ids import convoy_item
+from convoy.model import ids
 from convoy.model.records import Strategy
-from convoy.model.state import Convoy, Moment, State, Task, change_task
+from convoy.model.state import Convoy, Moment, State, Task, change_part, change_task
 from convoy.model.work import Candidate, Doubt, Landing, TargetSync, Unmerged
 
 UNJUDGED: Final = "CI has not tested what landed"
@@ -56,8 +56,7 @@ class MergeAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.attempte
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         task = convoy.task(self.task)
         before = task.candidate if task else convoy.candidate
-        is_same = before is not None and before.work == self.work
-        since = before.since if before is not None and is_same else now.at
+        since = before.since if before and before.work == self.work else now.at
         candidate = copied(
             Candidate, self, commit=self.candidate, at=now.at, since=since
         )
@@ -94,15 +93,11 @@ class MergeFailed(ConvoyEvent, frozen=True, kw_only=True, tag="merge.failed"):
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         if self.task == 0:
             return replace(convoy, candidate=None, asked="")
-        return change_task(
-            convoy, self.task, lambda task: self._without_candidate(task, now)
-        )
-
-    def _without_candidate(self, task: Task, now: Moment) -> Task:
-        work, unmerged = task.work, task.unmerged
-        if work is not None and self.paths:
-            unmerged = copied(Unmerged, work, paths=self.paths, at=now.at)
-        return replace(task, candidate=None, unmerged=unmerged)
+        task = convoy.task(self.task)
+        unmerged = task.unmerged if task else None
+        if task and task.work and self.paths:
+            unmerged = copied(Unmerged, task.work, paths=self.paths, at=now.at)
+        return change_part(convoy, self.task, candidate=None, unmerged=unmerged)
 
 
 _JOBS: Final = "github-actions"
@@ -247,7 +242,7 @@ class LandingChosen(ConvoyEvent, frozen=True, kw_only=True, tag="landing.chosen"
         known = convoy.landing.learnt if convoy.landing else ()
         if self.landing.learnt == known:
             return (self,)
-        return (self, ItemTakenUp(item=convoy_item(convoy.name), works=True))
+        return (self, ItemTakenUp(item=ids.item("convoy", convoy.name), works=True))
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return replace(convoy, landing=self.landing)

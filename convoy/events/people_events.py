@@ -154,7 +154,7 @@ class ConvoyRetried(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.retried"
         return f"{self.by} resumed the convoy{tasks}."
 
     def change(self, state: State) -> State:
-        key = ids.finish_key(self.convoy)  # it is not over any more
+        key = ids.key("finish", self.convoy)  # it is not over any more
         intents = {k: intent for k, intent in state.intents.items() if k != key}
         return without_failures(super().change(replace(state, intents=intents)))
 

@@ -28,11 +28,10 @@ from convoy.model.records import (
     Settings,
     SubIssue,
     TaskSpec,
-    Wait,
 )
 from convoy.model.session_result import Left, bounded_notes, scratchpad_with
 from convoy.model.state import Convoy, Moment, State, Task, with_convoy
-from convoy.model.task_graph import relinked
+from convoy.model.task_graph import relinked, waiting
 from convoy.text import counted
 
 FROZEN: Final = (
@@ -191,12 +190,8 @@ class TaskLinked(TaskEvent, frozen=True, kw_only=True, tag="task.linked"):
         return f"{by} task {self.task} wait for task {self.on}{why}."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
-        why = Wait(self.on, self.why or f"{self.by} requested it", overlap=not self.by)
-        linked = replace(
-            task.spec,
-            after=tuple(sorted({*task.spec.after, self.on})),
-            waits=(*task.spec.waits, why),
-        )
+        why = self.why or f"{self.by} requested it"
+        linked = waiting(task.spec, self.on, why, overlap=not self.by)
         return replace(task, spec=linked)
 
 

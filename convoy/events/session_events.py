@@ -189,8 +189,8 @@ class _FruitlessEvent(_SpendingEvent, frozen=True, kw_only=True):
     def task_after(self, task: Task, now: Moment) -> Task:
         attempt, before, left = task.attempt, task.half_done, None
         if attempt is not None and self.left:
-            is_same = before is not None and before.commit == self.left
-            first = before.attempt if before is not None and is_same else attempt.number
+            is_same = before and before.commit == self.left
+            first = before.attempt if before and is_same else attempt.number
             base, ground = attempt.root or attempt.base, attempt.ground
             left = HalfDone(attempt=first, commit=self.left, base=base, ground=ground)
         return replace(ended_session(task, now, self.usage), half_done=left)

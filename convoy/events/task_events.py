@@ -14,7 +14,6 @@ from convoy.model.state import (
     State,
     Task,
     change_convoy,
-    with_failure,
     without_failures,
 )
 from convoy.model.task_graph import overlapping
@@ -48,7 +47,8 @@ class TaskQueued(TaskEvent, frozen=True, kw_only=True, tag="task.queued"):
         after = super().change(state)
         if self.cause == "retry":
             return without_failures(after)
-        return with_failure(after) if self.cause in _FAILED else after
+        is_failure = self.cause in _FAILED
+        return replace(after, failures=after.failures + is_failure)
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         is_retry = self.cause == "retry"
@@ -96,7 +96,8 @@ class TaskBlocked(TaskEvent, frozen=True, kw_only=True, tag="task.blocked"):
         convoy = state.convoys.get(self.convoy)
         task = convoy.in_session(self.task) if convoy else None
         # If it ran, it is blocked instead of getting another attempt.
-        return with_failure(after) if task and task.state == "running" else after
+        has_failed = task is not None and task.state == "running"
+        return replace(after, failures=after.failures + has_failed)
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         return replace(
@@ -257,6 +258,6 @@ class ConvoyFailed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.failed"):
 
 def _unopened(state: State, convoy: str, task: int) -> State:
     """Open no pull request any more for what has ended; task 0 is the convoy."""
-    key = ids.pull_key(convoy, task)
+    key = ids.key("pull", convoy, task)
     intents = {k: intent for k, intent in state.intents.items() if k != key}
     return replace(state, intents=intents)

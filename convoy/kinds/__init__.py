@@ -23,7 +23,7 @@ from convoy.kinds.task_kinds import (
 )
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy, Task
-from convoy.model.work import HalfDone, Unmerged, Work
+from convoy.model.work import HalfDone, Unmerged
 
 KINDS: Final[dict[KindName, TaskKind]] = {
     kind.name: kind
@@ -78,27 +78,22 @@ def is_done(convoy: Convoy, task: Task) -> bool:
     return parts or kind_of(task.spec).done_by_others(convoy, task)
 
 
-def stands_on(convoy: Convoy, task: Task) -> Work | None:
-    """Return the work of another task that an attempt starts from; None: the base."""
-    return kind_of(task.spec).starts_from(convoy, task)
-
-
 def half_done(convoy: Convoy, task: Task) -> HalfDone | None:
     """Return the half-done work that the next attempt continues; None: none.
 
     None also if it is based on other work than the attempt would now start from.
     """
-    found = task.half_done
-    if found is None or kind_of(task.spec).answer:
+    found, kind = task.half_done, kind_of(task.spec)
+    if found is None or kind.answer:
         return None
-    work = task.earlier or stands_on(convoy, task)
+    work = task.earlier or kind.starts_from(convoy, task)
     return found if work is None or work.commit == found.ground else None
 
 
 def unmerged(convoy: Convoy, task: Task) -> Unmerged | None:
     """Return the conflicting work that the next attempt makes fit; None: none."""
     kind = kind_of(task.spec)
-    if kind.answer or kind.takes_target_in or stands_on(convoy, task) is not None:
+    if kind.answer or kind.takes_target_in or kind.starts_from(convoy, task):
         return None
     return task.unmerged if task.earlier is None else None
 

@@ -63,6 +63,8 @@ class Stop(Struct, frozen=True):
     last: str = ""
     """Why its last attempt failed, if its attempts are spent; empty: a person or a rule
     stops it."""
+    by: str = ""
+    """The person who stops it; empty: nobody does."""
 
 
 class TaskKind(Struct, frozen=True, kw_only=True):

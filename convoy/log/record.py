@@ -159,44 +159,36 @@ def _shown(before: State, after: State) -> Iterator[tuple[bytes, Kind]]:
         yield ids.repository_issue(), created
     for name, convoy in after.convoys.at_hand.items():
         old = before.convoys.get(name)
-        if old is not convoy:
-            yield from _births(old, convoy)
-            yield from _moves(old, convoy) if old is not None else ()
-
-
-def _births(old: Convoy | None, convoy: Convoy) -> Iterator[tuple[bytes, Kind]]:
-    whose = f"convoy:{convoy.name}"
-    if old is None:
-        title, body = broken_up(convoy.title), broken_up(convoy.text)
-        labels = (whose, f"status:{convoy.state}", "type:convoy")
-        yield ids.issue_of(convoy.name, 0), IssueCreated(title, body, labels)
-    for task in convoy.tasks[len(old.tasks) if old else 0 :]:
-        title, body = broken_up(task.spec.title), broken_up(task.spec.instructions)
-        labels = (whose, f"status:{task.state}", "type:task")
-        name = ids.issue_of(convoy.name, task.number)
-        yield name, IssueCreated(title, body, labels)
+        if old is convoy:
+            continue
+        own = () if old else ((0, convoy.title, convoy.text, convoy.state),)
+        new = (
+            (task.number, task.spec.title, task.spec.instructions, task.state)
+            for task in convoy.tasks[len(old.tasks) if old else 0 :]
+        )
+        for number, title, text, status in (*own, *new):
+            kind = "task" if number else "convoy"
+            labels = (f"convoy:{name}", f"status:{status}", f"type:{kind}")
+            created = IssueCreated(broken_up(title), broken_up(text), labels)
+            yield ids.issue_of(name, number), created
+        yield from _moves(old, convoy) if old is not None else ()
 
 
 def _moves(old: Convoy, convoy: Convoy) -> Iterator[tuple[bytes, Kind]]:
-    issue = ids.issue_of(convoy.name, 0)
-    yield from _move(issue, old.state, convoy.state, closed=convoy.ended)
-    for was, task in zip(old.tasks, convoy.tasks, strict=False):
-        issue = ids.issue_of(convoy.name, task.number)
-        yield from _move(issue, was.state, task.state, closed=task.settled)
-    for was in old.tasks[len(convoy.tasks) :]:  # of a plan that was given up
-        issue = ids.issue_of(convoy.name, was.number)
-        yield from _move(issue, was.state, "dropped", closed=not was.settled)
-
-
-def _move(
-    issue: bytes, was: str, now: str, *, closed: bool
-) -> Iterator[tuple[bytes, Kind]]:
-    if was == now:
-        return
-    yield issue, LabelRemoved(f"status:{was}")
-    yield issue, LabelAdded(f"status:{now}")
-    if closed:
-        yield issue, StateChanged("closed")
+    both = zip(old.tasks, convoy.tasks, strict=False)
+    gone = old.tasks[len(convoy.tasks) :]  # of a plan that was given up
+    moves = (
+        (0, old.state, convoy.state, convoy.ended),
+        *((now.number, was.state, now.state, now.settled) for was, now in both),
+        *((was.number, was.state, "dropped", not was.settled) for was in gone),
+    )
+    for number, was, now, is_closed in moves:
+        issue = ids.issue_of(convoy.name, number)
+        if was != now:
+            yield issue, LabelRemoved(f"status:{was}")
+            yield issue, LabelAdded(f"status:{now}")
+            if is_closed:
+                yield issue, StateChanged("closed")
 
 
 @dataclass(frozen=True, slots=True)

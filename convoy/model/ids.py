@@ -18,6 +18,18 @@ HEADS: Final = "refs/heads/"
 """The part of a branch's ref before its name."""
 QUEUE: Final = "brat/queue/"
 """The beginning of the branches that show candidates to CI."""
+ActionKind = Literal[
+    "dispatch",
+    "pull",
+    "land",
+    "comment",
+    "finish",
+    "answer",
+    "thread",
+    "notify",
+    "issue",
+]
+"""What the log announces before the forge is asked for it."""
 _SESSION = re.compile(
     r"([a-z0-9][a-z0-9-]{0,39})/(0|[1-9][0-9]{0,8})/([1-9][0-9]{0,8})"
 )
@@ -106,43 +118,13 @@ def clashing(branch: str) -> str:
     return ""
 
 
-def dispatch_key(session: str) -> str:
-    return f"dispatch:{session}"
-
-
-def pull_key(convoy: str, task: int) -> str:
-    """Return the key under which a pull request is opened; task 0 is the convoy's."""
-    return f"pull:{convoy}/{task}"
-
-
-def landing_key(convoy: str, candidate: str) -> str:
-    return f"land:{convoy}/{candidate[:12]}"
+def key(kind: ActionKind | Literal["schedule"], *names: str | int) -> str:
+    """Return the key by which an action is found again; task 0 is the convoy."""
+    return f"{kind}:{'/'.join(map(str, names))}"
 
 
 def comment_key(convoy: str, deleted: int = 0) -> str:
     return f"comment:{convoy}/{deleted + 1}" if deleted else f"comment:{convoy}"
-
-
-def finish_key(convoy: str) -> str:
-    return f"finish:{convoy}"
-
-
-def answer_key(comment: int) -> str:
-    return f"answer:{comment}"
-
-
-def thread_key(convoy: str, task: int, attempt: int, comment: int) -> str:
-    """Return the key of an attempt's answer in the thread that a comment begins."""
-    return f"thread:{convoy}/{task}/{attempt}/{comment}"
-
-
-def written_key(convoy: str, task: int) -> str:
-    """Return the key under which a task's sub-issue is opened."""
-    return f"issue:{convoy}/{task}"
-
-
-def schedule_key(name: str, begun: int) -> str:
-    return f"schedule:{name}/{begun}"
 
 
 def check_key(convoy: str, task: int, attempt: int) -> str:
@@ -244,22 +226,18 @@ class SetAside(Struct, frozen=True, kw_only=True):
         return self.at + min(MINUTE_MS << min(self.tries - 1, 6), HOUR_MS)
 
 
-def convoy_item(convoy: str) -> str:
-    return f"{CONVOY_ITEM}{convoy}"
-
-
 def task_item(convoy: str, task: int) -> str:
     """Return the name of a task as an item; task 0 is the convoy."""
-    return f"{TASK_ITEM}{convoy}/{task}" if task else convoy_item(convoy)
+    return f"{TASK_ITEM}{convoy}/{task}" if task else item("convoy", convoy)
 
 
-PlainItem = Literal[
-    "action", "show", "look", "run", "pull", "check", "issue", "delivery"
+ItemKind = Literal[
+    "convoy", "action", "show", "look", "run", "pull", "check", "issue", "delivery"
 ]
 
 
-def item(kind: PlainItem, *names: str | int) -> str:
-    """Return the name of an item that is neither a convoy nor a task."""
+def item(kind: ItemKind, *names: str | int) -> str:
+    """Return the name of an item; of a task `task_item` does."""
     return "/".join(map(str, (kind, *names)))
 
 

@@ -28,8 +28,6 @@ class Provider(Struct, frozen=True, kw_only=True):
     """Its server, after the `/v1` of OpenAI's dialects."""
     form: str = ""
     """What `url` in the configuration must look like; empty: it can be left out."""
-    is_made: bool = False
-    """Whether a step of the job makes its key, which ends soon after the job."""
 
 
 PROVIDERS: Final = {
@@ -47,12 +45,10 @@ PROVIDERS: Final = {
     ),
     "vertex": Provider(
         key="GOOGLE_OAUTH_ACCESS_TOKEN",
-        is_made=True,
         form="https://REGION-aiplatform.googleapis.com/v1/projects/ID/locations/REGION",
     ),
     "code-assist": Provider(
         key="GOOGLE_CLOUD_ACCESS_TOKEN",
-        is_made=True,
         url="https://cloudcode-pa.googleapis.com",
     ),
     "foundry": Provider(
@@ -179,17 +175,6 @@ FREE: Final[frozenset[Cause]] = frozenset(
 """Causes of a return to the queue that cost no attempt; conflicts have their own
 limit."""
 
-ActionKind = Literal[
-    "dispatch",
-    "pull",
-    "land",
-    "comment",
-    "finish",
-    "answer",
-    "thread",
-    "notify",
-    "issue",
-]
 Reaction = Literal["", "rocket", "confused", "-1"]
 Approve = Literal["auto", "plan"]
 BoxSetting = Literal["on", "off"]

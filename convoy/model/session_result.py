@@ -10,7 +10,6 @@ program was asked to do.
 
 import hashlib
 import math
-from collections.abc import Iterable
 from typing import Final, Literal
 
 from msgspec import MsgspecError, Struct, json
@@ -231,14 +230,8 @@ def missing_walls(walls: Walls, *, closed: bool) -> tuple[str, ...]:
 
 def walls_in_words(walls: Walls) -> str:
     """Return each wall and what it is made of, `files: landlock, network: none`."""
-    made = {
-        "files": walls.files,
-        "processes": walls.processes,
-        "network": walls.network,
-        "user": walls.user,
-        "syscalls": walls.syscalls,
-    }
-    return ", ".join(f"{name}: {wall or 'none'}" for name, wall in made.items())
+    made = asdict(walls).items()
+    return ", ".join(f"{name}: {wall or 'none'}" for name, wall in made)
 
 
 LINES_MOST: Final = 10
@@ -265,15 +258,16 @@ NOTHING_LEFT: Final = Left()
 
 
 def bounded_notes(left: Left) -> Left:
-    """Return what an agent left, cleaned and cut; safe to do twice."""
-    return Left(**{name: _note_lines(lines) for name, lines in asdict(left).items()})
+    """Return what an agent left, cleaned and cut; safe to do twice.
 
-
-def _note_lines(said: Iterable[str]) -> tuple[str, ...]:
-    """Return the first lines, without duplicates and apparent secrets."""
-    plain = (" ".join(redacted(clean(line)).split()) for line in said)
-    lines = dict.fromkeys(cut(line, LINE_CHARS) for line in plain if line)
-    return tuple(lines)[:LINES_MOST]
+    Of each kind the first lines stay, without duplicates and apparent secrets.
+    """
+    bounded: dict[str, tuple[str, ...]] = {}
+    for name, said in asdict(left).items():
+        plain = (" ".join(redacted(clean(line)).split()) for line in said)
+        lines = dict.fromkeys(cut(line, LINE_CHARS) for line in plain if line)
+        bounded[name] = tuple(lines)[:LINES_MOST]
+    return Left(**bounded)
 
 
 def scratchpad_with(

@@ -335,7 +335,6 @@ class Convoy(Part, frozen=True, kw_only=True):
 
     @property
     def offer(self) -> str:
-        """What waits to land, in words."""
         return f"pull request #{self.pull}" if self.pull else "its landing"
 
     @property
@@ -389,9 +388,8 @@ class Convoy(Part, frozen=True, kw_only=True):
 
         What lands a given pull request has nothing to do before it lands.
         """
-        if self.lands_given is not None:
-            return bool(self.tasks)
-        return bool(self.tasks) and all(task.settled for task in self.tasks)
+        is_given = self.lands_given is not None
+        return bool(self.tasks) and (is_given or all(t.settled for t in self.tasks))
 
     @property
     def spenders(self) -> tuple[Task, ...]:
@@ -412,7 +410,6 @@ class Convoy(Part, frozen=True, kw_only=True):
 
     @property
     def summary(self) -> ConvoySummary:
-        """What is known of it without reading it whole."""
         pulls = (self.pull, *(task.pull for task in self.tasks))
         return ConvoySummary(
             issue=self.issue,
@@ -486,7 +483,6 @@ class State(Struct, frozen=True, kw_only=True):
 
 
 def with_convoy(state: State, convoy: Convoy) -> State:
-    """Return the state with `convoy` replacing the one with the same name."""
     return replace(state, convoys=state.convoys.having(convoy))
 
 
@@ -517,10 +513,6 @@ def change_part(convoy: Convoy, number: int, **fields: Any) -> Convoy:  # noqa: 
 
 def without_failures(state: State) -> State:
     return replace(state, failures=0) if state.failures else state
-
-
-def with_failure(state: State) -> State:
-    return replace(state, failures=state.failures + 1)
 
 
 def past_tasks(state: State, engine: EngineSpec) -> Iterator[Task]:
@@ -562,11 +554,9 @@ def intent_item(intent: Intent) -> str:
 def asides(state: State) -> Iterator[tuple[str, ids.SetAside]]:
     """Yield every item that waits aside, with the reason: convoys first."""
     for convoy in state.live():
-        if convoy.set_aside is not None and not convoy.set_aside.again:
-            yield ids.convoy_item(convoy.name), convoy.set_aside
-        for task in convoy.tasks:
-            if task.set_aside is not None and task.waits_aside:
-                yield ids.task_item(convoy.name, task.number), task.set_aside
+        for number, part in ((0, convoy), *((t.number, t) for t in convoy.tasks)):
+            if part.set_aside is not None and part.waits_aside:
+                yield ids.task_item(convoy.name, number), part.set_aside
     for item, aside in state.set_aside.items():
         if not aside.again:
             yield item, aside

@@ -52,6 +52,12 @@ def overlapping(task: TaskSpec, on: int) -> bool:
     return any(wait.on == on and wait.overlap for wait in task.waits)
 
 
+def waiting(task: TaskSpec, on: int, why: str, *, overlap: bool) -> TaskSpec:
+    """Return a task that waits for another one, too; `overlap`: see `Wait`."""
+    after = tuple(sorted({*task.after, on}))
+    return replace(task, after=after, waits=(*task.waits, Wait(on, why, overlap)))
+
+
 def waits(tasks: Mapping[int, TaskSpec], task: int, on: int) -> bool:
     """Return whether a task waits for another one, directly or through others."""
     return on in reached(lambda n: tasks[n].after if n in tasks else (), [task])

@@ -15,8 +15,8 @@ from typing import Final, Generic, Literal, Protocol, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from convoy.model.ids import HOUR_MS
-from convoy.model.records import ActionKind, Reaction, Strategy, Usage
+from convoy.model.ids import HOUR_MS, ActionKind
+from convoy.model.records import Reaction, Strategy, Usage
 
 
 class Message(Struct, frozen=True):

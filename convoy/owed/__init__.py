@@ -321,7 +321,7 @@ def item_of(action: Action) -> str:
         case TaskStep(convoy=convoy, task=task):
             return ids.task_item(convoy, task)
         case ConvoyStep(convoy=convoy):
-            return ids.convoy_item(convoy)
+            return ids.item("convoy", convoy)
         case Do(intent=intent):
             return intent_item(intent)
         case CancelRun(run=run) | CancelCi(run=run):

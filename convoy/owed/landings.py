@@ -29,7 +29,6 @@ from convoy.rules.landing import (
     foreign_tip,
     given_onto,
     judged_by,
-    lacks_persons_work,
     may_take_target_in,
     merged_commit,
     own_tip,
@@ -87,7 +86,8 @@ def merges(
 
 def _moved(convoy: Convoy, look: Look) -> str:
     """Return the commit of the target that is to be taken in now; empty: none is."""
-    target, is_urgent = look.tip(convoy.target), lacks_persons_work(convoy)
+    target = look.tip(convoy.target)
+    is_urgent = any(task.on_target for task in convoy.tasks)  # a person's is lacking
     wanted = convoy.settings.sync or is_urgent
     if not (wanted and target and may_take_target_in(convoy, target)):
         return ""
@@ -100,7 +100,7 @@ def _moved(convoy: Convoy, look: Look) -> str:
 
 def _sync_judged(convoy: Convoy, sync: Candidate, look: Look) -> Iterator[Action]:
     """Move the branch to what takes the target in, or act on CI's verdict against."""
-    if is_green(convoy, look.checks(sync)):
+    if finding(convoy, sync, look) == "green":
         yield owed.LandSync(convoy.name, sync.base)
     else:
         yield from verdict_actions(convoy, 0, sync, look)
@@ -115,8 +115,7 @@ def _front(convoy: Convoy, queue: Chain, tip: str, look: Look) -> Iterator[Actio
     yield from landing_actions(convoy, green, look, tip)
     if queue.links and not green and convoy.settings.require_ci:
         front = queue.links[0]
-        checks = look.checks(front.candidate)
-        if checks is None or checks.verdict not in ("red", "lost"):
+        if finding(convoy, front.candidate, look) not in ("red", "lost"):
             yield from verdict_actions(convoy, front.task.number, front.candidate, look)
 
 
@@ -151,8 +150,7 @@ def _choices(convoy: Convoy) -> Iterator[Action]:
             stop = BlockTask(convoy=convoy.name, task=task.number, why=NONE_LEFT)
             yield Note("refinery", stop)
         elif len(found) == 1:
-            choose = MakeChoice(convoy=convoy.name, task=task.number)
-            yield Note("refinery", choose)
+            yield Note("refinery", MakeChoice(convoy=convoy.name, task=task.number))
 
 
 def _convoy_merge(
@@ -180,7 +178,7 @@ def _convoy_merge(
     if candidate is None or candidate.base != onto or work not in held:
         yield owed.BuildConvoy(convoy.name, onto)
         return
-    if is_green(convoy, look.checks(candidate)):
+    if finding(convoy, candidate, look) == "green":
         if onto == tip:
             yield from last_step(convoy, candidate, look.observed)
     else:
@@ -192,8 +190,8 @@ def green_front(
 ) -> tuple[Link, ...]:
     """Return the links that may land, from the front on."""
     for position, link in enumerate(links):
-        checks = look.checks(link.candidate)
-        if not is_shown(convoy, link, look) or not is_green(convoy, checks):
+        is_green = finding(convoy, link.candidate, look) == "green"
+        if not is_green or not is_shown(convoy, link, look):
             return links[:position]
     return links
 
@@ -300,13 +298,6 @@ CiFinding = Literal["waiting", "silent", "red", "lost", "green", "broken"]
 judge it before a person has acted; lost: it ended without a verdict."""
 
 
-def is_green(convoy: Convoy, checks: Checks | None) -> bool:
-    """Whether a candidate may land, as far as CI is asked."""
-    if not convoy.settings.require_ci:
-        return True
-    return checks is not None and checks.verdict == "green"
-
-
 def finding(convoy: Convoy, candidate: Candidate, look: Look) -> CiFinding:
     """Return CI's verdict on a candidate that was built at `candidate.at`."""
     checks = look.checks(candidate)
@@ -373,8 +364,7 @@ def ways(convoy: Convoy, observed: Observed) -> Iterator[Action]:
         learnt = learnt_of(known, convoy.set_aside if convoy.settled else None)
         landing = landing_by(rules, bypass=convoy.settings.bypass, learnt=learnt)
         if landing != convoy.landing:
-            choose = LandingChosen(convoy=convoy.name, landing=landing)
-            yield Note(None, choose)
+            yield Note(None, LandingChosen(convoy=convoy.name, landing=landing))
     if convoy.settled and (commit := merged_commit(convoy, observed)):
         yield owed.TakeLanded(convoy.name, commit)
 
@@ -401,8 +391,7 @@ def last_step(
     elif not is_there:
         yield owed.AlignConvoy(convoy.name, candidate.commit)
     elif seen is not None and seen.merged:  # before its branch held all of the work
-        early = PullMergedEarly(convoy=convoy.name, pull=pull)
-        yield Note("refinery", early)
+        yield Note("refinery", PullMergedEarly(convoy=convoy.name, pull=pull))
     elif seen is not None and seen.head == candidate.commit:
         yield from _asked(convoy, landing, candidate, seen)
 
@@ -414,8 +403,7 @@ def _asked(
     if landing.way == "person":
         waits = waits or f"a person to merge pull request #{convoy.pull}"
     if waits != convoy.landing_waits:
-        wait = LandingWaits(convoy=convoy.name, why=waits)
-        yield Note("refinery", wait)
+        yield Note("refinery", LandingWaits(convoy=convoy.name, why=waits))
     if waits:
         return
     if convoy.asked != candidate.commit:

@@ -4,10 +4,13 @@ Level-triggered: computed from nothing each time, so a lost delivery changes not
 Results come before triggers, so that a freed slot is used in the same tick. What people
 did by hand is decided from what the forge shows now, never from a delivery: one that is
 repeated or comes late changes nothing.
+
+Of the tasks that may start first goes what was sent back, for its work is paid for
+already; then what most tasks wait for; then what is listed first.
 """
 
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
 from msgspec.structs import replace
@@ -17,6 +20,8 @@ from convoy.events import SHORT
 from convoy.events.forge_actions import ItemSetAside, ItemTakenUp
 from convoy.events.hold_events import BaseRestored, BranchReturned, WorkTakenBack
 from convoy.events.leases import ExpireLease
+from convoy.kinds import half_done, kind_of
+from convoy.kinds.task_kinds import SPLIT
 from convoy.model import ids
 from convoy.model.records import GivenPull
 from convoy.model.state import (
@@ -28,18 +33,31 @@ from convoy.model.state import (
     intent_item,
     may_try,
 )
-from convoy.model.work import Convoys, Gesture, Intent, TakenOut
+from convoy.model.task_graph import reached
+from convoy.model.work import Attempt, Convoys, Gesture, TakenOut
 from convoy.owed import Action, Look, Note, Patience
 from convoy.owed.landings import merges, ways
-from convoy.owed.sessions import (
-    deferred,
-    ended_sessions,
-    old_splits,
-    overspent_tasks,
-    starts,
-    taken_up,
+from convoy.rules.landing import (
+    Chain,
+    chain,
+    foreign_tip,
+    merged_commit,
+    queue_branches,
+    target_taken_in,
 )
-from convoy.rules.followed_list import (
+from convoy.rules.people import BlockTask, DeferTask, DropTask, FailConvoy, uncalled
+from convoy.rules.starting import (
+    PASSING,
+    Moment,
+    closed_today,
+    is_kept,
+    may_start_early,
+    moment,
+    next_day,
+    overspent,
+    resting_engines,
+)
+from convoy.rules.sub_issues import (
     FinishKept,
     FollowList,
     ProposeList,
@@ -49,15 +67,7 @@ from convoy.rules.followed_list import (
     task_for,
     unwritten,
 )
-from convoy.rules.landing import (
-    foreign_tip,
-    merged_commit,
-    queue_branches,
-    target_taken_in,
-)
-from convoy.rules.people import FailConvoy, uncalled
-from convoy.rules.starting import moment
-from convoy.rules.turns import sync_task
+from convoy.rules.turns import sync_task, turns
 from convoy.rules.verdict import Observed
 
 UNTRIED_MS: Final = 600_000
@@ -141,7 +151,7 @@ def _faults(state: State, look: Look) -> Iterator[tuple[str, Note]]:
         try:
             deque(_owed(alone, look), maxlen=0)
         except Exception as fault:  # noqa: BLE001  the other convoys go on
-            item, why = ids.convoy_item(convoy.name), f"a bug in brat: {fault!r}"
+            item, why = ids.item("convoy", convoy.name), f"a bug in brat: {fault!r}"
             aside = ItemSetAside(item=item, why=why[:SAID])
             yield convoy.name, Note(None, aside, item)
 
@@ -149,7 +159,7 @@ def _faults(state: State, look: Look) -> Iterator[tuple[str, Note]]:
 def _due_again(state: State, now: int) -> Iterator[Note]:
     """Yield the convoys whose next try has come, and what nobody wants any more."""
     for convoy in state.live():
-        item = ids.convoy_item(convoy.name)
+        item = ids.item("convoy", convoy.name)
         if convoy.waits_aside and may_try(state, item, now):
             yield Note(None, ItemTakenUp(item=item))
     for item, aside in state.set_aside.items():
@@ -162,33 +172,29 @@ def _effects(state: State, look: Look) -> Iterator[Action]:
     """Yield what the forge has to be told, but for what is set aside."""
     for intent in state.intents.values():
         convoy = state.convoys.get(intent.convoy)
-        if convoy and (_is_unwanted(convoy, intent) or _is_early(convoy, intent, look)):
-            continue
+        if convoy and intent.kind == "pull":
+            if convoy.base_is == "deleted":
+                continue  # it would have nothing to be merged into
+            # A forge opens none without commits, and the target may hold all of the
+            # convoy. Once the target has been taken in, it shows.
+            target, tip = (
+                look.tip(convoy.target),
+                look.tip(ids.base_branch(convoy.name)),
+            )
+            is_behind = target != target_taken_in(convoy) and sync_task(convoy) is None
+            if not intent.task and (tip == target or is_behind):
+                continue
+        elif convoy and intent.kind == "land":
+            kept = (
+                convoy.issue_is in ("closed", "paused") or convoy.taken_out is not None
+            )
+            if kept and not convoy.ended:
+                continue  # a person has said no by hand since
         if may_try(state, intent_item(intent), look.now):
             yield owed.Do(intent)
     for convoy, part in _unshown(state, look.now):
         if may_try(state, ids.item("show", convoy.name, part), look.now):
             yield owed.Show(convoy.name, part)
-
-
-def _is_early(convoy: Convoy, intent: Intent, look: Look) -> bool:
-    """Whether the target may hold all of a convoy whose pull request is wanted.
-
-    A forge opens none without commits. Once the target has been taken in, it shows.
-    """
-    if intent.kind != "pull" or intent.task:
-        return False
-    target, tip = look.tip(convoy.target), look.tip(ids.base_branch(convoy.name))
-    is_behind = target != target_taken_in(convoy) and sync_task(convoy) is None
-    return tip == target or is_behind
-
-
-def _is_unwanted(convoy: Convoy, intent: Intent) -> bool:
-    """Whether a person has said no by hand since the action was announced."""
-    if intent.kind == "pull":  # it would have nothing to be merged into
-        return convoy.base_is == "deleted"
-    kept = convoy.issue_is in ("closed", "paused") or convoy.taken_out is not None
-    return intent.kind == "land" and kept and not convoy.ended
 
 
 def _unshown(state: State, now: int) -> Iterator[tuple[Convoy, owed.Shown]]:
@@ -202,7 +208,7 @@ def _unshown(state: State, now: int) -> Iterator[tuple[Convoy, owed.Shown]]:
     for name in (name for name in state.convoys if name in concerned):
         convoy = state.convoys[name]
         is_over = convoy.ended and convoy.issue not in live
-        finish = ids.finish_key(name)  # it shows everything of an ended convoy
+        finish = ids.key("finish", name)  # it shows everything of an ended convoy
         is_finishing = finish in state.intents and may_try(
             state, ids.item("action", finish), now
         )
@@ -274,8 +280,7 @@ def _lists(convoy: Convoy, observed: Observed, now: int) -> Iterator[Note]:
             done = FinishKept(convoy=name, task=task.number, by=by, target=target)
             yield Note("mayor", done)
     if changes(convoy, seen) != changes(convoy, convoy.proposed):
-        propose = ProposeList(convoy=name, listed=seen, now=now)
-        yield Note("mayor", propose)
+        yield Note("mayor", ProposeList(convoy=name, listed=seen, now=now))
     elif convoy.settings.follow and may_follow(convoy):
         yield Note("mayor", FollowList(convoy=name, target=target))
 
@@ -352,3 +357,212 @@ def _gesture_on_pull(
         yield owed.TakeOut(convoy.name, number, found)
     elif found is None and part.taken_out is not None:
         yield Note("refinery", WorkTakenBack(convoy=convoy.name, task=number))
+
+
+# --- sessions -------------------------------------------------------------------------
+
+TOO_MANY = "too many attempts in a row failed ({}, across all convoys)"
+
+
+def ended_sessions(state: State, look: Look) -> Iterator[Action]:
+    """Collect the results of ended sessions, and end sessions past their deadline."""
+    for convoy, task in state.running():
+        attempt = task.attempt
+        if attempt is None or attempt.run is None or task.waits_aside:
+            continue
+        run = look.observed.runs.get(attempt.run)
+        late_ms = _late_ms(convoy, task, attempt, look)
+        late = late_ms > 0
+        if run.completed if run else late:  # the forge may have forgotten it
+            off = run is not None and run.conclusion == "cancelled" and not late
+            yield owed.Collect(convoy.name, task.number, attempt.run, called_off=off)
+        elif run and (late or task.state != "running"):
+            if not may_try(state, ids.item("run", run.id), look.now):
+                continue
+            yield owed.CancelRun(run.id, force=late_ms > look.patience.force_s * 1000)
+
+
+def _late_ms(convoy: Convoy, task: Task, attempt: Attempt, look: Look) -> int:
+    """Return for how long a session has been overdue; at most 0: it is not."""
+    settings = convoy.settings
+    timeout_s = settings.engines[task.spec.engine].timeout_s
+    timeout_s += settings.limits.setup_s + look.patience.session_slack_s
+    return look.now - attempt.at - timeout_s * 1000
+
+
+def deferred(convoy: Convoy, at: Moment) -> Iterator[Action]:
+    """Let what could start wait for the next day if today's money is spent."""
+    for task in convoy.spenders:
+        why = closed_today(convoy, task, at) if task.not_before <= at.now else ""
+        if why and not is_kept(convoy, task, at, PASSING):
+            name, number, until = convoy.name, task.number, next_day(at.now)
+            wait = DeferTask(convoy=name, task=number, until=until, why=why)
+            yield Note("witness", wait)
+
+
+def overspent_tasks(convoy: Convoy, at: Moment) -> Iterator[Action]:
+    """Ask a person if the money for the next attempt is spent; a plan is its list."""
+    for task in convoy.spenders:
+        is_due = not is_kept(convoy, task, at, {*PASSING, "money"})
+        if is_due and (why := overspent(convoy, task)):
+            stop = BlockTask(convoy=convoy.name, task=task.number, why=why)
+            yield Note("refinery", stop)
+
+
+def old_splits(state: State) -> Iterator[Action]:
+    """Drop the splits that an older brat began; a person is asked about the task."""
+    why = "only people can split tasks now, with `/brat split`"
+    for convoy in state.live():
+        for task in convoy.tasks:
+            if kind_of(task.spec) is SPLIT and not task.settled:
+                drop = DropTask(convoy=convoy.name, task=task.number, why=why)
+                yield Note("mayor", drop)
+
+
+def starts(state: State, look: Look) -> Iterator[Action]:
+    """Start what may start; if too many attempts in a row failed, pause instead.
+
+    Free slots are given to the convoys in turn. The convoy with the fewest sessions
+    comes first, and those of a higher priority before all others.
+    """
+    broken = [
+        convoy.name
+        for convoy in state.live()
+        if convoy.state == "active" and state.failures >= convoy.settings.failures
+    ]
+    why = TOO_MANY.format(state.failures)
+    for name in broken:
+        yield owed.Pause(name, why, tell=name == broken[0])
+    if broken:
+        return
+    running = [
+        (convoy, task)
+        for convoy, task in state.running()
+        if _has_slot(convoy, task, look)
+        or may_try(state, ids.task_item(convoy.name, task.number), look.now)
+    ]
+    used = Counter(convoy.name for convoy, _ in running)
+    engines = Counter(task.spec.engine for _, task in running)
+    # A task waiting for its vendor keeps its slot: so an engine's slots go down with
+    # each outage, and come back one by one as the waits, which are spread, run out.
+    engines.update(resting_engines(state, look.now))
+    at = moment(state, look.now)
+    queues = {
+        convoy.name: _in_start_order(convoy, [*_startable(convoy, at, look)])
+        for convoy in state.live()
+    }
+    while waiting := [name for name, queue in queues.items() if queue]:
+        name = min(waiting, key=lambda n: (state.convoys[n].priority, used[n]))
+        convoy = state.convoys[name]
+        if used.total() >= convoy.settings.max_sessions:
+            queues[name].clear()
+            continue
+        task = queues[name].popleft()
+        engine = task.spec.engine
+        if engines[engine] < convoy.settings.engines[engine].max_sessions:
+            used[name] += 1
+            engines[engine] += 1
+            yield _begin(convoy, task, look)
+
+
+def taken_up(state: State, look: Look) -> Iterator[Note]:
+    """Try tasks again whose time has come; a session that never began needs a slot."""
+    running = [task for each, task in state.running() if _has_slot(each, task, look)]
+    used, engines = len(running), Counter(task.spec.engine for task in running)
+    for convoy in state.convoys.at_hand.values():
+        is_due = may_try(state, ids.item("convoy", convoy.name), look.now)
+        for task in convoy.tasks if is_due else ():
+            item, attempt = ids.task_item(convoy.name, task.number), task.attempt
+            if not (task.waits_aside and may_try(state, item, look.now)):
+                continue
+            if convoy.ended and attempt is None:
+                continue  # only what a session still holds
+            if attempt is not None and attempt.run is None:
+                engine = task.spec.engine
+                slots = convoy.settings.engines[engine].max_sessions
+                if used >= convoy.settings.max_sessions or engines[engine] >= slots:
+                    continue
+                used += 1
+                engines[engine] += 1
+            yield Note(None, ItemTakenUp(item=item))
+
+
+def _has_slot(convoy: Convoy, task: Task, look: Look) -> bool:
+    """Whether a task with an attempt uses a slot.
+
+    Aside it does so only while its session runs: it may never have begun, or only its
+    result may not be taken in yet.
+    """
+    if not task.waits_aside:
+        return True
+    attempt = task.attempt
+    if attempt is None or attempt.run is None:
+        return False
+    run = look.observed.runs.get(attempt.run)
+    if run is None:  # it began after the look, or the forge has forgotten it
+        return _late_ms(convoy, task, attempt, look) <= 0
+    return not run.completed
+
+
+def _startable(convoy: Convoy, at: Moment, look: Look) -> Iterator[Task]:
+    """Yield what a session could work on now if there were free slots."""
+    tip, mayor = look.tip(ids.base_branch(convoy.name)), convoy.mayor
+    if mayor and not is_kept(convoy, mayor, at):
+        yield mayor
+    if not tip or foreign_tip(convoy, look.observed.refs):
+        return
+    later, queue = turns(convoy), chain(convoy, tip)
+    for task in convoy.tasks:
+        if is_kept(convoy, task, at, ("turn",)):
+            continue
+        if task.number not in later or _early(convoy, task, queue, look):
+            yield task
+
+
+def _begin(convoy: Convoy, task: Task, look: Look) -> owed.Begin:
+    if task.number == 0:
+        return owed.Begin(convoy.name, 0, convoy.base)
+    tip = look.tip(ids.base_branch(convoy.name))
+    if early := _early(convoy, task, chain(convoy, tip), look):
+        tip = early
+    if work := kind_of(task.spec).starts_from(convoy, task):
+        tip = work.commit
+    base = task.earlier.commit if task.earlier else tip
+    left = half_done(convoy, task)  # it is continued as long as the forge keeps it
+    if left is not None:
+        refs = ids.attempt_refs(convoy.name, task.number, left.attempt, left.commit)
+        if any(look.observed.refs.get(ref) == left.commit for ref in refs):
+            base = left.commit
+    return owed.Begin(convoy.name, task.number, base)
+
+
+def _early(convoy: Convoy, task: Task, queue: Chain, look: Look) -> str:
+    """Return the candidate to start from while those that go first are judged.
+
+    Empty: nothing goes first, or it is not in the queue, or CI is against it.
+    """
+    first = {turn.on for turn in turns(convoy).get(task.number, ())}
+    if not first or not may_start_early(convoy, task):
+        return ""
+    for link in queue.links:
+        checks = look.checks(link.candidate)
+        if checks is not None and checks.verdict not in ("pending", "none", "green"):
+            return ""
+        first -= {link.task.number}
+        if not first:
+            return link.candidate.commit
+    return ""
+
+
+def _in_start_order(convoy: Convoy, tasks: Collection[Task]) -> deque[Task]:
+    left = [task for task in convoy.tasks if not task.settled] if tasks else []
+    before = {task.number: {*task.spec.after, *task.spec.on} for task in left}
+    behind = Counter[int]()  # how many wait for each, at any remove
+    for number in before:
+        behind.update(reached(lambda n: before.get(n, ()), [number]) - {number})
+    at = {each.task: at for at, each in enumerate(convoy.named) if convoy.listed}
+    found = sorted(
+        tasks, key=lambda task: (at.get(task.number, task.number), task.number)
+    )
+    found.sort(key=lambda task: (not task.started, -behind[task.number]))
+    return deque(found)

@@ -24,7 +24,7 @@ from grite.errors import BratError
 
 if TYPE_CHECKING:
     from ruamel.yaml.events import Event
-    from ruamel.yaml.nodes import MappingNode, Node
+    from ruamel.yaml.nodes import Node
 
 
 class PatternError(BratError):
@@ -103,7 +103,16 @@ def _data(
     lines.setdefault(at, node.start_mark.line + 1)
     match node:
         case MappingNode():
-            pairs = list(_pairs(node, at, lines, name))
+            for key, _ in node.value:
+                line = key.start_mark.line + 1
+                if not isinstance(key, ScalarNode):
+                    raise PatternError(f"{name}: line {line}: a key must be a word")
+                word = clean(key.value)
+                if (*at, word) in lines:
+                    what = f'"{cut(word, 60)}" appears twice'
+                    raise PatternError(f"{name}: line {line}: {what}")
+                lines[(*at, word)] = line
+            pairs = ((clean(key.value), value) for key, value in node.value)
             return {key: _data(value, (*at, key), lines, name) for key, value in pairs}
         case SequenceNode():
             items = enumerate(node.value)
@@ -114,24 +123,6 @@ def _data(
             raise PatternError(
                 f"{name}: line {lines[at]}: this must be text, a list or a map"
             )
-
-
-def _pairs(
-    node: "MappingNode", at: YamlPlace, lines: dict[YamlPlace, int], name: str
-) -> "Iterator[tuple[str, Node]]":
-    from ruamel.yaml.nodes import ScalarNode
-
-    seen: set[str] = set()
-    for key, value in node.value:
-        line = key.start_mark.line + 1
-        if not isinstance(key, ScalarNode):
-            raise PatternError(f"{name}: line {line}: a key must be a word")
-        word = clean(key.value)
-        if word in seen:
-            raise PatternError(f'{name}: line {line}: "{cut(word, 60)}" appears twice')
-        seen.add(word)
-        lines[(*at, word)] = line
-        yield word, value
 
 
 PATTERN_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
@@ -269,11 +260,9 @@ def _form_fault(source: YamlSource, fault: Any) -> str:  # noqa: ANN401  pydanti
     line = source.line_of(place)
     where = ".".join(map(str, place)) or "the template"
     if fault["type"] == "extra_forbidden":
-        known = _keys_at(place)
-        near = did_you_mean(str(place[-1]), known)
-        return f"line {line}: unknown key; allowed: {', '.join(known)}{near}".replace(
-            "unknown key", f'unknown key "{cut(str(place[-1]), 60)}"'
-        )
+        known, key = _keys_at(place), str(place[-1])
+        allowed = f"{', '.join(known)}{did_you_mean(key, known)}"
+        return f'line {line}: unknown key "{cut(key, 60)}"; allowed: {allowed}'
     if fault["type"] == "missing":
         return f'line {line}: "{fault["loc"][-1]}" is missing'
     what = fault["msg"].removeprefix("Value error, ").rstrip(".")
@@ -317,9 +306,11 @@ def _faults(found: Template, name: str) -> Iterator[tuple[YamlPlace, str]]:
     ids = [step.id for step in steps]
     kinds = {step.id: step.kind for step in steps}
     for number, step in enumerate(steps):
+        own = "steps" if found.steps else "legs"
+        is_own = number < len(found.steps or found.legs)
+        place: YamlPlace = (own, number) if is_own else ("synthesis",)
         if what := _target_fault(step, kinds):
-            yield (*_place(found, number), "kind"), what
-        place = _place(found, number)
+            yield (*place, "kind"), what
         if step.id in ids[:number]:
             yield (*place, "id"), f'the id "{step.id}" appears twice'
         for key, what in _step_faults(step, found, ids):
@@ -344,12 +335,6 @@ def _target_fault(step: Step, kinds: Mapping[str, Kind]) -> str:
     wanted = kind.target.kind
     is_fit = len(step.on) == 1 and kinds.get(step.on[0], wanted) == wanted
     return "" if is_fit else f"{kind.title} must name one step of kind {wanted} in `on`"
-
-
-def _place(found: Template, number: int) -> YamlPlace:
-    if found.steps:
-        return ("steps", number)
-    return ("legs", number) if number < len(found.legs) else ("synthesis",)
 
 
 def _step_faults(

@@ -5,7 +5,7 @@ like any other.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -46,9 +46,12 @@ class Compiled(Struct, frozen=True):
 
 
 def compiled(template: Template, use: Use) -> Compiled:
-    making = _Making(template, use, values(template, use))
-    for step in _ordered(template):
-        making.add(step)
+    making = _Making(use, values(template, use))
+    left = {step.id: step for step in template.all_steps}
+    while left:  # each behind those it names, in the file's order where it can be
+        able = [s for s in left.values() if not left.keys() & {*s.needs, *s.on}]
+        free = (step for step in able if not left.keys() & {*step.unlike})
+        making.add(left.pop(next(free, able[0]).id))
     if len(making.tasks) > use.limit:
         raise PatternError(
             f"the pattern {use.name} creates {len(making.tasks)} tasks here, but "
@@ -85,26 +88,10 @@ def values(template: Template, use: Use) -> dict[str, str]:
     return {**defaults, **said, "task": whole, "title": use.title}
 
 
-def _ordered(template: Template) -> Iterator[Step]:
-    """Give every step behind those it names, in the file's order where it can be."""
-    left = {step.id: step for step in template.all_steps}
-    while left:
-        free = (s for s in left.values() if not left.keys() & {*_before(s), *s.unlike})
-        step = next(free, None) or next(
-            s for s in left.values() if not left.keys() & {*_before(s)}
-        )
-        yield left.pop(step.id)
-
-
-def _before(step: Step) -> tuple[str, ...]:
-    return (*step.needs, *step.on)
-
-
 @dataclass
 class _Making:
     """Tasks as they are made, step by step."""
 
-    template: Template
     use: Use
     values: dict[str, str]
     tasks: list[TaskSpec] = field(default_factory=list)
@@ -120,10 +107,41 @@ class _Making:
         items = self._items(step)
         times = self._number(step, "repeat", step.repeat, 1, MOST_TIMES)
         for time in range(1, times + 1):
-            made = tuple(
-                self._add(step, item, time, times, before) for item in items or (None,)
-            )
-            before = made
+            made: list[int] = []
+            for item in items or (None,):
+                values = self.values if item is None else {**self.values, "item": item}
+                after = {number for name in step.needs for number in self.last[name]}
+                title = " ".join(_filled(step.title, values).split())
+                declared = (_filled(path, values).strip() for path in step.paths)
+                try:
+                    paths = tuple(
+                        dict.fromkeys(map(declared_path, filter(None, declared)))
+                    )
+                    needs = tuple(map(declared_need, step.uses))
+                except ValueError as error:
+                    raise PatternError(f"step {step.id}: {error}") from error
+                if times > 1:
+                    title = f"{cut(title, TITLE_MOST - 20)} ({time} of {times})"
+                task = TaskSpec(
+                    number=len(self.tasks) + 1,
+                    title=cut(title, TITLE_MOST) or step.id,
+                    instructions=cut(
+                        _filled(step.body, values).strip(), INSTRUCTIONS_CHARS
+                    ),
+                    kind=step.kind,
+                    after=tuple(sorted({*after, *before})),
+                    paths=paths,
+                    needs=needs,
+                    engine=self._engine(step, values),
+                    acceptance=" ".join(_filled(step.acceptance, values).split()),
+                    on=self._on(step),
+                    rounds=self._number(step, "rounds", step.rounds, 0, MOST_ROUNDS),
+                    why=f"Step {step.id} of the pattern {self.use.name}.",
+                )
+                self.tasks.append(task)
+                self.engines[step.id].append(task.engine)
+                made.append(task.number)
+            before = tuple(made)
         self.last[step.id] = before
 
     def _items(self, step: Step) -> tuple[str, ...]:
@@ -169,43 +187,6 @@ class _Making:
             told = f"use only {counted(len(known), 'engine')}: {who}"
             self.warnings.append(f"{len(names)} attempts {told}")
         return numbers
-
-    def _add(
-        self,
-        step: Step,
-        item: str | None,
-        time: int,
-        times: int,
-        before: tuple[int, ...],
-    ) -> int:
-        values = self.values if item is None else {**self.values, "item": item}
-        after = {number for name in step.needs for number in self.last[name]}
-        title = " ".join(_filled(step.title, values).split())
-        declared = (_filled(path, values).strip() for path in step.paths)
-        try:
-            paths = tuple(dict.fromkeys(map(declared_path, filter(None, declared))))
-            needs = tuple(map(declared_need, step.uses))
-        except ValueError as error:
-            raise PatternError(f"step {step.id}: {error}") from error
-        if times > 1:
-            title = f"{cut(title, TITLE_MOST - 20)} ({time} of {times})"
-        task = TaskSpec(
-            number=len(self.tasks) + 1,
-            title=cut(title, TITLE_MOST) or step.id,
-            instructions=cut(_filled(step.body, values).strip(), INSTRUCTIONS_CHARS),
-            kind=step.kind,
-            after=tuple(sorted({*after, *before})),
-            paths=paths,
-            needs=needs,
-            engine=self._engine(step, values),
-            acceptance=" ".join(_filled(step.acceptance, values).split()),
-            on=self._on(step),
-            rounds=self._number(step, "rounds", step.rounds, 0, MOST_ROUNDS),
-            why=f"Step {step.id} of the pattern {self.use.name}.",
-        )
-        self.tasks.append(task)
-        self.engines[step.id].append(task.engine)
-        return task.number
 
     # --- engines --------------------------------------------------------------------
 

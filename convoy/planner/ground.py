@@ -153,8 +153,16 @@ def _python(path: str, text: str, ground: Ground) -> Iterator[tuple[str, ...]]:
             for alias in node.names:
                 yield _modules(_absolute(path, alias.name, ground))
         elif isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                yield _imported_from(path, node, alias.name, ground)
+            module = (node.module or "").replace(".", "/")
+            places = _absolute(path, module, ground)
+            if node.level:
+                above = dirname(path)
+                for _ in range(node.level - 1):
+                    above = dirname(above)
+                places = (join(above, module).strip("/"),)
+            for alias in node.names:  # of a submodule, else of the module
+                inner = tuple(f"{place}/{alias.name}" for place in places)
+                yield (*_modules(inner), *_modules(places))
 
 
 def _statements(texts: list[str]) -> Iterator[ast.stmt]:
@@ -164,22 +172,6 @@ def _statements(texts: list[str]) -> Iterator[ast.stmt]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         for text in texts if len(texts) > 1 else ():
             yield from _statements([text])
-
-
-def _imported_from(
-    path: str, node: ast.ImportFrom, name: str, ground: Ground
-) -> tuple[str, ...]:
-    """Return where `from module import name` leads: a submodule, else the module."""
-    module = (node.module or "").replace(".", "/")
-    if node.level:
-        above = dirname(path)
-        for _ in range(node.level - 1):
-            above = dirname(above)
-        places: tuple[str, ...] = (join(above, module).strip("/"),)
-    else:
-        places = _absolute(path, module, ground)
-    inner = tuple(f"{place}/{name}" for place in places)
-    return (*_modules(inner), *_modules(places))
 
 
 def _absolute(path: str, name: str, ground: Ground) -> tuple[str, ...]:

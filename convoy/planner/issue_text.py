@@ -17,10 +17,10 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
 
 from convoy.planner import paths_in
 from convoy.text import clean
@@ -33,7 +33,7 @@ _TYPED = re.compile(
 )
 """A box as phones type it, with other dashes and spaces."""
 _BLOCKS = MarkdownIt("commonmark").disable(["inline", "text_join"])
-_QUOTED = {"fence", "code_block", "html_block", "blockquote_open"}
+_QUOTED = {"fence", "code_block", "html_block", "blockquote"}
 _REFERENCE = re.compile(
     r"(?:[\w.-]+/[\w.-]+)?#[0-9]{1,9}"
     r"|https?://[^\s/]+/[^\s/]+/[^\s/]+/(?:issues|pull)/[0-9]{1,9}\S*"
@@ -87,47 +87,32 @@ def checklist(text: str) -> Checklist:
 
     Its lines end in newlines only.
     """
-    text, tokens = _parsed(text)
-    lines = text.split("\n")
-    items: list[Item] = []
-    inside: set[int] = set()
-    headings: list[int] = []
-    beside: dict[range, str] = {}
-    at = 0
-    while at < len(tokens):
-        end = at + 1
-        if tokens[at].type == "blockquote_open":
-            end = _close(tokens, at)
-        elif box := _box(tokens, at):
-            end, span, is_heading = _extent(tokens, at, box)
-            if is_heading:
-                headings.append(span.start)
-                at = end
-                continue
-            item = _item(len(items) + 1, box, tokens[at:end], lines, span.stop)
-            above = (kept for each, kept in beside.items() if item.at in each)
-            items.append(replace(item, bullet=next(above, item.bullet)))
-            if end == at + 3:
-                beside.setdefault(_span(tokens[at]), items[-1].bullet)
-            inside.update(span)
-        at = end
-    outside = ("" if number in inside else line for number, line in enumerate(lines))
-    around = _EMPTY_LINES.sub("\n\n", "\n".join(outside)).strip()
-    return Checklist(tuple(items), around, tuple(headings))
-
-
-def _parsed(text: str) -> tuple[str, list[Token]]:
-    """Return the text with each box as Markdown has it, and its blocks."""
-    tokens, lines = _BLOCKS.parse(text), text.split("\n")
-    quoted = {n for each in tokens if each.type in _QUOTED for n in _span(each)}
+    tree, lines = SyntaxTreeNode(_BLOCKS.parse(text)), text.split("\n")
+    quoted = {n for each in tree.walk() if each.type in _QUOTED for n in _span(each)}
     meant = [
         line if number in quoted else _TYPED.sub(_as_markdown, line)
         for number, line in enumerate(lines)
     ]
-    if meant == lines:
-        return text, tokens
-    text = "\n".join(meant)
-    return text, _BLOCKS.parse(text)
+    if meant != lines:  # then each box is read as Markdown has it
+        tree, lines = SyntaxTreeNode(_BLOCKS.parse("\n".join(meant))), meant
+    items: list[Item] = []
+    inside: set[int] = set()
+    headings: list[int] = []
+    beside: dict[range, str] = {}
+    for node, box, is_parted in _boxes(tree):
+        if is_parted and not _named(node, box):
+            headings.append(_span(node).start)
+            continue
+        part = node.children[0] if is_parted else node
+        item = _item(len(items) + 1, box, part, lines, _span(node.children[0]))
+        above = (kept for each, kept in beside.items() if item.at in each)
+        items.append(replace(item, bullet=next(above, item.bullet)))
+        if is_parted:
+            beside.setdefault(_span(node), items[-1].bullet)
+        inside.update(_span(part))
+    outside = ("" if number in inside else line for number, line in enumerate(lines))
+    around = _EMPTY_LINES.sub("\n\n", "\n".join(outside)).strip()
+    return Checklist(tuple(items), around, tuple(headings))
 
 
 def _as_markdown(typed: re.Match[str]) -> str:
@@ -137,55 +122,50 @@ def _as_markdown(typed: re.Match[str]) -> str:
     return f"{indent}{bullet or '-'} [{box.strip() or ' '}] "
 
 
-def _extent(
-    tokens: Sequence[Token], at: int, box: re.Match[str]
-) -> tuple[int, range, bool]:
-    """Return where an item ends, its lines, and whether it is only a heading."""
-    end = _close(tokens, at)
-    boxes = ((each, _box(tokens, each)) for each in range(at + 1, end))
-    found = [_named(tokens, each, inner) for each, inner in boxes if inner]
-    only_names_issues = bool(found) and all(found)
-    if box[1] != " " or not only_names_issues:
-        return end, _span(tokens[at]), False
-    return at + 3, _span(tokens[at + 1]), not _named(tokens, at, box)
+def _boxes(
+    within: SyntaxTreeNode,
+) -> Iterator[tuple[SyntaxTreeNode, re.Match[str], bool]]:
+    """Yield the list items with a box, each with whether those inside are items, too.
+
+    They are where they only name issues, and it is open itself.
+    """
+    for node in within.children:
+        box = _box(node)
+        is_parted = False
+        if box is not None:
+            boxes = ((each, _box(each)) for each in node.walk(include_self=False))
+            named = [_named(each, inner) for each, inner in boxes if inner]
+            is_parted = box[1] == " " and bool(named) and all(named)
+            yield node, box, is_parted
+        if node.type != "blockquote" and (box is None or is_parted):
+            yield from _boxes(node)
 
 
-def _named(tokens: Sequence[Token], at: int, box: re.Match[str]) -> str:
-    return reference_in(tokens[at + 2].content[box.end() :])
+def _named(node: SyntaxTreeNode, box: re.Match[str]) -> str:
+    return reference_in(node.children[0].children[0].content[box.end() :])
 
 
-def _box(tokens: Sequence[Token], at: int) -> re.Match[str] | None:
-    """Return the box that opens the item at `at`, or None when it is not a task."""
-    opening = [token.type for token in tokens[at : at + 3]]
-    if opening != ["list_item_open", "paragraph_open", "inline"]:
+def _box(node: SyntaxTreeNode) -> re.Match[str] | None:
+    """Return the box that opens a node, or None when it is not a task."""
+    if node.type != "list_item" or not node.children:
         return None
-    return _BOX.match(tokens[at + 2].content)
-
-
-def _close(tokens: Sequence[Token], at: int) -> int:
-    """Return the index of the token that closes the one at `at`."""
-    level = tokens[at].level
-    return next(
-        index
-        for index in range(at + 1, len(tokens))
-        if tokens[index].level == level and tokens[index].nesting == -1
-    )
+    first = node.children[0]
+    return _BOX.match(first.children[0].content) if first.type == "paragraph" else None
 
 
 def _item(
     number: int,
     box: re.Match[str],
-    tokens: Sequence[Token],
+    part: SyntaxTreeNode,
     lines: Sequence[str],
-    stop: int,
+    paragraph: range,
 ) -> Item:
-    """Return the item of a box whose lines end before `stop`."""
-    paragraph = _span(tokens[1])
+    """Return the item of a box, which is all of this part or begins it."""
     start = paragraph.start
     first = lines[start]
     bullet = first.index("[")
     width = len(first[:bullet].expandtabs(_TAB))
-    rest = list(lines[start + 1 : stop])
+    rest = list(lines[start + 1 : _span(part).stop])
     while rest and not rest[-1].strip():
         rest.pop()
     return Item(
@@ -198,18 +178,17 @@ def _item(
         lead=len(paragraph),
         quoted=frozenset(
             line - start
-            for token in tokens
-            if token.type in _QUOTED
-            for line in _span(token)
+            for node in part.walk()
+            if node.type in _QUOTED
+            for line in _span(node)
         ),
         at=start,
         bullet=first[:bullet],
     )
 
 
-def _span(token: Token) -> range:
-    first, end = token.map or (0, 0)
-    return range(first, end)
+def _span(node: SyntaxTreeNode) -> range:
+    return range(*(node.map or (0, 0)))
 
 
 def _dedented(line: str, width: int) -> str:
@@ -287,35 +266,26 @@ def form_files(files: Iterable[str]) -> list[str]:
 
 
 def box_labels(texts: Iterable[str]) -> frozenset[str]:
-    """Return the labels of the boxes of forms, which are YAML by anybody."""
-    found = (plain_label(label) for text in texts for label in _labels(text))
-    return frozenset(filter(None, found))
-
-
-def _labels(text: str) -> Iterator[str]:
-    """Yield the label of each option of each group of boxes.
+    """Return the labels of the boxes of forms, which are YAML by anybody.
 
     Only the schema's own path is followed, so aliases cannot multiply what is read.
     """
-    try:
-        form = yaml_data(text, FORM_CHARS)
-    except (TooMuch, ValueError):
-        return  # GitHub shows no form either
-    for element in _entries(form, "body"):
-        if _at(element, "type") == "checkboxes":
-            for option in _entries(_at(element, "attributes"), "options"):
-                label = _at(option, "label")
-                if isinstance(label, str):
-                    yield label
-
-
-def _at(found: object, key: str) -> Any:  # noqa: ANN401  what a stranger wrote
-    return found.get(key) if isinstance(found, dict) else None
-
-
-def _entries(found: object, key: str) -> list[Any]:
-    entries = _at(found, key)
-    return entries if isinstance(entries, list) else []
+    labels: set[str] = set()
+    for text in texts:
+        try:
+            form = yaml_data(text, FORM_CHARS)
+        except (TooMuch, ValueError):
+            continue  # GitHub shows no form either
+        body = form.get("body") if isinstance(form, dict) else None
+        for element in body if isinstance(body, list) else ():
+            match element:
+                case {"type": "checkboxes", "attributes": {"options": [*options]}}:
+                    boxes = (each for each in options if isinstance(each, dict))
+                    found = (box.get("label") for box in boxes)
+                    labels |= {plain_label(it) for it in found if isinstance(it, str)}
+                case _:
+                    pass
+    return frozenset(filter(None, labels))
 
 
 FEWEST_WORDS: Final = 12
@@ -337,14 +307,10 @@ def questions(title: str, text: str) -> tuple[str, ...]:
     """Return what to ask the author of an issue; none: it says enough to begin."""
     body = _HIDDEN.sub("", clean(text))
     whole = f"{clean(title)}\n{body}"
-    if _CLEAR.search(whole) or paths_in(whole) or _words(whole) >= FEWEST_WORDS:
+    plain = unicodedata.normalize("NFKC", whole)
+    letters = len(_EACH_A_WORD.findall(plain))  # of some scripts two count as a word
+    words = letters // 2 + len(_WORD.findall(_EACH_A_WORD.sub(" ", plain)))
+    if _CLEAR.search(whole) or paths_in(whole) or words >= FEWEST_WORDS:
         return ()
     asked = () if _WISH.search(whole) else (ASK_CHANGE,)
     return (*asked, ASK_PLACE, ASK_PROOF)
-
-
-def _words(text: str) -> int:
-    """Return how many words a text has; two letters of some scripts count as one."""
-    text = unicodedata.normalize("NFKC", text)
-    letters = len(_EACH_A_WORD.findall(text))
-    return letters // 2 + len(_WORD.findall(_EACH_A_WORD.sub(" ", text)))

@@ -14,7 +14,7 @@ misses its work is told. Pure.
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -175,9 +175,26 @@ def _taken_out(text: str, known: Known | None = None) -> tuple[str, list[Mark]]:
     Of a paragraph `known` says what its sentences may name; None: it is a line that
     begins with a mark.
     """
-    orders = (*_orders(text, known), *_orders(text, known, _AFTER_TAIL))
-    keyed = tuple(_keyed(text, orders, known))
-    return _without(text, (*orders, *keyed), is_flow=known is not None)
+    spans = [*_orders(text, known), *_orders(text, known, _AFTER_TAIL)]
+    bare, ends = _blank(text, spans), {order.end for order in spans}
+    for found in _KEYED.finditer(bare):
+        key, values = found["key"].lower(), _ONE_VALUE.findall(found["values"])
+        marks = tuple((key, _bare(value)) for value in values)
+        can_be = known is None or known.may_be(key, values)
+        end = found.end()
+        tail = _TAIL.match(bare, end)
+        if tail and tail["rest"].strip(" \t.;)\uff09-\u2013\u2014"):
+            more = [word for word in tail["rest"].split() if word not in ("and", "&")]
+            end = tail.end("rest")
+            can_be = known is None or (can_be and all(map(_LIKE_A_PATH.search, more)))
+            if can_be:
+                marks = (("unread", f"{found[0]}{tail['rest']}".strip()),)
+        if known is not None and found["key"][0].isupper():
+            can_be = can_be and _begins(bare, found.start(), ends)
+        if can_be and tail:
+            ends.add(tail.end())
+        spans.append(_Span(found.start(), end, marks, can_be))
+    return _without(text, spans, is_flow=known is not None)
 
 
 def _orders(
@@ -187,30 +204,6 @@ def _orders(
         numbers = tuple(_numbers([found]))
         can_be = known is None or known.may_be("after", [n for _, n in numbers])
         yield _Span(found.start(), found.end(), numbers, can_be)
-
-
-def _keyed(
-    text: str, orders: Collection[_Span], known: Known | None
-) -> Iterator[_Span]:
-    """Yield the marks with a key; `orders` are those without."""
-    text, ends = _blank(text, orders), {order.end for order in orders}
-    for found in _KEYED.finditer(text):
-        key, values = found["key"].lower(), _ONE_VALUE.findall(found["values"])
-        marks = tuple((key, _bare(value)) for value in values)
-        can_be = known is None or known.may_be(key, values)
-        end = found.end()
-        tail = _TAIL.match(text, end)
-        if tail and tail["rest"].strip(" \t.;)\uff09-\u2013\u2014"):
-            more = [word for word in tail["rest"].split() if word not in ("and", "&")]
-            end = tail.end("rest")
-            can_be = known is None or (can_be and all(map(_LIKE_A_PATH.search, more)))
-            if can_be:
-                marks = (("unread", f"{found[0]}{tail['rest']}".strip()),)
-        if known is not None and found["key"][0].isupper():
-            can_be = can_be and _begins(text, found.start(), ends)
-        if can_be and tail:
-            ends.add(tail.end())
-        yield _Span(found.start(), end, marks, can_be)
 
 
 def _begins(text: str, at: int, ends: Collection[int]) -> bool:
@@ -231,8 +224,17 @@ def _without(
     taken = [span for span in spans if span.can_be]
     while is_flow:
         bare = _blank(text, taken)
+        # The place of each letter: to look at the line for each mark again would take
+        # seconds for one of thousands.
         words = [found.start() for found in _IN_WORD.finditer(bare)]
-        kept = [span for span in taken if _stands_apart(bare, words, span)]
+        kept: list[_Span] = []
+        for span in taken:
+            begin = bare.rfind("\n", 0, span.start) + 1
+            stop = bare.find("\n", span.end)
+            ends = begin, span.start, span.end, stop if stop >= 0 else len(bare)
+            first, here, behind, last = (bisect_left(words, each) for each in ends)
+            if first == here or behind == last:
+                kept.append(span)
         if kept == taken:
             break
         taken = kept
@@ -243,19 +245,6 @@ def _without(
         pieces += [text[at : span.start], gap]
         at = max(at, span.end)
     return "".join((*pieces, text[at:])), marks
-
-
-def _stands_apart(bare: str, words: Sequence[int], span: _Span) -> bool:
-    """Whether no words stand behind a span in its line, or none before it.
-
-    `words` has the place of each letter: to look at the line for each mark again would
-    take seconds for one of thousands.
-    """
-    begin = bare.rfind("\n", 0, span.start) + 1
-    stop = bare.find("\n", span.end)
-    ends = begin, span.start, span.end, stop if stop >= 0 else len(bare)
-    first, here, behind, last = (bisect_left(words, each) for each in ends)
-    return first == here or behind == last
 
 
 def _blank(text: str, spans: Iterable[_Span]) -> str:
@@ -349,22 +338,20 @@ def filled_items(
     for at in work.headings:  # boxes under a plain bullet are items
         new[at] = [_OPEN_BOX.sub("", lines[at], count=1)]
     for item in work.items:
-        if not item.done and item.reference and (issue := found.get(item.at)):
-            new[item.at] = _written(item, issue, each, labels)
+        issue = found.get(item.at)
+        if item.done or not item.reference or not issue:
+            continue
+        if isinstance(issue, str):
+            left = f"{item.bullet}[x] {item.reference} ({LEFT_OUT}: {issue})"
+            new[item.at] = [left]
+            continue
+        first, *said = _issue_lines(issue, each, labels)
+        indent = " " * len(item.bullet.expandtabs(4))
+        below = [f"{indent}{line}".rstrip() for line in said]
+        new[item.at] = [f"{item.bullet}[ ] {first}", *below]
     for at in sorted(new, reverse=True):  # what is below keeps its line
         lines[at : at + 1] = new[at]
     return "\n".join(lines)
-
-
-def _written(
-    item: Item, issue: ReferredIssue | str, room: int, labels: Collection[str]
-) -> list[str]:
-    if isinstance(issue, str):
-        return [f"{item.bullet}[x] {item.reference} ({LEFT_OUT}: {issue})"]
-    said = _issue_lines(issue, room, labels)
-    indent = " " * len(item.bullet.expandtabs(4))
-    below = [f"{indent}{line}".rstrip() for line in said[1:]]
-    return [f"{item.bullet}[ ] {said[0]}", *below]
 
 
 def items_by_issue(items: Iterable[Item]) -> dict[int, int]:

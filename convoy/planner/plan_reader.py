@@ -16,12 +16,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, islice, product
 from posixpath import basename, dirname
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Final, TypeVar
 
 from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from convoy.model.records import ENGINE_TYPES, EngineSpec, TaskSpec, Wait
+from convoy.model.records import ENGINE_TYPES, EngineSpec, TaskSpec
 from convoy.model.state import Convoy, State, Task, past_tasks
 from convoy.model.task_graph import (
     Area,
@@ -29,6 +29,7 @@ from convoy.model.task_graph import (
     declared_need,
     declared_path,
     find_cycle,
+    waiting,
     waits,
 )
 from convoy.planner import own_words
@@ -154,11 +155,15 @@ def _faults(answer: PlanAnswer, house: House) -> Iterator[str]:
 def _step_faults(
     number: int, step: PlanStep, house: House, made: Collection[str], count: int
 ) -> Iterator[str]:
-    declared = (
-        *((declared_path, path) for path in (*step.paths, *step.creates)),
-        *((declared_need, need) for need in step.needs),
-    )
-    yield from filter(None, (_fault(reader, text) for reader, text in declared))
+    for read, texts in (
+        (declared_path, (*step.paths, *step.creates)),
+        (declared_need, step.needs),
+    ):
+        for text in texts:
+            try:
+                read(text)
+            except ValueError as error:
+                yield str(error)
     for path in step.paths:
         is_made = any(overlaps(f"path:{path}", f"path:{each}") for each in made)
         if not is_made and not house.has(path):
@@ -170,14 +175,6 @@ def _step_faults(
             yield f"it cannot wait for task {other}"
     if step.engine not in house.engines:
         yield no_engine(step.engine, house.engines)
-
-
-def _fault(declared: Any, text: str) -> str:  # noqa: ANN401  either of two readers
-    try:
-        declared(text)
-    except ValueError as error:
-        return str(error)
-    return ""
 
 
 def _spec(number: int, step: PlanStep, by: int) -> TaskSpec:
@@ -226,12 +223,7 @@ def ordered(
     implied = (_made(tasks, ground, made), _shared(tasks), _described(tasks, ground))
     for one, on, why, needs in chain(*implied):
         if not waits(done, one, on) and not waits(done, on, one):
-            task = done[one]
-            done[one] = replace(
-                task,
-                after=tuple(sorted({*task.after, on})),
-                waits=(*task.waits, Wait(on, why, overlap=not needs)),
-            )
+            done[one] = waiting(done[one], on, why, overlap=not needs)
     return tuple(done.values())
 
 
@@ -351,17 +343,16 @@ def engine_records(state: State, engine: EngineSpec) -> dict[str, str]:
     found: dict[str, list[Task]] = defaultdict(list)
     for task in past_tasks(state, engine):
         found[area_of_task(task.spec)].append(task)
-    return {area: _record(tasks) for area, tasks in sorted(found.items())}
-
-
-def _record(tasks: list[Task]) -> str:
-    first = sum(task.state == "merged" and task.started == 1 for task in tasks)
-    minutes = sum(task.worked_ms for task in tasks) / len(tasks) / 60_000
-    used = [task.used for task in tasks]
-    usd = [each.usd for each in used if each.usd > 0 and not each.unpriced_tokens]
-    cost = f", ${sum(usd) / len(usd):.2f}" if usd else ""
-    tried = f"{first} of {len(tasks)} merged on the first attempt"
-    return f"{tried}, {minutes:.1f} min{cost} per task"
+    records: dict[str, str] = {}
+    for area, tasks in sorted(found.items()):
+        first = sum(task.state == "merged" and task.started == 1 for task in tasks)
+        minutes = sum(task.worked_ms for task in tasks) / len(tasks) / 60_000
+        used = [task.used for task in tasks]
+        usd = [each.usd for each in used if each.usd > 0 and not each.unpriced_tokens]
+        cost = f", ${sum(usd) / len(usd):.2f}" if usd else ""
+        tried = f"{first} of {len(tasks)} merged on the first attempt"
+        records[area] = f"{tried}, {minutes:.1f} min{cost} per task"
+    return records
 
 
 WHOLE_CHARS: Final = 6_000

@@ -10,16 +10,20 @@ the other has landed, was given up, or waits for a person.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final
 
-from msgspec.structs import replace as struct_replace
-
-from convoy.model.records import TaskSpec, Wait
+from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy
-from convoy.model.task_graph import declared_need, declared_path, find_cycle, order
+from convoy.model.task_graph import (
+    declared_need,
+    declared_path,
+    find_cycle,
+    order,
+    waiting,
+)
 from convoy.planner.issue_text import Item, checklist, intake, reference_in
 from convoy.planner.marks import Known, Marked, items_by_issue, left_out, marked
 from convoy.text import clean, counted, cut, did_you_mean
@@ -36,18 +40,13 @@ def in_waves(tasks: tuple[TaskSpec, ...], length: int) -> tuple[TaskSpec, ...]:
     placed = order(tasks)
     ahead = dict(zip(placed[length:], placed, strict=False))
     wave = {number: at // length + 1 for at, number in enumerate(placed)}
-    found: list[TaskSpec] = []
-    for task in tasks:
-        on = ahead.get(task.number)
-        if on is None or on in task.after:
-            found.append(task)
-            continue
-        which = f"it is in wave {wave[task.number]}"
-        why = f"{which}, and {length} tasks are active at a time"
-        after = tuple(sorted({*task.after, on}))
-        waits = (*task.waits, Wait(on, why, overlap=True))
-        found.append(struct_replace(task, after=after, waits=waits))
-    return tuple(found)
+    waves = {task.number: task for task in tasks}
+    for number, on in ahead.items():
+        if on not in waves[number].after:
+            which = f"it is in wave {wave[number]}"
+            why = f"{which}, and {length} tasks are active at a time"
+            waves[number] = waiting(waves[number], on, why, overlap=True)
+    return tuple(waves.values())
 
 
 Plan = tuple[TaskSpec, ...]
@@ -198,32 +197,28 @@ def _title(found: Marked) -> str:
 
 
 def _after(number: int, written: Collection[str], issue: _Issue) -> tuple[int, ...]:
-    done = issue.done
-    wanted = sorted({n for each in written for n in _waited_for(each, issue)})
-    if number in wanted:
-        raise ValueError("it waits for itself")
-    for other in wanted:
-        if other not in done:
-            there = f"the last task is {max(done)}" if done else "there is no task yet"
-            raise ValueError(f"it waits for task {other}, but {there}")
-    return tuple(other for other in wanted if not done[other])
-
-
-def _waited_for(written: str, issue: _Issue) -> tuple[int, ...]:
-    """Return the item that is waited for; of another issue none, if no item names it.
+    """Return the items that are waited for; of another issue none, if no item names it.
 
     A small number behind a sign may be meant as a task's: its author has to say.
     """
-    if not written.startswith(("#", "\uff03")):
-        return (int(written),)
-    number = int(written[1:])
-    if number in issue.issues:
-        return (issue.issues[number],)
-    if number <= max(issue.done, default=0):
-        raise ValueError(
-            f"#{number} is the number of an issue; write (after {number}) for a task"
-        )
-    return ()
+    done, wanted = issue.done, set[int]()
+    for each in written:
+        other = int(each.lstrip("#\uff03"))
+        if not each.startswith(("#", "\uff03")):
+            wanted.add(other)
+        elif other in issue.issues:
+            wanted.add(issue.issues[other])
+        elif other <= max(done, default=0):
+            raise ValueError(
+                f"#{other} is the number of an issue; write (after {other}) for a task"
+            )
+    if number in wanted:
+        raise ValueError("it waits for itself")
+    for other in sorted(wanted):
+        if other not in done:
+            there = f"the last task is {max(done)}" if done else "there is no task yet"
+            raise ValueError(f"it waits for task {other}, but {there}")
+    return tuple(other for other in sorted(wanted) if not done[other])
 
 
 def _acceptance(written: tuple[str, ...]) -> str:
@@ -295,24 +290,19 @@ def plan_remarks(
     told += (f"item {number} is not a task: {why}" for number, why in left_out(items))
     issues, known = items_by_issue(items), Known(engines, len(items))
     for item in todo:
-        told += _words_of(item, issues, known)
-    return tuple(told)
-
-
-def _words_of(item: Item, issues: Mapping[int, int], known: Known) -> Iterator[str]:
-    marks = marked(item, known)
-    for line in item.lines[item.lead :]:
-        step = _STEP.fullmatch(line)
-        if step and reference_in(step["words"]):
-            yield (
-                f"task {item.number} names {step['words'].strip()} among its steps, "
-                "but its agent does not see that issue's text"
-            )
-    for written in marks.of("after"):
-        if written.startswith(("#", "\uff03")):
-            number = int(written[1:])
+        marks = marked(item, known)
+        for line in item.lines[item.lead :]:
+            step = _STEP.fullmatch(line)
+            if step and reference_in(step["words"]):
+                told.append(
+                    f"task {item.number} names {step['words'].strip()} among its "
+                    "steps, but its agent does not see that issue's text"
+                )
+        numbers = (n for n in marks.of("after") if n.startswith(("#", "\uff03")))
+        for number in (int(written[1:]) for written in numbers):
             if number not in issues and number > known.most:
-                yield (
+                told.append(
                     f"task {item.number} names #{number}, which is not a task here, "
                     "so it does not wait for that issue"
                 )
+    return tuple(told)

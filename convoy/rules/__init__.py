@@ -107,7 +107,8 @@ def stop_events(
     found = kind_of(task.spec).way_out(state, state.convoys[convoy], task, stop)
     if found is not None:
         return found
-    return (TaskBlocked(convoy=convoy, task=task.number, why=stop.why, cause=cause),)
+    blocked = TaskBlocked(convoy=convoy, task=task.number, why=stop.why, cause=cause)
+    return (replace(blocked, wanted_by=stop.by),)
 
 
 def to_be_changed(convoy: Convoy, task: Task, why: str, by: str = "") -> Events:
@@ -167,7 +168,7 @@ def _convoy_after(convoy: Convoy, tasks: tuple[Task, ...]) -> Events:
     if holds_own_work(replace(convoy, tasks=tasks)):
         if convoy.pull is not None or convoy.given is not None:
             return ()  # a task that came later has settled, or it lands without
-        key = ids.pull_key(convoy.name, 0)
+        key = ids.key("pull", convoy.name, 0)
         return (ActionIntended(key=key, kind="pull", convoy=convoy.name),)
     if any(task.state == "merged" for task in tasks):
         return completed(convoy, convoy.base)
@@ -184,23 +185,13 @@ def completed(convoy: Convoy, commit: str, why: str = "") -> Events:
     return (*merged, done, final_comment(convoy.name))
 
 
-def out_of_queue(convoy: Convoy, why: str) -> Events:
-    """End a convoy whose given pull request does not land; whoever asked is called."""
-    dropped = (
-        TaskDropped(convoy=convoy.name, task=task.number, why=why)
-        for task in convoy.tasks
-    )
-    failed = ConvoyFailed(convoy=convoy.name, why=why)
-    return (*dropped, failed, final_comment(convoy.name))
-
-
 def known(convoy: str, by: str, *needs: str) -> Events:
     """Call nobody for what a person did; `by` empty: no person did it."""
     return (PeopleCalled(convoy=convoy, needs=needs),) if by and needs else ()
 
 
 def final_comment(convoy: str) -> Event:
-    return ActionIntended(key=ids.finish_key(convoy), kind="finish", convoy=convoy)
+    return ActionIntended(key=ids.key("finish", convoy), kind="finish", convoy=convoy)
 
 
 def check_unused(convoy: Convoy, task: Task) -> None:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from convoy.events import (
     AttemptCommand,
     Decision,
+    Event,
     Events,
     Refusal,
     copied,
@@ -111,7 +112,7 @@ class AcceptWork(_EndInResult, frozen=True, kw_only=True):
             if not each.is_told(self.attempt):
                 continue
             declined = why.get(each.comment, "")
-            key = ids.thread_key(self.convoy, self.task, self.attempt, each.comment)
+            key = ids.key("thread", self.convoy, self.task, self.attempt, each.comment)
             yield copied(
                 ActionIntended,
                 self,
@@ -162,19 +163,14 @@ HASTY_MS: Final = 30_000
 """An agent that fails within this time, twice alike, has not come to its work."""
 
 
-class _EndInVain(AttemptCommand, frozen=True, kw_only=True):
-    """An attempt ended without work that may land."""
+class RefuseWork(AttemptCommand, frozen=True, kw_only=True):
+    """The attempt ended in something that may not land, or in nothing."""
 
     cause: Cause
     why: str
     usage: Usage = Usage()
     left: str = ""
     """The half-done work that it left, kept for the next attempt; empty: none."""
-
-
-class RefuseWork(_EndInVain, frozen=True, kw_only=True):
-    """The attempt ended in something that may not land, or in nothing."""
-
     now: int = 0
     """Its time, unix ms; 0: unknown."""
     asked_s: float = 0.0
@@ -182,9 +178,7 @@ class RefuseWork(_EndInVain, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         convoy, task = in_session(state, self.convoy, self.task, self.attempt)
-        left = self.left or (_continued_work(task) if self.cause in _UNTRIED else "")
-        refused = copied(WorkRefused, self, left=left)
-        free = leases_freed(state, self.convoy, task)
+        refused, free = self.ended(task), leases_freed(state, self.convoy, task)
         if task.spent < convoy.settings.attempts and self._is_alike(task):
             why = f"two attempts failed in the same way within seconds: {self.why}"
             stop = Stop(why, last=self.why)
@@ -205,6 +199,10 @@ class RefuseWork(_EndInVain, frozen=True, kw_only=True):
         )
         return (refused, *free, *then)
 
+    def ended(self, task: Task) -> Event:
+        left = self.left or (_continued_work(task) if self.cause in _UNTRIED else "")
+        return copied(WorkRefused, self, left=left)
+
     def _is_alike(self, task: Task) -> bool:
         """Whether another attempt would only be paid for: nothing has changed."""
         if self.cause != "failed" or task.cause != "failed" or task.attempt is None:
@@ -215,16 +213,11 @@ class RefuseWork(_EndInVain, frozen=True, kw_only=True):
         return is_hasty and task.state == "running" and said in alike
 
 
-class LoseSession(_EndInVain, frozen=True, kw_only=True):
+class LoseSession(RefuseWork, frozen=True, kw_only=True):
     """The session ended and left no result."""
 
-    def decide(self, state: State) -> Decision:
-        _, task = in_session(state, self.convoy, self.task, self.attempt)
-        left = self.left or _continued_work(task)
-        lost = copied(SessionLost, self, left=left)
-        free = leases_freed(state, self.convoy, task)
-        then = queued_again(state, self.convoy, task, self.cause, self.why)
-        return (lost, *free, *then)
+    def ended(self, task: Task) -> Event:
+        return copied(SessionLost, self, left=self.left or _continued_work(task))
 
 
 def _continued_work(task: Task) -> str:

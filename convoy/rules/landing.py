@@ -277,9 +277,15 @@ class AttemptMerge(TaskCommand, frozen=True, kw_only=True):
         current = convoy.candidate
         if self.task:
             _, task = task_in(state, convoy.name, self.task, "needs-review")
-            self._check_fit(convoy, task)
-            current, ci_files = task.candidate, task.work.ci_files if task.work else ()
-            pull = pull_due(state, convoy, task, ci_files)
+            if task.work is None or task.work.commit != self.work:
+                return Refusal(f"the work of task {self.task} has changed")
+            is_trial = trial(convoy, task) and self.base == task.work.base
+            if not is_trial and (waits := kept_from_landing(convoy, task)):
+                return Refusal(f"task {self.task} is waiting for {waits}")
+            if kind_of(task.spec).takes_target_in != bool(self.target):
+                return Refusal(f"task {self.task} lands in a different way")
+            current = task.candidate
+            pull = pull_due(state, convoy, task, task.work.ci_files)
         elif not convoy.settled:
             return Refusal(f"{convoy.name} has unfinished tasks")
         offered = (self.candidate, self.base, self.work)
@@ -288,15 +294,6 @@ class AttemptMerge(TaskCommand, frozen=True, kw_only=True):
         by_strategy = self.task and not self.target
         strategy = convoy.settings.strategy if by_strategy else "merge"
         return (copied(MergeAttempted, self, strategy=strategy), *pull)
-
-    def _check_fit(self, convoy: Convoy, task: Task) -> None:
-        if task.work is None or task.work.commit != self.work:
-            raise Refusal(f"the work of task {self.task} has changed")
-        is_trial = trial(convoy, task) and self.base == task.work.base
-        if not is_trial and (waits := kept_from_landing(convoy, task)):
-            raise Refusal(f"task {self.task} is waiting for {waits}")
-        if kind_of(task.spec).takes_target_in != bool(self.target):
-            raise Refusal(f"task {self.task} lands in a different way")
 
 
 class FailMerge(TaskCommand, frozen=True, kw_only=True):
@@ -446,12 +443,8 @@ def may_take_target_in(convoy: Convoy, target: str) -> bool:
     moves on.
     """
     sync = convoy.sync
-    is_there = target == target_taken_in(convoy) and not lacks_persons_work(convoy)
+    is_lacking = any(task.on_target for task in convoy.tasks)  # what a person did
+    is_there = target == target_taken_in(convoy) and not is_lacking
     if is_there or sync.stalled or sync_task(convoy) is not None:
         return False
     return sync.left != target or holds_own_work(convoy)
-
-
-def lacks_persons_work(convoy: Convoy) -> bool:
-    """Whether a person did a task on the target, and the branch lacks that."""
-    return any(task.on_target for task in convoy.tasks)

@@ -90,11 +90,23 @@ def uncalled(state: State, convoy: Convoy) -> tuple[Need, ...]:
     if convoy.state == "failed" and (convoy.tasks or convoy.mayor):
         needs = (Need(key=FAILED_KEY, kind="failed"),)
     if not convoy.ended and not convoy.held:
-        needs = (*_refused(state, convoy), *_of_live(convoy))
+        needs = tuple(_of_live(state, convoy))
     return () if any(need.key in convoy.called for need in needs) else needs
 
 
-def _of_live(convoy: Convoy) -> Iterator[Need]:
+def _of_live(state: State, convoy: Convoy) -> Iterator[Need]:
+    # What is set aside, but what will go on by itself. The convoy's comment tells of
+    # everything else that was refused, but cannot tell that its own change was.
+    comment = state.set_aside.get(ids.item("show", convoy.name, "comment"))
+    own = ((task.number, task.number, task.set_aside) for task in convoy.tasks)
+    for what, number, aside in (
+        (0, 0, convoy.set_aside),
+        *own,
+        ("comment", 0, comment),
+    ):
+        if aside is not None and not aside.again and not aside.passing:
+            key = f"refused/{what}/{aside.rule}"
+            yield Need(key=key, kind="refused", task=number, aside=aside)
     if convoy.sync.stalled:
         yield Need(key=f"landing/{convoy.sync.at}", kind="landing")
     planned = bool(convoy.tasks)
@@ -113,20 +125,6 @@ def _of_live(convoy: Convoy) -> Iterator[Need]:
         if lacking_approvals(convoy, task):  # it waits only for these
             key = f"approve/{task.number}/{task.work.commit[:10]}"
             yield Need(key=key, kind="approve the work", task=task.number)
-
-
-def _refused(state: State, convoy: Convoy) -> Iterator[Need]:
-    """Yield what is set aside and will hardly go on by itself.
-
-    The convoy's comment tells of everything else that was refused, but cannot tell that
-    its own change was.
-    """
-    comment = state.set_aside.get(ids.item("show", convoy.name, "comment"))
-    own = ((task.number, task.number, task.set_aside) for task in convoy.tasks)
-    for what, task, aside in ((0, 0, convoy.set_aside), *own, ("comment", 0, comment)):
-        if aside is not None and not aside.again and not aside.passing:
-            key = f"refused/{what}/{aside.rule}"
-            yield Need(key=key, kind="refused", task=task, aside=aside)
 
 
 class CallPeople(ConvoyCommand, frozen=True, kw_only=True):
@@ -186,13 +184,7 @@ class BlockTask(TaskCommand, frozen=True, kw_only=True):
         if convoy.lands_given is not None:
             return Refusal("it has no session to stop: use /brat cancel instead")
         check_unused(convoy, task)
-        stop = Stop(self.why)
-        blocked = tuple(
-            replace(event, wanted_by=self.by)
-            if isinstance(event, TaskBlocked) and event.task == task.number
-            else event
-            for event in stop_events(state, convoy.name, task, stop)
-        )
+        blocked = stop_events(state, convoy.name, task, Stop(self.why, by=self.by))
         return (*blocked, *known(convoy.name, self.by, blocked_key(task)))
 
 

@@ -38,7 +38,6 @@ from convoy.events.task_events import TaskBlocked, TaskDropped, TaskMerged, Task
 from convoy.gate import forbidden, protected, unallowed, wants
 from convoy.kinds import can_be_split, kind_of
 from convoy.model.records import (
-    EngineSpec,
     Estimate,
     Scope,
     SubIssue,
@@ -120,34 +119,24 @@ def check_plan(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> None:
         of_kind = kind_of(task).fault(convoy.settings, task, tasks)
         if fault := _target_fault(task, known) or of_kind:
             raise Refusal(fault)
+        what = f"task {task.number}"
         if lost := [number for number in task.after if number not in known]:
-            why = f"needs task {lost[0]}, which is not in the plan"
-            raise Refusal(f"task {task.number} {why}")
+            raise Refusal(f"{what} needs task {lost[0]}, which is not in the plan")
         before = (known[number] for number in task.after)
         if lost := [t.number for t in before if not kind_of(t).may_be_needed]:
-            why = f"needs task {min(lost)}, which might not be chosen"
-            raise Refusal(f"task {task.number} {why}")
+            raise Refusal(f"{what} needs task {min(lost)}, which might not be chosen")
         if task.engine not in convoy.settings.workers:
-            why = f"uses an unknown engine, {task.engine}"
-            raise Refusal(f"task {task.number} {why}")
-    if circle := find_cycle(_edges(tasks)):
-        names = ", ".join(map(str, circle))
-        raise Refusal(f"tasks wait for each other in a cycle: {names}")
-
-
-def _edges(tasks: tuple[TaskSpec, ...]) -> dict[int, set[int]]:
-    """Return what each task cannot end before.
-
-    Work that lands after a task that looks at it also lands after what that task waits
-    for.
-    """
+            raise Refusal(f"{what} uses an unknown engine, {task.engine}")
+    # What each task cannot end before. Work that lands after a task that looks at it
+    # also lands after what that task waits for.
     edges = {task.number: {*task.after, *task.on} for task in tasks}
     for task in tasks:
         target = kind_of(task).target
-        if target is not None and target.lands_after:
-            for number in task.on:
-                edges[number] |= {*task.after}
-    return edges
+        for number in task.on if target is not None and target.lands_after else ():
+            edges[number] |= {*task.after}
+    if circle := find_cycle(edges):
+        names = ", ".join(map(str, circle))
+        raise Refusal(f"tasks wait for each other in a cycle: {names}")
 
 
 def _target_fault(task: TaskSpec, known: Mapping[int, TaskSpec]) -> str:
@@ -242,9 +231,14 @@ def estimate(
     """
     engines = {task.engine: convoy.settings.engines[task.engine] for task in tasks}
     past = {name: tuple(past_tasks(state, each)) for name, each in engines.items()}
-    prices = {name: _price(past[name], each) for name, each in engines.items()}
+    prices: dict[str, float | None] = {}
+    for name, each in engines.items():
+        used = [task.used for task in past[name]]
+        known = [one.usd for one in used if one.usd > 0 and not one.unpriced_tokens]
+        guess = priced(GUESSED, None, each.price).usd if each.price else None
+        prices[name] = median(known) if known else guess
     usd = [price for task in tasks if (price := prices[task.engine]) is not None]
-    worked = {n: [task.worked_ms / 1000 for task in each] for n, each in past.items()}
+    worked = {n: [task.worked_ms / 1000 for task in some] for n, some in past.items()}
     if not usd and not all(worked.values()):
         return None
     return Estimate(
@@ -254,18 +248,6 @@ def estimate(
         else None,
         tasks=sum(map(len, past.values())),
     )
-
-
-def _price(past: Collection[Task], engine: EngineSpec) -> float | None:
-    """Return what a task may cost, in US dollars; None: no price is known."""
-    known = [
-        task.used.usd
-        for task in past
-        if task.used.usd > 0 and not task.used.unpriced_tokens
-    ]
-    if known:
-        return median(known)
-    return priced(GUESSED, None, engine.price).usd if engine.price else None
 
 
 class AddTask(ConvoyCommand, frozen=True, kw_only=True):

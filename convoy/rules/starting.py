@@ -23,7 +23,7 @@ from convoy.events.forge_actions import ActionIntended
 from convoy.events.leases import LeaseFreed, LeaseTaken
 from convoy.events.session_events import DAY_MS, TaskStarted
 from convoy.gate import gate_of, path_list
-from convoy.kinds import half_done, kind_of, stands_on, trial
+from convoy.kinds import half_done, kind_of, trial
 from convoy.kinds.task_kinds import PLAN
 from convoy.model import ids
 from convoy.model.records import Cause, Limits
@@ -124,7 +124,14 @@ def _tasks_keep(convoy: Convoy, task: Task) -> Iterator[StartWait]:
     for number in unmet(convoy, task):
         other = convoy.task(number)
         if other is not None and other.on_target:
-            yield StartWait("task", _taking_in(convoy, number))
+            # The target is to be taken in, with a task that a person did on it.
+            takes_in, target = sync_task(convoy), convoy.target
+            by = f" by task {takes_in.number}" if takes_in else ""
+            is_red = convoy.sync.left and not takes_in
+            red = f", but CI is red on {target}" if is_red else ""
+            merged = f"{target} to be merged into the convoy branch{by}"
+            why = f"{merged} ({target} contains task {number}{red})"
+            yield StartWait("task", why)
         else:
             stands = f" ({other.state})" if other else ", which does not exist"
             yield StartWait("task", f"task {number}", stands)
@@ -149,15 +156,6 @@ def is_kept(
 ) -> bool:
     """Whether anything keeps a task from starting, `but` for these causes."""
     return any(wait.cause not in but for wait in start_waits(convoy, task, at))
-
-
-def _taking_in(convoy: Convoy, number: int) -> str:
-    """Return that the target is to be taken in, with a task that a person did on it."""
-    takes_in, target = sync_task(convoy), convoy.target
-    by = f" by task {takes_in.number}" if takes_in else ""
-    red = f", but CI is red on {target}" if convoy.sync.left and not takes_in else ""
-    merged = f"{target} to be merged into the convoy branch{by}"
-    return f"{merged} ({target} contains task {number}{red})"
 
 
 def holding(lease: Lease) -> str:
@@ -330,7 +328,8 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
         for wait in start_waits(convoy, task, at):
             if not (wait.cause == "turn" and behind):
                 return Refusal(f"task {task.number} waits for {wait.why}{wait.more}")
-        work = stands_on(convoy, task) if task.earlier is None else None
+        kind = kind_of(task.spec)
+        work = kind.starts_from(convoy, task) if task.earlier is None else None
         left = half_done(convoy, task)
         if left is not None and self.base != left.commit:
             left = None  # it no longer exists
@@ -339,7 +338,7 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
             must = "continue" if task.earlier else "start"
             return Refusal(f"task {task.number} must {must} from {from_work.commit}")
         held = blocking_leases(at.leases, task)
-        attempt, kind = task.started + 1, kind_of(task.spec)
+        attempt = task.started + 1
         engine = convoy.settings.engines[task.spec.engine]
         session = ids.session_name(convoy.name, task.number, attempt)
         notes = (
@@ -372,9 +371,41 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
             setup_hosts=settings.setup_hosts,
             box=settings.box,
         )
-        key = ids.dispatch_key(session)
+        key = ids.key("dispatch", session)
         intent = copied(ActionIntended, self, key=key, kind="dispatch", attempt=attempt)
-        return (*_leases(state, convoy, task, held, self), started, intent)
+        return (*self._leases(state, convoy, task, held), started, intent)
+
+    def _leases(
+        self, state: State, convoy: Convoy, task: Task, held: Collection[Lease]
+    ) -> Events:
+        """Take the leases that the session needs, and free expired ones on the way.
+
+        Under `warn`, what somebody else holds stays theirs; under `off`, none is taken.
+        """
+        if convoy.settings.locks == "off":
+            return ()
+        wanted = [
+            resource
+            for resource in needed_resources(task)
+            if not any(overlaps(lease.resource, resource) for lease in held)
+        ]
+        expired = (
+            LeaseFreed(resource=lease.resource, nonce=lease.nonce)
+            for lease in state.leases.values()
+            if lease.expires <= self.now
+            and any(overlaps(lease.resource, resource) for resource in wanted)
+        )
+        engine = convoy.settings.engines[task.spec.engine]
+        holder = ids.session_name(convoy.name, task.number, task.started + 1)
+        longest_s = convoy.settings.limits.setup_s + engine.timeout_s
+        expires = self.now + (longest_s + LEASE_SLACK_S) * 1000
+        taken = (
+            LeaseTaken(
+                resource=resource, holder=holder, nonce=self.nonce, expires=expires
+            )
+            for resource in wanted
+        )
+        return (*expired, *taken)
 
 
 def notes_handed_on(convoy: Convoy, task: Task) -> tuple[str, ...]:
@@ -402,40 +433,3 @@ def _root(task: Task, work: Work | None, resolves: Resolution | None) -> str:
     if task.earlier is not None:
         return task.earlier.base
     return "" if work is None or kind_of(task.spec).answer else work.base
-
-
-def _leases(
-    state: State,
-    convoy: Convoy,
-    task: Task,
-    held: Collection[Lease],
-    command: StartTask,
-) -> Events:
-    """Take the leases that the session needs, and free expired ones on the way.
-
-    Under `warn`, what somebody else holds stays theirs; under `off`, none is taken.
-    """
-    if convoy.settings.locks == "off":
-        return ()
-    wanted = [
-        resource
-        for resource in needed_resources(task)
-        if not any(overlaps(lease.resource, resource) for lease in held)
-    ]
-    expired = (
-        LeaseFreed(resource=lease.resource, nonce=lease.nonce)
-        for lease in state.leases.values()
-        if lease.expires <= command.now
-        and any(overlaps(lease.resource, resource) for resource in wanted)
-    )
-    engine = convoy.settings.engines[task.spec.engine]
-    holder = ids.session_name(convoy.name, task.number, task.started + 1)
-    longest_s = convoy.settings.limits.setup_s + engine.timeout_s
-    expires = command.now + (longest_s + LEASE_SLACK_S) * 1000
-    taken = (
-        LeaseTaken(
-            resource=resource, holder=holder, nonce=command.nonce, expires=expires
-        )
-        for resource in wanted
-    )
-    return (*expired, *taken)

@@ -29,14 +29,16 @@ from convoy.model import ids
 from convoy.model.records import Strategy
 from convoy.model.state import State
 from convoy.model.work import LOST_MOST, SYNC_TRIES, Landing, TargetRules, Way
-from convoy.rules import completed, holds_own_work, out_of_queue
+from convoy.rules import completed, holds_own_work
 from convoy.rules.landing import (
     check_judged,
     current_candidate,
     may_take_target_in,
 )
+from convoy.rules.people import FailConvoy
 from convoy.rules.turns import sync_task
 from convoy.rules.verdict import Mergeable
+from convoy.text import counted
 
 LEARNT: Final = {
     "protected-branch": "pull_request",
@@ -71,9 +73,11 @@ def landing_by(
     way = _way(rules)
     if way in ("merge", "queue") and method is None:
         way = "person"
-    waits = tuple(_other_waits(rules))
-    method = method or "merge"
-    return copied(Landing, rules, way=way, method=method, waits=waits, learnt=learnt)
+    waits = ["a review from a code owner"] if rules.owners else []
+    waits += ["the resolution of all conversations"] if rules.resolved else []
+    waits += [f"a deployment to {environment}" for environment in rules.deployed]
+    told = {"method": method or "merge", "waits": tuple(waits), "learnt": learnt}
+    return copied(Landing, rules, way=way, **told)
 
 
 def learnt_of(landing: Landing, aside: ids.SetAside | None) -> tuple[str, ...]:
@@ -88,7 +92,8 @@ def learnt_of(landing: Landing, aside: ids.SetAside | None) -> tuple[str, ...]:
 def asked_for(landing: Landing, seen: Mergeable, target: str) -> str:
     """Return what the forge still asks for before it merges; empty: nothing known."""
     if landing.reviews and seen.review not in ("", "APPROVED"):
-        return ", ".join((_reviews(landing), *landing.waits))
+        reviews = counted(landing.reviews, "approving review")
+        return ", ".join((reviews, *landing.waits))
     if landing.way != "merge":
         return ""
     match seen.state:
@@ -108,16 +113,11 @@ def asked_for(landing: Landing, seen: Mergeable, target: str) -> str:
 def landing_wants(landing: Landing) -> Iterator[str]:
     """Yield what must be there before the forge merges, in a few words each."""
     if landing.reviews:
-        yield _reviews(landing)
+        yield counted(landing.reviews, "approving review")
     if landing.checks:
         named = ", ".join(landing.checks)
         yield f"the checks {named}" if len(landing.checks) > 1 else f"the check {named}"
     yield from landing.waits
-
-
-def _reviews(landing: Landing) -> str:
-    many = "approving reviews" if landing.reviews > 1 else "approving review"
-    return f"{landing.reviews} {many}"
 
 
 def _way(rules: TargetRules) -> Way:
@@ -127,15 +127,6 @@ def _way(rules: TargetRules) -> Way:
         return "queue"
     wants_merge = rules.pull_request or rules.linear or rules.signed
     return "merge" if wants_merge or rules.reviews or rules.deployed else "push"
-
-
-def _other_waits(rules: TargetRules) -> Iterator[str]:
-    if rules.owners:
-        yield "a review from a code owner"
-    if rules.resolved:
-        yield "the resolution of all conversations"
-    for environment in rules.deployed:
-        yield f"a deployment to {environment}"
 
 
 class AttemptSync(ConvoyCommand, frozen=True, kw_only=True):
@@ -192,7 +183,8 @@ class FailSync(ConvoyCommand, frozen=True, kw_only=True):
             return (failed, waits) if is_last else (failed,)
         is_first = self.candidate is not None and convoy.sync.reds + 1 < SYNC_TRIES
         if convoy.lands_given is not None and not is_first:
-            return (failed, *out_of_queue(convoy, self.why))
+            end = copied(FailConvoy, self)
+            return (failed, *end.decide(state))
         if is_first or not holds_own_work(convoy):  # then the target is red by itself
             return (failed,)
         spec = sync_spec(convoy, self.why, self.paths, self.said)
@@ -230,7 +222,7 @@ class AskForge(ConvoyCommand, frozen=True, kw_only=True):
             return Refusal(f"{self.candidate} cannot land now")
         if convoy.pull is None:
             return Refusal(f"{convoy.name} has no pull request yet")
-        key = ids.landing_key(convoy.name, self.candidate)
+        key = ids.key("land", convoy.name, self.candidate[:12])
         if convoy.asked == self.candidate or key in state.intents:
             return Refusal(f"the forge was already asked to merge {self.candidate}")
         intent = ActionIntended(

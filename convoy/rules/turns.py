@@ -46,15 +46,9 @@ def turns(convoy: Convoy) -> Mapping[int, tuple[Turn, ...]]:
 
     One look at a state asks for each task: what was found for the same value is kept.
     """
-    known = (found for each, found in tuple(_RECENT) if each is convoy)
+    known = (kept for each, kept in tuple(_RECENT) if each is convoy)
     if (before := next(known, None)) is not None:
         return before
-    found = _turns(convoy)
-    _RECENT.append((convoy, found))
-    return found
-
-
-def _turns(convoy: Convoy) -> Mapping[int, tuple[Turn, ...]]:
     stuck = stuck_tasks(convoy)
     found: dict[int, list[Turn]] = defaultdict(list)
     tasks = {task.number: task for task in convoy.tasks if not task.settled}
@@ -65,7 +59,9 @@ def _turns(convoy: Convoy) -> Mapping[int, tuple[Turn, ...]]:
                 found[task.number].append(Turn(number))
     if convoy.settings.locks != "off":
         _by_area(convoy, tasks, stuck, found)
-    return {number: tuple(waits) for number, waits in found.items() if waits}
+    first_of = {number: tuple(waits) for number, waits in found.items() if waits}
+    _RECENT.append((convoy, first_of))
+    return first_of
 
 
 def _by_area(
@@ -74,11 +70,14 @@ def _by_area(
     stuck: Collection[int],
     found: dict[int, list[Turn]],
 ) -> None:
-    areas = {
-        number: frozenset(p.rstrip("/") for p in (*task.spec.paths, *task.touched))
-        for number, task in tasks.items()
-        if _takes_turns(convoy, task)
-    }
+    areas: dict[int, frozenset[str]] = {}
+    for number, task in tasks.items():
+        kind = kind_of(task.spec)
+        tries = trial(convoy, task) == "green"  # as rivals do that are not yet chosen
+        # What takes the target in touches whatever has moved there, and waits for none.
+        if not (kind.answer or kind.takes_target_in or tries):
+            own = (*task.spec.paths, *task.touched)
+            areas[number] = frozenset(path.rstrip("/") for path in own)
     met = {
         (one, other): paths
         for (one, other), paths in _met(areas).items()
@@ -93,16 +92,6 @@ def _by_area(
         known = any(turn.on == first for turn in found[then])
         if first not in stuck and not known and not tasks[then].spec.on:
             found[then].append(Turn(first, tuple(sorted(paths))))
-
-
-def _takes_turns(convoy: Convoy, task: Task) -> bool:
-    """Whether a task changes files that others may change; rivals not yet chosen try.
-
-    What takes the target in touches whatever has moved there, and waits for nobody.
-    """
-    kind = kind_of(task.spec)
-    tries = trial(convoy, task) == "green"
-    return not (kind.answer or kind.takes_target_in or tries)
 
 
 def _met(areas: Mapping[int, frozenset[str]]) -> dict[tuple[int, int], set[str]]:
@@ -140,7 +129,11 @@ def in_order(convoy: Convoy, tasks: Mapping[int, Task]) -> list[int]:
 
     Those that look at each other land together, and so count as one.
     """
-    group = _groups(tasks)
+    group = {number: number for number in tasks}  # the smallest among those tied to it
+    for number, task in tasks.items():
+        for other in group.keys() & {*task.spec.on}:
+            low, high = sorted((group[number], group[other]))
+            group = {n: low if g == high else g for n, g in group.items()}
     best: dict[int, Place] = {}
     left: dict[int, set[int]] = defaultdict(set)
     for number, task in tasks.items():
@@ -163,17 +156,6 @@ def in_order(convoy: Convoy, tasks: Mapping[int, Task]) -> list[int]:
                 if not left[other]:
                     heappush(free, (at, other))
     return sorted(tasks, key=lambda n: (placed[group[n]], _place(convoy, tasks[n])))
-
-
-def _groups(tasks: Mapping[int, Task]) -> dict[int, int]:
-    """Return for each task the smallest number among those tied to it."""
-    group = {number: number for number in tasks}
-    for number, task in tasks.items():
-        for other in task.spec.on:
-            if other in group:
-                low, high = sorted((group[number], group[other]))
-                group = {n: low if g == high else g for n, g in group.items()}
-    return group
 
 
 def _place(convoy: Convoy, task: Task) -> Place:

@@ -14,7 +14,7 @@ because they are conventions, and nobody had to write them down.
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Final
 
@@ -80,7 +80,15 @@ _TAIL: Final = re.compile(r"[ ]*(?:# (?:SKIP|TODO)\b.*)$")
 
 def failing_tests(text: str) -> tuple[str, ...]:
     """Return the failing tests that a clean text names, each once, in its order."""
-    return tuple(dict.fromkeys(_names(text)))
+    is_mocha = _MOCHA.search(text) is not None
+    names: dict[str, None] = {}
+    for line in text.splitlines():
+        found = _NAME.match(line.rstrip()) if len(line) < 10 * TEST_LINE_CHARS else None
+        if found is None or _TAIL.search(line):
+            continue
+        if found.lastgroup != "mocha" or is_mocha:
+            names[(found[found.lastgroup or 0]).strip()] = None
+    return tuple(names)
 
 
 def headline(text: str) -> str:
@@ -105,17 +113,6 @@ def headline(text: str) -> str:
 def compiler_errors(text: str) -> tuple[str, ...]:
     """Return the errors of compilers that a clean text names, each once."""
     return tuple(dict.fromkeys(_ERROR.findall(text)))
-
-
-def _names(text: str) -> Iterator[str]:
-    is_mocha = _MOCHA.search(text) is not None
-    for line in text.splitlines():
-        found = _NAME.match(line.rstrip()) if len(line) < 10 * TEST_LINE_CHARS else None
-        if found is None or _TAIL.search(line):
-            continue
-        if found.lastgroup == "mocha" and not is_mocha:
-            continue
-        yield (found[found.lastgroup or 0]).strip()
 
 
 MOST_PLACES: Final = 10
@@ -150,27 +147,25 @@ def failing_places(text: str) -> tuple[FailingPlace, ...]:
     """
     names = failing_tests(text)
     says = names[0] if names else "it failed here"
-    found = {(one.path, one.line): one for one in _places(text, says)}
-    if not found:
-        files = ((name.partition("::")[0], name) for name in names if "::" in name)
-        found = {
-            (path, 1): FailingPlace(path, 1, name) for path, name in files if _own(path)
-        }
-    return tuple(found.values())[:MOST_PLACES]
-
-
-def _places(text: str, says: str) -> Iterator[FailingPlace]:
+    found: dict[tuple[str, int], FailingPlace] = {}
     explained = ""
     for whole in text.splitlines():
         line = whole[:_LINE].rstrip()
         if told := _EXPLAINED.match(line):
             explained = explained or told["says"]
         before = _BEFORE.match(line)
-        found = _PLACE.match(line, before.end() if before else 0)
-        if found and _own(found["path"]):
-            what = explained or (found["says"] or "").strip() or says
-            yield FailingPlace(found["path"], max(1, int(found["line"])), what)
+        place = _PLACE.match(line, before.end() if before else 0)
+        if place and _own(place["path"]):
+            what = explained or (place["says"] or "").strip() or says
+            path, number = place["path"], max(1, int(place["line"]))
+            found[path, number] = FailingPlace(path, number, what)
             explained = ""
+    if not found:
+        files = ((name.partition("::")[0], name) for name in names if "::" in name)
+        found = {
+            (path, 1): FailingPlace(path, 1, name) for path, name in files if _own(path)
+        }
+    return tuple(found.values())[:MOST_PLACES]
 
 
 def _own(path: str) -> bool:
@@ -246,17 +241,13 @@ def _pytest_settings(files: Collection[str], read: TextOf) -> str:
     for name, section in (("tox.ini", "[pytest]"), ("setup.cfg", "[tool:pytest]")):
         if name in files and section in (read(name) or "").splitlines():
             return f"{name} has {section}"
-    if "pyproject.toml" in files and _names_pytest(read("pyproject.toml") or ""):
-        return "pyproject.toml configures pytest"
-    return ""
-
-
-def _names_pytest(pyproject: str) -> bool:
+    text = (read("pyproject.toml") if "pyproject.toml" in files else "") or ""
     try:
-        tool = toml_table(pyproject).get("tool")
+        tool = toml_table(text).get("tool")
     except (TooMuch, ValueError, RecursionError):  # other code reports this fault
-        return False
-    return isinstance(tool, dict) and "pytest" in tool
+        return ""
+    has_pytest = isinstance(tool, dict) and "pytest" in tool
+    return "pyproject.toml configures pytest" if has_pytest else ""
 
 
 def _npm(files: Collection[str], read: TextOf) -> Proposal | None:

@@ -136,8 +136,7 @@ def _spread(times_ms: Sequence[int]) -> TimeSpread:
     seconds = sorted(each / 1000 for each in times_ms)
     tenths = quantiles(seconds, n=10, method="inclusive") if len(seconds) > 1 else ()
     most = tenths[-1] if tenths else seconds[0]
-    places = [bisect(seconds, limit) for limit in (0, *BUCKETS_S.values())]
-    places[0] = 0
+    places = [0, *(bisect(seconds, limit) for limit in BUCKETS_S.values())]
     return TimeSpread(
         count=len(seconds),
         median=round(median(seconds), 1),

@@ -38,7 +38,7 @@ from convoy.model.records import Usage
 from convoy.model.session_result import plus
 from convoy.text import clock, spoken_duration
 from grite.entry import Entry
-from grite.event import CommentAdded, Event as GriteEvent
+from grite.event import CommentAdded
 
 _Kept = TypeVar("_Kept")
 
@@ -81,8 +81,18 @@ def log_lines(entries: list[Entry]) -> Iterator[LogLine]:
             said = f"commit {one.commit[:10]} does not count: no allowed key signed it"
             yield LogLine(one.at_ms, "", "", said)
         for event in one.events:
-            if line := _line(event):
-                yield line
+            body = event.kind.body if isinstance(event.kind, CommentAdded) else ""
+            fact = fact_of(body)
+            if isinstance(fact, Event | Claim):
+                yield LogLine(
+                    event.ts,
+                    event.actor.hex(),
+                    str(getattr(fact, "convoy", "")),
+                    body.partition("\n")[0],
+                    LINE_KINDS.get(type(fact).__module__.rpartition(".")[2], ""),
+                    int(getattr(fact, "task", 0)),
+                    str(getattr(fact, "by", "")),
+                )
         for fault in one.faults:
             yield LogLine(one.at_ms, "", "", f"fault in {one.commit[:10]}: {fault}")
 
@@ -107,25 +117,6 @@ def last_lines(newest_first: Iterable[Entry], number: int) -> tuple[LogLine, ...
         if len(found) >= number:
             break
     return tuple(found[max(0, len(found) - number) :])
-
-
-def _line(event: GriteEvent) -> LogLine | None:
-    if not isinstance(event.kind, CommentAdded):
-        return None
-    fact = fact_of(event.kind.body)
-    if not isinstance(fact, Event | Claim):
-        return None
-    text, _, _ = event.kind.body.partition("\n")
-    convoy = str(getattr(fact, "convoy", ""))
-    return LogLine(
-        event.ts,
-        event.actor.hex(),
-        convoy,
-        text,
-        LINE_KINDS.get(type(fact).__module__.rpartition(".")[2], ""),
-        int(getattr(fact, "task", 0)),
-        str(getattr(fact, "by", "")),
-    )
 
 
 How = Literal["running", "handed in", "landed", "sent back", "refused", "lost"]
@@ -177,7 +168,7 @@ class PastSession(Struct, frozen=True, kw_only=True):
         return max(0, self.ended - self.begun) / 1000 if self.ended else 0.0
 
 
-_DISPATCH: Final = ids.dispatch_key("")
+_DISPATCH: Final = ids.key("dispatch", "")
 CONVOYS_KEPT: Final = 100
 """Of so many convoys sessions and decisions are kept: those with the last of these."""
 

@@ -4,7 +4,7 @@ The comment, the command line, the dashboard and `--json` show this document; no
 them works anything out by itself. Its texts may come from strangers.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -64,9 +64,36 @@ class PlanDocument(Struct, frozen=True, kw_only=True):
 
 def plan_document(convoy: Convoy) -> PlanDocument:
     """Return a convoy's plan; before there is one, only what approval it will need."""
+    tasks: list[PlanTask] = []
+    made = {scope.task: scope.creates for scope in convoy.scopes}
+    for task in convoy.tasks:
+        if task.state == "dropped":
+            continue
+        spec, creates = task.spec, made.get(task.number, ())
+        paths = protected(named_paths(spec), convoy.settings.gate)
+        # What its instructions add to its title, in one line.
+        told = " ".join(own_words(spec).split())
+        does = told.removeprefix(spec.title.rstrip("…")).strip(" .:;-")
+        by = f"someone with write access must allow them: /brat allow {task.number}"
+        if forbidden(paths):
+            by = "no agent may change them, so a person must do it"
+        elif set(paths) <= set(task.allowed):
+            by = "allowed"
+        shown = copied(
+            PlanTask,
+            spec,
+            does=shortened(does, DOES_CHARS),
+            state=task.state,
+            paths=tuple(path for path in spec.paths if path not in creates),
+            creates=creates,
+            waits=tuple(PlanWait(on=n, why=because(spec, n)) for n in spec.after),
+            protected=paths,
+            protected_by=by if paths else "",
+        )
+        tasks.append(shown)
     return PlanDocument(
         planner=convoy.planner,
-        tasks=tuple(_tasks(convoy)),
+        tasks=tuple(tasks),
         changes=title_changes(convoy.titles, convoy.titles_now) if convoy.tasks else (),
         approval=approval(convoy),
     )
@@ -87,34 +114,6 @@ def approval(convoy: Convoy) -> str:
         "someone with write access must approve the plan with `/brat approve` here or "
         f"`brat convoy approve {convoy.name}`; nothing starts until then"
     )
-
-
-def _tasks(convoy: Convoy) -> Iterator[PlanTask]:
-    made = {scope.task: scope.creates for scope in convoy.scopes}
-    for task in convoy.tasks:
-        if task.state == "dropped":
-            continue
-        spec, creates = task.spec, made.get(task.number, ())
-        paths = protected(named_paths(spec), convoy.settings.gate)
-        # What its instructions add to its title, in one line.
-        told = " ".join(own_words(spec).split())
-        does = told.removeprefix(spec.title.rstrip("…")).strip(" .:;-")
-        by = f"someone with write access must allow them: /brat allow {task.number}"
-        if forbidden(paths):
-            by = "no agent may change them, so a person must do it"
-        elif set(paths) <= set(task.allowed):
-            by = "allowed"
-        yield copied(
-            PlanTask,
-            spec,
-            does=shortened(does, DOES_CHARS),
-            state=task.state,
-            paths=tuple(path for path in spec.paths if path not in creates),
-            creates=creates,
-            waits=tuple(PlanWait(on=n, why=because(spec, n)) for n in spec.after),
-            protected=paths,
-            protected_by=by if paths else "",
-        )
 
 
 def because(task: TaskSpec, on: int) -> str:

@@ -166,10 +166,7 @@ def _review(convoy: Convoy, task: Task) -> Iterator[str]:
     place = queue.index(task.number) if task.number in queue else 0
     if ahead := ", ".join(f"task {each}" for each in queue[:place]):
         yield f"ahead of it in the merge queue: {ahead}"
-    if waits := kept_from_landing(convoy, task):
-        yield f"it waits for {waits}"
-        return
-    if waits := _turn(convoy, task):
+    if waits := kept_from_landing(convoy, task) or _turn(convoy, task):
         yield f"it waits for {waits}"
         return
     if task.is_suspect and task.doubted is not None:
@@ -314,31 +311,28 @@ def merge_train(convoy: Convoy, seen: Mapping[str, Checks]) -> tuple[Car, ...]:
     owners = {
         task.candidate.commit: task.number for task in convoy.tasks if task.candidate
     }
-    queue = (*waiting_to_merge(convoy), *suspects(convoy))
-    return tuple(_car(convoy, task, owners, seen) for task in queue)
-
-
-def _car(
-    convoy: Convoy, task: Task, owners: Mapping[str, int], seen: Mapping[str, Checks]
-) -> Car:
-    candidate = task.candidate
-    if candidate is None:
-        return Car(task=task, since=task.work.at if task.work else 0)
-    under = owners.get(candidate.base)
     landed = {task.landed: task.number for task in convoy.tasks if task.landed}
-    known = landed.get(candidate.base)
-    ground = f"the branch, with task {known}" if known else "the branch"
-    checks = seen.get(candidate.commit)
-    verdict = checks.verdict if checks else "unknown"
-    return Car(
-        task=task,
-        commit=candidate.commit,
-        stands_on=f"task {under}" if under else ground,
-        verdict=verdict,
-        said=_VERDICT_WORDS.get(verdict, "CI requested"),
-        since=(checks.since if checks else 0) or candidate.at,
-        checks=check_marks(checks) if checks else (),
-    )
+    cars: list[Car] = []
+    for task in (*waiting_to_merge(convoy), *suspects(convoy)):
+        candidate = task.candidate
+        if candidate is None:
+            cars.append(Car(task=task, since=task.work.at if task.work else 0))
+            continue
+        under, known = owners.get(candidate.base), landed.get(candidate.base)
+        ground = f"the branch, with task {known}" if known else "the branch"
+        checks = seen.get(candidate.commit)
+        verdict = checks.verdict if checks else "unknown"
+        car = Car(
+            task=task,
+            commit=candidate.commit,
+            stands_on=f"task {under}" if under else ground,
+            verdict=verdict,
+            said=_VERDICT_WORDS.get(verdict, "CI requested"),
+            since=(checks.since if checks else 0) or candidate.at,
+            checks=check_marks(checks) if checks else (),
+        )
+        cars.append(car)
+    return tuple(cars)
 
 
 def check_marks(checks: Checks) -> tuple[CheckLine, ...]:

@@ -238,7 +238,7 @@ class Room(BotHere):
             )
         )
         session = ids.session_name(NAME, number, task.started + 1)
-        await self.do(ActionDone(key=ids.dispatch_key(session), number=run))
+        await self.do(ActionDone(key=ids.key("dispatch", session), number=run))
         return base
 
     async def worked(

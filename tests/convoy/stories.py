@@ -13,16 +13,10 @@ from convoy.events.forge_actions import (
     RequestIgnored,
 )
 from convoy.model import ids
-from convoy.model.ids import convoy_item, task_item
+from convoy.model.ids import task_item
 from convoy.model.records import EngineSpec, Finding, Report, SubIssue, TaskSpec
 from convoy.model.work import Landing, ReviewThread
 from convoy.rules import ending, people, plans
-from convoy.rules.followed_list import (
-    FinishKept,
-    FollowList,
-    ProposeList,
-    WriteSubIssues,
-)
 from convoy.rules.landing import (
     AttemptMerge,
     ClearMerge,
@@ -33,6 +27,12 @@ from convoy.rules.landing import (
 )
 from convoy.rules.plans import AllowPaths, PlanConvoy
 from convoy.rules.starting import StartTask
+from convoy.rules.sub_issues import (
+    FinishKept,
+    FollowList,
+    ProposeList,
+    WriteSubIssues,
+)
 from convoy.rules.target import AskForge, AttemptSync, FailSync, LandSync, NoteLanded
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, requested, settings, sha, spec
@@ -146,7 +146,7 @@ def steered() -> Rules:
         people_events.TaskHeard(convoy=NAME, task=1, attempt=1, messages=1),
     )
     rules.accepted(1, sha("a")).do(
-        ActionDone(key=ids.thread_key(NAME, 1, 1, 5), number=6),
+        ActionDone(key=ids.key("thread", NAME, 1, 1, 5), number=6),
         people.CallPeople(convoy=NAME, text="@ann This waits for a person.", now=1),
         people.ReviseTask(convoy=NAME, task=1, by="bea", text="Name it better."),
     )
@@ -236,7 +236,7 @@ def raced() -> Rules:
 def waited_aside() -> Rules:
     """Tell of a task and an action that were refused, and of another try at both."""
     rules = Rules().planned(spec(1))
-    items = (task_item(NAME, 1), convoy_item(NAME), ids.item("look", "comments"))
+    items = (task_item(NAME, 1), ids.item("convoy", NAME), ids.item("look", "comments"))
     for item in items:
         rules.do(ItemSetAside(item=item, why="the forge says no", helps="Ask it."))
         rules.do(ItemTakenUp(item=item), ItemSetAside(item=item, why="still no"))
@@ -255,7 +255,7 @@ def merged_by_the_forge() -> Rules:
         merge_events.LandingWaits(convoy=NAME, why="1 approving review"),
         merge_events.LandingWaits(convoy=NAME, why=""),
         AskForge(convoy=NAME, candidate=sha("a"), judged=("ci",)),
-        ActionDone(key=ids.landing_key(NAME, sha("a")), number=20),
+        ActionDone(key=ids.key("land", NAME, sha("a")[:12]), number=20),
         merge_events.PullMergedEarly(convoy=NAME, pull=20),
         ActionDone(key=f"pull:{NAME}/0", number=21),
         NoteLanded(convoy=NAME, commit=sha("b"), judged=("ci",)),
@@ -309,7 +309,7 @@ def followed() -> Rules:
 def written_back() -> Rules:
     """Tell of a plan whose tasks become sub-issues."""
     rules = Rules().planned(spec(1), sub_issues=True).do(WriteSubIssues(convoy=NAME))
-    return rules.do(ActionDone(key=ids.written_key(NAME, 1), number=12))
+    return rules.do(ActionDone(key=ids.key("issue", NAME, 1), number=12))
 
 
 STORIES = (

@@ -120,7 +120,7 @@ def test_when_the_days_money_is_spent_what_could_start_waits_for_midnight() -> N
         f"today's budget of $2.00 is used up ($2.50 so far); it resets at {day} "
         "00:00 UTC"
     )
-    assert rules.ask(replace(START, now=rules.now)) == Refusal(
+    assert str(rules.ask(replace(START, now=rules.now))) == (
         f"task 1 waits for the next day: {why}"
     )
     rules.do(DeferTask(convoy=NAME, task=1, until=midnight, why=why))

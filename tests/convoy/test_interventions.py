@@ -15,7 +15,7 @@ from convoy.model import ids
 from convoy.model.ids import base_branch, task_item
 from convoy.model.state import LATELY_MS, State
 from convoy.owed import Call
-from convoy.owed.sessions import TOO_MANY
+from convoy.owed.owed import TOO_MANY
 from convoy.rules import people
 from convoy.rules.landing import FailMerge
 from convoy.views.interventions import (

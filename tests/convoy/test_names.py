@@ -93,8 +93,8 @@ def test_what_is_no_session_gets_one_sentence(text: str) -> None:
 
 def test_a_text_is_found_by_the_keys_it_hides() -> None:
     keys = (
-        ids.dispatch_key("fix-7/2/1"),
-        ids.pull_key("fix-7", 2),
+        ids.key("dispatch", "fix-7/2/1"),
+        ids.key("pull", "fix-7", 2),
         ids.comment_key("fix--7"),
     )
 

@@ -11,7 +11,7 @@ from convoy.model.session_result import (
     wait_ms,
 )
 from convoy.owed import Begin, Pause
-from convoy.owed.sessions import TOO_MANY
+from convoy.owed.owed import TOO_MANY
 from convoy.rules.starting import StartTask
 from tests.convoy.room import begins, due
 from tests.world.rules import NAME, Rules, made, sha, spec

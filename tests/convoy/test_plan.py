@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from convoy.events import Refusal, decided
 from convoy.events.forge_actions import ActionDone, ItemSetAside, ItemTakenUp
 from convoy.log.record import record
-from convoy.model.ids import convoy_item, task_branch, task_item
+from convoy.model.ids import item, task_branch, task_item
 from convoy.model.records import EngineSpec
 from convoy.model.state import State
 from convoy.model.work import Convoys
@@ -275,7 +275,7 @@ def test_all_others_are_served_as_without_it() -> None:
     found = owed_actions(both, Observed(), Patience(), NOW)
 
     (aside,) = commands(found, ItemSetAside)
-    assert aside.item == convoy_item("broken")
+    assert aside.item == item("convoy", "broken")
     assert aside.why.startswith("a bug in brat: KeyError")
     assert set(alone) <= set(found)
 

@@ -238,20 +238,20 @@ def test_a_convoy_without_its_branch_stays_paused_or_gets_it_back() -> None:
     assert CreateBase(NAME, sha("a")) in due(ended, {})
 
     rules = Rules().planned(spec(1)).landed(1, sha("a"))
-    assert ids.pull_key(NAME, 0) in rules.state.intents
+    assert ids.key("pull", NAME, 0) in rules.state.intents
     rules.failed("cancelled", "ann")
-    assert ids.pull_key(NAME, 0) not in rules.state.intents, "it ended"
+    assert ids.key("pull", NAME, 0) not in rules.state.intents, "it ended"
 
 
 def test_a_merge_that_a_person_made_needless_is_not_announced_for_ever() -> None:
     rules = Rules().planned(spec(1)).landed(1, sha("a"))
     rules.do(
-        ActionDone(key=ids.pull_key(NAME, 0), number=20),
+        ActionDone(key=ids.key("pull", NAME, 0), number=20),
         made(AttemptMerge, task=0, candidate=sha("a"), work=sha("a")),
         AskForge(convoy=NAME, candidate=sha("a"), judged=("ci",)),
         hold_events.IssueClosed(convoy=NAME, issue=7),
     )
-    merge = Do(rules.state.intents[ids.landing_key(NAME, sha("a"))])
+    merge = Do(rules.state.intents[ids.key("land", NAME, sha("a")[:12])])
     assert merge not in due(rules, {})
 
     rules.do(NoteLanded(convoy=NAME, commit=sha("b"), judged=("ci",)))

@@ -4,7 +4,6 @@ from convoy.events.forge_actions import ActionDone, ItemSetAside, ItemTakenUp
 from convoy.model import ids
 from convoy.model.ids import (
     MINUTE_MS,
-    convoy_item,
     task_item,
     task_of_item,
 )
@@ -86,7 +85,7 @@ def test_a_session_of_a_convoy_that_was_cancelled_gives_its_slot_back() -> None:
 
 @looped(
     *((task_item(NAME, 3), (NAME, 3)), (task_item(NAME, 0), (NAME, 0))),
-    *((convoy_item(NAME), (NAME, 0)), (ids.item("run", 7), None)),
+    *((ids.item("convoy", NAME), (NAME, 0)), (ids.item("run", 7), None)),
     *(
         (text, None)
         for text in (
@@ -112,7 +111,7 @@ def shown_again(rules: Rules) -> list[object]:
 def over() -> Rules:
     """Return rules with a convoy that has ended, and told its issue."""
     rules = Rules().planned(spec(1)).failed("cancelled")
-    return rules.do(ActionDone(key=ids.finish_key(NAME), number=7))
+    return rules.do(ActionDone(key=ids.key("finish", NAME), number=7))
 
 
 def test_what_was_refused_when_a_convoy_ended_is_shown_later() -> None:

@@ -5,20 +5,18 @@ from convoy.events.people_events import ApprovePlan
 from convoy.model.records import NamedIssue, SubIssue
 from convoy.owed import BuildSync, Look, Patience
 from convoy.owed.landings import merges
-from convoy.planner.sub_issues import (
+from convoy.rules.sub_issues import (
     MOST_SUB_ISSUES,
-    list_fault,
-    named_by,
-    planned,
-    tasks_of,
-)
-from convoy.rules.followed_list import (
     FinishKept,
     FollowList,
     ProposeList,
     WriteSubIssues,
     changes,
+    list_fault,
     may_follow,
+    named_by,
+    planned,
+    tasks_of,
     unwritten,
 )
 from convoy.rules.target import AttemptSync, LandSync

@@ -165,7 +165,7 @@ class Busy:
             now=now,
         )
         run = 70_000 + 10 * number + attempt
-        self.do(now, start, ActionDone(key=ids.dispatch_key(session), number=run))
+        self.do(now, start, ActionDone(key=ids.key("dispatch", session), number=run))
         took_s = 210 + (number * 97 + attempt * 31) % 11 * 45
         self.later(now + took_s * 1000, lambda: self._end(number, attempt))
 
@@ -190,7 +190,7 @@ class Busy:
             made = commit(name, number, attempt)
             ended = of(AcceptWork, commit=made, base=self._tip, files=files)
             first = self.task(number).pull is None
-            key = ids.pull_key(name, number)
+            key = ids.key("pull", name, number)
             pull = (ActionDone(key=key, number=200 + number),) if first else ()
             self.do(now, ended, *pull)
             self._offer(number)

@@ -6,7 +6,7 @@ from typing import Final, TypeVar
 from msgspec import Struct
 from msgspec.structs import fields, replace
 
-from convoy.answers.answering import FIND_OUT, report_brief
+from convoy.answers import FIND_OUT, report_brief
 from convoy.events import Command, Event, Refusal, decided
 from convoy.events.forge_actions import ActionDone
 from convoy.events.hold_events import BranchPushed, BranchTaken
@@ -18,7 +18,7 @@ from convoy.model.records import EngineSpec, Settings, SubIssue, TaskSpec
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Attempt
 from convoy.owed import Action, Note
-from convoy.planner import sub_issues
+from convoy.rules import sub_issues
 from convoy.rules.ending import AcceptWork, LoseSession, RefuseWork
 from convoy.rules.landing import (
     AttemptMerge,

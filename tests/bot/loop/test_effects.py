@@ -14,7 +14,7 @@ from bot.loop.loop import precedence_of
 from bot.serving import bot_service
 from brat.forge.resources.forge_records import Run
 from convoy.model import ids
-from convoy.model.records import ActionKind
+from convoy.model.ids import ActionKind
 from convoy.model.work import Intent
 from convoy.owed import Do, Effect, Show
 from convoy.rules.people import DropTask

@@ -7,7 +7,7 @@ import pytest
 from bot.forge.pulls import NO_DRAFTS
 from bot.text.pull_request_texts import task_pull_body
 from brat.forge.resources.forge_records import Pull
-from convoy.model.ids import base_branch, pull_key, task_branch
+from convoy.model.ids import base_branch, key as key_of, task_branch
 from convoy.rules.ending import AcceptWork
 from tests.bot.requests.test_given_pulls import finished, judged
 from tests.bot.requests.test_review_threads import FILES, answers, on
@@ -83,7 +83,7 @@ def test_what_a_person_has_to_approve_has_a_pull_request_all_the_same(
     rules = Rules().planned(spec(1), task_pulls=False, approvals=approvals).started(1)
     rules.do(made(AcceptWork, commit=sha("a"), files=ci_files, ci_files=ci_files))
 
-    key = pull_key(rules.convoy.name, 1)
+    key = key_of("pull", rules.convoy.name, 1)
     assert (key in rules.state.intents) == shown
     is_draft = "Review the convoy's own pull request" in task_pull_body(
         rules.convoy, rules.task(1)

@@ -1,4 +1,7 @@
-"""What became of a convoy's sub-issues, and how a plan that is made of them follows.
+"""Sub-issues: how they become a convoy's plan, what became of them, and who follows.
+
+The order is the forge's: what blocks an issue comes first. No text of an issue is read
+for anything; each agent is told its own issue's in a block of code.
 
 A change on the forge is a proposal: it shows what is different and waits until somebody
 agrees. What has begun goes on as it was. A person's own issue ends its task at once,
@@ -6,8 +9,10 @@ when that person closes it. The tasks of any other plan can be written back as
 sub-issues, which are no list to follow: the log knows which task each stands for.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import reduce
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -30,19 +35,139 @@ from convoy.events.plan_events import (
 )
 from convoy.events.task_events import TaskDropped, TaskMerged, TaskQueued
 from convoy.model import ids
-from convoy.model.records import SubIssue, TaskSpec
+from convoy.model.records import NamedIssue, SubIssue, TaskSpec
 from convoy.model.state import Convoy, State, Task
-from convoy.planner.sub_issues import (
-    MOST_SUB_ISSUES,
-    awaited,
-    list_fault,
-    named_by,
-    planned,
-)
+from convoy.model.task_graph import find_cycle
+from convoy.planner.tasklist import AROUND_CHARS, INSTRUCTIONS_CHARS, TITLE_MOST
 from convoy.rules import convoy_next
 from convoy.rules.landing import target_taken_in
 from convoy.rules.plans import kept_by_protected_paths, left_to_people
-from convoy.text import inline
+from convoy.text import clean, cut, inline
+
+MOST_SUB_ISSUES: Final = 50
+"""So many open sub-issues one issue may have, nested ones included."""
+_TICKS: Final = re.compile(r"`+")
+_NUMBER_CHARS: Final = 13
+
+
+def steps_of(issue: int, listed: Iterable[SubIssue]) -> tuple[SubIssue, ...]:
+    return tuple(sub for sub in listed if sub.step_of == issue)
+
+
+def named_by(
+    listed: tuple[SubIssue, ...], named: Iterable[NamedIssue] = (), first: int = 1
+) -> tuple[NamedIssue, ...]:
+    """Return which task stands for which issue, steps before their parent.
+
+    Issues in `named` keep their tasks; new ones are numbered from `first`.
+    """
+    known = {each.issue: each.task for each in named}
+
+    def walk(parent: int) -> Iterator[SubIssue]:
+        for sub in steps_of(parent, listed):
+            yield from walk(sub.issue)
+            yield sub
+
+    found: list[NamedIssue] = []
+    for sub in walk(0):
+        has_work = sub.text.strip() or not steps_of(sub.issue, listed)
+        if sub.issue in known or has_work:  # a parent without a text has none
+            number = known.get(sub.issue, first)
+            first += number == first
+            found.append(NamedIssue(number, sub.issue))
+    return tuple(found)
+
+
+def tasks_of(
+    issue: int, listed: Collection[SubIssue], tasks: Mapping[int, int]
+) -> tuple[int, ...]:
+    """Return the tasks after which an issue is done; `tasks` has them by issue."""
+    if issue in tasks:
+        return (tasks[issue],)
+    steps = (tasks_of(sub.issue, listed, tasks) for sub in steps_of(issue, listed))
+    return tuple(number for numbers in steps for number in numbers)
+
+
+def awaited(
+    sub: SubIssue, listed: Collection[SubIssue], tasks: Mapping[int, int]
+) -> tuple[int, ...]:
+    """Return the tasks that an issue's task waits for, sorted."""
+    by_issue = {each.issue: each for each in listed}
+    issues = {each.issue for each in steps_of(sub.issue, listed)}
+    at: SubIssue | None = sub
+    while at is not None:  # what blocks a parent blocks its steps
+        issues |= {issue for issue in at.after if issue in by_issue}
+        at = by_issue.get(at.step_of)
+    numbers = {n for issue in issues for n in tasks_of(issue, listed, tasks)}
+    return tuple(sorted(numbers))
+
+
+def list_fault(listed: tuple[SubIssue, ...]) -> str:
+    """Return why a list is no plan, as a clause; empty: it is one."""
+    if len(listed) > MOST_SUB_ISSUES:
+        return (
+            f"the issue has more than {MOST_SUB_ISSUES} open sub-issues: move some "
+            "to another issue"
+        )
+    known = {sub.issue for sub in listed}
+    for sub in listed:
+        if sub.away:
+            return (
+                f"#{sub.issue} is blocked by {sub.away}, which is open and in another "
+                "repository: remove the dependency, or close that issue"
+            )
+        if lost := [issue for issue in sub.after if issue not in known]:
+            return (
+                f"#{sub.issue} is blocked by #{lost[0]}, which is open but not a "
+                f"sub-issue here: add or close #{lost[0]}, or remove the dependency"
+            )
+    named = named_by(listed)
+    tasks = {each.issue: each.task for each in named}
+    issues = {each.task: each.issue for each in named}
+    edges = {
+        tasks[sub.issue]: awaited(sub, listed, tasks)
+        for sub in listed
+        if sub.issue in tasks
+    }
+    if circle := find_cycle(edges):
+        names = ", ".join(f"#{issues[number]}" for number in circle)
+        return f"the sub-issues wait for each other in a cycle: {names}"
+    return ""
+
+
+def planned(
+    title: str, around: str, listed: tuple[SubIssue, ...], named: Iterable[NamedIssue]
+) -> tuple[TaskSpec, ...]:
+    """Return the tasks of a list that has no fault, by number."""
+    tasks = {each.issue: each.task for each in named}
+    specs: list[TaskSpec] = []
+    for sub in (each for each in listed if each.issue in tasks):
+        words = " ".join(clean(sub.title).split())
+        name = f"{cut(words, TITLE_MOST - _NUMBER_CHARS)} (#{sub.issue})".strip()
+        number = tasks[sub.issue]
+        told = f'This is task {number} of the issue "{cut(title, TITLE_MOST)}".'
+        if sub.labels:
+            told += f" Its labels: {', '.join(sub.labels)}."
+        if steps := steps_of(sub.issue, listed):
+            done = ", ".join(f"#{step.issue}" for step in steps)
+            told += f" Some of its steps are already done ({done}): do the rest."
+        if around.strip():
+            about = cut(around.strip(), AROUND_CHARS)
+            told += f" Apart from its tasks, the issue says:\n\n{about}"
+        body = f"{words}\n\n{clean(sub.text).strip()}".strip()
+        room = INSTRUCTIONS_CHARS - len(told) - len(name) - 100
+        body = cut(body, room)
+        longest = max(map(len, _TICKS.findall(body)), default=0)
+        fence = "`" * max(3, longest + 1)
+        says = f"Issue #{sub.issue} says:\n\n{fence}\n{body}\n{fence}"
+        spec = TaskSpec(
+            number=number,
+            title=name,
+            instructions=f"{name}\n\n{says}\n\n{told}",
+            after=awaited(sub, listed, tasks),
+        )
+        specs.append(spec)
+    return tuple(sorted(specs, key=lambda spec: spec.number))
 
 
 def changes(convoy: Convoy, now: tuple[SubIssue, ...]) -> tuple[str, ...]:
@@ -131,8 +256,6 @@ class ProposeList(ConvoyCommand, frozen=True, kw_only=True):
         proposed = ListProposed(convoy=convoy.name, listed=self.listed, changes=told)
         key = ids.sign_key("list", f"{convoy.name}/{self.now}")
         text = _proposal(convoy, told, list_fault(_open(self.listed)))
-        if not text:
-            return (proposed,)
         intent = ActionIntended(key=key, kind="answer", issue=convoy.issue, text=text)
         return (proposed, intent)
 
@@ -284,7 +407,7 @@ def unwritten(state: State, convoy: Convoy) -> Events:
     named = {each.task for each in convoy.named}
     tasks = [task for task in convoy.tasks if task.spec.kind == "work"]
     keys = {
-        task.number: ids.written_key(convoy.name, task.number)
+        task.number: ids.key("issue", convoy.name, task.number)
         for task in tasks[:MOST_SUB_ISSUES]
         if task.number not in named and not task.settled
     }
