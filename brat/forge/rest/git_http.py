@@ -160,8 +160,6 @@ class GitHttp:
                 raise Refused(403, "This token is read-only.")
             if not self._service.forge.may(repo, caller.user, "write"):
                 raise Refused(403, f"{caller.user.login} may not push here.")
-            if repo.archived:
-                raise Refused(403, "This repository was archived so it is read-only.")
         protocol = request.headers.get("Git-Protocol", "")
         if not _PROTOCOL.fullmatch(protocol):
             protocol = ""

@@ -8,6 +8,7 @@ import hashlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from email.utils import format_datetime
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from uuid import uuid4
@@ -18,37 +19,37 @@ from msgspec import DecodeError, Struct, ValidationError, json
 
 from brat.forge.resources.forge_records import (
     Access,
+    Artifact,
+    CheckRun,
+    Comment,
+    Hook,
     Issue,
     Pull,
     Repository,
     Role,
+    Run,
     Token,
     User,
 )
-from brat.forge.resources.wire import (
-    BY_NAME,
-    Refused,
-    Site,
-    fault,
-    not_found,
-)
+from brat.forge.resources.wire import Refused, Site, fault, not_found, parse
 from brat.forge.rest.git_process import Receive, receive_pack
 from brat.forge.storage.forge_state import Caller
 
 if TYPE_CHECKING:
     from brat.forge.service.running_forge import Service
     from brat.forge.storage.git_storage import Bare
-    from brat.forge.storage.record_store import Store
+    from brat.forge.storage.record_store import Store, Table
 
 
 T = TypeVar("T")
+Owned = TypeVar("Owned", Artifact, CheckRun, Comment, Hook, Run)
 PER_PAGE: Final = 30
 MOST_PER_PAGE: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an endpoint answers; `body` is for msgspec, or bytes as asked for."""
+    """What an endpoint answers; `body` is for msgspec, or the bytes of a zip."""
 
     body: Any = None
     status: int = 200
@@ -107,6 +108,21 @@ class Call:
         """Say whether `direction` asks for the greatest first."""
         other = "asc" if default == "desc" else "desc"
         return self.choice("direction", (default, other)) == "desc"
+
+    def since(self, resource: str) -> datetime | None:
+        """The time that `since` in the query asks for."""
+        asked = self.asked("since")
+        try:
+            return parse(asked) if asked else None
+        except ValueError:
+            raise fault(resource, "since", "invalid") from None
+
+    def own(self, table: "Table[Owned]", name: str) -> Owned:
+        """The record of the repository whose id is a part of the path."""
+        one = found(table.get(self.number(name)))
+        if one.repo != self.repo.id:
+            raise not_found()
+        return one
 
     def body(self, kind: type[T]) -> T:
         """Read the request's body as `kind`; an empty one is an empty object."""
@@ -324,17 +340,7 @@ class Gate:
             self._permissions.check(call, self._route)
         elif call.found is not None:
             call.need(self._route.role)
-        if writes and call.found is not None and call.found.archived:
-            self._not_in_archive()
         return await self._route.endpoint(call)
-
-    def _not_in_archive(self) -> None:
-        """Refuse to write to an archived repository, but for taking it out again.
-
-        https://docs.github.com/repositories/archiving-a-github-repository/archiving-repositories
-        """
-        if (self._route.method, self._route.path) != (hdrs.METH_PATCH, BY_NAME):
-            raise Refused(403, "Repository was archived so is read-only.")
 
 
 def _read_only(caller: Caller) -> str:
@@ -359,6 +365,6 @@ def _response(request: web.Request, answer: Answer) -> web.Response:
         body=body,
         status=answer.status,
         headers=headers,
-        content_type="application/json" if is_json else "text/plain",
-        charset="utf-8",
+        content_type="application/json" if is_json else "application/zip",
+        charset="utf-8" if is_json else None,
     )

@@ -15,10 +15,9 @@ from brat.forge.resources.forge_records import (
     Conclusion,
     Output,
     Progress,
-    app_number,
 )
-from brat.forge.resources.wire import BY_NAME, Refused, fault, iso, not_found, parse
-from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
+from brat.forge.resources.wire import BY_NAME, Refused, fault, iso, parse
+from brat.forge.rest.rest_call import Answer, Body, Call, Route
 
 
 class CheckOutput(Body):
@@ -112,16 +111,10 @@ async def create_check(call: Call) -> Answer:
     return Answer(face, 201, {"Location": face["url"]})
 
 
-def check_of(call: Call) -> CheckRun:
-    check = found(call.store.check_runs.get(call.number("check")))
-    if check.repo != call.repo.id:
-        raise not_found()
-    return check
-
-
 async def change_check(call: Call) -> Answer:
     """`PATCH check-runs/{id}`: by the app that made it."""
-    check, asked = check_of(call), call.body(CheckChange)
+    check = call.own(call.store.check_runs, "check")
+    asked = call.body(CheckChange)
     if _app(call) != check.app or check.app == ACTIONS_APP:
         raise Refused(403, "Invalid app_id: it is not this app's check run.")
     was = check.status
@@ -141,21 +134,12 @@ def commit_of(call: Call) -> str:
 
 async def list_checks(call: Call) -> Answer:
     """`GET commits/{ref}/check-runs`: the newest of a name and app, newest first."""
-    name, status = call.asked("check_name"), call.asked("status")
-    app = call.asked("app_id")
     known = call.store.check_runs.of((call.repo.id, commit_of(call)))
     if call.choice("filter", ("latest", "all")) == "latest":
         known = list({(one.app, one.name): one for one in known}.values())
-    chosen = [
-        one
-        for one in reversed(known)
-        if name in {"", one.name}
-        and status in {"", one.status}
-        and app in {"", str(app_number(one.app))}
-    ]
     renderer = call.service.renderer
     return call.page(
-        chosen, lambda one: renderer.check_run(call.repo, one), wrap="check_runs"
+        known[::-1], lambda one: renderer.check_run(call.repo, one), wrap="check_runs"
     )
 
 

@@ -15,7 +15,7 @@ from brat.forge.resources.forge_records import (
     Reaction,
     Repository,
 )
-from brat.forge.resources.wire import Refused, fault, not_found, parse
+from brat.forge.resources.wire import Refused, fault, parse
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, issue_of, titled
 from brat.forge.storage.record_store import Store
 
@@ -135,20 +135,12 @@ class NewReaction(Body):
 
 
 def comment_of(call: Call) -> Comment:
-    comment = found(call.store.comments.get(call.number("comment")))
-    if comment.repo != call.repo.id:
-        raise not_found()
-    return comment
+    return call.own(call.store.comments, "comment")
 
 
 def _comments_since(call: Call, comments: list[Comment]) -> Answer:
     """Return the comments that were written or edited since the time in the query."""
-    since = call.asked("since")
-    if since:
-        try:
-            after = parse(since)
-        except ValueError:
-            raise fault("IssueComment", "since", "invalid") from None
+    if after := call.since("IssueComment"):
         comments = [one for one in comments if parse(one.updated_at) >= after]
     renderer = call.service.renderer
     return call.page(comments, lambda one: renderer.comment(call.repo, one))
@@ -365,22 +357,11 @@ async def list_events(call: Call) -> Answer:
     )
 
 
-_SORTS: Final = {
-    "created": "created_at",
-    "updated": "updated_at",
-    "comments": "comments",
-}
-
-
 async def list_issues(call: Call) -> Answer:
     """`GET issues`: newest first, pull requests among them; all labels count."""
     state = call.choice("state", ("open", "closed", "all"))
     wanted = {name for name in call.asked("labels").lower().split(",") if name}
-    since, creator = call.asked("since"), call.asked("creator").lower()
-    try:
-        after = parse(since) if since else None
-    except ValueError:
-        raise fault("Issue", "since", "invalid") from None
+    after, creator = call.since("Issue"), call.asked("creator").lower()
     renderer = call.service.renderer
 
     def fits(one: Issue) -> bool:
@@ -392,7 +373,7 @@ async def list_issues(call: Call) -> Answer:
             and creator in {"", renderer.who(one.author).login.lower()}
         )
 
-    key = _SORTS[call.choice("sort", tuple(_SORTS))]
+    key = call.choice("sort", ("created", "updated")) + "_at"
     chosen = [one for one in call.store.issues.of(call.repo.id) if fits(one)]
     chosen.sort(
         key=lambda one: (getattr(one, key), one.number), reverse=call.falling("desc")

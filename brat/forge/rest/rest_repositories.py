@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from brat.forge.resources.wire import BY_NAME, Refused, not_found
+from brat.forge.resources.wire import BY_NAME, Refused
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
 
 
@@ -39,10 +39,7 @@ class HookConfig(Body):
 
 
 async def change_config(call: Call) -> Answer:
-    hook = found(call.store.hooks.get(call.number("hook")))
-    if hook.repo != call.repo.id:
-        raise not_found()
-    config = call.body(HookConfig)
+    hook, config = call.own(call.store.hooks, "hook"), call.body(HookConfig)
     with call.store.change():
         call.store.hooks.put(replace(hook, url=config.url))
     return Answer(config)
