@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Owned = TypeVar("Owned", Artifact, CheckRun, Comment, Hook, Run)
+Numbered = TypeVar("Numbered", Issue, Pull)
 PER_PAGE: Final = 30
 MOST_PER_PAGE: Final = 100
 
@@ -123,6 +124,11 @@ class Call:
         if one.repo != self.repo.id:
             raise not_found()
         return one
+
+    def numbered(self, table: "Table[Numbered]") -> Numbered:
+        """The issue or the pull request whose number is in the path."""
+        number, known = self.number(), table.of(self.repo.id)
+        return found(next((one for one in known if one.number == number), None))
 
     def body(self, kind: type[T]) -> T:
         """Read the request's body as `kind`; an empty one is an empty object."""
@@ -229,16 +235,36 @@ def titled(resource: str, title: str) -> None:
         raise fault(resource, "title", "missing_field")
 
 
+def new_issue(
+    call: Call, title: str, body: str | None, *, pull: bool = False
+) -> tuple[Repository, Issue]:
+    """Make an issue, or that side of a pull request; only inside `Store.change`."""
+    repo, now = call.service.forge.numbered(call.repo), call.service.forge.now()
+    made = Issue(
+        id=call.store.next_id(),
+        repo=repo.id,
+        number=repo.last_number,
+        title=title,
+        body=body,
+        author=call.user.id,
+        created_at=now,
+        updated_at=now,
+        pull=pull,
+    )
+    return repo, call.store.issues.put(made)
+
+
 def issue_of(call: Call) -> Issue:
-    number = call.number()
-    same = [i for i in call.store.issues.of(call.repo.id) if i.number == number]
-    return found(same[0] if same else None)
+    return call.numbered(call.store.issues)
 
 
 def pull_of(call: Call) -> Pull:
-    number = call.number()
-    same = [p for p in call.store.pulls.of(call.repo.id) if p.number == number]
-    return found(same[0] if same else None)
+    return call.numbered(call.store.pulls)
+
+
+async def empty(call: Call) -> Answer:
+    """Answer with an empty list: here is nobody to make what it would have."""
+    return call.page([], lambda one: one)
 
 
 _log: Final = logging.getLogger(__name__)

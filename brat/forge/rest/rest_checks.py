@@ -17,7 +17,7 @@ from brat.forge.resources.forge_records import (
     Progress,
 )
 from brat.forge.resources.wire import BY_NAME, Refused, fault, iso, parse
-from brat.forge.rest.rest_call import Answer, Body, Call, Route
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, empty
 
 
 class CheckOutput(Body):
@@ -143,17 +143,11 @@ async def list_checks(call: Call) -> Answer:
     )
 
 
-async def list_statuses(call: Call) -> Answer:
-    """`GET commits/{ref}/statuses`: there is nobody to set one."""
-    commit_of(call)
-    return call.page([], lambda status: status)
-
-
 ROUTES = (
     Route("POST", BY_NAME + "/check-runs", create_check, "write"),
     Route("PATCH", BY_NAME + r"/check-runs/{check:\d+}", change_check, "write"),
     Route("GET", BY_NAME + "/commits/{ref:.+}/check-runs", list_checks),
-    Route("GET", BY_NAME + "/commits/{ref:.+}/statuses", list_statuses),
+    Route("GET", BY_NAME + "/commits/{ref:.+}/statuses", empty),
 )
 
 

@@ -5,7 +5,7 @@ https://docs.github.com/en/rest/issues
 
 from typing import Any, Final, Literal
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from brat.forge.resources.forge_records import (
@@ -16,25 +16,20 @@ from brat.forge.resources.forge_records import (
     Repository,
 )
 from brat.forge.resources.wire import Refused, fault, parse
-from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, issue_of, titled
+from brat.forge.rest.rest_call import (
+    Answer,
+    Body,
+    Call,
+    Route,
+    found,
+    issue_of,
+    new_issue,
+    titled,
+)
 from brat.forge.storage.record_store import Store
 
 GREY: Final = "ededed"
 """GitHub's colour for labels that are made by being used."""
-
-
-class _Name(Struct):
-    name: str
-
-
-Named = str | _Name
-"""GitHub takes a label as its name or as an object with one."""
-
-
-def label_names(labels: tuple[Named, ...]) -> list[str]:
-    """Return the names, each once, in order."""
-    names = (one if isinstance(one, str) else one.name for one in labels)
-    return list(dict.fromkeys(names))
 
 
 def find_label(store: Store, repo: Repository, name: str) -> Label | None:
@@ -47,8 +42,8 @@ def relabel(
     call: Call,
     issue: Issue,
     *,
-    to: list[str] | None = None,
-    add: list[str] | None = None,
+    to: tuple[str, ...] | None = None,
+    add: tuple[str, ...] = (),
     drop: Label | None = None,
 ) -> Issue:
     """Set, add or take off labels, and tell of each; only inside `Store.change`.
@@ -57,7 +52,7 @@ def relabel(
     """
     known = call.service.renderer.labels(issue)
     names = [label.name for label in known] if to is None else to
-    wanted = [_ensure(call, name) for name in [*names, *(add or [])]]
+    wanted = [_ensure(call, name) for name in dict.fromkeys((*names, *add))]
     kept = {label.id: label for label in wanted if label != drop}
     before = {label.id: label for label in known}
     if list(kept) == list(before):
@@ -90,14 +85,7 @@ def _ensure(call: Call, name: str) -> Label:
 class Labels(Body):
     """The body of `POST` and `PUT issues/{number}/labels`."""
 
-    labels: tuple[Named, ...] = ()
-
-
-def asked_names(call: Call) -> list[str]:
-    """Read labels as an object, or as a bare array as many clients send them."""
-    if call.body_bytes.lstrip().startswith(b"["):
-        return label_names(call.body(tuple[Named, ...]))
-    return label_names(call.body(Labels).labels)
+    labels: tuple[str, ...] = ()
 
 
 def shown(call: Call, issue: Issue) -> Answer:
@@ -106,7 +94,7 @@ def shown(call: Call, issue: Issue) -> Answer:
 
 
 async def add_issue_labels(call: Call) -> Answer:
-    issue, names = issue_of(call), asked_names(call)
+    issue, names = issue_of(call), call.body(Labels).labels
     with call.store.change():
         return shown(call, relabel(call, issue, add=names))
 
@@ -242,7 +230,7 @@ class NewIssue(Body):
 
     title: str
     body: str | None = None
-    labels: tuple[Named, ...] = ()
+    labels: tuple[str, ...] = ()
 
 
 class IssueChange(Body):
@@ -254,7 +242,7 @@ class IssueChange(Body):
     state_reason: (
         Literal["completed", "not_planned", "duplicate", "reopened"] | UnsetType | None
     ) = UNSET
-    labels: tuple[Named, ...] | UnsetType = UNSET
+    labels: tuple[str, ...] | UnsetType = UNSET
 
 
 def written_before(issue: Issue, title: str, body: str | None) -> dict[str, Any]:
@@ -271,23 +259,10 @@ async def create_issue(call: Call) -> Answer:
     """`POST issues`: labels only of those who may set them, as there."""
     asked = call.body(NewIssue)
     titled("Issue", asked.title)
-    now = call.service.forge.now()
     with call.store.change():
-        repo = call.service.forge.numbered(call.repo)
-        issue = call.store.issues.put(
-            Issue(
-                id=call.store.next_id(),
-                repo=repo.id,
-                number=repo.last_number,
-                title=asked.title,
-                body=asked.body,
-                author=call.user.id,
-                created_at=now,
-                updated_at=now,
-            )
-        )
+        repo, issue = new_issue(call, asked.title, asked.body)
         if call.service.forge.may(repo, call.user, "triage"):
-            issue = relabel(call, issue, add=label_names(asked.labels))
+            issue = relabel(call, issue, add=asked.labels)
         call.service.events.issue(repo, call.user, "opened", issue)
     face = call.service.renderer.issue(repo, issue)
     return Answer(face, 201, {"Location": face["url"]})
@@ -305,7 +280,7 @@ async def change_issue(call: Call) -> Answer:
         issue = _edit(call, issue, asked)
         if not isinstance(asked.labels, UnsetType):
             call.need("triage")
-            issue = relabel(call, issue, to=label_names(asked.labels))
+            issue = relabel(call, issue, to=asked.labels)
         if isinstance(asked.state, str) and asked.state != issue.state:
             issue = _turn(call, issue, asked)
     return Answer(call.service.renderer.issue(call.repo, issue))

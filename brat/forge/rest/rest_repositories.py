@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from brat.forge.resources.wire import BY_NAME, Refused
-from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, empty, found
 
 
 async def get_user(call: Call) -> Answer:
@@ -29,11 +29,6 @@ async def get_branch(call: Call) -> Answer:
     return Answer({"name": name, "commit": {"sha": tip}, "protected": False})
 
 
-async def list_branch_rules(call: Call) -> Answer:
-    """`GET rules/branches/{branch}`: whether the branch is there or not."""
-    return call.page([], lambda rule: rule)
-
-
 class HookConfig(Body):
     url: str
 
@@ -53,7 +48,7 @@ CONFIG = BY_NAME + r"/hooks/{hook:\d+}/config"
 ROUTES = (
     Route("PATCH", CONFIG, change_config, "admin"),
     Route("GET", BRANCH, get_branch),
-    Route("GET", BRANCH_RULES, list_branch_rules),
+    Route("GET", BRANCH_RULES, empty),
     Route("GET", "/user", get_user),
     Route("GET", BY_NAME, get_repository),
     Route("GET", BY_NAME + "/collaborators/{username}/permission", get_permission),
