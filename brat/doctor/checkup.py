@@ -22,8 +22,9 @@ import pygit2
 from bot import wall_clock
 from bot.door.inbox import UNREADABLE
 from bot.forge.workflows import exposures, left_out_by_paths
+from bot.serving.examination import Finding, Grade
 from bot.text import notices
-from brat.doctor import Finding, Grade
+from brat.doctor import say_finding
 from brat.forge.service.programs import plain_environment
 from brat.local import local_mode, start_checks
 from brat.local.start_checks import MODEL_URL, Lack, model_keys
@@ -227,9 +228,6 @@ def _kept_anew(bare: Path) -> Iterator[str]:
         yield f"the log was read again in full: the cache in {folder} was unusable"
 
 
-_MARKS: Final = {"ok": "  ok   ", "note": "  note ", "fault": "  FAULT"}
-
-
 def check_up(
     path: Path,
     *,
@@ -249,8 +247,7 @@ def check_up(
     if engines:
         found += _engines(path)
     for finding in found:
-        mend = f" -> {finding.mend}" if finding.mend else ""
-        say(f"{_MARKS[finding.grade]} {finding.said}{mend}")
+        say_finding(finding)
     if bundle is not None:
         from brat.doctor import debug_bundle
 

@@ -19,7 +19,7 @@ import msgspec
 import pygit2
 
 from bot import VERSION, wall_clock
-from brat.doctor import Finding
+from bot.serving.examination import Finding
 from brat.repository import checkout as checkouts, registration as registrations
 from brat.repository.checkout import Checkout
 from brat.repository.log_reader import Reader

@@ -186,18 +186,27 @@ class Jobs(Payload):
 
 
 class Setting(Step):
-    """One of the settings, read and written alone."""
+    """One of the settings, read and written alone; the other one is sent as it is."""
 
     page = "settings/actions"
+    name: str
+    value: str | bool
+    there: str
+    """What is said where it has that value."""
+    make: str
 
-    async def read(self) -> Jobs:
-        return await self._rest.read(Jobs, f"{self._repo}/{_WORKFLOW_SETTINGS}")
+    async def look(self) -> Look:
+        known = (await self._known())[self.name]
+        return wanted(self.there) if known == self.value else owed(self.make)
 
-    async def put(self, setting: dict[str, object]) -> None:
-        """Change one setting and send the other one as it is."""
-        known = (await self.read()).model_dump()
+    async def do(self) -> None:
+        known = await self._known()
         url = f"{self._repo}/{_WORKFLOW_SETTINGS}"
-        await self._rest.write("PUT", url, known | setting)
+        await self._rest.write("PUT", url, known | {self.name: self.value})
+
+    async def _known(self) -> dict[str, object]:
+        url = f"{self._repo}/{_WORKFLOW_SETTINGS}"
+        return (await self._rest.read(Jobs, url)).model_dump()
 
 
 class DefaultTokenStep(Setting):
@@ -207,15 +216,13 @@ class DefaultTokenStep(Setting):
         "choose read permissions for workflows under Settings, Actions, General "
         "(administrators only)"
     )
-
-    async def look(self) -> Look:
-        if (await self.read()).default_workflow_permissions == "read":
-            return wanted("by default a job's token is read-only")
-        make = "tighten: make a job's token read-only by default"
-        return owed(f"{make} (CI runs code that agents write)")
-
-    async def do(self) -> None:
-        await self.put({"default_workflow_permissions": "read"})
+    name = "default_workflow_permissions"
+    value: str | bool = "read"
+    there = "by default a job's token is read-only"
+    make = (
+        "tighten: make a job's token read-only by default (CI runs code that agents "
+        "write)"
+    )
 
 
 class PullRequestStep(Setting):
@@ -223,15 +230,13 @@ class PullRequestStep(Setting):
         "allow GitHub Actions to create and approve pull requests under Settings, "
         "Actions, General (administrators only)"
     )
-
-    async def look(self) -> Look:
-        if (await self.read()).can_approve_pull_request_reviews:
-            return wanted("jobs may open pull requests")
-        allow = "LOOSEN: allow GitHub Actions to create and approve pull requests"
-        return owed(f"{allow} (not needed if you use your own App)")
-
-    async def do(self) -> None:
-        await self.put({"can_approve_pull_request_reviews": True})
+    name = "can_approve_pull_request_reviews"
+    value: str | bool = True
+    there = "jobs may open pull requests"
+    make = (
+        "LOOSEN: allow GitHub Actions to create and approve pull requests (not needed "
+        "if you use your own App)"
+    )
 
 
 READY: Final = "brat is ready"

@@ -36,6 +36,7 @@ from brat.setup.steps import (
     Announced,
     Look,
     Place,
+    PullRequestStep,
     Setting,
     Step,
     Variable,
@@ -139,18 +140,13 @@ class _PullRequestUndo(Setting):
         "stop allowing GitHub Actions to create and approve pull requests under "
         "Settings, Actions, General (administrators only)"
     )
-
-    async def look(self) -> Look:
-        if not (await self.read()).can_approve_pull_request_reviews:
-            return wanted("jobs may not open pull requests")
-        return owed(
-            "tighten: stop allowing GitHub Actions to create and approve pull "
-            "requests; this also affects your other workflows (tokens stay read-only "
-            "by default)"
-        )
-
-    async def do(self) -> None:
-        await self.put({"can_approve_pull_request_reviews": False})
+    name = PullRequestStep.name
+    value: str | bool = False
+    there = "jobs may not open pull requests"
+    make = (
+        "tighten: stop allowing GitHub Actions to create and approve pull requests; "
+        "this also affects your other workflows (tokens stay read-only by default)"
+    )
 
 
 class _CiUndo(Step):
