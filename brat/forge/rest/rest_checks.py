@@ -16,7 +16,7 @@ from brat.forge.resources.forge_records import (
     Output,
     Progress,
 )
-from brat.forge.resources.wire import BY_NAME, Refused, fault, iso, parse
+from brat.forge.resources.wire import BY_NAME, Refused, fault
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, empty
 
 
@@ -30,13 +30,10 @@ class CheckOutput(Body):
 class CheckChange(Body):
     """The body of `PATCH check-runs/{id}`; what is left out stays."""
 
-    name: str | None = None
     status: Progress | None = None
     conclusion: Conclusion | None = None
     details_url: str | None = None
     external_id: str | None = None
-    started_at: str | None = None
-    completed_at: str | None = None
     output: CheckOutput | None = None
     actions: tuple[Action, ...] | None = None
 
@@ -44,6 +41,7 @@ class CheckChange(Body):
 class NewCheck(CheckChange):
     """The body of `POST check-runs`."""
 
+    name: str = ""
     head_sha: str = ""
 
 
@@ -52,13 +50,6 @@ def _app(call: Call) -> str:
     if call.user.kind != "Bot":
         raise Refused(403, "You must authenticate via a GitHub App.")
     return call.user.login.removesuffix("[bot]")
-
-
-def _time(field: str, text: str | None) -> str | None:
-    try:
-        return iso(parse(text)) if text is not None else None
-    except ValueError:
-        raise fault("CheckRun", field, "invalid") from None
 
 
 def _changed(call: Call, check: CheckRun, asked: CheckChange) -> CheckRun:
@@ -72,17 +63,14 @@ def _changed(call: Call, check: CheckRun, asked: CheckChange) -> CheckRun:
         new = asked.output
         output = Output(title=new.title, summary=new.summary, text=new.text)
         annotations += len(new.annotations)
-    started = _time("started_at", asked.started_at) or check.started_at
-    completed = _time("completed_at", asked.completed_at) or check.completed_at
     return replace(
         check,
-        name=asked.name or check.name,
         status=status,
         conclusion=conclusion if status == "completed" else None,
         details_url=asked.details_url or check.details_url,
         external_id=asked.external_id or check.external_id,
-        started_at=started or now,
-        completed_at=(completed or now) if status == "completed" else None,
+        started_at=check.started_at or now,
+        completed_at=(check.completed_at or now) if status == "completed" else None,
         output=output,
         annotations=annotations,
         actions=check.actions if asked.actions is None else asked.actions,

@@ -3,9 +3,8 @@
 https://docs.github.com/en/rest/issues
 """
 
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
-from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from brat.forge.resources.forge_records import (
@@ -236,23 +235,10 @@ class NewIssue(Body):
 class IssueChange(Body):
     """The body of `PATCH issues/{number}`; what is left out stays."""
 
-    title: str | UnsetType = UNSET
-    body: str | UnsetType | None = UNSET
-    state: Literal["open", "closed"] | UnsetType = UNSET
+    state: Literal["open", "closed"] | None = None
     state_reason: (
-        Literal["completed", "not_planned", "duplicate", "reopened"] | UnsetType | None
-    ) = UNSET
-    labels: tuple[str, ...] | UnsetType = UNSET
-
-
-def written_before(issue: Issue, title: str, body: str | None) -> dict[str, Any]:
-    """Return what an edit changes, as webhooks tell it."""
-    was: dict[str, Any] = {}
-    if title != issue.title:
-        was["title"] = {"from": issue.title}
-    if body != issue.body:
-        was["body"] = {"from": issue.body or ""}
-    return was
+        Literal["completed", "not_planned", "duplicate", "reopened"] | None
+    ) = None
 
 
 async def create_issue(call: Call) -> Answer:
@@ -273,32 +259,14 @@ async def get_issue(call: Call) -> Answer:
 
 
 async def change_issue(call: Call) -> Answer:
+    """`PATCH issues/{number}`: closes or reopens it; nobody edits it here."""
     issue, asked = issue_of(call), call.body(IssueChange)
     if issue.author != call.user.id:
         call.need("triage")
-    with call.store.change():
-        issue = _edit(call, issue, asked)
-        if not isinstance(asked.labels, UnsetType):
-            call.need("triage")
-            issue = relabel(call, issue, to=asked.labels)
-        if isinstance(asked.state, str) and asked.state != issue.state:
+    if asked.state not in {None, issue.state}:
+        with call.store.change():
             issue = _turn(call, issue, asked)
     return Answer(call.service.renderer.issue(call.repo, issue))
-
-
-def _edit(call: Call, issue: Issue, asked: IssueChange) -> Issue:
-    """Change title and body, and tell what they were."""
-    title = issue.title if isinstance(asked.title, UnsetType) else asked.title
-    body = issue.body if isinstance(asked.body, UnsetType) else asked.body
-    titled("Issue", title)
-    was = written_before(issue, title, body)
-    if not was:
-        return issue
-    now = call.service.forge.now()
-    changed = replace(issue, title=title, body=body, updated_at=now)
-    issue = call.store.issues.put(changed)
-    call.service.events.issue(call.repo, call.user, "edited", issue, changes=was)
-    return issue
 
 
 def _turn(call: Call, issue: Issue, asked: IssueChange) -> Issue:
@@ -306,12 +274,11 @@ def _turn(call: Call, issue: Issue, asked: IssueChange) -> Issue:
         raise Refused(422, "To close or reopen it, use `PATCH pulls/{number}`.")
     now = call.service.forge.now()
     closing = asked.state == "closed"
-    reason = asked.state_reason if isinstance(asked.state_reason, str) else None
     issue = call.store.issues.put(
         replace(
             issue,
             state="closed" if closing else "open",
-            state_reason=reason or ("completed" if closing else "reopened"),
+            state_reason=asked.state_reason or ("completed" if closing else "reopened"),
             closed_at=now if closing else None,
             closed_by=call.user.id if closing else None,
             updated_at=now,

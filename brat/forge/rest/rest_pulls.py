@@ -25,8 +25,6 @@ class NewPull(Body):
     base: str
     body: str | None = None
     draft: bool = False
-    maintainer_can_modify: bool = False
-    """Only forks ask for it, and there are none."""
 
 
 def _custom(message: str) -> Refused:
