@@ -8,13 +8,14 @@ may say to git that it is compressed. https://git-scm.com/docs/http-protocol
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from aiohttp import hdrs, web
 
+from bot.repository.near_server import packet_of, packets
 from brat.forge.resources.forge_records import Repository
 from brat.forge.resources.wire import Refused
 from brat.forge.rest.git_process import FLUSH, feed, git_process, whole_body
@@ -43,35 +44,25 @@ def _listed(refs: Mapping[str, str], able: bytes) -> bytes:
     named = [f"{at} {ref}" for ref, at in refs.items()]
     named = named or [f"{'0' * 40} capabilities^{{}}"]
     named[0] += f"\0{able.decode()}"
-    return b"".join(map(_line, named)) + FLUSH
+    return _lines(named)
 
 
 _LS_REFS: Final = b"command=ls-refs"
 _MOST_ASKED: Final = CHUNK
 """Bytes of a request for refs that are read before git reads the rest."""
-_DELIMITER: Final = 1
-_LEAST_PACKET: Final = 4
 
 
 def _asked(body: bytes) -> list[str] | None:
-    """Return the arguments of a whole request for refs; None: git is to read it.
+    """Return the lines of a whole request for refs; None: git is to read it.
 
     https://git-scm.com/docs/gitprotocol-v2#_ls_refs
     """
-    lines: list[str] = []
-    at, is_begun = 0, False
-    while at < len(body):
-        try:
-            size = int(body[at : at + 4], 16)
-        except ValueError:
-            return None
-        if size == 0:
-            return lines if body[4:].startswith(_LS_REFS) else None
-        if size >= _LEAST_PACKET and is_begun:
-            lines.append(body[at + 4 : at + size].decode(errors="replace").strip())
-        is_begun |= size == _DELIMITER
-        at += max(size, _LEAST_PACKET)
-    return None
+    if not (body[4:].startswith(_LS_REFS) and body.endswith(FLUSH)):
+        return None
+    try:
+        return [line.decode(errors="replace").strip() for line in packets(body)]
+    except ValueError:
+        return None
 
 
 def _told(bare: Bare, asked: Collection[str]) -> bytes | None:
@@ -95,16 +86,11 @@ def _told(bare: Bare, asked: Collection[str]) -> bytes | None:
     ]
     if head not in refs and "unborn" in asked and "HEAD".startswith(begins or ""):
         lines.insert(0, f"unborn HEAD symref-target:{head}")
-    return b"".join(map(_line, lines)) + FLUSH
+    return _lines(lines)
 
 
-def _line(text: str) -> bytes:
-    """Return a line as it is sent.
-
-    https://git-scm.com/docs/gitprotocol-common#_pkt_line_format
-    """
-    data = f"{text}\n".encode()
-    return b"%04x%s" % (len(data) + 4, data)
+def _lines(lines: Iterable[str]) -> bytes:
+    return b"".join(packet_of(f"{line}\n") for line in lines) + FLUSH
 
 
 _Endpoint = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -189,8 +175,7 @@ class GitHttp:
                 self._advertised[visit.repo.id] = body
             elif program == "git-receive-pack" and (found := _ABLE.search(body)):
                 self._able[visit.repo.id] = found[1]
-        line = f"# service={program}\n".encode()
-        head = b"" if newer else b"%04x" % (len(line) + 4) + line + FLUSH
+        head = b"" if newer else _lines([f"# service={program}"])
         return web.Response(
             body=head + body,
             headers=_NO_CACHE
