@@ -308,7 +308,6 @@ def _patterns(checkout: Checkout) -> Iterator[tuple[dict[str, Any], list[str]]]:
 
 
 def show_pattern(path: Path, name: str, *, as_json: bool) -> None:
-    """Print one pattern: its file as it is, or its content as JSON."""
     checkout = checkouts.find(path)
     template = template_at(checkout.top, _HEAD, name)
     if as_json:

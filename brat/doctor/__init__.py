@@ -9,7 +9,6 @@ _MARKS: Final = {"ok": "ok   ", "note": "note ", "fault": "FAULT"}
 
 
 def say_finding(finding: Finding) -> Finding:
-    """Say what was found, and how to repair it."""
     mend = f" -> {finding.mend}" if finding.mend else ""
     say(f"  {_MARKS[finding.grade]} {finding.said}{mend}")
     return finding

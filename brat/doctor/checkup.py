@@ -79,7 +79,6 @@ def tools(variables: Mapping[str, str], home: Path) -> Finding:
 
 
 def room(free: int, folder: Path) -> Finding:
-    """Return whether so many free bytes are enough."""
     left = f"{free / 1e9:.1f} GB of disk space free for sessions"
     if free >= LEAST:
         return Finding("ok", left)
@@ -92,7 +91,6 @@ VERSION_S: Final = 20.0
 
 
 def checked_engines(checkout: Checkout, config: Config) -> Iterator[Finding]:
-    """Check each engine that the configuration names, and the default engine."""
     have, settings = model_keys(config), config.settings()
     is_closed = False
     for name, spec in settings.engines.items():
@@ -302,7 +300,6 @@ def _engines(path: Path) -> Iterator[Finding]:
 
 
 def _cloned(checkout: Checkout) -> Iterator[Finding]:
-    """Check that agents can start from this clone, and from which branch."""
     known = registrations.known(checkout.folder)
     yield from _lacking("fault", start_checks.clone_lacks(checkout, known))
     yield from _lacking("note", start_checks.branch_lacks(checkout, known))

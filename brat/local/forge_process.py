@@ -72,7 +72,6 @@ class Process:
             )
 
     def ready(self) -> str:
-        """Return the line that the child prints when it is ready."""
         out = self._child.stdout
         if out is not None and select.select([out], [], [], START_S)[0]:
             line = out.readline().decode().strip()

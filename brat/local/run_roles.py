@@ -195,7 +195,6 @@ def _locked(local: Local) -> Iterator[_Wait]:
 
 
 def _of_other(name: str, waits: Sequence[_Wait]) -> str:
-    """Return one line on a convoy that the command is not about."""
     kinds: dict[str, list[str]] = {}
     for wait in waits:
         numbers = kinds.setdefault(wait.what, [])
@@ -297,7 +296,6 @@ class News:
                 self._changed((convoy.name, task.number), (task.state, task.started))
 
     def tell(self, state: State) -> None:
-        """Tell every change since the last call."""
         for convoy in state.convoys.values():
             if self._changed((convoy.name, 0), (convoy.state, 0)):
                 why = f": {convoy.why}" if convoy.why else ""
@@ -349,7 +347,6 @@ def report(
 
 
 def finished(convoy: Convoy) -> int:
-    """Return the exit status that a convoy's end stands for."""
     whole = convoy.state == "complete" and all(
         is_done(convoy, task) for task in convoy.tasks
     )

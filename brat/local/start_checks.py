@@ -76,8 +76,6 @@ _LISTED_S: Final = 600.0
 
 
 class Lack(Struct, frozen=True):
-    """Something that is not here, and how to get it."""
-
     said: str
     mend: str
 
@@ -88,7 +86,6 @@ class Lack(Struct, frozen=True):
 
 
 def require(*lacks: Lack) -> None:
-    """Check that nothing is lacking."""
     if lacks:
         raise BratError("\n".join(map(str, lacks)))
 

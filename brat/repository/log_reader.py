@@ -316,7 +316,6 @@ def _counting(log: Log, path: Path, tip: str) -> tuple[str, tuple[str, ...]]:
 
 
 def lines_of(some: list[Entry]) -> Iterator[str]:
-    """Yield a line for each brat event and each fault."""
     return map(shown_line, history.log_lines(some))
 
 
@@ -343,7 +342,6 @@ def follow_lines(path: Path) -> Iterator[str]:
 
 
 def as_markdown(some: list[Entry]) -> str:
-    """Return the log as a Markdown list, one item an event or fault."""
     return "\n".join(("# Log", "", *(f"- {line}" for line in lines_of(some)), ""))
 
 

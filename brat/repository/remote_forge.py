@@ -52,7 +52,6 @@ class Origin(Struct, frozen=True):
 
 
 def origin_of(clone: Path) -> Origin:
-    """Return the forge and the repository that the remote `origin` names."""
     repository = pygit2.Repository(str(clone))
     names = {remote.name for remote in repository.remotes}
     url = str(repository.remotes["origin"].url or "") if "origin" in names else ""

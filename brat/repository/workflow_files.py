@@ -149,7 +149,6 @@ def adopt(checkout: Checkout, names: tuple[str, ...]) -> int:
 
 
 def write_missing(checkout: Checkout, found: Sequence[Differs]) -> None:
-    """Write the files that are not there."""
     folder = checkout.top / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     for each in found:

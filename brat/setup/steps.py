@@ -59,8 +59,6 @@ class Choices(Struct, frozen=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """What is set up: a repository on the forge, and a checkout of it."""
-
     rest: Rest
     origin: Origin
     token: str = field(repr=False)

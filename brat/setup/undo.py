@@ -324,7 +324,6 @@ ENDS: Final = (
 
 
 def undo_steps(place: Place) -> tuple[Step, ...]:
-    """Return the steps in order."""
     return (
         _IssueUndo(place),
         _PullUndo(place),

@@ -96,7 +96,6 @@ class Printed:
 
 
 def output_of(folder: Path, convoy: Convoy, task: Task) -> Printed:
-    """Return the files of the output of a task's newest session."""
     return output_of_session(folder, _session(convoy, task), task.newest_run or 0)
 
 

@@ -108,7 +108,6 @@ _BAR: Final = {
 
 
 def progress_bar(convoy: Convoy) -> Text:
-    """Return a convoy's tasks by state, as a bar of `BAR_WIDTH` characters."""
     bar = Text()
     for state, places in strip(convoy, BAR_WIDTH):
         bar.append(_BAR[state] * places, style=_STYLES[state])

@@ -59,8 +59,6 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One authenticated request."""
-
     request: web.Request
     service: "Service"
     user: User
@@ -149,7 +147,6 @@ class Call:
     def page(
         self, items: Sequence[T], show: Callable[[T], Any], wrap: str | None = None
     ) -> Answer:
-        """Answer with one page of a list, and where the others are."""
         size = min(max(self._count("per_page", PER_PAGE), 1), MOST_PER_PAGE)
         page = max(self._count("page", 1), 1)
         last = max(-(-len(items) // size), 1)

@@ -39,8 +39,6 @@ class CheckChange(Body):
 
 
 class NewCheck(CheckChange):
-    """The body of `POST check-runs`."""
-
     name: str = ""
     head_sha: str = ""
 

@@ -82,8 +82,6 @@ def _ensure(call: Call, name: str) -> Label:
 
 
 class Labels(Body):
-    """The body of `POST` and `PUT issues/{number}/labels`."""
-
     labels: tuple[str, ...] = ()
 
 
@@ -108,14 +106,10 @@ async def remove_issue_label(call: Call) -> Answer:
 
 
 class CommentText(Body):
-    """The body of `POST` and `PATCH` of a comment."""
-
     body: str
 
 
 class NewReaction(Body):
-    """The body of `POST reactions`."""
-
     content: Literal[
         "+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"
     ]
@@ -225,8 +219,6 @@ def react(call: Call, subject: int) -> Answer:
 
 
 class NewIssue(Body):
-    """The body of `POST issues`."""
-
     title: str
     body: str | None = None
     labels: tuple[str, ...] = ()

@@ -18,8 +18,6 @@ from brat.forge.rest.rest_call import (
 
 
 class NewPull(Body):
-    """The body of `POST pulls`."""
-
     title: str
     head: str
     base: str

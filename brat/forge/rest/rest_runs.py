@@ -24,8 +24,6 @@ _FOLDER = ".github/workflows"
 
 
 class Dispatch(Body):
-    """The body of `POST dispatches`."""
-
     ref: str
     inputs: dict[str, Any] = field(default_factory=dict)
     return_run_details: bool = False

@@ -39,8 +39,6 @@ from grite.errors import BratError
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The account behind a valid token."""
-
     user: User
     token: Token
 

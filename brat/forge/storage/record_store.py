@@ -36,8 +36,6 @@ _SEQUENCE: Final = 0
 
 
 class Table(Generic[R]):
-    """The records of one kind, by id and by group."""
-
     def __init__(
         self, store: "Store", kind: type[R], group: Callable[[R], Hashable]
     ) -> None:
