@@ -36,7 +36,6 @@ from convoy import views
 from convoy.model.state import Convoy, Task
 from convoy.rules.starting import moment
 from convoy.text import clean, redacted
-from convoy.views.history import LogLine
 from grite.errors import BratError
 
 _PREFIX: Final = "brat: "
@@ -105,12 +104,6 @@ class Backend:
             return self._reader
 
         return await asyncio.to_thread(read)
-
-    async def log(self, number: int) -> Sequence[LogLine]:
-        """Return the log's last lines, oldest first."""
-        return await asyncio.to_thread(
-            lambda: newest_lines(log_repository(self.path), number)
-        )
 
 
 def _ended(said: Said) -> str:
@@ -208,8 +201,10 @@ async def _why(backend: Backend, asked: OfTask) -> dict[str, Any]:
 
 
 async def _log(backend: Backend, asked: LogLines) -> dict[str, Any]:
-    lines = [msgspec.to_builtins(line) for line in await backend.log(asked.lines)]
-    return _VERSION | {"lines": lines}
+    lines = await asyncio.to_thread(
+        lambda: newest_lines(log_repository(backend.path), asked.lines)
+    )
+    return _VERSION | {"lines": msgspec.to_builtins(lines)}
 
 
 async def _output(backend: Backend, asked: OfTask) -> dict[str, Any]:
@@ -322,29 +317,23 @@ START_TOOL: Final = Tool(
 
 _ENDS: Final = frozenset({"cancel", "drop"})
 """The words after which there is no way back."""
-_EITHER: Final = "With a task: {task} Without a task: {convoy}"
 
 
 def _tool(word: str) -> Tool:
     verb = BY_TASK_WORD.get(word) or BY_CONVOY_WORD[word]
+    task = verb.of_task.help if verb.of_task and word in BY_TASK_WORD else ""
+    convoy = verb.of_convoy.help if verb.of_convoy and word in BY_CONVOY_WORD else ""
+    either = f"With a task: {task} Without a task: {convoy}"
     return Tool(
         name=word,
         title=word.capitalize(),
-        help=_help(word, verb),
+        help=either if task and convoy else task + convoy,
         takes=msgspec.defstruct(
             word, [*_fields(word, verb)], forbid_unknown_fields=True
         ),
         answer=_answer(word),
         writes=True,
         ends=word in _ENDS,
-    )
-
-
-def _help(word: str, verb: Verb) -> str:
-    task = verb.of_task.help if verb.of_task and word in BY_TASK_WORD else ""
-    convoy = verb.of_convoy.help if verb.of_convoy and word in BY_CONVOY_WORD else ""
-    return (
-        _EITHER.format(task=task, convoy=convoy) if task and convoy else task + convoy
     )
 
 

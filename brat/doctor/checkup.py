@@ -40,7 +40,6 @@ from brat.status.local_attention import ended_daemon
 from brat.terminal.console import say
 from convoy.config import Config, ConfigError
 from convoy.log.record import follow
-from convoy.model.state import State
 from convoy.text import counted
 from convoy.views.interventions import interventions
 from grite import git, lease as leases
@@ -116,20 +115,16 @@ def checked_engines(checkout: Checkout, config: Config) -> Iterator[Finding]:
         yield _network(settings.egress or ())
     if settings.box == "off":
         yield Finding("note", 'agents run without a sandbox: [runner] box is "off"')
+    elif why := cannot_box():
+        said = "this machine cannot sandbox agents, so no agent starts"
+        mend = 'allow users to create namespaces, or set [runner] box = "off"'
+        yield Finding("fault", f"{said}: {why}", mend)
     else:
-        yield _box()
+        yield Finding("ok", "agents run in a sandbox")
 
 
 def _lacking(grade: Grade, lacks: Iterable[Lack]) -> Iterator[Finding]:
     return (Finding(grade, lack.said, lack.mend) for lack in lacks)
-
-
-def _box() -> Finding:
-    if why := cannot_box():
-        said = "this machine cannot sandbox agents, so no agent starts"
-        mend = 'allow users to create namespaces, or set [runner] box = "off"'
-        return Finding("fault", f"{said}: {why}", mend)
-    return Finding("ok", "agents run in a sandbox")
 
 
 def _network(listed: tuple[str, ...]) -> Finding:
@@ -272,7 +267,10 @@ def _findings(path: Path, *, engines: bool) -> Iterator[Finding]:
         checkout = checkouts.find(path)
         without_server = list(_workflows(checkout))
         yield from without_server
-        yield from _cloned(checkout)
+        found = registrations.known(checkout.folder)
+        yield from _lacking("fault", start_checks.clone_lacks(checkout, found))
+        yield from _lacking("note", start_checks.branch_lacks(checkout, found))
+        yield from _lacking("note", start_checks.ignored_files(checkout))
         known = registrations.read(checkout.folder)
     except BratError as error:
         if not without_server:
@@ -297,13 +295,6 @@ def _engines(path: Path) -> Iterator[Finding]:
         return  # told already
     except BratError as error:
         yield Finding("fault", str(error))
-
-
-def _cloned(checkout: Checkout) -> Iterator[Finding]:
-    known = registrations.known(checkout.folder)
-    yield from _lacking("fault", start_checks.clone_lacks(checkout, known))
-    yield from _lacking("note", start_checks.branch_lacks(checkout, known))
-    yield from _lacking("note", start_checks.ignored_files(checkout))
 
 
 def _configuration(checkout: Checkout) -> Iterator[Finding]:
@@ -387,7 +378,14 @@ def _log(bare: Path, is_shared: bool) -> Iterator[Finding]:  # noqa: FBT001
             f"the log contains {unknown}",
             "update brat; until then, the log is read-only",
         )
-    yield from _waiting(state, wall_clock())
+    now = wall_clock()
+    for waits in interventions(state, now):
+        if waits.kind == "set_aside":
+            yield Finding("fault", waits.why, "".join(waits.commands[:1]))
+    for lease in state.leases.values():
+        if lease.expires <= now:
+            said = f"{lease.holder}'s lease on {lease.resource} has expired"
+            yield Finding("note", said, "brat deacon run")
 
 
 _OPEN_LOG: Final = Finding(
@@ -408,14 +406,3 @@ def _signed(reader: Reader, is_shared: bool) -> Iterator[Finding]:  # noqa: FBT0
         said = f"no commit in the log is trusted; the newest one: {found.fault}"
         adopt = f"check it (brat log show), then: brat log adopt {found.foreign[0]}"
         yield Finding("fault", said, adopt)
-
-
-def _waiting(state: State, now: int) -> Iterator[Finding]:
-    """Yield what is set aside, and the leases that have run out."""
-    for waits in interventions(state, now):
-        if waits.kind == "set_aside":
-            yield Finding("fault", waits.why, "".join(waits.commands[:1]))
-    for lease in state.leases.values():
-        if lease.expires <= now:
-            said = f"{lease.holder}'s lease on {lease.resource} has expired"
-            yield Finding("note", said, "brat deacon run")

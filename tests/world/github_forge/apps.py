@@ -157,7 +157,6 @@ _tables = per_store(_Tables)
 
 
 def app_id(forge: Forge, bot: int) -> int:
-    """Return the id of the App that acts as an account; without one, the account's."""
     known = _tables(forge.store).apps.all()
     return next((app.id for app in known if app.bot == bot), bot)
 
