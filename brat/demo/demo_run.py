@@ -188,9 +188,15 @@ def tell(
         reader = Reader(stage.bare)
         convoy = next(iter(reader.read().convoys.values()))
         passed = _tests_pass(stage)
-        head = reader.state.moment.commit
         if as_json:
-            write(json.dumps(_document(stage, convoy, head, wall_s)))
+            told = {
+                "convoy": convoy.name,
+                "tasks": convoy_document(convoy)["tasks"],
+                "wal_head": reader.state.moment.commit,
+                "wall_seconds": round(wall_s, 2),
+                "repository": str(stage.bare),
+            }
+            write(json.dumps(told))
         for line in lines(convoy, wall_s, kills):
             say(line)
         ways = (
@@ -244,20 +250,16 @@ async def _shown(
         say(f"dashboard: {url}")
         kills = await _play(stage, drawn, live=live)
         say("the demo has ended; the dashboard keeps running until you press Enter")
-        await _entered()
+        loop, entered = asyncio.get_running_loop(), asyncio.Event()
+
+        def read() -> None:
+            os.read(0, 1024)
+            loop.call_soon_threadsafe(entered.set)
+
+        # In a thread that keeps nobody from leaving.
+        threading.Thread(target=read, name="enter", daemon=True).start()
+        await entered.wait()
         return kills
-
-
-async def _entered() -> None:
-    """Wait for Enter, in a thread that keeps nobody from leaving."""
-    loop, entered = asyncio.get_running_loop(), asyncio.Event()
-
-    def read() -> None:
-        os.read(0, 1024)
-        loop.call_soon_threadsafe(entered.set)
-
-    threading.Thread(target=read, name="enter", daemon=True).start()
-    await entered.wait()
 
 
 async def _play(stage: Stage, drawn: random.Random | None, *, live: bool) -> int:
@@ -353,18 +355,6 @@ def _tests_pass(stage: Stage) -> bool:
             env={"PATH": "/usr/bin:/bin", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         )
     return done.returncode == 0
-
-
-def _document(
-    stage: Stage, convoy: Convoy, head: str, wall_s: float
-) -> dict[str, object]:
-    return {
-        "convoy": convoy.name,
-        "tasks": convoy_document(convoy)["tasks"],
-        "wal_head": head,
-        "wall_seconds": round(wall_s, 2),
-        "repository": str(stage.bare),
-    }
 
 
 def lines(convoy: Convoy, wall_s: float, kills: int) -> list[str]:

@@ -58,7 +58,14 @@ def next_role(
     After what is due come sessions at work, tasks that may start, and what may merge.
     """
     at = moment(state, context.clock())
-    found: list[Role] = [*_owing(context, state)]
+    observed = replace(context.observed, refs=context.mirror.refs)
+    owed = owed_actions(state, observed, context.settings.patience, context.clock())
+    found: list[Role] = [
+        role
+        for each in owed
+        if not isinstance(each, Show) and (role := role_of(each)) is not None
+        if item_of(each) not in context.troubles
+    ]
     works = any(not (c.waits_aside or t.waits_aside) for c, t in state.running())
     tasks = [(convoy, task) for convoy in state.live() for task in convoy.tasks]
     if works or any(
@@ -73,18 +80,6 @@ def next_role(
     ):
         found.append("refinery")
     return next((role for role in found if role not in busy), None)
-
-
-def _owing(context: BotContext, state: State) -> Iterator[Role]:
-    """Yield the roles of what is due now, but for what fails or is refused."""
-    observed = replace(context.observed, refs=context.mirror.refs)
-    owed = owed_actions(state, observed, context.settings.patience, context.clock())
-    for action in owed:
-        if isinstance(action, Show):
-            continue
-        role = role_of(action)
-        if role is not None and item_of(action) not in context.troubles:
-            yield role
 
 
 _ONCE: Final = "  once you have fixed the cause: "

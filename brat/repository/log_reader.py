@@ -167,7 +167,14 @@ class Reader:
                     "it with: git -C "
                     f"{shlex.quote(str(log.folder))} update-ref -d {WAL_REF}"
                 )
-            self.reading = self._begun(log, head)
+            for name, kept in self._kept():  # from the nearest that can be used
+                try:
+                    self.reading = follow(log, head, kept)
+                    break
+                except Corrupt as error:
+                    self._note(name, error)
+            else:
+                self.reading = follow(log, head)
         else:
             self.reading = follow(log, head, self.reading)
         self._tip = tip
@@ -182,15 +189,6 @@ class Reader:
             return tip
         self.trusted = log.trusted_head(tip, self.authority)
         return self.trusted.head or tip
-
-    def _begun(self, log: Log, head: str) -> Reading:
-        """Read for the first time, starting from the nearest usable cache."""
-        for name, reading in self._kept():
-            try:
-                return follow(log, head, reading)
-            except Corrupt as error:
-                self._note(name, error)
-        return follow(log, head)
 
     def _kept(self) -> Iterator[tuple[str, Reading]]:
         """Yield this reader's cache and a bot's checkpoints, probably nearest first."""

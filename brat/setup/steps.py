@@ -398,10 +398,7 @@ class ContainerStep(Step):
 
     async def look(self) -> Look:
         image = await Variable(self._place, CONTAINER).value()
-        return planned_container(image, self._engine())
-
-    def _engine(self) -> str:
-        """Return the first engine whose program an image of brat holds; empty: none."""
         used = (spec.type for spec in self._place.config.settings().engines.values())
         known = (each for each in used if each in ENGINE_TYPES)
-        return next((each for each in known if ENGINE_TYPES[each].keys), "")
+        held = (each for each in known if ENGINE_TYPES[each].keys)  # by brat's images
+        return planned_container(image, next(held, ""))

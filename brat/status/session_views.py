@@ -35,7 +35,6 @@ from brat.status.find_task import live_or_named, run_of, session_names, task_in
 from brat.status.status_screen import kept_lines
 from brat.terminal.console import write
 from convoy import views
-from convoy.events import Event
 from convoy.events.forge_actions import ActionDone
 from convoy.model import ids
 from convoy.model.session_result import usage_in_words
@@ -303,7 +302,9 @@ def show_session(path: Path, name: str, *, as_json: bool) -> None:
     known = tuple(bot_facts(log_reader.log_entries(log), state.bots))
     for one in past_sessions(convoy, known) if convoy else ():
         if [one.task, one.attempt] == place:
-            run = _run_of(name, known)
+            key = ids.dispatch_key(name)
+            done = (fact for _, fact in known if isinstance(fact, ActionDone))
+            run = next((fact.number for fact in done if fact.key == key), 0)
             output, page = _output(path, log, name, run)
             told = msgspec.to_builtins(one)
             times = {f"{at}_ms": told.pop(at) for at in ("begun", "ended", "landed")}
@@ -313,13 +314,6 @@ def show_session(path: Path, name: str, *, as_json: bool) -> None:
             return
     near = did_you_mean(name, session_names(state)) or "; see `brat session list --all`"
     raise BratError(f"there is no session {name}{near}")
-
-
-def _run_of(name: str, known: Iterable[tuple[int, Event]]) -> int:
-    """Return the forge's run of a session; 0: it is not known."""
-    key = ids.dispatch_key(name)
-    done = (fact for _, fact in known if isinstance(fact, ActionDone))
-    return next((fact.number for fact in done if fact.key == key), 0)
 
 
 def _output(path: Path, log: Path, name: str, run: int) -> tuple[str, str]:

@@ -268,6 +268,7 @@ _log: Final = logging.getLogger(__name__)
 _NO_BODY: Final = frozenset({204, 302, 304})
 NOTHING: Final = Extension()
 NOT_ACCESSIBLE: Final = "Resource not accessible by integration"
+_ONLY: Final = "Resource not accessible by personal access token"
 MOST_BODY: Final = 25_000_000
 """Bytes."""
 
@@ -358,19 +359,13 @@ class Gate:
         if writes and caller.token.scope == "read":
             asked = self._permissions
             accepted = asked.accepted(self._route) if asked is not None else {}
-            raise Refused(403, _read_only(caller), headers=accepted)
+            is_job = caller.token.repo is not None
+            raise Refused(403, NOT_ACCESSIBLE if is_job else _ONLY, headers=accepted)
         if caller.token.access is not None and self._permissions is not None:
             self._permissions.check(call, self._route)
         elif call.found is not None:
             call.need(self._route.role)
         return await self._route.endpoint(call)
-
-
-def _read_only(caller: Caller) -> str:
-    """Return the words for a token that may only read: a job's, or a person's."""
-    if caller.token.repo is not None:
-        return NOT_ACCESSIBLE
-    return "Resource not accessible by personal access token"
 
 
 def _response(request: web.Request, answer: Answer) -> web.Response:

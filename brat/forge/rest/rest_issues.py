@@ -196,11 +196,8 @@ async def change_comment(call: Call) -> Answer:
 
 
 async def create_reaction(call: Call) -> Answer:
-    return react(call, comment_of(call).id)
-
-
-def react(call: Call, subject: int) -> Answer:
-    """React to what has an id; 200 when that was done before."""
+    """React to a comment; 200 when that was done before."""
+    subject = comment_of(call).id
     content = call.body(NewReaction).content
     for known in call.store.reactions.of(subject):
         if (known.user, known.content) == (call.user.id, content):
@@ -255,31 +252,27 @@ async def change_issue(call: Call) -> Answer:
     issue, asked = issue_of(call), call.body(IssueChange)
     if issue.author != call.user.id:
         call.need("triage")
-    if asked.state not in {None, issue.state}:
-        with call.store.change():
-            issue = _turn(call, issue, asked)
-    return Answer(call.service.renderer.issue(call.repo, issue))
-
-
-def _turn(call: Call, issue: Issue, asked: IssueChange) -> Issue:
+    if asked.state in {None, issue.state}:
+        return Answer(call.service.renderer.issue(call.repo, issue))
     if issue.pull:
         raise Refused(422, "To close or reopen it, use `PATCH pulls/{number}`.")
-    now = call.service.forge.now()
-    closing = asked.state == "closed"
-    issue = call.store.issues.put(
-        replace(
-            issue,
-            state="closed" if closing else "open",
-            state_reason=asked.state_reason or ("completed" if closing else "reopened"),
-            closed_at=now if closing else None,
-            closed_by=call.user.id if closing else None,
-            updated_at=now,
-        )
-    )
+    now, closing = call.service.forge.now(), asked.state == "closed"
     action = "closed" if closing else "reopened"
-    call.service.forge.note(issue.id, call.user, action)
-    call.service.events.issue(call.repo, call.user, action, issue)
-    return issue
+    with call.store.change():
+        issue = call.store.issues.put(
+            replace(
+                issue,
+                state="closed" if closing else "open",
+                state_reason=asked.state_reason
+                or ("completed" if closing else "reopened"),
+                closed_at=now if closing else None,
+                closed_by=call.user.id if closing else None,
+                updated_at=now,
+            )
+        )
+        call.service.forge.note(issue.id, call.user, action)
+        call.service.events.issue(call.repo, call.user, action, issue)
+    return Answer(call.service.renderer.issue(call.repo, issue))
 
 
 async def list_events(call: Call) -> Answer:
