@@ -94,7 +94,7 @@ async def alone(
 
         def printed(session: Session) -> str:
             try:
-                return far.last_of(session.name)
+                return far.last(session.name)
             except BratError as error:
                 return str(error)
 

@@ -179,19 +179,15 @@ class RemoteOutput:
             raise BratError(f"{clone} has no remote `origin` on a forge")
         return cls(f"{bot.rstrip('/')}{FEED_PATH}/{found[1]}", token)
 
-    def last(self, convoy: Convoy, task: Task) -> str:
-        """Return the end of the output of a task's newest session so far."""
-        return self.last_of(_session(convoy, task))
-
-    def last_of(self, session: str) -> str:
-        """Return the end of one session's output so far; raises as `last` does."""
+    def last(self, session: str) -> str:
+        """Return the end of a session's output so far."""
         with client_of(self.url, DEADLINE_S) as client:
             said = _text(self._ask(client, session, -1, 0))
         return shown(said[-LAST_BYTES:])
 
-    def follow(self, convoy: Convoy, task: Task) -> Iterator[str]:
+    def follow(self, session: str) -> Iterator[str]:
         """Yield a session's output until the session has ended."""
-        session, number, running = _session(convoy, task), -1, True
+        number, running = -1, True
         with client_of(self.url, WAIT_S + DEADLINE_S) as client:
             while running:
                 told = self._ask(client, session, number, WAIT_S)
@@ -240,7 +236,8 @@ def tail_session(
         far = RemoteOutput.of(bot, log)
         found = live_or_named(Reader(log).read(), convoy)
         task = task_in(found, number)
-        _show(far.follow(found, task) if following else (far.last(found, task),))
+        name = _session(found, task)
+        _show(far.follow(name) if following else (far.last(name),))
         return
     try:
         folder = checkouts.find(path).folder
