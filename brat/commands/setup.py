@@ -23,8 +23,7 @@ from bot.forge.rest import Refused, Rest
 from bot.forge.transport import DEADLINE_S
 from brat.local import local_mode
 from brat.repository import checkout as checkouts
-from brat.repository.checkout import Checkout
-from brat.repository.remote_forge import Origin, origin_of, token_for
+from brat.repository.remote_forge import origin_of, token_for
 from brat.repository.workflow_files import (
     FOLDER,
     UNPINNED,
@@ -62,7 +61,6 @@ from brat.setup.steps import (
 )
 from brat.setup.undo import ENDS, undo_steps
 from brat.terminal.console import say
-from convoy.config import Config
 from grite import git
 from grite.errors import BratError, GitFailed
 from grite.outbound import here
@@ -331,41 +329,36 @@ def setup(path: Path, choices: Choices, agrees: Callable[[], bool]) -> int:
             f"no token for {origin.host}: set {wanted}, or sign in with gh auth login"
         )
     say(f"{origin.repository} on {origin.host}:")
-    return asyncio.run(_setup(checkout, config, origin, token, choices, agrees))
 
+    async def applied() -> int:
+        async with transport.async_client(DEADLINE_S) as client:
+            rest = Rest(client, api_url=origin.api_url, token=token)
+            described = await rest.read(Repository, f"/repos/{origin.repository}")
+            place = Place(
+                rest=rest,
+                origin=origin,
+                token=token,
+                branch=described.default_branch,
+                checkout=checkout,
+                config=config,
+                choices=choices,
+            )
+            if choices.undo:
+                return await brought_about(undo_steps(place), agrees, origin.web, ENDS)
+            first: tuple[Step, ...] = (
+                LabelStep(place),
+                DefaultTokenStep(place),
+                PullRequestStep(place),
+                EnvironmentStep(place),
+                LogKeyStep(place),
+                CiStep(place),
+                EngineKeyStep(place),
+                ContainerStep(place),
+            )
+            files = (
+                LocalFilesStep(place) if choices.local else WorkflowStep(place, first)
+            )
+            steps = (*first, files, ReadyStep(place, files))
+            return await brought_about(steps, agrees, origin.web)
 
-async def _setup(
-    checkout: Checkout,
-    config: Config,
-    origin: Origin,
-    token: str,
-    choices: Choices,
-    agrees: Callable[[], bool],
-) -> int:
-    async with transport.async_client(DEADLINE_S) as client:
-        rest = Rest(client, api_url=origin.api_url, token=token)
-        described = await rest.read(Repository, f"/repos/{origin.repository}")
-        place = Place(
-            rest=rest,
-            origin=origin,
-            token=token,
-            branch=described.default_branch,
-            checkout=checkout,
-            config=config,
-            choices=choices,
-        )
-        if choices.undo:
-            return await brought_about(undo_steps(place), agrees, origin.web, ENDS)
-        first: tuple[Step, ...] = (
-            LabelStep(place),
-            DefaultTokenStep(place),
-            PullRequestStep(place),
-            EnvironmentStep(place),
-            LogKeyStep(place),
-            CiStep(place),
-            EngineKeyStep(place),
-            ContainerStep(place),
-        )
-        files = LocalFilesStep(place) if choices.local else WorkflowStep(place, first)
-        steps = (*first, files, ReadyStep(place, files))
-        return await brought_about(steps, agrees, origin.web)
+    return asyncio.run(applied())
