@@ -303,7 +303,11 @@ async def _watch(
                 died = f"the bot was killed {counted(kills, 'time')}" if kills else ""
                 screen.update(Group(convoy_table(convoy), Text(died, style="red")))
             if convoy and convoy.ended and not state.intents:
-                await _released(stage)
+                released = time.monotonic() + RELEASE_S
+                while time.monotonic() < released:  # it owes nothing: its lease goes
+                    if not git.run(["for-each-ref", LOCKS], cwd=stage.bare).stdout:
+                        break
+                    await asyncio.sleep(LOOK_S)
                 return kills
             moved_at = time.monotonic() if _moves(convoy) else moved_at
             if time.monotonic() - moved_at > STUCK_S:
@@ -326,15 +330,6 @@ def _moves(convoy: Convoy | None) -> bool:
     """Return whether work goes on, or at least no task waits for a person."""
     states = {task.state for task in convoy.tasks} if convoy else set()
     return "blocked" not in states or not states.isdisjoint(("running", "needs-review"))
-
-
-async def _released(stage: Stage) -> None:
-    """Wait until the bot, which owes nothing now, has given its lease back."""
-    deadline = time.monotonic() + RELEASE_S
-    while time.monotonic() < deadline:
-        if not git.run(["for-each-ref", LOCKS], cwd=stage.bare).stdout:
-            return
-        await asyncio.sleep(LOOK_S)
 
 
 def _later(drawn: random.Random | None) -> float:

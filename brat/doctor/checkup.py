@@ -170,22 +170,18 @@ def repair(bare: Path, now: int) -> tuple[str, ...]:
     sound; lock refs that hold no lock or an expired one; and the cache of an earlier
     reading, if it cannot be used. Safe to call again: a second call returns none.
     """
-    repo = pygit2.Repository(str(bare))
-    wrong = {**_wrong_checkpoints(bare), **dict(_stale_locks(repo, now))}
-    done = [
-        f"removed {ref}: {why}"
-        for ref, why in wrong.items()
-        if _removed(bare, ref, str(repo.references[ref].target))
-    ]
+    repo, log = pygit2.Repository(str(bare)), Log(bare)
+    wrong, head = dict(_stale_locks(repo, now)), log.head()
+    # Else a checkpoint may know what the log here no longer says.
+    if head is not None and log.missing(head) is None and not follow(log, head).faults:
+        wrong = wrong_checkpoints(bare) | wrong
+    done = []
+    for ref, why in wrong.items():
+        with contextlib.suppress(GitFailed):  # somebody moved it: then it is not ours
+            commit = str(repo.references[ref].target)
+            git.run(["update-ref", "-d", ref, commit], cwd=bare)
+            done.append(f"removed {ref}: {why}")
     return (*done, *_kept_anew(bare))
-
-
-def _wrong_checkpoints(bare: Path) -> dict[str, str]:
-    log = Log(bare)
-    head = log.head()
-    if head is None or log.missing(head) is not None or follow(log, head).faults:
-        return {}  # a checkpoint may know what the log here no longer says
-    return wrong_checkpoints(bare)
 
 
 def _stale_locks(repo: pygit2.Repository, now: int) -> Iterator[tuple[str, str]]:
@@ -199,13 +195,6 @@ def _stale_locks(repo: pygit2.Repository, now: int) -> Iterator[tuple[str, str]]
         else:
             if lock.expires_ms + GRACE_MS <= now:
                 yield ref, f"the lock on {lock.resource} expired"
-
-
-def _removed(bare: Path, ref: str, commit: str) -> bool:
-    with contextlib.suppress(GitFailed):  # somebody moved it: then it is not ours
-        git.run(["update-ref", "-d", ref, commit], cwd=bare)
-        return True
-    return False
 
 
 def _kept_anew(bare: Path) -> Iterator[str]:

@@ -78,20 +78,16 @@ class CheckoutConfig:
         self._differs = differs
         update = {"config_file": file if differs else None}
         context.settings = context.settings.model_copy(update=update)
-        if not first:
-            self._look_at_ci()
-        self._mark = mark
-
-    def _look_at_ci(self) -> None:
         try:
-            found = self.ci_now()
+            ci = self.forge.ci if first else self.ci_now()
         except ConfigError as error:
-            self.sync.tell(f"{error}")
-            return
-        if found != self.forge.ci:
-            self.forge.judge_by(found)
-            how = f"tested by `{found.command}`" if found.command else "not tested"
-            self.sync.tell(f"[ci] has changed: work that lands from now on is {how}")
+            tell(f"{error}")
+        else:
+            if ci != self.forge.ci:
+                self.forge.judge_by(ci)
+                how = f"tested by `{ci.command}`" if ci.command else "not tested"
+                tell(f"[ci] has changed: work that lands from now on is {how}")
+        self._mark = mark
 
 
 _APART: Final = re.compile("non-fast-forward|fetch first|stale info")

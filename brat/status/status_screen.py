@@ -316,13 +316,9 @@ _LEVEL: Final = "  "
 
 def plan_screen(convoy: Convoy) -> Text:
     """Return a convoy's plan whole; empty: there is none yet."""
-    return Text("\n".join(map(one_line_kept, _lines(convoy))))
-
-
-def one_line_kept(line: str) -> str:
-    """Return untrusted text as one line that keeps its indentation."""
-    bare = line.lstrip(" ")
-    return " " * (len(line) - len(bare)) + one_line(bare)
+    lines = ((line, line.lstrip(" ")) for line in _lines(convoy))
+    kept = (" " * (len(line) - len(bare)) + one_line(bare) for line, bare in lines)
+    return Text("\n".join(kept))
 
 
 def _lines(convoy: Convoy) -> Iterator[str]:

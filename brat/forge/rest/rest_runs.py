@@ -79,9 +79,13 @@ async def list_runs(call: Call) -> Answer:
     path = workflow_of(call) if "workflow" in call.request.match_info else None
     renderer = call.service.renderer
     event, sha = call.asked("event"), call.asked("head_sha")
+    checks = call.store.check_runs
+    known = checks.of((call.repo.id, sha)) if sha else checks.all()
+    own = (one for one in known if one.job and one.repo == call.repo.id)
+    by_ci = (_run_of_ci(call, one) for one in own)
     chosen = [
         run
-        for run in (*call.store.runs.of(call.repo.id), *listed(call, sha))
+        for run in (*call.store.runs.of(call.repo.id), *by_ci)
         if path in {None, run.path}
         and event in {"", run.event}
         and sha in {"", run.head_sha}
@@ -125,15 +129,6 @@ async def list_jobs(call: Call) -> Answer:
 
 
 PATH: Final = "dynamic/ci"
-
-
-def listed(call: Call, commit: str = "") -> list[Run]:
-    """Return the runs of the forge's own CI, of one commit if it is given."""
-    checks = call.store.check_runs
-    known = checks.of((call.repo.id, commit)) if commit else checks.all()
-    return [
-        _run_of_ci(call, one) for one in known if one.job and one.repo == call.repo.id
-    ]
 
 
 def check_of(call: Call, run: Run) -> CheckRun | None:
