@@ -151,10 +151,22 @@ class Tool(Struct, frozen=True, kw_only=True):
     """Whether it ends or gives up what cannot be taken back."""
 
     @property
-    def schema(self) -> dict[str, Any]:
+    def described(self) -> types.Tool:
         _, parts = msgspec.json.schema_components([self.takes])
         whole = dict(parts[self.takes.__name__])
-        return {key: whole[key] for key in whole if key not in {"title", "description"}}
+        left_out = {"title", "description"}
+        return types.Tool(
+            name=self.name,
+            title=self.title,
+            description=self.help,
+            input_schema={key: whole[key] for key in whole if key not in left_out},
+            annotations=types.ToolAnnotations(
+                read_only_hint=not self.writes,
+                destructive_hint=self.ends,
+                idempotent_hint=not self.writes,
+                open_world_hint=False,
+            ),
+        )
 
     async def call(self, backend: Backend, given: dict[str, Any]) -> dict[str, Any]:
         try:
@@ -394,7 +406,7 @@ async def serve(path: Path) -> None:
     backend = Backend(path)
 
     async def tools(_: Context, __: Page) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_described(tool) for tool in TOOLS])
+        return types.ListToolsResult(tools=[tool.described for tool in TOOLS])
 
     async def call(
         _: Context, asked: types.CallToolRequestParams
@@ -419,21 +431,6 @@ async def serve(path: Path) -> None:
     )
     async with stdio_server() as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
-
-
-def _described(tool: Tool) -> types.Tool:
-    return types.Tool(
-        name=tool.name,
-        title=tool.title,
-        description=tool.help,
-        input_schema=tool.schema,
-        annotations=types.ToolAnnotations(
-            read_only_hint=not tool.writes,
-            destructive_hint=tool.ends,
-            idempotent_hint=not tool.writes,
-            open_world_hint=False,
-        ),
-    )
 
 
 def _refused(why: str) -> types.CallToolResult:

@@ -97,7 +97,15 @@ def write_bundle(path: Path, file: Path, found: Iterable[Finding]) -> None:
         checkout = None
     hide = Redaction(known_secrets(checkout.folder if checkout else None))
     findings = (f"{one.grade}: {one.said} -> {one.mend}\n" for one in found)
-    parts = {"about.txt": _about(), "findings.txt": "".join(findings)}
+    rows = {
+        "brat": VERSION,
+        "python": platform.python_version(),
+        "git": ".".join(map(str, git.version())),
+        "system": platform.platform(),
+        "cores": str(os.cpu_count()),
+    }
+    about = "".join(f"{name}: {value}\n" for name, value in rows.items())
+    parts = {"about.txt": about, "findings.txt": "".join(findings)}
     if checkout is not None:
         parts |= dict(_parts(checkout))
     shown_parts = {name: shown(text, hide) for name, text in parts.items()}
@@ -122,17 +130,6 @@ def shown(text: str, hide: Redaction) -> str:
     """Return a text as it may leave this machine."""
     hidden = hide(_IN_ADDRESS.sub(HIDDEN, _FORGE_TOKEN.sub(HIDDEN, text)))
     return hidden.replace(str(Path.home()), _HOME)
-
-
-def _about() -> str:
-    rows = {
-        "brat": VERSION,
-        "python": platform.python_version(),
-        "git": ".".join(map(str, git.version())),
-        "system": platform.platform(),
-        "cores": str(os.cpu_count()),
-    }
-    return "".join(f"{name}: {value}\n" for name, value in rows.items())
 
 
 def _parts(checkout: Checkout) -> Iterator[tuple[str, str]]:

@@ -27,13 +27,13 @@ from msgspec.structs import replace
 from bot.forge import transport
 from bot.settings import bot_folder
 from brat.forge.resources.forge_records import Ci
+from brat.forge.service.programs import plain_environment
 from brat.forge.service.run_start import SECRET
 from brat.repository import registration as registrations
 from brat.repository.forge_files import forge_in_use
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER
 from grite import outbound
 from grite.errors import Unavailable
-from runner.box import surroundings
 
 ALLOWED_SIGNERS: Final = "BRAT_ALLOWED_SIGNERS"
 """The variable that tells jobs which keys may sign hand-offs."""
@@ -46,9 +46,7 @@ _GIT_FILES: Final = ("GIT_CONFIG_GLOBAL", "XDG_CONFIG_HOME")
 
 def _environment(secrets: Mapping[str, str]) -> dict[str, str]:
     """Return a child's environment: tools, the way to others and its secrets."""
-    path = os.pathsep.join(os.get_exec_path())
-    own = {"PATH": path, "HOME": str(Path.home()), "LANG": "C.UTF-8"}
-    own |= surroundings.own_tool_variables() | outbound.here().variables
+    own = plain_environment() | outbound.here().variables | {"HOME": str(Path.home())}
     have = os.environ  # noqa: TID251  where the person's own git is configured
     own |= {name: have[name] for name in _GIT_FILES if have.get(name)}
     return own | {SECRET + name: value for name, value in secrets.items()}

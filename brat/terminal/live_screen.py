@@ -130,7 +130,8 @@ def watch(see: See, head: str, more: str) -> None:
             if frame != drawn:
                 _send(f"{_BEGIN}{frame}{_END}")
                 drawn = frame
-            typed = _typed(keys)
+            ready, _, _ = select.select([] if keys is None else [keys], [], [], LOOK_S)
+            typed = os.read(keys, 1024) if ready and keys is not None else b""
 
 
 def _lines(shown: RenderableType) -> list[str]:
@@ -162,12 +163,6 @@ def _listed(see: See, head: str) -> None:
             shown = captured.get()
             _send(shown)
         select.select([], [], [], LOOK_S)
-
-
-def _typed(keys: int | None) -> bytes:
-    """Wait briefly, and return the keys typed meanwhile."""
-    ready, _, _ = select.select([] if keys is None else [keys], [], [], LOOK_S)
-    return os.read(keys, 1024) if ready and keys is not None else b""
 
 
 def _send(text: str) -> None:
