@@ -13,23 +13,8 @@ from typing import Final, Generic, TypeVar
 
 from msgspec import json
 
-from brat.forge.resources.forge_records import (
-    Artifact,
-    CheckRun,
-    Comment,
-    Hook,
-    Issue,
-    IssueEvent,
-    Label,
-    Pull,
-    Reaction,
-    Record,
-    Repository,
-    Run,
-    Sequence,
-    Token,
-    User,
-)
+from brat.forge.resources import forge_records as records
+from brat.forge.resources.forge_records import Record, Sequence
 
 R = TypeVar("R", bound=Record)
 _SEQUENCE: Final = 0
@@ -109,19 +94,21 @@ class Store:
             " PRIMARY KEY (kind, id)) WITHOUT ROWID"
         )
         self._undo: list[Callable[[], None]] | None = None
-        self.users = Table(self, User, lambda r: r.login.lower())
-        self.tokens = Table(self, Token, lambda r: r.user)
-        self.repositories = Table(self, Repository, lambda r: r.full_name.lower())
-        self.labels = Table(self, Label, lambda r: r.repo)
-        self.issues = Table(self, Issue, lambda r: r.repo)
-        self.issue_events = Table(self, IssueEvent, lambda r: r.issue)
-        self.comments = Table(self, Comment, lambda r: r.issue)
-        self.reactions = Table(self, Reaction, lambda r: r.subject)
-        self.pulls = Table(self, Pull, lambda r: r.repo)
-        self.check_runs = Table(self, CheckRun, lambda r: (r.repo, r.head_sha))
-        self.runs = Table(self, Run, lambda r: r.repo)
-        self.artifacts = Table(self, Artifact, lambda r: r.run)
-        self.hooks = Table(self, Hook, lambda r: r.repo)
+        self.users = Table(self, records.User, lambda r: r.login.lower())
+        self.tokens = Table(self, records.Token, lambda r: r.user)
+        self.repositories = Table(
+            self, records.Repository, lambda r: r.full_name.lower()
+        )
+        self.labels = Table(self, records.Label, lambda r: r.repo)
+        self.issues = Table(self, records.Issue, lambda r: r.repo)
+        self.issue_events = Table(self, records.IssueEvent, lambda r: r.issue)
+        self.comments = Table(self, records.Comment, lambda r: r.issue)
+        self.reactions = Table(self, records.Reaction, lambda r: r.subject)
+        self.pulls = Table(self, records.Pull, lambda r: r.repo)
+        self.check_runs = Table(self, records.CheckRun, lambda r: (r.repo, r.head_sha))
+        self.runs = Table(self, records.Run, lambda r: r.repo)
+        self.artifacts = Table(self, records.Artifact, lambda r: r.run)
+        self.hooks = Table(self, records.Hook, lambda r: r.repo)
         self._sequence = Table(self, Sequence, lambda _: _SEQUENCE)
 
     def close(self) -> None:
