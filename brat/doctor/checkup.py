@@ -112,7 +112,17 @@ def checked_engines(checkout: Checkout, config: Config) -> Iterator[Finding]:
         unknown = vendor is None or not can_be_pointed(vendor)
         is_closed |= reachable_hosts(settings.egress, by_default=unknown) is not None
     if is_closed:
-        yield _network(settings.egress or ())
+        said, listed = "[runner] egress: agents", ", ".join(settings.egress or ())
+        if why := cannot_close():
+            said += " are only asked to use the proxy, because this machine cannot"
+            mend = (
+                "allow users to create namespaces, or restrict the machine's own "
+                "network"
+            )
+            yield Finding("note", f"{said} isolate their network: {why}", mend)
+        else:
+            beside = f" and {listed}" if listed else ""
+            yield Finding("ok", f"{said} can reach only their model{beside}")
     if settings.box == "off":
         yield Finding("note", 'agents run without a sandbox: [runner] box is "off"')
     elif why := cannot_box():
@@ -125,19 +135,6 @@ def checked_engines(checkout: Checkout, config: Config) -> Iterator[Finding]:
 
 def _lacking(grade: Grade, lacks: Iterable[Lack]) -> Iterator[Finding]:
     return (Finding(grade, lack.said, lack.mend) for lack in lacks)
-
-
-def _network(listed: tuple[str, ...]) -> Finding:
-    where = "[runner] egress: agents"
-    if why := cannot_close():
-        said = (
-            f"{where} are only asked to use the proxy, because this machine cannot "
-            "isolate their"
-        )
-        mend = "allow users to create namespaces, or restrict the machine's own network"
-        return Finding("note", f"{said} network: {why}", mend)
-    beside = f" and {', '.join(listed)}" if listed else ""
-    return Finding("ok", f"{where} can reach only their model{beside}")
 
 
 def _version(program: str, env: dict[str, str]) -> str:
@@ -356,7 +353,13 @@ def _log(bare: Path, is_shared: bool) -> Iterator[Finding]:  # noqa: FBT001
     head, convoys = state.moment.commit[:10], counted(len(state.convoys), "convoy")
     said = f"is readable up to {head} ({convoys})" if head else "is still empty"
     yield Finding("ok", f"the log {said}")
-    yield from _signed(reader, is_shared)
+    trusted = reader.trusted  # on this machine alone nobody else may push
+    if trusted is None and is_shared:
+        yield _OPEN_LOG
+    elif trusted is not None and trusted.head is None and trusted.foreign:
+        said = f"no commit in the log is trusted; the newest one: {trusted.fault}"
+        adopt = f"check it (brat log show), then: brat log adopt {trusted.foreign[0]}"
+        yield Finding("fault", said, adopt)
     for fault in reader.faults:
         yield Finding("fault", f"the log has a fault: {fault}; brat read the rest")
     for wrong in (*reader.notices, *verify(bare)):
@@ -382,16 +385,3 @@ _OPEN_LOG: Final = Finding(
     "the log has no signing key, so anyone with push access can forge it",
     "run brat setup to create one",
 )
-
-
-def _signed(reader: Reader, is_shared: bool) -> Iterator[Finding]:  # noqa: FBT001
-    """Yield whose log it is: on this machine alone nobody else may push."""
-    found = reader.trusted
-    if found is None and is_shared:
-        yield _OPEN_LOG
-    elif found is None:
-        return
-    elif found.head is None and found.foreign:
-        said = f"no commit in the log is trusted; the newest one: {found.fault}"
-        adopt = f"check it (brat log show), then: brat log adopt {found.foreign[0]}"
-        yield Finding("fault", said, adopt)
