@@ -74,9 +74,8 @@ def main(extend: Callable[[Service], Extension] | None = None) -> int:
     log_warnings()
     try:
         with Forge(arguments.dir) as forge:
-            for point in () if extend else entry_points(group="brat.forge"):
-                extend = point.load()
-            asyncio.run(_serve(arguments, forge, extend))
+            added = (point.load() for point in entry_points(group="brat.forge"))
+            asyncio.run(_serve(arguments, forge, extend or next(added, None)))
     except (BratError, OSError) as error:
         print(f"brat.forge: {error}", file=sys.stderr)  # noqa: T201  a command's error
         return 1

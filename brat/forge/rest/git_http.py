@@ -10,7 +10,6 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from aiohttp import hdrs, web
@@ -100,6 +99,7 @@ _Endpoint = Callable[[web.Request], Awaitable[web.StreamResponse]]
 class _Visit:
     caller: Caller
     repo: Repository
+    bare: Bare
     protocol: str
 
 
@@ -149,7 +149,7 @@ class GitHttp:
         protocol = request.headers.get("Git-Protocol", "")
         if not _PROTOCOL.fullmatch(protocol):
             protocol = ""
-        return _Visit(caller, repo, protocol)
+        return _Visit(caller, repo, self._service.forge.bare(repo), protocol)
 
     async def _advertise(self, request: web.Request) -> web.Response:
         program = request.query.get("service", "")
@@ -162,13 +162,13 @@ class GitHttp:
         body = self._advertised.get(visit.repo.id) if newer else None
         able = self._able.get(visit.repo.id) if program == "git-receive-pack" else None
         if able is not None:
-            body = _listed(self._service.forge.bare(visit.repo).refs(), able)
+            body = _listed(visit.bare.refs(), able)
         if body is None:
             args = (
                 *(program.removeprefix("git-"), "--stateless-rpc"),
                 "--http-backend-info-refs",
             )
-            asked = git_process(*args, bare=self._bare(visit), protocol=visit.protocol)
+            asked = git_process(*args, bare=visit.bare.path, protocol=visit.protocol)
             async with asked as process:
                 body, _ = await process.communicate()
             if newer:
@@ -189,15 +189,15 @@ class GitHttp:
         if "version=2" in visit.protocol and first[4:].startswith(_LS_REFS):
             while len(first) < _MOST_ASKED and not request.content.at_eof():
                 first += await request.content.readany()
-            bare, asked = self._service.forge.bare(visit.repo), _asked(first)
-            told = None if asked is None else _told(bare, asked)
+            asked = _asked(first)
+            told = None if asked is None else _told(visit.bare, asked)
             if told is not None:
                 return web.Response(body=told, headers=_NO_CACHE | kind)
         answer = web.StreamResponse(headers=_NO_CACHE | kind)
         await answer.prepare(request)
         try:
             args = ("upload-pack", "--stateless-rpc")
-            served = git_process(*args, bare=self._bare(visit), protocol=visit.protocol)
+            served = git_process(*args, bare=visit.bare.path, protocol=visit.protocol)
             async with served as process, asyncio.TaskGroup() as tasks:
                 tasks.create_task(feed(process, whole_body(first, request.content)))
                 assert process.stdout is not None  # noqa: S101  it is a pipe
@@ -218,6 +218,3 @@ class GitHttp:
             headers=_NO_CACHE
             | {hdrs.CONTENT_TYPE: "application/x-git-receive-pack-result"},
         )
-
-    def _bare(self, visit: _Visit) -> Path:
-        return self._service.forge.bare(visit.repo).path
