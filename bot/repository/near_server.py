@@ -55,13 +55,15 @@ class NearRemote(Remote, frozen=True):
         """
         before = (re.split(r"[*?\[]", each, maxsplit=1)[0] for each in patterns)
         asked = ["symrefs", *(f"ref-prefix {each}" for each in ("HEAD", *before))]
-        order = _packet("command=ls-refs") + _BETWEEN + b"".join(map(_packet, asked))
+        order = (
+            packet_of("command=ls-refs") + _BETWEEN + b"".join(map(packet_of, asked))
+        )
         told = ""
         with self._answers("ls-remote"):
             status, body = self._asked("POST", _LOOK, order + _FLUSH, _VERSION)
             if status != HTTPStatus.OK:
                 return self._ended(("ls-remote",), self._denied(status, body))
-            for packet in _packets(body):
+            for packet in packets(body):
                 value, name, *more = _text(packet).split()
                 leads = next((e for e in more if e.startswith("symref-target:")), "")
                 if leads:
@@ -84,7 +86,7 @@ class NearRemote(Remote, frozen=True):
         status, listed = self._asked("GET", f"info/refs?service={_PUSH}")
         if status != HTTPStatus.OK:
             return self._denied(status, listed)
-        rows = (_text(each).partition("\0")[0].split() for each in _packets(listed))
+        rows = (_text(each).partition("\0")[0].split() for each in packets(listed))
         seen = {name: at for at, name in rows if len(at) == len(_NONE)}
         stale = {one.ref for one in updates if seen.get(one.ref) != one.old}
         found = dict.fromkeys(stale, "[rejected] (stale info)")
@@ -119,7 +121,7 @@ class NearRemote(Remote, frozen=True):
         """Return the commands, and a pack of what the server does not have."""
         lines = [f"{u.old or _NONE} {u.new or _NONE} {u.ref}" for u in sent]
         lines[0] += f"\0{able}"
-        order = b"".join(map(_packet, lines)) + _FLUSH
+        order = b"".join(map(packet_of, lines)) + _FLUSH
         news = [one.new for one in sent if one.new]
         if not news:
             return order
@@ -214,12 +216,12 @@ def _new_entries(
 def _answered(body: bytes) -> tuple[dict[str, str], str]:
     """Return why each ref was refused, empty if it was not, and what is for people."""
     bands = {_REPORT: b"", _SAID: b"", _FATAL: b""}
-    for packet in _packets(body):
+    for packet in packets(body):
         bands[packet[0]] = bands.get(packet[0], b"") + packet[1:]
     report: dict[str, str] = {}
     said = [f"remote: {line}" for line in _text(bands[_SAID]).splitlines()]
     said += [f"fatal: {line}" for line in _text(bands[_FATAL]).splitlines()]
-    for packet in _packets(bands[_REPORT]):
+    for packet in packets(bands[_REPORT]):
         kind, _, rest = _text(packet).strip().partition(" ")
         ref, _, why = rest.partition(" ")
         if kind in {"ok", "ng"}:
@@ -229,7 +231,7 @@ def _answered(body: bytes) -> tuple[dict[str, str], str]:
     return report, "\n".join(said)
 
 
-def _packet(line: str) -> bytes:
+def packet_of(line: str) -> bytes:
     """Return a line in git's wire format.
 
     https://git-scm.com/docs/gitprotocol-common#_pkt_line_format
@@ -238,7 +240,7 @@ def _packet(line: str) -> bytes:
     return b"%04x%s" % (len(data) + 4, data)
 
 
-def _packets(data: bytes) -> Iterator[bytes]:
+def packets(data: bytes) -> Iterator[bytes]:
     at = 0
     while at < len(data):
         size = int(data[at : at + 4], 16)

@@ -47,11 +47,14 @@ from convoy.views.reasons import unread_rules, way_of_landing
 from grite.errors import BratError
 from grite.signatures import BOT_SIGNERS_FILE, SIGNERS_FILE, parse_signers
 
+Grade = Literal["ok", "note", "fault"]
+
 
 class Finding(Struct, frozen=True):
-    grade: Literal["ok", "note", "fault"]
+    grade: Grade
     said: str
     mend: str = ""
+    """How to repair it."""
 
 
 IsOurs = Callable[[str, str], bool]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from brat.commands import (
+        decisions as decisions,
         init_repository as init_repository,
-        log_commands as log_commands,
         mcp_server as mcp_server,
         print_diff as print_diff,
         print_views as print_views,

@@ -35,16 +35,13 @@ def _add_verb_words() -> None:
         if (task := verb.of_task) is not None and task.typed:
             decide = options.convoy(_decision(task.word))
             taken = options.number(tells(decide) if verb.text_help else decide)
-            _add(task.typed, task.help, taken)
+            group, word = task.typed.split()
+            _OF_VERBS[group].command(word, help=task.help)(taken)
         if (convoy := verb.of_convoy) is not None and convoy.typed:
             decide = _decision(convoy.word)
             taken = tells(options.convoy(decide)) if must else options.name(decide)
-            _add(convoy.typed, convoy.help, taken)
-
-
-def _add(typed: str, text: str, decide: Decide) -> None:
-    group, word = typed.split()
-    _OF_VERBS[group].command(word, help=text)(decide)
+            group, word = convoy.typed.split()
+            _OF_VERBS[group].command(word, help=convoy.help)(taken)
 
 
 def _decision(word: str) -> Decide:

@@ -7,23 +7,33 @@ Anybody's commit could change a file, and the token would be sent there.
 In a repository that brat serves on this machine, the loop carries it out. In any other
 clone it becomes a `/brat` comment on the convoy's issue, and the bot there asks the
 forge whether the person may decide this.
+
+A lease that a person takes (`brat lock`), and whose log counts (`brat log adopt`), the
+loop of this machine alone decides.
 """
 
 import asyncio
+import json
 import os
+import re
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, Literal, Self
 from urllib.parse import urlsplit
 
+import click
 import httpx
+import msgspec
 import pygit2
 
+from bot import wall_clock
 from bot.dashboard.access_policy import LOCAL_PREFIX
 from bot.forge.transport import client_of
-from bot.requests.verb import Asker, Request
+from bot.requests.verb import Asker, Request, read_resource, read_ttl
 from bot.requests.verb_table import (
     BY_CONVOY_WORD,
     BY_NAME,
@@ -45,7 +55,8 @@ from brat.repository.log_reader import Reader, log_repository
 from brat.repository.registration import NO_REPOSITORY
 from brat.repository.remote_forge import LOOPBACK, origin_of
 from brat.status.find_task import live_or_named
-from brat.terminal.console import say
+from brat.status.status_screen import plain_table
+from brat.terminal.console import out, say, write
 from convoy.model.state import Convoy, State
 from convoy.text import clean
 from grite.errors import BratError, Unavailable
@@ -255,21 +266,104 @@ async def _by_the_loop(checkout: Checkout, convoy: Convoy, request: Request) -> 
         by=checkout.person(), convoy=convoy.name, allowed=True, at_endpoint=True
     )
     async with serving(checkout, (), say) as here:
-        reply = await here.loop.carry_out(asker, request)
-        if reply.why:
-            say(f"brat: {reply.why}")
+        if not await _carries_out(here, asker, request):
             return run_roles.BLOCKED
-        if request.verb == "cancel" and "task" in request.arguments:
-            await _end_run(here, convoy.name, request.arguments["task"])
+        if request.verb == "cancel" and (number := request.arguments.get("task")):
+            context = here.loop.context  # the witness would end its run only later
+            for found, task in context.mirror.state.running():
+                run = task.attempt.run if task.attempt else None
+                if run and (found.name, task.number) == (convoy.name, number):
+                    await context.github.runs.cancel(run)
         run_roles.report(here, convoy.name, goes_by_role=False)
         return run_roles.OK
 
 
-async def _end_run(here: Local, convoy: str, number: int) -> None:
-    """End a stopped task's run at once; the witness would end it only later."""
-    context = here.loop.context
-    for found, task in context.mirror.state.running():
-        if (found.name, task.number) == (convoy, number):
-            attempt = task.attempt
-            if attempt is not None and attempt.run:
-                await context.github.runs.cancel(attempt.run)
+async def _carries_out(here: Local, asker: Asker, request: Request) -> bool:
+    reply = await here.loop.carry_out(asker, request)
+    if reply.why:
+        say(f"brat: {reply.why}")
+    return not reply.why
+
+
+LeaseWord = Literal["acquire", "renew", "release"]
+_LEASES: Final = {
+    "acquire": ("lock", "locked"),
+    "renew": ("renew", "renewed"),
+    "release": ("unlock", "released"),
+}
+"""The verb that each word stands for, and what is said of a resource then."""
+
+
+def show_leases(path: Path, *, as_json: bool) -> None:
+    state, now = Reader(log_repository(path)).read(), wall_clock()
+    if as_json:
+        leases = [msgspec.to_builtins(lease) for lease in state.leases.values()]
+        write(json.dumps({"schema_version": 1, "locks": leases}, indent=2))
+        return
+    table = plain_table("resource", "holder", "until", "")
+    for lease in sorted(state.leases.values(), key=lambda each: each.resource):
+        until = datetime.fromtimestamp(lease.expires / 1000, UTC)
+        over = "expired" if lease.expires <= now else ""
+        table.add_row(lease.resource, lease.holder, f"{until:%H:%M:%S} UTC", over)
+    if state.leases:
+        out.print(table)
+    else:
+        say("no locks are held")
+
+
+def change_lease(
+    path: Path, word: LeaseWord, resource: str, ttl_s: int | None = None
+) -> int:
+    """Have the loop carry out a request for a lease; return 1 when it is refused."""
+    checkout = checkouts.find(path)
+    asker = Asker(by=checkout.person(), sign=secrets.token_hex(8), allowed=True)
+    verb, done = _LEASES[word]
+    given = {"resource": resource} | ({} if ttl_s is None else {"ttl": f"{ttl_s}s"})
+    read = {"resource": read_resource, "ttl": read_ttl}
+    request = Request(verb, {})
+    for name, typed in given.items():
+        try:
+            request.arguments[name] = read[name](typed)
+        except ValueError as error:
+            raise click.BadParameter(f"{typed} {error}.") from error
+    if registrations.known(checkout.folder) is None:
+        _refuse_elsewhere(path, BY_NAME[verb].line(request))
+
+    async def asked() -> int:
+        async with serving(checkout, (), say) as here:
+            if not await _carries_out(here, asker, request):
+                return run_roles.BLOCKED
+            say(f"{resource}: {done}")
+            return run_roles.OK
+
+    return asyncio.run(asked())
+
+
+def _refuse_elsewhere(path: Path, line: str) -> None:
+    """Refuse what only another machine can carry out, if one writes the log."""
+    try:
+        log_repository(path)
+    except BratError:
+        return
+    raise BratError(
+        "another machine writes this log: to send your request there, comment on one "
+        f"of the repository's issues: {line}"
+    )
+
+
+def adopt_log(path: Path, head: str) -> None:
+    if re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", head) is None:
+        raise click.BadParameter(
+            f"{head[:80]} is not a full commit ID: see brat log show"
+        )
+
+    async def adopt() -> None:
+        top = checkouts.find(path)
+        async with serving(top, (), say, adopt_log=head) as here:
+            mirror = here.loop.context.mirror
+            await asyncio.to_thread(mirror.look)
+            if not (mirror.head and mirror.log.passes(mirror.head, head)):
+                raise BratError(f"{head} is not a commit in the log: see brat log show")
+            say(f"the log is now trusted up to {head}")
+
+    asyncio.run(adopt())

@@ -115,14 +115,6 @@ LABELS_STAY: Final = (
 )
 
 
-def _on(checkout: Checkout, remote: str) -> tuple[str, ...]:
-    patterns = (f"{prefix}*" for prefix in PATTERNS)
-    asked = ["ls-remote", "--refs", remote, *patterns]
-    told = git.run(asked, cwd=checkout.top, env=here().for_git())
-    lines = told.stdout.decode().splitlines()
-    return tuple(line.partition("\t")[2] for line in lines)
-
-
 def uninstall(
     checkout: Checkout, remote: str | None, agrees: Callable[[], bool]
 ) -> int:
@@ -140,7 +132,11 @@ def uninstall(
     ]
     asked = ["for-each-ref", "--format=%(refname)", *PATTERNS]
     refs = git.run(asked, cwd=top).stdout.decode().split()
-    there = _on(checkout, remote) if remote else ()
+    there: list[str] = []
+    if remote:
+        asked = ["ls-remote", "--refs", remote, *(f"{prefix}*" for prefix in PATTERNS)]
+        told = git.run(asked, cwd=top, env=here().for_git()).stdout.decode()
+        there = [line.partition("\t")[2] for line in told.splitlines()]
     own = [f"{folder} (the local forge, its log and its bot)"] * folder.exists()
     lines = (
         *own,
@@ -161,8 +157,8 @@ def uninstall(
     for first in range(0, len(gone), AT_ONCE):
         asked = ["push", "--quiet", remote or "", *gone[first : first + AT_ONCE]]
         git.run(asked, cwd=top, env=here().for_git())
-    told = "".join(f"delete {ref}\n" for ref in refs).encode()
-    git.run(["update-ref", "--stdin"], cwd=top, stdin=told)
+    deleted = "".join(f"delete {ref}\n" for ref in refs).encode()
+    git.run(["update-ref", "--stdin"], cwd=top, stdin=deleted)
     for file in workflows:
         file.unlink(missing_ok=True)
     if own:

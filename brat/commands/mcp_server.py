@@ -36,7 +36,6 @@ from convoy import views
 from convoy.model.state import Convoy, Task
 from convoy.rules.starting import moment
 from convoy.text import clean, redacted
-from convoy.views.history import LogLine
 from grite.errors import BratError
 
 _PREFIX: Final = "brat: "
@@ -106,12 +105,6 @@ class Backend:
 
         return await asyncio.to_thread(read)
 
-    async def log(self, number: int) -> Sequence[LogLine]:
-        """Return the log's last lines, oldest first."""
-        return await asyncio.to_thread(
-            lambda: newest_lines(log_repository(self.path), number)
-        )
-
 
 def _ended(said: Said) -> str:
     return " ".join(said.lines) or f"the command exited with status {said.status}"
@@ -158,10 +151,22 @@ class Tool(Struct, frozen=True, kw_only=True):
     """Whether it ends or gives up what cannot be taken back."""
 
     @property
-    def schema(self) -> dict[str, Any]:
+    def described(self) -> types.Tool:
         _, parts = msgspec.json.schema_components([self.takes])
         whole = dict(parts[self.takes.__name__])
-        return {key: whole[key] for key in whole if key not in {"title", "description"}}
+        left_out = {"title", "description"}
+        return types.Tool(
+            name=self.name,
+            title=self.title,
+            description=self.help,
+            input_schema={key: whole[key] for key in whole if key not in left_out},
+            annotations=types.ToolAnnotations(
+                read_only_hint=not self.writes,
+                destructive_hint=self.ends,
+                idempotent_hint=not self.writes,
+                open_world_hint=False,
+            ),
+        )
 
     async def call(self, backend: Backend, given: dict[str, Any]) -> dict[str, Any]:
         try:
@@ -208,8 +213,10 @@ async def _why(backend: Backend, asked: OfTask) -> dict[str, Any]:
 
 
 async def _log(backend: Backend, asked: LogLines) -> dict[str, Any]:
-    lines = [msgspec.to_builtins(line) for line in await backend.log(asked.lines)]
-    return _VERSION | {"lines": lines}
+    lines = await asyncio.to_thread(
+        lambda: newest_lines(log_repository(backend.path), asked.lines)
+    )
+    return _VERSION | {"lines": msgspec.to_builtins(lines)}
 
 
 async def _output(backend: Backend, asked: OfTask) -> dict[str, Any]:
@@ -322,29 +329,23 @@ START_TOOL: Final = Tool(
 
 _ENDS: Final = frozenset({"cancel", "drop"})
 """The words after which there is no way back."""
-_EITHER: Final = "With a task: {task} Without a task: {convoy}"
 
 
 def _tool(word: str) -> Tool:
     verb = BY_TASK_WORD.get(word) or BY_CONVOY_WORD[word]
+    task = verb.of_task.help if verb.of_task and word in BY_TASK_WORD else ""
+    convoy = verb.of_convoy.help if verb.of_convoy and word in BY_CONVOY_WORD else ""
+    either = f"With a task: {task} Without a task: {convoy}"
     return Tool(
         name=word,
         title=word.capitalize(),
-        help=_help(word, verb),
+        help=either if task and convoy else task + convoy,
         takes=msgspec.defstruct(
             word, [*_fields(word, verb)], forbid_unknown_fields=True
         ),
         answer=_answer(word),
         writes=True,
         ends=word in _ENDS,
-    )
-
-
-def _help(word: str, verb: Verb) -> str:
-    task = verb.of_task.help if verb.of_task and word in BY_TASK_WORD else ""
-    convoy = verb.of_convoy.help if verb.of_convoy and word in BY_CONVOY_WORD else ""
-    return (
-        _EITHER.format(task=task, convoy=convoy) if task and convoy else task + convoy
     )
 
 
@@ -405,7 +406,7 @@ async def serve(path: Path) -> None:
     backend = Backend(path)
 
     async def tools(_: Context, __: Page) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_described(tool) for tool in TOOLS])
+        return types.ListToolsResult(tools=[tool.described for tool in TOOLS])
 
     async def call(
         _: Context, asked: types.CallToolRequestParams
@@ -430,21 +431,6 @@ async def serve(path: Path) -> None:
     )
     async with stdio_server() as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
-
-
-def _described(tool: Tool) -> types.Tool:
-    return types.Tool(
-        name=tool.name,
-        title=tool.title,
-        description=tool.help,
-        input_schema=tool.schema,
-        annotations=types.ToolAnnotations(
-            read_only_hint=not tool.writes,
-            destructive_hint=tool.ends,
-            idempotent_hint=not tool.writes,
-            open_world_hint=False,
-        ),
-    )
 
 
 def _refused(why: str) -> types.CallToolResult:

@@ -114,15 +114,13 @@ at_bot: Final = click.option(
 class Words(click.Group):
     """Commands, with a whole sentence of help for each."""
 
-    @property
-    def sections(self) -> Mapping[str, Collection[str]]:
-        """The commands under each heading, in the order of help."""
-        return {"Commands": self.commands}
+    panels: Mapping[str, Collection[str]] | None = None
+    """The commands under each heading, in the order of help; None: all under one."""
 
     def format_commands(
         self, _ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
-        for title, words in self.sections.items():
+        for title, words in (self.panels or {"Commands": self.commands}).items():
             helps = [(word, self.commands[word].help or "") for word in words]
             rows = [(word, text.partition("\n\n")[0]) for word, text in helps]
             with formatter.section(title):
@@ -150,9 +148,7 @@ _NO_TEXT: Final = re.compile(r"[^-]|-{0,2}(?:\w[\w-]*(?:=.*)?)?\Z", re.DOTALL)
 
 
 class _Root(Words):
-    @property
-    def sections(self) -> Mapping[str, Collection[str]]:
-        return PANELS
+    panels: Mapping[str, Collection[str]] | None = PANELS
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         # A text may be a list. Behind a line break its dash begins no option.

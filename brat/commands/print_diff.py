@@ -14,9 +14,9 @@ from typing import Final
 from brat.repository import checkout as checkouts, registration as registrations
 from brat.repository.checkout import in_its_way, landed_commands
 from brat.repository.log_reader import Reader, log_repository
-from brat.status.find_task import convoy_named, live_or_named, task_in
+from brat.status.find_task import live_or_named, task_in
 from brat.terminal.console import out, say
-from convoy.model.state import Convoy, State, Task
+from convoy.model.state import Convoy
 from convoy.text import clean
 from grite import git
 from grite.errors import BratError
@@ -30,8 +30,12 @@ def diff(path: Path, about: str | None, convoy: str | None, *, stat: bool) -> No
     None is the live convoy, or the last.
     """
     log = log_repository(path)
-    base, commit = _ends(Reader(log).read(), about, convoy)
-    patch = _patch(log, base, commit, "--stat=100" if stat else "--patch")
+    state, number = Reader(log).read(), (about or "").removeprefix("task-")
+    if number.isdecimal():
+        ends = _of_task(live_or_named(state, convoy), int(number))
+    else:
+        ends = _of_convoy(live_or_named(state, convoy if about is None else about))
+    patch = _patch(log, *ends, "--stat=100" if stat else "--patch")
     if not out.is_terminal:
         sys.stdout.buffer.write(patch)
         return
@@ -55,17 +59,8 @@ def summary(log: Path, convoy: Convoy) -> str:
     return patch.decode().strip()
 
 
-def _ends(state: State, about: str | None, convoy: str | None) -> tuple[str, str]:
-    number = (about or "").removeprefix("task-")
-    if number.isdecimal():
-        found = live_or_named(state, convoy)
-        return _of_task(found, task_in(found, int(number)))
-    if about is not None:
-        return _of_convoy(convoy_named(state, about))
-    return _of_convoy(live_or_named(state, convoy))
-
-
-def _of_task(convoy: Convoy, task: Task) -> tuple[str, str]:
+def _of_task(convoy: Convoy, number: int) -> tuple[str, str]:
+    task = task_in(convoy, number)
     if task.changed is not None:
         return task.changed
     if task.state == "merged":

@@ -187,7 +187,6 @@ def convoys(path: Path, *, as_json: bool) -> None:
 
 
 def sessions(path: Path, *, as_json: bool, watch: bool) -> None:
-    """Print the sessions that have not ended, a line each."""
     printed = _last_lines(path)
 
     def drawn(state: State) -> RenderableType:

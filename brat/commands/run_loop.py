@@ -167,27 +167,18 @@ def start_daemon(path: Path, port: int) -> None:
             stderr=sink,
             start_new_session=True,
         )
-    daemon = _ready(folder, child)
-    say(f"brat is running in the background (process {daemon.pid}); its log: {log}")
-    say(f"dashboard: {daemon.url}")
-
-
-def _ready(folder: Path, child: "subprocess.Popen[bytes]") -> Daemon:
-    until = time.monotonic() + START_S
-    while child.poll() is None:
-        now = known_daemon(folder)
-        if now is not None and now.pid == child.pid and now.url:
-            return now
-        if time.monotonic() > until:
+    until, daemon = time.monotonic() + START_S, known_daemon(folder)
+    while daemon is None or daemon.pid != child.pid or not daemon.url:
+        if child.poll() is not None or time.monotonic() > until:
             child.kill()
             child.wait()
-            break
+            text = log.read_text(encoding="utf-8", errors="replace")
+            said = f"the background bot did not start; {log} ends with:"
+            raise Unavailable("\n".join((said, *text.splitlines()[-_SHOWN:])))
         time.sleep(_POLL_S)
-    log = daemon_log(folder)
-    said = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_SHOWN:]
-    raise Unavailable(
-        "\n".join((f"the background bot did not start; {log} ends with:", *said))
-    )
+        daemon = known_daemon(folder)
+    say(f"brat is running in the background (process {daemon.pid}); its log: {log}")
+    say(f"dashboard: {daemon.url}")
 
 
 def stop_daemon(path: Path) -> int:

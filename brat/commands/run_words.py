@@ -55,13 +55,14 @@ def init(*, actions: bool, hosted: bool, repo: Path) -> None:
 @options.repo
 def setup(*, local: bool, ci: str, undo: bool, yes: bool, repo: Path) -> None:
     """Set up this repository on GitHub: list all steps, ask you, then apply them."""
+    from brat.setup.steps import Choices
     from brat.terminal.console import agrees, typed_key
 
     def agreed() -> bool:
         return yes or agrees("apply this plan?")
 
     ask = None if yes or not sys.stdin.isatty() else typed_key
-    choices = commands.setup.Choices(local, ci, ask, undo)
+    choices = Choices(local, ci, ask, undo)
     sys.exit(commands.setup.setup(repo, choices, agreed))
 
 

@@ -4,7 +4,7 @@ import asyncio
 import gc
 import signal
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from bot.door.listening import listening
 from bot.door.webhooks import WEBHOOK_PATH
@@ -16,11 +16,10 @@ from bot.serving.host import hosted
 from bot.serving.hosted_dashboard import opened_dashboard
 from bot.settings.bot_settings import ServiceSettings, read_settings_as
 from bot.settings.hosts import api_url_of
+from brat.doctor import say_finding
 from brat.repository import workflow_files
 from brat.terminal.console import LogForm, Tell, say, write
 from brat.terminal.service_log import journal
-
-_MARKS: Final = {"ok": "ok   ", "note": "note ", "fault": "FAULT"}
 
 
 def serve(file: Path, *, poll: bool, form: LogForm = LogForm.TEXT) -> None:
@@ -88,9 +87,7 @@ def examine(file: Path, *, fix: bool) -> int:
     async def looked() -> int:
         faults = 0
         async for found in examined(hosting, workflow_files.is_ours, fix=fix):
-            mend = f" -> {found.mend}" if found.mend else ""
-            say(f"  {_MARKS[found.grade]} {found.said}{mend}")
-            faults += found.grade == "fault"
+            faults += say_finding(found).grade == "fault"
         return 1 if faults else 0
 
     return asyncio.run(looked())

@@ -7,7 +7,7 @@ the other commands read, with the rights of whoever started it.
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import click
 
@@ -70,7 +70,7 @@ def log_export(form: str, repo: Path) -> None:
 @options.repo
 def log_adopt(head: str, repo: Path) -> None:
     """Mark a log as trusted up to an inspected commit, with this machine's key."""
-    commands.log_commands.adopt_log(repo, head)
+    commands.decisions.adopt_log(repo, head)
 
 
 @lock.command("status")
@@ -78,33 +78,25 @@ def log_adopt(head: str, repo: Path) -> None:
 @options.repo
 def lock_status(*, as_json: bool, repo: Path) -> None:
     """Show the locks and who holds them."""
-    commands.log_commands.show_leases(repo, as_json=as_json)
+    commands.decisions.show_leases(repo, as_json=as_json)
 
 
-@lock.command("acquire")
-@_resource
-@_ttl
-@options.repo
-def lock_acquire(resource: str, ttl: int, repo: Path) -> None:
-    """Lock a resource, so no task that needs it can start."""
-    sys.exit(commands.log_commands.change_lease(repo, "acquire", resource, ttl))
+def _add_lease(
+    word: Literal["acquire", "renew", "release"], text: str, *, lasts: bool
+) -> None:
+    @options.repo
+    @_resource
+    def change(resource: str, repo: Path, ttl: int | None = None) -> None:
+        sys.exit(commands.decisions.change_lease(repo, word, resource, ttl))
+
+    lock.command(word, help=text)(_ttl(change) if lasts else change)
 
 
-@lock.command("renew")
-@_resource
-@_ttl
-@options.repo
-def lock_renew(resource: str, ttl: int, repo: Path) -> None:
-    """Extend a lease."""
-    sys.exit(commands.log_commands.change_lease(repo, "renew", resource, ttl))
-
-
-@lock.command("release")
-@_resource
-@options.repo
-def lock_release(resource: str, repo: Path) -> None:
-    """Release a resource."""
-    sys.exit(commands.log_commands.change_lease(repo, "release", resource))
+_add_lease(
+    "acquire", "Lock a resource, so no task that needs it can start.", lasts=True
+)
+_add_lease("renew", "Extend a lease.", lasts=True)
+_add_lease("release", "Release a resource.", lasts=False)
 
 
 @tree.command()

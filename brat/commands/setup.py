@@ -13,41 +13,44 @@ from pathlib import Path
 from typing import Final
 
 import pygit2
-from msgspec import Struct
 from pygit2.enums import FileMode
 
 from bot.forge import transport
-from bot.forge.github import GitHub
+from bot.forge.payloads import Repository
 from bot.forge.pulls import PullRequests
 from bot.forge.refusals import refusal_of_push, refusal_of_rest
 from bot.forge.rest import Refused, Rest
 from bot.forge.transport import DEADLINE_S
 from brat.local import local_mode
 from brat.repository import checkout as checkouts
-from brat.repository.checkout import Checkout
-from brat.repository.remote_forge import Origin, origin_of, token_for
+from brat.repository.remote_forge import origin_of, token_for
 from brat.repository.workflow_files import (
     FOLDER,
     UNPINNED,
+    Differs,
+    compare,
     installed_from,
     is_ours,
     needed,
     proposed,
+    write_missing,
 )
 from brat.setup.secret_steps import (
     SIGNERS,
-    AskKey,
     EngineKeyStep,
     EnvironmentStep,
     LogKeyStep,
 )
 from brat.setup.steps import (
+    BRANCH,
     READY,
+    Choices,
     CiStep,
     ContainerStep,
     DefaultTokenStep,
     LabelStep,
     Look,
+    Place,
     PullRequestStep,
     ReadyStep,
     Step,
@@ -58,8 +61,6 @@ from brat.setup.steps import (
 )
 from brat.setup.undo import ENDS, undo_steps
 from brat.terminal.console import say
-from convoy.config import Config
-from convoy.model.records import ENGINE_TYPES
 from grite import git
 from grite.errors import BratError, GitFailed
 from grite.outbound import here
@@ -153,15 +154,14 @@ def _end(looks: Sequence[Look], said: str) -> int:
     return 0
 
 
-BRANCH: Final = "brat-setup"
 _TITLE: Final = "Set up brat"
 
 
-def compared_files(texts: Mapping[str, str], names: Sequence[str]) -> Look:
-    """Return what is owed of files that are all there."""
-    other = [name for name in names if not is_ours(name, texts[name])]
+def compared_files(is_ours: Mapping[str, bool]) -> Look:
+    """Return what is owed of files that are all there, by whether they are as ours."""
+    other = [name for name in is_ours if not is_ours[name]]
     if not other:
-        return wanted(f"brat's workflow files exist: {', '.join(names)}")
+        return wanted(f"brat's workflow files exist: {', '.join(is_ours)}")
     return for_a_person(
         f"these files differ from this version's and stay: {', '.join(other)}; to "
         "replace a file, remove it and try again"
@@ -188,29 +188,18 @@ def setup_body(looks: Sequence[tuple[Step, Look]], web: str) -> str:
 
 
 class LocalFilesStep(Step):
-    def __init__(self, checkout: Checkout) -> None:
-        self._checkout = checkout
-        self._folder = checkout.top / FOLDER
-
     async def look(self) -> Look:
-        names = needed(self._checkout)
-        files = {name: self._folder / name for name in names}
-        texts = {
-            name: file.read_text(errors="replace")
-            for name, file in files.items()
-            if file.is_file()
-        }
-        missing = [name for name in names if name not in texts]
+        found = self._found()
+        missing = [each.name for each in found if not each.is_there]
         if missing:
             return owed(f"write {', '.join(missing)} into {FOLDER}")
-        return compared_files(texts, names)
+        return compared_files({each.name: each.is_ours for each in found})
 
     async def do(self) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        for name in needed(self._checkout):
-            file = self._folder / name
-            if not file.exists():
-                file.write_text(proposed(self._checkout, name), encoding="utf-8")
+        write_missing(self._place.checkout, self._found())
+
+    def _found(self) -> Sequence[Differs]:
+        return compare(self._place.checkout, needed(self._place.checkout))
 
 
 class WorkflowStep(Step):
@@ -222,32 +211,22 @@ class WorkflowStep(Step):
         "needs permission to write workflows)"
     )
 
-    def __init__(
-        self,
-        rest: Rest,
-        checkout: Checkout,
-        origin: Origin,
-        *,
-        token: str,
-        branch: str,
-        others: Sequence[Step],
-    ) -> None:
-        self._checkout, self._branch = checkout, branch
-        self._others, self._web = others, origin.web
-        self._signers = Variable(rest, origin.repository, SIGNERS)
-        self._names = needed(checkout)
-        self._url = f"{origin.web}.git"
-        self._env = here().for_git() | git.authorization(token)
-        self._pulls = PullRequests(rest, origin.repository)
-        self._repo = pygit2.Repository(str(checkout.top))
+    def __init__(self, place: Place, others: Sequence[Step]) -> None:
+        super().__init__(place)
+        self._others, self._web = others, place.origin.web
+        self._names = needed(place.checkout)
+        self._url = f"{self._web}.git"
+        self._env = here().for_git() | git.authorization(place.token)
+        self._pulls = PullRequests(place.rest, place.origin.repository)
+        self._repository = pygit2.Repository(str(place.checkout.top))
 
     async def look(self) -> Look:
         base, head = await asyncio.to_thread(self._heads)
-        known = await self._pulls.of(BRANCH, self._branch)
+        known = await self._pulls.of(BRANCH, self._place.branch)
         there, ours = self._texts(base), self._texts(head) if head else {}
         missing = [name for name in self._names if name not in there]
         if not missing:
-            return compared_files(there, self._names)
+            return compared_files({each: is_ours(each, there[each]) for each in there})
         listed = ", ".join(missing)
         if any(name not in ours for name in missing):
             return owed(f"propose {listed} in a pull request from {BRANCH}")
@@ -262,32 +241,33 @@ class WorkflowStep(Step):
         base, head = await asyncio.to_thread(self._heads)
         lacks = set(self._names) - set(self._texts(base))
         if not head or lacks - set(self._texts(head)):
-            made = self._commit(head or base, await self._signers.value())
+            signers = await Variable(self._place, SIGNERS).value()
+            made = self._commit(head or base, signers)
             await asyncio.to_thread(
                 self._git, "push", "--quiet", self._url, f"{made}:refs/heads/{BRANCH}"
             )
-        known = await self._pulls.of(BRANCH, self._branch)
+        known = await self._pulls.of(BRANCH, self._place.branch)
         if known is None or known.state != "open":
             looks = [(each, await _seen(each, self._web)) for each in self._others]
             body = setup_body(looks, self._web)
-            await self._pulls.open(_TITLE, body, head=BRANCH, base=self._branch)
+            await self._pulls.open(_TITLE, body, head=BRANCH, base=self._place.branch)
 
     def _heads(self) -> tuple[str, str]:
         """Fetch the default branch and ours; ours is empty if it has landed."""
-        names = [f"refs/heads/{name}" for name in (self._branch, BRANCH)]
+        names = [f"refs/heads/{name}" for name in (self._place.branch, BRANCH)]
         told = self._git("ls-remote", self._url, *names).splitlines()
         found = {name: commit for commit, name in (line.split("\t") for line in told)}
         if names[0] not in found:
-            raise BratError(f"{self._url} has no branch {self._branch}")
+            raise BratError(f"{self._url} has no branch {self._place.branch}")
         there = [name for name in names if name in found]
         fetch = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
         self._git(*fetch, self._url, *there)
         base, head = found[names[0]], found.get(names[1], "")
-        landed = head and (head == base or self._repo.descendant_of(base, head))
+        landed = head and (head == base or self._repository.descendant_of(base, head))
         return base, "" if landed else head
 
     def _texts(self, commit: str) -> dict[str, str]:
-        tree = self._repo[commit].peel(pygit2.Tree)
+        tree = self._repository[commit].peel(pygit2.Tree)
         texts = {}
         for name in self._names:
             if f"{FOLDER}/{name}" in tree:
@@ -299,38 +279,29 @@ class WorkflowStep(Step):
     def _commit(self, parent: str, signers: str) -> str:
         """Return a commit with the files that its parent lacks."""
         index = pygit2.Index()
-        index.read_tree(self._repo[parent].peel(pygit2.Tree))
+        index.read_tree(self._repository[parent].peel(pygit2.Tree))
         texts = {
-            f"{FOLDER}/{name}": proposed(self._checkout, name)
+            f"{FOLDER}/{name}": proposed(self._place.checkout, name)
             for name in set(self._names) - set(self._texts(parent))
         }
         if signers and SIGNERS_FILE not in index:
             texts[SIGNERS_FILE] = f"{signers}\n"
         for path, text in texts.items():
-            blob = self._repo.create_blob(text.encode())
+            blob = self._repository.create_blob(text.encode())
             index.add(pygit2.IndexEntry(path, blob, FileMode.BLOB))
         try:
-            who = self._repo.default_signature
+            who = self._repository.default_signature
         except KeyError:
             said = "git does not know your name: set user.name and user.email"
             raise BratError(said) from None
-        tree, parents = index.write_tree(self._repo), [pygit2.Oid(hex=parent)]
-        return str(self._repo.create_commit(None, who, who, _TITLE, tree, parents))
+        tree, parents = index.write_tree(self._repository), [pygit2.Oid(hex=parent)]
+        return str(
+            self._repository.create_commit(None, who, who, _TITLE, tree, parents)
+        )
 
     def _git(self, *args: str) -> str:
-        cwd = self._checkout.top
+        cwd = self._place.checkout.top
         return git.run(args, cwd=cwd, env=self._env).stdout.decode()
-
-
-class Choices(Struct, frozen=True):
-    local: bool
-    """Whether files are written into the checkout instead of proposed."""
-    ci: str
-    """The workflow file that judges; empty: the only one that can."""
-    ask: AskKey = None
-    """Asks a person for a key, unseen; None: nobody can be asked."""
-    undo: bool = False
-    """Whether what setup made is taken back."""
 
 
 _PLAN: Final = (
@@ -358,65 +329,36 @@ def setup(path: Path, choices: Choices, agrees: Callable[[], bool]) -> int:
             f"no token for {origin.host}: set {wanted}, or sign in with gh auth login"
         )
     say(f"{origin.repository} on {origin.host}:")
-    return asyncio.run(_setup(checkout, config, origin, token, choices, agrees))
 
-
-async def _setup(
-    checkout: Checkout,
-    config: Config,
-    origin: Origin,
-    token: str,
-    choices: Choices,
-    agrees: Callable[[], bool],
-) -> int:
-    async with transport.async_client(DEADLINE_S) as client:
-        name = origin.repository
-        github = GitHub(client, api_url=origin.api_url, repository=name, token=token)
-        branch = (await github.described()).default_branch
-        rest = Rest(client, api_url=origin.api_url, token=token)
-        if choices.undo:
-            made = undo_steps(
-                rest,
-                name,
-                checkout,
-                head=BRANCH,
-                base=branch,
-                keys=_keys(config),
-                local=choices.local,
+    async def applied() -> int:
+        async with transport.async_client(DEADLINE_S) as client:
+            rest = Rest(client, api_url=origin.api_url, token=token)
+            described = await rest.read(Repository, f"/repos/{origin.repository}")
+            place = Place(
+                rest=rest,
+                origin=origin,
+                token=token,
+                branch=described.default_branch,
+                checkout=checkout,
+                config=config,
+                choices=choices,
             )
-            return await brought_about(made, agrees, origin.web, ENDS)
-        environment = EnvironmentStep(rest, name, branch)
-        first: tuple[Step, ...] = (
-            LabelStep(rest, name),
-            DefaultTokenStep(rest, name),
-            PullRequestStep(rest, name),
-            environment,
-            LogKeyStep(rest, name, environment),
-            CiStep(rest, name, checkout, config=config, asked=choices.ci),
-            EngineKeyStep(rest, name, _keys(config), choices.ask),
-            ContainerStep(rest, name, _program(config)),
-        )
-        files: Step = LocalFilesStep(checkout)
-        if not choices.local:
-            files = WorkflowStep(
-                rest, checkout, origin, token=token, branch=branch, others=first
+            if choices.undo:
+                return await brought_about(undo_steps(place), agrees, origin.web, ENDS)
+            first: tuple[Step, ...] = (
+                LabelStep(place),
+                DefaultTokenStep(place),
+                PullRequestStep(place),
+                EnvironmentStep(place),
+                LogKeyStep(place),
+                CiStep(place),
+                EngineKeyStep(place),
+                ContainerStep(place),
             )
-        steps = (*first, files, ReadyStep(rest, name, files))
-        return await brought_about(steps, agrees, origin.web)
+            files = (
+                LocalFilesStep(place) if choices.local else WorkflowStep(place, first)
+            )
+            steps = (*first, files, ReadyStep(place, files))
+            return await brought_about(steps, agrees, origin.web)
 
-
-def _program(config: Config) -> str:
-    """Return the first engine whose program an image of brat holds; empty: none."""
-    used = (spec.type for spec in config.settings().engines.values())
-    known = (each for each in used if each in ENGINE_TYPES and ENGINE_TYPES[each].keys)
-    return next(known, "")
-
-
-def _keys(config: Config) -> tuple[str, ...]:
-    """Return the names of keys of which the configured engines look for one."""
-    known = (
-        spec.keys
-        for spec in config.settings().engines.values()
-        if spec.type in ENGINE_TYPES
-    )
-    return tuple(dict.fromkeys(key for keys in known for key in keys))
+    return asyncio.run(applied())

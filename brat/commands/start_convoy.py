@@ -10,7 +10,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from errno import ENAMETOOLONG
@@ -21,8 +21,6 @@ from rich.console import RenderableType
 from rich.live import Live
 from rich.table import Table
 
-from bot.forge.github import GitHub
-from bot.forge.payloads import Issue
 from bot.repository.commits import template_at, template_files, template_text
 from bot.settings.bot_settings import ROLES
 from brat.commands.init_repository import register, without_ci
@@ -186,12 +184,6 @@ _ITEM: Final = re.compile(r"\s*(?:[-*+]|\d+[.)])(?:\s+\[[ xX]\])?\s+(?=\S)")
 """How an item of a list begins."""
 
 
-def _without_marks(item: str) -> str:
-    """Return a list item as its task is called: without its order and its paths."""
-    said = Item(number=1, done=False, lines=(item,), lead=1, quoted=frozenset())
-    return marked(said).text
-
-
 async def _asked_issue(
     here: Local, text: str, comment: str, title: str
 ) -> tuple[int, bool]:
@@ -203,7 +195,9 @@ async def _asked_issue(
     """
     first, _, _ = text.strip().partition("\n")
     if bullet := _ITEM.match(first):
-        first = _without_marks(first[bullet.end() :])
+        lines = (first[bullet.end() :],)
+        item = Item(number=1, done=False, lines=lines, lead=1, quoted=frozenset())
+        first = marked(item).text  # as its task is called
     title = title or shortened(first, TITLE_CHARS)
     label = here.loop.context.settings.label
     labels = () if comment else (label,)
@@ -211,7 +205,12 @@ async def _asked_issue(
     over = {known.issue for _, known in state.convoys.summaries()}
     live = {convoy.issue for convoy in state.live()}
     async with person(here.url, here.known) as github:
-        found = await _open(github, here.known.person, (title, text), over - live)
+        same = (
+            issue
+            for issue in await github.issues(creator=here.known.person)
+            if (issue.title, issue.body or "") == (title, text)
+        )
+        found = next((one for one in same if one.number not in over - live), None)
         if found is None:
             number = await github.open_issue(title, text, labels)
         else:
@@ -222,17 +221,6 @@ async def _asked_issue(
             await github.say(number, comment)
     here.loop.wake.all()
     return number, found is None
-
-
-async def _open(
-    github: GitHub, person: str, words: tuple[str, str], over: Collection[int]
-) -> Issue | None:
-    """Return the person's open issue with these words, but for those that are over."""
-    for issue in await github.issues(creator=person):
-        same = (issue.title, issue.body or "") == words
-        if same and issue.number not in over:
-            return issue
-    return None
 
 
 def _table(here: Local, issue: int) -> AbstractContextManager[object]:
@@ -267,8 +255,6 @@ def _refuse(sentence: str) -> NoReturn:
     raise SystemExit(2)
 
 
-OK: Final = 0
-FAULTY: Final = 1
 _HEAD: Final = "HEAD"
 _SHOWN: Final = {"description", "inputs"}
 
@@ -286,10 +272,9 @@ def list_patterns(path: Path, *, as_json: bool) -> int:
             told = "has errors (see below)" if faults else each["description"]
             table.add_row(each["name"], " ".join(needed), told)
         out.print(table)
-    for _, faults in found:
-        for line in faults:
-            say(line)
-    return FAULTY if any(faults for _, faults in found) else OK
+    for line in (line for _, faults in found for line in faults):
+        say(line)
+    return int(any(faults for _, faults in found))
 
 
 def _patterns(checkout: Checkout) -> Iterator[tuple[dict[str, Any], list[str]]]:
@@ -308,7 +293,6 @@ def _patterns(checkout: Checkout) -> Iterator[tuple[dict[str, Any], list[str]]]:
 
 
 def show_pattern(path: Path, name: str, *, as_json: bool) -> None:
-    """Print one pattern: its file as it is, or its content as JSON."""
     checkout = checkouts.find(path)
     template = template_at(checkout.top, _HEAD, name)
     if as_json:

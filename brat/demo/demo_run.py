@@ -188,9 +188,15 @@ def tell(
         reader = Reader(stage.bare)
         convoy = next(iter(reader.read().convoys.values()))
         passed = _tests_pass(stage)
-        head = reader.state.moment.commit
         if as_json:
-            write(json.dumps(_document(stage, convoy, head, wall_s)))
+            told = {
+                "convoy": convoy.name,
+                "tasks": convoy_document(convoy)["tasks"],
+                "wal_head": reader.state.moment.commit,
+                "wall_seconds": round(wall_s, 2),
+                "repository": str(stage.bare),
+            }
+            write(json.dumps(told))
         for line in lines(convoy, wall_s, kills):
             say(line)
         ways = (
@@ -244,20 +250,16 @@ async def _shown(
         say(f"dashboard: {url}")
         kills = await _play(stage, drawn, live=live)
         say("the demo has ended; the dashboard keeps running until you press Enter")
-        await _entered()
+        loop, entered = asyncio.get_running_loop(), asyncio.Event()
+
+        def read() -> None:
+            os.read(0, 1024)
+            loop.call_soon_threadsafe(entered.set)
+
+        # In a thread that keeps nobody from leaving.
+        threading.Thread(target=read, name="enter", daemon=True).start()
+        await entered.wait()
         return kills
-
-
-async def _entered() -> None:
-    """Wait for Enter, in a thread that keeps nobody from leaving."""
-    loop, entered = asyncio.get_running_loop(), asyncio.Event()
-
-    def read() -> None:
-        os.read(0, 1024)
-        loop.call_soon_threadsafe(entered.set)
-
-    threading.Thread(target=read, name="enter", daemon=True).start()
-    await entered.wait()
 
 
 async def _play(stage: Stage, drawn: random.Random | None, *, live: bool) -> int:
@@ -301,7 +303,11 @@ async def _watch(
                 died = f"the bot was killed {counted(kills, 'time')}" if kills else ""
                 screen.update(Group(convoy_table(convoy), Text(died, style="red")))
             if convoy and convoy.ended and not state.intents:
-                await _released(stage)
+                released = time.monotonic() + RELEASE_S
+                while time.monotonic() < released:  # it owes nothing: its lease goes
+                    if not git.run(["for-each-ref", LOCKS], cwd=stage.bare).stdout:
+                        break
+                    await asyncio.sleep(LOOK_S)
                 return kills
             moved_at = time.monotonic() if _moves(convoy) else moved_at
             if time.monotonic() - moved_at > STUCK_S:
@@ -326,15 +332,6 @@ def _moves(convoy: Convoy | None) -> bool:
     return "blocked" not in states or not states.isdisjoint(("running", "needs-review"))
 
 
-async def _released(stage: Stage) -> None:
-    """Wait until the bot, which owes nothing now, has given its lease back."""
-    deadline = time.monotonic() + RELEASE_S
-    while time.monotonic() < deadline:
-        if not git.run(["for-each-ref", LOCKS], cwd=stage.bare).stdout:
-            return
-        await asyncio.sleep(LOOK_S)
-
-
 def _later(drawn: random.Random | None) -> float:
     return time.monotonic() + (drawn.uniform(*CHAOS_S) if drawn else DEADLINE_S)
 
@@ -353,18 +350,6 @@ def _tests_pass(stage: Stage) -> bool:
             env={"PATH": "/usr/bin:/bin", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         )
     return done.returncode == 0
-
-
-def _document(
-    stage: Stage, convoy: Convoy, head: str, wall_s: float
-) -> dict[str, object]:
-    return {
-        "convoy": convoy.name,
-        "tasks": convoy_document(convoy)["tasks"],
-        "wal_head": head,
-        "wall_seconds": round(wall_s, 2),
-        "repository": str(stage.bare),
-    }
 
 
 def lines(convoy: Convoy, wall_s: float, kills: int) -> list[str]:

@@ -107,7 +107,12 @@ def write(folder: Path, engine: EngineSpec | None = None) -> Sample:
         _, _, said = file.read_text(encoding="utf-8").partition("\n\n")
         named = f'type = "{engine.type}"\nmodel = {json.dumps(engine.model)}\n'
         file.write_text(said.replace(_SHELL, named), encoding="utf-8")
-    _commit(folder)
+    for args in (
+        ["init", "--quiet", "--template=", f"--initial-branch={BRANCH}"],
+        ["add", "--all"],
+        ["commit", "--quiet", "--message=Sign people in with tokens"],
+    ):
+        git.run(args, cwd=folder, deadline_s=DEADLINE_S, env=AUTHOR)
     config = tomllib.loads((folder / ".brat/config.toml").read_text(encoding="utf-8"))
     issue = (source / "issue.md").read_text(encoding="utf-8")
     title, _, text = issue.partition("\n")
@@ -130,12 +135,3 @@ def _copy(source: Path, target: Path) -> None:
             _copy(entry, target / entry.name)
         else:
             (target / entry.name).write_bytes(entry.read_bytes())
-
-
-def _commit(folder: Path) -> None:
-    for args in (
-        ["init", "--quiet", "--template=", f"--initial-branch={BRANCH}"],
-        ["add", "--all"],
-        ["commit", "--quiet", "--message=Sign people in with tokens"],
-    ):
-        git.run(args, cwd=folder, deadline_s=DEADLINE_S, env=AUTHOR)

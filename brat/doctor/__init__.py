@@ -1,14 +1,14 @@
-"""`brat doctor`: report what is wrong here and how to repair it; what a finding is."""
+"""`brat doctor`: report what is wrong here and how to repair it."""
 
-from typing import Literal
+from typing import Final
 
-from msgspec import Struct
+from bot.serving.examination import Finding
+from brat.terminal.console import say
 
-Grade = Literal["ok", "note", "fault"]
+_MARKS: Final = {"ok": "ok   ", "note": "note ", "fault": "FAULT"}
 
 
-class Finding(Struct, frozen=True):
-    grade: Grade
-    said: str
-    mend: str = ""
-    """How to repair it."""
+def say_finding(finding: Finding) -> Finding:
+    mend = f" -> {finding.mend}" if finding.mend else ""
+    say(f"  {_MARKS[finding.grade]} {finding.said}{mend}")
+    return finding

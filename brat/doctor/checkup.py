@@ -22,8 +22,9 @@ import pygit2
 from bot import wall_clock
 from bot.door.inbox import UNREADABLE
 from bot.forge.workflows import exposures, left_out_by_paths
+from bot.serving.examination import Finding, Grade
 from bot.text import notices
-from brat.doctor import Finding, Grade
+from brat.doctor import say_finding
 from brat.forge.service.programs import plain_environment
 from brat.local import local_mode, start_checks
 from brat.local.start_checks import MODEL_URL, Lack, model_keys
@@ -39,7 +40,6 @@ from brat.status.local_attention import ended_daemon
 from brat.terminal.console import say
 from convoy.config import Config, ConfigError
 from convoy.log.record import follow
-from convoy.model.state import State
 from convoy.text import counted
 from convoy.views.interventions import interventions
 from grite import git, lease as leases
@@ -78,7 +78,6 @@ def tools(variables: Mapping[str, str], home: Path) -> Finding:
 
 
 def room(free: int, folder: Path) -> Finding:
-    """Return whether so many free bytes are enough."""
     left = f"{free / 1e9:.1f} GB of disk space free for sessions"
     if free >= LEAST:
         return Finding("ok", left)
@@ -91,7 +90,6 @@ VERSION_S: Final = 20.0
 
 
 def checked_engines(checkout: Checkout, config: Config) -> Iterator[Finding]:
-    """Check each engine that the configuration names, and the default engine."""
     have, settings = model_keys(config), config.settings()
     is_closed = False
     for name, spec in settings.engines.items():
@@ -114,36 +112,29 @@ def checked_engines(checkout: Checkout, config: Config) -> Iterator[Finding]:
         unknown = vendor is None or not can_be_pointed(vendor)
         is_closed |= reachable_hosts(settings.egress, by_default=unknown) is not None
     if is_closed:
-        yield _network(settings.egress or ())
+        said, listed = "[runner] egress: agents", ", ".join(settings.egress or ())
+        if why := cannot_close():
+            said += " are only asked to use the proxy, because this machine cannot"
+            mend = (
+                "allow users to create namespaces, or restrict the machine's own "
+                "network"
+            )
+            yield Finding("note", f"{said} isolate their network: {why}", mend)
+        else:
+            beside = f" and {listed}" if listed else ""
+            yield Finding("ok", f"{said} can reach only their model{beside}")
     if settings.box == "off":
         yield Finding("note", 'agents run without a sandbox: [runner] box is "off"')
+    elif why := cannot_box():
+        said = "this machine cannot sandbox agents, so no agent starts"
+        mend = 'allow users to create namespaces, or set [runner] box = "off"'
+        yield Finding("fault", f"{said}: {why}", mend)
     else:
-        yield _box()
+        yield Finding("ok", "agents run in a sandbox")
 
 
 def _lacking(grade: Grade, lacks: Iterable[Lack]) -> Iterator[Finding]:
     return (Finding(grade, lack.said, lack.mend) for lack in lacks)
-
-
-def _box() -> Finding:
-    if why := cannot_box():
-        said = "this machine cannot sandbox agents, so no agent starts"
-        mend = 'allow users to create namespaces, or set [runner] box = "off"'
-        return Finding("fault", f"{said}: {why}", mend)
-    return Finding("ok", "agents run in a sandbox")
-
-
-def _network(listed: tuple[str, ...]) -> Finding:
-    where = "[runner] egress: agents"
-    if why := cannot_close():
-        said = (
-            f"{where} are only asked to use the proxy, because this machine cannot "
-            "isolate their"
-        )
-        mend = "allow users to create namespaces, or restrict the machine's own network"
-        return Finding("note", f"{said} network: {why}", mend)
-    beside = f" and {', '.join(listed)}" if listed else ""
-    return Finding("ok", f"{where} can reach only their model{beside}")
 
 
 def _version(program: str, env: dict[str, str]) -> str:
@@ -176,22 +167,18 @@ def repair(bare: Path, now: int) -> tuple[str, ...]:
     sound; lock refs that hold no lock or an expired one; and the cache of an earlier
     reading, if it cannot be used. Safe to call again: a second call returns none.
     """
-    repo = pygit2.Repository(str(bare))
-    wrong = {**_wrong_checkpoints(bare), **dict(_stale_locks(repo, now))}
-    done = [
-        f"removed {ref}: {why}"
-        for ref, why in wrong.items()
-        if _removed(bare, ref, str(repo.references[ref].target))
-    ]
+    repo, log = pygit2.Repository(str(bare)), Log(bare)
+    wrong, head = dict(_stale_locks(repo, now)), log.head()
+    # Else a checkpoint may know what the log here no longer says.
+    if head is not None and log.missing(head) is None and not follow(log, head).faults:
+        wrong = wrong_checkpoints(bare) | wrong
+    done = []
+    for ref, why in wrong.items():
+        with contextlib.suppress(GitFailed):  # somebody moved it: then it is not ours
+            commit = str(repo.references[ref].target)
+            git.run(["update-ref", "-d", ref, commit], cwd=bare)
+            done.append(f"removed {ref}: {why}")
     return (*done, *_kept_anew(bare))
-
-
-def _wrong_checkpoints(bare: Path) -> dict[str, str]:
-    log = Log(bare)
-    head = log.head()
-    if head is None or log.missing(head) is not None or follow(log, head).faults:
-        return {}  # a checkpoint may know what the log here no longer says
-    return wrong_checkpoints(bare)
 
 
 def _stale_locks(repo: pygit2.Repository, now: int) -> Iterator[tuple[str, str]]:
@@ -207,13 +194,6 @@ def _stale_locks(repo: pygit2.Repository, now: int) -> Iterator[tuple[str, str]]
                 yield ref, f"the lock on {lock.resource} expired"
 
 
-def _removed(bare: Path, ref: str, commit: str) -> bool:
-    with contextlib.suppress(GitFailed):  # somebody moved it: then it is not ours
-        git.run(["update-ref", "-d", ref, commit], cwd=bare)
-        return True
-    return False
-
-
 def _kept_anew(bare: Path) -> Iterator[str]:
     reader = Reader(bare)
     with contextlib.suppress(Corrupt):  # the log's own faults are said elsewhere
@@ -225,9 +205,6 @@ def _kept_anew(bare: Path) -> Iterator[str]:
         with contextlib.suppress(Corrupt):
             Reader(bare).read()
         yield f"the log was read again in full: the cache in {folder} was unusable"
-
-
-_MARKS: Final = {"ok": "  ok   ", "note": "  note ", "fault": "  FAULT"}
 
 
 def check_up(
@@ -249,8 +226,7 @@ def check_up(
     if engines:
         found += _engines(path)
     for finding in found:
-        mend = f" -> {finding.mend}" if finding.mend else ""
-        say(f"{_MARKS[finding.grade]} {finding.said}{mend}")
+        say_finding(finding)
     if bundle is not None:
         from brat.doctor import debug_bundle
 
@@ -277,7 +253,10 @@ def _findings(path: Path, *, engines: bool) -> Iterator[Finding]:
         checkout = checkouts.find(path)
         without_server = list(_workflows(checkout))
         yield from without_server
-        yield from _cloned(checkout)
+        found = registrations.known(checkout.folder)
+        yield from _lacking("fault", start_checks.clone_lacks(checkout, found))
+        yield from _lacking("note", start_checks.branch_lacks(checkout, found))
+        yield from _lacking("note", start_checks.ignored_files(checkout))
         known = registrations.read(checkout.folder)
     except BratError as error:
         if not without_server:
@@ -302,14 +281,6 @@ def _engines(path: Path) -> Iterator[Finding]:
         return  # told already
     except BratError as error:
         yield Finding("fault", str(error))
-
-
-def _cloned(checkout: Checkout) -> Iterator[Finding]:
-    """Check that agents can start from this clone, and from which branch."""
-    known = registrations.known(checkout.folder)
-    yield from _lacking("fault", start_checks.clone_lacks(checkout, known))
-    yield from _lacking("note", start_checks.branch_lacks(checkout, known))
-    yield from _lacking("note", start_checks.ignored_files(checkout))
 
 
 def _configuration(checkout: Checkout) -> Iterator[Finding]:
@@ -382,7 +353,13 @@ def _log(bare: Path, is_shared: bool) -> Iterator[Finding]:  # noqa: FBT001
     head, convoys = state.moment.commit[:10], counted(len(state.convoys), "convoy")
     said = f"is readable up to {head} ({convoys})" if head else "is still empty"
     yield Finding("ok", f"the log {said}")
-    yield from _signed(reader, is_shared)
+    trusted = reader.trusted  # on this machine alone nobody else may push
+    if trusted is None and is_shared:
+        yield _OPEN_LOG
+    elif trusted is not None and trusted.head is None and trusted.foreign:
+        said = f"no commit in the log is trusted; the newest one: {trusted.fault}"
+        adopt = f"check it (brat log show), then: brat log adopt {trusted.foreign[0]}"
+        yield Finding("fault", said, adopt)
     for fault in reader.faults:
         yield Finding("fault", f"the log has a fault: {fault}; brat read the rest")
     for wrong in (*reader.notices, *verify(bare)):
@@ -393,31 +370,7 @@ def _log(bare: Path, is_shared: bool) -> Iterator[Finding]:  # noqa: FBT001
             f"the log contains {unknown}",
             "update brat; until then, the log is read-only",
         )
-    yield from _waiting(state, wall_clock())
-
-
-_OPEN_LOG: Final = Finding(
-    "note",
-    "the log has no signing key, so anyone with push access can forge it",
-    "run brat setup to create one",
-)
-
-
-def _signed(reader: Reader, is_shared: bool) -> Iterator[Finding]:  # noqa: FBT001
-    """Yield whose log it is: on this machine alone nobody else may push."""
-    found = reader.trusted
-    if found is None and is_shared:
-        yield _OPEN_LOG
-    elif found is None:
-        return
-    elif found.head is None and found.foreign:
-        said = f"no commit in the log is trusted; the newest one: {found.fault}"
-        adopt = f"check it (brat log show), then: brat log adopt {found.foreign[0]}"
-        yield Finding("fault", said, adopt)
-
-
-def _waiting(state: State, now: int) -> Iterator[Finding]:
-    """Yield what is set aside, and the leases that have run out."""
+    now = wall_clock()
     for waits in interventions(state, now):
         if waits.kind == "set_aside":
             yield Finding("fault", waits.why, "".join(waits.commands[:1]))
@@ -425,3 +378,10 @@ def _waiting(state: State, now: int) -> Iterator[Finding]:
         if lease.expires <= now:
             said = f"{lease.holder}'s lease on {lease.resource} has expired"
             yield Finding("note", said, "brat deacon run")
+
+
+_OPEN_LOG: Final = Finding(
+    "note",
+    "the log has no signing key, so anyone with push access can forge it",
+    "run brat setup to create one",
+)

@@ -19,7 +19,7 @@ import msgspec
 import pygit2
 
 from bot import VERSION, wall_clock
-from brat.doctor import Finding
+from bot.serving.examination import Finding
 from brat.repository import checkout as checkouts, registration as registrations
 from brat.repository.checkout import Checkout
 from brat.repository.log_reader import Reader
@@ -91,10 +91,21 @@ _LOGS: Final = "logs/"
 
 def write_bundle(path: Path, file: Path, found: Iterable[Finding]) -> None:
     """Write the bundle to `file`, which only its owner can read."""
-    checkout = _checkout(path)
+    try:
+        checkout: Checkout | None = checkouts.find(path)
+    except BratError:
+        checkout = None
     hide = Redaction(known_secrets(checkout.folder if checkout else None))
     findings = (f"{one.grade}: {one.said} -> {one.mend}\n" for one in found)
-    parts = {"about.txt": _about(), "findings.txt": "".join(findings)}
+    rows = {
+        "brat": VERSION,
+        "python": platform.python_version(),
+        "git": ".".join(map(str, git.version())),
+        "system": platform.platform(),
+        "cores": str(os.cpu_count()),
+    }
+    about = "".join(f"{name}: {value}\n" for name, value in rows.items())
+    parts = {"about.txt": about, "findings.txt": "".join(findings)}
     if checkout is not None:
         parts |= dict(_parts(checkout))
     shown_parts = {name: shown(text, hide) for name, text in parts.items()}
@@ -102,7 +113,12 @@ def write_bundle(path: Path, file: Path, found: Iterable[Finding]) -> None:
         with NamedTemporaryFile(dir=file.parent, prefix=".brat-") as raw:
             with tarfile.open(fileobj=raw, mode="w:gz") as bundle:
                 for name, text in shown_parts.items():
-                    _add(bundle, name, _end(text) if name.startswith(_LOGS) else text)
+                    cut = name.startswith(_LOGS) and len(text) > TAIL_BYTES
+                    end = text[-TAIL_BYTES:].partition("\n")[2] if cut else text
+                    data = end.encode(errors="replace")
+                    info = tarfile.TarInfo(f"brat-bundle/{name}")
+                    info.size = len(data)
+                    bundle.addfile(info, io.BytesIO(data))
             raw.flush()
             file.unlink(missing_ok=True)
             os.link(raw.name, file)
@@ -114,31 +130,6 @@ def shown(text: str, hide: Redaction) -> str:
     """Return a text as it may leave this machine."""
     hidden = hide(_IN_ADDRESS.sub(HIDDEN, _FORGE_TOKEN.sub(HIDDEN, text)))
     return hidden.replace(str(Path.home()), _HOME)
-
-
-def _add(to: tarfile.TarFile, name: str, text: str) -> None:
-    data = text.encode(errors="replace")
-    info = tarfile.TarInfo(f"brat-bundle/{name}")
-    info.size = len(data)
-    to.addfile(info, io.BytesIO(data))
-
-
-def _checkout(path: Path) -> Checkout | None:
-    try:
-        return checkouts.find(path)
-    except BratError:
-        return None
-
-
-def _about() -> str:
-    rows = {
-        "brat": VERSION,
-        "python": platform.python_version(),
-        "git": ".".join(map(str, git.version())),
-        "system": platform.platform(),
-        "cores": str(os.cpu_count()),
-    }
-    return "".join(f"{name}: {value}\n" for name, value in rows.items())
 
 
 def _parts(checkout: Checkout) -> Iterator[tuple[str, str]]:
@@ -176,13 +167,6 @@ def _text(file: Path) -> str:
             return opened.read().decode(errors="replace")
     except OSError as error:
         return f"it cannot be read: {error.strerror}\n"
-
-
-def _end(text: str) -> str:
-    """Return the last lines of a text whose secrets are hidden."""
-    if len(text) <= TAIL_BYTES:
-        return text
-    return text[-TAIL_BYTES:].partition("\n")[2]
 
 
 def _sizes(folder: Path) -> Iterator[str]:

@@ -40,14 +40,6 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _extension() -> Callable[[Service], Extension] | None:
-    """Return what an installed package adds; None: there is no such package."""
-    for point in entry_points(group="brat.forge"):
-        extend: Callable[[Service], Extension] = point.load()
-        return extend
-    return None
-
-
 def _watch_parent(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
     """Set `ended` when standard input ends. In a thread: it may be any kind of file."""
 
@@ -82,7 +74,8 @@ def main(extend: Callable[[Service], Extension] | None = None) -> int:
     log_warnings()
     try:
         with Forge(arguments.dir) as forge:
-            asyncio.run(_serve(arguments, forge, extend or _extension()))
+            added = (point.load() for point in entry_points(group="brat.forge"))
+            asyncio.run(_serve(arguments, forge, extend or next(added, None)))
     except (BratError, OSError) as error:
         print(f"brat.forge: {error}", file=sys.stderr)  # noqa: T201  a command's error
         return 1

@@ -102,7 +102,6 @@ def _app(
     app.router.add_post("/api/graphql", no_graphql)
     unknown = Gate(service, Route("*", "", _unknown), extension)
     app.router.add_route("*", API + "/{tail:.*}", unknown.answer)
-    app.router.add_routes(rest_runs.storage(service))
     app.router.add_routes(GitHttp(service, extension).routes())
     return app
 

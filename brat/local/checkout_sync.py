@@ -15,6 +15,7 @@ from typing import Final
 from bot.roles.bot_context import BotContext
 from brat.forge.resources.forge_records import Ci
 from brat.forge.storage.git_storage import Bare
+from brat.local.forge_process import ServedForge
 from brat.local.start_checks import branch_lacks
 from brat.repository import registration as registrations
 from brat.repository.checkout import (
@@ -42,16 +43,10 @@ from grite import git
 class CheckoutConfig:
     """Looks at one checkout's file; compares it when it or the forge's has changed."""
 
-    file: Path
-    bare: Path
-    """The forge's repository."""
+    sync: "CheckoutSync"
+    forge: ServedForge
     ci_now: Callable[[], Ci]
     """Returns how candidates are to be judged, by the file; may raise `ConfigError`."""
-    ci: Ci
-    """How the forge was told to judge them."""
-    tell_forge: Callable[[Ci], None]
-    """Tells the forge how to judge them from now on; may raise `Unavailable`."""
-    tell: Tell
     _mark: object = None
     _differs: bool = False
 
@@ -60,10 +55,11 @@ class CheckoutConfig:
 
         The person is told when that begins and ends.
         """
+        file, tell = self.sync.checkout.config, self.sync.tell
         branch = ids.HEADS + context.mirror.default_branch
         own: object = None
         with suppress(OSError):
-            found = self.file.stat()
+            found = file.stat()
             own = found.st_mtime_ns, found.st_size, found.st_ino
         mark = (context.mirror.refs.get(branch), own)
         if mark == self._mark:
@@ -73,30 +69,25 @@ class CheckoutConfig:
         if mark[1] is not None:  # the default branch may be known before a mirror is
             lies = None  # it cannot be read, as its reader says
             with suppress(OSError):
-                lies = self.file.read_bytes()
-            differs = lies != committed_file(self.bare, CONFIG)
+                lies = file.read_bytes()
+            differs = lies != committed_file(self.sync.bare, CONFIG)
         if differs and not self._differs:
-            self.tell(f"using the uncommitted version of {self.file}")
+            tell(f"using the uncommitted version of {file}")
         elif self._differs and not differs:
-            self.tell(f"using the committed version of {CONFIG}")
+            tell(f"using the committed version of {CONFIG}")
         self._differs = differs
-        update = {"config_file": self.file if differs else None}
+        update = {"config_file": file if differs else None}
         context.settings = context.settings.model_copy(update=update)
-        if not first:
-            self._look_at_ci()
-        self._mark = mark
-
-    def _look_at_ci(self) -> None:
         try:
-            found = self.ci_now()
+            ci = self.forge.ci if first else self.ci_now()
         except ConfigError as error:
-            self.tell(f"{error}")
-            return
-        if found != self.ci:
-            self.tell_forge(found)
-            self.ci = found
-            how = f"tested by `{found.command}`" if found.command else "not tested"
-            self.tell(f"[ci] has changed: work that lands from now on is {how}")
+            tell(f"{error}")
+        else:
+            if ci != self.forge.ci:
+                self.forge.judge_by(ci)
+                how = f"tested by `{ci.command}`" if ci.command else "not tested"
+                tell(f"[ci] has changed: work that lands from now on is {how}")
+        self._mark = mark
 
 
 _APART: Final = re.compile("non-fast-forward|fetch first|stale info")

@@ -13,7 +13,7 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,13 +27,13 @@ from msgspec.structs import replace
 from bot.forge import transport
 from bot.settings import bot_folder
 from brat.forge.resources.forge_records import Ci
+from brat.forge.service.programs import plain_environment
 from brat.forge.service.run_start import SECRET
 from brat.repository import registration as registrations
 from brat.repository.forge_files import forge_in_use
-from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration
+from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER
 from grite import outbound
 from grite.errors import Unavailable
-from runner.box import surroundings
 
 ALLOWED_SIGNERS: Final = "BRAT_ALLOWED_SIGNERS"
 """The variable that tells jobs which keys may sign hand-offs."""
@@ -46,9 +46,7 @@ _GIT_FILES: Final = ("GIT_CONFIG_GLOBAL", "XDG_CONFIG_HOME")
 
 def _environment(secrets: Mapping[str, str]) -> dict[str, str]:
     """Return a child's environment: tools, the way to others and its secrets."""
-    path = os.pathsep.join(os.get_exec_path())
-    own = {"PATH": path, "HOME": str(Path.home()), "LANG": "C.UTF-8"}
-    own |= surroundings.own_tool_variables() | outbound.here().variables
+    own = plain_environment() | outbound.here().variables | {"HOME": str(Path.home())}
     have = os.environ  # noqa: TID251  where the person's own git is configured
     own |= {name: have[name] for name in _GIT_FILES if have.get(name)}
     return own | {SECRET + name: value for name, value in secrets.items()}
@@ -72,7 +70,6 @@ class Process:
             )
 
     def ready(self) -> str:
-        """Return the line that the child prints when it is ready."""
         out = self._child.stdout
         if out is not None and select.select([out], [], [], START_S)[0]:
             line = out.readline().decode().strip()
@@ -157,102 +154,90 @@ TELL_S: Final = 10.0
 _LOG: Final = "forge.log"
 
 
-@dataclass(frozen=True)
-class Served:
-    """A forge that answers."""
-
-    url: str
-    alive: Callable[[], bool]
-    """Whether the forge's process lives, as far as this process knows."""
-
-
 @dataclass
-class ServeOptions:
-    """How a forge is to be served."""
+class ServedForge:
+    """The forge in brat's folder, as this process or another one serves it."""
 
+    folder: Path
     ci: Ci
     """How candidates are judged."""
     secrets: Mapping[str, str]
-    """The variables that the forge's runs get, by name."""
+    """The variables that the forge's runs get, by name; here, where it is ours."""
+    url: str = ""
+    process: Process | None = None
+    """None: another process serves it."""
 
+    def alive(self) -> bool:
+        """Whether the forge's process lives, as far as this process knows."""
+        return self.process is None or self.process.running
 
-def judge_by(url: str, known: Registration, options: ServeOptions, ci: Ci) -> None:
-    """Let a forge judge candidates in another way from now on, whoever serves it.
+    def judge_by(self, ci: Ci) -> None:
+        """Let it judge candidates in another way from now on, whoever serves it."""
+        known = registrations.read(self.folder)
+        with transport.client_of(self.url, TELL_S) as client:
+            try:
+                client.put(
+                    f"{self.url}/_ci/{known.repository}",
+                    headers={"Authorization": f"Bearer {known.person_token}"},
+                    content=msgspec.json.encode(ci),
+                ).raise_for_status()
+            except httpx.HTTPError as error:
+                raise Unavailable(
+                    f"the local forge still uses the old [ci]: {error}"
+                ) from error
+        self.ci = ci
 
-    The options change too, for when this process comes to serve the forge.
-    """
-    with transport.client_of(url, TELL_S) as client:
-        try:
-            client.put(
-                f"{url}/_ci/{known.repository}",
-                headers={"Authorization": f"Bearer {known.person_token}"},
-                content=msgspec.json.encode(ci),
-            ).raise_for_status()
-        except httpx.HTTPError as error:
-            raise Unavailable(
-                f"the local forge still uses the old [ci]: {error}"
-            ) from error
-    options.ci = ci
+    def start(self, stack: contextlib.ExitStack) -> tuple[str, Process] | None:
+        """Start it; None: another process serves it, at the registered port.
 
+        If several processes begin at once, the others wait until the first serves it.
+        """
+        folder = self.folder
+        with registrations.turn(folder):
+            known = registrations.read(folder)
+            if forge_in_use(folder) and known.port:
+                return None
+            registrations.set_ci(folder, known, self.ci)
+            serving = forge(
+                folder / FORGE_FOLDER,
+                known.port,
+                *("--feed", str(folder / BOT_FOLDER)),
+                log=folder / _LOG,
+                secrets=self.secrets,
+            )
+            url, process = stack.enter_context(serving)
+            registrations.write(folder, replace(known, port=urlsplit(url).port or 0))
+        return url, process
 
-@asynccontextmanager
-async def served(folder: Path, options: ServeOptions) -> AsyncIterator[Served]:
-    """Yield the forge in brat's folder; start it if no process serves it.
-
-    The options count for nothing while another process serves it.
-    """
-    with contextlib.ExitStack() as stack:
-        if own := _started(stack, folder, options):
-            yield own
-            return
-        port = registrations.read(folder).port
-        async with _attached(stack, folder, options):
-            yield Served(f"http://127.0.0.1:{port}", lambda: True)
-
-
-@asynccontextmanager
-async def _attached(
-    stack: contextlib.ExitStack, folder: Path, options: ServeOptions
-) -> AsyncIterator[None]:
-    """Watch another process's forge, and serve the forge when that process ends."""
-
-    async def take_over() -> None:
+    async def take_over(self, stack: contextlib.ExitStack) -> None:
+        """Watch another process's forge, and serve the forge when that ends."""
         while True:
             await asyncio.sleep(LOOK_S)
-            if forge_in_use(folder):
+            if forge_in_use(self.folder):
                 continue
             # Another terminal may be quicker; then this one goes on watching.
             with contextlib.suppress(Unavailable):
-                if await asyncio.to_thread(_started, stack, folder, options):
+                if await asyncio.to_thread(self.start, stack):
                     return
 
-    async with asyncio.TaskGroup() as group:
-        watch = group.create_task(take_over(), name="take over the forge")
-        try:
-            yield
-        finally:
-            watch.cancel()
 
-
-def _started(
-    stack: contextlib.ExitStack, folder: Path, options: ServeOptions
-) -> Served | None:
-    """Start the forge; None: another process serves it, at the registered port.
-
-    If several processes begin at once, the others wait until the first serves it.
-    """
-    with registrations.turn(folder):
-        known = registrations.read(folder)
-        if forge_in_use(folder) and known.port:
-            return None
-        registrations.set_ci(folder, known, options.ci)
-        serving = forge(
-            folder / FORGE_FOLDER,
-            known.port,
-            *("--feed", str(folder / BOT_FOLDER)),
-            log=folder / _LOG,
-            secrets=options.secrets,
-        )
-        url, process = stack.enter_context(serving)
-        registrations.write(folder, replace(known, port=urlsplit(url).port or 0))
-    return Served(url, lambda: process.running)
+@asynccontextmanager
+async def served(
+    folder: Path, ci: Ci, secrets: Mapping[str, str]
+) -> AsyncIterator[ServedForge]:
+    """Yield the forge in brat's folder; start it if no process serves it."""
+    found = ServedForge(folder, ci, secrets)
+    with contextlib.ExitStack() as stack:
+        if own := found.start(stack):
+            found.url, found.process = own
+            yield found
+            return
+        found.url = f"http://127.0.0.1:{registrations.read(folder).port}"
+        async with asyncio.TaskGroup() as group:
+            watch = group.create_task(
+                found.take_over(stack), name="take over the forge"
+            )
+            try:
+                yield found
+            finally:
+                watch.cancel()

@@ -17,7 +17,6 @@ import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -32,7 +31,7 @@ from bot.settings.bot_settings import ROLES, Settings, config_in
 from brat.forge.resources.forge_records import Ci
 from brat.forge.service.local_ci import cores
 from brat.local.checkout_sync import CheckoutConfig, CheckoutSync
-from brat.local.forge_process import ServeOptions, judge_by, served
+from brat.local.forge_process import served
 from brat.local.other_processes import Elsewhere, carried_out
 from brat.local.start_checks import model_keys
 from brat.repository import registration as registrations
@@ -145,10 +144,9 @@ async def serving(
     config = configuration(checkout)
     Reader(registrations.bare_path(folder, known)).read()  # else it raises
     ci, keys = ci_of(checkout, config, known), model_keys(config)
-    options = ServeOptions(ci, keys)
     async with AsyncExitStack() as stack:
         elsewhere = stack.enter_context(carried_out(folder, roles))
-        forge = await stack.enter_async_context(served(folder, options))
+        forge = await stack.enter_async_context(served(folder, ci, keys))
         url, known = forge.url, registrations.read(folder)
         settings = bot_settings(folder, known, url, roles)
         settings = settings.model_copy(update={"adopt_log": adopt_log})
@@ -159,12 +157,9 @@ async def serving(
         ):
             await point_hook(url, known, port)
             file = CheckoutConfig(
-                file=checkout.config,
-                bare=sync.bare,
+                sync=sync,
+                forge=forge,
                 ci_now=lambda: ci_of(checkout, configuration(checkout), known),
-                ci=ci,
-                tell_forge=partial(judge_by, url, known, options),
-                tell=tell,
             )
 
             def look_here() -> None:

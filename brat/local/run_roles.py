@@ -32,7 +32,7 @@ from convoy.config import Config
 from convoy.gate import forbidden, unallowed
 from convoy.kinds import is_done, is_stopped
 from convoy.model.ids import task_of_item
-from convoy.model.state import Convoy, State, asides, convoy_of_item
+from convoy.model.state import Convoy, State, Task, asides, convoy_of_item
 from convoy.owed import (
     Role,
     Show,
@@ -58,7 +58,14 @@ def next_role(
     After what is due come sessions at work, tasks that may start, and what may merge.
     """
     at = moment(state, context.clock())
-    found: list[Role] = [*_owing(context, state)]
+    observed = replace(context.observed, refs=context.mirror.refs)
+    owed = owed_actions(state, observed, context.settings.patience, context.clock())
+    found: list[Role] = [
+        role
+        for each in owed
+        if not isinstance(each, Show) and (role := role_of(each)) is not None
+        if item_of(each) not in context.troubles
+    ]
     works = any(not (c.waits_aside or t.waits_aside) for c, t in state.running())
     tasks = [(convoy, task) for convoy in state.live() for task in convoy.tasks]
     if works or any(
@@ -73,18 +80,6 @@ def next_role(
     ):
         found.append("refinery")
     return next((role for role in found if role not in busy), None)
-
-
-def _owing(context: BotContext, state: State) -> Iterator[Role]:
-    """Yield the roles of what is due now, but for what fails or is refused."""
-    observed = replace(context.observed, refs=context.mirror.refs)
-    owed = owed_actions(state, observed, context.settings.patience, context.clock())
-    for action in owed:
-        if isinstance(action, Show):
-            continue
-        role = role_of(action)
-        if role is not None and item_of(action) not in context.troubles:
-            yield role
 
 
 _ONCE: Final = "  once you have fixed the cause: "
@@ -195,7 +190,6 @@ def _locked(local: Local) -> Iterator[_Wait]:
 
 
 def _of_other(name: str, waits: Sequence[_Wait]) -> str:
-    """Return one line on a convoy that the command is not about."""
     kinds: dict[str, list[str]] = {}
     for wait in waits:
         numbers = kinds.setdefault(wait.what, [])
@@ -262,8 +256,7 @@ async def until_done(local: Local, *, also_locked: bool = False) -> None:
     `also_locked` waits, too, for what only locks keep from starting: each ends at a
     known time.
     """
-    news = News(local.tell)
-    news.skip(local.reader().read())
+    news = News(local.tell, local.reader().read())
 
     def seen() -> None:
         news.tell(local.loop.context.mirror.state)
@@ -285,35 +278,35 @@ async def until_done(local: Local, *, also_locked: bool = False) -> None:
 
 
 class News:
-    def __init__(self, tell: Tell) -> None:
+    def __init__(self, tell: Tell, state: State) -> None:
+        """Take the present state as known."""
         self._tell = tell
-        self._known: dict[tuple[str, int], tuple[str, int]] = {}
-
-    def skip(self, state: State) -> None:
-        """Take the present state as known, and tell nothing."""
-        for convoy in state.convoys.values():
-            self._changed((convoy.name, 0), (convoy.state, 0))
-            for task in convoy.tasks:
-                self._changed((convoy.name, task.number), (task.state, task.started))
+        self._known = {key: now for key, now, _, _ in _standing(state)}
 
     def tell(self, state: State) -> None:
-        """Tell every change since the last call."""
-        for convoy in state.convoys.values():
-            if self._changed((convoy.name, 0), (convoy.state, 0)):
+        for key, now, convoy, task in _standing(state):
+            if self._known.get(key) == now:
+                continue
+            self._known[key] = now
+            if task is None:
                 why = f": {convoy.why}" if convoy.why else ""
                 self._tell(f"{convoy.name} is {convoy.shown_state}{why}")
-            for task in convoy.tasks:
-                now = (task.state, task.started)
-                if self._changed((convoy.name, task.number), now):
-                    first = " ".join(task.why.partition("\n\n")[0].split())
-                    why = f" ({shortened(first, 120)})" if first else ""
-                    self._tell(
-                        f"  task {task.number} {task.state}{why}: {task.spec.title}"
-                    )
+            else:
+                first = " ".join(task.why.partition("\n\n")[0].split())
+                why = f" ({shortened(first, 120)})" if first else ""
+                said = f"task {task.number} {task.state}{why}: {task.spec.title}"
+                self._tell(f"  {said}")
 
-    def _changed(self, key: tuple[str, int], now: tuple[str, int]) -> bool:
-        was, self._known[key] = self._known.get(key), now
-        return was != now
+
+def _standing(
+    state: State,
+) -> Iterator[tuple[tuple[str, int], tuple[str, int], Convoy, Task | None]]:
+    """Yield each convoy and task, under a key of its own, with where it stands."""
+    for convoy in state.convoys.values():
+        yield (convoy.name, 0), (convoy.state, 0), convoy, None
+        for task in convoy.tasks:
+            key = (convoy.name, task.number)
+            yield key, (task.state, task.started), convoy, task
 
 
 def report(
@@ -349,7 +342,6 @@ def report(
 
 
 def finished(convoy: Convoy) -> int:
-    """Return the exit status that a convoy's end stands for."""
     whole = convoy.state == "complete" and all(
         is_done(convoy, task) for task in convoy.tasks
     )

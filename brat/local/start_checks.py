@@ -38,7 +38,7 @@ from grite.errors import BratError
 from runner import engines
 from runner.box import surroundings
 from runner.box.surroundings import Sight, shows
-from runner.engines.row import Call, Row, key_for, missing_key, program_of
+from runner.engines.row import Call, key_for, missing_key, program_of
 
 _MOVE: Final = (
     "move it into the repository and give its path relative to the repository root"
@@ -76,8 +76,6 @@ _LISTED_S: Final = 600.0
 
 
 class Lack(Struct, frozen=True):
-    """Something that is not here, and how to get it."""
-
     said: str
     mend: str
 
@@ -88,7 +86,6 @@ class Lack(Struct, frozen=True):
 
 
 def require(*lacks: Lack) -> None:
-    """Check that nothing is lacking."""
     if lacks:
         raise BratError("\n".join(map(str, lacks)))
 
@@ -109,7 +106,9 @@ def clone_lacks(checkout: Checkout, known: Registration | None) -> Iterator[Lack
             "run `git fetch --refetch --no-filter`, or drop actions/checkout's filter"
         )
         yield Lack(said, mend)
-    if not checkout.config.exists() and _is_sparse(top):
+    asked = ["ls-files", "-t", "--", CONFIG]
+    is_here = checkout.config.exists()
+    if not is_here and git.run(asked, cwd=top).stdout.startswith(b"S "):
         said = f"the sparse checkout of {top} leaves out {CONFIG}"
         yield Lack(said, f"run `git sparse-checkout add {CONFIG.partition('/')[0]}`")
     branch = known.branch if known else checkout.branch
@@ -132,12 +131,6 @@ def _is_partial(top: Path) -> bool:
         return False
     listed = ["rev-list", "--objects", "--no-object-names", "--missing=print", "HEAD"]
     return b"?" in git.run(listed, cwd=top, deadline_s=_LISTED_S).stdout
-
-
-def _is_sparse(top: Path) -> bool:
-    """Whether git knows the configuration, and is told to leave it out."""
-    listed = git.run(["ls-files", "-t", "--", CONFIG], cwd=top).stdout
-    return listed.startswith(b"S ")
 
 
 def branch_lacks(checkout: Checkout, known: Registration | None) -> Iterator[Lack]:
@@ -213,7 +206,10 @@ def _lacks(
     for word in words:
         if not is_found(checkout.top, word):
             fault, mend = _unstarted(checkout.top, word)
-            yield Lack(f"{where}: the program {word} {fault}", mend or _install(row))
+            how = "install it and put it on the PATH"
+            how = f"run `{row.install}`" if row.install else how
+            mend = mend or f"{how}, or choose another engine in {CONFIG}"
+            yield Lack(f"{where}: the program {word} {fault}", mend)
             return
         yield from _first_line(where, checkout.top, word)
     if have is not None and (row.vendors or spec.secret):
@@ -287,11 +283,6 @@ def _unstarted(top: Path, word: str) -> tuple[str, str]:
     return "is not executable", mend
 
 
-def _install(row: Row) -> str:
-    how = f"run `{row.install}`" if row.install else "install it and put it on the PATH"
-    return f"{how}, or choose another engine in {CONFIG}"
-
-
 def ci_lacks(checkout: Checkout, config: Config, ci: Ci) -> Iterator[Lack]:
     """Yield why CI could judge nothing here, where CI is required."""
     if not config.refinery.require_ci:
@@ -316,7 +307,9 @@ def ci_lacks(checkout: Checkout, config: Config, ci: Ci) -> Iterator[Lack]:
         yield Lack(f"{said} the program {word} {fault}", f"{mend}, {another}")
     elif module := _PYTHON_MODULE.match(ci.command):
         python, name = module.groups()
-        if not _has_module(checkout.top, python, name):
+        found = f"u.find_spec({name!r})"  # what lies in a home CI does not know
+        asked = f"import importlib.util as u; raise SystemExit(not {found})"
+        if _status(checkout.top, python, "-s", "-c", asked) not in (0, None):
             mend = "install it there or in a virtual environment that you activate"
             yield Lack(f"{said} {python} has no module {name}", f"{mend}, {another}")
 
@@ -328,15 +321,6 @@ def awaited_checks(config: Config) -> Iterator[Lack]:
         said = f"work waits for {', '.join(others)} because of [refinery] checks"
         mend = f"post results to the local forge, which itself reports only {LOCAL_CI}"
         yield Lack(said, f"{mend}, or change [refinery] checks in {CONFIG}")
-
-
-def _has_module(top: Path, python: str, name: str) -> bool:
-    """Whether CI's Python has a module, or is too slow to say.
-
-    It knows nothing that lies in a home.
-    """
-    asked = f"import importlib.util as u; raise SystemExit(not u.find_spec({name!r}))"
-    return _status(top, python, "-s", "-c", asked) in (0, None)
 
 
 def _status(top: Path, *command: str) -> int | None:

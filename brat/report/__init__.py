@@ -6,7 +6,7 @@ The log tells when a candidate was built and when CI's verdict on it counted, no
 each check began: so the time is that of all checks of the candidate together.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from pathlib import Path
@@ -60,18 +60,14 @@ def check_tallies(
     rows: dict[str, list[tuple[str, int]]] = defaultdict(list)
     for name, how, took_ms in _verdicts(convoy, facts):
         rows[name].append((how, took_ms))
-    tallies = []
-    for name, said in rows.items():
-        count = [how for how, _ in said].count
-        tallies.append(
-            CheckTally(
-                name=name,
-                green=count("green"),
-                red=count("red"),
-                lost=count("lost"),
-                seconds=sum(took_ms for _, took_ms in said) / len(said) / 1000,
-            )
+    tallies = (
+        CheckTally(
+            name=name,
+            **Counter(how for how, _ in said),
+            seconds=sum(took_ms for _, took_ms in said) / len(said) / 1000,
         )
+        for name, said in rows.items()
+    )
     return tuple(sorted(tallies, key=lambda row: (-row.red, -row.lost, row.name)))
 
 

@@ -167,7 +167,14 @@ class Reader:
                     "it with: git -C "
                     f"{shlex.quote(str(log.folder))} update-ref -d {WAL_REF}"
                 )
-            self.reading = self._begun(log, head)
+            for name, kept in self._kept():  # from the nearest that can be used
+                try:
+                    self.reading = follow(log, head, kept)
+                    break
+                except Corrupt as error:
+                    self._note(name, error)
+            else:
+                self.reading = follow(log, head)
         else:
             self.reading = follow(log, head, self.reading)
         self._tip = tip
@@ -182,15 +189,6 @@ class Reader:
             return tip
         self.trusted = log.trusted_head(tip, self.authority)
         return self.trusted.head or tip
-
-    def _begun(self, log: Log, head: str) -> Reading:
-        """Read for the first time, starting from the nearest usable cache."""
-        for name, reading in self._kept():
-            try:
-                return follow(log, head, reading)
-            except Corrupt as error:
-                self._note(name, error)
-        return follow(log, head)
 
     def _kept(self) -> Iterator[tuple[str, Reading]]:
         """Yield this reader's cache and a bot's checkpoints, probably nearest first."""
@@ -285,38 +283,36 @@ def log_entries(path: Path, *, since: str | None = None) -> list[Entry]:
 
     Raises `Corrupt`: the log does not descend from `since`.
     """
-    log = Log(path)
-    tip = log.head()
-    if tip is None:
+    log, head, above = _counting(path)
+    if head is None:
         return []
-    head, above = _counting(log, path, tip)
     found = [] if head == since else log.entries(head, since=since)
     return [*found, *map(foreign, reversed(above))]
 
 
 def newest_lines(path: Path, number: int) -> tuple[LogLine, ...]:
     """Return the last `number` lines, oldest first, without reading all of the log."""
-    log = Log(path)
-    tip = log.head()
-    if tip is None:
+    log, head, above = _counting(path)
+    if head is None:
         return ()
-    head, above = _counting(log, path, tip)
     newest_first = itertools.chain(map(foreign, above), log.newest(head))
     return history.last_lines(newest_first, number)
 
 
-def _counting(log: Log, path: Path, tip: str) -> tuple[str, tuple[str, ...]]:
-    """Return the newest commit that counts, and those above it, newest first.
+def _counting(path: Path) -> tuple[Log, str | None, tuple[str, ...]]:
+    """Return the log, its newest commit that counts, and those above, newest first.
 
-    All of the log counts where nobody says who may sign it, or no commit is signed.
+    None: there is no log. All of it counts where nobody says who may sign it, or no
+    commit is signed.
     """
-    authority = authority_of(path)
-    found = log.trusted_head(tip, authority) if authority else None
-    return (found.head, found.foreign) if found and found.head else (tip, ())
+    log = Log(path)
+    tip = log.head()
+    authority = authority_of(path) if tip else None
+    found = log.trusted_head(tip, authority) if tip and authority else None
+    return (log, found.head, found.foreign) if found and found.head else (log, tip, ())
 
 
 def lines_of(some: list[Entry]) -> Iterator[str]:
-    """Yield a line for each brat event and each fault."""
     return map(shown_line, history.log_lines(some))
 
 
@@ -328,9 +324,7 @@ def shown_line(line: LogLine) -> str:
 
 def follow_lines(path: Path) -> Iterator[str]:
     """Yield a line for each event that is logged from now on, without end."""
-    log = Log(path)
-    tip = log.head()
-    since, above = _counting(log, path, tip) if tip else (None, ())
+    _, since, above = _counting(path)
     told = set(above)
     while True:
         new = [
@@ -343,7 +337,6 @@ def follow_lines(path: Path) -> Iterator[str]:
 
 
 def as_markdown(some: list[Entry]) -> str:
-    """Return the log as a Markdown list, one item an event or fault."""
     return "\n".join(("# Log", "", *(f"- {line}" for line in lines_of(some)), ""))
 
 

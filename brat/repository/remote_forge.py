@@ -52,7 +52,6 @@ class Origin(Struct, frozen=True):
 
 
 def origin_of(clone: Path) -> Origin:
-    """Return the forge and the repository that the remote `origin` names."""
     repository = pygit2.Repository(str(clone))
     names = {remote.name for remote in repository.remotes}
     url = str(repository.remotes["origin"].url or "") if "origin" in names else ""
@@ -87,7 +86,14 @@ def say(clone: Path, issue: int, text: str) -> str:
             f"comment: set {wanted} to a token for {origin.host} (or sign in with gh), "
             f"or post it yourself on issue #{issue} of {origin.repository}: {text}"
         )
-    asyncio.run(_said(origin, token, issue, text))
+
+    async def said() -> None:
+        async with transport.async_client(DEADLINE_S) as client:
+            name, url = origin.repository, origin.api_url
+            github = GitHub(client, api_url=url, repository=name, token=token)
+            await github.say(issue, text)
+
+    asyncio.run(said())
     return f"{origin.repository}#{issue}"
 
 
@@ -107,11 +113,3 @@ def _known_to_gh(host: str) -> str:
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return said.stdout.strip() if said.returncode == 0 else ""
-
-
-async def _said(origin: Origin, token: str, issue: int, text: str) -> None:
-    async with transport.async_client(DEADLINE_S) as client:
-        github = GitHub(
-            client, api_url=origin.api_url, repository=origin.repository, token=token
-        )
-        await github.say(issue, text)

@@ -7,7 +7,7 @@ it installs from a repository: https://peps.python.org/pep-0610/.
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -127,13 +127,10 @@ def adopt(checkout: Checkout, names: tuple[str, ...]) -> int:
 
     Returns the exit status: 1 when a file exists that is not this version's.
     """
-    folder = checkout.top / FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
     found, pin = compare(checkout, names), installed_from()
+    write_missing(checkout, found)
     for each in found:
         if not each.is_there:
-            text = proposed(checkout, each.name)
-            (folder / each.name).write_text(text, encoding="utf-8")
             say(f"wrote {FOLDER}/{each.name}")
         elif each.is_ours:
             say(f"{FOLDER}/{each.name} already exists")
@@ -149,6 +146,15 @@ def adopt(checkout: Checkout, names: tuple[str, ...]) -> int:
         "then label an issue brat"
     )
     return 1 if any(each.is_there and not each.is_ours for each in found) else 0
+
+
+def write_missing(checkout: Checkout, found: Sequence[Differs]) -> None:
+    folder = checkout.top / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    for each in found:
+        if not each.is_there:
+            text = proposed(checkout, each.name)
+            (folder / each.name).write_text(text, encoding="utf-8")
 
 
 def proposed(checkout: Checkout, name: str) -> str:

@@ -11,7 +11,6 @@ https://docs.github.com/rest/deployments/branch-policies
 
 import base64
 import os
-from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import Final
 
@@ -22,7 +21,7 @@ from bot.forge.payloads import Moment, Payload
 from bot.forge.rest import Json, Rest, Unless
 from bot.serving.examination import text_at
 from bot.settings import bot_folder
-from brat.setup.steps import Look, Step, Variable, for_a_person, owed, wanted
+from brat.setup.steps import Look, Place, Step, Variable, for_a_person, owed, wanted
 from grite.errors import BratError
 from grite.signatures import SIGNERS_FILE, parse_signers
 
@@ -41,31 +40,24 @@ async def store_secret(rest: Rest, secrets: str, name: str, value: str) -> None:
     await rest.write("PUT", f"{secrets}/{name}", asked)
 
 
-AskKey = Callable[[str], str] | None
-
-
 class EngineKeyStep(Step):
     """Looks for an engine's key among the secrets, and stores the person's own."""
 
     page = "settings/secrets/actions"
 
-    def __init__(
-        self, rest: Rest, repository: str, keys: Sequence[str], ask: AskKey
-    ) -> None:
-        """Ask nothing yet; `ask` returns what a person types, unseen, or ""."""
-        self._rest, self._repository, self._keys = rest, repository, keys
-        self._ask = ask
+    def __init__(self, place: Place) -> None:
+        super().__init__(place)
+        self._keys, self._ask = place.keys, place.choices.ask
+        key, repository = "".join(self._keys[:1]), place.origin.repository
         self.by_hand = (
-            f"store the engine's key: gh secret set {keys[0]} --repo {repository}, or "
-            f"set {keys[0]} here and try again"
-            if keys
-            else ""
+            f"store the engine's key: gh secret set {key} --repo {repository}, or set "
+            f"{key} here and try again"
         )
 
     async def look(self) -> Look:
         if not self._keys:
             return wanted("the engine needs no key, as far as brat knows")
-        names = await secret_names(self._rest, self._repository)
+        names = await secret_names(self._rest, self._place.origin.repository)
         there = sorted((names or frozenset()) & set(self._keys))
         if there:
             return wanted(f"the secret {there[0]} exists")
@@ -79,7 +71,7 @@ class EngineKeyStep(Step):
         return for_a_person(self.by_hand)
 
     async def do(self) -> None:
-        url = f"/repos/{self._repository}/actions/secrets"
+        url = f"{self._repo}/actions/secrets"
         name = self._mine() or self._keys[0]
         value = os.environ.get(name, "")  # noqa: TID251  a person's own terminal
         if not value and self._ask is not None:
@@ -118,19 +110,18 @@ class EnvironmentStep(Step):
 
     page = "settings/environments"
 
-    def __init__(self, rest: Rest, repository: str, branch: str) -> None:
-        self._rest, self._branch = rest, branch
-        self._all = f"/repos/{repository}/environments"
-        self._one = f"{self._all}/{ENVIRONMENT}"
+    def __init__(self, place: Place) -> None:
+        super().__init__(place)
+        self._one = f"{self._repo}/environments/{ENVIRONMENT}"
         self._patterns = f"{self._one}/deployment-branch-policies"
         self.by_hand = (
-            f"let only the branch {branch} use the environment {ENVIRONMENT}, under "
-            "Settings, Environments (administrators only)"
+            f"let only the branch {place.branch} use the environment {ENVIRONMENT}, "
+            "under Settings, Environments (administrators only)"
         )
 
     async def look(self) -> Look:
         """Compare the environment; people's own rules are never replaced."""
-        (known, patterns), branch = await self.known(), self._branch
+        (known, patterns), branch = await self.known(), self._place.branch
         where = f"the environment {ENVIRONMENT} (the log's key)"
         make = f"let only the branch {branch} use {where}"
         if known is None:
@@ -152,15 +143,14 @@ class EnvironmentStep(Step):
             rule = {"protected_branches": False, "custom_branch_policies": True}
             asked = {"deployment_branch_policy": rule}
             await self._rest.write("PUT", self._one, asked)
-        asked_branch = {"name": self._branch, "type": "branch"}
+        asked_branch = {"name": self._place.branch, "type": "branch"}
         await self._rest.write("POST", self._patterns, asked_branch)
 
     async def known(self) -> tuple[Environment | None, list[Pattern]]:
         """Return the environment, if it is there, and its patterns."""
         known = None
-        listed = self._rest.each(
-            Environment, f"{self._all}?per_page=100", "environments"
-        )
+        url = f"{self._repo}/environments?per_page=100"
+        listed = self._rest.each(Environment, url, "environments")
         with Unless(HTTPStatus.NOT_FOUND):
             async for each in listed:
                 known = each if each.name == ENVIRONMENT else known
@@ -193,17 +183,14 @@ class LogKeyStep(Step):
         "one line: brat, then the text of log_key.pub (administrators only)"
     )
 
-    def __init__(
-        self, rest: Rest, repository: str, environment: EnvironmentStep
-    ) -> None:
-        self._rest, self._repository = rest, repository
-        self._environment = environment
-        self._secrets = f"/repos/{repository}/environments/{ENVIRONMENT}/secrets"
-        self._signers = Variable(rest, repository, SIGNERS)
+    def __init__(self, place: Place) -> None:
+        super().__init__(place)
+        self._secrets = f"{self._repo}/environments/{ENVIRONMENT}/secrets"
+        self._signers = Variable(place, SIGNERS)
 
     async def look(self) -> Look:
         told, names = await self._signers.value(), await self.names()
-        file = await text_at(self._rest, self._repository, SIGNERS_FILE)
+        file = await text_at(self._rest, self._place.origin.repository, SIGNERS_FILE)
         try:
             parse_signers(told)
         except BratError as error:
@@ -224,7 +211,7 @@ class LogKeyStep(Step):
 
     async def do(self) -> None:
         """Make a key; its public half comes first, and lines that are there stay."""
-        if (guard := await self._environment.look()).state != "wanted":
+        if (guard := await EnvironmentStep(self._place).look()).state != "wanted":
             raise BratError(f"other branches could read the key; first {guard.said}")
         pair = bot_folder.new_log_key()
         lines = [*(await self._signers.value()).splitlines(), pair.line.strip()]

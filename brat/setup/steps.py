@@ -10,6 +10,8 @@ https://docs.github.com/rest/actions/variables
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Final, Literal
 
@@ -24,10 +26,14 @@ from bot.forge.workflows import (
     lack_of_ci,
 )
 from brat.repository.checkout import Checkout
+from brat.repository.remote_forge import Origin
 from brat.repository.workflow_files import default_branch, own
 from convoy.config import Config
+from convoy.model.records import ENGINE_TYPES
 from grite.errors import BratError
 
+BRANCH: Final = "brat-setup"
+"""The branch of the pull request that proposes files."""
 State = Literal["wanted", "owed", "by hand"]
 
 
@@ -35,6 +41,44 @@ class Look(Struct, frozen=True):
     state: State
     said: str
     """What is there; of what is owed: what would be done."""
+
+
+AskKey = Callable[[str], str] | None
+"""Returns what a person types for a key, unseen, or ""; None: nobody can be asked."""
+
+
+class Choices(Struct, frozen=True):
+    local: bool
+    """Whether files are written into the checkout instead of proposed."""
+    ci: str
+    """The workflow file that judges; empty: the only one that can."""
+    ask: AskKey = None
+    undo: bool = False
+    """Whether what setup made is taken back."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    rest: Rest
+    origin: Origin
+    token: str = field(repr=False)
+    branch: str
+    """The repository's default branch."""
+    checkout: Checkout
+    config: Config
+    choices: Choices
+
+    @property
+    def repo(self) -> str:
+        """The path of the repository's REST API."""
+        return f"/repos/{self.origin.repository}"
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The names of keys of which the configured engines look for one."""
+        used = self.config.settings().engines.values()
+        known = (spec.keys for spec in used if spec.type in ENGINE_TYPES)
+        return tuple(dict.fromkeys(key for keys in known for key in keys))
 
 
 class Step(ABC):
@@ -49,19 +93,16 @@ class Step(ABC):
     by_hand = ""
     """What a person does where the token may not."""
 
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._rest, self._repo = place.rest, place.repo
+
     @abstractmethod
     async def look(self) -> Look:
         """Return how things are now; nothing is changed."""
 
     async def do(self) -> None:  # noqa: B027  a step may have nothing to do
         """Do what is owed, if that is not a person's; safe to call again."""
-
-
-class RestStep(Step):
-    """A step that needs nothing but the repository's REST API."""
-
-    def __init__(self, rest: Rest, repository: str) -> None:
-        self._rest, self._repo = rest, f"/repos/{repository}"
 
 
 def wanted(said: str) -> Look:
@@ -84,9 +125,9 @@ class _Known(Payload):
 
 
 class Variable:
-    def __init__(self, rest: Rest, repository: str, name: str) -> None:
-        self._rest, self._name = rest, name
-        self._all = f"/repos/{repository}/actions/variables"
+    def __init__(self, place: Place, name: str) -> None:
+        self._rest, self._name = place.rest, name
+        self._all = f"{place.repo}/actions/variables"
 
     async def remove(self) -> None:
         """Delete it; refused where there is none."""
@@ -118,7 +159,7 @@ NEW_LABEL: Final = {
 }
 
 
-class LabelStep(RestStep):
+class LabelStep(Step):
     """Makes the label; one that is there stays as it is."""
 
     page = "labels"
@@ -142,19 +183,28 @@ class Jobs(Payload):
     default_workflow_permissions: str = ""
 
 
-class Setting(RestStep):
-    """One of the settings, read and written alone."""
+class Setting(Step):
+    """One of the settings, read and written alone; the other one is sent as it is."""
 
     page = "settings/actions"
+    name: str
+    value: str | bool
+    there: str
+    """What is said where it has that value."""
+    make: str
 
-    async def read(self) -> Jobs:
-        return await self._rest.read(Jobs, f"{self._repo}/{_WORKFLOW_SETTINGS}")
+    async def look(self) -> Look:
+        known = (await self._known())[self.name]
+        return wanted(self.there) if known == self.value else owed(self.make)
 
-    async def put(self, setting: dict[str, object]) -> None:
-        """Change one setting and send the other one as it is."""
-        known = (await self.read()).model_dump()
+    async def do(self) -> None:
+        known = await self._known()
         url = f"{self._repo}/{_WORKFLOW_SETTINGS}"
-        await self._rest.write("PUT", url, known | setting)
+        await self._rest.write("PUT", url, known | {self.name: self.value})
+
+    async def _known(self) -> dict[str, object]:
+        url = f"{self._repo}/{_WORKFLOW_SETTINGS}"
+        return (await self._rest.read(Jobs, url)).model_dump()
 
 
 class DefaultTokenStep(Setting):
@@ -164,15 +214,13 @@ class DefaultTokenStep(Setting):
         "choose read permissions for workflows under Settings, Actions, General "
         "(administrators only)"
     )
-
-    async def look(self) -> Look:
-        if (await self.read()).default_workflow_permissions == "read":
-            return wanted("by default a job's token is read-only")
-        make = "tighten: make a job's token read-only by default"
-        return owed(f"{make} (CI runs code that agents write)")
-
-    async def do(self) -> None:
-        await self.put({"default_workflow_permissions": "read"})
+    name = "default_workflow_permissions"
+    value: str | bool = "read"
+    there = "by default a job's token is read-only"
+    make = (
+        "tighten: make a job's token read-only by default (CI runs code that agents "
+        "write)"
+    )
 
 
 class PullRequestStep(Setting):
@@ -180,15 +228,13 @@ class PullRequestStep(Setting):
         "allow GitHub Actions to create and approve pull requests under Settings, "
         "Actions, General (administrators only)"
     )
-
-    async def look(self) -> Look:
-        if (await self.read()).can_approve_pull_request_reviews:
-            return wanted("jobs may open pull requests")
-        allow = "LOOSEN: allow GitHub Actions to create and approve pull requests"
-        return owed(f"{allow} (not needed if you use your own App)")
-
-    async def do(self) -> None:
-        await self.put({"can_approve_pull_request_reviews": True})
+    name = "can_approve_pull_request_reviews"
+    value: str | bool = True
+    there = "jobs may open pull requests"
+    make = (
+        "LOOSEN: allow GitHub Actions to create and approve pull requests (not needed "
+        "if you use your own App)"
+    )
 
 
 READY: Final = "brat is ready"
@@ -226,9 +272,9 @@ class ReadyStep(Step):
     page = "issues/new"
     by_hand = f"after the merge, open an issue with one task and the label {LABEL}"
 
-    def __init__(self, rest: Rest, repository: str, files: Step) -> None:
-        self._rest, self._files = rest, files
-        self._url = f"/repos/{repository}/issues"
+    def __init__(self, place: Place, files: Step) -> None:
+        super().__init__(place)
+        self._files, self._url = files, f"{self._repo}/issues"
 
     async def look(self) -> Look:
         """Look among the newest issues; where the files are there, none is owed."""
@@ -304,34 +350,23 @@ class CiStep(Step):
     page = "settings/variables/actions"
     by_hand = f"set the variable {CI} to the filename of your CI workflow"
 
-    def __init__(
-        self,
-        rest: Rest,
-        repository: str,
-        checkout: Checkout,
-        *,
-        config: Config,
-        asked: str,
-    ) -> None:
-        self._checkout, self._config, self._asked = checkout, config, asked
-        self._named = Variable(rest, repository, CI)
-        self._app = Variable(rest, repository, APP)
-
     async def look(self) -> Look:
         """Read the triggers of each workflow, and what the variables say."""
-        if not self._config.refinery.require_ci:
+        place, checkout = self._place, self._place.checkout
+        if not place.config.refinery.require_ci:
             return wanted("your configuration does not require CI")
-        is_app, named = bool(await self._app.value()), await self._named.value()
-        files, target = own(self._checkout), default_branch(self._checkout)
-        found = self._checkout.propose_ci()
-        command = self._config.ci.typed or (found.command if found else "")
+        is_app = bool(await Variable(place, APP).value())
+        named = await Variable(place, CI).value()
+        files, target = own(checkout), default_branch(checkout)
+        found = checkout.propose_ci()
+        command = place.config.ci.typed or (found.command if found else "")
         return planned_ci(
-            files, named, self._asked, target, is_app=is_app, command=command
+            files, named, place.choices.ci, target, is_app=is_app, command=command
         )
 
     async def do(self) -> None:
-        ways = judging_files(own(self._checkout), "dispatch")
-        await self._named.put(self._asked or _only(ways))
+        ways = judging_files(own(self._place.checkout), "dispatch")
+        await Variable(self._place, CI).put(self._place.choices.ci or _only(ways))
 
 
 def _only(names: tuple[str, ...]) -> str:
@@ -361,8 +396,9 @@ class ContainerStep(Step):
     page = "settings/variables/actions"
     by_hand = f"set the variable {CONTAINER} to an image pinned by its digest"
 
-    def __init__(self, rest: Rest, repository: str, engine: str) -> None:
-        self._variable, self._engine = Variable(rest, repository, CONTAINER), engine
-
     async def look(self) -> Look:
-        return planned_container(await self._variable.value(), self._engine)
+        image = await Variable(self._place, CONTAINER).value()
+        used = (spec.type for spec in self._place.config.settings().engines.values())
+        known = (each for each in used if each in ENGINE_TYPES)
+        held = (each for each in known if ENGINE_TYPES[each].keys)  # by brat's images
+        return planned_container(image, next(held, ""))

@@ -13,10 +13,9 @@ from typing import Final
 
 from bot.forge.payloads import Payload
 from bot.forge.pulls import PullRequests
-from bot.forge.rest import Rest, Unless
+from bot.forge.rest import Unless
 from bot.serving.examination import text_at
-from brat.repository.checkout import Checkout
-from brat.repository.workflow_files import FOLDER, is_ours, needed
+from brat.repository.workflow_files import FOLDER, compare, needed
 from brat.setup.secret_steps import (
     ENVIRONMENT,
     SECRET,
@@ -28,6 +27,7 @@ from brat.setup.secret_steps import (
     Stored,
 )
 from brat.setup.steps import (
+    BRANCH,
     CI,
     LABEL,
     NEW_LABEL,
@@ -35,7 +35,8 @@ from brat.setup.steps import (
     READY,
     Announced,
     Look,
-    RestStep,
+    Place,
+    PullRequestStep,
     Setting,
     Step,
     Variable,
@@ -47,7 +48,7 @@ from grite.errors import BratError
 from grite.signatures import SIGNERS_FILE
 
 
-class _IssueUndo(RestStep):
+class _IssueUndo(Step):
     page = "issues"
     by_hand = f'close the issue "{READY}"'
 
@@ -80,36 +81,31 @@ class _Ref(Payload):
 
 class _PullUndo(Step):
     page = "pulls"
-
-    def __init__(self, rest: Rest, repository: str, head: str, base: str) -> None:
-        self._rest, self._repo = rest, f"/repos/{repository}"
-        self._head, self._base = head, base
-        self._pulls = PullRequests(rest, repository)
-        self.by_hand = f"close the pull request from {head} and delete that branch"
+    by_hand = f"close the pull request from {BRANCH} and delete that branch"
 
     async def look(self) -> Look:
         number, is_there = await self._open(), await self._has_branch()
         if number is None and not is_there:
-            return wanted(f"there is no open pull request from {self._head}")
+            return wanted(f"there is no open pull request from {BRANCH}")
         closed = f"close pull request #{number} and " if number is not None else ""
-        return owed(f"{closed}delete the branch {self._head}")
+        return owed(f"{closed}delete the branch {BRANCH}")
 
     async def do(self) -> None:
         if (number := await self._open()) is not None:
             closed = {"state": "closed"}
             await self._rest.write("PATCH", f"{self._repo}/pulls/{number}", closed)
         if await self._has_branch():
-            url = f"{self._repo}/git/refs/heads/{self._head}"
-            await self._rest.write("DELETE", url)
+            await self._rest.write("DELETE", f"{self._repo}/git/refs/heads/{BRANCH}")
 
     async def _open(self) -> int | None:
-        known = await self._pulls.of(self._head, self._base)
+        pulls = PullRequests(self._rest, self._place.origin.repository)
+        known = await pulls.of(BRANCH, self._place.branch)
         return known.number if known is not None and known.state == "open" else None
 
     async def _has_branch(self) -> bool:
-        url = f"{self._repo}/git/matching-refs/heads/{self._head}"
+        url = f"{self._repo}/git/matching-refs/heads/{BRANCH}"
         names = [each.ref async for each in self._rest.each(_Ref, url)]
-        return f"refs/heads/{self._head}" in names
+        return f"refs/heads/{BRANCH}" in names
 
 
 class _Label(Payload):
@@ -117,7 +113,7 @@ class _Label(Payload):
     description: str | None = None
 
 
-class _LabelUndo(RestStep):
+class _LabelUndo(Step):
     page = "labels"
     by_hand = f"delete the label {LABEL} under Issues, Labels"
 
@@ -144,43 +140,39 @@ class _PullRequestUndo(Setting):
         "stop allowing GitHub Actions to create and approve pull requests under "
         "Settings, Actions, General (administrators only)"
     )
-
-    async def look(self) -> Look:
-        if not (await self.read()).can_approve_pull_request_reviews:
-            return wanted("jobs may not open pull requests")
-        return owed(
-            "tighten: stop allowing GitHub Actions to create and approve pull "
-            "requests; this also affects your other workflows (tokens stay read-only "
-            "by default)"
-        )
-
-    async def do(self) -> None:
-        await self.put({"can_approve_pull_request_reviews": False})
+    name = PullRequestStep.name
+    value: str | bool = False
+    there = "jobs may not open pull requests"
+    make = (
+        "tighten: stop allowing GitHub Actions to create and approve pull requests; "
+        "this also affects your other workflows (tokens stay read-only by default)"
+    )
 
 
-class _VariableUndo(Step):
+class _CiUndo(Step):
     page = "settings/variables/actions"
+    name = CI
 
-    def __init__(self, rest: Rest, repository: str, name: str) -> None:
-        self._variable = Variable(rest, repository, name)
-        self._name, self.by_hand = name, f"delete the variable {name}"
+    def __init__(self, place: Place) -> None:
+        super().__init__(place)
+        self._variable = Variable(place, self.name)
+        self.by_hand = f"delete the variable {self.name}"
 
     async def look(self) -> Look:
         if not await self._variable.value():
-            return wanted(f"there is no variable {self._name}")
+            return wanted(f"there is no variable {self.name}")
         return owed(self.by_hand)
 
     async def do(self) -> None:
         await self._variable.remove()
 
 
-class _SignersUndo(_VariableUndo):
-    def __init__(self, rest: Rest, repository: str, key: LogKeyStep) -> None:
-        super().__init__(rest, repository, SIGNERS)
-        self._key = key
+class _SignersUndo(_CiUndo):
+    name = SIGNERS
 
     async def look(self) -> Look:
-        names, told = await self._key.names(), await self._variable.value()
+        names = await LogKeyStep(self._place).names()
+        told = await self._variable.value()
         if not told:
             return wanted(f"there is no variable {SIGNERS}")
         if SECRET not in names:
@@ -223,27 +215,18 @@ class _EngineKeyUndo(Step):
     page = "settings/secrets/actions"
     by_hand = "delete the secret with the engine's key"
 
-    def __init__(
-        self,
-        rest: Rest,
-        repository: str,
-        keys: Sequence[str],
-        environment: EnvironmentStep,
-    ) -> None:
-        self._rest, self._keys, self._environment = rest, keys, environment
-        self._url = f"/repos/{repository}/actions/secrets"
-
     async def look(self) -> Look:
         return planned_engine_key(*await self._found())
 
     async def do(self) -> None:
         for name in engine_keys(*await self._found()):
-            await self._rest.write("DELETE", f"{self._url}/{name}")
+            await self._rest.write("DELETE", f"{self._repo}/actions/secrets/{name}")
 
     async def _found(self) -> tuple[list[Stored], Environment | None]:
-        listed = self._rest.each(Stored, f"{self._url}?per_page=100", "secrets")
-        there = [each async for each in listed if each.name in self._keys]
-        return there, (await self._environment.known())[0]
+        url = f"{self._repo}/actions/secrets?per_page=100"
+        listed = self._rest.each(Stored, url, "secrets")
+        there = [each async for each in listed if each.name in self._place.keys]
+        return there, (await EnvironmentStep(self._place).known())[0]
 
 
 def planned_environment_undo(
@@ -283,29 +266,18 @@ class _EnvironmentUndo(Step):
         "(administrators only)"
     )
 
-    def __init__(
-        self,
-        rest: Rest,
-        url: str,
-        branch: str,
-        parts: tuple[EnvironmentStep, LogKeyStep],
-        told_by_it: Sequence[Step],
-    ) -> None:
-        self._rest, self._url, self._branch = rest, url, branch
-        (self._environment, self._key), self._told_by_it = parts, told_by_it
-
     async def look(self) -> Look:
-        known, patterns = await self._environment.known()
-        secrets = await self._key.names()
-        return planned_environment_undo(known, patterns, secrets, self._branch)
+        known, patterns = await EnvironmentStep(self._place).known()
+        secrets = await LogKeyStep(self._place).names()
+        return planned_environment_undo(known, patterns, secrets, self._place.branch)
 
     async def do(self) -> None:
-        for step in self._told_by_it:
+        for step in (_EngineKeyUndo(self._place), _SignersUndo(self._place)):
             if (look := await step.look()).state == "owed":
                 raise BratError(
                     f"the environment shows what brat setup stored; first {look.said}"
                 )
-        await self._rest.write("DELETE", self._url)
+        await self._rest.write("DELETE", f"{self._repo}/environments/{ENVIRONMENT}")
 
 
 class _MergedUndo(Step):
@@ -313,30 +285,21 @@ class _MergedUndo(Step):
 
     by_hand = "delete brat's workflow files"
 
-    def __init__(
-        self, rest: Rest, repository: str, names: Sequence[str], branch: str
-    ) -> None:
-        self._rest, self._repository, self._branch = rest, repository, branch
-        self._paths = [*(f"{FOLDER}/{name}" for name in names), SIGNERS_FILE]
-
     async def look(self) -> Look:
+        names = needed(self._place.checkout)
         there = [
             path
-            for path in self._paths
-            if await text_at(self._rest, self._repository, path) is not None
+            for path in (*(f"{FOLDER}/{name}" for name in names), SIGNERS_FILE)
+            if await text_at(self._rest, self._place.origin.repository, path)
+            is not None
         ]
+        branch = self._place.branch
         if not there or there == [SIGNERS_FILE]:
-            return wanted(f"{self._branch} contains none of brat's workflow files")
-        return for_a_person(
-            f"delete the merged files on {self._branch}: {', '.join(there)}"
-        )
+            return wanted(f"{branch} contains none of brat's workflow files")
+        return for_a_person(f"delete the merged files on {branch}: {', '.join(there)}")
 
 
 class _LocalUndo(Step):
-    def __init__(self, checkout: Checkout) -> None:
-        folder = checkout.top / FOLDER
-        self._files = {name: folder / name for name in needed(checkout)}
-
     async def look(self) -> Look:
         there = ", ".join(self._ours())
         if not there:
@@ -345,15 +308,13 @@ class _LocalUndo(Step):
 
     async def do(self) -> None:
         for name in self._ours():
-            self._files[name].unlink()
+            (self._place.checkout.top / FOLDER / name).unlink()
 
     def _ours(self) -> list[str]:
         """Return what is as setup writes it; what people changed stays."""
-        return [
-            name
-            for name, file in self._files.items()
-            if file.is_file() and is_ours(name, file.read_text(errors="replace"))
-        ]
+        checkout = self._place.checkout
+        found = compare(checkout, needed(checkout))
+        return [each.name for each in found if each.is_ours]
 
 
 ENDS: Final = (
@@ -362,33 +323,15 @@ ENDS: Final = (
 )
 
 
-def undo_steps(
-    rest: Rest,
-    repository: str,
-    checkout: Checkout,
-    *,
-    head: str,
-    base: str,
-    keys: Sequence[str],
-    local: bool,
-) -> tuple[Step, ...]:
-    """Return the steps in order; `head` is setup's branch, `base` the default one."""
-    environment = EnvironmentStep(rest, repository, base)
-    key = LogKeyStep(rest, repository, environment)
-    told_by_it: tuple[Step, ...] = (
-        _EngineKeyUndo(rest, repository, keys, environment),
-        _SignersUndo(rest, repository, key),
-    )
-    url = f"/repos/{repository}/environments/{ENVIRONMENT}"
+def undo_steps(place: Place) -> tuple[Step, ...]:
     return (
-        _IssueUndo(rest, repository),
-        _PullUndo(rest, repository, head, base),
-        *told_by_it,
-        _EnvironmentUndo(rest, url, base, (environment, key), told_by_it),
-        _VariableUndo(rest, repository, CI),
-        _LabelUndo(rest, repository),
-        _PullRequestUndo(rest, repository),
-        _LocalUndo(checkout)
-        if local
-        else _MergedUndo(rest, repository, needed(checkout), base),
+        _IssueUndo(place),
+        _PullUndo(place),
+        _EngineKeyUndo(place),
+        _SignersUndo(place),
+        _EnvironmentUndo(place),
+        _CiUndo(place),
+        _LabelUndo(place),
+        _PullRequestUndo(place),
+        _LocalUndo(place) if place.choices.local else _MergedUndo(place),
     )

@@ -6,7 +6,7 @@ Each address holds a token, without which nobody else on the machine sees anythi
 import asyncio
 import secrets
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -36,8 +36,7 @@ from grite.errors import BratError
 TOKEN_BYTES: Final = 16
 
 
-@asynccontextmanager
-async def beside(local: Local, port: int) -> AsyncIterator[str]:
+def beside(local: Local, port: int) -> AbstractAsyncContextManager[str]:
     """Serve the dashboard of a running loop, with buttons; yield its address.
 
     If the port is taken, another port is used.
@@ -55,20 +54,17 @@ async def beside(local: Local, port: int) -> AsyncIterator[str]:
             *here(local.checkout.top, loop.context.mirror.state, runs=True),
         ),
     )
-    async with _at_its_address(source, port) as url:
-        yield url
+    return _at_its_address(source, port)
 
 
-@asynccontextmanager
-async def over(
+def over(
     log: Path, name: str, port: int, *, folder: Path | None = None
-) -> AsyncIterator[str]:
+) -> AbstractAsyncContextManager[str]:
     """Serve a read-only dashboard over a log; yield its address."""
     source = _source(log, name)
     if folder is not None:
         source = replace(source, output=_printed(folder), output_is_here=True)
-    async with _at_its_address(source, port) as url:
-        yield url
+    return _at_its_address(source, port)
 
 
 @asynccontextmanager
@@ -87,16 +83,6 @@ def _printed(folder: Path) -> Output:
     return last
 
 
-def _printed_at(far: RemoteOutput) -> Output:
-    def last(session: Session) -> str:
-        try:
-            return far.last_of(session.name)
-        except BratError as error:
-            return str(error)
-
-    return last
-
-
 async def alone(
     path: Path, port: int, tell: Tell, far: RemoteOutput | None = None
 ) -> None:
@@ -104,7 +90,14 @@ async def alone(
     source = _source(log_repository(path), path.name)
     source = replace(source, here=lambda: here(path, source.read().state))
     if far is not None:
-        source = replace(source, output=_printed_at(far))
+
+        def printed(session: Session) -> str:
+            try:
+                return far.last(session.name)
+            except BratError as error:
+                return str(error)
+
+        source = replace(source, output=printed)
     async with _at_its_address(source, port) as url:
         tell(f"dashboard: {url} (read-only; press Ctrl-C to stop)")
         await asyncio.Event().wait()

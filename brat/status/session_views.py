@@ -35,7 +35,6 @@ from brat.status.find_task import live_or_named, run_of, session_names, task_in
 from brat.status.status_screen import kept_lines
 from brat.terminal.console import write
 from convoy import views
-from convoy.events import Event
 from convoy.events.forge_actions import ActionDone
 from convoy.model import ids
 from convoy.model.session_result import usage_in_words
@@ -96,7 +95,6 @@ class Printed:
 
 
 def output_of(folder: Path, convoy: Convoy, task: Task) -> Printed:
-    """Return the files of the output of a task's newest session."""
     return output_of_session(folder, _session(convoy, task), task.newest_run or 0)
 
 
@@ -181,19 +179,15 @@ class RemoteOutput:
             raise BratError(f"{clone} has no remote `origin` on a forge")
         return cls(f"{bot.rstrip('/')}{FEED_PATH}/{found[1]}", token)
 
-    def last(self, convoy: Convoy, task: Task) -> str:
-        """Return the end of the output of a task's newest session so far."""
-        return self.last_of(_session(convoy, task))
-
-    def last_of(self, session: str) -> str:
-        """Return the end of one session's output so far; raises as `last` does."""
+    def last(self, session: str) -> str:
+        """Return the end of a session's output so far."""
         with client_of(self.url, DEADLINE_S) as client:
             said = _text(self._ask(client, session, -1, 0))
         return shown(said[-LAST_BYTES:])
 
-    def follow(self, convoy: Convoy, task: Task) -> Iterator[str]:
+    def follow(self, session: str) -> Iterator[str]:
         """Yield a session's output until the session has ended."""
-        session, number, running = _session(convoy, task), -1, True
+        number, running = -1, True
         with client_of(self.url, WAIT_S + DEADLINE_S) as client:
             while running:
                 told = self._ask(client, session, number, WAIT_S)
@@ -242,7 +236,8 @@ def tail_session(
         far = RemoteOutput.of(bot, log)
         found = live_or_named(Reader(log).read(), convoy)
         task = task_in(found, number)
-        _show(far.follow(found, task) if following else (far.last(found, task),))
+        name = _session(found, task)
+        _show(far.follow(name) if following else (far.last(name),))
         return
     try:
         folder = checkouts.find(path).folder
@@ -304,7 +299,9 @@ def show_session(path: Path, name: str, *, as_json: bool) -> None:
     known = tuple(bot_facts(log_reader.log_entries(log), state.bots))
     for one in past_sessions(convoy, known) if convoy else ():
         if [one.task, one.attempt] == place:
-            run = _run_of(name, known)
+            key = ids.key("dispatch", name)
+            done = (fact for _, fact in known if isinstance(fact, ActionDone))
+            run = next((fact.number for fact in done if fact.key == key), 0)
             output, page = _output(path, log, name, run)
             told = msgspec.to_builtins(one)
             times = {f"{at}_ms": told.pop(at) for at in ("begun", "ended", "landed")}
@@ -314,13 +311,6 @@ def show_session(path: Path, name: str, *, as_json: bool) -> None:
             return
     near = did_you_mean(name, session_names(state)) or "; see `brat session list --all`"
     raise BratError(f"there is no session {name}{near}")
-
-
-def _run_of(name: str, known: Iterable[tuple[int, Event]]) -> int:
-    """Return the forge's run of a session; 0: it is not known."""
-    key = ids.key("dispatch", name)
-    done = (fact for _, fact in known if isinstance(fact, ActionDone))
-    return next((fact.number for fact in done if fact.key == key), 0)
 
 
 def _output(path: Path, log: Path, name: str, run: int) -> tuple[str, str]:

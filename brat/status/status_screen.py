@@ -77,14 +77,19 @@ def _whole(convoy: Convoy, at: Moment, now: int) -> Iterator[RenderableType]:
     table = convoy_table(convoy, at)
     yield Text(f"{convoy.name}: {convoy.shown_state}", style="bold")
     if convoy.tasks:
-        yield Text.assemble(progress_bar(convoy), " ", progress_words(convoy, now))
+        bar = Text()
+        for state, places in strip(convoy, BAR_WIDTH):
+            bar.append(_BAR[state] * places, style=_STYLES[state])
+        yield Text.assemble(bar, " ", progress_words(convoy, now))
     table.title = None
     yield table
     yield from _ending(convoy)
     landing = landing_document(convoy)
     if landing and landing["way"] != "push" and not convoy.ended:
         yield Text(f"  {one_line(landing['said'])}")
-    if sums := _sums(convoy):
+    saved, spent = saved_s(convoy), usage_in_words(convoy.used)
+    parallel = f"running in parallel saved {saved:.0f} s" * (saved >= _WORTH_SAYING_S)
+    if sums := "; ".join(filter(None, (f"used {spent}" * bool(spent), parallel))):
         yield Text(f"  {sums}", style="dim")
 
 
@@ -105,24 +110,6 @@ _BAR: Final = {
     "dropped": "-",
 }
 """Each state's mark, to be told apart without colour."""
-
-
-def progress_bar(convoy: Convoy) -> Text:
-    """Return a convoy's tasks by state, as a bar of `BAR_WIDTH` characters."""
-    bar = Text()
-    for state, places in strip(convoy, BAR_WIDTH):
-        bar.append(_BAR[state] * places, style=_STYLES[state])
-    return bar
-
-
-def _sums(convoy: Convoy) -> str:
-    """Return a convoy's usage and savings so far; empty: nothing worth a line."""
-    saved = saved_s(convoy)
-    told = (
-        f"used {spent}" if (spent := usage_in_words(convoy.used)) else "",
-        f"running in parallel saved {saved:.0f} s" if saved >= _WORTH_SAYING_S else "",
-    )
-    return "; ".join(filter(None, told))
 
 
 def _at_work(state: State, live: tuple[Convoy, ...], now: int) -> Iterator[Text]:
@@ -329,13 +316,9 @@ _LEVEL: Final = "  "
 
 def plan_screen(convoy: Convoy) -> Text:
     """Return a convoy's plan whole; empty: there is none yet."""
-    return Text("\n".join(map(one_line_kept, _lines(convoy))))
-
-
-def one_line_kept(line: str) -> str:
-    """Return untrusted text as one line that keeps its indentation."""
-    bare = line.lstrip(" ")
-    return " " * (len(line) - len(bare)) + one_line(bare)
+    lines = ((line, line.lstrip(" ")) for line in _lines(convoy))
+    kept = (" " * (len(line) - len(bare)) + one_line(bare) for line, bare in lines)
+    return Text("\n".join(kept))
 
 
 def _lines(convoy: Convoy) -> Iterator[str]:

@@ -91,14 +91,6 @@ def scrolled(first: int, typed: bytes, count: int, room: int) -> int:
     return min(first, last)
 
 
-def foot(first: int, count: int, room: int) -> str:
-    """Return the last line of the screen: what is shown, and the keys."""
-    if count <= room:
-        return "q quits"
-    last = min(first + room, count)
-    return f"lines {first + 1} to {last} of {count}; arrows or j and k scroll; q quits"
-
-
 LOOK_S: Final = 0.25
 """How often it checks for changes and for a new terminal size."""
 _LEAVE: Final = frozenset(b"qQ\x04")
@@ -138,7 +130,8 @@ def watch(see: See, head: str, more: str) -> None:
             if frame != drawn:
                 _send(f"{_BEGIN}{frame}{_END}")
                 drawn = frame
-            typed = _typed(keys)
+            ready, _, _ = select.select([] if keys is None else [keys], [], [], LOOK_S)
+            typed = os.read(keys, 1024) if ready and keys is not None else b""
 
 
 def _lines(shown: RenderableType) -> list[str]:
@@ -150,8 +143,11 @@ def _lines(shown: RenderableType) -> list[str]:
 
 def _frame(top: list[str], lines: list[str], first: int, room: int) -> str:
     """Return the lines that fit the terminal, with a last line on the keys."""
-    width = max(0, out.size.width)
-    last = foot(first, len(lines), room)[:width]
+    last = "q quits"
+    if len(lines) > room:
+        shown = f"lines {first + 1} to {min(first + room, len(lines))} of {len(lines)}"
+        last = f"{shown}; arrows or j and k scroll; q quits"
+    last = last[: max(0, out.size.width)]
     seen = (*top, *lines[first : first + room])
     return "".join(f"{line}{_LINE_END}" for line in seen) + f"{last}\x1b[K"
 
@@ -167,12 +163,6 @@ def _listed(see: See, head: str) -> None:
             shown = captured.get()
             _send(shown)
         select.select([], [], [], LOOK_S)
-
-
-def _typed(keys: int | None) -> bytes:
-    """Wait briefly, and return the keys typed meanwhile."""
-    ready, _, _ = select.select([] if keys is None else [keys], [], [], LOOK_S)
-    return os.read(keys, 1024) if ready and keys is not None else b""
 
 
 def _send(text: str) -> None:

@@ -4,7 +4,6 @@ Log lines of its libraries take the same way.
 """
 
 import logging
-from collections.abc import Mapping
 from typing import Final
 
 import structlog
@@ -25,10 +24,6 @@ _PEOPLE: Final = structlog.dev.ConsoleRenderer(
     pad_event_to=0,
     exception_formatter=structlog.dev.plain_traceback,  # there is none left by then
 )
-_SHOWN: Final[Mapping[LogForm, tuple[Processor, ...]]] = {
-    LogForm.TEXT: (_PEOPLE,),
-    LogForm.JSON: (JSONRenderer(),),
-}
 
 
 def _cut(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:
@@ -50,7 +45,7 @@ def journal(form: LogForm) -> Tell:
                 ProcessorFormatter.remove_processors_meta,
                 ExceptionRenderer(lambda raised: short_traceback(raised[1])),
                 _cut,
-                *_SHOWN[form],
+                JSONRenderer() if form is LogForm.JSON else _PEOPLE,
             ),
         )
     )

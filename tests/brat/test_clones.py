@@ -15,7 +15,7 @@ from brat.commands.init_repository import init
 from brat.doctor.checkup import check_up
 from brat.forge.resources.forge_records import Ci
 from brat.local.checkout_sync import CheckoutSync
-from brat.local.forge_process import ServeOptions, served
+from brat.local.forge_process import served
 from brat.local.local_mode import ci_of
 from brat.local.start_checks import branch_lacks, clone_lacks
 from brat.repository import registration as registrations
@@ -519,7 +519,7 @@ def test_of_two_starts_at_once_the_second_uses_the_first_s_forge(
 
     async def start() -> str:
         each_in_turn.wait()
-        async with served(checkout.folder, ServeOptions(Ci(), {})) as forge:
+        async with served(checkout.folder, Ci(), {}) as forge:
             each_in_turn.wait()
             return forge.url
 

@@ -26,9 +26,6 @@ BY_ID = re.compile(r"^/repositories/\d+")
 FORMATS = {"email": lambda text: "@" in text}
 """Bots have addresses such as 1+name[bot]@host, which the RFCs do not know."""
 DEFINITIONS = "urn:github"
-LABELS = {"type": "array", "items": {"type": ["string", "object"]}}
-MORE_BODIES = {"issues/add-labels": LABELS}
-"""What GitHub takes although its description does not say so."""
 
 QUERIES = {"created"}
 """Parameters that take GitHub's date queries although they are called times."""
@@ -154,9 +151,6 @@ class Contract:
         if exchange.request is None and not body.get("required"):
             return
         schema = body["content"]["application/json"]["schema"]
-        more = MORE_BODIES.get(operation.spec["operationId"])
-        if more is not None and isinstance(exchange.request, list):
-            schema = more
         yield from self._judge(schema, exchange.request, "request", close=True)
 
     def _answer(self, operation: Operation, exchange: Exchange) -> Iterator[str]:

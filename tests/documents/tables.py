@@ -135,10 +135,10 @@ def tools() -> str:
 
 
 def _arguments(tool: Tool) -> str:
-    needed = tool.schema["required"]
+    needed = tool.described.input_schema["required"]
     return ", ".join(
         f"`{each}`" if each in needed else f"[`{each}`]"
-        for each in tool.schema["properties"]
+        for each in tool.described.input_schema["properties"]
     )
 
 

@@ -27,13 +27,13 @@ async def test_output_is_followed_until_the_session_ends(
     rules = running()
     async with hall(tmp_path, rules) as here:
         far = RemoteOutput.of(f"http://127.0.0.1:{here.port}/", clone)
-        texts = far.follow(rules.convoy, rules.task(1))
+        texts = far.follow(SESSION)
         with OutputSender(here.place()) as feed:
             feed.show("one\x1b[2J\n")
             first = await asyncio.to_thread(next, texts)
         rules.lost(1, "gone")
         rest = await asyncio.to_thread(list[str], texts)
-        last = await asyncio.to_thread(far.last, rules.convoy, rules.task(1))
+        last = await asyncio.to_thread(far.last, SESSION)
 
     assert (first, rest, last) == ("one\n", [], "one\n")
 
@@ -53,9 +53,8 @@ async def test_only_who_has_the_bots_token_may_read(tmp_path: Path) -> None:
 
 
 def _fault(clone: Path) -> str:
-    rules = running()
     with pytest.raises(BratError) as raised:
-        RemoteOutput.of("http://127.0.0.1:1", clone).last(rules.convoy, rules.task(1))
+        RemoteOutput.of("http://127.0.0.1:1", clone).last(SESSION)
     return str(raised.value)
 
 

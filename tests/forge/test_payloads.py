@@ -33,7 +33,7 @@ QUEUEING = {"api.github.com", "ghec"}
 
 async def talk(here: Town) -> None:
     path = f"issues/{await here.issue()}"
-    await here.post(f"{path}/labels", ["brat"])
+    await here.post(f"{path}/labels", {"labels": ["brat"]})
     await here.ask("DELETE", f"{path}/labels/brat")
     await here.ask("PATCH", path, {"title": "Other", "body": "More."})
     comment = await here.post(f"{path}/comments", {"body": "/brat status"})
@@ -80,7 +80,7 @@ async def work(here: Town, heard: Receiver) -> None:
     number = pull["number"]
     await check(here, pull["head"]["sha"])
     path = f"pulls/{number}"
-    await here.post(f"issues/{number}/labels", ["brat"])
+    await here.post(f"issues/{number}/labels", {"labels": ["brat"]})
     await here.ask("DELETE", f"issues/{number}/labels/brat")
     review = await here.post(f"{path}/reviews", {"event": "APPROVE"}, by="alice")
     mine = f"{path}/reviews/{review['id']}"

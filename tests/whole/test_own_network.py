@@ -21,8 +21,7 @@ from tests.world.trusting_jobs import trusting_jobs
 
 pytestmark = pytest.mark.timeout(300)
 HOST = "github.example.test"
-STORAGE = f"storage.{HOST}"
-"""Names that nobody can resolve."""
+"""A name that nobody can resolve."""
 CONFIG = """\
 [engine.default]
 type = "shell"
@@ -43,8 +42,8 @@ async def test_a_convoy_lands_through_a_proxy_and_by_an_own_authority(
     with trusting_jobs(tmp_path), Forge(tmp_path / FORGE_FOLDER) as forge:
         async with (
             serving(forge, base=f"https://{HOST}") as url,
-            tls_before(port_of(url), tmp_path, HOST, STORAGE) as (port, authority),
-            connect_proxy(port, *map("{}:443".format, (HOST, STORAGE))) as proxy,
+            tls_before(port_of(url), tmp_path, HOST) as (port, authority),
+            connect_proxy(port, f"{HOST}:443") as proxy,
         ):
             way = f"http://{proxy.person}@127.0.0.1:{proxy.port}"
             env = {"HTTPS_PROXY": way, "SSL_CERT_FILE": str(authority)}

@@ -117,7 +117,6 @@ class Repository(Record, frozen=True, kw_only=True):
     description: str | None = None
     private: bool = False
     archived: bool = False
-    """Everybody may only read it."""
     rights: tuple[tuple[str, Role], ...] = ()
     """Roles by lower-case login; any other account may read a public repository."""
     last_number: int = 0

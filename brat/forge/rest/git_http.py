@@ -8,13 +8,13 @@ may say to git that it is compressed. https://git-scm.com/docs/http-protocol
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from aiohttp import hdrs, web
 
+from bot.repository.near_server import packet_of, packets
 from brat.forge.resources.forge_records import Repository
 from brat.forge.resources.wire import Refused
 from brat.forge.rest.git_process import FLUSH, feed, git_process, whole_body
@@ -43,35 +43,25 @@ def _listed(refs: Mapping[str, str], able: bytes) -> bytes:
     named = [f"{at} {ref}" for ref, at in refs.items()]
     named = named or [f"{'0' * 40} capabilities^{{}}"]
     named[0] += f"\0{able.decode()}"
-    return b"".join(map(_line, named)) + FLUSH
+    return _lines(named)
 
 
 _LS_REFS: Final = b"command=ls-refs"
 _MOST_ASKED: Final = CHUNK
 """Bytes of a request for refs that are read before git reads the rest."""
-_DELIMITER: Final = 1
-_LEAST_PACKET: Final = 4
 
 
 def _asked(body: bytes) -> list[str] | None:
-    """Return the arguments of a whole request for refs; None: git is to read it.
+    """Return the lines of a whole request for refs; None: git is to read it.
 
     https://git-scm.com/docs/gitprotocol-v2#_ls_refs
     """
-    lines: list[str] = []
-    at, is_begun = 0, False
-    while at < len(body):
-        try:
-            size = int(body[at : at + 4], 16)
-        except ValueError:
-            return None
-        if size == 0:
-            return lines if body[4:].startswith(_LS_REFS) else None
-        if size >= _LEAST_PACKET and is_begun:
-            lines.append(body[at + 4 : at + size].decode(errors="replace").strip())
-        is_begun |= size == _DELIMITER
-        at += max(size, _LEAST_PACKET)
-    return None
+    if not (body[4:].startswith(_LS_REFS) and body.endswith(FLUSH)):
+        return None
+    try:
+        return [line.decode(errors="replace").strip() for line in packets(body)]
+    except ValueError:
+        return None
 
 
 def _told(bare: Bare, asked: Collection[str]) -> bytes | None:
@@ -95,16 +85,11 @@ def _told(bare: Bare, asked: Collection[str]) -> bytes | None:
     ]
     if head not in refs and "unborn" in asked and "HEAD".startswith(begins or ""):
         lines.insert(0, f"unborn HEAD symref-target:{head}")
-    return b"".join(map(_line, lines)) + FLUSH
+    return _lines(lines)
 
 
-def _line(text: str) -> bytes:
-    """Return a line as it is sent.
-
-    https://git-scm.com/docs/gitprotocol-common#_pkt_line_format
-    """
-    data = f"{text}\n".encode()
-    return b"%04x%s" % (len(data) + 4, data)
+def _lines(lines: Iterable[str]) -> bytes:
+    return b"".join(packet_of(f"{line}\n") for line in lines) + FLUSH
 
 
 _Endpoint = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -114,6 +99,7 @@ _Endpoint = Callable[[web.Request], Awaitable[web.StreamResponse]]
 class _Visit:
     caller: Caller
     repo: Repository
+    bare: Bare
     protocol: str
 
 
@@ -160,12 +146,10 @@ class GitHttp:
                 raise Refused(403, "This token is read-only.")
             if not self._service.forge.may(repo, caller.user, "write"):
                 raise Refused(403, f"{caller.user.login} may not push here.")
-            if repo.archived:
-                raise Refused(403, "This repository was archived so it is read-only.")
         protocol = request.headers.get("Git-Protocol", "")
         if not _PROTOCOL.fullmatch(protocol):
             protocol = ""
-        return _Visit(caller, repo, protocol)
+        return _Visit(caller, repo, self._service.forge.bare(repo), protocol)
 
     async def _advertise(self, request: web.Request) -> web.Response:
         program = request.query.get("service", "")
@@ -178,21 +162,20 @@ class GitHttp:
         body = self._advertised.get(visit.repo.id) if newer else None
         able = self._able.get(visit.repo.id) if program == "git-receive-pack" else None
         if able is not None:
-            body = _listed(self._service.forge.bare(visit.repo).refs(), able)
+            body = _listed(visit.bare.refs(), able)
         if body is None:
             args = (
                 *(program.removeprefix("git-"), "--stateless-rpc"),
                 "--http-backend-info-refs",
             )
-            asked = git_process(*args, bare=self._bare(visit), protocol=visit.protocol)
+            asked = git_process(*args, bare=visit.bare.path, protocol=visit.protocol)
             async with asked as process:
                 body, _ = await process.communicate()
             if newer:
                 self._advertised[visit.repo.id] = body
             elif program == "git-receive-pack" and (found := _ABLE.search(body)):
                 self._able[visit.repo.id] = found[1]
-        line = f"# service={program}\n".encode()
-        head = b"" if newer else b"%04x" % (len(line) + 4) + line + FLUSH
+        head = b"" if newer else _lines([f"# service={program}"])
         return web.Response(
             body=head + body,
             headers=_NO_CACHE
@@ -206,15 +189,15 @@ class GitHttp:
         if "version=2" in visit.protocol and first[4:].startswith(_LS_REFS):
             while len(first) < _MOST_ASKED and not request.content.at_eof():
                 first += await request.content.readany()
-            bare, asked = self._service.forge.bare(visit.repo), _asked(first)
-            told = None if asked is None else _told(bare, asked)
+            asked = _asked(first)
+            told = None if asked is None else _told(visit.bare, asked)
             if told is not None:
                 return web.Response(body=told, headers=_NO_CACHE | kind)
         answer = web.StreamResponse(headers=_NO_CACHE | kind)
         await answer.prepare(request)
         try:
             args = ("upload-pack", "--stateless-rpc")
-            served = git_process(*args, bare=self._bare(visit), protocol=visit.protocol)
+            served = git_process(*args, bare=visit.bare.path, protocol=visit.protocol)
             async with served as process, asyncio.TaskGroup() as tasks:
                 tasks.create_task(feed(process, whole_body(first, request.content)))
                 assert process.stdout is not None  # noqa: S101  it is a pipe
@@ -235,6 +218,3 @@ class GitHttp:
             headers=_NO_CACHE
             | {hdrs.CONTENT_TYPE: "application/x-git-receive-pack-result"},
         )
-
-    def _bare(self, visit: _Visit) -> Path:
-        return self._service.forge.bare(visit.repo).path

@@ -53,7 +53,6 @@ async def git_process(
 
 
 async def feed(process: Process, chunks: AsyncIterator[bytes]) -> None:
-    """Hand bytes to git, as fast as git takes them."""
     assert process.stdin is not None  # noqa: S101  it is a pipe
     try:
         async for chunk in chunks:
@@ -95,7 +94,6 @@ _COMMAND: Final = re.compile(rb"[0-9a-f]{40} [0-9a-f]{40} ([^\0\n]+)")
 async def receive_pack(
     service: "Service", caller: Caller, repo: Repository, content: StreamReader
 ) -> bytes:
-    """Take a push, and return git's answer."""
     head, names = await _head(content)
     bare = service.forge.bare(repo)
 

@@ -8,6 +8,7 @@ import hashlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from email.utils import format_datetime
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from uuid import uuid4
@@ -18,37 +19,38 @@ from msgspec import DecodeError, Struct, ValidationError, json
 
 from brat.forge.resources.forge_records import (
     Access,
+    Artifact,
+    CheckRun,
+    Comment,
+    Hook,
     Issue,
     Pull,
     Repository,
     Role,
+    Run,
     Token,
     User,
 )
-from brat.forge.resources.wire import (
-    BY_NAME,
-    Refused,
-    Site,
-    fault,
-    not_found,
-)
+from brat.forge.resources.wire import Refused, Site, fault, not_found, parse
 from brat.forge.rest.git_process import Receive, receive_pack
 from brat.forge.storage.forge_state import Caller
 
 if TYPE_CHECKING:
     from brat.forge.service.running_forge import Service
     from brat.forge.storage.git_storage import Bare
-    from brat.forge.storage.record_store import Store
+    from brat.forge.storage.record_store import Store, Table
 
 
 T = TypeVar("T")
+Owned = TypeVar("Owned", Artifact, CheckRun, Comment, Hook, Run)
+Numbered = TypeVar("Numbered", Issue, Pull)
 PER_PAGE: Final = 30
 MOST_PER_PAGE: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an endpoint answers; `body` is for msgspec, or bytes as asked for."""
+    """What an endpoint answers; `body` is for msgspec, or the bytes of a zip."""
 
     body: Any = None
     status: int = 200
@@ -57,8 +59,6 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One authenticated request."""
-
     request: web.Request
     service: "Service"
     user: User
@@ -108,6 +108,26 @@ class Call:
         other = "asc" if default == "desc" else "desc"
         return self.choice("direction", (default, other)) == "desc"
 
+    def since(self, resource: str) -> datetime | None:
+        """The time that `since` in the query asks for."""
+        asked = self.asked("since")
+        try:
+            return parse(asked) if asked else None
+        except ValueError:
+            raise fault(resource, "since", "invalid") from None
+
+    def own(self, table: "Table[Owned]", name: str) -> Owned:
+        """The record of the repository whose id is a part of the path."""
+        one = found(table.get(self.number(name)))
+        if one.repo != self.repo.id:
+            raise not_found()
+        return one
+
+    def numbered(self, table: "Table[Numbered]") -> Numbered:
+        """The issue or the pull request whose number is in the path."""
+        number, known = self.number(), table.of(self.repo.id)
+        return found(next((one for one in known if one.number == number), None))
+
     def body(self, kind: type[T]) -> T:
         """Read the request's body as `kind`; an empty one is an empty object."""
         body = self.body_bytes or b"{}"
@@ -127,7 +147,6 @@ class Call:
     def page(
         self, items: Sequence[T], show: Callable[[T], Any], wrap: str | None = None
     ) -> Answer:
-        """Answer with one page of a list, and where the others are."""
         size = min(max(self._count("per_page", PER_PAGE), 1), MOST_PER_PAGE)
         page = max(self._count("page", 1), 1)
         last = max(-(-len(items) // size), 1)
@@ -213,22 +232,43 @@ def titled(resource: str, title: str) -> None:
         raise fault(resource, "title", "missing_field")
 
 
+def new_issue(
+    call: Call, title: str, body: str | None, *, pull: bool = False
+) -> tuple[Repository, Issue]:
+    """Make an issue, or that side of a pull request; only inside `Store.change`."""
+    repo, now = call.service.forge.numbered(call.repo), call.service.forge.now()
+    made = Issue(
+        id=call.store.next_id(),
+        repo=repo.id,
+        number=repo.last_number,
+        title=title,
+        body=body,
+        author=call.user.id,
+        created_at=now,
+        updated_at=now,
+        pull=pull,
+    )
+    return repo, call.store.issues.put(made)
+
+
 def issue_of(call: Call) -> Issue:
-    number = call.number()
-    same = [i for i in call.store.issues.of(call.repo.id) if i.number == number]
-    return found(same[0] if same else None)
+    return call.numbered(call.store.issues)
 
 
 def pull_of(call: Call) -> Pull:
-    number = call.number()
-    same = [p for p in call.store.pulls.of(call.repo.id) if p.number == number]
-    return found(same[0] if same else None)
+    return call.numbered(call.store.pulls)
+
+
+async def empty(call: Call) -> Answer:
+    """Answer with an empty list: here is nobody to make what it would have."""
+    return call.page([], lambda one: one)
 
 
 _log: Final = logging.getLogger(__name__)
 _NO_BODY: Final = frozenset({204, 302, 304})
 NOTHING: Final = Extension()
 NOT_ACCESSIBLE: Final = "Resource not accessible by integration"
+_ONLY: Final = "Resource not accessible by personal access token"
 MOST_BODY: Final = 25_000_000
 """Bytes."""
 
@@ -319,29 +359,13 @@ class Gate:
         if writes and caller.token.scope == "read":
             asked = self._permissions
             accepted = asked.accepted(self._route) if asked is not None else {}
-            raise Refused(403, _read_only(caller), headers=accepted)
+            is_job = caller.token.repo is not None
+            raise Refused(403, NOT_ACCESSIBLE if is_job else _ONLY, headers=accepted)
         if caller.token.access is not None and self._permissions is not None:
             self._permissions.check(call, self._route)
         elif call.found is not None:
             call.need(self._route.role)
-        if writes and call.found is not None and call.found.archived:
-            self._not_in_archive()
         return await self._route.endpoint(call)
-
-    def _not_in_archive(self) -> None:
-        """Refuse to write to an archived repository, but for taking it out again.
-
-        https://docs.github.com/repositories/archiving-a-github-repository/archiving-repositories
-        """
-        if (self._route.method, self._route.path) != (hdrs.METH_PATCH, BY_NAME):
-            raise Refused(403, "Repository was archived so is read-only.")
-
-
-def _read_only(caller: Caller) -> str:
-    """Return the words for a token that may only read: a job's, or a person's."""
-    if caller.token.repo is not None:
-        return NOT_ACCESSIBLE
-    return "Resource not accessible by personal access token"
 
 
 def _response(request: web.Request, answer: Answer) -> web.Response:
@@ -359,6 +383,6 @@ def _response(request: web.Request, answer: Answer) -> web.Response:
         body=body,
         status=answer.status,
         headers=headers,
-        content_type="application/json" if is_json else "text/plain",
-        charset="utf-8",
+        content_type="application/json" if is_json else "application/zip",
+        charset="utf-8" if is_json else None,
     )

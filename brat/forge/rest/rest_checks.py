@@ -15,10 +15,9 @@ from brat.forge.resources.forge_records import (
     Conclusion,
     Output,
     Progress,
-    app_number,
 )
-from brat.forge.resources.wire import BY_NAME, Refused, fault, iso, not_found, parse
-from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
+from brat.forge.resources.wire import BY_NAME, Refused, fault
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, empty
 
 
 class CheckOutput(Body):
@@ -31,20 +30,16 @@ class CheckOutput(Body):
 class CheckChange(Body):
     """The body of `PATCH check-runs/{id}`; what is left out stays."""
 
-    name: str | None = None
     status: Progress | None = None
     conclusion: Conclusion | None = None
     details_url: str | None = None
     external_id: str | None = None
-    started_at: str | None = None
-    completed_at: str | None = None
     output: CheckOutput | None = None
     actions: tuple[Action, ...] | None = None
 
 
 class NewCheck(CheckChange):
-    """The body of `POST check-runs`."""
-
+    name: str = ""
     head_sha: str = ""
 
 
@@ -53,13 +48,6 @@ def _app(call: Call) -> str:
     if call.user.kind != "Bot":
         raise Refused(403, "You must authenticate via a GitHub App.")
     return call.user.login.removesuffix("[bot]")
-
-
-def _time(field: str, text: str | None) -> str | None:
-    try:
-        return iso(parse(text)) if text is not None else None
-    except ValueError:
-        raise fault("CheckRun", field, "invalid") from None
 
 
 def _changed(call: Call, check: CheckRun, asked: CheckChange) -> CheckRun:
@@ -73,17 +61,14 @@ def _changed(call: Call, check: CheckRun, asked: CheckChange) -> CheckRun:
         new = asked.output
         output = Output(title=new.title, summary=new.summary, text=new.text)
         annotations += len(new.annotations)
-    started = _time("started_at", asked.started_at) or check.started_at
-    completed = _time("completed_at", asked.completed_at) or check.completed_at
     return replace(
         check,
-        name=asked.name or check.name,
         status=status,
         conclusion=conclusion if status == "completed" else None,
         details_url=asked.details_url or check.details_url,
         external_id=asked.external_id or check.external_id,
-        started_at=started or now,
-        completed_at=(completed or now) if status == "completed" else None,
+        started_at=check.started_at or now,
+        completed_at=(check.completed_at or now) if status == "completed" else None,
         output=output,
         annotations=annotations,
         actions=check.actions if asked.actions is None else asked.actions,
@@ -112,16 +97,10 @@ async def create_check(call: Call) -> Answer:
     return Answer(face, 201, {"Location": face["url"]})
 
 
-def check_of(call: Call) -> CheckRun:
-    check = found(call.store.check_runs.get(call.number("check")))
-    if check.repo != call.repo.id:
-        raise not_found()
-    return check
-
-
 async def change_check(call: Call) -> Answer:
     """`PATCH check-runs/{id}`: by the app that made it."""
-    check, asked = check_of(call), call.body(CheckChange)
+    check = call.own(call.store.check_runs, "check")
+    asked = call.body(CheckChange)
     if _app(call) != check.app or check.app == ACTIONS_APP:
         raise Refused(403, "Invalid app_id: it is not this app's check run.")
     was = check.status
@@ -141,35 +120,20 @@ def commit_of(call: Call) -> str:
 
 async def list_checks(call: Call) -> Answer:
     """`GET commits/{ref}/check-runs`: the newest of a name and app, newest first."""
-    name, status = call.asked("check_name"), call.asked("status")
-    app = call.asked("app_id")
     known = call.store.check_runs.of((call.repo.id, commit_of(call)))
     if call.choice("filter", ("latest", "all")) == "latest":
         known = list({(one.app, one.name): one for one in known}.values())
-    chosen = [
-        one
-        for one in reversed(known)
-        if name in {"", one.name}
-        and status in {"", one.status}
-        and app in {"", str(app_number(one.app))}
-    ]
     renderer = call.service.renderer
     return call.page(
-        chosen, lambda one: renderer.check_run(call.repo, one), wrap="check_runs"
+        known[::-1], lambda one: renderer.check_run(call.repo, one), wrap="check_runs"
     )
-
-
-async def list_statuses(call: Call) -> Answer:
-    """`GET commits/{ref}/statuses`: there is nobody to set one."""
-    commit_of(call)
-    return call.page([], lambda status: status)
 
 
 ROUTES = (
     Route("POST", BY_NAME + "/check-runs", create_check, "write"),
     Route("PATCH", BY_NAME + r"/check-runs/{check:\d+}", change_check, "write"),
     Route("GET", BY_NAME + "/commits/{ref:.+}/check-runs", list_checks),
-    Route("GET", BY_NAME + "/commits/{ref:.+}/statuses", list_statuses),
+    Route("GET", BY_NAME + "/commits/{ref:.+}/statuses", empty),
 )
 
 

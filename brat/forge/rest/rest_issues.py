@@ -3,9 +3,8 @@
 https://docs.github.com/en/rest/issues
 """
 
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
-from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from brat.forge.resources.forge_records import (
@@ -15,26 +14,21 @@ from brat.forge.resources.forge_records import (
     Reaction,
     Repository,
 )
-from brat.forge.resources.wire import Refused, fault, not_found, parse
-from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, issue_of, titled
+from brat.forge.resources.wire import Refused, fault, parse
+from brat.forge.rest.rest_call import (
+    Answer,
+    Body,
+    Call,
+    Route,
+    found,
+    issue_of,
+    new_issue,
+    titled,
+)
 from brat.forge.storage.record_store import Store
 
 GREY: Final = "ededed"
 """GitHub's colour for labels that are made by being used."""
-
-
-class _Name(Struct):
-    name: str
-
-
-Named = str | _Name
-"""GitHub takes a label as its name or as an object with one."""
-
-
-def label_names(labels: tuple[Named, ...]) -> list[str]:
-    """Return the names, each once, in order."""
-    names = (one if isinstance(one, str) else one.name for one in labels)
-    return list(dict.fromkeys(names))
 
 
 def find_label(store: Store, repo: Repository, name: str) -> Label | None:
@@ -47,8 +41,8 @@ def relabel(
     call: Call,
     issue: Issue,
     *,
-    to: list[str] | None = None,
-    add: list[str] | None = None,
+    to: tuple[str, ...] | None = None,
+    add: tuple[str, ...] = (),
     drop: Label | None = None,
 ) -> Issue:
     """Set, add or take off labels, and tell of each; only inside `Store.change`.
@@ -57,7 +51,7 @@ def relabel(
     """
     known = call.service.renderer.labels(issue)
     names = [label.name for label in known] if to is None else to
-    wanted = [_ensure(call, name) for name in [*names, *(add or [])]]
+    wanted = [_ensure(call, name) for name in dict.fromkeys((*names, *add))]
     kept = {label.id: label for label in wanted if label != drop}
     before = {label.id: label for label in known}
     if list(kept) == list(before):
@@ -88,16 +82,7 @@ def _ensure(call: Call, name: str) -> Label:
 
 
 class Labels(Body):
-    """The body of `POST` and `PUT issues/{number}/labels`."""
-
-    labels: tuple[Named, ...] = ()
-
-
-def asked_names(call: Call) -> list[str]:
-    """Read labels as an object, or as a bare array as many clients send them."""
-    if call.body_bytes.lstrip().startswith(b"["):
-        return label_names(call.body(tuple[Named, ...]))
-    return label_names(call.body(Labels).labels)
+    labels: tuple[str, ...] = ()
 
 
 def shown(call: Call, issue: Issue) -> Answer:
@@ -106,7 +91,7 @@ def shown(call: Call, issue: Issue) -> Answer:
 
 
 async def add_issue_labels(call: Call) -> Answer:
-    issue, names = issue_of(call), asked_names(call)
+    issue, names = issue_of(call), call.body(Labels).labels
     with call.store.change():
         return shown(call, relabel(call, issue, add=names))
 
@@ -121,34 +106,22 @@ async def remove_issue_label(call: Call) -> Answer:
 
 
 class CommentText(Body):
-    """The body of `POST` and `PATCH` of a comment."""
-
     body: str
 
 
 class NewReaction(Body):
-    """The body of `POST reactions`."""
-
     content: Literal[
         "+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"
     ]
 
 
 def comment_of(call: Call) -> Comment:
-    comment = found(call.store.comments.get(call.number("comment")))
-    if comment.repo != call.repo.id:
-        raise not_found()
-    return comment
+    return call.own(call.store.comments, "comment")
 
 
 def _comments_since(call: Call, comments: list[Comment]) -> Answer:
     """Return the comments that were written or edited since the time in the query."""
-    since = call.asked("since")
-    if since:
-        try:
-            after = parse(since)
-        except ValueError:
-            raise fault("IssueComment", "since", "invalid") from None
+    if after := call.since("IssueComment"):
         comments = [one for one in comments if parse(one.updated_at) >= after]
     renderer = call.service.renderer
     return call.page(comments, lambda one: renderer.comment(call.repo, one))
@@ -223,11 +196,8 @@ async def change_comment(call: Call) -> Answer:
 
 
 async def create_reaction(call: Call) -> Answer:
-    return react(call, comment_of(call).id)
-
-
-def react(call: Call, subject: int) -> Answer:
-    """React to what has an id; 200 when that was done before."""
+    """React to a comment; 200 when that was done before."""
+    subject = comment_of(call).id
     content = call.body(NewReaction).content
     for known in call.store.reactions.of(subject):
         if (known.user, known.content) == (call.user.id, content):
@@ -246,56 +216,28 @@ def react(call: Call, subject: int) -> Answer:
 
 
 class NewIssue(Body):
-    """The body of `POST issues`."""
-
     title: str
     body: str | None = None
-    labels: tuple[Named, ...] = ()
+    labels: tuple[str, ...] = ()
 
 
 class IssueChange(Body):
     """The body of `PATCH issues/{number}`; what is left out stays."""
 
-    title: str | UnsetType = UNSET
-    body: str | UnsetType | None = UNSET
-    state: Literal["open", "closed"] | UnsetType = UNSET
+    state: Literal["open", "closed"] | None = None
     state_reason: (
-        Literal["completed", "not_planned", "duplicate", "reopened"] | UnsetType | None
-    ) = UNSET
-    labels: tuple[Named, ...] | UnsetType = UNSET
-
-
-def written_before(issue: Issue, title: str, body: str | None) -> dict[str, Any]:
-    """Return what an edit changes, as webhooks tell it."""
-    was: dict[str, Any] = {}
-    if title != issue.title:
-        was["title"] = {"from": issue.title}
-    if body != issue.body:
-        was["body"] = {"from": issue.body or ""}
-    return was
+        Literal["completed", "not_planned", "duplicate", "reopened"] | None
+    ) = None
 
 
 async def create_issue(call: Call) -> Answer:
     """`POST issues`: labels only of those who may set them, as there."""
     asked = call.body(NewIssue)
     titled("Issue", asked.title)
-    now = call.service.forge.now()
     with call.store.change():
-        repo = call.service.forge.numbered(call.repo)
-        issue = call.store.issues.put(
-            Issue(
-                id=call.store.next_id(),
-                repo=repo.id,
-                number=repo.last_number,
-                title=asked.title,
-                body=asked.body,
-                author=call.user.id,
-                created_at=now,
-                updated_at=now,
-            )
-        )
+        repo, issue = new_issue(call, asked.title, asked.body)
         if call.service.forge.may(repo, call.user, "triage"):
-            issue = relabel(call, issue, add=label_names(asked.labels))
+            issue = relabel(call, issue, add=asked.labels)
         call.service.events.issue(repo, call.user, "opened", issue)
     face = call.service.renderer.issue(repo, issue)
     return Answer(face, 201, {"Location": face["url"]})
@@ -306,54 +248,31 @@ async def get_issue(call: Call) -> Answer:
 
 
 async def change_issue(call: Call) -> Answer:
+    """`PATCH issues/{number}`: closes or reopens it; nobody edits it here."""
     issue, asked = issue_of(call), call.body(IssueChange)
     if issue.author != call.user.id:
         call.need("triage")
-    with call.store.change():
-        issue = _edit(call, issue, asked)
-        if not isinstance(asked.labels, UnsetType):
-            call.need("triage")
-            issue = relabel(call, issue, to=label_names(asked.labels))
-        if isinstance(asked.state, str) and asked.state != issue.state:
-            issue = _turn(call, issue, asked)
-    return Answer(call.service.renderer.issue(call.repo, issue))
-
-
-def _edit(call: Call, issue: Issue, asked: IssueChange) -> Issue:
-    """Change title and body, and tell what they were."""
-    title = issue.title if isinstance(asked.title, UnsetType) else asked.title
-    body = issue.body if isinstance(asked.body, UnsetType) else asked.body
-    titled("Issue", title)
-    was = written_before(issue, title, body)
-    if not was:
-        return issue
-    now = call.service.forge.now()
-    changed = replace(issue, title=title, body=body, updated_at=now)
-    issue = call.store.issues.put(changed)
-    call.service.events.issue(call.repo, call.user, "edited", issue, changes=was)
-    return issue
-
-
-def _turn(call: Call, issue: Issue, asked: IssueChange) -> Issue:
+    if asked.state in {None, issue.state}:
+        return Answer(call.service.renderer.issue(call.repo, issue))
     if issue.pull:
         raise Refused(422, "To close or reopen it, use `PATCH pulls/{number}`.")
-    now = call.service.forge.now()
-    closing = asked.state == "closed"
-    reason = asked.state_reason if isinstance(asked.state_reason, str) else None
-    issue = call.store.issues.put(
-        replace(
-            issue,
-            state="closed" if closing else "open",
-            state_reason=reason or ("completed" if closing else "reopened"),
-            closed_at=now if closing else None,
-            closed_by=call.user.id if closing else None,
-            updated_at=now,
-        )
-    )
+    now, closing = call.service.forge.now(), asked.state == "closed"
     action = "closed" if closing else "reopened"
-    call.service.forge.note(issue.id, call.user, action)
-    call.service.events.issue(call.repo, call.user, action, issue)
-    return issue
+    with call.store.change():
+        issue = call.store.issues.put(
+            replace(
+                issue,
+                state="closed" if closing else "open",
+                state_reason=asked.state_reason
+                or ("completed" if closing else "reopened"),
+                closed_at=now if closing else None,
+                closed_by=call.user.id if closing else None,
+                updated_at=now,
+            )
+        )
+        call.service.forge.note(issue.id, call.user, action)
+        call.service.events.issue(call.repo, call.user, action, issue)
+    return Answer(call.service.renderer.issue(call.repo, issue))
 
 
 async def list_events(call: Call) -> Answer:
@@ -365,22 +284,11 @@ async def list_events(call: Call) -> Answer:
     )
 
 
-_SORTS: Final = {
-    "created": "created_at",
-    "updated": "updated_at",
-    "comments": "comments",
-}
-
-
 async def list_issues(call: Call) -> Answer:
     """`GET issues`: newest first, pull requests among them; all labels count."""
     state = call.choice("state", ("open", "closed", "all"))
     wanted = {name for name in call.asked("labels").lower().split(",") if name}
-    since, creator = call.asked("since"), call.asked("creator").lower()
-    try:
-        after = parse(since) if since else None
-    except ValueError:
-        raise fault("Issue", "since", "invalid") from None
+    after, creator = call.since("Issue"), call.asked("creator").lower()
     renderer = call.service.renderer
 
     def fits(one: Issue) -> bool:
@@ -392,7 +300,7 @@ async def list_issues(call: Call) -> Answer:
             and creator in {"", renderer.who(one.author).login.lower()}
         )
 
-    key = _SORTS[call.choice("sort", tuple(_SORTS))]
+    key = call.choice("sort", ("created", "updated")) + "_at"
     chosen = [one for one in call.store.issues.of(call.repo.id) if fits(one)]
     chosen.sort(
         key=lambda one: (getattr(one, key), one.number), reverse=call.falling("desc")

@@ -3,29 +3,26 @@
 https://docs.github.com/en/rest/pulls/pulls
 """
 
-from typing import Final
-
-from brat.forge.resources.forge_records import Issue, Pull
+from brat.forge.resources.forge_records import Pull
 from brat.forge.resources.wire import Refused, fault
-from brat.forge.rest.rest_call import Answer, Body, Call, Route, pull_of, titled
-
-_SORTS: Final = {
-    "created": "created_at",
-    "updated": "updated_at",
-    "popularity": "comments",
-}
+from brat.forge.rest.rest_call import (
+    Answer,
+    Body,
+    Call,
+    Route,
+    empty,
+    new_issue,
+    pull_of,
+    titled,
+)
 
 
 class NewPull(Body):
-    """The body of `POST pulls`."""
-
     title: str
     head: str
     base: str
     body: str | None = None
     draft: bool = False
-    maintainer_can_modify: bool = False
-    """Only forks ask for it, and there are none."""
 
 
 def _custom(message: str) -> Refused:
@@ -61,28 +58,13 @@ async def create_pull(call: Call) -> Answer:
     asked = call.body(NewPull)
     titled("PullRequest", asked.title)
     head, tip, base = _sides(call, asked)
-    now = call.service.forge.now()
     with call.store.change():
-        repo = call.service.forge.numbered(call.repo)
-        number = repo.last_number
-        issue = call.store.issues.put(
-            Issue(
-                id=call.store.next_id(),
-                repo=repo.id,
-                number=number,
-                title=asked.title,
-                body=asked.body,
-                author=call.user.id,
-                created_at=now,
-                updated_at=now,
-                pull=True,
-            )
-        )
+        repo, issue = new_issue(call, asked.title, asked.body, pull=True)
         pull = call.store.pulls.put(
             Pull(
                 id=issue.id,
                 repo=repo.id,
-                number=number,
+                number=issue.number,
                 head=head,
                 base=asked.base,
                 head_sha=tip,
@@ -100,7 +82,7 @@ async def list_pulls(call: Call) -> Answer:
     renderer = call.service.renderer
     state = call.choice("state", ("open", "closed", "all"))
     head, base = call.asked("head"), call.asked("base")
-    key = _SORTS[call.choice("sort", tuple(_SORTS))]
+    key = call.choice("sort", ("created", "updated")) + "_at"
 
     def fits(one: Pull) -> bool:
         return (
@@ -122,12 +104,6 @@ async def get_pull(call: Call) -> Answer:
     return Answer(call.service.renderer.full_pull(call.repo, pull_of(call)))
 
 
-async def list_reviews(call: Call) -> Answer:
-    """`GET pulls/{number}/reviews`: there is nobody to write one."""
-    pull_of(call)
-    return call.page([], lambda review: review)
-
-
 _PULLS = "/repos/{owner}/{repo}/pulls"
 _ONE = _PULLS + r"/{number:\d+}"
 REVIEWS = _ONE + "/reviews"
@@ -135,5 +111,5 @@ ROUTES = (
     Route("GET", _PULLS, list_pulls),
     Route("POST", _PULLS, create_pull, "write"),
     Route("GET", _ONE, get_pull),
-    Route("GET", REVIEWS, list_reviews),
+    Route("GET", REVIEWS, empty),
 )

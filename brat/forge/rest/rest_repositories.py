@@ -2,8 +2,8 @@
 
 from msgspec.structs import replace
 
-from brat.forge.resources.wire import BY_NAME, Refused, not_found
-from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
+from brat.forge.resources.wire import BY_NAME, Refused
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, empty, found
 
 
 async def get_user(call: Call) -> Answer:
@@ -29,20 +29,12 @@ async def get_branch(call: Call) -> Answer:
     return Answer({"name": name, "commit": {"sha": tip}, "protected": False})
 
 
-async def list_branch_rules(call: Call) -> Answer:
-    """`GET rules/branches/{branch}`: whether the branch is there or not."""
-    return call.page([], lambda rule: rule)
-
-
 class HookConfig(Body):
     url: str
 
 
 async def change_config(call: Call) -> Answer:
-    hook = found(call.store.hooks.get(call.number("hook")))
-    if hook.repo != call.repo.id:
-        raise not_found()
-    config = call.body(HookConfig)
+    hook, config = call.own(call.store.hooks, "hook"), call.body(HookConfig)
     with call.store.change():
         call.store.hooks.put(replace(hook, url=config.url))
     return Answer(config)
@@ -56,7 +48,7 @@ CONFIG = BY_NAME + r"/hooks/{hook:\d+}/config"
 ROUTES = (
     Route("PATCH", CONFIG, change_config, "admin"),
     Route("GET", BRANCH, get_branch),
-    Route("GET", BRANCH_RULES, list_branch_rules),
+    Route("GET", BRANCH_RULES, empty),
     Route("GET", "/user", get_user),
     Route("GET", BY_NAME, get_repository),
     Route("GET", BY_NAME + "/collaborators/{username}/permission", get_permission),

@@ -3,38 +3,27 @@
 https://docs.github.com/en/rest/actions/workflows#create-a-workflow-dispatch-event
 """
 
-import hmac
-import secrets
+import asyncio
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from aiohttp import hdrs, web
 from msgspec import field
-from yarl import URL
 
 from brat.forge.resources.forge_records import (
     ACTIONS_APP,
     EPOCH,
     TASK_WORKFLOW,
-    Artifact,
     CheckRun,
     Run,
     workflow_id,
 )
 from brat.forge.resources.wire import Refused, not_found
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
-from grite.outbound import is_local
-
-if TYPE_CHECKING:
-    from brat.forge.service.running_forge import Service
-
 
 _FOLDER = ".github/workflows"
 
 
 class Dispatch(Body):
-    """The body of `POST dispatches`."""
-
     ref: str
     inputs: dict[str, Any] = field(default_factory=dict)
     return_run_details: bool = False
@@ -90,9 +79,13 @@ async def list_runs(call: Call) -> Answer:
     path = workflow_of(call) if "workflow" in call.request.match_info else None
     renderer = call.service.renderer
     event, sha = call.asked("event"), call.asked("head_sha")
+    checks = call.store.check_runs
+    known = checks.of((call.repo.id, sha)) if sha else checks.all()
+    own = (one for one in known if one.job and one.repo == call.repo.id)
+    by_ci = (_run_of_ci(call, one) for one in own)
     chosen = [
         run
-        for run in (*call.store.runs.of(call.repo.id), *listed(call, sha))
+        for run in (*call.store.runs.of(call.repo.id), *by_ci)
         if path in {None, run.path}
         and event in {"", run.event}
         and sha in {"", run.head_sha}
@@ -104,11 +97,10 @@ async def list_runs(call: Call) -> Answer:
 
 
 def _run(call: Call) -> Run:
-    number = call.number("run")
-    run = found(call.store.runs.get(number) or one(call, number))
-    if run.repo != call.repo.id:
-        raise not_found()
-    return run
+    check = call.store.check_runs.get(call.number("run"))
+    if check is not None and check.job and check.repo == call.repo.id:
+        return _run_of_ci(call, check)
+    return call.own(call.store.runs, "run")
 
 
 async def get_run(call: Call) -> Answer:
@@ -137,21 +129,6 @@ async def list_jobs(call: Call) -> Answer:
 
 
 PATH: Final = "dynamic/ci"
-
-
-def listed(call: Call, commit: str = "") -> list[Run]:
-    """Return the runs of the forge's own CI, of one commit if it is given."""
-    checks = call.store.check_runs
-    known = checks.of((call.repo.id, commit)) if commit else checks.all()
-    return [
-        _run_of_ci(call, one) for one in known if one.job and one.repo == call.repo.id
-    ]
-
-
-def one(call: Call, number: int) -> Run | None:
-    """Return the run of a check by its number; None: the forge's CI made none."""
-    check = call.store.check_runs.get(number)
-    return _run_of_ci(call, check) if check is not None and check.job else None
 
 
 def check_of(call: Call, run: Run) -> CheckRun | None:
@@ -184,69 +161,22 @@ def _run_of_ci(call: Call, check: CheckRun) -> Run:
     )
 
 
-_KEY: Final = secrets.token_bytes(32)
-"""Signs the addresses of this process."""
-
-
-def _ticket(artifact: Artifact) -> str:
-    text = f"{artifact.id} {artifact.digest}".encode()
-    return hmac.digest(_KEY, text, "sha256").hex()
-
-
 async def list_artifacts(call: Call) -> Answer:
     """`GET actions/runs/{id}/artifacts`: newest first."""
-    run = found(call.store.runs.get(call.number("run")))
-    if run.repo != call.repo.id:
-        raise not_found()
-    name = call.asked("name")
-    known = [a for a in call.store.artifacts.of(run.id) if name in {"", a.name}]
-    known.sort(key=lambda one: one.id, reverse=call.falling("desc"))
+    run = call.own(call.store.runs, "run")
     return call.page(
-        known,
+        call.store.artifacts.of(run.id)[::-1],
         lambda one: call.service.renderer.artifact(call.repo, one, run),
         wrap="artifacts",
     )
 
 
 async def download(call: Call) -> Answer:
-    """`GET actions/artifacts/{id}/zip`: redirects to the address of the bytes."""
-    artifact = found(call.store.artifacts.get(call.number("artifact")))
-    if artifact.repo != call.repo.id:
-        raise not_found()
-    where = f"/_artifacts/{artifact.id}.zip?sig={_ticket(artifact)}"
-    return Answer(status=302, headers={hdrs.LOCATION: _elsewhere(call) + where})
-
-
-def _elsewhere(call: Call) -> str:
-    """Return the forge's address under another host's name than was asked for.
-
-    Clients take their token along when the host stays the same.
-    """
-    base = URL(call.site.base)
-    if not is_local(base.host or ""):
-        return str(base.with_host(f"storage.{base.host}"))
-    asked = call.request.url.host
-    return str(base.with_host("localhost" if asked != "localhost" else base.host or ""))
-
-
-def storage(service: "Service") -> list[web.RouteDef]:
-    """Return the routes of artifacts' bytes, outside of the REST API."""
-    return [web.get(r"/_artifacts/{artifact:\d+}.zip", partial(_send, service))]
-
-
-async def _send(service: "Service", request: web.Request) -> web.StreamResponse:
-    """Send a zip to whoever has its signed address and no token."""
-    store = service.forge.store
-    artifact = store.artifacts.get(int(request.match_info["artifact"]))
-    if artifact is None or not hmac.compare_digest(
-        _ticket(artifact), request.query.get("sig", "")
-    ):
-        raise web.HTTPForbidden(text="This link is unsigned or has expired.\n")
-    if hdrs.AUTHORIZATION in request.headers:
-        raise web.HTTPBadRequest(text="Do not send a token to a signed address.\n")
-    run = found(store.runs.get(artifact.run))
-    path = service.starter.place(run).artifact(artifact.name)
-    return web.FileResponse(path, headers={hdrs.CONTENT_TYPE: "application/zip"})
+    """`GET actions/artifacts/{id}/zip`: the zip itself; GitHub has it elsewhere."""
+    artifact = call.own(call.store.artifacts, "artifact")
+    run = found(call.store.runs.get(artifact.run))
+    path = call.service.starter.place(run).artifact(artifact.name)
+    return Answer(await asyncio.to_thread(path.read_bytes))
 
 
 _ACTIONS = "/repos/{owner}/{repo}/actions"

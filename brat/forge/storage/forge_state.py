@@ -39,8 +39,6 @@ from grite.errors import BratError
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The account behind a valid token."""
-
     user: User
     token: Token
 
@@ -72,8 +70,6 @@ class Forge:
                 f"the forge in {self.folder} is in use: stop the process that uses it"
             ) from None
         self.store = Store(self.folder / "forge.sqlite")
-        self.app_ids: dict[int, int] = {}
-        """Ids of Apps by the account they act as; without one, the account's own."""
         self._bares: dict[int, Bare] = {}
 
     def close(self) -> None:
@@ -116,10 +112,6 @@ class Forge:
         """Return an account by its login, in any case."""
         found = self.store.users.of(login.lower())
         return found[0] if found else None
-
-    def app_id(self, bot: User) -> int:
-        """Return the id of the App that acts as an account."""
-        return self.app_ids.get(bot.id, bot.id)
 
     def add_token(
         self, login: str, *, scope: Scope = "write", repo: int | None = None

@@ -13,31 +13,14 @@ from typing import Final, Generic, TypeVar
 
 from msgspec import json
 
-from brat.forge.resources.forge_records import (
-    Artifact,
-    CheckRun,
-    Comment,
-    Hook,
-    Issue,
-    IssueEvent,
-    Label,
-    Pull,
-    Reaction,
-    Record,
-    Repository,
-    Run,
-    Sequence,
-    Token,
-    User,
-)
+from brat.forge.resources import forge_records as records
+from brat.forge.resources.forge_records import Record, Sequence
 
 R = TypeVar("R", bound=Record)
 _SEQUENCE: Final = 0
 
 
 class Table(Generic[R]):
-    """The records of one kind, by id and by group."""
-
     def __init__(
         self, store: "Store", kind: type[R], group: Callable[[R], Hashable]
     ) -> None:
@@ -47,7 +30,8 @@ class Table(Generic[R]):
         self._records: dict[int, R] = {}
         self._groups: dict[Hashable, dict[int, None]] = {}
         decode = json.Decoder(kind).decode
-        for (body,) in store.rows(kind.__name__):
+        query = "SELECT body FROM records WHERE kind = ? ORDER BY id"
+        for (body,) in store.db.execute(query, (kind.__name__,)):
             self._place(decode(body))
 
     def get(self, number: int) -> R | None:
@@ -65,14 +49,16 @@ class Table(Generic[R]):
         """Write a new record, or a new state of one; only inside `Store.change`."""
         before = self._records.get(record.id)
         self._store.on_rollback(lambda: self._restore(record.id, before))
-        self._store.write(self._kind.__name__, record.id, json.encode(record))
+        row = self._kind.__name__, record.id, json.encode(record)
+        self._store.db.execute("INSERT OR REPLACE INTO records VALUES (?, ?, ?)", row)
         self._restore(record.id, record)
         return record
 
     def remove(self, record: R) -> None:
         """Forget a record; only inside `Store.change`."""
         self._store.on_rollback(lambda: self._restore(record.id, record))
-        self._store.erase(self._kind.__name__, record.id)
+        query = "DELETE FROM records WHERE kind = ? AND id = ?"
+        self._store.db.execute(query, (self._kind.__name__, record.id))
         self._restore(record.id, None)
 
     def _place(self, record: R) -> None:
@@ -98,34 +84,36 @@ class Store:
     """
 
     def __init__(self, path: Path) -> None:
-        self._db = sqlite3.connect(path, isolation_level=None)
+        self.db = sqlite3.connect(path, isolation_level=None)
         # No fsync per commit: records survive the process's death, but perhaps not the
         # machine's. https://sqlite.org/pragma.html#pragma_synchronous
-        self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute("PRAGMA synchronous = NORMAL")
-        self._db.execute(
+        self.db.execute("PRAGMA journal_mode = WAL")
+        self.db.execute("PRAGMA synchronous = NORMAL")
+        self.db.execute(
             "CREATE TABLE IF NOT EXISTS records (kind TEXT, id INTEGER, body BLOB,"
             " PRIMARY KEY (kind, id)) WITHOUT ROWID"
         )
         self._undo: list[Callable[[], None]] | None = None
-        self.users = Table(self, User, lambda r: r.login.lower())
-        self.tokens = Table(self, Token, lambda r: r.user)
-        self.repositories = Table(self, Repository, lambda r: r.full_name.lower())
-        self.labels = Table(self, Label, lambda r: r.repo)
-        self.issues = Table(self, Issue, lambda r: r.repo)
-        self.issue_events = Table(self, IssueEvent, lambda r: r.issue)
-        self.comments = Table(self, Comment, lambda r: r.issue)
-        self.reactions = Table(self, Reaction, lambda r: r.subject)
-        self.pulls = Table(self, Pull, lambda r: r.repo)
-        self.check_runs = Table(self, CheckRun, lambda r: (r.repo, r.head_sha))
-        self.runs = Table(self, Run, lambda r: r.repo)
-        self.artifacts = Table(self, Artifact, lambda r: r.run)
-        self.hooks = Table(self, Hook, lambda r: r.repo)
+        self.users = Table(self, records.User, lambda r: r.login.lower())
+        self.tokens = Table(self, records.Token, lambda r: r.user)
+        self.repositories = Table(
+            self, records.Repository, lambda r: r.full_name.lower()
+        )
+        self.labels = Table(self, records.Label, lambda r: r.repo)
+        self.issues = Table(self, records.Issue, lambda r: r.repo)
+        self.issue_events = Table(self, records.IssueEvent, lambda r: r.issue)
+        self.comments = Table(self, records.Comment, lambda r: r.issue)
+        self.reactions = Table(self, records.Reaction, lambda r: r.subject)
+        self.pulls = Table(self, records.Pull, lambda r: r.repo)
+        self.check_runs = Table(self, records.CheckRun, lambda r: (r.repo, r.head_sha))
+        self.runs = Table(self, records.Run, lambda r: r.repo)
+        self.artifacts = Table(self, records.Artifact, lambda r: r.run)
+        self.hooks = Table(self, records.Hook, lambda r: r.repo)
         self._sequence = Table(self, Sequence, lambda _: _SEQUENCE)
 
     def close(self) -> None:
         """Close the file; safe to call twice."""
-        self._db.close()
+        self.db.close()
 
     @contextmanager
     def change(self) -> Iterator[None]:
@@ -137,16 +125,16 @@ class Store:
             yield
             return
         self._undo = []
-        self._db.execute("BEGIN IMMEDIATE")
+        self.db.execute("BEGIN IMMEDIATE")
         try:
             yield
         except BaseException:
-            self._db.execute("ROLLBACK")
+            self.db.execute("ROLLBACK")
             for undo in reversed(self._undo):
                 undo()
             raise
         else:
-            self._db.execute("COMMIT")
+            self.db.execute("COMMIT")
         finally:
             self._undo = None
 
@@ -154,22 +142,6 @@ class Store:
         """Give an id that no record ever had; only inside `change`."""
         given = self._sequence.get(_SEQUENCE) or Sequence(id=_SEQUENCE, last=0)
         return self._sequence.put(Sequence(id=_SEQUENCE, last=given.last + 1)).last
-
-    # --- for tables ---------------------------------------------------------------
-
-    def rows(self, kind: str) -> Iterator[tuple[bytes]]:
-        query = "SELECT body FROM records WHERE kind = ? ORDER BY id"
-        yield from self._db.execute(query, (kind,))
-
-    def write(self, kind: str, number: int, body: bytes) -> None:
-        self._db.execute(
-            "INSERT OR REPLACE INTO records VALUES (?, ?, ?)", (kind, number, body)
-        )
-
-    def erase(self, kind: str, number: int) -> None:
-        self._db.execute(
-            "DELETE FROM records WHERE kind = ? AND id = ?", (kind, number)
-        )
 
     def on_rollback(self, undo: Callable[[], None]) -> None:
         """Remember how to undo what was just written; only inside `change`."""

@@ -156,13 +156,17 @@ class _Tables:
 _tables = per_store(_Tables)
 
 
+def app_id(forge: Forge, bot: int) -> int:
+    known = _tables(forge.store).apps.all()
+    return next((app.id for app in known if app.bot == bot), bot)
+
+
 class Apps:
     def __init__(self, forge: Forge) -> None:
         self._forge = forge
         self._store = forge.store
         tables = _tables(forge.store)
         self.known, self.installations = tables.apps, tables.installations
-        forge.app_ids.update({app.bot: app.id for app in self.known.all()})
 
     def add(self, new: NewApp) -> App:
         """Make an App and the account that it acts as.
@@ -203,7 +207,6 @@ class Apps:
                         secret=new.hook[1],
                     )
                 )
-            self._forge.app_ids[bot.id] = app.id
             return self.known.put(app)
 
     def install(self, slug: str, full_name: str) -> Installation:

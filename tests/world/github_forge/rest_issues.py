@@ -6,6 +6,7 @@ https://docs.github.com/rest/issues/labels
 
 from collections.abc import Iterable
 from dataclasses import replace as with_fields
+from typing import Any
 
 from msgspec import UNSET, UnsetType, json
 from msgspec.structs import replace
@@ -13,8 +14,8 @@ from msgspec.structs import replace
 from brat.forge.resources.forge_records import Issue, Label, User
 from brat.forge.resources.wire import fault
 from brat.forge.rest import rest_issues
-from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, issue_of
-from brat.forge.rest.rest_issues import GREY, comment_of, find_label
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, issue_of, titled
+from brat.forge.rest.rest_issues import GREY, comment_of, find_label, relabel
 
 
 def can_be_assigned(call: Call, who: User, issue: Issue | None) -> bool:
@@ -68,25 +69,51 @@ def _tell_assigned(call: Call, issue: Issue, event: str, number: int) -> None:
     call.service.events.either(call.repo, call.user, event, issue, assignee=face)
 
 
-class _AnEdit(rest_issues.IssueChange):
-    """The body of `PATCH issues/{number}`; what is left out stays."""
+def written_before(issue: Issue, title: str, body: str | None) -> dict[str, Any]:
+    """Return what an edit changes, as webhooks tell it."""
+    now, was = (
+        {"title": title, "body": body},
+        {"title": issue.title, "body": issue.body},
+    )
+    return {key: {"from": was[key] or ""} for key in now if now[key] != was[key]}
 
+
+class _AnEdit(rest_issues.IssueChange):
+    title: str | UnsetType = UNSET
+    body: str | UnsetType | None = UNSET
+    labels: tuple[str, ...] | UnsetType = UNSET
     assignees: tuple[str, ...] | UnsetType = UNSET
 
 
 async def change_issue(call: Call) -> Answer:
-    logins = call.body(_AnEdit).assignees
-    asked = json.decode(call.body_bytes)
-    asked.pop("assignees", None)
-    with call.store.change():
-        bare = with_fields(call, body_bytes=json.encode(asked))
-        answer = await rest_issues.change_issue(bare)
-        if isinstance(logins, UnsetType):
-            return answer
+    asked, issue = call.body(_AnEdit), issue_of(call)
+    if issue.author != call.user.id:
         call.need("triage")
+    given = json.decode(call.body_bytes)
+    state = {key: given[key] for key in given if key.startswith("state")}
+    with call.store.change():
+        issue = _edited(call, issue, asked)
+        if not isinstance(asked.labels, UnsetType):
+            call.need("triage")
+            issue = relabel(call, issue, to=asked.labels)
+        await rest_issues.change_issue(with_fields(call, body_bytes=json.encode(state)))
         issue = issue_of(call)
-        issue = reassign(call, issue, assignees(call, logins, issue))
+        if not isinstance(asked.assignees, UnsetType):
+            call.need("triage")
+            issue = reassign(call, issue, assignees(call, asked.assignees, issue))
     return Answer(call.service.renderer.issue(call.repo, issue))
+
+
+def _edited(call: Call, issue: Issue, asked: _AnEdit) -> Issue:
+    title = issue.title if isinstance(asked.title, UnsetType) else asked.title
+    body = issue.body if isinstance(asked.body, UnsetType) else asked.body
+    titled("Issue", title)
+    if was := written_before(issue, title, body):
+        now = call.service.forge.now()
+        changed = replace(issue, title=title, body=body, updated_at=now)
+        issue = call.store.issues.put(changed)
+        call.service.events.issue(call.repo, call.user, "edited", issue, changes=was)
+    return issue
 
 
 _REPO = "/repos/{owner}/{repo}"

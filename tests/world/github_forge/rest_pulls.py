@@ -18,12 +18,12 @@ from msgspec.structs import replace
 from brat.forge.resources.forge_records import Pull, Repository, User
 from brat.forge.resources.wire import Refused, fault
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, pull_of, titled
-from brat.forge.rest.rest_issues import written_before
 from brat.forge.rest.rest_pulls import REVIEWS
 from brat.forge.storage.forge_state import Caller, Forge
 from brat.forge.storage.git_storage import Move
 from tests.world.github_forge import review_comments
 from tests.world.github_forge.dull import dull
+from tests.world.github_forge.rest_issues import written_before
 from tests.world.github_forge.review_comments import OnLine
 from tests.world.github_forge.rules import rule_types as rules
 from tests.world.github_forge.rules.rule_bindings import binding, mover

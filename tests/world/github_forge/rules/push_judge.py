@@ -20,6 +20,7 @@ from brat.forge.resources.forge_records import (
 )
 from brat.forge.storage.forge_state import Forge
 from brat.forge.storage.git_storage import Move
+from tests.world.github_forge.apps import app_id
 from tests.world.github_forge.rules import refusal_words as words, rule_types as rules
 from tests.world.github_forge.rules.push_rules import Violation, violations
 from tests.world.github_forge.rules.pushed_commits import (
@@ -62,7 +63,7 @@ def _app_id(forge: Forge, slug: str) -> int:
     if slug == ACTIONS_APP:
         return ACTIONS_APP_ID
     bot = forge.user(f"{slug}[bot]")
-    return forge.app_id(bot) if bot is not None else 0
+    return app_id(forge, bot.id) if bot is not None else 0
 
 
 _OF_COMMITS: Final = (rules.RequiredLinearHistory, rules.RequiredSignatures)

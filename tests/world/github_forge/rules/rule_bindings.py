@@ -20,6 +20,7 @@ from brat.forge.resources.forge_records import (
 from brat.forge.service.run_processes import JOB_LOGIN
 from brat.forge.storage.forge_state import Forge
 from brat.forge.storage.record_store import Store, Table
+from tests.world.github_forge.apps import app_id
 from tests.world.github_forge.per_store import per_store
 from tests.world.github_forge.rules.rule_resources import (
     BypassActor,
@@ -101,7 +102,7 @@ def mover(forge: Forge, repo: Repository, user: User) -> Mover:
     """Return an account as the rules of a repository see it."""
     app = None
     if user.kind == "Bot":
-        app = ACTIONS_APP_ID if user.login == JOB_LOGIN else forge.app_id(user)
+        app = ACTIONS_APP_ID if user.login == JOB_LOGIN else app_id(forge, user.id)
     return Mover(user, forge.role(repo, user), app)
 
 
