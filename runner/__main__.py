@@ -14,21 +14,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from socket import socket
 
+    NextSession = tuple[socket, Callable[[], None]]
 
-def main(next_session: "Callable[[], socket] | None" = None) -> NoReturn:
+
+def main(next_session: "Callable[[], NextSession] | None" = None) -> NoReturn:
     """Run the session and end with its status.
 
-    `next_session` returns in a process of each session's own, with the line to whoever
-    asked for it.
+    `next_session` returns in a process of each session's own: the line to whoever asked
+    for it, and what a child of that process takes over to run it.
     """
     gc.disable()  # loading makes no garbage
     _load_msgspec()
     from runner.session.session_run import run_job
 
-    line = next_session() if next_session else None
+    line, take_over = next_session() if next_session else (None, None)
     gc.freeze()  # a forked process shares memory that the collector leaves alone
     gc.enable()
-    status = run_job()
+    status = run_job(take_over)
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError):  # the reader of our output has gone
             stream.flush()

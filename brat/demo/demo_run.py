@@ -89,7 +89,10 @@ class BotProcess:
 WAITS: Final = ["sleep", "86399"]
 """The command an agent waits with; the agent's script holds the same command."""
 END_S: Final = 5.0
-RUNNERS: Final = (["-m", "runner"], ["-m", "brat.local.warm_runner"])
+FORKING: Final = ["-m", "brat.local.warm_runner"]
+RUNNERS: Final = (["-m", "runner"], FORKING)
+"""How the processes of a run were started; the outermost is its guard, but where the
+one above it forks them."""
 
 
 def lose(folder: Path) -> None:
@@ -100,8 +103,9 @@ def lose(folder: Path) -> None:
             if place is None or not place.is_relative_to(folder):
                 continue
             above = [one for one in process.parents() if one.cmdline()[-2:] in RUNNERS]
-            for runner in above[:2][-1:]:  # its guard; above that, who forked it
-                for each in (runner, *runner.children(recursive=True)):
+            was_forked = above and above[-1].cmdline()[-2:] == FORKING
+            for guard in above[:-1][-1:] if was_forked else above[-1:]:
+                for each in (guard, *guard.children(recursive=True)):
                     with suppress(psutil.Error):
                         each.kill()
 

@@ -8,8 +8,9 @@ process closes unread: it forks each session as it was itself loaded. No other p
 of its user can look into it. It ends with its input.
 
 A message with more descriptors starts a program in a box (`runner.box.namespaces`), as
-a child of whoever asks: it has a line of its own, too, its output, and what its
-arguments name by number.
+a child of whoever asks: it has a line of its own, too, and the descriptors that the
+message numbers. A session has its first box from a process like this one, forked before
+it is told anything.
 """
 
 import fcntl
@@ -18,19 +19,29 @@ import json
 import os
 import signal
 import socket
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import IO, Any
+
+from msgspec import Struct
 
 from runner.__main__ import main
-from runner.box import kernel
-from runner.box.processes import harden
+from runner.box import kernel, supervisor
+from runner.box.processes import harden, launched
+from runner.box.supervisor import Order, Program
 
 _BYTES, _HANDED_MOST = 262_144, 8
+_START_S = 20.0
+_BOX = launched("runner.box.namespaces")
 
 
-def next_session() -> socket.socket:
-    """Wait for sessions for ever; return, in the process of each, its line."""
+def next_session() -> tuple[socket.socket, Callable[[], None]]:
+    """Wait for sessions for ever; return, in the process of each, its line.
+
+    And what makes a child of that process what the line describes.
+    """
     _load_what_is_late()
     gc.freeze()
     control = socket.socket(fileno=os.dup(0))
@@ -52,9 +63,13 @@ def next_session() -> socket.socket:
             os.close(given[0])
         else:
             control.close()
+            os.setsid()
             line = socket.socket(fileno=given[0])
-            _take_over(line)
-            return line
+            try:
+                line.sendall(b"%d" % os.getpid())
+            except OSError:  # whoever asked has gone
+                os._exit(1)
+            return line, partial(_take_over, line)
 
 
 def _load_what_is_late() -> None:
@@ -74,7 +89,7 @@ def _load_what_is_late() -> None:
     trusted_programs.folders()
 
 
-_AS_OUR_SIBLING, _MAY_BE_SEEN = 0x8000, 4
+_AS_OUR_SIBLING = 0x8000
 
 
 def _start_box(order: bytes, given: list[int]) -> None:
@@ -96,11 +111,11 @@ def _boxed(told: dict[str, Any], given: list[int]) -> int:
     from runner.box.namespaces import main as build
 
     os.setsid()
-    kernel.prctl(_MAY_BE_SEEN, 1)  # by the box's own start, which sets its users
-    wanted = (1, 2, *told["fds"])
+    kernel.prctl(kernel.DUMPABLE, 1)  # else only root can set the box's users
+    wanted: list[int] = told["fds"]
     above = max(wanted) + 1
-    line, output, *rest = (fcntl.fcntl(e, fcntl.F_DUPFD_CLOEXEC, above) for e in given)
-    for each, number in zip((output, output, *rest), wanted, strict=True):
+    line, *rest = (fcntl.fcntl(e, fcntl.F_DUPFD_CLOEXEC, above) for e in given)
+    for each, number in zip(rest, wanted, strict=True):
         os.dup2(each, number)
     kept = {0, *wanted, line}
     for number in map(int, os.listdir("/proc/self/fd")):  # noqa: PTH208  words
@@ -112,22 +127,24 @@ def _boxed(told: dict[str, Any], given: list[int]) -> int:
         return kernel.CANNOT_START
     os.close(line)
     os.chdir(told["folder"])
-    env = os.environ  # noqa: TID251  the place of what it is told
-    env.clear()
-    env.update(told["env"])
+    _set_environment(told["env"])
     return build(told["argv"])
 
 
+def _set_environment(wanted: Mapping[str, str]) -> None:
+    env = os.environ  # noqa: TID251  the place of what it is told
+    env.clear()
+    env.update(wanted)
+
+
 def _take_over(line: socket.socket) -> None:
-    """Say who we are, and become the process that the line then describes.
+    """Become the process that a line describes.
 
     Where no whole order comes, whoever asked has gone and knows of no session.
     """
-    os.setsid()
-    line.set_inheritable(False)
+    first = _forked_for_one_box(line)
     order, handed = bytearray(), list[int]()
     try:
-        line.sendall(b"%d" % os.getpid())
         while True:
             said, given, *_ = socket.recv_fds(line, _BYTES, _HANDED_MOST)
             order += said
@@ -137,15 +154,82 @@ def _take_over(line: socket.socket) -> None:
         told = json.loads(order)
     except (OSError, ValueError):
         os._exit(1)
+    line.close()
     output, *pipes = handed
     for number in (1, 2):
         os.dup2(output, number)
     os.close(output)
     os.chdir(told["folder"])
-    env = os.environ  # noqa: TID251  the place of what it is told
-    env.clear()
-    env.update(told["env"])
-    env.update(zip(told["handed"], map(str, pipes), strict=True))
+    numbers = zip(told["handed"], map(str, pipes), strict=True)
+    _set_environment({**told["env"], **dict(numbers)})
+    supervisor.first_box = partial(_start_first, first)
+
+
+def _forked_for_one_box(line: socket.socket) -> socket.socket:
+    """Fork a process that starts one box, and then ends; return its line."""
+    ours, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)
+    parent = os.getpid()
+    if os.fork():
+        theirs.close()
+        return ours
+    try:
+        kernel.prctl(kernel.DIE_WITH_PARENT, signal.SIGKILL)
+        line.close()  # what it holds is for our parent alone
+        ours.close()
+        if os.getppid() == parent:
+            said, given, *_ = socket.recv_fds(theirs, _BYTES, _HANDED_MOST)
+            theirs.close()
+            if said:
+                _start_box(said, given)
+    finally:
+        os._exit(0)
+
+
+class _Box(Struct):
+    """A box that was forked, for `supervise`."""
+
+    pid: int
+    stdin: IO[bytes] | None
+    stdout: IO[bytes] | None
+    stderr: IO[bytes] | None
+    returncode: int | None = None
+
+
+def _start_first(
+    first: socket.socket, order: Order, stdin: IO[bytes]
+) -> Program | None:
+    """Start the session's first box; None: this is no box, or cannot be forked."""
+    if order.argv[: len(_BOX)] != _BOX:
+        return None
+    supervisor.first_box = None
+    read, write = os.pipe() if order.source else (os.dup(stdin.fileno()), -1)
+    (out, out_end), (err, err_end) = os.pipe(), os.pipe()
+    ours, theirs = socket.socketpair()
+    told = {
+        "argv": order.argv[len(_BOX) :],
+        "folder": str(order.folder),
+        "env": {**order.env},
+        "fds": (0, 1, 2, *order.fds),
+    }
+    given = theirs.fileno(), read, out_end, err_end, *order.fds
+    try:
+        socket.send_fds(first, [json.dumps(told).encode()], given)
+        theirs.close()
+        ours.settimeout(_START_S)
+        pid = int(ours.recv(20))
+        ours.sendall(b"!")
+    except (OSError, ValueError):
+        for number in (out, err, *((write,) if order.source else ())):
+            os.close(number)
+        return None
+    finally:
+        for each in (first, ours, theirs):
+            each.close()
+        for number in (read, out_end, err_end):
+            os.close(number)
+    said = open(out, "rb", 0), open(err, "rb", 0)  # noqa: PTH123, SIM115  descriptors
+    into = open(write, "wb", 0) if order.source else None  # noqa: PTH123, SIM115
+    return _Box(pid, into, *said)
 
 
 if __name__ == "__main__":

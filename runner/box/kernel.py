@@ -10,7 +10,7 @@ import signal
 import sys
 
 libc = ctypes.CDLL(None, use_errno=True)
-DIE_WITH_PARENT, NO_NEW_RIGHTS, DROP_RIGHT = 1, 38, 24
+DIE_WITH_PARENT, DUMPABLE, NO_NEW_RIGHTS, DROP_RIGHT = 1, 4, 38, 24
 CANNOT_START = 126
 CLONE = {"x86_64": 56, "aarch64": 220}
 """The number of that call, by the kind of machine."""

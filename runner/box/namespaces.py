@@ -143,6 +143,7 @@ def _first(go: int, telling: int, box: _Box, program: list[str]) -> int:
     _handle(signal.SIG_IGN, *_QUIET)
     if not os.read(go, 1):
         return 1
+    kernel.prctl(kernel.DUMPABLE, 0)  # the agent sees this process
     here = os.getcwd()  # noqa: PTH109  pathlib takes 5 ms
     try:
         build(box.places, box.user)

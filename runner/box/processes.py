@@ -30,7 +30,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-from runner.box.kernel import DIE_WITH_PARENT, DROP_RIGHT, libc, prctl
+from runner.box.kernel import DIE_WITH_PARENT, DROP_RIGHT, DUMPABLE, libc, prctl
 
 _ROOT = __file__.rsplit("/", 3)[0]
 _CODE = (
@@ -45,9 +45,6 @@ def launched(module: str) -> tuple[str, ...]:
     return (sys.executable, "-I", "-S", "-c", code, _ROOT)
 
 
-_PR_SET_DUMPABLE = 4
-
-
 def harden(path: str, kept: Mapping[str, str]) -> None:
     """Wipe the environment except PATH and `kept`, and close our memory to others.
 
@@ -60,7 +57,7 @@ def harden(path: str, kept: Mapping[str, str]) -> None:
         while address := entries[index]:
             ctypes.memset(address, 0, len(ctypes.string_at(address)))
             index += 1
-        prctl(_PR_SET_DUMPABLE, 0)
+        prctl(DUMPABLE, 0)
     os.environ.clear()  # noqa: TID251  nothing is asked, all is forgotten
     os.environ["PATH"] = path  # noqa: TID251  programs are still found by name
     os.environ.update(kept)  # noqa: TID251  the clients of this process look there

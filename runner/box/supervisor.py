@@ -236,6 +236,21 @@ class Ending(Struct, frozen=True):
         return self.cut_off or self.signal is not None
 
 
+class Program(Protocol):
+    """A child of this process; its end sets the status."""
+
+    pid: int
+    returncode: int | None
+    stdin: IO[bytes] | None
+    stdout: IO[bytes] | None
+    stderr: IO[bytes] | None
+
+
+first_box: Callable[[Order, IO[bytes]], Program | None] | None = None
+"""Starts the first box where a process is at hand that has loaded it; None: it is not.
+Returning None, it has started nothing."""
+
+
 def supervise(order: Order, sink: Sink, stop: Stop) -> Ending:
     """Run a program until it ends, its deadline passes, or `stop` asks for its end.
 
@@ -254,9 +269,11 @@ def supervise(order: Order, sink: Sink, stop: Stop) -> Ending:
         return _Supervision(process, selector, sink, stop, spared, order).run(started)
 
 
-def _started(order: Order) -> subprocess.Popen[bytes]:
+def _started(order: Order) -> Program:
     # A pipe only where something is written to it: some engines wait for it to close.
     with open(order.stdin or os.devnull, "rb") as stdin:  # noqa: PTH123  nor a Path
+        if first_box and (program := first_box(order, stdin)):
+            return program
         return subprocess.Popen(
             order.argv,
             cwd=order.folder,
@@ -273,7 +290,7 @@ def _started(order: Order) -> subprocess.Popen[bytes]:
 class _Supervision:
     def __init__(
         self,
-        process: subprocess.Popen[bytes],
+        process: Program,
         selector: selectors.BaseSelector,
         sink: Sink,
         stop: Stop,

@@ -315,14 +315,25 @@ PROMPTS = "BRAT_TASK_PROMPT", "BRAT_TASK_PROMPT_FILE"
 DONE, NOT_DONE, BAD_INPUT, OUR_FAULT, TRY_LATER = 0, 1, 2, 3, 75
 
 
-def run_job() -> int:
-    """Run the session and return the exit status."""
+def run_job(take_over: Callable[[], None] | None = None) -> int:
+    """Run the session and return the exit status.
+
+    With `take_over`, this process is only the guard of a child, which takes over what
+    it is to run: so it never holds what the session is told.
+    """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # agents write anything
-    return _told(_guarded)
+    if take_over is None:
+        return _told(partial(_run_guarded, guarded))
+
+    def work() -> int:
+        take_over()
+        return _told(partial(_run_guarded, lambda attended: attended()))
+
+    return guarded(work)
 
 
-def _guarded() -> int:
+def _run_guarded(guard: Callable[[Callable[[], int]], int]) -> int:
     """Run the session below a guard, which ends every process it leaves running."""
     env = job_inputs.environment()
     is_alone = any(env.get(name, "").strip() for name in PROMPTS)
@@ -338,7 +349,7 @@ def _guarded() -> int:
             annotate(inputs, result, sys.stdout, is_alone=is_alone)
             return DONE if result.conclusion in {"success", "noop"} else NOT_DONE
 
-        return guarded(lambda: _told(attended))
+        return guard(lambda: _told(attended))
 
 
 def _told(work: Callable[[], int]) -> int:

@@ -11,8 +11,9 @@ import psutil
 import pytest
 
 from brat.forge.service import programs
-from brat.forge.service.run_start import Forked, Place, WarmRunner
+from brat.forge.service.run_start import WARM_RUNNER, Forked, Place, WarmRunner
 from tests.runner.job import Forge, git
+from tests.world.forge import until
 
 pytestmark = [
     pytest.mark.layer("landing"),
@@ -54,13 +55,20 @@ async def run(
     warm: WarmRunner, forge: Forge, name: str, more: Mapping[str, str]
 ) -> Path:
     """Run one session, with a token of its own, in a process that was forked."""
-    log = forge.hand_off(forge.started("sh", "-c", AGENT))
+    process, where, result = await begun(warm, forge, name, AGENT, more)
+    assert await ended(process) == 0, where.log.read_text()
+    return result
+
+
+async def begun(
+    warm: WarmRunner, forge: Forge, name: str, agent: str, more: Mapping[str, str]
+) -> tuple[Forked, Place, Path]:
+    log = forge.hand_off(forge.started("sh", "-c", agent))
     result = forge.root / f"result-{name}"
     env = forge.environment(log, BRAT_RESULT=str(result), BRAT_TOKEN=None, **more)
     process, where = await forked(warm), place(forge, name)
     process.begin(where, env, {"BRAT_TOKEN_FD": f"token-{name}".encode()})
-    assert await ended(process) == 0, where.log.read_text()
-    return result
+    return process, where, result
 
 
 async def test_nothing_of_a_session_is_in_the_next(
@@ -120,6 +128,28 @@ def memory(pid: int) -> bytes:
     except PermissionError:
         return b""
     return b"".join(found)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="nobody else may look")
+async def test_the_witness_alone_holds_what_its_session_is_told(
+    warm: WarmRunner, tmp_path: Path
+) -> None:
+    process, *_ = await begun(warm, Forge(tmp_path), FIRST, "sleep 600; :", {})
+    guard, told = psutil.Process(process.pid), f"token-{FIRST}".encode()
+
+    def tree() -> list[psutil.Process]:
+        return [guard, *guard.children(recursive=True)]
+
+    await until(lambda: "sleep" in [each.name() for each in tree()])
+    found = tree()
+    holding = [told in memory(each.pid) for each in found]
+    of_fork = [each.cmdline()[-1] == WARM_RUNNER[-1] for each in found]
+    guard.terminate()
+    await ended(process)
+
+    # The guard, the witness, two of the box, and the agent's.
+    assert of_fork == [True, True, True, True, False, False]
+    assert holding == [False, True, False, False, False, False]
 
 
 async def test_a_process_whose_forge_dies_before_it_is_known_does_nothing(

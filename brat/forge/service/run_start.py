@@ -279,10 +279,11 @@ class WarmRunner:
         cannot be started.
         """
         if self._control and argv[: len(BOX)] == BOX:
-            order = {"argv": argv[len(BOX) :], "folder": folder, "env": env, "fds": fds}
-            said = json.encode(order, enc_hook=str)
+            order = {"argv": argv[len(BOX) :], "folder": folder, "env": env}
+            said = json.encode({**order, "fds": (1, 2, *fds)}, enc_hook=str)
+            outputs = (output.fileno(),) * 2
             with suppress(OSError, ValueError, TimeoutError):
-                line, pid = await self._told(said, output.fileno(), *fds)
+                line, pid = await self._told(said, *outputs, *fds)
                 with line:
                     line.sendall(b"!")
                 return pid
