@@ -22,6 +22,7 @@ import psutil
 
 from brat.local.forge_process import Process
 from convoy.model.records import EngineSpec
+from grite.outbound import proxy_word
 from runner.box.agent_box import NetworkExit
 from runner.box.processes import launched
 from runner.engines.row import Call, Key
@@ -41,7 +42,6 @@ def overhead(folder: Path, _: int) -> dict[str, object]:
     """Measure calls through the proxy against calls without, and the sandbox."""
     with _vendor(folder) as url, closing(_gateway(url)) as gateway:
         process = _process()
-        idle_mb = _pss_mb(process)
         spec = EngineSpec(type="claude-code")
         call = Call(spec, Path(), Path(), key=Key("ANTHROPIC_API_KEY", TOKEN))
         through, world = gateway.pointed(call).endpoint, gateway.environment()
@@ -55,7 +55,6 @@ def overhead(folder: Path, _: int) -> dict[str, object]:
             **_compared("call", times),
             "call_cpu_ms": _ms(each_s),
             **_compared("connection", tunnels),
-            "proxy_pss_mb_before_a_call": idle_mb,
             "proxy_pss_mb": _pss_mb(process),
             **_starting(),
         }
@@ -122,9 +121,12 @@ def _reaching(url: str) -> Callable[[], None]:
 
 
 def _tunnelling(proxy: str, url: str) -> Callable[[], None]:
+    way = urlsplit(proxy)
+    shown = {"Proxy-Authorization": proxy_word(proxy)}
+
     def reach() -> None:
-        line = HTTPConnection(urlsplit(proxy).netloc, timeout=60)
-        line.set_tunnel(urlsplit(url).netloc)
+        line = HTTPConnection(way.hostname or "", way.port, timeout=60)
+        line.set_tunnel(urlsplit(url).netloc, headers=shown)
         _get(line)
 
     return reach

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from socket import socket
 
-    NextSession = tuple[socket, Callable[[], None]]
 
-
-def main(next_session: "Callable[[], NextSession] | None" = None) -> NoReturn:
+def main(
+    next_session: "Callable[[], tuple[socket, Callable[[], None]]] | None" = None,
+) -> NoReturn:
     """Run the session and end with its status.
 
     `next_session` returns in a process of each session's own: the line to whoever asked
