@@ -5,6 +5,7 @@ import re
 import signal
 import sys
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -140,7 +141,12 @@ async def test_the_witness_alone_holds_what_its_session_is_told(
     def tree() -> list[psutil.Process]:
         return [guard, *guard.children(recursive=True)]
 
-    await until(lambda: "sleep" in [each.name() for each in tree()])
+    def sleeps() -> bool:
+        with suppress(psutil.NoSuchProcess):  # what prepares the session ends meanwhile
+            return "sleep" in [each.name() for each in tree()]
+        return False
+
+    await until(sleeps)
     found = tree()
     holding = [told in memory(each.pid) for each in found]
     of_fork = [each.cmdline()[-1] == WARM_RUNNER[-1] for each in found]
