@@ -29,12 +29,11 @@ from msgspec import Struct
 
 from runner.__main__ import main
 from runner.box import kernel, supervisor
-from runner.box.processes import harden, launched
+from runner.box.processes import harden
 from runner.box.supervisor import Order, Program
 
 _BYTES, _HANDED_MOST = 262_144, 8
 _START_S = 20.0
-_BOX = launched("runner.box.namespaces")
 
 
 def next_session() -> tuple[socket.socket, Callable[[], None]]:
@@ -199,14 +198,16 @@ def _start_first(
     first: socket.socket, order: Order, stdin: IO[bytes]
 ) -> Program | None:
     """Start the session's first box; None: this is no box, or cannot be forked."""
-    if order.argv[: len(_BOX)] != _BOX:
+    from runner.box.agent_box import LAUNCHER
+
+    if order.argv[: len(LAUNCHER)] != LAUNCHER:
         return None
     supervisor.first_box = None
     read, write = os.pipe() if order.source else (os.dup(stdin.fileno()), -1)
     (out, out_end), (err, err_end) = os.pipe(), os.pipe()
     ours, theirs = socket.socketpair()
     told = {
-        "argv": order.argv[len(_BOX) :],
+        "argv": order.argv[len(LAUNCHER) :],
         "folder": str(order.folder),
         "env": {**order.env},
         "fds": (0, 1, 2, *order.fds),

@@ -71,7 +71,8 @@ NO_BOX: Final = "sandboxes need Linux"
 _OFF: Final = BoxReport(is_off=True, why="the configuration turns it off")
 PROBE_S: Final = 20.0
 _REPORT_BYTES: Final = 2000
-_LAUNCHER: Final = launched("runner.box.namespaces")
+LAUNCHER: Final = launched("runner.box.namespaces")
+"""Begins the command of each box."""
 _END: Final = "--"
 
 
@@ -187,7 +188,7 @@ def _made(
     reader, writer = os.pipe()
     with open(reader, "rb", 0) as heard, open(writer, "wb", 0) as telling:  # noqa: PTH123  descriptors
         told = str(writer), way.word if way else "", user
-        command = (*_LAUNCHER, *told, *words, _END, *argv)
+        command = (*LAUNCHER, *told, *words, _END, *argv)
         fds = (writer, *((way.fd,) if way else ()))
         yield Box(command, fds, pipe=(heard, telling))
 

@@ -26,7 +26,7 @@ from brat.forge.resources.wire import Site
 from brat.forge.service import programs
 from brat.forge.service.programs import plain_environment
 from grite import outbound
-from runner.box.processes import launched
+from runner.box.agent_box import LAUNCHER
 
 SECRET: Final = "BRAT_SECRET_"  # noqa: S105  the beginning of a name
 """The prefix of the forge's variables that runs get as secrets, without prefix."""
@@ -145,7 +145,6 @@ def told_places(name: str) -> tuple[Path, ...]:
 
 OUR_RUNNER: Final = (sys.executable, "-I", "-m", "runner")
 WARM_RUNNER: Final = (*OUR_RUNNER[:-1], "brat.local.warm_runner")
-BOX: Final = launched("runner.box.namespaces")
 START_S: Final = 60.0
 """How long the process that forks runners may take to load."""
 
@@ -220,27 +219,6 @@ class Forked:
         return said[0] if said else -signal.SIGKILL
 
 
-def _started(
-    argv: tuple[str, ...],
-    folder: Path,
-    env: Mapping[str, str],
-    output: IO[bytes],
-    fds: tuple[int, ...],
-) -> int:
-    child = subprocess.Popen(
-        argv,
-        cwd=folder,
-        env=env,
-        pass_fds=fds,
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=output,
-        start_new_session=True,
-    )
-    child.returncode = 0  # somebody else waits for it: keep Popen from warning
-    return child.pid
-
-
 class WarmRunner:
     """The process that forks runners: `brat.local.warm_runner`, kept while we live.
 
@@ -278,8 +256,8 @@ class WarmRunner:
         group is its own, and whoever asked waits for its end. Raises `OSError`: it
         cannot be started.
         """
-        if self._control and argv[: len(BOX)] == BOX:
-            order = {"argv": argv[len(BOX) :], "folder": folder, "env": env}
+        if self._control and argv[: len(LAUNCHER)] == LAUNCHER:
+            order = {"argv": argv[len(LAUNCHER) :], "folder": folder, "env": env}
             said = json.encode({**order, "fds": (1, 2, *fds)}, enc_hook=str)
             outputs = (output.fileno(),) * 2
             with suppress(OSError, ValueError, TimeoutError):
@@ -287,7 +265,18 @@ class WarmRunner:
                 with line:
                     line.sendall(b"!")
                 return pid
-        return _started(argv, folder, env, output, fds)
+        child = subprocess.Popen(  # noqa: ASYNC220  it dies with the thread it is from
+            argv,
+            cwd=folder,
+            env=env,
+            pass_fds=fds,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+        child.returncode = 0  # somebody else waits for it: keep Popen from warning
+        return child.pid
 
     async def _told(self, what: bytes, *fds: int) -> tuple[socket.socket, int]:
         """Return the line to a new process, which waits there, and its process ID.
