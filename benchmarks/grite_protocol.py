@@ -14,6 +14,7 @@ import pygit2
 
 from grite import chunk
 from grite.event import Event
+from grite.signatures import Sign
 from grite.wal import WAL_REF
 
 _FILE: Final = pygit2.enums.FileMode.BLOB
@@ -30,18 +31,22 @@ def head_of(repo: pygit2.Repository) -> str | None:
         return None
 
 
-def append(repo: pygit2.Repository, event: Event) -> str:
-    """Log one event after the head as it is read now.
+def append(repo: pygit2.Repository, event: Event, sign: Sign | None = None) -> str:
+    """Log one event after the head as it is read now; with `sign`, in a signed commit.
 
     Raises:
         LOST: somebody else logged meanwhile; the event is not in the log.
     """
     parent = head_of(repo)
-    return write(repo, event, parent, WAL_REF)
+    return write(repo, event, parent, WAL_REF, sign)
 
 
 def write(
-    repo: pygit2.Repository, event: Event, parent: str | None, ref: str | None
+    repo: pygit2.Repository,
+    event: Event,
+    parent: str | None,
+    ref: str | None,
+    sign: Sign | None = None,
 ) -> str:
     """Write the commit of one event; with a ref, move it."""
     data = chunk.encode([event])
@@ -61,7 +66,13 @@ def write(
     who = pygit2.Signature("grite", "grit@local", event.ts // 1000, 0)
     message = f"WAL: 1 events from {event.actor.hex()[:8]}"
     parents = [parent] if parent else []
-    return str(repo.create_commit(ref, who, who, message, tree, parents))
+    if sign is None:
+        return str(repo.create_commit(ref, who, who, message, tree, parents))
+    text = str(repo.create_commit_string(who, who, message, tree, [*parents]))
+    made = repo.create_commit_with_signature(text, sign(text.encode()))
+    if ref is not None:
+        repo.references.create(ref, made, force=True)
+    return str(made)
 
 
 def read(repo: pygit2.Repository, head: str) -> list[Event]:

@@ -45,15 +45,27 @@ def write(repo: pygit2.Repository, files: Mapping[str, bytes], note: Note) -> st
     Raises `Unavailable`: it cannot be written: a full disk, a folder that is gone.
     """
     with writing(repo.path):
-        tree = _tree(repo, files)
+        odb = _loose(repo)
+        tree = _tree(odb, files)
         who = f"grite <{note.mail}> {note.date} +0000"
         lines = [f"tree {tree}", *(f"parent {parent}" for parent in note.parents)]
         lines += [f"author {who}", f"committer {who}", "", note.message]
         data = "\n".join(lines).encode()
         if note.sign is not None:
             data = with_signature(data, note.sign(data))
-        made = repo.write(pygit2.enums.ObjectType.COMMIT, data)
+        made = odb.write(pygit2.enums.ObjectType.COMMIT, data)
     return str(made)
+
+
+def _loose(repo: pygit2.Repository) -> pygit2.Odb:
+    """Return a repository's loose objects alone, to write to, compressed lightly.
+
+    The repository's own way lists the folder of packs again for each new object.
+    """
+    odb = pygit2.Odb()
+    folder, level, fsync = f"{repo.path}objects", 1, False
+    odb.add_backend(pygit2.OdbBackendLoose(folder, level, fsync), 1)
+    return odb
 
 
 def date_after(repo: pygit2.Repository, parent: str | None, at_ms: int) -> int:
@@ -143,7 +155,7 @@ def file_in(repo: pygit2.Repository, commit: str, path: str) -> bytes:
     return found.data
 
 
-def _tree(repo: pygit2.Repository, files: Mapping[str, bytes]) -> pygit2.Oid:
+def _tree(odb: pygit2.Odb, files: Mapping[str, bytes]) -> pygit2.Oid:
     """Write a folder as the bytes it has; libgit2's own way looks each object up again.
 
     https://git-scm.com/book/en/v2/Git-Internals-Git-Objects
@@ -155,13 +167,13 @@ def _tree(repo: pygit2.Repository, files: Mapping[str, bytes]) -> pygit2.Oid:
         if slash:
             folders.setdefault(name, {})[rest] = data
         else:
-            blob = repo.write(pygit2.enums.ObjectType.BLOB, data)
+            blob = odb.write(pygit2.enums.ObjectType.BLOB, data)
             rows[name] = b"100644", blob
     for name, inside in folders.items():
         # git sorts a folder as if its name ended in a slash.
-        rows[name + "/"] = b"40000", _tree(repo, inside)
+        rows[name + "/"] = b"40000", _tree(odb, inside)
     data = b"".join(
         b"%b %b\0%b" % (mode, name.rstrip("/").encode(), oid.raw)
         for name, (mode, oid) in sorted(rows.items())
     )
-    return repo.write(pygit2.enums.ObjectType.TREE, data)
+    return odb.write(pygit2.enums.ObjectType.TREE, data)
