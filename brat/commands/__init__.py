@@ -1,5 +1,9 @@
 """The command line. What a word does is loaded when it is typed, so help is quick."""
 
+import gc
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -21,4 +25,26 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> ModuleType:
     if name.startswith("_"):
         raise AttributeError(name)
-    return import_module(f"{__name__}.{name}")
+    with _loading():
+        return import_module(f"{__name__}.{name}")
+
+
+@contextmanager
+def _loading() -> Iterator[None]:
+    """Load modules in this block; they make no garbage, and stay.
+
+    aiohttp reads all of the system's certificates meanwhile, 0.05 s, for connections of
+    a kind that brat makes none of: each of ours names the authorities that it trusts.
+    """
+    env, name = os.environ, "SSL_CERT_FILE"  # noqa: TID251  OpenSSL reads it there
+    before = env.get(name)
+    env[name] = os.devnull
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+        del env[name]
+        if before is not None:
+            env[name] = before

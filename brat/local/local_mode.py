@@ -31,7 +31,7 @@ from bot.settings.bot_settings import ROLES, Settings, config_in
 from brat.forge.resources.forge_records import Ci
 from brat.forge.service.local_ci import cores
 from brat.local.checkout_sync import CheckoutConfig, CheckoutSync
-from brat.local.forge_process import served
+from brat.local.forge_process import forked_ahead, served
 from brat.local.other_processes import Elsewhere, carried_out
 from brat.local.start_checks import model_keys
 from brat.repository import registration as registrations
@@ -201,7 +201,8 @@ def run_to_end(work: Coroutine[Any, Any, _Result]) -> _Result:
     """
     told: list[signal.Signals] = []
     try:
-        return asyncio.run(_heeding(work, told))
+        with forked_ahead():
+            return asyncio.run(_heeding(work, told))
     except asyncio.CancelledError:
         if not told:
             raise

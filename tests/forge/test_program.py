@@ -82,3 +82,26 @@ def test_a_run_outlives_a_forge_that_is_killed_and_is_found_again(
     assert [artifact["name"] for artifact in left["artifacts"]] == ["brat-result"]
     assert len(list((tmp_path / "forge" / "runs").iterdir())) == 1
     assert log.stat().st_size == len("waiting\n")
+
+
+FORKED = """
+import sys
+from pathlib import Path
+import httpx, psutil
+from brat.local.forge_process import forge, forked_ahead
+here, me = Path(sys.argv[1]), psutil.Process()
+with forked_ahead():
+    with forge(here / "forge", 0, log=here / "log") as (url, ours):
+        assert me.children()[0].pid == ours.pid
+        assert psutil.Process(ours.pid).cmdline() == me.cmdline()
+        assert httpx.get(url, trust_env=False).status_code
+    assert not me.children()
+with forked_ahead():
+    assert len(me.children()) == 1
+assert not me.children()
+"""
+
+
+def test_it_begins_in_a_fork_that_ends_where_nobody_needs_it(tmp_path: Path) -> None:
+    argv = [sys.executable, "-c", FORKED, str(tmp_path)]
+    subprocess.run(argv, timeout=DEADLINE_S, check=True)
