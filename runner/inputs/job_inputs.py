@@ -177,6 +177,8 @@ class Inputs(Struct, frozen=True):
     """The commit of this run; empty: not told."""
     event: Path | None = None
     """The file with the event that started this run."""
+    forge: Path | None = None
+    """The repository itself, where a local forge keeps it; it is only read."""
     feed: FeedAddress | OidcAddress | None = None
     """Where the session is seen while it runs; None: only in the job's own log."""
 
@@ -224,6 +226,7 @@ def read_inputs(env: Mapping[str, str]) -> Inputs:
         summary=_file(env, "GITHUB_STEP_SUMMARY"),
         cache=_file(env, "RUNNER_TOOL_CACHE"),
         objects=_file(env, "BRAT_OBJECTS"),
+        forge=_file(env, "BRAT_FORGE"),
         endpoint=_matching(
             env, "BRAT_MODEL_URL", _ENDPOINT, "http://127.0.0.1:8000", optional=True
         ),

@@ -8,6 +8,8 @@ there, the log is open: it counts as far as those who may push are trusted.
 """
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +24,7 @@ from grite.errors import BratError, Corrupt, GitFailed
 from grite.event import CommentAdded, Event
 from grite.signatures import ENTRY, SIGNERS_FILE, Authority
 from runner.inputs.job_inputs import BadInput, Inputs, default_branch
-from runner.workspace.workspace import create_bare, fetch
+from runner.workspace.workspace import cannot_fetch, create_bare, fetch
 
 
 class NobodySigned(BadInput):
@@ -103,10 +105,31 @@ SKEW_S: Final = 300
 _decoder: Final = msgspec.json.Decoder(TaskStarted)
 
 
-def handed_off(inputs: Inputs, scratch: Path, now: int) -> TaskStarted:
-    """Fetch the log's commit and return the attempt that it hands to this session.
+@contextmanager
+def _repository_with_log(inputs: Inputs, scratch: Path) -> Iterator[Path]:
+    """Yield a repository that holds the log's commit: the local forge's, or a copy.
 
-    The log's copy lies in `scratch` meanwhile; `now` is unix ms.
+    The forge's is only read, so not where the signers have to be fetched, too.
+    """
+    if inputs.forge and inputs.signers.strip():
+        try:
+            yield inputs.forge
+        except GitFailed as error:
+            raise cannot_fetch(inputs, (inputs.log,), error) from error
+        return
+    log = scratch / "log.git"
+    create_bare(log, "log")
+    fetch(inputs, log, inputs.log)
+    try:
+        yield log
+    finally:
+        shutil.rmtree(log)
+
+
+def handed_off(inputs: Inputs, scratch: Path, now: int) -> TaskStarted:
+    """Read the log's commit and return the attempt that it hands to this session.
+
+    A copy of the log lies in `scratch` meanwhile; `now` is unix ms.
 
     Raises `BadInput`: nobody who may signed it, or it is too old, or something else.
     """
@@ -115,18 +138,14 @@ def handed_off(inputs: Inputs, scratch: Path, now: int) -> TaskStarted:
         if fault := authority.fault(raw, ENTRY):
             raise NobodySigned(f"Commit {inputs.log} is not this job's task: {fault}.")
 
-    log = scratch / "log.git"
-    create_bare(log, "log")
-    fetch(inputs, log, inputs.log)
     try:
-        authority = _authority(inputs, log)
-        events = read_commit(log, inputs.log, check_signed)
+        with _repository_with_log(inputs, scratch) as log:
+            authority = _authority(inputs, log)
+            events = read_commit(log, inputs.log, check_signed)
     except Corrupt as error:
         raise BadInput(
             f"BRAT_LOG names a commit that is not a hand-off: {error}."
         ) from error
-    finally:
-        shutil.rmtree(log)
     name = ids.session_name(inputs.convoy, inputs.task, inputs.attempt)
     for event in events:
         started = _started(event)

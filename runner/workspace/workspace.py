@@ -40,6 +40,7 @@ from runner.inputs.job_inputs import BadInput, Inputs, default_branch
 
 _NAME, _EMAIL = AUTHOR
 _ORIGIN: Final = "refs/remotes/origin/"
+_TAGS: Final = "refs/tags/"
 
 EVERY_OWNER = "every-owner.config"
 """A file in the witness's repository: it makes git read a repository that another user
@@ -149,8 +150,41 @@ def fetch(inputs: Inputs, into: Path, *commits: str) -> None:
     try:
         Remote(inputs.url, into, inputs.token).fetch(commits, depth=1)
     except GitFailed as error:
-        names = " and ".join(commits)
-        raise BadInput(f"Cannot fetch {names} from {inputs.url}: {error}.") from error
+        raise cannot_fetch(inputs, commits, error) from error
+
+
+def cannot_fetch(inputs: Inputs, commits: Iterable[str], why: GitFailed) -> BadInput:
+    return BadInput(f"Cannot fetch {' and '.join(commits)} from {inputs.url}: {why}.")
+
+
+def _pack_here(inputs: Inputs, forge: Path, store: Path, base: str, root: str) -> None:
+    """Bring two commits of the local forge without their history, as a fetch would.
+
+    It names tags on them, and origin's branches. A fetch takes six processes instead of
+    two, and looks at each object three times instead of once.
+    https://git-scm.com/docs/git-pack-objects
+    """
+    branch, ends = default_branch(inputs) or "HEAD", {base, root}
+    point_ref(store, _ORIGIN + branch, root)
+    form = "--format=%(objectname) %(*objectname) %(refname)"
+    pack = ("--shallow-file", "", "pack-objects", "--revs", "--shallow", "-q")
+    into = store / "objects/pack"
+    into.mkdir()
+    try:
+        told = git.run(("for-each-ref", form, _TAGS, _ORIGIN), cwd=forge).stdout
+        wanted = [*ends]
+        for line in told.decode(errors="surrogateescape").splitlines():
+            at, peeled, ref = line.split(" ", 2)
+            if ref.startswith(_ORIGIN):
+                point_ref(store, ref, root)
+            elif (peeled or at) in ends:
+                point_ref(store, ref, at)
+                wanted.append(at)
+        lines = "".join(f"--shallow {each}\n" for each in ends) + "\n".join(wanted)
+        git.run((*pack, str(into / "pack")), cwd=forge, stdin=lines.encode())
+    except GitFailed as error:
+        raise cannot_fetch(inputs, ends, error) from error
+    (store / "shallow").write_text("".join(f"{each}\n" for each in ends))
 
 
 def _copied(inputs: Inputs, into: Path, commits: Iterable[str]) -> bool:
@@ -274,6 +308,9 @@ def _fetch_base(inputs: Inputs, workspace: Workspace, started: TaskStarted) -> N
     also sets a ref: https://git-scm.com/docs/git-fetch (automatic tag following)
     """
     store, base, root = workspace.store, started.base, started.root or started.base
+    if inputs.forge:
+        _pack_here(inputs, inputs.forge, store, base, root)
+        return
     remote = Remote(inputs.url, store, inputs.token)
     is_here = _copied(inputs, store, {base, root})
     try:

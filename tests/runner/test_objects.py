@@ -85,7 +85,7 @@ def test_without_a_mirror_of_use_the_forge_is_asked(
 
 
 @pytest.mark.parametrize(
-    "told", ["nothing", "main", "no: branch", "a mirror", "its origin"]
+    "told", ["nothing", "main", "no: branch", "a mirror", "its origin", "its place"]
 )
 def test_an_agent_knows_tags_and_the_branch_it_builds_on_as_in_a_clone(
     forge: Forge, mirrors: Path, told: str
@@ -101,13 +101,16 @@ def test_an_agent_knows_tags_and_the_branch_it_builds_on_as_in_a_clone(
     changes = {}
     if told == "a mirror":
         changes["BRAT_OBJECTS"] = str(mirrors)
-    elif told == "its origin":
+    elif told in {"its origin", "its place"}:
+        if told == "its place":
+            changes["BRAT_FORGE"] = str(forge.bare)
         script = f"git diff --exit-code origin/trunk...HEAD && {script}"
         other = git("commit-tree", "-m", "x", f"{forge.base}^{{tree}}", cwd=forge.bare)
         git("update-ref", "refs/remotes/origin/trunk", other, cwd=forge.bare)
-    elif told != "nothing":
+    if told in {"main", "no: branch", "its place"}:
         event = changes["GITHUB_EVENT_PATH"] = str(forge.root / "event.json")
-        named = {"repository": {"default_branch": told}}
+        branch = "main" if told == "its place" else told
+        named = {"repository": {"default_branch": branch}}
         Path(event).write_text(json.dumps(named))
 
     left = forge.run(forge.started("sh", "-c", script), **changes)

@@ -363,7 +363,7 @@ class CiBox:
     def _open(self) -> None:
         for each in (self._room.home, self._room.temporary):
             each.mkdir()
-        identity = _identity(self._settings.checkout).encode(errors="surrogateescape")
+        identity = _identity(self._settings.checkout)
         (self._room.home / ".gitconfig").write_bytes(identity)
         hosts = reachable_hosts(self._settings.egress, by_default=False)
         if self._settings.egress is None:
@@ -392,19 +392,32 @@ class CiBox:
                 agent_box.give_folders(self._room.owned(), os.getuid())
 
 
-def _identity(checkout: str) -> str:
-    """Return the person's name and address as git knows them in their checkout."""
-    asked = ["git", "config", "--null", "--get-regexp", _OF_GIT]
+_identities: dict[tuple[str, str], bytes] = {}
+
+
+def _identity(checkout: str) -> bytes:
+    """Return the person's name and address as git knows them in their checkout.
+
+    Git is asked until it knows both; a later change counts for the next forge.
+    """
     where = checkout if os.path.isdir(checkout) else "/"  # noqa: PTH112  "" is none
+    place = where, os.path.expanduser("~")  # noqa: PTH111  also where there is none
+    if place in _identities:
+        return _identities[place]
+    asked = ["git", "config", "--null", "--get-regexp", _OF_GIT]
     try:
         told = subprocess.run(
             asked, cwd=where, capture_output=True, check=False, timeout=CHECKOUT_S
         )
     except subprocess.TimeoutExpired:
-        return ""
-    found = []
+        return b""
+    found: dict[str, str] = {}
     for each in told.stdout.decode(errors="surrogateescape").split("\0"):
         key, _, value = each.partition("\n")
         section, _, name = key.partition(".")
-        found.append(f"[{section}]\n\t{name} = {git.quoted(value)}\n" if value else "")
-    return "".join(found)
+        if value:
+            found[key] = f"[{section}]\n\t{name} = {git.quoted(value)}\n"
+    text = "".join(found.values()).encode(errors="surrogateescape")
+    if {"user.name", "user.email"} <= found.keys():
+        _identities[place] = text
+    return text

@@ -356,8 +356,8 @@ class Starter:
         ours = [self.how.feed.parent] if self.how.feed else []
         hidden = self._forge.folder, *ours, *told_places(HIDDEN)
         env[HIDDEN] = os.pathsep.join(map(str, hidden))
-        if not self.how.executor:  # git's client for HTTP takes long to load
-            env["GITHUB_SERVER_URL"] = (self._forge.folder / "repos").as_uri()
+        if not self.how.executor:
+            env["BRAT_FORGE"] = str(self._forge.bare(repo).path)
         handed = {"BRAT_TOKEN_FD": self._token(repo, run).encode()}
         if self.how.feed is not None and not self.how.executor:
             session = run.inputs.get("session", "")
