@@ -18,6 +18,7 @@ from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
 from brat.repository.registration import FORGE_FOLDER, Registration, Source
 from convoy.model.state import Convoy
+from grite.wal import Log
 
 DEADLINE_S = 300.0
 LOOK_S = 0.1
@@ -95,7 +96,7 @@ async def _run(folder: Path, known: Registration, load: Load) -> Outcome:
                 issue = await github.open_issue("Do it all", items)
                 begun = time.perf_counter()
                 await github.relabel(issue, {"brat"}, set())
-            convoy = await _ended(Reader(registrations.bare_path(folder, known)))
+            convoy = await _ended(registrations.bare_path(folder, known))
             wall_s = time.perf_counter() - begun
         finally:
             bot.stop()
@@ -106,20 +107,21 @@ async def _run(folder: Path, known: Registration, load: Load) -> Outcome:
     return Outcome(wall_s=wall_s, convoy=convoy, log_commits=commits)
 
 
-async def _ended(reader: Reader) -> Convoy:
-    deadline = time.monotonic() + DEADLINE_S
+async def _ended(bare: Path) -> Convoy:
+    """Wait for the end; the log is read when it has grown, as to fold it takes time."""
+    reader, log = Reader(bare), Log(bare)
+    deadline, head = time.monotonic() + DEADLINE_S, None
     while time.monotonic() < deadline:
-        convoy = next(iter(reader.read().convoys.values()), None)
-        if convoy is not None and convoy.ended:
-            return convoy
+        if head != (head := log.head()):
+            convoy = next(iter(reader.read().convoys.values()), None)
+            if convoy is not None and convoy.ended:
+                return convoy
         await asyncio.sleep(LOOK_S)
     raise TimeoutError(f"not finished after {DEADLINE_S} s")
 
 
 def reader_entries(bare: Path) -> list[object]:
     """Return the log's entries."""
-    from grite.wal import Log
-
     log = Log(bare)
     head = log.head()
     return list(log.entries(head)) if head else []

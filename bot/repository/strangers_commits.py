@@ -51,6 +51,7 @@ _COUNT: Final = slice(8, 12)
 """Where a pack says how many objects it has.
 https://git-scm.com/docs/gitformat-pack
 """
+_Kind: Final = pygit2.enums.ObjectType
 _MARKS: Final = (b"# v2 git bundle\n", b"# v3 git bundle\n")
 _HEAD: Final = re.compile(rb"^([0-9a-f]{40}) HEAD$", re.MULTILINE)
 _KNOWN: Final = re.compile(rb"^-([0-9a-f]{40})\b", re.MULTILINE)
@@ -81,14 +82,18 @@ def take_in_bundle(bundle: Path, repository: Path) -> str:
     commit = head[1].decode()
     known = [each.decode() for each in _KNOWN.findall(header)]
     wanted = "\n".join([commit, "--not", *known, ""]).encode()
-    objects = pygit2.Repository(str(repository)).path + "objects"
-    with tempfile.TemporaryDirectory(prefix="brat-bundle-") as aside:
+    repo = pygit2.Repository(str(repository))
+    objects = f"{repo.path}objects"
+    # On the same disk, and by such a name, as git's own are: it removes what is left.
+    with tempfile.TemporaryDirectory(prefix="tmp_objdir-brat-", dir=objects) as aside:
         there = {
             "GIT_OBJECT_DIRECTORY": aside,
             "GIT_ALTERNATE_OBJECT_DIRECTORIES": git.quoted(objects),  # it may hold ":"
         }
         try:
             _unpack(pack, repository, there)
+            if _moved(commit, Path(aside), Path(objects), repo):
+                return commit
             reached = git.run(
                 _REACHED,
                 cwd=repository,
@@ -112,6 +117,43 @@ def _unpack(pack: bytes, repository: Path, env: Mapping[str, str]) -> None:
     git.run(args, cwd=repository, stdin=pack, env=env, memory_bytes=MEMORY_BYTES)
 
 
+FOLDER_BYTES: Final = 1_000_000
+"""A larger folder or message is not read here."""
+
+
+def _moved(commit: str, aside: Path, objects: Path, repo: pygit2.Repository) -> bool:
+    """Move what a commit reaches from `aside` into `objects`; False: git has to.
+
+    Git has checked that nothing aside refers to what is missing. What an object refers
+    to is moved before it, so wherever this ends, what is there is there with all of it.
+    """
+    files = {f"{each.parent.name}{each.name}": each for each in aside.glob("??/*")}
+    repo.odb.add_disk_alternate(str(aside))
+    heads = {name: repo.odb.read_header(pygit2.Oid(hex=name)) for name in files}
+    most = max((n for kind, n in heads.values() if kind != _Kind.BLOB), default=0)
+    if commit not in files or most > FOLDER_BYTES:
+        return False
+
+    def move(name: str) -> None:
+        file = files.pop(name, None)
+        if file is None:  # it is there
+            return
+        found: object = None if heads[name][0] == _Kind.BLOB else repo[name]
+        if isinstance(found, pygit2.Commit):
+            move(str(found.tree_id))
+            for parent in found.parent_ids:
+                move(str(parent))
+        elif isinstance(found, pygit2.Tree):
+            for each in found:
+                move(str(each.id))
+        into = objects / name[:2]
+        into.mkdir(exist_ok=True)
+        file.rename(into / name[2:])
+
+    move(commit)
+    return True
+
+
 COMMITS_MOST: Final = 1_000
 COMMIT_BYTES: Final = 100_000
 """The size limit of a commit object without its files: mostly its message."""
@@ -119,7 +161,6 @@ LOOKED_MOST: Final = 2_000_000
 """The most folder entries read, over all commits."""
 CHANGED_MOST: Final = 50_000
 DEPTH_MOST: Final = 100
-_Kind: Final = pygit2.enums.ObjectType
 
 
 class TooMuch(BratError):

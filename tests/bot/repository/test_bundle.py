@@ -77,6 +77,30 @@ def test_work_is_taken_in(box: Box) -> None:
     git.run(["fsck", "--strict", second], cwd=box.mirror.path)
 
 
+@pytest.mark.parametrize("moves", range(4))
+def test_where_taking_in_is_cut_off_what_is_there_is_whole(
+    box: Box, monkeypatch: pytest.MonkeyPatch, moves: int
+) -> None:
+    commit = box.work.commit(FILES | {"a": b"2\n", "c/d/e": b"4\n"}, box.base)
+    left, rename = [*range(moves)], Path.rename
+
+    def cut_off(file: Path, to: Path) -> Path:
+        if not left:
+            raise KeyboardInterrupt
+        left.pop()
+        return rename(file, to)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", cut_off)
+        with pytest.raises(KeyboardInterrupt):
+            box.mirror.take_in(box.bundled(commit), SESSION)
+    git.run(["fsck", "--strict"], cwd=box.mirror.path)  # says so if a file is missing
+    box.mirror.take_in(box.bundle, SESSION)
+
+    assert box.mirror.has(commit)
+    git.run(["fsck", "--strict", commit], cwd=box.mirror.path)
+
+
 def test_what_no_commit_reaches_stays_out(box: Box) -> None:
     commit = box.work.commit(FILES | {"a": b"2\n"}, box.base)
     blob = str(box.work.repo.create_blob(b"nobody asks for it\n"))
