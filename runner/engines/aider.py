@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from runner.box.supervisor import Stream
 from runner.engines import engine_events as events
-from runner.engines.engine_events import Said, at, pick
+from runner.engines.engine_events import Said, at, counted, pick
 from runner.engines.row import Call, Row, Vendor, own_model, provided, vendor_of
 
 _LOG = "analytics.jsonl"
@@ -54,10 +54,9 @@ def recount(text: str) -> Iterator[Said]:
         logged = events.parsed(line)
         if at(logged, "event") == "message_send":
             sent = at(logged, "properties")
-            yield events.Usage(
-                model=pick(sent, "main_model", ""),
-                input_tokens=pick(sent, "prompt_tokens", 0),
-                output_tokens=pick(sent, "completion_tokens", 0),
+            model = pick(sent, "main_model", "")
+            yield counted(
+                sent, model, read="prompt_tokens", written="completion_tokens"
             )
             if cost := pick(sent, "cost", 0.0):
                 yield events.Cost(usd=cost)

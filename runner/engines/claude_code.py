@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from runner.engines import engine_events as events
-from runner.engines.engine_events import Line, Said, at, pick
+from runner.engines.engine_events import Line, Said, at, counted, pick
 from runner.engines.row import Call, Row, Vendor, own_model, provided
 
 _SYNTHETIC = "<synthetic>"
@@ -42,12 +42,12 @@ def _understood(line: Line) -> Iterator[Said]:
 def _ended(line: Line) -> Iterator[Said]:
     yield events.Session(id=pick(line, "session_id", ""))
     for model, used in pick(line, "modelUsage", events.EMPTY).items():
-        yield events.Usage(
-            model=model,
-            input_tokens=pick(used, "inputTokens", 0)
-            + pick(used, "cacheCreationInputTokens", 0),
-            cached_tokens=pick(used, "cacheReadInputTokens", 0),
-            output_tokens=pick(used, "outputTokens", 0),
+        yield counted(
+            used,
+            model,
+            read="inputTokens cacheCreationInputTokens",
+            cached="cacheReadInputTokens",
+            written="outputTokens",
         )
     if cost := pick(line, "total_cost_usd", 0.0):
         yield events.Cost(usd=cost)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from runner.engines import engine_events as events
-from runner.engines.engine_events import Line, Said, at, pick
+from runner.engines.engine_events import Line, Said, at, counted, pick
 from runner.engines.row import Call, Row, Vendor, own_model, provided, server, vendor_of
 
 
@@ -30,11 +30,11 @@ def _understood(line: Line) -> Iterator[Said]:
             yield events.Result(ok=False)
         case {"type": "turn.completed"}:
             if isinstance(used := line.get("usage"), dict):
-                cached = pick(used, "cached_input_tokens", 0)
-                yield events.Usage(
-                    input_tokens=max(0, pick(used, "input_tokens", 0) - cached),
-                    cached_tokens=cached,
-                    output_tokens=pick(used, "output_tokens", 0),
+                yield counted(
+                    used,
+                    read="input_tokens -cached_input_tokens",
+                    cached="cached_input_tokens",
+                    written="output_tokens",
                 )
             yield events.Result(ok=True)
         case _:

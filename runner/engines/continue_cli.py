@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from runner.box.supervisor import Stream
 from runner.engines import engine_events as events
-from runner.engines.engine_events import Said, at, pick
+from runner.engines.engine_events import Said, at, counted, pick
 from runner.engines.row import Call, Row, Vendor, own_model, server, vendor_of
 from runner.proxy.proxy_protocol import Dialect
 
@@ -48,10 +48,7 @@ def recount(text: str) -> Iterator[Said]:
                 asked = at(state, "toolCall.function")
                 given = pick(asked, "arguments", "")
                 yield events.tool(pick(asked, "name", ""), given, refused=True)
-    yield events.Usage(
-        input_tokens=pick(left, "usage.promptTokens", 0),
-        output_tokens=pick(left, "usage.completionTokens", 0),
-    )
+    yield counted(left, read="usage.promptTokens", written="usage.completionTokens")
     if cost := pick(left, "usage.totalCost", 0.0):
         yield events.Cost(usd=cost)
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from runner.engines import engine_events as events
-from runner.engines.engine_events import Line, Said, at, pick
+from runner.engines.engine_events import Line, Said, at, counted, pick
 from runner.engines.row import Call, Row, Vendor, own_model, server, vendor_of
 
 _USAGE = "usage.json"
@@ -46,12 +46,12 @@ def recount(text: str) -> Iterator[Said]:
     """Understand the file of `--usage-output-file`."""
     metrics = pick(events.parsed(text), "modelMetrics", events.EMPTY)
     for model, metric in metrics.items():
-        cached = pick(metric, "usage.cacheReadTokens", 0)
-        yield events.Usage(
-            model=model,
-            input_tokens=max(0, pick(metric, "usage.inputTokens", 0) - cached),
-            cached_tokens=cached,
-            output_tokens=pick(metric, "usage.outputTokens", 0),
+        yield counted(
+            at(metric, "usage"),
+            model,
+            read="inputTokens -cacheReadTokens",
+            cached="cacheReadTokens",
+            written="outputTokens",
         )
 
 

@@ -11,7 +11,7 @@ own failure, and costs an attempt.
 import re
 from collections.abc import Callable, Iterable, Iterator
 from http import HTTPStatus
-from typing import Any, Final, Literal, TypeVar
+from typing import Final, Literal
 
 import msgspec
 
@@ -21,6 +21,7 @@ from runner.proxy import proxy_protocol as protocol
 from runner.proxy.proxy_protocol import Event
 
 Usage = protocol.Usage
+at, counted, pick = protocol.at, protocol.counted, protocol.pick
 
 
 class Text(Event, frozen=True, kw_only=True, tag="text"):
@@ -96,10 +97,8 @@ class Metered(Event, frozen=True, kw_only=True, tag="metered"):
 Said = Event
 
 SHOWN_CHARS = 200
-_EXACT = 1 << 53
 
 Line = dict[str, object]
-Kind = TypeVar("Kind")
 EMPTY: Final[Line] = {}
 EMPTY_LIST: Final[list[object]] = []
 
@@ -116,21 +115,6 @@ def decoded(text: str, kind: str = "type") -> Line | None:
     """Return the JSON object of a line that has a word of that name, else None."""
     line = parsed(text)
     return line if isinstance(at(line, kind), str) else None
-
-
-def at(line: object, path: str) -> Any:  # noqa: ANN401  whatever the engine wrote
-    """Return what lies at a path of names with dots between them; None: nothing."""
-    for name in path.split("."):
-        line = line.get(name) if isinstance(line, dict) else None
-    return line
-
-
-def pick(line: object, path: str, default: Kind) -> Kind:
-    """Return what lies at a path, or the default if that is of another type."""
-    found = at(line, path)
-    if isinstance(default, float) and type(found) is int and abs(found) < _EXACT:
-        found = float(found)
-    return found if type(found) is type(default) else default
 
 
 def program(line: str) -> tuple[Said, ...]:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from runner.engines import engine_events as events
-from runner.engines.engine_events import Line, Said, at, pick
+from runner.engines.engine_events import Line, Said, at, counted, pick
 from runner.engines.row import Call, Row, Vendor, own_model, provided, vendor_of
 
 _RETRY = re.compile(r"Attempt [0-9]+ failed(?: with status ([0-9]{3})\b)?")
@@ -46,15 +46,15 @@ def _prose(text: str) -> Iterator[Said]:
 
 def _ended(line: Line) -> Iterator[Said]:
     for model, used in pick(line, "stats.models", events.EMPTY).items():
-        put_in, put_out = pick(used, "input_tokens", 0), pick(used, "output_tokens", 0)
-        if put_in or put_out:
-            cached = pick(used, "cached", 0)
-            yield events.Usage(
-                model=model,
-                input_tokens=max(0, put_in - cached),
-                cached_tokens=cached,
-                output_tokens=put_out,
-            )
+        found = counted(
+            used,
+            model,
+            read="input_tokens -cached",
+            cached="cached",
+            written="output_tokens",
+        )
+        if found != events.Usage(model=found.model):
+            yield found
     if isinstance(line.get("error"), dict):
         yield events.error(pick(line, "error.message", ""))
     yield events.Result(ok=line.get("status") == "success")

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from runner.engines import engine_events as events
-from runner.engines.engine_events import Line, Said, at, pick
+from runner.engines.engine_events import Line, Said, at, counted, pick
 from runner.engines.row import Call, Row, Vendor, own_model, provided, server, vendor_of
 from runner.proxy.proxy_protocol import Dialect
 
@@ -27,10 +27,11 @@ def _understood(line: Line) -> Iterator[Said]:
             given = at(line, "part.state.input")
             yield events.tool(pick(line, "part.tool", ""), given, refused=refused)
         case {"type": "step_finish", "part": {} as part}:
-            yield events.Usage(
-                input_tokens=_count(part, "input") + _count(part, "cache.write"),
-                cached_tokens=_count(part, "cache.read"),
-                output_tokens=_count(part, "output") + _count(part, "reasoning"),
+            yield counted(
+                at(part, "tokens"),
+                read="input cache.write",
+                cached="cache.read",
+                written="output reasoning",
             )
             if cost := pick(part, "cost", 0.0):
                 yield events.Cost(usd=cost)
@@ -55,10 +56,6 @@ def _prose(text: str) -> Iterator[Said]:
         yield events.error(found[1])
     else:
         yield from events.program(text)
-
-
-def _count(part: object, name: str) -> int:
-    return pick(part, f"tokens.{name}", 0)
 
 
 def _argv(call: Call) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ to its standard output.
 
 from collections.abc import Callable, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from msgspec import Struct
 
@@ -86,6 +86,11 @@ class Event(Struct, frozen=True, kw_only=True, tag_field="type"):
     """The base of a proxy's messages, and of an engine's events; some are both."""
 
 
+_MODEL_CHARS: Final = 100
+_EXACT: Final = 1 << 53
+Kind = TypeVar("Kind")
+
+
 class Usage(Event, frozen=True, kw_only=True, tag="usage"):
     """Tokens used since the last such event; of the proxy: by a call that has ended."""
 
@@ -112,6 +117,46 @@ class Usage(Event, frozen=True, kw_only=True, tag="usage"):
             cached_tokens=self.cached_tokens,
             output_tokens=self.output_tokens,
         )
+
+
+def at(line: object, path: str) -> Any:  # noqa: ANN401  whatever somebody else wrote
+    """Return what lies at a path of names with dots between them; None: nothing."""
+    for name in path.split("."):
+        line = line.get(name) if isinstance(line, dict) else None
+    return line
+
+
+def pick(line: object, path: str, default: Kind) -> Kind:
+    """Return what lies at a path, or the default if that is of another type."""
+    found = at(line, path)
+    if isinstance(default, float) and type(found) is int and abs(found) < _EXACT:
+        found = float(found)
+    return found if type(found) is type(default) else default
+
+
+def counted(
+    said: object, model: str = "", *, read: str, cached: str = "", written: str
+) -> Usage:
+    """Return the tokens that are said at these paths.
+
+    Of several with blanks between them it is the sum, less those with `-` before them;
+    with `|` between them it is the first that is there.
+    """
+
+    def total(terms: str) -> int:
+        found = 0
+        for term in terms.split():
+            counts = (pick(said, path, 0) for path in term.lstrip("-").split("|"))
+            count = next(filter(None, counts), 0)
+            found += -count if term.startswith("-") else count
+        return max(0, found)
+
+    return Usage(
+        model=model[:_MODEL_CHARS],
+        input_tokens=total(read),
+        cached_tokens=total(cached),
+        output_tokens=total(written),
+    )
 
 
 class Refused(Event, frozen=True, kw_only=True, tag="refused"):

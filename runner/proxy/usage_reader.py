@@ -8,13 +8,14 @@ import re
 from base64 import b64decode
 from typing import Final
 
-from msgspec import MsgspecError, Struct, field, json
+from msgspec import MsgspecError, json
 
 from convoy.model.records import Usage
 from convoy.model.session_result import plus, priced, tokens
 from runner.proxy import proxy_protocol as protocol
-from runner.proxy.proxy_protocol import Caps
+from runner.proxy.proxy_protocol import Caps, at, pick
 
+Answer = dict[str, object]
 LINE_BYTES: Final = 16_000_000
 """The longest piece that is read; a longer piece is passed on unread."""
 BYTES_A_TOKEN: Final = 4
@@ -27,43 +28,27 @@ https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_PayloadPart.
 """
 
 
-class _Details(Struct, frozen=True):
-    cached_tokens: int | None = None
-
-
-class _Counted(Struct, frozen=True):
-    """Tokens, in the words of Anthropic and of both of OpenAI's dialects."""
-
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_creation_input_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    input_tokens_details: _Details | None = None
-    prompt_tokens_details: _Details | None = None
-
-
-class _Gemini(Struct, frozen=True, rename="camel"):
-    prompt_token_count: int | None = None
-    cached_content_token_count: int | None = None
-    candidates_token_count: int | None = None
-    thoughts_token_count: int | None = None
-    tool_use_prompt_token_count: int | None = None
-
-
-class _Inner(Struct, frozen=True):
-    usage: _Counted | None = None
-    model: str | None = None
-    usage_metadata: _Gemini | None = field(default=None, name="usageMetadata")
-    model_version: str | None = field(default=None, name="modelVersion")
-
-
-class _Answer(_Inner, frozen=True):
-    message: _Inner | None = None
-    """In Anthropic's first event."""
-    response: _Inner | None = None
-    """In the last event of OpenAI's responses, and in all of Code Assist's."""
+_AMONG: Final = "input_tokens_details.cached_tokens|prompt_tokens_details.cached_tokens"
+"""OpenAI counts what was cached in, Anthropic does not."""
+_COUNTS: Final = (
+    (
+        *("usageMetadata", "modelVersion"),
+        {
+            "read": "promptTokenCount toolUsePromptTokenCount -cachedContentTokenCount",
+            "cached": "cachedContentTokenCount",
+            "written": "candidatesTokenCount thoughtsTokenCount",
+        },
+    ),
+    (
+        *("usage", "model"),
+        {
+            "read": f"input_tokens|prompt_tokens cache_creation_input_tokens -{_AMONG}",
+            "cached": f"cache_read_input_tokens {_AMONG}",
+            "written": "output_tokens|completion_tokens",
+        },
+    ),
+)
+"""Where Google, and where Anthropic and OpenAI, say the counts and the model."""
 
 
 class UsageReader:
@@ -119,78 +104,45 @@ class UsageReader:
         text = line.removeprefix(_DATA) if self._streams else line
         try:
             # A list is a stream of Gemini's that is no SSE.
-            if text.lstrip().startswith(b"["):
-                found = json.decode(text, type=list[_Answer])
-            else:
-                found = [json.decode(text, type=_Answer)]
-        except MsgspecError:
+            found = json.decode(text, type=list[Answer] | Answer)
+        except (MsgspecError, RecursionError):
             return
-        for answer in found:
+        for answer in found if isinstance(found, list) else [found]:
             if said := _read(answer):
                 self._found = said.with_each(self._found or said, max)
-                self._is_final = self._is_final or answer.message is None
+                self._is_final = self._is_final or at(answer, "message") is None
 
 
-def _read(answer: _Answer) -> protocol.Usage | None:
-    for inner in filter(None, (answer, answer.message, answer.response)):
-        if (gemini := inner.usage_metadata) is not None:
-            cached = gemini.cached_content_token_count or 0
-            read = gemini.prompt_token_count or 0
-            read += gemini.tool_use_prompt_token_count or 0
-            written = gemini.candidates_token_count or 0
-            written += gemini.thoughts_token_count or 0
-            return _bounded(inner.model_version or "", read - cached, cached, written)
-        if (said := inner.usage) is not None:
-            details = said.input_tokens_details or said.prompt_tokens_details
-            # OpenAI counts them in, Anthropic does not.
-            among = (details.cached_tokens or 0) if details else 0
-            read = (said.input_tokens or said.prompt_tokens or 0) - among
-            read += said.cache_creation_input_tokens or 0
-            cached = among + (said.cache_read_input_tokens or 0)
-            written = said.output_tokens or said.completion_tokens or 0
-            return _bounded(inner.model or answer.model or "", read, cached, written)
+def _read(answer: Answer) -> protocol.Usage | None:
+    # The second is in Anthropic's first event, the third in the last event of OpenAI's
+    # responses, and in all of Code Assist's.
+    for inner in (answer, at(answer, "message"), at(answer, "response")):
+        for where, name, paths in _COUNTS:
+            if isinstance(said := at(inner, where), dict):
+                model = pick(inner, name, "") or pick(answer, name, "")
+                return protocol.counted(said, model, **paths)
     return None
-
-
-def _bounded(model: str, read: int, cached: int, written: int) -> protocol.Usage:
-    return protocol.Usage(
-        model=model[:100],
-        input_tokens=max(0, read),
-        cached_tokens=max(0, cached),
-        output_tokens=max(0, written),
-    )
-
-
-class _Generation(Struct, frozen=True):
-    most: int | None = field(default=None, name="maxOutputTokens")
-
-
-class _Asked(Struct, frozen=True):
-    """The most that an answer may have, in the words of each dialect."""
-
-    max_tokens: int | None = None
-    max_completion_tokens: int | None = None
-    max_output_tokens: int | None = None
-    generation: _Generation | None = field(default=None, name="generationConfig")
-    request: "_Asked | None" = None
-    """The request in the envelope of Code Assist."""
 
 
 _ANSWER_TOKENS: Final = 128_000
 """What an answer may have whose request does not say: as many as any model writes."""
 
 
+_MOST: Final = (
+    *("max_tokens", "max_completion_tokens", "max_output_tokens"),
+    "generationConfig.maxOutputTokens",
+)
+"""Where a dialect's request says the most that its answer may have."""
+
+
 def most_of(body: bytes) -> Usage:
     """Return the most that a call may use, as far as its request tells."""
     try:
-        asked = json.decode(body, type=_Asked)
-        asked = asked.request or asked
-    except MsgspecError:
-        asked = _Asked()
-    named = (
-        *(asked.max_tokens, asked.max_completion_tokens, asked.max_output_tokens),
-        asked.generation.most if asked.generation else None,
-    )
+        whole = json.decode(body)
+    except (MsgspecError, RecursionError):
+        whole = None
+    asked = at(whole, "request") or whole  # the envelope of Code Assist
+    named = (pick(asked, each, 0) for each in _MOST)
     most = max((each for each in named if each), default=_ANSWER_TOKENS)
     return Usage(input_tokens=len(body) // BYTES_A_TOKEN, output_tokens=most)
 
