@@ -24,7 +24,6 @@ from brat.local.forge_process import Process
 from convoy.model.records import EngineSpec
 from grite.outbound import proxy_word
 from runner.box.agent_box import NetworkExit
-from runner.box.processes import launched
 from runner.engines.row import Call, Key
 from runner.proxy.proxy_protocol import Model, ProxyOrder
 from runner.session.proxy_client import ProxyClient, cannot_close
@@ -148,9 +147,8 @@ def _program(before: list[str], fds: tuple[int, ...] = ()) -> Callable[[], None]
 def _walled() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        way = NetworkExit(theirs.fileno(), (40_001, 40_002)).word
-        start = [*launched("runner.box.network_namespace"), way]
-        _program(start, (theirs.fileno(),))()
+        way = NetworkExit(theirs.fileno(), (40_001, 40_002))
+        _program([*way.begun()], (theirs.fileno(),))()
         _, fds, _, _ = socket.recv_fds(ours, 1000, 2)
         for each in fds:
             os.close(each)

@@ -28,6 +28,7 @@ from msgspec import Struct
 
 from convoy.model.session_result import Walls
 from runner.box import surroundings
+from runner.box.network_namespace import send_sockets
 from runner.box.processes import launched
 from runner.box.root_folder import SEEN, WRITABLE
 from runner.box.surroundings import TEMPORARY, Sight, places
@@ -68,6 +69,7 @@ def read_report(text: str) -> BoxReport:
 
 
 NO_BOX: Final = "sandboxes need Linux"
+NO_NETWORK: Final = "only Linux can isolate it"
 _OFF: Final = BoxReport(is_off=True, why="the configuration turns it off")
 PROBE_S: Final = 20.0
 _REPORT_BYTES: Final = 2000
@@ -85,8 +87,12 @@ class NetworkExit(Struct, frozen=True):
 
     @property
     def word(self) -> str:
-        """The form in which `namespaces` and `network_namespace` take the network."""
+        """The form in which `namespaces` takes the network."""
         return ",".join(map(str, (self.fd, *self.ports)))
+
+    def begun(self) -> tuple[str, ...]:
+        """Return what begins the command of a program that gets no box."""
+        return (*LAUNCHER, "", self.word, "", _END)
 
 
 class Room(Struct, frozen=True):
@@ -162,8 +168,10 @@ def boxed(
         yield Box(("false",), (), known=BoxReport(why=NO_BOX))
         return
     if not room.is_boxed:
-        closing = (*launched("runner.box.network_namespace"), way.word) if way else ()
-        yield Box((*closing, *argv), (way.fd,) if way else ())
+        if way and sys.platform != "linux":
+            send_sockets(os.dup(way.fd), NO_NETWORK.encode())
+            way = None
+        yield Box((*(way.begun() if way else ()), *argv), (way.fd,) if way else ())
         return
     with nullcontext() if keeps_user else agent_user_number() as number:
         if number is not None:

@@ -10,7 +10,9 @@ told which walls stand, or why one fails: then the program is not started.
 WAY is `FD,PORT,PORT...`, for a network of its own (`runner.box.network_namespace`);
 empty: the machine's. USER is what the program becomes, `NUMBER:GROUP:HOME`; empty: it
 stays the user it is. Where the machine refuses this, `runner.box.unprivileged_box`
-takes over.
+tries it without them. Without an FD the program gets no box, but a network and users of
+its own, and starts even where it gets none: so no process can enter another network,
+nor read or trace a process outside, even where both are root. The proxy is told.
 https://man7.org/linux/man-pages/man7/pid_namespaces.7.html
 https://man7.org/linux/man-pages/man7/user_namespaces.7.html
 https://man7.org/linux/man-pages/man2/pr_set_no_new_privs.2const.html
@@ -22,33 +24,36 @@ import warnings  # noqa: F401  os.execvp imports it, when it may be out of reach
 from collections.abc import Sequence
 
 from runner.box import kernel, landlock, processes, seccomp
-from runner.box.network_namespace import hand_over, same_names
+from runner.box.network_namespace import hand_over, send_sockets
 from runner.box.root_folder import WRITABLE, build
 
-_NAMESPACES = 0x00020000 | 0x08000000 | 0x10000000 | 0x20000000
-"""The flags for new namespaces of mounts, queues, users and processes."""
+_USERS_AND_MOUNTS = 0x10000000 | 0x00020000
+_NAMESPACES = _USERS_AND_MOUNTS | 0x08000000 | 0x20000000
+"""The flags for new namespaces of these, of queues and of processes."""
 _NETWORK = 0x40000000
+_SYS_ADMIN = 21
+_NONE = "no namespaces: "
 _QUIET = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def main(argv: Sequence[str]) -> int:
     """Become the program in a box, one without namespaces if they are refused."""
-    number, (way, user, *rest) = int(argv[0]), argv[1:]
+    told, way, user, *rest = argv
     mark = rest.index("--")
-    os.set_inheritable(number, False)  # noqa: FBT003  its form
     kernel.prctl(kernel.DIE_WITH_PARENT, signal.SIGKILL)
     exits = [int(each) for each in way.split(",") if each]
     becomes = tuple(user.split(":", 2)) if user else ()
-    why = _boxed(_Box(rest[:mark], exits, becomes, number), rest[mark + 1 :])
-    os.set_inheritable(number, True)  # noqa: FBT003  as above
-    told = (
-        *processes.launched("runner.box.unprivileged_box"),
-        str(number),
-        way,
-        user,
-        why,
-    )
-    os.execv(told[0], (*told, *rest))  # noqa: S606  which tries it without them
+    places, program = rest[:mark], rest[mark + 1 :]
+    if not told:
+        why = _boxed(_Box(places, exits, becomes, None), program)
+        send_sockets(exits[0], why.removeprefix(_NONE).encode())
+        return kernel.become_program(program)
+    number = int(told)
+    os.set_inheritable(number, False)  # noqa: FBT003  its form
+    why = _boxed(_Box(places, exits, becomes, number), program)
+    from runner.box.unprivileged_box import run  # most machines do not need it
+
+    return run(places, exits, becomes, number, program, why)
 
 
 class _Box:
@@ -57,12 +62,13 @@ class _Box:
         places: Sequence[str],
         exits: Sequence[int],
         user: Sequence[str],
-        told: int,
+        told: int | None,
     ) -> None:
         self.places = places
         self.exits = exits
         self.user = user
         self.told = told
+        """What is told which walls stand; None: it is only to have a network."""
 
     def walls(self) -> bytes:
         """Return the words that say which walls stand once the box does."""
@@ -84,21 +90,23 @@ def _boxed(box: _Box, program: list[str]) -> str:
     go, going = os.pipe()
     heard, telling = os.pipe()
     try:
-        child = _cloned(_NAMESPACES | (_NETWORK if box.exits else 0))
+        others = _NAMESPACES if box.told is not None else _USERS_AND_MOUNTS
+        child = _cloned(others | (_NETWORK if box.exits else 0))
     except OSError as error:
-        return f"no namespaces: {error.strerror}"
+        return f"{_NONE}{error.strerror}"
     if child == 0:
         os.close(going)
         os.close(heard)
         os._exit(_first(go, telling, box, program))
     os.close(telling)
     try:
-        # All users inside are themselves outside for root, else only our own is.
+        # All users inside are themselves outside for root, else only our own is: so
+        # root can become another user, as package managers do, and use their files.
         is_root = os.getuid() == 0
         if not is_root:
             kernel.write(f"/proc/{child}/setgroups", "deny")
         for name, own in (("uid_map", os.getuid()), ("gid_map", os.getgid())):
-            text = same_names(name) if is_root else f"{own} {own} 1"
+            text = _same_names(name) if is_root else f"{own} {own} 1"
             kernel.write(f"/proc/{child}/{name}", text)
         os.write(going, b"!")
     except OSError as error:
@@ -111,11 +119,17 @@ def _boxed(box: _Box, program: list[str]) -> str:
         _await(child)
         return said.decode(errors="replace") or "the sandbox ended"
     _handle(signal.SIG_IGN, *_QUIET)
-    _let_go(box.told, *box.exits[:1])
+    _let_go(*filter(None, (box.told, *box.exits[:1])))
     ended = os.read(heard, 4)
-    os.waitpid(child, 0)
-    status = int.from_bytes(ended, "little") if ended else signal.SIGKILL
-    os._exit(kernel.end_like(status))
+    _, status = os.waitpid(child, 0)
+    os._exit(kernel.end_like(int.from_bytes(ended, "little") if ended else status))
+
+
+def _same_names(name: str) -> str:
+    """Return the map of the users that this namespace knows to themselves."""
+    with open(f"/proc/self/{name}", encoding="ascii") as file:  # noqa: PTH123  pathlib takes 5 ms
+        lines = [line.split() for line in file]
+    return "\n".join(f"{first} {first} {count}" for first, _, count in lines)
 
 
 def _await(child: int) -> None:
@@ -143,6 +157,8 @@ def _first(go: int, telling: int, box: _Box, program: list[str]) -> int:
     _handle(signal.SIG_IGN, *_QUIET)
     if not os.read(go, 1):
         return 1
+    if box.told is None:
+        return _in_network(telling, box, program)
     kernel.prctl(kernel.DUMPABLE, 0)  # the agent sees this process
     here = os.getcwd()  # noqa: PTH109  pathlib takes 5 ms
     try:
@@ -171,6 +187,19 @@ def _first(go: int, telling: int, box: _Box, program: list[str]) -> int:
         if pid == agent:
             os.write(telling, status.to_bytes(4, "little"))
             return 0  # and the kernel ends every other process here
+
+
+def _in_network(telling: int, box: _Box, program: list[str]) -> int:
+    # Root needs it to enter other namespaces, and to mount something.
+    kernel.prctl(kernel.DROP_RIGHT, _SYS_ADMIN)
+    try:
+        hand_over(box.exits[0], box.exits[1:])
+    except OSError as error:
+        os.write(telling, str(error.strerror).encode())
+        return 1
+    os.write(telling, b"!")
+    _handle(signal.SIG_DFL, *_QUIET, signal.SIGPIPE, signal.SIGXFSZ)
+    return kernel.become_program(program)
 
 
 def _as_agent(box: _Box, here: str, program: list[str], readying: int) -> int:

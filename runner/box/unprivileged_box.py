@@ -1,8 +1,8 @@
 """Start a program in a box that takes no namespaces: Landlock, seccomp and a broker.
 
-`FD WAY USER WHY PLACES... -- PROGRAM ARGUMENT...`, started by `runner.box.namespaces`,
-with its words, where a machine refuses namespaces, as most containers do; WHY says so.
-The program reads, runs and writes what the PLACES name, at their own paths.
+`runner.box.namespaces` goes on here where a machine refuses namespaces, as most
+containers do. The program reads, runs and writes what the places name, at their own
+paths.
 
 This process stays outside as its parent and makes its sockets, for the filter lets the
 program make and connect none. The kernel stops the program in each call of `socket` for
@@ -37,30 +37,37 @@ _QUIET = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class _Box:
-    def __init__(self, way: str, user: str, places: Sequence[str]) -> None:
-        self.exits = [int(each) for each in way.split(",") if each]
-        self.user = [int(each) for each in user.split(":", 2)[:2]] if user else []
+    def __init__(
+        self, places: Sequence[str], exits: Sequence[int], user: Sequence[str]
+    ) -> None:
+        self.exits = exits
+        self.user = [int(each) for each in user[:2]]
         self.read_only, self.writable = landlock.paths_in(places)
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run the program in the box, and end as it ends."""
-    import warnings  # noqa: F401  os.execvp imports it, when it may be out of reach
+def run(
+    places: Sequence[str],
+    exits: Sequence[int],
+    user: Sequence[str],
+    told: int,
+    program: list[str],
+    before: str,
+) -> int:
+    """Run the program in the box, and end as it ends.
 
-    number, way, user, before, *rest = argv
-    told, mark = int(number), rest.index("--")
-    os.set_inheritable(told, False)  # noqa: FBT003  its form
+    `before` says why there are no namespaces; the rest is as in `namespaces`.
+    """
     if why := landlock.refusal() or seccomp.refusal():
         return _refused(told, before, why)
     try:
-        box = _Box(way, user, rest[:mark])
+        box = _Box(places, exits, user)
     except OSError as error:
         return _refused(told, before, str(error.strerror))
     line, ours = socket.socketpair()
     child = os.fork()
     if child == 0:
         ours.close()
-        os._exit(_inside(box, line, (told, before), rest[mark + 1 :]))
+        os._exit(_inside(box, line, (told, before), program))
     line.close()
     os.close(told)
     for each in _QUIET:

@@ -10,6 +10,7 @@ import secrets
 import selectors
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
@@ -24,7 +25,7 @@ from msgspec.structs import replace
 from convoy.events.session_events import TaskStarted
 from grite import outbound
 from runner import engines
-from runner.box.agent_box import NetworkExit
+from runner.box.agent_box import NO_NETWORK, NetworkExit
 from runner.box.network_namespace import (
     CLOSED,
     LOOPBACK,
@@ -56,15 +57,22 @@ def session_proxy(
 
 def cannot_close() -> str:
     """Return why this machine cannot close an agent's network, or "" if it can."""
-    done = subprocess.run(
-        launched("runner.box.network_namespace"),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=START_S,
-        check=False,
-    )
-    return done.stdout or done.stderr
+    if sys.platform != "linux":
+        return NO_NETWORK
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        done = subprocess.run(
+            (*NetworkExit(theirs.fileno(), ()).begun(), "true"),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=START_S,
+            check=False,
+            pass_fds=(theirs.fileno(),),
+        )
+        theirs.close()
+        said, _ = receive_sockets(ours.detach())
+    return "" if said == CLOSED else said.decode() or done.stderr
 
 
 def _order(inputs: Inputs, started: TaskStarted) -> ProxyOrder | None:
