@@ -22,14 +22,11 @@ from runner.proxy.proxy_protocol import Dialect
 
 SERVERS: Mapping[Dialect, str] = {
     "anthropic": "https://api.anthropic.com",
-    "bedrock": "",  # the configuration names it
-    "vertex": "",
-    "gemini-vertex": "",
-    "code-assist": "",
     "chat": "https://api.openai.com",
     "responses": "https://api.openai.com",
     "gemini": "https://generativelanguage.googleapis.com",
 }
+"""The configuration or the provider names those of all other dialects."""
 
 
 class Vendor(Struct, frozen=True):
@@ -170,7 +167,7 @@ def vendor_of(row: Row, call: Call) -> Vendor | None:
 
 def can_be_pointed(vendor: Vendor) -> bool:
     """Return whether another server can stand in for the vendor's own."""
-    return vendor.dialect in SERVERS and bool(vendor.url or vendor.writes)
+    return vendor.dialect != "copilot" and bool(vendor.url or vendor.writes)
 
 
 def server(vendor: Vendor, call: Call) -> str:

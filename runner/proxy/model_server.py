@@ -36,15 +36,10 @@ KEY_HEADERS: Final = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
 _AUTHORIZATION: Final = "authorization"
 _KEY_HEADER_OF: Final[Mapping[protocol.Dialect, str]] = {
     "anthropic": "x-api-key",
-    "bedrock": _AUTHORIZATION,
-    "vertex": _AUTHORIZATION,
-    "chat": _AUTHORIZATION,
-    "responses": _AUTHORIZATION,
     "gemini": "x-goog-api-key",
-    "gemini-vertex": _AUTHORIZATION,
-    "code-assist": _AUTHORIZATION,
 }
-"""https://platform.claude.com/docs/en/api/overview
+"""All others take it as a bearer's.
+https://platform.claude.com/docs/en/api/overview
 https://docs.aws.amazon.com/bedrock/latest/userguide/api-keys-use.html
 https://platform.openai.com/docs/api-reference/authentication
 https://ai.google.dev/api"""
@@ -152,9 +147,9 @@ class Gate:
         self._freed = asyncio.Event()
         """Some call has ended since somebody began to wait for room."""
         self._told: set[str] = set()
-        bearer = model.bearer or _KEY_HEADER_OF[model.dialect] == _AUTHORIZATION
-        self._header = _AUTHORIZATION if bearer else _KEY_HEADER_OF[model.dialect]
-        self._value = f"Bearer {model.key}" if bearer else model.key
+        own = None if model.bearer else _KEY_HEADER_OF.get(model.dialect)
+        self._header = own or _AUTHORIZATION
+        self._value = model.key if own else f"Bearer {model.key}"
         self._allowed = request_rules.read_allowances(model.allow)
         self._models = model.models
         self._project: str | None = None
@@ -211,26 +206,25 @@ class Gate:
     ) -> bytes:
         if "Content-Encoding" in request.headers:
             raise request_rules.unreadable("compressed")
-        for name in request_rules.refused_trials(
-            request.headers.items(), self._allowed
-        ):
+        given = request.headers.items()
+        for name in request_rules.request_headers(given, self._allowed)[1]:
             what = f"header:anthropic-beta={name[:100]}, which was left out"
             self._tell_once(protocol.Refused(what=what), what)
         if asked.purpose == "opened":
             return body
-        dialect = self._model.dialect
-        own = self._model.upstream == OPENAI
-        stores = dialect == "responses" or (dialect == "chat" and own)
-        name = request_rules.model_of(asked, body)
-        pinned = self._models or (
-            (name,) if name and not request_rules.fits(name, self._helpers) else ()
-        )
+        dialect, said = self._model.dialect, request_rules.decoded(body)
+        model, pinned = asked.model or said.get("model"), self._models
+        if not pinned and isinstance(model, str) and model:
+            pinned = () if request_rules.fits(model, self._helpers) else (model,)
         models = (*pinned, *self._helpers)
-        body = request_rules.checked(
-            dialect, asked, body, models, self._allowed, stores=stores
+        request_rules.check(dialect, asked, said, models, self._allowed)
+        stores = dialect == "responses" or (
+            dialect == "chat" and self._model.upstream == OPENAI
         )
+        if stores and said.get("store") is None:
+            said["store"] = False
         if dialect == "code-assist" and asked.purpose == "answer":
-            project = request_rules.project_of(body)
+            project = str(said.get("project") or "")
             self._project = project if self._project is None else self._project
             if project != self._project:
                 what = f"project={project[:100]}"
@@ -238,7 +232,7 @@ class Gate:
                     what, f"brat forwards requests for only one project, not {what}."
                 )
         self._models = pinned
-        return body
+        return msgspec.json.encode(said)
 
     def _knows(self, request: web.BaseRequest) -> bool:
         given = [request.headers.get(name, "") for name in KEY_HEADERS]
@@ -267,11 +261,19 @@ class Gate:
         upstream = self._model.upstream.rstrip("/")
         path = asked.path.removeprefix(self._model.cut)
         url = URL(f"{upstream}{path}{query}", encoded=True)
+        given = request.headers.items()
+        headers = CIMultiDict(request_rules.request_headers(given, self._allowed)[0])
+        headers[self._header] = self._value
+        if self._model.account:
+            headers["chatgpt-account-id"] = self._model.account
+        headers["Content-Type"] = _JSON
+        # Only uncompressed answers can be counted.
+        headers["Accept-Encoding"] = "identity"
         try:
             async with self._client.request(
                 request.method,
                 url,
-                headers=self._headers(request),
+                headers=headers,
                 data=body or None,
                 allow_redirects=False,
                 **_way(url),
@@ -289,18 +291,6 @@ class Gate:
         except (ClientError, TimeoutError) as error:
             why = f"brat cannot reach the model's vendor: {error!r}."
             return self._no(HTTPStatus.BAD_GATEWAY, why)
-
-    def _headers(self, request: web.BaseRequest) -> CIMultiDict[str]:
-        headers = CIMultiDict(
-            request_rules.request_headers(request.headers.items(), self._allowed)
-        )
-        headers[self._header] = self._value
-        if self._model.account:
-            headers["chatgpt-account-id"] = self._model.account
-        headers["Content-Type"] = _JSON
-        # Only uncompressed answers can be counted.
-        headers["Accept-Encoding"] = "identity"
-        return headers
 
 
 _JSON: Final = "application/json"

@@ -16,7 +16,6 @@ opens the whole object of that type. A NAME of a model may end in `*`.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, reduce
-from itertools import chain
 from operator import or_
 from pathlib import Path
 from types import GenericAlias, NoneType
@@ -114,25 +113,34 @@ class Route(Struct, frozen=True):
     query: str = ""
     model: str = ""
     """The model, where the path names it."""
+    schema: str = ""
+    """What its body must be: a vendor's API and an object of it."""
 
 
 class _Template(Struct, frozen=True):
     asked: re.Pattern[str]
-    purpose: Purpose
+    schema: str
     query: frozenset[str] = frozenset()
     """The parameters that may be given, with their values."""
+    purpose: Purpose = "answer"
 
 
-def _template(asked: str, purpose: Purpose, *query: str) -> _Template:
-    return _Template(re.compile(asked), purpose, frozenset(query))
+def _template(
+    asked: str, schema: str, *query: str, purpose: Purpose = "answer"
+) -> _Template:
+    return _Template(re.compile(asked), schema, frozenset(query), purpose)
+
+
+def _count(asked: str, schema: str, *query: str) -> _Template:
+    return _template(asked, schema, *query, purpose="count")
 
 
 def _gemini(begun: str) -> tuple[_Template, ...]:
-    asked = begun + r"(?P<model>\w[\w.-]*)"
+    asked, whole = begun + r"(?P<model>\w[\w.-]*)", "gemini GenerateContent"
     return (
-        _template(asked + ":generateContent)", "answer", "alt=json"),
-        _template(asked + ":streamGenerateContent)", "answer", "alt=sse", "alt=json"),
-        _template(asked + ":countTokens)", "count", "alt=json"),
+        _template(asked + ":generateContent)", whole, "alt=json"),
+        _template(asked + ":streamGenerateContent)", whole, "alt=sse", "alt=json"),
+        _count(asked + ":countTokens)", "gemini CountTokens", "alt=json"),
     )
 
 
@@ -142,29 +150,36 @@ _VERTEX: Final = (
 """Project and place are those of the server's address, whatever is asked."""
 _TEMPLATES: Final[Mapping[Dialect, tuple[_Template, ...]]] = {
     "anthropic": (
-        _template(r"POST /v1/messages", "answer", "beta=true"),
-        _template(r"POST /v1/messages/count_tokens", "count", "beta=true"),
+        _template(r"POST /v1/messages", "anthropic Messages", "beta=true"),
+        _count(r"POST /v1/messages/count_tokens", "anthropic CountTokens", "beta=true"),
     ),
     "bedrock": (
         _template(
             r"POST /model/(?P<model>\w[\w.:-]*)/invoke(?:-with-response-stream)?",
-            "answer",
+            "anthropic Hosted",
         ),
     ),
     "vertex": (
-        _template(_VERTEX + r"count-tokens:rawPredict)", "count"),
+        _count(_VERTEX + r"count-tokens:rawPredict)", "anthropic HostedCount"),
         _template(
-            _VERTEX + r"(?P<model>\w[\w.@-]*):(?:rawP|streamRawP)redict)", "answer"
+            _VERTEX + r"(?P<model>\w[\w.@-]*):(?:rawP|streamRawP)redict)",
+            "anthropic Hosted",
         ),
     ),
-    "chat": (_template(r"POST /v1/chat/completions", "answer"),),
-    "responses": (_template(r"POST /v1/responses", "answer"),),
+    "chat": (_template(r"POST /v1/chat/completions", "chat ChatCompletions"),),
+    "responses": (_template(r"POST /v1/responses", "responses Responses"),),
     "gemini": _gemini(r"POST (?P<path>/v1(?:alpha|beta)?/models/"),
     "gemini-vertex": _gemini(r"POST /v1beta1(?P<path>/publishers/google/models/"),
     "code-assist": (
-        _template("POST /v1internal:loadCodeAssist", "account"),
-        _template("POST /v1internal:generateContent", "answer"),
-        _template("POST /v1internal:streamGenerateContent", "answer", "alt=sse"),
+        _template(
+            "POST /v1internal:loadCodeAssist",
+            "gemini LoadCodeAssist",
+            purpose="account",
+        ),
+        _template("POST /v1internal:generateContent", "gemini CodeAssist"),
+        _template(
+            "POST /v1internal:streamGenerateContent", "gemini CodeAssist", "alt=sse"
+        ),
     ),
 }
 """https://platform.claude.com/docs/en/api/overview
@@ -189,7 +204,7 @@ def route_of(
     query = [each for each in given if not each.startswith(f"{KEY_IN_QUERY}=")]
     for each in _TEMPLATES.get(dialect, ()):
         if (fits := each.asked.fullmatch(asked)) and each.query.issuperset(query):
-            named = {"path": found["path"], "model": "", **fits.groupdict()}
+            named = {"path": found["path"], "schema": each.schema, **fits.groupdict()}
             return Route(each.purpose, query="&".join(query), **named)
     return Route("opened", found["path"]) if asked in opened and not query else None
 
@@ -233,25 +248,21 @@ _ANSWERED_BEGINNINGS: Final = ("anthropic-ratelimit-", "x-ratelimit-", "x-codex-
 
 def request_headers(
     headers: Iterable[tuple[str, str]], allowed: Allowances
-) -> Iterator[tuple[str, str]]:
-    """Yield the headers of a request that its vendor gets."""
+) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return the headers that the vendor gets, and what of its trials it does not."""
+    passed, refused = [], []
     for name, value in headers:
         small = name.lower()
         is_opened = {small, f"{small}={value.lower()}"} & allowed.headers
         if is_opened or small in _ASKED or small.startswith(_ASKED_BEGINNINGS):
-            yield name, value
+            passed.append((name, value))
         elif small == _BETA:
-            kept = [each for each in _listed(value) if _may_try(each, allowed)]
+            trials = [each.strip() for each in value.split(",") if each.strip()]
+            kept = [each for each in trials if _may_try(each, allowed)]
+            refused += [each for each in trials if each not in kept]
             if kept:
-                yield name, ",".join(kept)
-
-
-def refused_trials(
-    headers: Iterable[tuple[str, str]], allowed: Allowances
-) -> list[str]:
-    """Return what of Anthropic's trials a request names and its vendor does not get."""
-    given = (_listed(value) for name, value in headers if name.lower() == _BETA)
-    return [each for each in chain(*given) if not _may_try(each, allowed)]
+                passed.append((name, ",".join(kept)))
+    return passed, refused
 
 
 def answer_headers(headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -262,21 +273,11 @@ def answer_headers(headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, st
             yield name, value
 
 
-def _listed(value: str) -> list[str]:
-    return [each.strip() for each in value.split(",") if each.strip()]
-
-
 def _may_try(name: str, allowed: Allowances) -> bool:
     opened = {_BETA, f"{_BETA}={name.lower()}"} & allowed.headers
     return bool(opened) or _DATE.sub("", name) in _BETAS
 
 
-_SAME_AS: Final[Mapping[Dialect, Dialect]] = {
-    "bedrock": "anthropic",
-    "vertex": "anthropic",
-    "gemini-vertex": "gemini",
-    "code-assist": "gemini",
-}
 _PLAIN: Final[dict[str, Any]] = {
     "str": str,
     "int": int,
@@ -296,7 +297,7 @@ _FIELD: Final = re.compile(r"(\w+)([?*]?):(\S+)")
 
 
 @cache
-def schemas_of(dialect: Dialect) -> dict[str, Any]:
+def schemas_of(api: str) -> dict[str, Any]:
     """Return the objects of a vendor's API by their names, from `schemas.txt`.
 
     A line there is an object that holds the fields listed and no others. `Name(tag)` is
@@ -307,9 +308,7 @@ def schemas_of(dialect: Dialect) -> dict[str, Any]:
     several with `|`.
     """
     text = Path(__file__).with_name("schemas.txt").read_text(encoding="utf-8")
-    section = text.partition(f"[{_SAME_AS.get(dialect, dialect)}]\n")[2].partition(
-        "\n\n"
-    )[0]
+    section = text.partition(f"[{api}]\n")[2].partition("\n\n")[0]
     known = dict(_PLAIN)
     for line in re.sub(r"#.*\n|\n(?= )", "", section).splitlines():
         head, _, rest = line.partition(" =")
@@ -370,21 +369,6 @@ def _one(text: str, known: dict[str, Any]) -> Any:  # noqa: ANN401  likewise
     return known[text]
 
 
-_SCHEMAS: Final[Mapping[tuple[Dialect, Purpose], str]] = {
-    ("anthropic", "answer"): "Messages",
-    ("anthropic", "count"): "CountTokens",
-    ("bedrock", "answer"): "Hosted",
-    ("vertex", "answer"): "Hosted",
-    ("vertex", "count"): "HostedCount",
-    ("chat", "answer"): "ChatCompletions",
-    ("responses", "answer"): "Responses",
-    ("gemini", "answer"): "GenerateContent",
-    ("gemini", "count"): "CountTokens",
-    ("gemini-vertex", "answer"): "GenerateContent",
-    ("gemini-vertex", "count"): "CountTokens",
-    ("code-assist", "answer"): "CodeAssist",
-    ("code-assist", "account"): "LoadCodeAssist",
-}
 _HOSTED: Final = ("bedrock", "vertex")
 """They take Anthropic's messages without the model and with some of its headers."""
 _TRIALS: Final = "anthropic_beta"
@@ -400,20 +384,14 @@ class RequestRefused(Exception):
         """What of the request it is, as `allow` in the configuration would name it."""
 
 
-def checked(
+def check(
     dialect: Dialect,
     route: Route,
-    body: bytes,
+    said: dict[str, Any],
     models: Sequence[str],
     allowed: Allowances,
-    *,
-    stores: bool = False,
-) -> bytes:
-    """Return the body that the vendor gets, or raise `RequestRefused`.
-
-    A vendor that `stores` answers unless it is told not to is told.
-    """
-    said = _decoded(body)
+) -> None:
+    """Leave in a body what the vendor gets, or raise `RequestRefused`."""
     name = route.model or said.get("model")
     named = isinstance(name, str) and fits(name, models)
     if route.purpose != "account" and not named:
@@ -421,36 +399,19 @@ def checked(
     if dialect in _HOSTED and route.model and "model" in said:
         raise _refused(f"model={said['model']}")
     try:
-        schema = schemas_of(dialect)[_SCHEMAS[dialect, route.purpose]]
+        api, schema = route.schema.split()
         left = allowed.without(said)
         whole = {"model": name, **left} if dialect in _HOSTED else left
-        msgspec.convert(_typed(dialect, whole), schema)
+        msgspec.convert(_typed(dialect, whole), schemas_of(api)[schema])
     except ValidationError as error:
         raise _refused(*_place(str(error))) from None
     if isinstance(tried := said.get(_TRIALS), list):
         said[_TRIALS] = [each for each in tried if _may_try(each, allowed)]
-    if stores and said.get("store") is None:
-        said["store"] = False
-    return msgspec.json.encode(said)
 
 
 def unreadable(what: str) -> RequestRefused:
     """Return the refusal of a body that is no request: `no JSON object`, say."""
     return RequestRefused(what, f"brat does not forward a request that is {what}.")
-
-
-def model_of(route: Route, body: bytes) -> str:
-    """Return the model that is asked, or ""."""
-    try:
-        name = route.model or _decoded(body).get("model")
-    except RequestRefused:
-        return ""
-    return name if isinstance(name, str) else ""
-
-
-def project_of(body: bytes) -> str:
-    """Return the project of Google's that pays for a checked request, or ""."""
-    return str(_decoded(body).get("project") or "")
 
 
 def fits(name: str, models: Sequence[str]) -> bool:
@@ -461,7 +422,7 @@ def fits(name: str, models: Sequence[str]) -> bool:
     )
 
 
-def _decoded(body: bytes) -> dict[str, Any]:
+def decoded(body: bytes) -> dict[str, Any]:
     try:
         return msgspec.json.decode(body, type=dict[str, Any])
     except (MsgspecError, RecursionError, UnicodeDecodeError) as error:
