@@ -8,7 +8,6 @@ https://www.rfc-editor.org/rfc/rfc9110#name-connect
 
 import asyncio
 import hmac
-import os
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Sequence
@@ -26,7 +25,7 @@ from runner.proxy.proxy_protocol import (
     LOCALHOST,
     ProxyOrder,
     Refused,
-    Told,
+    Teller,
     allows_host,
     is_address,
     is_outside,
@@ -75,7 +74,6 @@ HEAD_S: Final = 30.0
 AT_ONCE: Final = 256
 """Connections in all; more are refused."""
 _WANTS_WORD: Final = HTTPStatus.PROXY_AUTHENTICATION_REQUIRED
-_TOLD_MOST: Final = 200
 _WORD: Final = "proxy-authorization"
 _HOP: Final = ("connection:", "proxy-", "keep-alive:", "te:", "upgrade:", "host:")
 """The beginnings of headers that are meant for the proxy, or that it sets itself."""
@@ -102,16 +100,15 @@ class Egress:
     def __init__(
         self,
         listed: Sequence[str],
-        tell: Callable[[Told], None],
+        teller: Teller,
         group: asyncio.TaskGroup,
         token: str,
     ) -> None:
         """Serve in tasks of the group; a token is the password of `brat`."""
         self._word = outbound.proxy_word(f"http://brat:{token}@") if token else ""
         self._listed = listed
-        self._tell = tell
+        self._teller = teller
         self._group = group
-        self._told: set[str] = set()
         self._open: set[asyncio.Task[None]] = set()
 
     async def serve(self, listening: socket.socket) -> asyncio.Server:
@@ -162,7 +159,8 @@ class Egress:
             why = f"This proxy allows at most {AT_ONCE} connections at once."
             return _no(writer, HTTPStatus.SERVICE_UNAVAILABLE, why)
         if not allows_host(self._listed, asked.host, asked.port):
-            self._tell_once(f"{asked.where}, which is not listed")
+            what = f"{asked.where}, which is not listed"
+            self._teller.once(Refused(what=what))
             return _no(writer, HTTPStatus.FORBIDDEN, _WHY.format(asked.where))
         if not asked.path:
             return _no(writer, HTTPStatus.BAD_REQUEST, "HTTPS needs a tunnel.")
@@ -213,17 +211,12 @@ class Egress:
             leads = (
                 f"{asked.where}, which resolves to {addresses[0]}, an unlisted address"
             )
-            self._tell_once(leads)
+            self._teller.once(Refused(what=leads))
             raise OSError(
                 f"it resolves to {addresses[0]}, which is not on the public internet; "
                 "list that address too if agents may reach it"
             )
         return open_to
-
-    def _tell_once(self, what: str) -> None:
-        if what not in self._told and len(self._told) < _TOLD_MOST:
-            self._told.add(what)
-            self._tell(Refused(what=what))
 
 
 _WHY: Final = (
@@ -309,6 +302,7 @@ async def _serve(
     order: ProxyOrder, model: socket.socket, *others: socket.socket
 ) -> None:
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    teller = Teller()
     loop.add_signal_handler(signal.SIGTERM, ended.set)
     loop.add_reader(0, ended.set)  # no other input comes, so this is its end
     async with asyncio.TaskGroup() as group, AsyncExitStack() as stack:
@@ -317,10 +311,12 @@ async def _serve(
             from aiohttp.web_server import Server
 
             from runner.proxy.model_server import Gate, model_client
+            from runner.proxy.usage_reader import UsageMeter
 
             client = model_client(order.model)
             await stack.enter_async_context(client)
-            gate = Gate(order.model, order.caps, client, _tell)
+            meter = UsageMeter(order.limits, order.price)
+            gate = Gate(order.model, meter, client, teller)
             server = Server(gate.handle, auto_decompress=False, access_log=None)
             stack.push_async_callback(server.shutdown, 0.1)
             served = await loop.create_server(server, sock=model)
@@ -329,7 +325,7 @@ async def _serve(
             listed, own = order.egress, model.getsockname()[1]
             # Some programs ask a proxy for everything, their model included.
             known = (*listed, f"127.0.0.1:{own}") if order.model else listed
-            egress = Egress(known, _tell, group, order.token)
+            egress = Egress(known, teller, group, order.token)
             stack.callback(egress.close)
             world, *local = others
             stack.callback((await egress.serve(world)).close)
@@ -337,7 +333,3 @@ async def _serve(
             for port, each in zip(local_services(listed), local, strict=False):
                 stack.callback((await egress.relay(port, each)).close)
         await ended.wait()
-
-
-def _tell(told: Told) -> None:
-    os.write(1, msgspec.json.encode(told) + b"\n")

@@ -9,7 +9,7 @@ they take a key and how they word an error; an agent reads ours in its vendor's 
 import asyncio
 import hmac
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -135,18 +135,17 @@ class Gate:
     def __init__(
         self,
         model: protocol.Model,
-        caps: protocol.Caps,
+        meter: UsageMeter,
         client: ClientSession,
-        tell: Callable[[protocol.Told], None],
+        teller: protocol.Teller,
     ) -> None:
         self._model = model
-        self._meter = UsageMeter(caps)
+        self._meter = meter
         self._client = client
-        self._tell = tell
+        self._teller = teller
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._freed = asyncio.Event()
         """Some call has ended since somebody began to wait for room."""
-        self._told: set[str] = set()
         own = None if model.bearer else _KEY_HEADER_OF.get(model.dialect)
         self._header = own or _AUTHORIZATION
         self._value = model.key if own else f"Bearer {model.key}"
@@ -170,7 +169,7 @@ class Gate:
         )
         if found is None:
             asked = f"{request.method} {request.raw_path}"[:200]
-            self._tell_once(protocol.Refused(what=asked), asked)
+            self._teller.once(protocol.Refused(what=asked))
             why = f"Agents may not request {asked}."
             return self._no(HTTPStatus.NOT_FOUND, why)
         read = bytearray()
@@ -183,7 +182,7 @@ class Gate:
             body = self._checked(request, found, bytes(read))
         except request_rules.RequestRefused as refused:
             what = f"{refused.what} in a request to its model"
-            self._tell_once(protocol.Refused(what=what), what)
+            self._teller.once(protocol.Refused(what=what))
             return self._no(HTTPStatus.BAD_REQUEST, str(refused))
         most, meter = most_of(body), self._meter
         async with self._slots:
@@ -192,7 +191,7 @@ class Gate:
                 await self._freed.wait()
             if spent:
                 why = f"the session's budget of {spent} is used up"
-                self._tell_once(protocol.Spent(why=why), "")
+                self._teller.once(protocol.Spent(why=why))
                 return self._no(HTTPStatus.PAYMENT_REQUIRED, f"brat: {why}.")
             meter.begin(most)
             try:
@@ -209,7 +208,7 @@ class Gate:
         given = request.headers.items()
         for name in request_rules.request_headers(given, self._allowed)[1]:
             what = f"header:anthropic-beta={name[:100]}, which was left out"
-            self._tell_once(protocol.Refused(what=what), what)
+            self._teller.once(protocol.Refused(what=what))
         if asked.purpose == "opened":
             return body
         dialect, said = self._model.dialect, request_rules.decoded(body)
@@ -249,11 +248,6 @@ class Gate:
             status=status, body=msgspec.json.encode(body), content_type=_JSON
         )
 
-    def _tell_once(self, told: protocol.Told, key: str) -> None:
-        if key not in self._told and len(self._told) < _TOLD_MOST:
-            self._told.add(key)
-            self._tell(told)
-
     async def _forward(
         self, request: web.BaseRequest, asked: request_rules.Route, body: bytes
     ) -> web.StreamResponse:
@@ -285,7 +279,7 @@ class Gate:
                     if answer.ok and asked.purpose in ("answer", "opened"):
                         used = relay.usage(len(body))
                         self._meter.add(used)
-                        self._tell(used)
+                        self._teller.tell(used)
         except BratError as error:
             return self._no(HTTPStatus.BAD_GATEWAY, f"brat: {error}.")
         except (ClientError, TimeoutError) as error:
@@ -294,7 +288,6 @@ class Gate:
 
 
 _JSON: Final = "application/json"
-_TOLD_MOST: Final = 200
 
 
 class OutsideOnly(ThreadedResolver):

@@ -5,11 +5,12 @@ input, and leaves that open; the proxy ends when it is closed, and writes its me
 to its standard output.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, json
 
 from convoy.model import records
 from grite.outbound import LOCAL_NAMES
@@ -61,20 +62,11 @@ class Model(Struct, frozen=True, kw_only=True):
     """What of the vendor's API is opened besides: `allow` in the configuration."""
 
 
-class Caps(Struct, frozen=True, kw_only=True):
-    """The caps of one session; None: no cap."""
-
-    calls: int | None = None
-    tokens: int | None = None
-    """The sum of tokens read, written and from the vendor's cache."""
-    usd: float | None = None
-    price: records.Price | None = None
-    """The price; without it no cost is known, and `usd` caps nothing."""
-
-
 class ProxyOrder(Struct, frozen=True, kw_only=True):
     model: Model | None = None
-    caps: Caps = Caps()
+    limits: records.Limits = records.Limits()
+    price: records.Price | None = None
+    """The model's; without it no cost is known, and a limit of money limits nothing."""
     egress: tuple[str, ...] | None = None
     """The hosts that the agent may reach; None: the proxy serves only the model."""
     token: str = ""
@@ -179,6 +171,24 @@ class Network(Event, frozen=True, kw_only=True, tag="network"):
 
 
 Told = Usage | Refused | Spent
+_TOLD_MOST: Final = 200
+
+
+class Teller:
+    """Tells the witness of what a proxy's servers meet."""
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    def tell(self, told: Told) -> None:
+        os.write(1, json.encode(told) + b"\n")
+
+    def once(self, told: Refused | Spent) -> None:
+        key = told.what if isinstance(told, Refused) else ""
+        if key not in self._told and len(self._told) < _TOLD_MOST:
+            self._told.add(key)
+            self.tell(told)
+
 
 USUAL_PORTS: Final = frozenset({80, 443})
 LOCALHOST: Final = LOCAL_NAMES[0]

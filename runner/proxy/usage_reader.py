@@ -10,10 +10,10 @@ from typing import Final
 
 from msgspec import MsgspecError, json
 
-from convoy.model.records import Usage
+from convoy.model.records import Limits, Price, Usage
 from convoy.model.session_result import plus, priced, tokens
 from runner.proxy import proxy_protocol as protocol
-from runner.proxy.proxy_protocol import Caps, at, pick
+from runner.proxy.proxy_protocol import at, pick
 
 Answer = dict[str, object]
 LINE_BYTES: Final = 16_000_000
@@ -148,10 +148,10 @@ def most_of(body: bytes) -> Usage:
 
 
 class UsageMeter:
-    """One session's counts, against its caps."""
+    """One session's counts, against its limits."""
 
-    def __init__(self, caps: Caps) -> None:
-        self._caps = caps
+    def __init__(self, limits: Limits, price: Price | None) -> None:
+        self._limits, self._price = limits, price
         self._calls = 0
         self._used = Usage()
         self._held: list[Usage] = []
@@ -177,17 +177,17 @@ class UsageMeter:
 
     def spent(self) -> str:
         """Return the cap that is met, such as `200 model calls`, or ""."""
-        if self._caps.calls is not None and self._calls >= self._caps.calls:
-            return f"{self._caps.calls} model calls"
+        if self._calls >= self._limits.model_calls:
+            return f"{self._limits.model_calls} model calls"
         return self._over(self._used)
 
     def _priced(self, used: Usage) -> Usage:
-        return priced(used, None, self._caps.price)
+        return priced(used, None, self._price)
 
     def _over(self, used: Usage) -> str:
-        caps = self._caps
-        if caps.tokens is not None and tokens(used) >= caps.tokens:
-            return f"{caps.tokens} tokens"
-        if caps.usd is not None and caps.price and used.usd >= caps.usd:
-            return f"${caps.usd:.2f}"
+        limits = self._limits
+        if tokens(used) >= limits.tokens:
+            return f"{limits.tokens} tokens"
+        if limits.usd is not None and self._price and used.usd >= limits.usd:
+            return f"${limits.usd:.2f}"
         return ""

@@ -101,14 +101,8 @@ def _order(inputs: Inputs, started: TaskStarted) -> ProxyOrder | None:
     egress = protocol.reachable_hosts(started.egress, by_default=model is None)
     if model is None and egress is None:
         return None
-    limits = started.limits
-    caps = protocol.Caps(
-        calls=limits.model_calls,
-        tokens=limits.tokens,
-        usd=limits.usd,
-        price=started.engine.price,
-    )
-    return ProxyOrder(model=model, caps=caps, egress=egress)
+    limits, price = started.limits, started.engine.price
+    return ProxyOrder(model=model, limits=limits, price=price, egress=egress)
 
 
 def _for_java(proxy: str) -> dict[str, str]:

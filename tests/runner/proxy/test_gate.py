@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 from aiohttp import ClientSession
 
-from convoy.model.records import Price
+from convoy.model.records import Limits, Price
 from runner.engines.engine_events import Error
-from runner.proxy.proxy_protocol import Caps, Dialect, Refused
+from runner.proxy.proxy_protocol import Dialect, Refused
 from tests.runner.proxy.attacks import BODIES, PATHS
 from tests.runner.proxy.vendor import KEY, TOKEN, Vendor, client, heard, proxy, serving
 from tests.world.cases import looped
@@ -26,6 +26,7 @@ UNWANTED = {
     "OpenAI-Project": "another",
     "Forwarded": "for=evil",
 }
+PRICE = Price(input=1000.0, output=1000.0)
 PATH = "/mode/chat/completions"
 USAGE = b'{"model":"m","usage":{"input_tokens":70,"output_tokens":30}}'
 
@@ -205,7 +206,7 @@ async def test_a_vendor_that_is_not_there_is_said(
 async def test_a_vendors_no_is_passed_on_and_costs_no_tokens() -> None:
     vendor = Vendor(status=429, pieces=(USAGE,))
     async with serving(vendor), client() as session:
-        with proxy(vendor.url, caps=Caps(tokens=1)) as (gateway, url):
+        with proxy(vendor.url, limits=Limits(tokens=1)) as (gateway, url):
             for _ in range(2):
                 async with session.post(f"{url}/v1/messages", json=CALL) as got:
                     assert (got.status, await got.read()) == (429, USAGE)
@@ -214,14 +215,16 @@ async def test_a_vendors_no_is_passed_on_and_costs_no_tokens() -> None:
 
 
 @looped(
-    (Caps(calls=2), "2 model calls"),
-    (Caps(tokens=200), "200 tokens"),
-    (Caps(usd=0.2, price=Price(input=1000.0, output=1000.0)), "$0.20"),
+    (Limits(model_calls=2), "2 model calls"),
+    (Limits(tokens=200), "200 tokens"),
+    (Limits(usd=0.2), "$0.20"),
 )
-async def test_when_a_cap_is_met_no_call_is_let_through(caps: Caps, spent: str) -> None:
+async def test_when_a_cap_is_met_no_call_is_let_through(
+    limits: Limits, spent: str
+) -> None:
     why = f"the session's budget of {spent} is used up"
     async with serving(Vendor(pieces=(USAGE,))) as vendor, client() as session:
-        with proxy(vendor.url, caps=caps) as (gateway, url):
+        with proxy(vendor.url, limits=limits, price=PRICE) as (gateway, url):
             told = heard(gateway)
             for status in (200, 200, 402, 402):
                 async with session.post(f"{url}/v1/messages", json=CALL) as got:
@@ -239,22 +242,22 @@ async def test_when_a_cap_is_met_no_call_is_let_through(caps: Caps, spent: str) 
 
 async def test_without_a_price_money_caps_nothing() -> None:
     async with serving(Vendor(pieces=(USAGE,))) as vendor, client() as session:
-        with proxy(vendor.url, caps=Caps(usd=0.0)) as (_, url):
+        with proxy(vendor.url, limits=Limits(usd=0.0)) as (_, url):
             async with session.post(f"{url}/v1/messages", json=CALL) as got:
                 assert got.status == 200
 
 
 @looped(
-    (Caps(tokens=1), 1),
-    (Caps(tokens=350), 4),
-    (Caps(usd=0.35, price=Price(input=1000.0, output=1000.0)), 4),
+    (Limits(tokens=1), 1),
+    (Limits(tokens=350), 4),
+    (Limits(usd=0.35), 4),
 )
 async def test_calls_at_once_do_not_overshoot_a_cap_by_more_than_one(
-    caps: Caps, let_in: int
+    limits: Limits, let_in: int
 ) -> None:
     vendor = Vendor(pieces=(USAGE,))
     async with serving(vendor), client() as session:
-        with proxy(vendor.url, caps=caps) as (_, url):
+        with proxy(vendor.url, limits=limits, price=PRICE) as (_, url):
 
             async def call() -> int:
                 most = CALL | {"max_tokens": 60}
@@ -273,7 +276,7 @@ async def test_calls_at_once_do_not_overshoot_a_cap_by_more_than_one(
 async def test_calls_that_fit_go_side_by_side() -> None:
     vendor = Vendor(pieces=(USAGE,), gate=asyncio.Semaphore(0))
     async with serving(vendor), client() as session:
-        with proxy(vendor.url, caps=Caps(tokens=1_000_000)) as (_, url):
+        with proxy(vendor.url, limits=Limits(tokens=1_000_000)) as (_, url):
 
             async def call() -> int:
                 async with session.post(f"{url}/v1/messages", json=CALL) as got:

@@ -8,7 +8,8 @@ import select
 import pytest
 from aiohttp import ClientPayloadError, ClientSession
 
-from runner.proxy.proxy_protocol import Caps, Dialect, Refused
+from convoy.model.records import Limits
+from runner.proxy.proxy_protocol import Dialect, Refused
 from runner.session.proxy_client import ProxyClient
 from tests.runner.proxy.attacks import ATTACKS, BODIES, MODEL, PATHS
 from tests.runner.proxy.vendor import Vendor, client, heard, proxy, serving
@@ -156,9 +157,8 @@ async def test_a_stream_that_its_agent_leaves_costs_what_its_end_says() -> None:
         pieces=(BEGUN, WRITTEN, WRITTEN, ENDED),
         gate=asyncio.Semaphore(1),
     )
-    caps = Caps(tokens=5000)
     async with serving(vendor), client() as session:
-        with proxy(vendor.url, caps=caps) as (gateway, url):
+        with proxy(vendor.url, limits=Limits(tokens=5000)) as (gateway, url):
             async with session.post(f"{url}/v1/messages", json=STREAM) as got:
                 await got.content.readany()
             for _ in range(3):

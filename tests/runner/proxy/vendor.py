@@ -9,10 +9,10 @@ from pathlib import Path
 from aiohttp import ClientSession, web
 from msgspec.structs import replace
 
-from convoy.model.records import EngineSpec
+from convoy.model.records import EngineSpec, Limits, Price
 from runner.engines.engine_events import Said
 from runner.engines.row import Call, Key
-from runner.proxy.proxy_protocol import Caps, Dialect, Model, ProxyOrder
+from runner.proxy.proxy_protocol import Dialect, Model, ProxyOrder
 from runner.session.proxy_client import ProxyClient
 from tests.world.given_secrets import given
 
@@ -80,7 +80,8 @@ def proxy(
     *,
     bearer: bool = False,
     changes: Mapping[str, object] = {},
-    caps: Caps | None = None,
+    limits: Limits | None = None,
+    price: Price | None = None,
     models: tuple[str, ...] = (),
     allow: tuple[str, ...] = (),
     **offered: str,
@@ -99,7 +100,7 @@ def proxy(
         allow=allow,
     )
     model = replace(model, **changes)
-    order = ProxyOrder(model=model, caps=caps or Caps())
+    order = ProxyOrder(model=model, limits=limits or Limits(), price=price)
     gateway = ProxyClient(order, offered, is_boxed=False)
     gateway.serve()
     spec = EngineSpec(type="claude-code")
