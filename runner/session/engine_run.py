@@ -21,8 +21,8 @@ from convoy.model.records import EngineSpec
 from grite.git import pair_of
 from runner import engines
 from runner.box import surroundings
-from runner.box.agent_box import BoxReport, boxed
-from runner.box.supervisor import Ending, Order, SideTask, Stop, Stream, supervise
+from runner.box.agent_box import BoxReport
+from runner.box.supervisor import Ending, Order, SideTask, Stop, Stream
 from runner.box.surroundings import fill_home, left_in
 from runner.engines import engine_events as events
 from runner.engines.engine_events import Said
@@ -129,7 +129,15 @@ class _Run:
         self._transcript = self._setting.transcript(limit, self._take)
         self._says_tokens = False
         self._since = Since()
-        self._steering = self._steered()
+        self._steering: Steering | None = None
+        inbox, says, started = job.inbox, row.says, self._setting.started
+        if inbox and says:
+
+            def worded(said: Message) -> bytes:
+                return says(message(started, said.by, said.text))
+
+            told = call.prompt.read_text(encoding="utf-8")
+            self._steering = Steering(says(told), inbox, worded)
         if job.proxy:
             job.proxy.listen(self._note_refused)
 
@@ -158,8 +166,15 @@ class _Run:
             source=self._steering,
             side_task=job.saver,
         )
+        way = job.proxy.way() if job.proxy else None
         try:
-            ending = self._supervised(order, stop)
+            own = order, self._transcript.write, stop
+            ending, report = self._setting.run(*own, way)
+            # A box that was killed before it stood says nothing of its walls.
+            if ending.fault or report.is_off or not report.why:
+                job.boxed(report)
+                if report.why:
+                    self._transcript.note(events.Unboxed(why=report.why))
             self._transcript.flush()
             left = left_in(self._call.home, row.leaves) if row.leaves else ""
             self._reader.close(self._setting.redaction(left))
@@ -171,36 +186,6 @@ class _Run:
         by_us = ending.timed_out or ending.silent or ending.called_off
         report = self._reader.report(None if by_us else ending.exit_code)
         return ending, replace(report, trouble=self._trouble(ending) or report.trouble)
-
-    def _supervised(self, order: Order, stop: Stop) -> Ending:
-        """Run the engine, in a box if possible, and note whether it had a box."""
-        job = self._job
-        way = job.proxy.way() if job.proxy else None
-        with boxed(order.argv, self._setting.room(order.folder), way) as box:
-            order = replace(order, argv=box.argv, fds=box.fds)
-            ending = supervise(order, self._transcript.write, stop)
-            if ending.fault:
-                return ending
-            report = box.report()
-        refusal = report.refusal(is_killed=ending.is_killed)
-        if report.why and not report.is_off and not refusal:
-            return ending  # killed before the box stood
-        job.boxed(report)
-        if report.why:
-            self._transcript.note(events.Unboxed(why=report.why))
-        return Ending(fault=refusal) if refusal else ending
-
-    def _steered(self) -> Steering | None:
-        """Return the writer of people's messages to the engine, if it takes any."""
-        inbox, says, started = self._job.inbox, self._row.says, self._setting.started
-        if inbox is None or says is None:
-            return None
-
-        def worded(said: Message) -> bytes:
-            return says(message(started, said.by, said.text))
-
-        told = self._call.prompt.read_text(encoding="utf-8")
-        return Steering(says(told), inbox, worded)
 
     def _trouble(self, ending: Ending) -> events.Error | None:
         proxy = self._job.proxy

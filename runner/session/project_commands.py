@@ -18,23 +18,24 @@ import os
 import shutil
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from convoy.events.session_events import TaskStarted
 from convoy.gate import pattern
 from convoy.text import Redaction, clean, shortened
 from runner.box import surroundings
-from runner.box.agent_box import Box, NetworkExit, Room, boxed, session_room
-from runner.box.supervisor import Ending, Order, Stop, Stream, supervise
+from runner.box.agent_box import BoxReport, NetworkExit, Room, boxed, session_room
+from runner.box.supervisor import Ending, Order, Sink, Stop, Stream, supervise
 from runner.box.surroundings import plain_environment
 from runner.engines.engine_events import Text
 from runner.inputs.job_inputs import Inputs
 from runner.proxy.proxy_protocol import ProxyOrder
-from runner.session.proxy_client import ProxyClient, unreached
+from runner.session.proxy_client import proxied, unreached
 from runner.session.result_folder import TRANSCRIPT, Folder, Reader, Transcript
 from runner.workspace.workspace import Workspace, ignore_files
 
@@ -64,13 +65,36 @@ class Setting(Struct, frozen=True):
         is_boxed = self.started.box == "on"
         return session_room(self.inputs, checkout, self.scratch, is_boxed=is_boxed)
 
+    def run(
+        self,
+        order: Order,
+        sink: Sink,
+        stop: Stop,
+        way: NetworkExit | None = None,
+        also: tuple[Path, ...] = (),
+    ) -> tuple[Ending, BoxReport]:
+        """Run a program in a box if it is to have one; say which walls stood.
+
+        One that cannot have one is not started.
+        """
+        with boxed(order.argv, self.room(order.folder), way, also) as box:
+            ending = supervise(replace(order, argv=box.argv, fds=box.fds), sink, stop)
+            report = BoxReport() if ending.fault else box.report()
+        refusal = report.refusal(is_killed=ending.is_killed)
+        return Ending(fault=refusal) if refusal else ending, report
+
     def transcript(self, limit_bytes: int, reader: Reader) -> Transcript:
         path = self.folder.path / TRANSCRIPT
         return Transcript(path, self.redaction, limit_bytes, reader)
 
 
-def run_script(
-    name: str, box: Box, order: Order, setting: Setting, stop: Stop
+def _run_script(
+    name: str,
+    order: Order,
+    setting: Setting,
+    stop: Stop,
+    way: NetworkExit | None,
+    also: tuple[Path, ...] = (),
 ) -> tuple[Ending, str]:
     """Run a command to its end; return how it ended, and the end of its output."""
     said: list[str] = []
@@ -82,11 +106,9 @@ def run_script(
     transcript = setting.transcript(OUTPUT_BYTES, take)
     try:
         transcript.note(Text(text=f"brat runs {name}", by="program"))
-        ending = supervise(order, transcript.write, stop)
+        ending, _ = setting.run(order, transcript.write, stop, way, also)
     finally:
         transcript.close()
-    if refusal := box.report().refusal(is_killed=ending.is_killed):
-        ending = Ending(fault=refusal)
     return ending, "".join(said[-_LAST_PIECES:])
 
 
@@ -129,38 +151,22 @@ def set_up(
         return Prepared()
     limit_s = setting.started.limits.setup_s
     argv = (str(script),) if os.access(script, os.X_OK) else ("sh", str(script))
+    asked = None if hosts is None else ProxyOrder(egress=hosts)
     with (
         _kept(script, workspace.base, setting.inputs.cache) as cache,
-        _proxy(setting, hosts) as proxy,
-        boxed(
-            argv,
-            setting.room(workspace.folder),
-            proxy.way() if proxy else None,
-            cache,
-        ) as box,
+        proxied(asked, setting.inputs, setting.started) as proxy,
     ):
         env = setting.environment() | (proxy.environment() if proxy else {})
         env["BRAT_CACHE"] = str(cache[0] if cache else setting.scratch / "tmp")
-        order = Order(
-            box.argv, workspace.folder, env, limit_s, fds=box.fds, watcher=proxy
-        )
-        ending, said = run_script(SCRIPT, box, order, setting, stop)
+        order = Order(argv, workspace.folder, env, limit_s, watcher=proxy)
+        way = proxy.way() if proxy else None
+        ending, said = _run_script(SCRIPT, order, setting, stop, way, cache)
     if ending.cancelled:
         return Prepared(cancelled=True)
     said += unreached(proxy.refused if proxy else (), "[runner] setup_hosts")
     if why := script_fault(SCRIPT, ending, limit_s, said):
         return Prepared(why=why)
     return Prepared(litter=_put_in_order(workspace))
-
-
-def _proxy(
-    setting: Setting, hosts: tuple[str, ...] | None
-) -> AbstractContextManager[ProxyClient | None]:
-    """Give the script its way to these hosts; None: it may reach all."""
-    if hosts is None:
-        return nullcontext()
-    offered, is_boxed = setting.inputs.offered, setting.started.box == "on"
-    return closing(ProxyClient(ProxyOrder(egress=hosts), offered, is_boxed=is_boxed))
 
 
 @contextmanager
@@ -224,9 +230,9 @@ def acceptance_fault(
     env |= surroundings.own_sources(env, folder)
     ours, theirs = socket.socketpair()
     no_way = NetworkExit(theirs.fileno(), ()) if closed else None  # nor a proxy
-    with ours, theirs, boxed(argv, setting.room(folder), no_way) as box:
-        order = Order(box.argv, folder, env, limit_s, fds=box.fds)
-        ending, said = run_script(command, box, order, setting, stop)
+    with ours, theirs:
+        order = Order(argv, folder, env, limit_s)
+        ending, said = _run_script(command, order, setting, stop, no_way)
     if ending.cancelled:
         return "The acceptance command was stopped with the job."
     return script_fault("The acceptance command", ending, limit_s, said)

@@ -45,11 +45,10 @@ CHUNK_BYTES: Final = 65_536
 _TOLD: Final = 3
 
 
-def session_proxy(
-    inputs: Inputs, started: TaskStarted
+def proxied(
+    order: ProxyOrder | None, inputs: Inputs, started: TaskStarted
 ) -> AbstractContextManager["ProxyClient | None"]:
-    """Give a session its proxy, which the block's end closes; None: it needs none."""
-    order = _order(inputs, started)
+    """Give a program its proxy, which the block's end closes; None: it needs none."""
     if order is None:
         return nullcontext()
     return closing(ProxyClient(order, inputs.offered, is_boxed=started.box == "on"))
@@ -75,7 +74,8 @@ def cannot_close() -> str:
     return "" if said == CLOSED else said.decode() or done.stderr
 
 
-def _order(inputs: Inputs, started: TaskStarted) -> ProxyOrder | None:
+def session_order(inputs: Inputs, started: TaskStarted) -> ProxyOrder | None:
+    """Return what the proxy of a session's agent does; None: it needs none."""
     try:
         row = engines.found(started.engine.type)
     except ValueError:

@@ -130,7 +130,8 @@ class _Session:
 
     def run(self) -> result_folder.Result:
         self._folder.claim(copied(facts.SessionSpawned, self._started))
-        with proxy_client.session_proxy(self._inputs, self._started) as self._proxy:
+        order = proxy_client.session_order(self._inputs, self._started)
+        with proxy_client.proxied(order, self._inputs, self._started) as self._proxy:
             return self._run(self._folders.scratch)
 
     def _run(self, scratch: Path) -> result_folder.Result:
@@ -265,11 +266,7 @@ class _Session:
             oversized=session_verdict.too_large(work, started),
             unprepared=why,
         )
-        found = (
-            session_verdict.answered(seen, answer, asked)
-            if asked
-            else session_verdict.conclude(seen)
-        )
+        found = session_verdict.conclude(seen, answer, asked)
         # With paths as from the workspace, so that it is alike in each attempt.
         said = found.why.replace(f"{self._folders.checkout}/", "")
         notes = (*work.left_out, *report.left.notes)

@@ -56,30 +56,28 @@ _MEANING: dict[Trouble, str] = {
 }
 
 
-def conclude(seen: Seen) -> Finding:
-    """Return the verdict on a session: the first thing that went wrong."""
+def conclude(seen: Seen, answer: str = "", asked: str = "") -> Finding:
+    """Return the verdict on a session: the first thing that went wrong.
+
+    If an answer is `asked` for, a plan or a report, no change is.
+    """
     if seen.unprepared:
         return Finding("failure", "setup", seen.unprepared)
-    for finding in chain(_ended(seen), _said(seen), _left(seen)):
+    for finding in _ended(seen):
+        return finding
+    if asked:
+        if seen.report.status == "done" and answer:
+            return Finding("success", "exited", f"The agent answered with a {asked}.")
+        said = (seen.report.status or "none").replace("_", " ")
+        why = f"The agent produced no {asked} (status: {said}): {seen.report.summary}"
+        return Finding("failure", "nothing", why)
+    for finding in chain(_said(seen), _left(seen)):
         return finding
     if seen.unaccepted:
         return Finding("failure", _clean(seen), seen.unaccepted)
     what = "more file" if seen.goes_on else "file"
     changed = f"Changed {counted(len(seen.work.changes), what)}."
     return Finding("success", _clean(seen), changed)
-
-
-def answered(seen: Seen, answer: str, what: str) -> Finding:
-    """Return the verdict on a session that has to answer with a plan or a report."""
-    if seen.unprepared:
-        return Finding("failure", "setup", seen.unprepared)
-    for finding in _ended(seen):
-        return finding
-    if seen.report.status == "done" and answer:
-        return Finding("success", "exited", f"The agent answered with a {what}.")
-    said = (seen.report.status or "none").replace("_", " ")
-    why = f"The agent produced no {what} (status: {said}): {seen.report.summary}"
-    return Finding("failure", "nothing", why)
 
 
 def _ended(seen: Seen) -> Iterator[Finding]:
