@@ -101,13 +101,11 @@ def _word(node: object) -> str:
 KEY_IN_QUERY: Final = "key"
 """The parameter in which Gemini's API takes its key, too."""
 
-Purpose = Literal["answer", "count", "account", "opened"]
-"""A model's answer, the count of a request's tokens, what the key's account may use, or
-what the configuration opened, which is not looked into."""
-
 
 class Route(Struct, frozen=True):
-    purpose: Purpose
+    purpose: str
+    """`answer`, a model's; `count`, of a request's tokens; `account`, what the key's
+    account may use; `opened`, what the configuration opened, is not looked into."""
     path: str
     """The path, in characters that need no escape."""
     query: str = ""
@@ -116,77 +114,6 @@ class Route(Struct, frozen=True):
     schema: str = ""
     """What its body must be: a vendor's API and an object of it."""
 
-
-class _Template(Struct, frozen=True):
-    asked: re.Pattern[str]
-    schema: str
-    query: frozenset[str] = frozenset()
-    """The parameters that may be given, with their values."""
-    purpose: Purpose = "answer"
-
-
-def _template(
-    asked: str, schema: str, *query: str, purpose: Purpose = "answer"
-) -> _Template:
-    return _Template(re.compile(asked), schema, frozenset(query), purpose)
-
-
-def _count(asked: str, schema: str, *query: str) -> _Template:
-    return _template(asked, schema, *query, purpose="count")
-
-
-def _gemini(begun: str) -> tuple[_Template, ...]:
-    asked, whole = begun + r"(?P<model>\w[\w.-]*)", "gemini GenerateContent"
-    return (
-        _template(asked + ":generateContent)", whole, "alt=json"),
-        _template(asked + ":streamGenerateContent)", whole, "alt=sse", "alt=json"),
-        _count(asked + ":countTokens)", "gemini CountTokens", "alt=json"),
-    )
-
-
-_VERTEX: Final = (
-    r"POST /projects/[\w-]+/locations/[\w-]+(?P<path>/publishers/anthropic/models/"
-)
-"""Project and place are those of the server's address, whatever is asked."""
-_TEMPLATES: Final[Mapping[Dialect, tuple[_Template, ...]]] = {
-    "anthropic": (
-        _template(r"POST /v1/messages", "anthropic Messages", "beta=true"),
-        _count(r"POST /v1/messages/count_tokens", "anthropic CountTokens", "beta=true"),
-    ),
-    "bedrock": (
-        _template(
-            r"POST /model/(?P<model>\w[\w.:-]*)/invoke(?:-with-response-stream)?",
-            "anthropic Hosted",
-        ),
-    ),
-    "vertex": (
-        _count(_VERTEX + r"count-tokens:rawPredict)", "anthropic HostedCount"),
-        _template(
-            _VERTEX + r"(?P<model>\w[\w.@-]*):(?:rawP|streamRawP)redict)",
-            "anthropic Hosted",
-        ),
-    ),
-    "chat": (_template(r"POST /v1/chat/completions", "chat ChatCompletions"),),
-    "responses": (_template(r"POST /v1/responses", "responses Responses"),),
-    "gemini": _gemini(r"POST (?P<path>/v1(?:alpha|beta)?/models/"),
-    "gemini-vertex": _gemini(r"POST /v1beta1(?P<path>/publishers/google/models/"),
-    "code-assist": (
-        _template(
-            "POST /v1internal:loadCodeAssist",
-            "gemini LoadCodeAssist",
-            purpose="account",
-        ),
-        _template("POST /v1internal:generateContent", "gemini CodeAssist"),
-        _template(
-            "POST /v1internal:streamGenerateContent", "gemini CodeAssist", "alt=sse"
-        ),
-    ),
-}
-"""https://platform.claude.com/docs/en/api/overview
-https://code.claude.com/docs/en/llm-gateway-protocol
-https://platform.openai.com/docs/api-reference
-https://ai.google.dev/api
-https://github.com/google-gemini/gemini-cli (packages/core/src/code_assist)"""
 
 _TARGET: Final = re.compile(r"(?P<path>(?:/[\w:@-][\w.:@-]*)+)(?:\?(?P<query>.*))?")
 """A path in plain ASCII, none of whose parts is empty or begins with a dot."""
@@ -199,14 +126,16 @@ def route_of(
     found = _TARGET.fullmatch(target) if target.isascii() else None
     if found is None:
         return None
-    asked = f"{method} {found['path']}"
     given = [each for each in (found["query"] or "").split("&") if each]
     query = [each for each in given if not each.startswith(f"{KEY_IN_QUERY}=")]
-    for each in _TEMPLATES.get(dialect, ()):
-        if (fits := each.asked.fullmatch(asked)) and each.query.issuperset(query):
-            named = {"path": found["path"], "schema": each.schema, **fits.groupdict()}
-            return Route(each.purpose, query="&".join(query), **named)
-    return Route("opened", found["path"]) if asked in opened and not query else None
+    for line in _section("routes").splitlines():
+        speaks, purpose, schema, verb, path, *parameters = line.split()
+        fits = re.fullmatch(path, found["path"])
+        if (speaks, verb) == (dialect, method) and fits and {*parameters} >= {*query}:
+            named = {"path": found["path"], "schema": schema, **fits.groupdict()}
+            return Route(purpose, query="&".join(query), **named)
+    is_opened = f"{method} {found['path']}" in opened and not query
+    return Route("opened", found["path"]) if is_opened else None
 
 
 _ASKED: Final = frozenset(
@@ -297,6 +226,14 @@ _FIELD: Final = re.compile(r"(\w+)([?*]?):(\S+)")
 
 
 @cache
+def _section(name: str) -> str:
+    """Return what `schemas.txt` has below a name, a line each."""
+    text = Path(__file__).with_name("schemas.txt").read_text(encoding="utf-8")
+    section = text.partition(f"[{name}]\n")[2].partition("\n\n")[0]
+    return re.sub(r"#.*\n|\n(?= )", "", section)
+
+
+@cache
 def schemas_of(api: str) -> dict[str, Any]:
     """Return the objects of a vendor's API by their names, from `schemas.txt`.
 
@@ -307,10 +244,8 @@ def schemas_of(api: str) -> dict[str, Any]:
     is a name, a word of `_PLAIN`, `[T]` for a list, `{a,b}` for one of these words, or
     several with `|`.
     """
-    text = Path(__file__).with_name("schemas.txt").read_text(encoding="utf-8")
-    section = text.partition(f"[{api}]\n")[2].partition("\n\n")[0]
     known = dict(_PLAIN)
-    for line in re.sub(r"#.*\n|\n(?= )", "", section).splitlines():
+    for line in _section(api).splitlines():
         head, _, rest = line.partition(" =")
         if "|" in rest and ":" not in rest:
             known[head] = _type(re.sub(" ", "", rest), known)
@@ -399,7 +334,7 @@ def check(
     if dialect in _HOSTED and route.model and "model" in said:
         raise _refused(f"model={said['model']}")
     try:
-        api, schema = route.schema.split()
+        api, _, schema = route.schema.partition(".")
         left = allowed.without(said)
         whole = {"model": name, **left} if dialect in _HOSTED else left
         msgspec.convert(_typed(dialect, whole), schemas_of(api)[schema])
