@@ -138,41 +138,17 @@ def route_of(
     return Route("opened", found["path"]) if is_opened else None
 
 
-_ASKED: Final = frozenset(
-    {
-        *("accept", "user-agent", "anthropic-version", "x-app"),
-        *("x-claude-code-session-id", "x-client-request-id", "x-goog-api-client"),
-        *("anthropic-dangerous-direct-browser-access", "originator", "session_id"),
-        *("session-id", "thread-id", "x-openai-internal-codex-responses-lite"),
-        *("x-session-affinity", "x-session-id", "x-initiator", "x-interaction-type"),
-    }
-)
-_ASKED_BEGINNINGS: Final = ("x-stainless-", "x-codex-")
 _BETA: Final = "anthropic-beta"
-_BETAS: Final = frozenset(
-    {
-        *("advanced-tool-use", "claude-code", "compact", "context-1m"),
-        *("context-management", "effort", "extended-cache-ttl"),
-        *("fine-grained-tool-streaming", "interleaved-thinking"),
-        *("mid-conversation-system", "mid-conversation-tool-changes", "oauth"),
-        *("per-turn-control", "prompt-caching", "prompt-caching-scope"),
-        *("redact-thinking", "structured-outputs", "thinking-display-updates"),
-        *("thinking-token-count", "token-counting", "token-efficient-tools"),
-        *("tool-search-tool",),
-    }
-)
-"""What Anthropic has on trial that changes only how a model answers, less its date.
-https://platform.claude.com/docs/en/api/beta-headers"""
 _DATE: Final = re.compile(r"-\d{4}-?\d{2}-?\d{2}\Z")
 
-_ANSWERED: Final = frozenset(
-    {
-        *("content-type", "date", "retry-after", "retry-after-ms", "request-id"),
-        *("x-request-id", "x-should-retry", "openai-model", "openai-processing-ms"),
-        *("openai-version", "content-encoding"),
-    }
-)
-_ANSWERED_BEGINNINGS: Final = ("anthropic-ratelimit-", "x-ratelimit-", "x-codex-")
+
+def _is_listed(where: str, name: str) -> bool:
+    """Whether a name is in a section of `schemas.txt`, perhaps by its beginning."""
+    listed = _section(where).split()
+    return any(
+        name.startswith(each[:-1]) if each.endswith("*") else name == each
+        for each in listed
+    )
 
 
 def request_headers(
@@ -183,7 +159,7 @@ def request_headers(
     for name, value in headers:
         small = name.lower()
         is_opened = {small, f"{small}={value.lower()}"} & allowed.headers
-        if is_opened or small in _ASKED or small.startswith(_ASKED_BEGINNINGS):
+        if is_opened or _is_listed("headers asked", small):
             passed.append((name, value))
         elif small == _BETA:
             trials = [each.strip() for each in value.split(",") if each.strip()]
@@ -197,14 +173,13 @@ def request_headers(
 def answer_headers(headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """Yield the headers of an answer that the agent gets."""
     for name, value in headers:
-        small = name.lower()
-        if small in _ANSWERED or small.startswith(_ANSWERED_BEGINNINGS):
+        if _is_listed("headers answered", name.lower()):
             yield name, value
 
 
 def _may_try(name: str, allowed: Allowances) -> bool:
     opened = {_BETA, f"{_BETA}={name.lower()}"} & allowed.headers
-    return bool(opened) or _DATE.sub("", name) in _BETAS
+    return bool(opened) or _is_listed("trials", _DATE.sub("", name))
 
 
 _PLAIN: Final[dict[str, Any]] = {
