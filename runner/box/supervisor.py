@@ -31,19 +31,18 @@ from runner.box.processes import ASKING, KILL_S, SWEEP_S
 CHUNK_BYTES = 65_536
 
 
-class InputSource(Protocol):
-    def next(self) -> bytes | None:
-        """Return the next bytes; empty: none yet; None: the end.
+Source = Callable[[], bytes | None]
+"""Returns the next bytes of a program's input; empty: none yet; None: the end.
 
-        It is called again only when all bytes it returned before have been written.
-        """
+It is called again only when all bytes it returned before have been written.
+"""
 
 
 class StdinWriter:
     """Writes what the program reads; while its pipe is full, the selector waits."""
 
     def __init__(
-        self, pipe: IO[bytes], source: InputSource, selector: selectors.BaseSelector
+        self, pipe: IO[bytes], source: Source, selector: selectors.BaseSelector
     ) -> None:
         os.set_blocking(pipe.fileno(), False)
         self._pipe = pipe
@@ -56,6 +55,7 @@ class StdinWriter:
         return self._pipe.fileno()
 
     def write(self) -> None:
+        """Write what fits; what does not waits for the program to read."""
         is_full = self._fills()
         if is_full and not self._is_full:
             self._selector.register(self, selectors.EVENT_WRITE)
@@ -72,10 +72,9 @@ class StdinWriter:
             self._pipe.close()
 
     def _fills(self) -> bool:
-        """Write what fits; return whether more has to wait for the program to read."""
         while not self._pipe.closed:
             if not self._unsaid:
-                said = self._source.next()
+                said = self._source()
                 if said is None:
                     self.close()
                     return False
@@ -203,7 +202,7 @@ class Order(Struct, frozen=True):
     """A file for its standard input; None: the input is empty."""
     silence_s: float = math.inf
     watcher: Watcher | None = None
-    source: InputSource | None = None
+    source: Source | None = None
     """The writer of its standard input while it runs; then `stdin` is None."""
     fds: tuple[int, ...] = ()
     side_task: SideTask | None = None
@@ -321,14 +320,21 @@ class _Supervision:
 
     def run(self, started: float) -> Ending:
         deadline = started + self._order.timeout_s
-        while not (self._has_ended() or self._stop.wanted or self._is_called_off()):
+        self._reap()
+        while self._process.returncode is None and not (
+            self._stop.wanted or self._is_called_off()
+        ):
             if self._stdin:
                 self._stdin.write()
             silent_at = self._last_output + self._order.silence_s
             left = min(deadline, silent_at) - self._order.clock()
             if left <= 0:
                 break
-            self._pump(min(left, self._side_task_due_s()))
+            if self._side_task and self._side_task.due_s() == 0:
+                self._side_task.begin()
+            due_s = self._side_task.due_s() if self._side_task else math.inf
+            self._pump(min(left, due_s))
+            self._reap()
         cut_off, cancelled = self._process.returncode is None, self._stop.wanted
         called_off = self._is_called_off()
         is_late = self._order.clock() >= deadline
@@ -356,18 +362,6 @@ class _Supervision:
 
     def _is_called_off(self) -> bool:
         return self._watcher is not None and self._watcher.over
-
-    def _side_task_due_s(self) -> float:
-        """Start the side task if it is due; return the time until it is due again."""
-        if self._side_task is None:
-            return math.inf
-        if self._side_task.due_s() == 0:
-            self._side_task.begin()
-        return self._side_task.due_s()
-
-    def _has_ended(self) -> bool:
-        self._reap()
-        return self._process.returncode is not None
 
     def _has_children(self) -> bool:
         return self._reap() and (not self._spared or bool(self._ours()))

@@ -46,7 +46,7 @@ class Steering:
         self._is_done = False
 
     def next(self) -> bytes | None:
-        """Return the next bytes for the engine; see `supervisor.InputSource`."""
+        """Return the next bytes for the engine; see `supervisor.Source`."""
         if self._unsaid is not None:
             prompt, self._unsaid = self._unsaid, None
             return prompt
@@ -163,7 +163,7 @@ class _Run:
             stdin=self._call.prompt if is_read else None,
             silence_s=math.inf if row.is_quiet else spec.silence_s,
             watcher=job.proxy,
-            source=self._steering,
+            source=self._steering.next if self._steering else None,
             side_task=job.saver,
         )
         way = job.proxy.way() if job.proxy else None

@@ -2,12 +2,13 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from runner.box.supervisor import Ending, Order, Stop, Stream, supervise
+from runner.box.supervisor import Ending, Order, Source, Stop, Stream, supervise
 from runner.engines.engine_events import Cost, Result, Said, Usage
 from runner.inputs.job_inputs import Message
 from runner.session.engine_run import Since, Steering
@@ -42,18 +43,13 @@ def worded(said: Message) -> bytes:
     return f"{said.text}\n".encode()
 
 
-class Told:
-    """Says a few things, then nothing any more."""
-
-    def __init__(self, *said: bytes | None) -> None:
-        self._said: Iterator[bytes | None] = iter((*said, None))
-
-    def next(self) -> bytes | None:
-        return next(self._said, None)
+def told(*said: bytes | None) -> Source:
+    """Say a few things, then nothing any more."""
+    return partial(next, iter((*said, None)), None)
 
 
 def run(
-    folder: Path, script: str, talk: Told, heard: Callable[[], object] = lambda: None
+    folder: Path, script: str, talk: Source, heard: Callable[[], object] = lambda: None
 ) -> tuple[Ending, str]:
     said: list[bytes] = []
 
@@ -72,7 +68,7 @@ def run(
 def test_what_is_said_arrives_whole_and_in_order(tmp_path: Path) -> None:
     long = b"x" * 1_000_000 + b"\n"
 
-    ending, said = run(tmp_path, ECHO, Told(b"one\n", long, b"three\n"))
+    ending, said = run(tmp_path, ECHO, told(b"one\n", long, b"three\n"))
 
     assert ending.exit_code == 0
     assert said == f"4 one\n{len(long)} xxxxxxxxx\n6 three\nclosed\n"
@@ -86,7 +82,7 @@ def test_who_does_not_listen_is_not_waited_for(tmp_path: Path, script: str) -> N
     go = tmp_path / "go"
     os.mkfifo(go)  # it ends only once it is heard
 
-    ending, _ = run(tmp_path, script, Told(b"x" * 1_000_000), lambda: go.write_text(""))
+    ending, _ = run(tmp_path, script, told(b"x" * 1_000_000), lambda: go.write_text(""))
 
     assert ending.exit_code == 0
 
@@ -104,7 +100,7 @@ def test_a_message_wakes_who_waits_and_is_heard_when_it_is_written(
             steering.note(Result(ok=True))
 
     argv = (sys.executable, "-I", "-c", ECHO)
-    order = Order(argv, tmp_path, {}, timeout_s=600, source=steering)
+    order = Order(argv, tmp_path, {}, timeout_s=600, source=steering.next)
     with Stop() as stop:
         ending = supervise(order, sink, stop)
         stop.nudge()
