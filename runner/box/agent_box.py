@@ -13,6 +13,7 @@ https://systemd.io/UIDS-GIDS/
 
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import threading
@@ -161,7 +162,9 @@ def boxed(
     write to `also` besides. Without a `way` its network stays the machine's. A program
     of the witness `keeps_user`, and is given nothing.
     """
-    if not (keeps_user or _is_there(argv[0], room)):
+    name = str(room.folder / argv[0]) if os.sep in argv[0] else argv[0]
+    path = f"{room.home / '.local/bin'}{os.pathsep}{room.sight.path}"
+    if not (keeps_user or shutil.which(name, path=path)):
         yield Box(argv, (), known=BoxReport())  # the start itself fails and reports it
         return
     if room.is_boxed and sys.platform != "linux":
@@ -177,28 +180,18 @@ def boxed(
         if number is not None:
             give_folders((*room.owned(), *also), number)
         user = "" if number is None else f"{number}:{number}:{room.home}"
-        yield from _made(argv, room, user, way, also)
-
-
-def _made(
-    argv: tuple[str, ...],
-    room: Room,
-    user: str,
-    way: NetworkExit | None,
-    also: tuple[Path, ...],
-) -> Iterator[Box]:
-    owned = (places(WRITABLE, str(path)) for path in (*room.owned(), *also))
-    shared = ((WRITABLE, os.path.realpath(room.temporary), at) for at in TEMPORARY)
-    prompt = places(SEEN, str(room.prompt)) if room.prompt else ()
-    seen = surroundings.visible(room.sight)
-    found = surroundings.arranged((*chain(*owned), *shared, *prompt, *seen))
-    words = (word for place in found for word in place)
-    reader, writer = os.pipe()
-    with open(reader, "rb", 0) as heard, open(writer, "wb", 0) as telling:  # noqa: PTH123  descriptors
-        told = str(writer), way.word if way else "", user
-        command = (*LAUNCHER, *told, *words, _END, *argv)
-        fds = (writer, *((way.fd,) if way else ()))
-        yield Box(command, fds, pipe=(heard, telling))
+        owned = (places(WRITABLE, str(path)) for path in (*room.owned(), *also))
+        shared = ((WRITABLE, os.path.realpath(room.temporary), at) for at in TEMPORARY)
+        prompt = places(SEEN, str(room.prompt)) if room.prompt else ()
+        seen = surroundings.visible(room.sight)
+        found = surroundings.arranged((*chain(*owned), *shared, *prompt, *seen))
+        words = (word for place in found for word in place)
+        reader, writer = os.pipe()
+        with open(reader, "rb", 0) as heard, open(writer, "wb", 0) as telling:  # noqa: PTH123  descriptors
+            told = str(writer), way.word if way else "", user
+            command = (*LAUNCHER, *told, *words, _END, *argv)
+            fds = (writer, *((way.fd,) if way else ()))
+            yield Box(command, fds, pipe=(heard, telling))
 
 
 def cannot_box() -> str:
@@ -223,17 +216,11 @@ def cannot_box() -> str:
             return box.report().why
 
 
-def _is_there(program: str, room: Room) -> bool:
-    name = str(room.folder / program) if os.sep in program else program
-    path = f"{room.home / '.local/bin'}{os.pathsep}{room.sight.path}"
-    return shutil.which(name, path=path) is not None
-
-
 _ABOVE_ALL: Final = 1_900_000_000
 """Above every range that systemd and container tools hand out."""
 _UNUSED: Final = range(60_578, 61_184)
 """Numbers that nobody hands out, for containers that know only 65,536 users."""
-_MAPS: Final = ("/proc/self/uid_map", "/proc/self/gid_map")
+_MAPS: Final = (Path("/proc/self/uid_map"), Path("/proc/self/gid_map"))
 
 _PROCESSES: Final = 1 << 22
 """No process has a higher number.
@@ -254,19 +241,13 @@ def agent_user_number() -> Iterator[int | None]:
     with _TAKING:
         box = next(each for each in range(_AT_ONCE) if each not in _TAKEN)
         _TAKEN.add(box)
-    try:
-        yield _number(box)
-    finally:
-        _TAKEN.discard(box)
-
-
-def _number(box: int) -> int | None:
     process = os.getpid()
     high = _ABOVE_ALL + box * _PROCESSES + process
-    for number in (high, _UNUSED[(process + box) % len(_UNUSED)]):
-        if all(_knows(Path(each), number) for each in _MAPS):
-            return number
-    return None
+    able = (high, _UNUSED[(process + box) % len(_UNUSED)])
+    try:
+        yield next((n for n in able if all(_knows(each, n) for each in _MAPS)), None)
+    finally:
+        _TAKEN.discard(box)
 
 
 def _knows(users: Path, number: int) -> bool:
@@ -279,20 +260,13 @@ def _knows(users: Path, number: int) -> bool:
 
 def give_folders(places: Iterable[Path], number: int) -> None:
     """Make a user the owner of all below, while no agent runs; follow no links."""
-    for place in places:
-        for path, owner in _all_below(place):
-            if owner != number:
-                os.chown(path, number, number, follow_symlinks=False)
-
-
-def _all_below(place: Path) -> Iterator[tuple[str, int]]:
     # Not with a Path for each: a checkout may have 50,000 files.
-    found = os.lstat(place)
-    yield str(place), found.st_uid
-    left = [str(place)] if place.is_dir() and not place.is_symlink() else []
+    left = [*map(str, places)]
     while left:
-        with os.scandir(left.pop()) as entries:
-            for each in entries:
-                yield each.path, each.stat(follow_symlinks=False).st_uid
-                if each.is_dir(follow_symlinks=False):
-                    left.append(each.path)
+        path = left.pop()
+        found = os.lstat(path)
+        if found.st_uid != number:
+            os.chown(path, number, number, follow_symlinks=False)
+        if stat.S_ISDIR(found.st_mode):
+            with os.scandir(path) as entries:
+                left += [each.path for each in entries]

@@ -70,20 +70,6 @@ class _Box:
         self.told = told
         """What is told which walls stand; None: it is only to have a network."""
 
-    def walls(self) -> bytes:
-        """Return the words that say which walls stand once the box does."""
-        network = "network=namespaces " if self.exits else ""
-        user = "uid" if self.user else "namespaces"
-        said = f"files=namespaces processes=namespaces {network}user={user}"
-        return f"{said} syscalls=seccomp".encode()
-
-    def close_files(self) -> None:
-        """Close a second time what the mounts close, where the kernel has Landlock."""
-        if not landlock.refusal():
-            told = zip(self.places[::3], self.places[2::3], strict=True)
-            written = (target for kind, target in told if kind == WRITABLE)
-            landlock.restrict(("/",), (*written, "/dev", "/proc"), network=True)
-
 
 def _boxed(box: _Box, program: list[str]) -> str:
     """Run the program in a box and end as it ends; if a box fails, return why."""
@@ -179,7 +165,10 @@ def _first(go: int, telling: int, box: _Box, program: list[str]) -> int:
     if why := os.read(ready, 1000):
         os.write(telling, why)
         return 1
-    os.write(box.told, box.walls())
+    network = "network=namespaces " if box.exits else ""
+    user = "uid" if box.user else "namespaces"
+    walls = f"files=namespaces processes=namespaces {network}user={user}"
+    os.write(box.told, f"{walls} syscalls=seccomp".encode())
     os.write(telling, b"!")
     _let_go(box.told)
     while True:
@@ -210,7 +199,10 @@ def _as_agent(box: _Box, here: str, program: list[str], readying: int) -> int:
         if box.user:
             kernel.become_user(*map(int, box.user[:2]))
         os.chdir(here if os.path.isdir(here) else "/")  # noqa: PTH112  as above
-        box.close_files()
+        if not landlock.refusal():  # it closes a second time what the mounts close
+            told = zip(box.places[::3], box.places[2::3], strict=True)
+            written = (target for kind, target in told if kind == WRITABLE)
+            landlock.restrict(("/",), (*written, "/dev", "/proc"), network=True)
         seccomp.restrict()
     except OSError as error:
         os.write(readying, f"cannot limit program rights: {error.strerror}".encode())

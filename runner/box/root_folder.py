@@ -116,7 +116,12 @@ def _placed(kind: str, source: str, target: str) -> str:
             os.symlink(os.readlink(_OLD + source), where)  # noqa: PTH115, PTH211
         return ""
     if kind == HIDDEN:
-        return _hide(where)
+        if os.path.isdir(where):  # noqa: PTH112  as above
+            _mount("tmpfs", where, _SAFE, "mode=755,size=1m")
+            return where
+        if os.path.lexists(where):
+            _mount(f"{_OLD}/dev/null", where, _BIND)
+        return ""
     try:
         is_folder = stat.S_ISDIR(os.stat(_OLD + source).st_mode)  # noqa: PTH116
     except PermissionError:
@@ -126,16 +131,6 @@ def _placed(kind: str, source: str, target: str) -> str:
     _make_place(where, is_folder=is_folder)
     only = READ_ONLY if kind == SEEN else 0
     bind_mount(_OLD + source, where, _SAFE | only)
-    return ""
-
-
-def _hide(where: str) -> str:
-    if not os.path.lexists(where):
-        return ""
-    if os.path.isdir(where):  # noqa: PTH112  as above
-        _mount("tmpfs", where, _SAFE, "mode=755,size=1m")
-        return where
-    _mount(f"{_OLD}/dev/null", where, _BIND)
     return ""
 
 

@@ -115,13 +115,6 @@ def refuse(error: int) -> Instruction:
     return (_RETURN, 0, 0, 0x00050000 | error)
 
 
-def begun(machine: str) -> list[Instruction]:
-    """Return a filter's beginning: it refuses calls made in another machine's form."""
-    wrong = refuse(ENOSYS)
-    kind = [(_LOAD, 0, 0, _MACHINE), (_IF_EQUAL, 1, 0, _MACHINES[machine]), wrong]
-    return [*kind, (_LOAD, 0, 0, _NUMBER), (_IF_AT_LEAST, 0, 1, _OTHER_ABI), wrong]
-
-
 def when(number: int, then: Sequence[Instruction]) -> list[Instruction]:
     return [(_LOAD, 0, 0, _NUMBER), (_IF_EQUAL, 0, len(then), number), *then]
 
@@ -145,11 +138,6 @@ def no_other_than(values: Sequence[int], error: int) -> list[Instruction]:
     left = range(len(values), 0, -1)
     known = [(_IF_EQUAL, n, 0, value) for n, value in zip(left, values, strict=True)]
     return [*known, refuse(error)]
-
-
-def finished(program: Iterable[Instruction]) -> bytes:
-    """Return the filter as the kernel takes it; what it did not refuse is allowed."""
-    return b"".join(struct.pack("<HBBI", *each) for each in (*program, ALLOW))
 
 
 _SECCOMP, _FILTER, _LISTEN = {"x86_64": 317, "aarch64": 277}, 1, 8
@@ -249,8 +237,13 @@ def _number(name: str) -> int:
 
 
 def _install(program: Iterable[Instruction], flags: int) -> int:
-    machine = os.uname().machine
-    words = finished([*begun(machine), *program])
+    machine, wrong = os.uname().machine, refuse(ENOSYS)
+    begun = (
+        *((_LOAD, 0, 0, _MACHINE), (_IF_EQUAL, 1, 0, _MACHINES[machine]), wrong),
+        *((_LOAD, 0, 0, _NUMBER), (_IF_AT_LEAST, 0, 1, _OTHER_ABI), wrong),
+    )  # refuses calls that are made in another machine's form
+    whole = (*begun, *program, ALLOW)
+    words = b"".join(struct.pack("<HBBI", *each) for each in whole)
     code = ctypes.create_string_buffer(words, len(words))
     size, place = len(words) // 8, ctypes.addressof(code)
     told = size.to_bytes(8, "little") + place.to_bytes(8, "little")
