@@ -51,13 +51,9 @@ class Report(Struct, frozen=True):
 
     def retry_after_s(self, now_ms: int) -> float | None:
         """Return how long the vendor wants no calls, from `now_ms` on."""
-        match self.limit:
-            case events.RateLimit(wait_s=float() as wait_s):
-                return wait_s
-            case events.RateLimit(until=int() as until):
-                return max(0.0, until - now_ms / 1000)
-            case _:
-                return None
+        if self.limit is None or self.limit.until is None:
+            return self.limit.wait_s if self.limit else None
+        return max(0.0, self.limit.until - now_ms / 1000)
 
 
 class OutputReader:

@@ -10,7 +10,7 @@ import asyncio
 import hmac
 import signal
 import socket
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from http import HTTPStatus
 from typing import Final
@@ -93,6 +93,10 @@ class _Asked(Struct, frozen=True):
     def where(self) -> str:
         return f"{self.host}:{self.port}"[:200]
 
+    @property
+    def name(self) -> str:
+        return f"[{self.host}]" if ":" in self.host else self.host
+
 
 class Egress:
     """Takes one session's connections to the hosts that are listed."""
@@ -111,27 +115,19 @@ class Egress:
         self._group = group
         self._open: set[asyncio.Task[None]] = set()
 
-    async def serve(self, listening: socket.socket) -> asyncio.Server:
-        return await self._server(self._proxied, listening)
-
-    async def relay(self, port: int, listening: socket.socket) -> asyncio.Server:
-        """Serve in place of a port of this machine, in whatever protocol."""
-
-        async def relayed(near: Streams) -> None:
-            await joined(near, await dialled("127.0.0.1", port))
-
-        return await self._server(relayed, listening)
-
     def close(self) -> None:
         for each in self._open:
             each.cancel()
 
-    async def _server(
-        self, serve: Callable[[Streams], Awaitable[None]], listening: socket.socket
-    ) -> asyncio.Server:
+    async def serve(self, listening: socket.socket, port: int = 0) -> asyncio.Server:
+        """Serve in place of a port of this machine, in whatever protocol; 0: all."""
+
         async def served(near: Streams) -> None:
             try:
-                await serve(near)
+                if port:
+                    await joined(near, await dialled("127.0.0.1", port))
+                else:
+                    await self._proxied(near)
             except (OSError, ValueError, asyncio.IncompleteReadError):
                 pass  # one side has gone, or its name is none; the other sees the end
             finally:
@@ -177,10 +173,9 @@ class Egress:
         """Connect, and pass on the head of a request that opens no tunnel."""
         is_plain = asked.method != "CONNECT"
         where = asked.host, asked.port
-        name = f"[{asked.host}]" if ":" in asked.host else asked.host
         scheme = "http" if is_plain else "https"
         try:
-            proxy = outbound.here().proxy(f"{scheme}://{name}:{asked.port}")
+            proxy = outbound.here().proxy(f"{scheme}://{asked.name}:{asked.port}")
         except BratError as error:
             raise OSError(str(error)) from error
         if proxy:
@@ -268,7 +263,7 @@ async def _asked(reader: asyncio.StreamReader) -> _Asked | None:
 
 
 def _head(asked: _Asked, *, absolute: bool = False, word: str = "") -> bytes:
-    host = f"[{asked.host}]" if ":" in asked.host else asked.host
+    host = asked.name
     host = host if asked.port == 80 else f"{host}:{asked.port}"  # noqa: PLR2004  http's
     target = f"http://{host}{asked.path}" if absolute else asked.path
     ours = [f"{asked.method} {target} HTTP/1.1", f"Host: {host}", "Connection: close"]
@@ -331,5 +326,5 @@ async def _serve(
             stack.callback((await egress.serve(world)).close)
             # There are none where the agent has no network of its own.
             for port, each in zip(local_services(listed), local, strict=False):
-                stack.callback((await egress.relay(port, each)).close)
+                stack.callback((await egress.serve(each, port)).close)
         await ended.wait()

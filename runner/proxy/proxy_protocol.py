@@ -227,7 +227,12 @@ def reachable_hosts(
 def allows_host(listed: Sequence[str], host: str, port: int) -> bool:
     """Return whether a host, by its name or number as it was asked for, is listed."""
     name = host.lower().rstrip(".")
-    return any(_fits(each, name, port) for each in listed)
+    for wanted, colon, number in (each.partition(":") for each in listed):
+        fits = number == str(port) if colon else port in USUAL_PORTS
+        ends = wanted.startswith("*.") and name.endswith(wanted[1:])
+        if fits and (ends or name == wanted):
+            return True
+    return False
 
 
 def local_services(listed: Sequence[str]) -> tuple[int, ...]:
@@ -244,8 +249,11 @@ def is_outside(address: str) -> bool:
     secrets on addresses of their own, however these are written.
     """
     number: IPv4Address | IPv6Address = ip_address(address.partition("%")[0])
-    if isinstance(number, IPv6Address):
-        number = _inner(number)
+    if isinstance(number, IPv6Address):  # what a translated or tunnelled one stands for
+        tunnel = number.teredo[1] if number.teredo else None
+        within = any(number in each for each in _WITHIN)
+        last = IPv4Address(int(number) & 0xFFFFFFFF) if within else None
+        number = last or number.ipv4_mapped or number.sixtofour or tunnel or number
     return (
         number.is_global
         and (number.version == 4 or number in _UNICAST)  # noqa: PLR2004
@@ -254,29 +262,12 @@ def is_outside(address: str) -> bool:
     )
 
 
-def _inner(number: IPv6Address) -> IPv4Address | IPv6Address:
-    """Return the address that a translated or tunnelled one stands for."""
-    if any(number in each for each in _WITHIN):
-        return IPv4Address(int(number) & 0xFFFFFFFF)
-    tunnel = number.teredo[1] if number.teredo else None
-    return number.ipv4_mapped or number.sixtofour or tunnel or number
-
-
 def is_address(host: str) -> bool:
     try:
         ip_address(host)
     except ValueError:
         return False
     return True
-
-
-def _fits(each: str, name: str, port: int) -> bool:
-    wanted, colon, number = each.partition(":")
-    if port not in USUAL_PORTS if not colon else number != str(port):
-        return False
-    if wanted.startswith("*."):
-        return name.endswith(wanted[1:])
-    return name == wanted
 
 
 REGISTRIES: Final = (

@@ -169,12 +169,12 @@ class _Run:
         way = job.proxy.way() if job.proxy else None
         try:
             own = order, self._transcript.write, stop
-            ending, report = self._setting.run(*own, way)
+            ending, walls = self._setting.run(*own, way)
             # A box that was killed before it stood says nothing of its walls.
-            if ending.fault or report.is_off or not report.why:
-                job.boxed(report)
-                if report.why:
-                    self._transcript.note(events.Unboxed(why=report.why))
+            if ending.fault or walls.is_off or not walls.why:
+                job.boxed(walls)
+                if walls.why:
+                    self._transcript.note(events.Unboxed(why=walls.why))
             self._transcript.flush()
             left = left_in(self._call.home, row.leaves) if row.leaves else ""
             self._reader.close(self._setting.redaction(left))
@@ -185,16 +185,11 @@ class _Run:
             return ending, Report("missing_tool")
         by_us = ending.timed_out or ending.silent or ending.called_off
         report = self._reader.report(None if by_us else ending.exit_code)
-        return ending, replace(report, trouble=self._trouble(ending) or report.trouble)
-
-    def _trouble(self, ending: Ending) -> events.Error | None:
-        proxy = self._job.proxy
-        if proxy and proxy.trouble:
-            return proxy.trouble
-        ended = events.Error(
-            kind="failed", message="the proxy that holds its key has stopped"
-        )
-        return ended if ending.called_off else None
+        trouble = job.proxy.trouble if job.proxy else None
+        if ending.called_off and trouble is None:
+            why = "the proxy that holds its key has stopped"
+            trouble = events.Error(kind="failed", message=why)
+        return ending, replace(report, trouble=trouble or report.trouble)
 
     def _count(self) -> None:
         """Note the proxy's count, which is used if the engine reports no usage."""

@@ -237,16 +237,6 @@ def _asked(method: str, url: str, path: str, bearer: str) -> Mapping[str, object
         return request(line, method, path, bearer)
 
 
-def route_of(
-    given: FeedAddress | OidcAddress, path: str
-) -> tuple[FeedRoute | None, str]:
-    """Return the route to the feed, or None and a sentence on why there is none."""
-    if isinstance(given, FeedAddress):
-        return given, ""
-    why = why_exposed(given.token, path)
-    return (None, why) if why else (OidcExchange(given), "")
-
-
 AGAIN_S = 1.0
 AGAIN_MOST_S = 30.0
 

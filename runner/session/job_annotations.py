@@ -9,7 +9,8 @@ https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-comm
 import json
 import os
 import re
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
@@ -93,33 +94,33 @@ def note(inputs: Inputs, sentence: str, out: TextIO) -> None:
     out.flush()
 
 
-class LiveView(AbstractContextManager["LiveView"]):
-    """Shows output in the job's log; use it as a context manager."""
+@contextmanager
+def live_view(out: TextIO | None) -> Iterator[Callable[[str], None]]:
+    """Yield what shows a piece of output in the job's log; None: it shows nothing.
 
-    def __init__(self, out: TextIO | None) -> None:
-        """Show nothing when `out` is None."""
-        self._out = out
-        self._mark = os.urandom(16).hex()
-        self._left = LIVE_CHARS
-        self._is_open = False
+    It does so up to a limit for all pieces.
+    """
+    mark, left, is_open = os.urandom(16).hex(), LIVE_CHARS, False
 
-    def __exit__(self, *_: object) -> None:
-        if self._is_open:
-            self._print(f"\n::{self._mark}::\n")
+    def write(text: str) -> None:
+        if out is not None:
+            out.write(text)
+            out.flush()
 
-    def show(self, text: str) -> None:
-        """Show a piece of output, up to a limit for all of them."""
-        if not self._is_open:
-            self._is_open = True
-            self._print(f"::stop-commands::{self._mark}\n")
-        if self._left > 0:
-            self._print(text[: self._left])
-            self._left -= len(text)
+    def show(text: str) -> None:
+        nonlocal left, is_open
+        if not is_open:
+            is_open = True
+            write(f"::stop-commands::{mark}\n")
+        if left > 0:
+            write(text[:left])
+            left -= len(text)
 
-    def _print(self, text: str) -> None:
-        if self._out is not None:
-            self._out.write(text)
-            self._out.flush()
+    try:
+        yield show
+    finally:
+        if is_open:
+            write(f"\n::{mark}::\n")
 
 
 def annotate(

@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec.structs import replace
 
+from convoy.events import copied
 from convoy.events.session_events import TaskStarted
 from grite import outbound
 from runner import engines
@@ -305,26 +306,21 @@ class ProxyClient:
             self._line.close()
         process, limit = self._process, time.monotonic() + END_S
         if process and process.stdout and not process.stdout.closed:
-            while self._is_ready(limit) and self.take():
+            while self._selector.select(limit - time.monotonic()) and self.take():
                 pass
             process.stdout.close()
             process.kill()
             process.wait()
         self._selector.close()
 
-    def _is_ready(self, limit: float) -> bool:
-        return bool(self._selector.select(max(0.0, limit - time.monotonic())))
-
     def used(self) -> tuple[events.Usage, ...]:
         return tuple(self._used.values())
 
     def sum(self) -> events.Metered:
-        return events.Metered(
-            calls=self._calls,
-            input_tokens=sum(each.input_tokens for each in self.used()),
-            cached_tokens=sum(each.cached_tokens for each in self.used()),
-            output_tokens=sum(each.output_tokens for each in self.used()),
-        )
+        whole = events.Usage()
+        for each in self.used():
+            whole = whole.with_each(each, add)
+        return copied(events.Metered, whole, calls=self._calls)
 
     def _hear(self, told: protocol.Told) -> None:
         match told:

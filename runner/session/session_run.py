@@ -34,10 +34,10 @@ from runner.box.supervisor import Cancelled, Ending, Stop
 from runner.box.surroundings import fill_home
 from runner.engines.output_reader import Report
 from runner.inputs import job_inputs
-from runner.inputs.job_inputs import BadInput, Inputs
+from runner.inputs.job_inputs import BadInput, FeedAddress, Inputs
 from runner.proxy.proxy_protocol import setup_hosts
 from runner.session import engine_run, proxy_client, result_folder, session_verdict
-from runner.session.job_annotations import LiveView, annotate, mask, note
+from runner.session.job_annotations import annotate, live_view, mask, note
 from runner.session.project_commands import Prepared, Setting, acceptance_fault, set_up
 from runner.session.proxy_client import ProxyClient
 from runner.workspace import attempt_commits
@@ -62,11 +62,13 @@ def live_feed(inputs: Inputs) -> AbstractContextManager["LiveFeed | None"]:
     if inputs.feed is None:
         return nullcontext()
     # It loads HTTP, which takes time, so it is imported only here.
-    from runner.session.feed_client import LiveFeed, route_of
+    from runner.session.feed_client import LiveFeed, OidcExchange, why_exposed
 
-    route, why = route_of(inputs.feed, trusted_programs.folders())
-    if route:
-        return LiveFeed(route)
+    if isinstance(inputs.feed, FeedAddress):
+        return LiveFeed(inputs.feed)
+    why = why_exposed(inputs.feed.token, trusted_programs.folders())
+    if not why:
+        return LiveFeed(OidcExchange(inputs.feed))
     note(inputs, f"The live feed is off: {why}.", sys.stdout)
     return nullcontext()
 
@@ -77,26 +79,6 @@ HASTY_SALVAGE_S = 4.0
 LISTED_FILES = 1000
 WHY_CHARS = 2_000
 """The bot takes no longer reason; the paths in one may be longer."""
-
-
-def attend(
-    inputs: Inputs, folders: Folders, asked: TaskStarted | None = None
-) -> result_folder.Result:
-    """Run one session in two empty folders and leave its result folder.
-
-    The attempt is the one that the log hands over, or else the one `asked` for, whose
-    patch is left, too. Raises `Cancelled`: the job was cancelled before its task was
-    known.
-    """
-    with Stop() as stop:
-        try:
-            with stop.leaving_at_once():
-                started = asked or handed_off(inputs, folders.scratch, _now_ms())
-        except NobodySigned as error:
-            name = ids.session_name(inputs.convoy, inputs.task, inputs.attempt)
-            result_folder.leave_turned_away(inputs.result, name, str(error))
-            raise
-        return _Session(inputs, started, stop, folders, keeps_patch=bool(asked)).run()
 
 
 def _now_ms() -> int:
@@ -148,7 +130,12 @@ class _Session:
             (scratch / name).mkdir()
         fill_home(scratch / "home", {".gitconfig": WHO_COMMITS})
         self._absent = missing_content(workspace)
-        ready = self._set_up(workspace)
+        ready = Prepared()
+        if self._kind.is_set_up:
+            agents = self._proxy.hosts if self._proxy else None
+            hosts = setup_hosts(self._started, agents)
+            with self._setting() as setting:
+                ready = set_up(workspace, setting, self._stop, hosts)
         if ready.cancelled or ready.why:
             ending = Ending(cancelled=ready.cancelled)
             return self._close(ending, Report(None), Work(), why=ready.why)
@@ -183,23 +170,15 @@ class _Session:
     @contextmanager
     def _setting(self, feed: "LiveFeed | None" = None) -> Iterator[Setting]:
         """Yield where a program runs, and show its output while the block lasts."""
-        with LiveView(sys.stdout if self._inputs.on_actions else None) as view:
+        with live_view(sys.stdout if self._inputs.on_actions else None) as view:
 
             def show(text: str) -> None:
-                view.show(text)
+                view(text)
                 if feed:
                     feed.output.show(text)
 
             own = self._inputs, self._started, self._folders.scratch, self._folder
             yield Setting(*own, self._redaction, show)
-
-    def _set_up(self, workspace: Workspace) -> Prepared:
-        if not self._kind.is_set_up:
-            return Prepared()
-        with self._setting() as setting:
-            agents = self._proxy.hosts if self._proxy else None
-            hosts = setup_hosts(self._started, agents)
-            return set_up(workspace, setting, self._stop, hosts)
 
     def _run_engine(self, workspace: Workspace) -> tuple[Ending, Report]:
         with live_feed(self._inputs) as feed, self._setting(feed) as setting:
@@ -342,7 +321,18 @@ def _run_guarded(guard: Callable[[Callable[[], int]], int]) -> int:
     with fresh_folders(inputs) as folders:
 
         def attended() -> int:
-            result = attend(inputs, folders, started)
+            """Run the session, unless the job is cancelled before its task is known."""
+            with Stop() as stop:
+                try:
+                    with stop.leaving_at_once():
+                        log = folders.scratch
+                        task = started or handed_off(inputs, log, _now_ms())
+                except NobodySigned as error:
+                    name = ids.session_name(inputs.convoy, inputs.task, inputs.attempt)
+                    result_folder.leave_turned_away(inputs.result, name, str(error))
+                    raise
+                own = inputs, task, stop, folders
+                result = _Session(*own, keeps_patch=is_alone).run()
             annotate(inputs, result, sys.stdout, is_alone=is_alone)
             return DONE if result.conclusion in {"success", "noop"} else NOT_DONE
 
