@@ -99,18 +99,14 @@ def npm_lock(kind: str) -> dict[str, Any]:
     package, _ = NPM[kind]
     whole = msgspec.json.decode((PINS / "package-lock.json").read_bytes())
     known: Mapping[str, Any] = whole["packages"]
-    root = f"node_modules/{package}"
-    needed, left = {}, [root]
+    needed, left = {}, [package]
     while left:
-        at = left.pop()
-        if at in needed:
-            continue
-        needed[at] = known[at]
-        kinds = "dependencies", "optionalDependencies", "peerDependencies"
-        names = (name for kind in kinds for name in known[at].get(kind, ()))
-        places = (_resolved(known, at, name) for name in names)
-        left += filter(None, places)
-    wanted = {package: known[root]["version"]}
+        at = f"node_modules/{left.pop()}"  # no package lies in another one
+        if at in known and at not in needed:
+            needed[at] = known[at]
+            kinds = "dependencies", "optionalDependencies", "peerDependencies"
+            left += [name for kind in kinds for name in known[at].get(kind, ())]
+    wanted = {package: known[f"node_modules/{package}"]["version"]}
     first = {"name": "brat-engine", "dependencies": wanted}
     return {
         "name": "brat-engine",
@@ -118,15 +114,6 @@ def npm_lock(kind: str) -> dict[str, Any]:
         "requires": True,
         "packages": {"": first, **dict(sorted(needed.items()))},
     }
-
-
-def _resolved(known: Mapping[str, Any], at: str, name: str) -> str:
-    """Return where a package finds another one, as Node does; empty: nowhere."""
-    while at:
-        if (place := f"{at}/node_modules/{name}") in known:
-            return place
-        at = at.rpartition("/node_modules/")[0]
-    return place if (place := f"node_modules/{name}") in known else ""
 
 
 def _by_npm(kind: str, folder: Path, path: str, offered: Mapping[str, str]) -> Path:
