@@ -186,14 +186,13 @@ class Gate:
             return self._no(HTTPStatus.BAD_REQUEST, str(refused))
         most, meter = most_of(body), self._meter
         async with self._slots:
-            while not (spent := meter.spent()) and not meter.takes(most):
+            while not (spent := meter.spent()) and not meter.begin(most):
                 self._freed.clear()
                 await self._freed.wait()
             if spent:
                 why = f"the session's budget of {spent} is used up"
                 self._teller.once(protocol.Spent(why=why))
                 return self._no(HTTPStatus.PAYMENT_REQUIRED, f"brat: {why}.")
-            meter.begin(most)
             try:
                 return await self._forward(request, found, body)
             finally:

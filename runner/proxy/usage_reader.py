@@ -157,17 +157,16 @@ class UsageMeter:
         self._held: list[Usage] = []
         """What the calls under way may use."""
 
-    def takes(self, most: Usage) -> bool:
-        """Whether a call fits beside those under way; a call alone always does."""
+    def begin(self, most: Usage) -> bool:
+        """Let a call in if it fits beside those under way; a call alone always does."""
         whole = self._used
         for each in (*self._held, most):
             whole = plus(whole, self._priced(each))
-        return not (self._held and self._over(whole))
-
-    def begin(self, most: Usage) -> None:
-        """Count a call that is let through, and hold what it may use."""
+        if self._held and self._over(whole):
+            return False
         self._calls += 1
         self._held.append(most)
+        return True
 
     def end(self, most: Usage) -> None:
         self._held.remove(most)
