@@ -32,15 +32,9 @@ _TYPE: Final = "type"
 _GONE: Final = object()
 
 
-class OpenField(Struct, frozen=True):
-    """A field that is opened, or one value of it."""
-
-    steps: tuple[str, ...]
-    value: str | None
-
-
 class Allowances(Struct, frozen=True):
-    fields: tuple[OpenField, ...] = ()
+    fields: tuple[tuple[list[str], str | None], ...] = ()
+    """Each by the steps that lead there, with the one value of it that is opened."""
     headers: frozenset[str] = frozenset()
     """Names, or names and values with `=` between them, in small letters."""
     models: tuple[str, ...] = ()
@@ -49,8 +43,8 @@ class Allowances(Struct, frozen=True):
     def without(self, body: Mapping[str, object]) -> Mapping[str, object]:
         """Return a body less what is opened; what is left must fit its schema."""
         left: object = body
-        for each in self.fields:
-            left = _without(left, each.steps, each.value)
+        for steps, value in self.fields:
+            left = _without(left, steps, value)
         return left if isinstance(left, dict) else {}
 
 
@@ -65,9 +59,7 @@ def read_allowances(listed: Iterable[str]) -> Allowances:
             paths.add(each)
         else:
             path, is_value, value = each.partition("=")
-            fields.append(
-                OpenField(tuple(path.split(".")), value if is_value else None)
-            )
+            fields.append((path.split("."), value if is_value else None))
     return Allowances(
         tuple(fields), frozenset(headers), tuple(models), frozenset(paths)
     )
@@ -197,6 +189,7 @@ _PLAIN: Final[dict[str, Any]] = {
     "Strings": dict[str, str],
 }
 _HEAD: Final = re.compile(r"(?P<name>\w+)(\((?P<tag>\w+)\))?(<(?P<base>\w+))?")
+_ALTERNATIVE: Final = re.compile(r"\[.*?\]|[^|]+")
 _FIELD: Final = re.compile(r"(\w+)([?*]?):(\S+)")
 
 
@@ -261,13 +254,7 @@ def _object(
 
 
 def _type(text: str, known: dict[str, Any]) -> Any:  # noqa: ANN401  types of all kinds
-    depth, parts = 0, [""]
-    for letter in text:
-        depth += (letter in "[{") - (letter in "]}")
-        if letter == "|" and not depth:
-            parts.append("")
-        else:
-            parts[-1] += letter
+    parts = _ALTERNATIVE.findall(text)
     return reduce(or_, [_one(each, known) for each in parts])
 
 
