@@ -91,34 +91,28 @@ def _inside(
     os.setsid()
     for each in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(each, signal.SIG_DFL)
+    walls = ["files=landlock", "syscalls=seccomp"]
+    is_open = not box.exits
     try:
-        walls = _enter(box, line)
+        processes.give_up_rights()
+        if box.user:
+            kernel.become_user(*box.user)
+            walls.append("user=uid")
+        found = landlock.restrict(box.read_only, box.writable, network=is_open)
+        if found >= landlock.SCOPES_FROM:
+            walls.append("processes=landlock")
+        if not is_open:
+            os.close(box.exits[0])
+            walls.append("network=seccomp")
+        asking = seccomp.restrict_and_ask(network=is_open)
+        socket.send_fds(line, [b"!"], [asking])
     except OSError as error:
         return _refused(number, before, str(error.strerror))
-    os.write(number, walls.encode())
-    os.close(number)
-    return kernel.become_program(program)
-
-
-def _enter(box: _Box, line: socket.socket) -> str:
-    """Close everything to this process; return the walls, as `agent_box` reads."""
-    walls = ["files=landlock", "syscalls=seccomp"]
-    processes.give_up_rights()
-    if box.user:
-        kernel.become_user(*box.user)
-        walls.append("user=uid")
-    is_open = not box.exits
-    found = landlock.restrict(box.read_only, box.writable, network=is_open)
-    if found >= landlock.SCOPES_FROM:
-        walls.append("processes=landlock")
-    if not is_open:
-        os.close(box.exits[0])
-        walls.append("network=seccomp")
-    asking = seccomp.restrict_and_ask(network=is_open)
-    socket.send_fds(line, [b"!"], [asking])
     os.close(asking)
     line.close()
-    return " ".join(walls)
+    os.write(number, " ".join(walls).encode())
+    os.close(number)
+    return kernel.become_program(program)
 
 
 def _serve(box: _Box, line: socket.socket, watch: int) -> None:

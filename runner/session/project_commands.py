@@ -18,7 +18,7 @@ import os
 import shutil
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -177,22 +177,19 @@ def _kept(script: Path, commit: str, base: Path | None) -> Iterator[tuple[Path, 
     same, so none can leave anything to those that start from other work. Only one
     session at a time has the folder, and agents are not told of it.
     """
-    if base is None:
-        yield ()
-        return
-    what = script.read_bytes() + commit.encode()
-    name = hashlib.sha256(what).hexdigest()[:32]
-    folder = base / "brat-setup" / name
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder.parent / f"{name}.lock").open("w")
-    except OSError:  # the machine keeps no folder
-        yield ()
-        return
-    with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        _forget_the_oldest(folder.parent)
-        yield (folder,)
+    with ExitStack() as held:
+        kept: tuple[Path, ...] = ()
+        if base is not None:
+            what = script.read_bytes() + commit.encode()
+            name = hashlib.sha256(what).hexdigest()[:32]
+            folder = base / "brat-setup" / name
+            with suppress(OSError):  # the machine keeps no folder
+                folder.mkdir(parents=True, exist_ok=True)
+                lock = (folder.parent / f"{name}.lock").open("w")
+                fcntl.flock(held.enter_context(lock), fcntl.LOCK_EX)
+                _forget_the_oldest(folder.parent)
+                kept = (folder,)
+        yield kept
 
 
 def _forget_the_oldest(folders: Path) -> None:
