@@ -29,7 +29,7 @@ from msgspec import Struct
 
 from convoy.model.session_result import Walls
 from runner.box import surroundings
-from runner.box.network_namespace import send_sockets
+from runner.box.kernel import send_sockets
 from runner.box.processes import launched
 from runner.box.root_folder import SEEN, WRITABLE
 from runner.box.surroundings import TEMPORARY, Sight, places

@@ -1,13 +1,16 @@
 """What Python lacks of calls to the kernel, for the programs that build a box.
 
-It runs between fork and exec, so it loads little.
+It runs between fork and exec, so it loads little. Sockets that are made in a box go
+through a descriptor to the session's proxy, which serves them from outside.
 https://man7.org/linux/man-pages/man2/prctl.2.html
 """
 
 import ctypes
 import os
 import signal
+import socket
 import sys
+from collections.abc import Sequence
 
 libc = ctypes.CDLL(None, use_errno=True)
 DIE_WITH_PARENT, DUMPABLE, NO_NEW_RIGHTS, DROP_RIGHT = 1, 4, 38, 24
@@ -60,3 +63,37 @@ def write(path: str, text: str) -> None:
         os.write(number, text.encode())
     finally:
         os.close(number)
+
+
+LOOPBACK = "127.0.0.1"
+_BACKLOG = 128
+_MOST = 64
+_TEXT_BYTES = 1000
+
+
+def listening(port: int = 0) -> tuple[int, int]:
+    """Listen on loopback; return the socket's descriptor and its port."""
+    made = socket.create_server((LOOPBACK, port), backlog=_BACKLOG)
+    number = int(made.getsockname()[1])
+    return made.detach(), number
+
+
+def send_sockets(line: int, text: bytes, sockets: Sequence[int] = ()) -> None:
+    """Send a text and sockets through a Unix socket, then close all of them."""
+    try:
+        with socket.socket(fileno=line) as other:
+            socket.send_fds(other, [text], sockets)
+    finally:
+        for each in sockets:
+            os.close(each)
+
+
+def receive_sockets(line: int) -> tuple[bytes, list[int]]:
+    """Return the text and the sockets that a Unix socket brings, and close it."""
+    with socket.socket(fileno=line) as other:
+        text, found, _, _ = socket.recv_fds(other, _TEXT_BYTES, _MOST)
+    return text, found
+
+
+CLOSED = b"closed"
+"""The text sent with the sockets; any other text is the reason why there are none."""

@@ -7,24 +7,31 @@ PLACES (`runner.box.root_folder`), and cannot call what only administrators and
 debuggers need. When the first process inside ends, the kernel ends all others. FD is
 told which walls stand, or why one fails: then the program is not started.
 
-WAY is `FD,PORT,PORT...`, for a network of its own (`runner.box.network_namespace`);
-empty: the machine's. USER is what the program becomes, `NUMBER:GROUP:HOME`; empty: it
-stays the user it is. Where the machine refuses this, `runner.box.unprivileged_box`
-tries it without them. Without an FD the program gets no box, but a network and users of
-its own, and starts even where it gets none: so no process can enter another network,
-nor read or trace a process outside, even where both are root. The proxy is told.
+WAY is `FD,PORT,PORT...`, for a network of its own that has only loopback: what listens
+at these PORTs goes through that FD to the proxy. Empty: the machine's network. USER is
+what the program becomes, `NUMBER:GROUP:HOME`; empty: it stays the user it is. Where the
+machine refuses this, `runner.box.unprivileged_box` tries it without them.
+
+Without the first FD the program gets no box, but a network and users of its own, and
+starts even where it gets none, of which the proxy is told. With users of its own it can
+enter no other network, nor read or trace a process outside, even where both are root.
 https://man7.org/linux/man-pages/man7/pid_namespaces.7.html
 https://man7.org/linux/man-pages/man7/user_namespaces.7.html
+https://man7.org/linux/man-pages/man7/network_namespaces.7.html
+https://man7.org/linux/man-pages/man7/netdevice.7.html
 https://man7.org/linux/man-pages/man2/pr_set_no_new_privs.2const.html
 """
 
+import fcntl
 import os
 import signal
+import socket
+import struct
 import warnings  # noqa: F401  os.execvp imports it, when it may be out of reach
 from collections.abc import Sequence
 
 from runner.box import kernel, landlock, processes, seccomp
-from runner.box.network_namespace import hand_over, send_sockets
+from runner.box.kernel import CLOSED, listening, send_sockets
 from runner.box.root_folder import WRITABLE, build
 
 _USERS_AND_MOUNTS = 0x10000000 | 0x00020000
@@ -32,6 +39,7 @@ _NAMESPACES = _USERS_AND_MOUNTS | 0x08000000 | 0x20000000
 """The flags for new namespaces of these, of queues and of processes."""
 _NETWORK = 0x40000000
 _SYS_ADMIN = 21
+_GET_FLAGS, _SET_FLAGS, _UP = 0x8913, 0x8914, 0x1
 _NONE = "no namespaces: "
 _QUIET = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -152,7 +160,7 @@ def _first(go: int, telling: int, box: _Box, program: list[str]) -> int:
         processes.give_up_rights()
         kernel.prctl(kernel.NO_NEW_RIGHTS, 1)
         if box.exits:
-            hand_over(box.exits[0], box.exits[1:])
+            _hand_over(box.exits[0], box.exits[1:])
     except OSError as error:
         os.write(telling, f"{error.filename or 'it'}: {error.strerror}".encode())
         return 1
@@ -182,13 +190,24 @@ def _in_network(telling: int, box: _Box, program: list[str]) -> int:
     # Root needs it to enter other namespaces, and to mount something.
     kernel.prctl(kernel.DROP_RIGHT, _SYS_ADMIN)
     try:
-        hand_over(box.exits[0], box.exits[1:])
+        _hand_over(box.exits[0], box.exits[1:])
     except OSError as error:
         os.write(telling, str(error.strerror).encode())
         return 1
     os.write(telling, b"!")
     _handle(signal.SIG_DFL, *_QUIET, signal.SIGPIPE, signal.SIGXFSZ)
     return kernel.become_program(program)
+
+
+def _hand_over(number: int, ports: Sequence[int]) -> None:
+    """Raise loopback, and send the proxy sockets there through a descriptor."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+        asked = struct.pack("16sH14s", b"lo", 0, b"")
+        said = fcntl.ioctl(control, _GET_FLAGS, asked)
+        flags = struct.unpack("16sH14s", said)[1]
+        up = struct.pack("16sH14s", b"lo", flags | _UP, b"")
+        fcntl.ioctl(control, _SET_FLAGS, up)
+    send_sockets(number, CLOSED, [listening(port)[0] for port in ports])
 
 
 def _as_agent(box: _Box, here: str, program: list[str], readying: int) -> int:

@@ -29,7 +29,7 @@ from errno import EACCES, EAFNOSUPPORT, EINVAL, ENOENT
 from functools import partial
 
 from runner.box import kernel, landlock, processes, seccomp
-from runner.box.network_namespace import CLOSED, send_sockets
+from runner.box.kernel import CLOSED, send_sockets
 from runner.box.processes import adopting_orphans, descendants
 from runner.box.seccomp import CALLS
 

@@ -27,7 +27,7 @@ from convoy.events.session_events import TaskStarted
 from grite import outbound
 from runner import engines
 from runner.box.agent_box import NO_NETWORK, NetworkExit
-from runner.box.network_namespace import (
+from runner.box.kernel import (
     CLOSED,
     LOOPBACK,
     listening,
