@@ -9,7 +9,7 @@ they take a key and how they word an error; an agent reads ours in its vendor's 
 import asyncio
 import hmac
 import socket
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -73,49 +73,35 @@ LEFT_ANSWER_S: Final = 20.0
 """How long an answer is read on that its agent has left."""
 
 
-class AnswerRelay:
-    def __init__(self, request: web.BaseRequest, answer: ClientResponse) -> None:
-        self._request = request
-        self._answer = answer
-        self._reader = UsageReader(answer.content_type)
-        self._is_left = False
-        self._is_whole = False
+async def _pass_on(
+    request: web.BaseRequest, answer: ClientResponse, reader: UsageReader
+) -> web.StreamResponse:
+    response = web.StreamResponse(status=answer.status, reason=answer.reason)
+    response.headers.extend(request_rules.answer_headers(answer.headers.items()))
+    is_left = False
 
-    async def pass_on(self) -> web.StreamResponse:
-        answer = self._answer
-        response = web.StreamResponse(status=answer.status, reason=answer.reason)
-        response.headers.extend(request_rules.answer_headers(answer.headers.items()))
+    async def to_agent(step: Awaitable[object]) -> None:
+        nonlocal is_left
         try:
-            async with asyncio.timeout(None) as limit:
-                await self._send(response, limit)
-        except (ClientError, TimeoutError):
-            if self._request.transport is not None:
-                self._request.transport.abort()
-        return response
-
-    def usage(self, asked_bytes: int) -> protocol.Usage:
-        """Return its tokens, once it has ended or was broken off."""
-        return self._reader.read(asked_bytes, is_cut=not self._is_whole)
-
-    async def _send(self, response: web.StreamResponse, limit: asyncio.Timeout) -> None:
-        try:
-            await response.prepare(self._request)
+            await step
         except ConnectionError:
-            self._leave(limit)
-        async for chunk in self._answer.content.iter_any():
-            self._reader.feed(chunk)
-            try:
-                if not self._is_left:
-                    await response.write(chunk)
-            except ConnectionError:
-                self._leave(limit)
-        self._is_whole = True
-        if not self._is_left:
-            await response.write_eof()
+            is_left = True
+            limit.reschedule(asyncio.get_running_loop().time() + LEFT_ANSWER_S)
 
-    def _leave(self, limit: asyncio.Timeout) -> None:
-        self._is_left = True
-        limit.reschedule(asyncio.get_running_loop().time() + LEFT_ANSWER_S)
+    try:
+        async with asyncio.timeout(None) as limit:
+            await to_agent(response.prepare(request))
+            async for chunk in answer.content.iter_any():
+                reader.feed(chunk)
+                if not is_left:
+                    await to_agent(response.write(chunk))
+            reader.is_whole = True
+            if not is_left:
+                await response.write_eof()
+    except (ClientError, TimeoutError):
+        if request.transport is not None:
+            request.transport.abort()
+    return response
 
 
 BODY_BYTES: Final = 64_000_000
@@ -271,12 +257,12 @@ class Gate:
                 allow_redirects=False,
                 **_way(url),
             ) as answer:
-                relay = AnswerRelay(request, answer)
+                reader = UsageReader(answer.content_type)
                 try:
-                    return await relay.pass_on()
+                    return await _pass_on(request, answer, reader)
                 finally:
                     if answer.ok and asked.purpose in ("answer", "opened"):
-                        used = relay.usage(len(body))
+                        used = reader.read(len(body), is_cut=not reader.is_whole)
                         self._meter.add(used)
                         self._teller.tell(used)
         except BratError as error:

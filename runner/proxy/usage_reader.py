@@ -8,7 +8,7 @@ import re
 from base64 import b64decode
 from typing import Final
 
-from msgspec import MsgspecError, json
+from msgspec import MsgspecError, Struct, json
 
 from convoy.model.records import Limits, Price, Usage
 from convoy.model.session_result import plus, priced, tokens
@@ -57,6 +57,8 @@ class UsageReader:
         self._streams = kind == "text/event-stream"
         self._frames = kind == "application/vnd.amazon.eventstream"
         self._held = bytearray()
+        self.is_whole = False
+        """Whether nothing more comes; whoever feeds it says so."""
         self._is_lost = False
         self._bytes = 0
         self._found: protocol.Usage | None = None
@@ -147,15 +149,15 @@ def most_of(body: bytes) -> Usage:
     return Usage(input_tokens=len(body) // BYTES_A_TOKEN, output_tokens=most)
 
 
-class UsageMeter:
+class UsageMeter(Struct):
     """One session's counts, against its limits."""
 
-    def __init__(self, limits: Limits, price: Price | None) -> None:
-        self._limits, self._price = limits, price
-        self._calls = 0
-        self._used = Usage()
-        self._held: list[Usage] = []
-        """What the calls under way may use."""
+    _limits: Limits
+    _price: Price | None
+    _calls: int = 0
+    _used: Usage = Usage()
+    _held: list[Usage] = []
+    """What the calls under way may use."""
 
     def begin(self, most: Usage) -> bool:
         """Let a call in if it fits beside those under way; a call alone always does."""
