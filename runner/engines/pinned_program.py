@@ -87,8 +87,13 @@ def installed(
         if not (folder / "whole").exists():
             shutil.rmtree(folder, ignore_errors=True)
             (folder / "bin").mkdir(parents=True)
-            way = folder, path, offered
-            found = _by_pip(*way) if is_python else _by_npm(kind, *way)
+            env = {
+                **{n: v for n, v in offered.items() if n.lower().startswith(_SETTINGS)},
+                **outbound.named_in(offered).variables,
+                "PATH": path,
+                "HOME": offered.get("HOME", str(folder)),
+            }  # with none of the job's secrets
+            found = _by_pip(folder, env) if is_python else _by_npm(kind, folder, env)
             (folder / "bin" / program).symlink_to(found)
             (folder / "whole").touch()
     return folder / "bin"
@@ -116,8 +121,8 @@ def npm_lock(kind: str) -> dict[str, Any]:
     }
 
 
-def _by_npm(kind: str, folder: Path, path: str, offered: Mapping[str, str]) -> Path:
-    npm = shutil.which("npm", path=path)
+def _by_npm(kind: str, folder: Path, env: Mapping[str, str]) -> Path:
+    npm = shutil.which("npm", path=env["PATH"])
     if npm is None:
         raise Unavailable(
             f"Neither {kind} nor npm is installed in this job. Set the variable "
@@ -129,7 +134,7 @@ def _by_npm(kind: str, folder: Path, path: str, offered: Mapping[str, str]) -> P
     (modules / "package-lock.json").write_bytes(msgspec.json.encode(lock))
     (modules / "package.json").write_bytes(msgspec.json.encode(lock["packages"][""]))
     quiet = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
-    _run((npm, "ci", *quiet), modules, path, offered)
+    _run((npm, "ci", *quiet), modules, env)
     _, where = NPM[kind]
     found = next(iter((modules / "node_modules").glob(where)), None)
     if found is None:
@@ -137,7 +142,7 @@ def _by_npm(kind: str, folder: Path, path: str, offered: Mapping[str, str]) -> P
     return found
 
 
-def _by_pip(folder: Path, path: str, offered: Mapping[str, str]) -> Path:
+def _by_pip(folder: Path, env: Mapping[str, str]) -> Path:
     if sys.version_info >= _TOO_NEW:
         raise Unavailable(
             f"{_AIDER} is not installed in this job and does not run on Python "
@@ -145,26 +150,15 @@ def _by_pip(folder: Path, path: str, offered: Mapping[str, str]) -> Path:
             f"to an image that has {_AIDER}."
         )
     place = folder / "lib"
-    _run((sys.executable, "-I", "-m", "venv", str(place)), folder, path, offered)
+    _run((sys.executable, "-I", "-m", "venv", str(place)), folder, env)
     quiet = ("--quiet", "--disable-pip-version-check", "--no-input")
     locked = ("--only-binary", ":all:", "--require-hashes", "-r", str(_LOCK))
     python = str(place / "bin/python")
-    pip = (python, "-I", "-m", "pip", "install", *quiet, *locked)
-    _run(pip, folder, path, offered)
+    _run((python, "-I", "-m", "pip", "install", *quiet, *locked), folder, env)
     return place / "bin" / _AIDER
 
 
-def _run(
-    command: tuple[str, ...], folder: Path, path: str, offered: Mapping[str, str]
-) -> None:
-    """Run a command that reaches the registries; it gets none of the job's secrets."""
-    settings = {n: v for n, v in offered.items() if n.lower().startswith(_SETTINGS)}
-    env = {
-        **settings,
-        **outbound.named_in(offered).variables,
-        "PATH": path,
-        "HOME": offered.get("HOME", str(folder)),
-    }
+def _run(command: tuple[str, ...], folder: Path, env: Mapping[str, str]) -> None:
     try:
         done = subprocess.run(
             command,
