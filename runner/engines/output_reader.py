@@ -117,14 +117,6 @@ class OutputReader:
             last=shortened(lines[-1].strip(), LAST_CHARS) if lines else "",
         )
 
-    def _hear(self, said: events.Text) -> None:
-        """Take what the model said; what is said after its last word is not it."""
-        if said.goes_on and self._is_speaking:
-            self._text = (self._text + said.text)[-TEXT_CHARS:]
-            return
-        self._keep_words()
-        self._text, self._is_speaking = said.text, True
-
     def _keep_words(self) -> None:
         self._words = _LAST_WORD.findall(self._text) or self._words
         for line in _NOTED.findall(self._text):
@@ -142,7 +134,11 @@ class OutputReader:
             self._last = (before + said.text)[-TEXT_CHARS:]
         match said:
             case events.Text(by="agent"):
-                self._hear(said)
+                if said.goes_on and self._is_speaking:
+                    self._text = (self._text + said.text)[-TEXT_CHARS:]
+                else:  # what is said after its last word is not it
+                    self._keep_words()
+                    self._text, self._is_speaking = said.text, True
             case events.ToolUse(refused=False):  # so the model answers again
                 self._is_speaking, self._trouble, self._limit = False, None, None
             case events.Session():

@@ -34,21 +34,19 @@ from runner.session.project_commands import Setting
 from runner.session.proxy_client import ProxyClient
 
 
-class Steering:
-    def __init__(
-        self, prompt: bytes, inbox: Inbox, says: Callable[[Message], bytes]
-    ) -> None:
-        """Begin with a prompt; `says` words a message for the engine's input."""
-        self._unsaid: bytes | None = prompt
-        self._inbox = inbox
-        self._says = says
-        self._given = 0
-        self._is_done = False
+class Steering(Struct):
+    _prompt: bytes | None
+    """What it begins with, until it is said."""
+    _inbox: Inbox
+    _says: Callable[[Message], bytes]
+    """Words a message for the engine's input."""
+    _given: int = 0
+    _is_done: bool = False
 
     def next(self) -> bytes | None:
         """Return the next bytes for the engine; see `supervisor.Source`."""
-        if self._unsaid is not None:
-            prompt, self._unsaid = self._unsaid, None
+        if self._prompt is not None:
+            prompt, self._prompt = self._prompt, None
             return prompt
         if self._given:
             self._inbox.heard(self._given)
@@ -66,12 +64,11 @@ class Steering:
             self._is_done = True
 
 
-class Since:
+class Since(Struct):
     """What was used since the last count, for an engine that counts from its start."""
 
-    def __init__(self) -> None:
-        self._tokens: dict[str, events.Usage] = {}
-        self._usd = 0.0
+    _tokens: dict[str, events.Usage] = {}
+    _usd: float = 0.0
 
     def __call__(self, said: Said) -> Said:
         """Return the event; a count is reduced by what was counted before."""

@@ -217,13 +217,11 @@ class OidcExchange:
 
     def _exchanged(self) -> FeedAddress:
         by = self._lead
-        parts = urlsplit(by.asks)
-        query = f"{parts.query}&" if parts.query else ""
-        path = f"{parts.path}?{query}audience={quote(by.bot, safe='')}"
-        word = _asked("GET", by.asks, path, f"bearer {by.token}").get("value")
+        begun = f"{by.asks}{'&' if urlsplit(by.asks).query else '?'}"
+        asks = f"{begun}audience={quote(by.bot, safe='')}"
+        word = _asked("GET", asks, f"bearer {by.token}").get("value")
         url = f"{by.bot}{PATH}/{by.session}"
-        bearer = f"Bearer {word}"
-        given = _asked("POST", url, f"{urlsplit(url).path}/token", bearer).get("token")
+        given = _asked("POST", f"{url}/token", f"Bearer {word}").get("token")
         if not isinstance(given, str):
             raise FeedError("the bot returned no token")
         return FeedAddress(url, given)
@@ -232,8 +230,9 @@ class OidcExchange:
 FeedRoute = FeedAddress | OidcExchange
 
 
-def _asked(method: str, url: str, path: str, bearer: str) -> Mapping[str, object]:
+def _asked(method: str, url: str, bearer: str) -> Mapping[str, object]:
     with contextlib.closing(connect(url)) as line:
+        path = urlsplit(url)._replace(scheme="", netloc="").geturl()
         return request(line, method, path, bearer)
 
 

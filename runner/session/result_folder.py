@@ -243,7 +243,7 @@ class Transcript:
         self.flush()
         if self.dropped:
             note = f"[brat left out {self.dropped} bytes here]\n"
-            self._file.write(self._line("err", note))
+            self._file.write(self._line(stream="err", text=note))
         self._file.writelines(line for line, _ in self._tail)
         self._file.close()
 
@@ -251,12 +251,11 @@ class Transcript:
         if not text:
             return
         self._reader(stream, text)
-        self._keep(self._line(stream, text), len(text.encode()))
+        self._keep(self._line(stream=stream, text=text), len(text.encode()))
 
     def note(self, said: Said) -> None:
-        event = msgspec.to_builtins(said)
-        line = json.dumps({"t": self._seconds(), "event": event}, ensure_ascii=False)
-        self._keep(line + "\n", len(line.encode()))
+        line = self._line(event=msgspec.to_builtins(said))
+        self._keep(line, len(line.encode()) - 1)
 
     def _keep(self, line: str, size: int) -> None:
         if not self._tail and size <= self._head_left:
@@ -271,9 +270,6 @@ class Transcript:
             self._tail_left += gone
             self.dropped += gone
 
-    def _line(self, stream: Stream, text: str) -> str:
-        line = {"t": self._seconds(), "stream": stream, "text": text}
+    def _line(self, **said: object) -> str:
+        line = {"t": round(time.monotonic() - self._started, 3), **said}
         return json.dumps(line, ensure_ascii=False) + "\n"
-
-    def _seconds(self) -> float:
-        return round(time.monotonic() - self._started, 3)
