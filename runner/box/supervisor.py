@@ -38,60 +38,6 @@ It is called again only when all bytes it returned before have been written.
 """
 
 
-class StdinWriter:
-    """Writes what the program reads; while its pipe is full, the selector waits."""
-
-    def __init__(
-        self, pipe: IO[bytes], source: Source, selector: selectors.BaseSelector
-    ) -> None:
-        os.set_blocking(pipe.fileno(), False)
-        self._pipe = pipe
-        self._source = source
-        self._selector = selector
-        self._unsaid = b""
-        self._is_full = False
-
-    def fileno(self) -> int:
-        return self._pipe.fileno()
-
-    def write(self) -> None:
-        """Write what fits; what does not waits for the program to read."""
-        is_full = self._fills()
-        if is_full and not self._is_full:
-            self._selector.register(self, selectors.EVENT_WRITE)
-        elif self._is_full and not is_full:
-            self._selector.unregister(self)
-        self._is_full = is_full
-
-    def close(self) -> None:
-        """Close the program's input; safe to call twice."""
-        if self._is_full:
-            self._selector.unregister(self)
-            self._is_full = False
-        with contextlib.suppress(OSError):
-            self._pipe.close()
-
-    def _fills(self) -> bool:
-        while not self._pipe.closed:
-            if not self._unsaid:
-                said = self._source()
-                if said is None:
-                    self.close()
-                    return False
-                self._unsaid = said
-            if not self._unsaid:
-                return False
-            try:
-                count = os.write(self._pipe.fileno(), self._unsaid[:CHUNK_BYTES])
-            except BlockingIOError:
-                return True
-            except OSError:  # the program no longer reads
-                self.close()
-                return False
-            self._unsaid = self._unsaid[count:]
-        return False
-
-
 class Cancelled(Exception):
     """Somebody asked the job to stop while it had nothing to keep."""
 
@@ -148,11 +94,6 @@ class Stop:
             if self._is_open:
                 with contextlib.suppress(BlockingIOError):
                     os.write(self._writer, b"\0")
-
-    def drain(self) -> None:
-        with contextlib.suppress(BlockingIOError):
-            while os.read(self._reader, 4096):
-                pass
 
     def _note(self, _number: int, _frame: FrameType | None) -> None:
         self.wanted = True
@@ -303,6 +244,7 @@ class _Supervision:
         self._selector = selector
         self._sink = sink
         self._stop = stop
+        self._unsaid = b""
         self._open: dict[int, tuple[Stream, IO[bytes]]] = {}
         self._last_output = order.clock()
         pipes: tuple[tuple[Stream, IO[bytes] | None], ...]
@@ -314,9 +256,8 @@ class _Supervision:
         selector.register(stop, selectors.EVENT_READ)
         if self._watcher is not None:
             selector.register(self._watcher, selectors.EVENT_READ, self._watcher)
-        self._stdin: StdinWriter | None = None
-        if order.source is not None and process.stdin is not None:
-            self._stdin = StdinWriter(process.stdin, order.source, selector)
+        if process.stdin is not None:
+            os.set_blocking(process.stdin.fileno(), False)
 
     def run(self, started: float) -> Ending:
         deadline = started + self._order.timeout_s
@@ -324,8 +265,7 @@ class _Supervision:
         while self._process.returncode is None and not (
             self._stop.wanted or self._is_called_off()
         ):
-            if self._stdin:
-                self._stdin.write()
+            self._write()
             silent_at = self._last_output + self._order.silence_s
             left = min(deadline, silent_at) - self._order.clock()
             if left <= 0:
@@ -340,8 +280,7 @@ class _Supervision:
         is_late = self._order.clock() >= deadline
         by_time = cut_off and not cancelled and not called_off
         seconds = self._order.clock() - started
-        if self._stdin:
-            self._stdin.close()
+        self._close_stdin()
         survivors = self._end_tree()
         limit = time.monotonic() + DRAIN_S
         while self._open and _left(limit) > 0:
@@ -359,6 +298,42 @@ class _Supervision:
             seconds=round(seconds, 3),
             survivors=survivors,
         )
+
+    def _write(self) -> None:
+        """Write what the program's input takes; the rest waits until it reads."""
+        pipe, source, is_full = self._process.stdin, self._order.source, False
+        if pipe is None or source is None:
+            return
+        while not (pipe.closed or is_full):
+            if not self._unsaid:
+                said = source()
+                if said is None:
+                    self._close_stdin()
+                    return
+                self._unsaid = said
+            if not self._unsaid:
+                break
+            try:
+                count = os.write(pipe.fileno(), self._unsaid[:CHUNK_BYTES])
+                self._unsaid = self._unsaid[count:]
+            except BlockingIOError:
+                is_full = True
+            except OSError:  # the program no longer reads
+                self._close_stdin()
+        if not pipe.closed and is_full != (pipe in self._selector.get_map()):
+            if is_full:
+                self._selector.register(pipe, selectors.EVENT_WRITE)
+            else:
+                self._selector.unregister(pipe)
+
+    def _close_stdin(self) -> None:
+        """Close the program's input; safe to call twice."""
+        pipe = self._process.stdin
+        if pipe and not pipe.closed:
+            if pipe in self._selector.get_map():
+                self._selector.unregister(pipe)
+            with contextlib.suppress(OSError):
+                pipe.close()
 
     def _is_called_off(self) -> bool:
         return self._watcher is not None and self._watcher.over
@@ -396,13 +371,15 @@ class _Supervision:
 
     def _pump(self, patience_s: float) -> None:
         for key, _ in self._selector.select(patience_s):
-            if key.fileobj is self._stdin:
+            if key.fileobj is self._process.stdin:
                 continue  # it is written to before the next wait
             if key.data is not None:
                 if not key.data.take():
                     self._selector.unregister(key.fileobj)
             elif key.fd not in self._open:
-                self._stop.drain()
+                with contextlib.suppress(BlockingIOError):
+                    while os.read(key.fd, CHUNK_BYTES):
+                        pass
             elif chunk := os.read(key.fd, CHUNK_BYTES):
                 self._last_output = self._order.clock()
                 self._sink(self._open[key.fd][0], chunk)
