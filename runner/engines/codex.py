@@ -4,7 +4,8 @@ https://developers.openai.com/codex/noninteractive
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from itertools import chain
 
 from runner.engines import engine_events as events
 from runner.engines.engine_events import Line, Said, at, counted, pick
@@ -42,33 +43,11 @@ def _understood(line: Line) -> Iterator[Said]:
 
 
 def _argv(call: Call) -> tuple[str, ...]:
-    settings = (
-        word
-        for key, value in _provider(call).items()
-        for word in ("-c", f"{key}={json.dumps(value)}")  # JSON of these is TOML
-    )
-    named = own_model(ROW, call)
-    model = ("-m", named) if named else ()
-    return (
-        *("codex", "exec", "--json", "--ignore-user-config", "--skip-git-repo-check"),
-        "--dangerously-bypass-approvals-and-sandbox",  # the box is the limit
-        *("--disable", "plugins", "--disable", "apps"),
-        *("--disable", "unbounded_connection_retries"),
-        *settings,
-        *model,
-        *call.spec.args,
-        "-",
-    )
-
-
-def _provider(call: Call) -> Mapping[str, str | int | bool]:
-    """Return its settings with our own provider: only such ones can retry less."""
-    vendor = vendor_of(ROW, call) or _VENDOR
-    ours = "model_providers.brat"
-    return {
+    vendor, ours = vendor_of(ROW, call) or _VENDOR, "model_providers.brat"
+    settings = {
         "analytics.enabled": False,
         "web_search": "disabled",  # it would run at the vendor
-        "model_provider": "brat",
+        "model_provider": "brat",  # of its own it would retry more
         f"{ours}.name": "brat",
         f"{ours}.base_url": server(vendor, call),
         f"{ours}.env_key": vendor.key,
@@ -76,6 +55,19 @@ def _provider(call: Call) -> Mapping[str, str | int | bool]:
         f"{ours}.request_max_retries": 1,
         f"{ours}.stream_max_retries": 1,
     }
+    words = (("-c", f"{key}={json.dumps(value)}") for key, value in settings.items())
+    named = own_model(ROW, call)
+    model = ("-m", named) if named else ()
+    return (
+        *("codex", "exec", "--json", "--ignore-user-config", "--skip-git-repo-check"),
+        "--dangerously-bypass-approvals-and-sandbox",  # the box is the limit
+        *("--disable", "plugins", "--disable", "apps"),
+        *("--disable", "unbounded_connection_retries"),
+        *chain(*words),  # JSON of these is TOML
+        *model,
+        *call.spec.args,
+        "-",
+    )
 
 
 _VENDOR = Vendor("responses", "OPENAI_API_KEY", writes="-c", path="/v1")

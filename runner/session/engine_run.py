@@ -82,7 +82,7 @@ class Since(Struct):
         return said
 
 
-class Job(Struct, frozen=True):
+class Job(Struct):
     setting: Setting
     absent: tuple[str, ...]
     """The parts that the checkout leaves out, a sentence or two each."""
@@ -91,8 +91,8 @@ class Job(Struct, frozen=True):
     saver: SideTask | None
     """Saves half-done work from time to time; None: work is kept only at the end."""
     inbox: Inbox | None
-    boxed: Callable[[BoxReport], None]
-    """Told at the end which walls stood around the engine."""
+    box: BoxReport = BoxReport()
+    """Which walls stood around the engine, once it has ended."""
 
 
 def run_engine(job: Job, folder: Path, stop: Stop) -> tuple[Ending, Report]:
@@ -169,7 +169,7 @@ class _Run:
             ending, walls = self._setting.run(*own, way)
             # A box that was killed before it stood says nothing of its walls.
             if ending.fault or walls.is_off or not walls.why:
-                job.boxed(walls)
+                job.box = walls
                 if walls.why:
                     self._transcript.note(events.Unboxed(why=walls.why))
             self._transcript.flush()

@@ -192,10 +192,11 @@ class _Session:
             args = self._inputs, self._started, workspace, self._litter, keep
             saver = WorkSaver(*args) if is_saved else None
             inbox = feed.inbox if feed else None
-            own = setting, self._absent, self._proxy, saver, inbox
-            job = engine_run.Job(*own, boxed=partial(setattr, self, "_box"))
+            job = engine_run.Job(setting, self._absent, self._proxy, saver, inbox)
             with closing(saver) if saver else nullcontext():
-                return engine_run.run_engine(job, workspace.folder, self._stop)
+                found = engine_run.run_engine(job, workspace.folder, self._stop)
+            self._box = job.box
+            return found
 
     def _try_out(self, workspace: Workspace, ending: Ending, report: Report) -> None:
         """Run the acceptance command if the agent says that the work is complete."""

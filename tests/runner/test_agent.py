@@ -43,7 +43,7 @@ def test_an_engine_gets_the_keys_its_row_asks_for_and_they_are_hidden(
     call = replace(call, key=key_for(row, call, told.offered))
     folder = Folder(tmp_path / "result", started, lambda: 0)
     setting = Setting(told, started, tmp_path, folder, Redaction(()), print)
-    env = environment_of(Job(setting, (), None, None, None, print), row, call)
+    env = environment_of(Job(setting, (), None, None, None), row, call)
 
     assert env["MODEL_KEY"] == "key-0123456789"
     assert env["ENGINE_HOME"] == str(tmp_path / "home/engine")
