@@ -95,31 +95,24 @@ class FeedClient:
 
 def connect(url: str) -> HTTPConnection:
     """Return a connection to the server of an address, by the machine's own way."""
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    line = HTTPConnection(host, parts.port, timeout=DEADLINE_S)
+    parts, way = urlsplit(url), outbound.here()
+    host, port, limit = parts.hostname or "", parts.port, DEADLINE_S
+    line = HTTPConnection(host, port, timeout=limit)
     if parts.scheme == "https":  # else it is on this machine: FEED_URL of the bot
-        line = _secured(url, host, parts.port)
+        try:
+            context, proxy = way.authorities(), way.proxy(url)
+        except BratError as error:
+            raise FeedError(str(error)) from error
+        line = HTTPSConnection(host, port, timeout=limit, context=context)
+        if proxy:
+            above = urlsplit(proxy)
+            if above.scheme != "http":
+                raise FeedError("the feed can be reached only through http proxies")
+            near = above.hostname or "", above.port or 80
+            line = HTTPSConnection(*near, timeout=limit, context=context)
+            word = outbound.proxy_word(proxy)
+            line.set_tunnel(host, port, {"Proxy-Authorization": word} if word else {})
     line.connect()
-    return line
-
-
-def _secured(url: str, host: str, port: int | None) -> HTTPSConnection:
-    way = outbound.here()
-    try:
-        context, proxy = way.authorities(), way.proxy(url)
-    except BratError as error:
-        raise FeedError(str(error)) from error
-    if not proxy:
-        return HTTPSConnection(host, port, timeout=DEADLINE_S, context=context)
-    above = urlsplit(proxy)
-    if above.scheme != "http":
-        raise FeedError("the feed can be reached only through http proxies")
-    line = HTTPSConnection(
-        above.hostname or "", above.port or 80, timeout=DEADLINE_S, context=context
-    )
-    word = outbound.proxy_word(proxy)
-    line.set_tunnel(host, port, {"Proxy-Authorization": word} if word else {})
     return line
 
 
@@ -315,12 +308,9 @@ class OutputSender(_Thread):
         self._first = 0
         self._chars = 0
 
-    def __enter__(self) -> Self:
-        self._start()
-        return super().__enter__()
-
     def show(self, text: str) -> None:
         """Take a piece of output, redacted; returns at once."""
+        self._start()
         with self._lock:
             for start in range(0, len(text), PIECE_CHARS):
                 self._waiting.append(text[start : start + PIECE_CHARS])
