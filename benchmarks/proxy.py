@@ -23,10 +23,10 @@ import psutil
 from brat.local.forge_process import Process
 from convoy.model.records import EngineSpec
 from grite.outbound import proxy_word
-from runner.box.agent_box import NetworkExit
+from runner.box.agent_box import NetworkExit, cannot_close
 from runner.engines.row import Call, Key
 from runner.proxy.proxy_protocol import Model, ProxyOrder
-from runner.session.proxy_client import ProxyClient, cannot_close
+from runner.session.proxy_client import ProxyClient
 from tests.world.vendor.script import Case, Script, dump
 
 CALLS: Final = 300

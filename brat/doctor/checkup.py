@@ -48,11 +48,10 @@ from grite.signatures import SIGNERS_FILE
 from grite.wal import Log
 from runner import engines
 from runner.box import surroundings
-from runner.box.agent_box import cannot_box
+from runner.box.agent_box import cannot_box, cannot_close
 from runner.box.surroundings import CREDENTIALS
 from runner.engines.row import Call, can_be_pointed, program_of, vendor_of
 from runner.proxy.proxy_protocol import reachable_hosts
-from runner.session.proxy_client import cannot_close
 
 LEAST: Final = 1_000_000_000
 """Bytes; a checkout for each session at work has to fit in."""

@@ -13,6 +13,7 @@ https://systemd.io/UIDS-GIDS/
 
 import os
 import shutil
+import socket
 import stat
 import subprocess
 import sys
@@ -29,7 +30,7 @@ from msgspec import Struct
 
 from convoy.model.session_result import Walls
 from runner.box import surroundings
-from runner.box.kernel import send_sockets
+from runner.box.kernel import CLOSED, receive_sockets, send_sockets
 from runner.box.processes import launched
 from runner.box.root_folder import SEEN, WRITABLE
 from runner.box.surroundings import TEMPORARY, Sight, places
@@ -202,18 +203,35 @@ def cannot_box() -> str:
         room = Room(Path(name), Path(name), Path(name), Sight(path=os.defpath))
         with boxed(("true",), room) as box:
             try:
-                subprocess.run(
-                    box.argv,
-                    cwd=name,
-                    env={"PATH": os.defpath},
-                    pass_fds=box.fds,
-                    stdin=subprocess.DEVNULL,
-                    timeout=PROBE_S,
-                    check=False,
-                )
+                _try(box.argv, box.fds)
             except FileNotFoundError:
                 return "the program `true` was not found"
             return box.report().why
+
+
+def cannot_close() -> str:
+    """Return why this machine cannot close an agent's network, or "" if it can."""
+    if sys.platform != "linux":
+        return NO_NETWORK
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        way = NetworkExit(theirs.fileno(), ())
+        _try((*way.begun(), "true"), (way.fd,))
+        theirs.close()
+        said, _ = receive_sockets(ours.detach())
+    return "" if said == CLOSED else said.decode() or _SILENT
+
+
+def _try(argv: tuple[str, ...], fds: tuple[int, ...]) -> None:
+    subprocess.run(
+        argv,
+        cwd="/",
+        env={"PATH": os.defpath},
+        pass_fds=fds,
+        stdin=subprocess.DEVNULL,
+        timeout=PROBE_S,
+        check=False,
+    )
 
 
 _ABOVE_ALL: Final = 1_900_000_000

@@ -8,16 +8,12 @@ to its standard output.
 import os
 from collections.abc import Callable, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from msgspec import Struct, json
 
 from convoy.model import records
 from grite.outbound import LOCAL_NAMES
-
-if TYPE_CHECKING:
-    from convoy.events.session_events import TaskStarted
-
 
 Dialect = Literal[
     "anthropic",
@@ -285,9 +281,9 @@ REGISTRIES: Final = (
 
 
 def setup_hosts(
-    started: "TaskStarted", agents: tuple[str, ...] | None
+    listed: tuple[str, ...] | None, agents: tuple[str, ...] | None
 ) -> tuple[str, ...] | None:
     """Return the only hosts that the script may reach; None, also of agents: all."""
-    if started.setup_hosts is not None or agents is None:
-        return reachable_hosts(started.setup_hosts, by_default=True)
+    if listed is not None or agents is None:
+        return reachable_hosts(listed, by_default=True)
     return tuple(dict.fromkeys((*agents, *REGISTRIES)))

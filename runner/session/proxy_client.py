@@ -10,7 +10,6 @@ import secrets
 import selectors
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
@@ -26,7 +25,7 @@ from convoy.events import copied
 from convoy.events.session_events import TaskStarted
 from grite import outbound
 from runner import engines
-from runner.box.agent_box import NO_NETWORK, NetworkExit
+from runner.box.agent_box import NetworkExit
 from runner.box.kernel import (
     CLOSED,
     LOOPBACK,
@@ -53,26 +52,6 @@ def proxied(
     if order is None:
         return nullcontext()
     return closing(ProxyClient(order, inputs.offered, is_boxed=started.box == "on"))
-
-
-def cannot_close() -> str:
-    """Return why this machine cannot close an agent's network, or "" if it can."""
-    if sys.platform != "linux":
-        return NO_NETWORK
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        done = subprocess.run(
-            (*NetworkExit(theirs.fileno(), ()).begun(), "true"),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=START_S,
-            check=False,
-            pass_fds=(theirs.fileno(),),
-        )
-        theirs.close()
-        said, _ = receive_sockets(ours.detach())
-    return "" if said == CLOSED else said.decode() or done.stderr
 
 
 def session_order(inputs: Inputs, started: TaskStarted) -> ProxyOrder | None:

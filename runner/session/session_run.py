@@ -133,7 +133,7 @@ class _Session:
         ready = Prepared()
         if self._kind.is_set_up:
             agents = self._proxy.hosts if self._proxy else None
-            hosts = setup_hosts(self._started, agents)
+            hosts = setup_hosts(self._started.setup_hosts, agents)
             with self._setting() as setting:
                 ready = set_up(workspace, setting, self._stop, hosts)
         if ready.cancelled or ready.why:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.session.proxy_client import cannot_close
+from runner.box.agent_box import cannot_close
 from tests.world.words import project
 
 CONFIG = """\

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.session.proxy_client import cannot_close
+from runner.box.agent_box import cannot_close
 from tests.runner.job import Forge, Left, git
 from tests.runner.proxy.test_session import FORBIDDING, run as run_claude
 from tests.runner.proxy.world import Server, server
