@@ -144,12 +144,6 @@ class Row(Struct, frozen=True):
                 "has no vendors: add `vendors` to its row."
             )
 
-    @property
-    def keys(self) -> tuple[str, ...]:
-        usual = (each.key for each in self.vendors if not each.secret)
-        others = (each.secret for each in self.vendors if each.secret)
-        return (*usual, *self.also, *others)
-
 
 def program_of(row: Row, spec: EngineSpec) -> str:
     """Return the program that settings start; raise a ValueError if they allow none."""

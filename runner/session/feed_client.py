@@ -51,48 +51,6 @@ class FeedError(Exception):
         """The status of the answer; 0: there was no answer."""
 
 
-class FeedClient:
-    """A client for one thread."""
-
-    def __init__(self, way: "FeedRoute") -> None:
-        self._way = way
-        self._line: HTTPConnection | None = None
-
-    def ask(
-        self,
-        method: str,
-        what: str,
-        body: bytes | None = None,
-        *,
-        patience_s: float = DEADLINE_S,
-    ) -> Mapping[str, Any]:
-        way = self._way
-        try:
-            place = way if isinstance(way, FeedAddress) else way.reached()
-            if self._line is None:
-                self._line = connect(place.url)
-            if self._line.sock is not None:
-                self._line.sock.settimeout(patience_s)
-            path = f"{urlsplit(place.url).path}/{what}"
-            return request(self._line, method, path, f"Bearer {place.token}", body)
-        except FeedError as missed:
-            self.close()
-            is_unknown = missed.status == HTTPStatus.UNAUTHORIZED
-            if is_unknown and isinstance(way, OidcExchange):
-                way.lost()
-            raise
-        except (OSError, HTTPException, ValueError) as error:
-            self.close()
-            raise FeedError(str(error) or repr(error)) from error
-
-    def close(self) -> None:
-        """Hang up; safe to call twice."""
-        if self._line is not None:
-            with contextlib.suppress(OSError):
-                self._line.close()
-            self._line = None
-
-
 def connect(url: str) -> HTTPConnection:
     """Return a connection to the server of an address, by the machine's own way."""
     parts, way = urlsplit(url), outbound.here()
@@ -246,6 +204,8 @@ class _Thread:
         self._stirred = threading.Event()
         """There is something to do, or the end has come."""
         self._thread: threading.Thread | None = None
+        self._line: HTTPConnection | None = None
+        """Kept from one request to the next."""
 
     def __enter__(self) -> Self:
         return self
@@ -266,21 +226,53 @@ class _Thread:
             self._thread.start()
 
     def _run(self) -> None:
-        wire = FeedClient(self._way)
         again_s = AGAIN_S
         while not self._is_over():
             try:
-                wait_s = self._turn(wire)
+                wait_s = self._turn()
                 again_s = AGAIN_S
             except FeedError as missed:
                 wait_s = max(again_s, missed.wait_s)
                 again_s = min(again_s * 2, AGAIN_MOST_S)
             self._pause(wait_s)
-        wire.close()
+        self._hang_up()
 
-    def _turn(self, wire: FeedClient) -> float:
+    def _turn(self) -> float:
         """Wait for something to do, and do it; return how long to wait afterwards."""
         raise NotImplementedError
+
+    def _ask(
+        self,
+        method: str,
+        what: str,
+        body: bytes | None = None,
+        *,
+        patience_s: float = DEADLINE_S,
+    ) -> Mapping[str, Any]:
+        way = self._way
+        try:
+            place = way if isinstance(way, FeedAddress) else way.reached()
+            if self._line is None:
+                self._line = connect(place.url)
+            if self._line.sock is not None:
+                self._line.sock.settimeout(patience_s)
+            path = f"{urlsplit(place.url).path}/{what}"
+            return request(self._line, method, path, f"Bearer {place.token}", body)
+        except FeedError as missed:
+            self._hang_up()
+            is_unknown = missed.status == HTTPStatus.UNAUTHORIZED
+            if is_unknown and isinstance(way, OidcExchange):
+                way.lost()
+            raise
+        except (OSError, HTTPException, ValueError) as error:
+            self._hang_up()
+            raise FeedError(str(error) or repr(error)) from error
+
+    def _hang_up(self) -> None:
+        if self._line is not None:
+            with contextlib.suppress(OSError):
+                self._line.close()
+            self._line = None
 
     def _is_over(self) -> bool:
         return self._ending.is_set()
@@ -322,7 +314,7 @@ class OutputSender(_Thread):
     def _is_over(self) -> bool:
         return self._ending.is_set() and not self._waiting
 
-    def _turn(self, wire: FeedClient) -> float:
+    def _turn(self) -> float:
         pieces, room = list[str](), BATCH_CHARS
         with self._lock:  # the first pieces; they wait until they arrive
             first = self._first
@@ -336,7 +328,7 @@ class OutputSender(_Thread):
             self._stirred.clear()
             return 0.0
         body = json.dumps({"first": first, "pieces": pieces}).encode()
-        told = wire.ask("POST", "output", body)
+        told = self._ask("POST", "output", body)
         next_number = told.get("next")
         if isinstance(next_number, int):
             with self._lock:
@@ -381,7 +373,7 @@ class WorkSender(_Thread):
         self._stirred.set()
         self._start()
 
-    def _turn(self, wire: FeedClient) -> float:
+    def _turn(self) -> float:
         self._stirred.wait()
         if self._ending.is_set():
             return 0.0
@@ -389,7 +381,7 @@ class WorkSender(_Thread):
             bundle = self._newest
             self._stirred.clear()
         try:
-            wire.ask("POST", "checkpoint", bundle, patience_s=PATIENCE_S)
+            self._ask("POST", "checkpoint", bundle, patience_s=PATIENCE_S)
         except FeedError as missed:
             if missed.status not in _FOR_GOOD:
                 self._stirred.set()
@@ -424,10 +416,10 @@ class MessagePoller(_Thread):
         self._heard = number
         self._stirred.set()
 
-    def _turn(self, wire: FeedClient) -> float:
+    def _turn(self) -> float:
         self._stirred.clear()
         what = f"messages?after={self._last}&heard={self._heard}&wait_s={WAIT_S:g}"
-        told = wire.ask("GET", what, patience_s=WAIT_S + DEADLINE_S)
+        told = self._ask("GET", what, patience_s=WAIT_S + DEADLINE_S)
         new = [
             Message(self._last + number, str(each.get("by")), str(each.get("text")))
             for number, each in enumerate(told.get("messages") or (), 1)

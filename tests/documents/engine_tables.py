@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from convoy.model.records import EngineSpec
+from convoy.model.records import ENGINE_TYPES, EngineSpec
 from runner.engines import ENGINES
 from runner.engines.row import Row, can_be_pointed, program_of
 from tests.documents.tables import table
@@ -62,11 +62,10 @@ def tables() -> str:
 
 
 def _cells(row: Row, told: Mapping[str, str]) -> Iterator[str]:
-    keys = dict.fromkeys(row.keys)
     spec = EngineSpec(type=row.name, model="m", args=("",))
     yield f"`{row.name}`"
     yield (_code(program_of(row, spec)) or "its `args`")
-    yield ", ".join(map(_code, keys)) or "none"
+    yield ", ".join(map(_code, ENGINE_TYPES[row.name].all_keys)) or "none"
     yield ", ".join(vendor.dialect for vendor in row.vendors) or "no"
     yield "yes" if row.says else "no"
     yield _code(told.get("resume", "")) or "no"

@@ -29,13 +29,14 @@ def _program(row: Row) -> str:
 def missing_from(name: str, known: EngineType | None, row: Row | None) -> list[str]:
     """Return what is left to do for an engine, a sentence a place."""
     keys = known.all_keys if known else ("A_KEY_OF_NOBODY",)
+    also = {*row.also} if row else set()
     places: dict[str, object] = {
         "add a row to ENGINE_TYPES in convoy/model/records.py": known,
         "write its module in runner/engines with a ROW of its name": (
             row and row.name == name
         ),
-        "let its type have the `keys` that its row has, in that order": (
-            row and known and tuple(dict.fromkeys(row.keys)) == keys
+        "let its type have the `keys` that its row has": (
+            row and {each.secret or each.key for each in row.vendors} == {*keys} - also
         ),
         "let `can_be_limited` of its type agree with `tools` of its row": (
             row and known and known.can_be_limited == bool(row.tools)
