@@ -19,6 +19,7 @@ import sysconfig
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -32,14 +33,25 @@ from runner.box.root_folder import HIDDEN, LINK, SEEN
 from runner.inputs.job_inputs import Inputs
 
 STORE: Final = "store.git"
+
+
+@cache
+def _rows(name: str) -> tuple[list[str], ...]:
+    """Return the words of each line that `shown.txt` has below a name."""
+    text = Path(__file__).with_name("shown.txt").read_text(encoding="utf-8")
+    section = text.partition(f"[{name}]\n")[2].partition("\n\n")[0]
+    lines = re.sub(r"#.*\n|\n(?= )", "", section).splitlines()
+    return tuple(line.split() for line in lines)
+
+
+def _listed(name: str) -> Iterator[str]:
+    return chain.from_iterable(_rows(name))
+
+
 CREDENTIALS: Final = (
-    *(".netrc", ".git-credentials", ".config/git", ".config/gh", ".gitconfig"),
-    *(".ssh", ".gnupg", ".docker", ".kube", ".aws", ".azure", ".config/gcloud"),
-    *(".npmrc", ".pypirc", ".cargo/credentials", ".cargo/credentials.toml"),
-    *(".m2/settings.xml", ".gradle/gradle.properties", ".config/hub"),
+    *_listed("credentials"),
     *(path for each in ENGINE_TYPES.values() for path in each.logins),
 )
-"""Files and folders in a person's home by which programs speak for that person."""
 
 
 def read_hostile(file: Path, most_bytes: int) -> bytes:
@@ -54,40 +66,15 @@ def read_hostile(file: Path, most_bytes: int) -> bytes:
         return source.read(most_bytes)
 
 
-_ENVS: Final = ("pyenv", "rbenv", "nodenv", "goenv", "jenv", "plenv")
-"""Version managers that are alike, each with a root and a variable for the version."""
-TOOL_HOMES: Final = {
-    "RUSTUP_HOME": ".rustup",  # cargo's own home is written to, so it is a new one
-    "ELAN_HOME": ".elan",
-    **{f"{each.upper()}_ROOT": f".{each}" for each in _ENVS},
-    "UV_PYTHON_INSTALL_DIR": ".local/share/uv/python",
-    "PROTO_HOME": ".proto",
-    "ASDF_DIR": ".asdf",
-    "ASDF_DATA_DIR": ".asdf",
-    "MISE_DATA_DIR": ".local/share/mise",
-    "NVM_DIR": ".nvm",
-    "FNM_DIR": ".local/share/fnm",
-    "VOLTA_HOME": ".volta",
-    "SDKMAN_DIR": ".sdkman",
-    "BUN_INSTALL": ".bun",
-    "OPAMROOT": ".opam",
+_ENVS: Final = tuple(_listed("version managers"))
+TOOL_HOMES: Final = {row[0]: row[1] for row in _rows("homes of tools")} | {
+    f"{each.upper()}_ROOT": f".{each}" for each in _ENVS
 }
-"""Variables of version managers, and the folder that each means if it is not set."""
-TOOL_FOLDERS: Final = (
-    *TOOL_HOMES,
-    *("VIRTUAL_ENV", "CONDA_PREFIX", "JAVA_HOME", "JDK_HOME", "GRAALVM_HOME"),
-    *("M2_HOME", "MAVEN_HOME", "GRADLE_HOME", "ANDROID_HOME", "ANDROID_SDK_ROOT"),
-    *("ANDROID_NDK_HOME", "GOROOT", "DOTNET_ROOT", "FLUTTER_ROOT", "CUDA_HOME"),
-    *("SCALA_HOME", "KOTLIN_HOME", "GEM_HOME", "SWIFTLY_HOME_DIR", "VCPKG_ROOT"),
-    "RUNNER_TOOL_CACHE",
-)
+TOOL_FOLDERS: Final = (*TOOL_HOMES, *_listed("folders of tools"))
 TOOL_CHOICES: Final = (
     *(f"{each.upper()}_VERSION" for each in _ENVS),
-    *("RUSTUP_TOOLCHAIN", "RUSTUP_AUTO_INSTALL", "ELAN_TOOLCHAIN", "GOTOOLCHAIN"),
-    *("CONDA_DEFAULT_ENV", "UV_PYTHON", "UV_PYTHON_DOWNLOADS"),
+    *_listed("choices of tools"),
 )
-"""Variables that choose among installed versions, or say that no other is to be."""
-
 _NAMED_IN: Final = ("pyproject.toml", "setup.cfg", "setup.py")
 _NAME: Final = re.compile(r"\bname\s*=\s*[\"']?([\w.-]{1,200})")
 _EDITABLE: Final = re.compile(rb'"editable"\s*:\s*true')
@@ -168,75 +155,16 @@ def _is_folder(path: Path) -> bool:
 Place = tuple[str, str, str]
 """How it is in the box, the machine's path, and the path inside."""
 
-SYSTEM: Final = (
-    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"),
-    *("/nix/store", "/nix/var/nix/profiles", "/gnu/store", "/run/current-system"),
-    *("/sys/devices/system", "/sys/fs/cgroup", "/sys/kernel/mm"),
-    *("/var/lib/dpkg", "/var/lib/rpm", "/var/lib/alternatives"),
-)
-"""Where systems keep programs, libraries and what is said of the machine.
-
-Of /opt a box shows what `installed`, PATH and the tools' variables name. Not the socket
-of Nix's daemon, which would fetch for an agent what it may not reach."""
-ETC: Final = (
-    *("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "static"),
-    *("passwd", "group", "nsswitch.conf", "shells", "inputrc", "terminfo"),
-    *("hosts", "host.conf", "hostname", "networks", "protocols", "services", "rpc"),
-    *("ethertypes", "netconfig", "gai.conf", "bindresvport.blacklist"),
-    *("localtime", "timezone", "locale.alias", "locale.conf", "locale.gen"),
-    *("debian_version", "ca-certificates", "ca-certificates.conf", "crypto-policies"),
-    *("ssl/certs", "ssl/cert.pem", "ssl/openssl.cnf", "pki/ca-trust", "pki/java"),
-    *("pki/tls/cert.pem", "pki/tls/certs", "pki/tls/openssl.cnf", "pki/tls/openssl.d"),
-    *("mime.types", "mailcap", "magic", "magic.mime", "mke2fs.conf", "manpath.config"),
-    *("dpkg", "rpm", "perl", "R", "julia", "dotnet", "maven/m2.conf", "maven/logging"),
-    *("odbcinst.ini", "postgresql-common", "gdb", "vim", "sgml", "xml", "ant.conf"),
-    *("groff", "papersize", "ghostscript", "fonts", "glvnd", "vulkan", "OpenCL"),
-    *("X11", "pango", "alsa", "dictionaries-common", "xattr.conf"),
-)
-"""What toolchains read of /etc, besides `_ETC_OF_VERSIONS` and `_ETC_SETTINGS`."""
 _ETC_OF_VERSIONS: Final = re.compile(
     r"(?:java|jvm|python|php|ruby|lua|ImageMagick|gtk|chromium|erlang|tex)"
     r"[\w.+-]*|ld-musl-\w+\.path|[\w-]+-release"
 )
-_ETC_SETTINGS: Final = (
-    *("pip.conf", "xdg/pip/pip.conf", "npmrc", "wgetrc", "maven/settings.xml"),
-)
-"""What may hold a login, too; it is shown where it holds none."""
 _HOLDS_LOGIN: Final = re.compile(rb"://[^/\s]*@|_auth|token|passw", re.IGNORECASE)
-TOOLCHAINS: Final = (
-    *(f".{each}" for each in _ENVS),
-    *(".asdf", ".nvm", ".volta", ".rustup", ".elan", ".proto", ".pixi", ".sdkman"),
-    *(".deno", ".bun", ".ghcup", ".opam", ".local/share/pypoetry"),
-    *(".local/bin", ".local/lib", ".local/pipx", ".local/share/mise"),
-    *(".local/share/pipx", ".local/share/pnpm", ".local/share/fnm"),
-    *(".local/share/claude", "miniconda3", ".tool-versions"),
-)
-"""Where people's installers put programs, in a home; of a home nothing else is seen but
-"""
-PARTS: Final = {
-    ".cargo": ("bin", "env"),
-    ".dotnet": (
-        *("dotnet", "sdk", "shared", "host", "packs", "templates", "tools"),
-        *("metadata", "sdk-manifests", "library-packs"),
-    ),
-    ".local/share/uv": ("python", "tools"),
-    "go": ("bin", "pkg"),
-    ".linuxbrew": (
-        *("bin", "sbin", "lib", "opt", "Cellar", "share", "include", "Homebrew"),
-        *("etc/ca-certificates", "etc/openssl@3"),
-    ),
-}
-"""the programs of these, where keys, logins, data and people's own work lie, too."""
+_PARTS: Final = {folder: tuple(shown) for folder, *shown in _rows("parts of a home")}
 _BREW: Final = "/home/linuxbrew/.linuxbrew"
 TEMPORARY: Final = ("/tmp", "/var/tmp")  # noqa: S108  mounts of the session's own
 
 _LINKS_MOST: Final = 40
-_HOME_SIGNS: Final = (
-    *(".ssh", ".gitconfig", ".netrc", ".profile", ".bashrc", ".bash_profile", ".zshrc"),
-)
-"""What stands in a person's home, however it is called."""
-_PREFIX_SIGNS: Final = ("lib", "libexec", "pyvenv.cfg", "versions")
-"""What stands beside a folder of programs that belongs to an installation."""
 
 
 @cache
@@ -269,19 +197,20 @@ def visible(sight: Sight) -> Iterator[Place]:
     partial = {
         real(f"{home}/{folder}"): shown
         for home in homes
-        for folder, shown in PARTS.items()
-    } | {_BREW: PARTS[".linuxbrew"]}
+        for folder, shown in _PARTS.items()
+    } | {_BREW: _PARTS[".linuxbrew"]}
     asked = (
         *partial,
         *_beside_programs(sight.path, homes),
         *map(str, tool_folders(sight.tools, homes)),
     )
     seen = (
-        *SYSTEM,
+        *_listed("system"),
         *own_code(),
         *installed(Path("/opt"), ("/usr/bin", "/usr/local/bin")),
         *(part for path in asked for part in _parts(path, real(path), partial)),
-        *(f"{home}/{each}" for home in homes for each in TOOLCHAINS),
+        *(f"{home}/{each}" for home in homes for each in _listed("toolchains")),
+        *(f"{home}/.{each}" for home in homes for each in _ENVS),
         *map(str, sight.shown),
         *of_etc(Path("/etc")),
         real("/etc/resolv.conf"),  # often below /run
@@ -301,8 +230,8 @@ def of_etc(folder: Path) -> Iterator[str]:
         yield from (
             f"{folder}/{name}" for name in filter(_ETC_OF_VERSIONS.fullmatch, names)
         )
-    yield from (f"{folder}/{each}" for each in ETC)
-    for name in _ETC_SETTINGS:
+    yield from (f"{folder}/{each}" for each in _listed("etc"))
+    for name in _listed("settings in etc"):
         text = read_hostile(folder / name, _READ_BYTES)
         if text and not _HOLDS_LOGIN.search(text):
             yield f"{folder}/{name}"
@@ -464,7 +393,9 @@ def _beside_programs(search: str, homes: Iterable[str]) -> Iterator[str]:
             continue
         yield each
         beside = Path(each).parent
-        if str(beside) not in wide and _holds_any(beside, _PREFIX_SIGNS):
+        if str(beside) not in wide and _holds_any(
+            beside, _listed("signs of an installation")
+        ):
             yield str(beside)
 
 
@@ -481,7 +412,7 @@ def _homes(told: str, search: str) -> tuple[str, ...]:
         own.append(pwd.getpwuid(os.getuid()).pw_dir)
     programs = search.split(os.pathsep)
     above = dict.fromkeys(up for each in programs for up in Path(each).parents)
-    lived_in = (str(up) for up in above if _holds_any(up, _HOME_SIGNS))
+    lived_in = (str(up) for up in above if _holds_any(up, _listed("signs of a home")))
     found = dict.fromkeys((told, *own, *lived_in))
     return tuple(each for each in found if each.startswith(os.sep) and each != os.sep)
 
