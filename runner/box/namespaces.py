@@ -152,7 +152,16 @@ def _first(go: int, telling: int, box: _Box, program: list[str]) -> int:
     if not os.read(go, 1):
         return 1
     if box.told is None:
-        return _in_network(telling, box, program)
+        # Root needs it to enter other namespaces, and to mount something.
+        kernel.prctl(kernel.DROP_RIGHT, _SYS_ADMIN)
+        try:
+            _hand_over(box.exits[0], box.exits[1:])
+        except OSError as error:
+            os.write(telling, str(error.strerror).encode())
+            return 1
+        os.write(telling, b"!")
+        _handle(signal.SIG_DFL, *_QUIET, signal.SIGPIPE, signal.SIGXFSZ)
+        return kernel.become_program(program)
     kernel.prctl(kernel.DUMPABLE, 0)  # the agent sees this process
     here = os.getcwd()  # noqa: PTH109  pathlib takes 5 ms
     try:
@@ -184,19 +193,6 @@ def _first(go: int, telling: int, box: _Box, program: list[str]) -> int:
         if pid == agent:
             os.write(telling, status.to_bytes(4, "little"))
             return 0  # and the kernel ends every other process here
-
-
-def _in_network(telling: int, box: _Box, program: list[str]) -> int:
-    # Root needs it to enter other namespaces, and to mount something.
-    kernel.prctl(kernel.DROP_RIGHT, _SYS_ADMIN)
-    try:
-        _hand_over(box.exits[0], box.exits[1:])
-    except OSError as error:
-        os.write(telling, str(error.strerror).encode())
-        return 1
-    os.write(telling, b"!")
-    _handle(signal.SIG_DFL, *_QUIET, signal.SIGPIPE, signal.SIGXFSZ)
-    return kernel.become_program(program)
 
 
 def _hand_over(number: int, ports: Sequence[int]) -> None:

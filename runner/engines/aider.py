@@ -32,7 +32,6 @@ _STATUS = {
 
 
 def read(stream: Stream, text: str) -> Iterator[Said]:
-    """Understand one line."""
     if stream == "err":
         yield from events.program(text)
     elif found := _ERROR.match(text):

@@ -8,7 +8,6 @@ from runner.engines.row import Call, Row
 
 
 def read(stream: Stream, line: str) -> Iterator[Said]:
-    """Take each line as the agent's text."""
     if line.strip():
         yield Text(text=line, by="agent" if stream == "out" else "program")
 

@@ -34,8 +34,6 @@ _STANDARD = 2
 
 
 class FeedAddress(Struct, frozen=True):
-    """The feed of one session."""
-
     url: str
     """The session's address, without a slash at the end."""
     token: str

@@ -249,13 +249,17 @@ class Gate:
         # Only uncompressed answers can be counted.
         headers["Accept-Encoding"] = "identity"
         try:
+            ours = outbound.here()
+            way: dict[str, Any] = {"proxy": ours.proxy(str(url)) or None}
+            if url.scheme == "https":
+                way["ssl"] = ours.authorities()
             async with self._client.request(
                 request.method,
                 url,
                 headers=headers,
                 data=body or None,
                 allow_redirects=False,
-                **_way(url),
+                **way,
             ) as answer:
                 reader = UsageReader(answer.content_type)
                 try:
@@ -299,14 +303,3 @@ def model_client(model: protocol.Model) -> ClientSession:
         auto_decompress=False,
         timeout=PATIENCE,
     )
-
-
-def _way(url: URL) -> dict[str, Any]:
-    """Return this machine's own way to a vendor, or raise a BratError."""
-    ours = outbound.here()
-    way: dict[str, Any] = {}
-    if proxy := ours.proxy(str(url)):
-        way["proxy"] = proxy
-    if url.scheme == "https":
-        way["ssl"] = ours.authorities()
-    return way

@@ -97,13 +97,21 @@ class Job(Struct):
 
 def run_engine(job: Job, folder: Path, stop: Stop) -> tuple[Ending, Report]:
     """Run the task's engine in `folder` until every process it started is gone."""
-    spec = job.setting.started.engine
+    inputs, started = job.setting.inputs, job.setting.started
+    spec = started.engine
     try:
         row = engines.found(spec.type)
         if spec.tools and not row.tools:
             why = f"The engine {row.name} cannot limit its tools."
             return Ending(fault=why), Report("missing_tool")
-        call = _call(job, row)
+        hosts = job.proxy.hosts if job.proxy else None
+        told = row.tells(started) if row.tells else prompt(started, hosts, job.absent)
+        file = job.setting.scratch / "prompt.md"
+        file.write_text(told, encoding="utf-8")
+        steered = job.inbox is not None and row.says is not None
+        home, endpoint = job.setting.scratch / "home", inputs.endpoint
+        call = Call(spec, file, home, steered=steered, endpoint=endpoint)
+        call = replace(call, key=key_for(row, call, inputs.offered))
         argv = row.argv(call)
     except ValueError as error:
         return Ending(fault=str(error)), Report("missing_tool")
@@ -240,15 +248,3 @@ def environment_of(job: Job, row: Row, call: Call) -> dict[str, str]:
         **reached_by(row, call),
         **row.sets(call),
     }
-
-
-def _call(job: Job, row: Row) -> Call:
-    scratch, inputs = job.setting.scratch, job.setting.inputs
-    started, file = job.setting.started, scratch / "prompt.md"
-    hosts = job.proxy.hosts if job.proxy else None
-    told = row.tells(started) if row.tells else prompt(started, hosts, job.absent)
-    file.write_text(told, encoding="utf-8")
-    steered = job.inbox is not None and row.says is not None
-    home, endpoint = scratch / "home", inputs.endpoint
-    call = Call(started.engine, file, home, steered=steered, endpoint=endpoint)
-    return replace(call, key=key_for(row, call, inputs.offered))
