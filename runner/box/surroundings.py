@@ -28,9 +28,7 @@ from msgspec import Struct
 import convoy
 import grite
 from convoy.model.records import ENGINE_TYPES
-from grite import outbound
 from runner.box.root_folder import HIDDEN, LINK, SEEN
-from runner.inputs.job_inputs import Inputs
 
 STORE: Final = "store.git"
 
@@ -422,25 +420,6 @@ def _holds_any(folder: Path, names: Iterable[str]) -> bool:
 
 
 LEFT_BYTES = 10_000_000
-
-
-def plain_environment(inputs: Inputs, home: Path, temp: Path) -> dict[str, str]:
-    """Return the variables that every program of a session gets."""
-    return {
-        # First, so that programs that the project's setup script installs win.
-        "PATH": f"{home / '.local/bin'}{os.pathsep}{inputs.path}",
-        "HOME": str(home),
-        "TMPDIR": str(temp),
-        "LANG": "C.UTF-8",
-        "TERM": "dumb",
-        "CI": "true",
-        # git uses no credential helper, and no repository above the checkout.
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_CEILING_DIRECTORIES": str(inputs.workspace),
-        **tool_variables(inputs.offered),
-        **outbound.named_in(inputs.offered).without_passwords(),
-    }
 
 
 def fill_home(home: Path, files: Mapping[str, str]) -> None:

@@ -31,7 +31,13 @@ _COUNTED = {
 
 def job_outputs(folder: Path, result: Result, *, is_alone: bool) -> dict[str, str]:
     """Return a session's outputs; some are empty for one of no convoy."""
-    patch, shown = str(folder / PATCH), str(folder / TRANSCRIPT)
+    patch, shown, used = str(folder / PATCH), str(folder / TRANSCRIPT), folder / USAGE
+    lines = used.read_text(encoding="utf-8").splitlines() if used.is_file() else []
+    said = [json.loads(line) for line in lines]
+    sums = {}
+    for name, field in _COUNTED.items():
+        found = [e[field] for e in said if isinstance(e.get(field), int | float)]
+        sums[name] = f"{round(sum(found), 6):.12g}" if found else ""
     of_convoy = {
         "session-id": result.session,
         "attempt": str(result.attempt),
@@ -46,18 +52,8 @@ def job_outputs(folder: Path, result: Result, *, is_alone: bool) -> dict[str, st
         "result-file": str(folder / RESULT),
         "transcript-file": shown if Path(shown).is_file() else "",
         "duration-seconds": f"{result.seconds:.0f}",
-        **_used(folder / USAGE),
+        **sums,
     }
-
-
-def _used(file: Path) -> dict[str, str]:
-    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-    said = [json.loads(line) for line in lines]
-    sums = {}
-    for name, field in _COUNTED.items():
-        found = [e[field] for e in said if isinstance(e.get(field), int | float)]
-        sums[name] = f"{round(sum(found), 6):.12g}" if found else ""
-    return sums
 
 
 LIVE_CHARS = 1_000_000

@@ -28,10 +28,10 @@ from msgspec.structs import replace
 from convoy.events.session_events import TaskStarted
 from convoy.gate import pattern
 from convoy.text import Redaction, clean, shortened
+from grite import outbound
 from runner.box import surroundings
 from runner.box.agent_box import BoxReport, NetworkExit, Room, boxed, session_room
 from runner.box.supervisor import Ending, Order, Sink, Stop, Stream, supervise
-from runner.box.surroundings import plain_environment
 from runner.engines.engine_events import Text
 from runner.inputs.job_inputs import Inputs
 from runner.proxy.proxy_protocol import ProxyOrder
@@ -57,8 +57,23 @@ class Setting(Struct, frozen=True):
     show: Callable[[str], None]
 
     def environment(self) -> dict[str, str]:
-        home, tmp = self.scratch / "home", self.scratch / "tmp"
-        return plain_environment(self.inputs, home, tmp)
+        """Return the variables that every program of a session gets."""
+        home, inputs = self.scratch / "home", self.inputs
+        return {
+            # First, so that programs that the project's setup script installs win.
+            "PATH": f"{home / '.local/bin'}{os.pathsep}{inputs.path}",
+            "HOME": str(home),
+            "TMPDIR": str(self.scratch / "tmp"),
+            "LANG": "C.UTF-8",
+            "TERM": "dumb",
+            "CI": "true",
+            # git uses no credential helper, and no repository above the checkout.
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_CEILING_DIRECTORIES": str(inputs.workspace),
+            **surroundings.tool_variables(inputs.offered),
+            **outbound.named_in(inputs.offered).without_passwords(),
+        }
 
     def room(self, checkout: Path) -> Room:
         """Return where they work: in this checkout, with a box or without one."""

@@ -149,8 +149,13 @@ class _Session:
             answer = self._redaction(said)
         is_work = not self._kind.answer or self._kind.keeps_tries
         work = self._salvaged(workspace, ending) if is_work else Work()
-        if not self._kind.answer:
-            self._try_out(workspace, ending, report)
+        whole = ending.exit_code == 0 and not ending.cut_off and not self._stop.wanted
+        is_claimed = whole and report.status in ("done", "noop")
+        if self._started.acceptance and is_claimed and not self._kind.answer:
+            closed = self._proxy is not None and self._proxy.hosts is not None
+            with self._setting() as setting:
+                told = setting, workspace.folder, self._stop
+                self._unaccepted = acceptance_fault(*told, closed=closed)
         return self._close(ending, report, work, answer)
 
     def _bring_program(self) -> None:
@@ -197,17 +202,6 @@ class _Session:
                 found = engine_run.run_engine(job, workspace.folder, self._stop)
             self._box = job.box
             return found
-
-    def _try_out(self, workspace: Workspace, ending: Ending, report: Report) -> None:
-        """Run the acceptance command if the agent says that the work is complete."""
-        whole = ending.exit_code == 0 and not ending.cut_off and not self._stop.wanted
-        is_claimed = whole and report.status in ("done", "noop")
-        if not (self._started.acceptance and is_claimed):
-            return
-        closed = self._proxy is not None and self._proxy.hosts is not None
-        with self._setting() as setting:
-            told = setting, workspace.folder, self._stop
-            self._unaccepted = acceptance_fault(*told, closed=closed)
 
     def _salvaged(self, workspace: Workspace, ending: Ending) -> Work:
         budget_s = HASTY_SALVAGE_S if self._stop.wanted else SALVAGE_S

@@ -99,7 +99,9 @@ def _ended(seen: Seen) -> Iterator[Finding]:
         why = f"The agent was stopped: it printed nothing for {seen.silence_s:g} s."
         yield Finding("timed_out", "hung", why)
     if ending.signal is not None:
-        why = f"The agent was killed by {_name(ending.signal)}{_last(seen)}"
+        names = {each.value: each.name for each in signal.Signals}
+        name = names.get(ending.signal, f"signal {ending.signal}")
+        why = f"The agent was killed by {name}{_last(seen)}"
         yield Finding("failure", "crashed", why)
     if ending.exit_code != 0:
         why = f"The agent exited with status {ending.exit_code}{_last(seen)}"
@@ -152,13 +154,6 @@ def _left(seen: Seen) -> Iterator[Finding]:
 
 def _clean(seen: Seen) -> Outcome:
     return "uncommitted" if seen.work.leftover else "exited"
-
-
-def _name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def too_large(work: Work, started: TaskStarted) -> tuple[str, ...]:
