@@ -130,15 +130,6 @@ def descendants() -> list[int]:
         import psutil  # takes 55 ms, and is needed only here
 
         return [each.pid for each in psutil.Process().children(recursive=True)]
-    children, found, left = _children(), [], [os.getpid()]
-    while left:
-        below = children.get(left.pop(), [])
-        found += below
-        left += below
-    return found
-
-
-def _children() -> dict[int, list[int]]:
     # Not with a Path for each: a machine has hundreds, and each session looks thrice.
     # Nor by the kernel's lists of children, which leave out some while others end.
     children: dict[int, list[int]] = {}
@@ -154,7 +145,12 @@ def _children() -> dict[int, list[int]]:
                 parent = int(stat[stat.rindex(b")") + 2 :].split(None, 2)[1])
                 children.setdefault(parent, []).append(int(name))
             os.close(number)
-    return children
+    found, left = list[int](), [os.getpid()]
+    while left:
+        below = children.get(left.pop(), [])
+        found += below
+        left += below
+    return found
 
 
 KILL_S = 3.0

@@ -389,22 +389,17 @@ _LOOPBACK_WORDS = {
 
 def listens(address: str, port: int) -> bool:
     """Say whether a process below this one listens there: at 127.0.0.1 or at ::1."""
-    wanted = {f"socket:[{inode}]" for inode in _sockets(address, port)}
-    return bool(wanted) and any(
-        wanted.intersection(_open_in(process)) for process in descendants()
-    )
-
-
-def _sockets(address: str, port: int) -> Iterator[str]:
     name, written = _LOOPBACK_WORDS[address]
     try:
         with open(f"/proc/self/net/{name}", encoding="ascii") as file:  # noqa: PTH123
-            lines = file.readlines()[1:]
+            known = [line.split() for line in file.readlines()[1:]]
     except FileNotFoundError:  # a machine without IPv6
-        return
-    for fields in map(str.split, lines):
-        if fields[3] == _LISTENS and fields[1] == f"{written}:{port:04X}":
-            yield fields[9]
+        return False
+    asked = f"{written}:{port:04X}", _LISTENS
+    wanted = {f"socket:[{each[9]}]" for each in known if (each[1], each[3]) == asked}
+    return bool(wanted) and any(
+        wanted.intersection(_open_in(process)) for process in descendants()
+    )
 
 
 def _open_in(process: int) -> Iterator[str]:
