@@ -9,7 +9,7 @@ own failure, and costs an attempt.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from http import HTTPStatus
 from typing import Final, Literal
 
@@ -154,30 +154,27 @@ def of_lines(
 MESSAGE_CHARS = 500
 _SERVER_ERRORS = 500
 
-_BUDGET = (
-    r"credit balance|insufficient[_ ]quota|plan and billing|payment required"
-    r"|max_budget|max_turns|maximum budget|turn limit"
-)
-_LIMITED = (
-    r"rate.?limit|too many requests|usage limit|session limit|daily quota"
-    r"|quota exceeded|exhausted|\b429\b"
-)
-_CREDENTIALS = (
-    r"authenticat|unauthori[sz]ed|api[ _]key|not logged in|permission denied"
-    r"|missing environment variable|\b40[13]\b"
-)
-_DOWN = (
-    r"overloaded|high demand|connect|network|unavailable|timed? ?out|internal ?server"
-    r"|server_error|bad gateway|stream (?:ended|disconnected|closed)|fetch failed"
-    r"|\b5\d\d\b|ECONN|incomplete json|malformed response|interrupted"
-    r"|failed to get response|\bterminated\b|server had an error|internal error"
-)
-_WORDS: tuple[tuple[Trouble, str], ...] = (
-    ("budget", _BUDGET),
-    ("rate_limited", _LIMITED),
-    ("credentials", _CREDENTIALS),
-    ("vendor_down", _DOWN),
-)
+_WORDS: Mapping[Trouble, str] = {
+    "budget": (
+        r"credit balance|insufficient[_ ]quota|plan and billing|payment required"
+        r"|max_budget|max_turns|maximum budget|turn limit"
+    ),
+    "rate_limited": (
+        r"rate.?limit|too many requests|usage limit|session limit|daily quota"
+        r"|quota exceeded|exhausted|\b429\b"
+    ),
+    "credentials": (
+        r"authenticat|unauthori[sz]ed|api[ _]key|not logged in|permission denied"
+        r"|missing environment variable|\b40[13]\b"
+    ),
+    "vendor_down": (
+        r"overloaded|high demand|connect|network|unavailable|timed? ?out|bad gateway"
+        r"|internal ?server|server_error|stream (?:ended|disconnected|closed)"
+        r"|fetch failed|\b5\d\d\b|ECONN|incomplete json|malformed response|interrupted"
+        r"|failed to get response|\bterminated\b|server had an error|internal error"
+    ),
+}
+"""The first whose words a message has is its kind."""
 _STATUS = r'(?:\bstatus:? |\bcode"?: ?|^\(?)([45]\d\d)\b'
 _WAIT = r"try again in ([0-9]{1,6}(?:\.[0-9]+)?) ?(m?s|m|h)\b"
 _UNIT_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -191,12 +188,14 @@ def _says(words: str, message: str) -> bool:
 def kind_of(status: int | None, message: str) -> Trouble:
     match status:
         case None:
-            return next((k for k, words in _WORDS if _says(words, message)), "failed")
+            return next(
+                (k for k, words in _WORDS.items() if _says(words, message)), "failed"
+            )
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
             return "credentials"
         case HTTPStatus.PAYMENT_REQUIRED:
             return "budget"
-        case _ if _says(_BUDGET, message):
+        case _ if _says(_WORDS["budget"], message):
             return "budget"
         case HTTPStatus.TOO_MANY_REQUESTS:
             return "rate_limited"

@@ -17,7 +17,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 import msgspec
 
@@ -218,8 +218,7 @@ class Transcript:
         self._file = path.open("a", encoding="utf-8")
         self._started = time.monotonic()
         self._streams: dict[Stream, RedactedStream] = {
-            "out": RedactedStream(redaction),
-            "err": RedactedStream(redaction),
+            each: RedactedStream(redaction) for each in get_args(Stream)
         }
         self._reader = reader
         self._head_left = limit_bytes // 2
