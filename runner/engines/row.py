@@ -190,15 +190,6 @@ def reached_by(row: Row, call: Call) -> dict[str, str]:
     return told
 
 
-def pinned_models(row: Row, call: Call) -> tuple[str, ...]:
-    """Return the models a call names, perhaps with `*`; none: the engine chooses."""
-    model, vendor = call.spec.model, vendor_of(row, call)
-    if not model or vendor is None:
-        return ()
-    plain = own_model(row, call).partition("[")[0]  # Claude's `[1m]`
-    return (row.aliases.get(plain, plain), plain.partition("/")[2] or plain)
-
-
 def own_model(row: Row, call: Call) -> str:
     """Return the model without the word before the `/` that chose the vendor."""
     model, vendor = call.spec.model or "", vendor_of(row, call)

@@ -183,7 +183,13 @@ class _Run:
             self._transcript.flush()
             left = left_in(self._call.home, row.leaves) if row.leaves else ""
             self._reader.close(self._setting.redaction(left))
-            self._count()
+            if proxy := job.proxy:
+                proxy.close()
+                if proxy.counts:
+                    self._transcript.note(proxy.sum())
+                # It counts, too; that is used if the engine reports no usage.
+                for used in () if self._says_tokens else proxy.used():
+                    self._note(used)
         finally:
             self._transcript.close()
         if ending.fault:
@@ -195,15 +201,6 @@ class _Run:
             why = "the proxy that holds its key has stopped"
             trouble = events.Error(kind="failed", message=why)
         return ending, replace(report, trouble=trouble or report.trouble)
-
-    def _count(self) -> None:
-        """Note the proxy's count, which is used if the engine reports no usage."""
-        if proxy := self._job.proxy:
-            proxy.close()
-            if proxy.counts:
-                self._transcript.note(proxy.sum())
-            for used in () if self._says_tokens else proxy.used():
-                self._note(used)
 
     def _note_refused(self, said: Said) -> None:
         if isinstance(said, Refused):

@@ -65,6 +65,8 @@ def session_order(inputs: Inputs, started: TaskStarted) -> ProxyOrder | None:
     model = None
     if vendor is not None and key is not None and rows.can_be_pointed(vendor):
         server, cut = rows.upstream(vendor, call)
+        named = rows.own_model(row, call).partition("[")[0]  # Claude's `[1m]`
+        pinned = row.aliases.get(named, named), named.partition("/")[2] or named
         model = protocol.Model(
             dialect=vendor.dialect,
             upstream=server,
@@ -74,7 +76,7 @@ def session_order(inputs: Inputs, started: TaskStarted) -> ProxyOrder | None:
             key=key.value,
             bearer=key.variable in row.also,
             token=f"brat-{secrets.token_hex(16)}",
-            models=rows.pinned_models(row, call),
+            models=pinned if call.spec.model else (),
             helpers=row.helpers,
             allow=call.spec.allow,
         )
