@@ -151,5 +151,6 @@ ROW = Row(
     helpers=("claude-*haiku*", "*anthropic.claude-*haiku*"),
     tools="Bash(git *), Edit, Write",
     install="npm install -g @anthropic-ai/claude-code",
+    npm=("@anthropic-ai/claude-code", "@anthropic-ai/claude-code-*/claude"),
     sample_model="claude-sonnet-4-5",
 )

@@ -79,5 +79,6 @@ ROW = Row(
     sets=lambda call: {"CODEX_HOME": str(call.home / ".codex")},
     files=lambda _call: {".codex/config.toml": ""},  # it wants the folder
     install="npm install -g @openai/codex",
+    npm=("@openai/codex", "@openai/codex-*/vendor/*/bin/codex"),
     sample_model="gpt-5",
 )

@@ -120,5 +120,6 @@ ROW = Row(
     is_quiet=True,
     tools="Bash(git *), Edit, Write",
     install="npm install -g @continuedev/cli",
+    npm=("@continuedev/cli", ".bin/cn"),
     sample_model="openai/gpt-4o",
 )

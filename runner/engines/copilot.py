@@ -111,5 +111,6 @@ ROW = Row(
     recount=recount,
     tools="bash, view, apply_patch",
     install="npm install -g @github/copilot",
+    npm=("@github/copilot", "@github/copilot-*/copilot"),
     sample_model="openai/gpt-4o",
 )

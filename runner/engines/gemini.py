@@ -118,5 +118,6 @@ ROW = Row(
     helpers=("gemini-*flash*",),
     tools="run_shell_command(git), write_file",
     install="npm install -g @google/gemini-cli",
+    npm=("@google/gemini-cli", ".bin/gemini"),
     sample_model="gemini-2.5-flash",
 )

@@ -138,5 +138,9 @@ ROW = Row(
     files=_files,
     tools="bash, edit, read",
     install="npm install -g opencode-ai",
+    npm=(
+        "opencode-linux-x64-baseline",
+        "opencode-linux-x64-baseline/bin/opencode",
+    ),
     sample_model="openai/gpt-4o",
 )

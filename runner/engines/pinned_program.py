@@ -33,20 +33,8 @@ _TOO_NEW: Final = (3, 13)
 _SAID_CHARS: Final = 1000
 _SETTINGS: Final = ("npm_config_", "pip_", "node_extra_ca")
 """How the variables begin by which a machine names its registries."""
-# Not the npm packages' start scripts: a signal does not reach the agent behind one. And
-# so no package has to run anything when it is installed.
-NPM: Final = {
-    "claude-code": ("@anthropic-ai/claude-code", "@anthropic-ai/claude-code-*/claude"),
-    "codex": ("@openai/codex", "@openai/codex-*/vendor/*/bin/codex"),
-    "continue": ("@continuedev/cli", ".bin/cn"),
-    "copilot": ("@github/copilot", "@github/copilot-*/copilot"),
-    "gemini": ("@google/gemini-cli", ".bin/gemini"),
-    "opencode": (
-        "opencode-linux-x64-baseline",
-        "opencode-linux-x64-baseline/bin/opencode",
-    ),
-}
-"""The package of each engine, and where its program is among the modules."""
+NPM: Final = {name: row.npm for name, row in engines.ENGINES.items() if any(row.npm)}
+"""No package has to run anything when it is installed."""
 
 
 def at_hand(inputs: Inputs, spec: EngineSpec, *, is_boxed: bool) -> Inputs:

@@ -134,6 +134,9 @@ class Row(Struct, frozen=True):
     it takes no such list."""
     install: str = ""
     """The command by which a person installs its program; empty: brat knows none."""
+    npm: tuple[str, str] = ("", "")
+    """Its package, and where its program is among the modules: not npm's start script,
+    for a signal does not reach an agent behind one. Empty: npm does not have it."""
     sample_model: str = ""
     """A model name that it knows, for the demo's scripted vendor and for tests."""
 
@@ -161,7 +164,7 @@ def vendor_of(row: Row, call: Call) -> Vendor | None:
 
 def can_be_pointed(vendor: Vendor) -> bool:
     """Return whether another server can stand in for the vendor's own."""
-    return vendor.dialect != "copilot" and bool(vendor.url or vendor.writes)
+    return bool(vendor.url or vendor.writes)
 
 
 def server(vendor: Vendor, call: Call) -> str:
