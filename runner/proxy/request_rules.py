@@ -83,11 +83,10 @@ def _without(node: object, steps: Sequence[str], value: str | None) -> object:
 def _left(node: object, rest: Sequence[str], value: str | None) -> object:
     if rest:
         return _without(node, rest, value)
-    return _GONE if value is None or _word(node) == value else node
-
-
-def _word(node: object) -> str:
-    return node if isinstance(node, str) else msgspec.json.encode(node).decode()
+    if value is None:
+        return _GONE
+    said = node if isinstance(node, str) else msgspec.json.encode(node).decode()
+    return _GONE if said == value else node
 
 
 KEY_IN_QUERY: Final = "key"
@@ -298,8 +297,15 @@ def check(
     try:
         api, _, schema = route.schema.partition(".")
         left = allowed.without(said)
-        whole = {"model": name, **left} if dialect in _HOSTED else left
-        msgspec.convert(_typed(dialect, whole), schemas_of(api)[schema])
+        whole = {"model": name, **left} if dialect in _HOSTED else {**left}
+        if dialect == "responses" and isinstance(items := whole.get("input"), list):
+            # Each message says that it is one, as the API lets it not.
+            message = {"type": "message"}
+            whole["input"] = [
+                message | each if isinstance(each, dict) and "role" in each else each
+                for each in items
+            ]
+        msgspec.convert(whole, schemas_of(api)[schema])
     except ValidationError as error:
         raise _refused(*_place(str(error))) from None
     if isinstance(tried := said.get(_TRIALS), list):
@@ -324,20 +330,6 @@ def decoded(body: bytes) -> dict[str, Any]:
         return msgspec.json.decode(body, type=dict[str, Any])
     except (MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise unreadable(f"not a JSON object ({error})") from None
-
-
-def _typed(dialect: Dialect, said: Mapping[str, object]) -> Mapping[str, object]:
-    """Return a body whose every message says that it is one, as the API lets it not."""
-    items = said.get("input") if dialect == "responses" else None
-    if not isinstance(items, list):
-        return said
-    named = [
-        {"type": "message", **each}
-        if isinstance(each, dict) and "role" in each
-        else each
-        for each in items
-    ]
-    return {**said, "input": named}
 
 
 _AT: Final = r"(?: - at `\$\.?(?P<at>.*)`)?"
