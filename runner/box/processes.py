@@ -185,10 +185,17 @@ def guarded(work: Callable[[], int]) -> int:
             if child == 0:
                 listed.close()
                 os._exit(_inside(work, guard))
+            ended: dict[int, int] = {}
             try:
-                status = os.waitstatus_to_exitcode(_ended(child))
+                while child not in ended:
+                    told = signal.sigwaitinfo(_HEARD)
+                    if told.si_signo == signal.SIGCHLD:
+                        ended, _ = reap_children()
+                    elif told.si_code != _BY_THE_KERNEL:
+                        os.kill(child, told.si_signo)
             finally:
                 _end_the_rest(spared, listed.fileno())
+    status = os.waitstatus_to_exitcode(ended[child])
     return status if status >= 0 else 128 - status
 
 
@@ -204,18 +211,6 @@ def _inside(work: Callable[[], int], guard: int) -> int:
     sys.stdout.flush()
     sys.stderr.flush()
     return status
-
-
-def _ended(child: int) -> int:
-    """Pass signals on until the child has ended; return its wait status."""
-    while True:
-        told = signal.sigwaitinfo(_HEARD)
-        if told.si_signo == signal.SIGCHLD:
-            ended, _ = reap_children()
-            if child in ended:
-                return ended[child]
-        elif told.si_code != _BY_THE_KERNEL:
-            os.kill(child, told.si_signo)
 
 
 def _end_the_rest(spared: frozenset[int], listed: int) -> None:

@@ -202,29 +202,24 @@ def supervise(order: Order, sink: Sink, stop: Stop) -> Ending:
         spared = frozenset(processes.descendants())
         started = order.clock()
         try:
-            process = _started(order)
+            # No pipe where nothing is written: some engines wait for it to close.
+            with open(order.stdin or os.devnull, "rb") as stdin:  # noqa: PTH123  nor a Path
+                process = first_box(order, stdin) if first_box else None
+                process = process or subprocess.Popen(
+                    order.argv,
+                    cwd=order.folder,
+                    env=order.env,
+                    stdin=subprocess.PIPE if order.source else stdin,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    pass_fds=order.fds,
+                    bufsize=0,
+                    start_new_session=True,
+                )
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             return Ending(fault=f"Cannot start {order.argv[0]!r}: {reason}.")
         return _Supervision(process, selector, sink, stop, spared, order).run(started)
-
-
-def _started(order: Order) -> Program:
-    # A pipe only where something is written to it: some engines wait for it to close.
-    with open(order.stdin or os.devnull, "rb") as stdin:  # noqa: PTH123  nor a Path
-        if first_box and (program := first_box(order, stdin)):
-            return program
-        return subprocess.Popen(
-            order.argv,
-            cwd=order.folder,
-            env=order.env,
-            stdin=subprocess.PIPE if order.source else stdin,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            pass_fds=order.fds,
-            bufsize=0,
-            start_new_session=True,
-        )
 
 
 class _Supervision:

@@ -278,7 +278,9 @@ class _Thread:
         return self._ending.is_set()
 
     def _pause(self, wait_s: float) -> None:
-        self._ending.wait(wait_s)
+        """Wait; the end of the session shortens it, so that its last output is sent."""
+        if self._ending.wait(wait_s) and not self._is_over():
+            time.sleep(min(wait_s, PACE_S / 2))
 
 
 WAITING_CHARS = 500_000
@@ -339,14 +341,6 @@ class OutputSender(_Thread):
     def _drop(self) -> None:
         self._chars -= len(self._waiting.popleft())
         self._first += 1
-
-    def _pause(self, wait_s: float) -> None:
-        """Wait; the end of the session shortens it, so that its last output is sent."""
-        until = time.monotonic() + wait_s
-        while (left_s := until - time.monotonic()) > 0:
-            if self._ending.wait(left_s):
-                time.sleep(min(left_s, PACE_S / 2))
-                return
 
 
 PATIENCE_S = 30.0
