@@ -8,9 +8,8 @@ import asyncio
 import os
 import re
 import shutil
-from collections import defaultdict, deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections import defaultdict
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -60,7 +59,8 @@ class Judge:
         self._context = context
         self._warm = warm
         self._store = context.forge.store
-        self._turns: dict[int, Turns] = defaultdict(Turns)
+        self._slots: dict[int, int] = defaultdict(int)
+        self._turns = defaultdict[int, asyncio.Semaphore](lambda: asyncio.Semaphore(0))
         self._grounds: dict[int, Ground] = {}
         self._awaited: dict[int, asyncio.Event] = {}
 
@@ -83,7 +83,7 @@ class Judge:
 
     def look_again(self, repo: Repository) -> None:
         """Judge what nothing has judged, or only asked a person about who has acted."""
-        self._turns[repo.id].allow(repo.settings.ci.slots or cores())
+        self._allow(repo)
         self._grounds.pop(repo.id, None)
         for check in self._store.check_runs.all():
             asked = check.job is not None and check.conclusion == "action_required"
@@ -94,6 +94,15 @@ class Judge:
             if self.judges(repo, ref) and not self._known(repo, target):
                 with self._store.change():
                     self._consider(repo, owner, ref, target)
+
+    def _allow(self, repo: Repository) -> None:
+        """Let as many jobs run as are allowed; those that run already go on."""
+        most, turns = repo.settings.ci.slots or cores(), self._turns[repo.id]
+        for _ in range(self._slots[repo.id], most):
+            turns.release()
+        for _ in range(most, self._slots[repo.id]):
+            self._context.spawn(_take(turns), "one slot less")
+        self._slots[repo.id] = most
 
     def _again(self, repo: Repository, check: CheckRun) -> None:
         """Begin a job anew, whatever became of it."""
@@ -175,10 +184,8 @@ class Judge:
         self._context.spawn(self._job(repo, check), f"ci {check.id}")
 
     async def _job(self, repo: Repository, check: CheckRun) -> None:
-        turns = self._turns[repo.id]
-        repo = self._store.repositories.get(repo.id) or repo
-        turns.allow(repo.settings.ci.slots or cores())
-        async with turns.turn():
+        self._allow(self._store.repositories.get(repo.id) or repo)
+        async with self._turns[repo.id]:
             now = self._store.check_runs.get(check.id)
             if now is None or now.status == "completed":
                 return  # dropped while it waited
@@ -199,7 +206,7 @@ class Judge:
                 )
                 conclusion, output = await self._run(repo, check, folder)
             finally:
-                await asyncio.to_thread(kept.keep, folder, turns.most)
+                await asyncio.to_thread(kept.keep, folder, self._slots[repo.id])
         if conclusion == "success":
             self._grounds.pop(repo.id, None)
         elif conclusion == "failure":
@@ -355,6 +362,10 @@ class Judge:
             return self._store.check_runs.put(check)
 
 
+async def _take(turns: asyncio.Semaphore) -> None:
+    await turns.acquire()
+
+
 def _changes_program(bare: Bare, commit: str, settings: Ci) -> bool:
     """Say whether a commit changes the file by whose path the command begins."""
     word = (settings.command or "").partition(" ")[0]
@@ -372,38 +383,6 @@ def _pattern(glob: str) -> re.Pattern[str]:
     parts = re.split(r"(\*\*|\*|\?)", glob)
     meaning = {"**": ".*", "*": "[^/]*", "?": "[^/]"}
     return re.compile("".join(meaning.get(part, re.escape(part)) for part in parts))
-
-
-class Turns:
-    """Lets jobs begin first come, first served; for one event loop."""
-
-    def __init__(self) -> None:
-        self.most = 0
-        self._running = 0
-        self._waiting: deque[asyncio.Event] = deque()
-
-    def allow(self, most: int) -> None:
-        """Let so many run at once; those that run already go on if it shrinks."""
-        self.most = most
-        while self._waiting and self._running < most:
-            self._running += 1
-            self._waiting.popleft().set()
-
-    @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        """Wait for a turn, and give it back at the end."""
-        mine = asyncio.Event()
-        self._waiting.append(mine)
-        self.allow(self.most)
-        try:
-            await mine.wait()
-            yield
-        finally:
-            if mine.is_set():
-                self._running -= 1
-            else:
-                self._waiting.remove(mine)
-            self.allow(self.most)
 
 
 NAME: Final = "ci"
