@@ -13,7 +13,7 @@ from email.utils import format_datetime
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from uuid import uuid4
 
-from aiohttp import BasicAuth, hdrs, web
+from aiohttp import BasicAuth, StreamReader, hdrs, web
 from aiohttp.typedefs import Middleware
 from msgspec import DecodeError, Struct, ValidationError, json
 
@@ -32,7 +32,6 @@ from brat.forge.resources.forge_records import (
     User,
 )
 from brat.forge.resources.wire import Refused, Site, fault, not_found, parse
-from brat.forge.rest.git_process import Receive, receive_pack
 from brat.forge.storage.forge_state import Caller
 
 if TYPE_CHECKING:
@@ -198,6 +197,10 @@ class Permissions(Protocol):
         """Raise `Refused` if a token may not fetch (`read`) or push (`write`)."""
 
 
+Receive = Callable[["Service", Caller, Repository, StreamReader], Awaitable[bytes]]
+"""Takes a push and returns the answer; raises `Refused` if it is none."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Extension:
     """Additions to a served forge: brat has none, its tests add the rest of GitHub."""
@@ -212,8 +215,8 @@ class Extension:
     """Around all that is served."""
     permissions: Permissions | None = None
     """None: no token is restricted to some."""
-    receive: Receive = receive_pack
-    """What takes pushes."""
+    receive: Receive | None = None
+    """What takes pushes; None: git."""
 
 
 def found(thing: T | None) -> T:
