@@ -23,7 +23,6 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final, Literal, Self
-from urllib.parse import urlsplit
 
 import click
 import httpx
@@ -53,7 +52,7 @@ from brat.repository import (
 from brat.repository.checkout import Checkout
 from brat.repository.log_reader import Reader, log_repository
 from brat.repository.registration import NO_REPOSITORY
-from brat.repository.remote_forge import LOOPBACK, origin_of
+from brat.repository.remote_forge import is_near, origin_of
 from brat.status.find_task import live_or_named
 from brat.status.status_screen import plain_table
 from brat.terminal.console import out, say, write
@@ -98,13 +97,7 @@ class BotApi:
         A dashboard on this machine serves one repository. A hosted dashboard, which
         always has TLS before it, serves each repository below the repository's name.
         """
-        parts, plain = urlsplit(bot), bot.rstrip("/")
-        here = parts.scheme == "http" and parts.hostname in LOOPBACK
-        if not parts.hostname or not (here or parts.scheme == "https"):
-            raise BratError(
-                f"{bot} is not a bot's address: use https://HOST or "
-                "http://localhost:PORT"
-            )
+        here, plain = is_near(bot), bot.rstrip("/")
         token = os.environ.get(TOKEN, "")  # noqa: TID251  a person's own terminal
         if not token:
             raise BratError(f"set {TOKEN} to a token that the bot at {bot} accepts")

@@ -27,11 +27,10 @@ from msgspec import Meta, Struct
 from bot import VERSION, wall_clock
 from bot.requests.verb import Endpoint, Verb
 from bot.requests.verb_table import BY_CONVOY_WORD, BY_TASK_WORD
-from brat.repository import checkout as checkouts, registration as registrations
 from brat.repository.log_reader import Reader, log_repository, newest_lines
 from brat.status.find_task import convoy_named, task_in
 from brat.status.local_attention import here
-from brat.status.session_views import output_of
+from brat.status.session_views import folder_here, output_of
 from convoy import views
 from convoy.model.state import Convoy, Task
 from convoy.rules.starting import moment
@@ -230,13 +229,12 @@ async def _output(backend: Backend, asked: OfTask) -> dict[str, Any]:
 
 def _printed(path: Path, convoy: Convoy, task: Task) -> str:
     """Return the end of a session's output, if it ran on this machine."""
-    checkout = checkouts.find(path)
-    if not registrations.known(checkout.folder):
+    if (folder := folder_here(path)) is None:
         raise BratError(
             "this repository's sessions run on another machine: see the run's page "
             "on the forge, or use: brat session tail TASK --bot URL"
         )
-    printed = output_of(checkout.folder, convoy, task)
+    printed = output_of(folder, convoy, task)
     return printed.last(running=task.attempt is not None)
 
 
