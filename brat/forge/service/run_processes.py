@@ -146,17 +146,10 @@ RESULT: Final = "brat-result"
 """The artifact made of a run's result folder."""
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """A zip on disk."""
+def pack(folder: Path, target: Path) -> str | None:
+    """Zip the regular files in `folder`, not compressed, and return the digest.
 
-    size: int
-    digest: str
-    """`sha256:` and 64 hex digits."""
-
-
-def pack(folder: Path, target: Path) -> Packed | None:
-    """Zip the regular files in `folder`, not compressed; None when it has none.
+    None: it has none.
 
     Links are not followed: what they point at was not made by the run. The zip appears
     whole or not at all, and packing again replaces it.
@@ -173,10 +166,9 @@ def pack(folder: Path, target: Path) -> Packed | None:
     return measure(target)
 
 
-def measure(path: Path) -> Packed:
+def measure(path: Path) -> str:
     with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256")
-    return Packed(path.stat().st_size, f"sha256:{found.hexdigest()}")
+        return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
 
 
 class Starter:
@@ -249,7 +241,7 @@ class Starter:
         if force and newest.pid is not None and newest.born is not None:
             programs.end_tree(newest.pid, newest.born)
 
-    def add_artifact(self, run: Run, name: str, packed: Packed) -> Artifact:
+    def add_artifact(self, run: Run, name: str, digest: str) -> Artifact:
         """Keep an artifact whose zip is in place; one of the same name is replaced."""
         same = [a for a in self._store.artifacts.of(run.id) if a.name == name]
         with self._store.change():
@@ -259,8 +251,8 @@ class Starter:
                     run=run.id,
                     repo=run.repo,
                     name=name,
-                    size=packed.size,
-                    digest=packed.digest,
+                    size=self.place(run).artifact(name).stat().st_size,
+                    digest=digest,
                     created_at=self._forge.now(),
                 )
             )
@@ -388,9 +380,9 @@ class Starter:
     async def _finish(self, repo: Repository, run: Run, status: int | None) -> None:
         place = self.place(run)
         target = place.artifact(RESULT)
-        packed = await asyncio.to_thread(pack, place.result, target)
-        if packed is not None:
-            self.add_artifact(run, RESULT, packed)
+        digest = await asyncio.to_thread(pack, place.result, target)
+        if digest is not None:
+            self.add_artifact(run, RESULT, digest)
         await asyncio.to_thread(place.clear)
         newest = self._store.runs.get(run.id) or run
         good = status == 0
