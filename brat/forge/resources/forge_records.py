@@ -86,8 +86,6 @@ class Hook(Record, frozen=True, kw_only=True):
 class Ci(Struct, frozen=True, kw_only=True):
     command: str | None = None
     """Run by `sh -c` in a fresh checkout; None: pushes are not judged."""
-    branches: tuple[str, ...] = ()
-    """Patterns (`*` within a name, `**` across slashes) beside brat/queue/**."""
     timeout_s: float = 600.0
     slots: int | None = None
     """How many run at once; None: as many as this machine has cores."""

@@ -11,7 +11,6 @@ import shutil
 from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from secrets import token_hex
 from threading import Thread
@@ -40,8 +39,8 @@ from grite import git
 from grite.errors import GitFailed, Unavailable
 from runner.session.proxy_client import unreached
 
-QUEUES: Final = ("brat/queue/**", "gh-readonly-queue/**")
-"""Branches that are always judged: the bot's candidates, and those of a merge queue."""
+QUEUES: Final = (f"{ids.HEADS}{ids.QUEUE}", f"{ids.HEADS}gh-readonly-queue/")
+"""The branches that are judged: the bot's candidates, and those of a merge queue."""
 
 
 @dataclass
@@ -91,7 +90,7 @@ class Judge:
                 self._again(repo, check)
         owner = self._context.renderer.owner(repo)
         for ref, target in self._context.forge.bare(repo).refs(ids.HEADS).items():
-            if self.judges(repo, ref) and not self._known(repo, target):
+            if ref.startswith(QUEUES) and not self._known(repo, target):
                 with self._store.change():
                     self._consider(repo, owner, ref, target)
 
@@ -117,12 +116,6 @@ class Judge:
             )
         self._spawn(repo, check)
 
-    def judges(self, repo: Repository, ref: str) -> bool:
-        patterns = (*QUEUES, *repo.settings.ci.branches)
-        return ref.startswith(ids.HEADS) and any(
-            _pattern(one).fullmatch(ref.removeprefix(ids.HEADS)) for one in patterns
-        )
-
     def follow(self, repo: Repository, actor: User, moves: list[Move]) -> None:
         """Start jobs for a push, end those nobody needs; only inside `Store.change`."""
         for move in moves:
@@ -134,7 +127,7 @@ class Judge:
 
     def _consider(self, repo: Repository, actor: User, ref: str, commit: str) -> None:
         """Start a job for a pushed commit, unless a job has judged or is judging it."""
-        if repo.settings.ci.command is None or not self.judges(repo, ref):
+        if repo.settings.ci.command is None or not ref.startswith(QUEUES):
             return
         if any(
             one.status != "completed" or one.conclusion == "success"
@@ -163,11 +156,13 @@ class Judge:
 
     def _drop(self, repo: Repository, ref: str, commit: str) -> None:
         """End the job of a commit that a queue showed, if no other branch needs it."""
-        if not _is_queue(ref.removeprefix(ids.HEADS)):
+        if not ref.startswith(QUEUES):
             return
         for check in self._known(repo, commit):
             job = check.job
-            if check.status == "completed" or job is None or not _is_queue(job.ref):
+            if check.status == "completed" or job is None:
+                continue
+            if not f"{ids.HEADS}{job.ref}".startswith(QUEUES):
                 continue
             if self._is_shown(repo, commit):
                 return
@@ -254,19 +249,14 @@ class Judge:
 
     def _overtaken(self, repo: Repository, check: CheckRun) -> bool:
         """Say whether the candidate was replaced or dropped since its push."""
-        ref = check.job.ref if check.job is not None else ""
-        if (
-            not _is_queue(ref)
-            or self._context.forge.bare(repo).tip(ref) == check.head_sha
-        ):
-            return False
-        return not self._is_shown(repo, check.head_sha)
+        ref = f"{ids.HEADS}{check.job.ref}" if check.job is not None else ""
+        return ref.startswith(QUEUES) and not self._is_shown(repo, check.head_sha)
 
     def _is_shown(self, repo: Repository, commit: str) -> bool:
         """Say whether a branch that is judged stands at a commit."""
         refs = self._context.forge.bare(repo).refs(ids.HEADS)
         return any(
-            tip == commit and self.judges(repo, ref) for ref, tip in refs.items()
+            tip == commit and ref.startswith(QUEUES) for ref, tip in refs.items()
         )
 
     async def _run(
@@ -371,18 +361,6 @@ def _changes_program(bare: Bare, commit: str, settings: Ci) -> bool:
     word = (settings.command or "").partition(" ")[0]
     asked = ["diff", "--quiet", "HEAD", commit, "--", os.path.normpath(word)]
     return "/" in word and git.run(asked, cwd=bare.path, check=False).status == 1
-
-
-def _is_queue(branch: str) -> bool:
-    return any(_pattern(each).fullmatch(branch) for each in QUEUES)
-
-
-@lru_cache(maxsize=256)
-def _pattern(glob: str) -> re.Pattern[str]:
-    """Read a branch pattern: `*` stays within a name, `**` crosses slashes."""
-    parts = re.split(r"(\*\*|\*|\?)", glob)
-    meaning = {"**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return re.compile("".join(meaning.get(part, re.escape(part)) for part in parts))
 
 
 NAME: Final = "ci"
