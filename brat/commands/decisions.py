@@ -185,18 +185,10 @@ def decided(
         about = f"task {task} of {name}" if task else name
         say(f"the bot at {api.bot} carried out: {endpoint_of(request).word} {about}")
         return run_roles.OK
-    try:
-        checkout = checkouts.find(path)
-    except BratError:
-        checkout = None
-    if checkout is not None and registrations.known(checkout.folder):
-        bare = registrations.bare_path(
-            checkout.folder, registrations.read(checkout.folder)
-        )
-        found = live_or_named(Reader(bare).read(), convoy)
-        return asyncio.run(_by_the_loop(checkout, found, request))
     log = log_repository(path)
     found = live_or_named(Reader(log).read(), convoy)
+    if (checkout := checkouts.served_here(path)) is not None:
+        return asyncio.run(_by_the_loop(checkout, found, request))
     endpoint_of(request).check(found, request)
     line = BY_NAME[request.verb].line(request)
     where = remote_forge.say(log, found.issue, line)

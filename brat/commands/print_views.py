@@ -17,6 +17,7 @@ from rich.text import Text
 
 from bot import wall_clock
 from brat.repository import log_reader
+from brat.repository.checkout import served_here
 from brat.repository.log_reader import Reader, log_entries, log_repository
 from brat.status import status_screen
 from brat.status.find_task import convoy_named, live_or_named, task_in
@@ -203,13 +204,13 @@ def sessions(path: Path, *, as_json: bool, watch: bool) -> None:
 
 def _last_lines(path: Path) -> status_screen.LastLine:
     """Return what tells the last line of a session whose output is on this machine."""
-    from brat.status.session_views import folder_here, output_of  # slow to load
+    from brat.status.session_views import output_of  # slow to load
 
-    if (folder := folder_here(path)) is None:
+    if (checkout := served_here(path)) is None:
         return lambda _convoy, _task: ""
 
     def last_line(convoy: Convoy, task: Task) -> str:
-        said = output_of(folder, convoy, task).last(running=True)
+        said = output_of(checkout.folder, convoy, task).last(running=True)
         return next((line for line in reversed(said.splitlines()) if line.strip()), "")
 
     return last_line

@@ -145,9 +145,7 @@ def doctor(
 )
 def serve(settings: Path, form: str, *, poll: bool) -> None:
     """Serve every repository listed in the settings, until stopped."""
-    from brat.terminal.console import LogForm
-
-    commands.serve_bot.serve(settings, poll=poll, form=LogForm(form))
+    commands.serve_bot.serve(settings, poll=poll, as_json=form == "json")
 
 
 @bot.command("manifest")

@@ -22,11 +22,8 @@ import msgspec
 from bot.door.feed import FEED_PATH, pieces_in, tape_file
 from bot.forge.transport import client_of
 from brat.forge.service.run_start import Place
-from brat.repository import (
-    checkout as checkouts,
-    log_reader,
-    registration as registrations,
-)
+from brat.repository import log_reader
+from brat.repository.checkout import served_here
 from brat.repository.log_reader import Reader, log_repository
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER
 from brat.repository.remote_forge import is_near, origin_of
@@ -210,15 +207,6 @@ def _text(told: Mapping[str, Any]) -> str:
     return "".join(str(piece["text"]) for piece in told["pieces"])
 
 
-def folder_here(path: Path) -> Path | None:
-    """Return brat's folder, if a forge on this machine runs the sessions."""
-    try:
-        folder = checkouts.find(path).folder
-    except BratError:  # a bare repository
-        return None
-    return folder if registrations.known(folder) else None
-
-
 def tail_session(
     path: Path, number: int, convoy: str | None, bot: str | None, *, following: bool
 ) -> None:
@@ -236,13 +224,13 @@ def tail_session(
         _show(far.follow(name) if following else (far.last(name),))
         return
     run = run_of(task)
-    if (folder := folder_here(path)) is None:
+    if (here := served_here(path)) is None:
         raise BratError(
             f"the session of task {number} ran on the forge; see its output at "
             f"{origin_of(log).web}/actions/runs/{run}, or use --bot if your bot has a "
             "live feed"
         )
-    printed = output_of(folder, found, task)
+    printed = output_of(here.folder, found, task)
 
     def running() -> bool:
         now = reader.read().convoys[found.name].task(number)
@@ -294,8 +282,8 @@ def show_session(path: Path, name: str, *, as_json: bool) -> None:
 
 def _output(path: Path, log: Path, name: str, run: int) -> tuple[str, str]:
     """Return the end of what a session printed, or the forge's page of its run."""
-    if folder := folder_here(path):
-        return output_of_session(folder, name, run).last(running=False), ""
+    if here := served_here(path):
+        return output_of_session(here.folder, name, run).last(running=False), ""
     with suppress(BratError):  # it has no origin
         return "", f"{origin_of(log).web}/actions/runs/{run}" if run else ""
     return "", ""

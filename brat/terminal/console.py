@@ -4,7 +4,6 @@ import re
 import shlex
 import sys
 from collections.abc import Callable
-from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
@@ -12,11 +11,6 @@ from rich.console import Console
 
 Tell = Callable[[str], None]
 """A function that shows one line to a person."""
-
-
-class LogForm(StrEnum):
-    TEXT = "text"
-    JSON = "json"
 
 
 PIPED_COLUMNS: Final = 140
