@@ -247,10 +247,8 @@ async def _shown(
     """Run the demo, with the dashboard if wanted; return how often the bot died."""
     if not ui:
         return await _play(stage, drawn, live=live)
-    named = stage.known.repository
-    async with dashboard_server.over(
-        stage.bare, named, PORT, folder=stage.folder
-    ) as url:
+    named, folder = stage.known.repository, stage.folder
+    async with dashboard_server.over(stage.bare, named, PORT, folder) as url:
         say(f"dashboard: {url}")
         kills = await _play(stage, drawn, live=live)
         say("the demo has ended; the dashboard keeps running until you press Enter")

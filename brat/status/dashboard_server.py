@@ -58,12 +58,11 @@ def beside(local: Local, port: int) -> AbstractAsyncContextManager[str]:
 
 
 def over(
-    log: Path, name: str, port: int, *, folder: Path | None = None
+    log: Path, name: str, port: int, folder: Path
 ) -> AbstractAsyncContextManager[str]:
     """Serve a read-only dashboard over a log; yield its address."""
-    source = _source(log, name)
-    if folder is not None:
-        source = replace(source, output=_printed(folder), output_is_here=True)
+    output = _printed(folder)
+    source = replace(_source(log, name), output=output, output_is_here=True)
     return _at_its_address(source, port)
 
 
