@@ -342,7 +342,7 @@ class Starter:
                 "workflow": run.path,
             }
         )
-        env = environment(self._context.site, repo, run, place, who.login)
+        env = environment(self._context.site, repo, run, place)
         env |= self.files.handover(run)
         # Some hold tokens: brat's own folder has the bot's, and the registration.
         ours = [self.how.feed.parent] if self.how.feed else []
