@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from email.utils import format_datetime
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
-from uuid import uuid4
 
 from aiohttp import BasicAuth, StreamReader, hdrs, web
 from aiohttp.typedefs import Middleware
@@ -148,20 +147,12 @@ class Call:
     ) -> Answer:
         size = min(max(self._count("per_page", PER_PAGE), 1), MOST_PER_PAGE)
         page = max(self._count("page", 1), 1)
-        last = max(-(-len(items) // size), 1)
         shown = [show(item) for item in items[(page - 1) * size : page * size]]
         body = {"total_count": len(items), wrap: shown} if wrap else shown
-        links = {"prev": page - 1, "next": page + 1, "last": last, "first": 1}
-        if page >= last:
-            del links["next"], links["last"]
-        if page == 1:
-            del links["prev"], links["first"]
-        base, here = self.site.base, self.request.rel_url
-        link = ", ".join(
-            f'<{base}{here.update_query(page=to, per_page=size)}>; rel="{rel}"'
-            for rel, to in links.items()
-        )
-        return Answer(body, headers={"Link": link} if link else {})
+        if page * size >= len(items):
+            return Answer(body)
+        more = self.request.rel_url.update_query(page=page + 1, per_page=size)
+        return Answer(body, headers={"Link": f'<{self.site.base}{more}>; rel="next"'})
 
     def _count(self, name: str, default: int) -> int:
         asked = self.asked(name)
@@ -324,10 +315,8 @@ class Gate:
         self._permissions = extension.permissions
 
     async def answer(self, request: web.Request) -> web.Response:
-        headers = {
-            "X-GitHub-Request-Id": uuid4().hex.upper(),
-            hdrs.DATE: format_datetime(self._service.forge.clock(), usegmt=True),
-        }
+        now = self._service.forge.clock()
+        headers = {hdrs.DATE: format_datetime(now, usegmt=True)}
         try:
             answer = await self._answer(request, headers)
         except Refused as refused:
