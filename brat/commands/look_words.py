@@ -108,13 +108,9 @@ def dashboard(port: int, bot: str | None, repo: Path) -> None:
     """Show the log live in a browser, read-only; no bot is needed."""
     import asyncio
 
-    from brat.repository.log_reader import log_repository
     from brat.status import dashboard_server
-    from brat.status.session_views import RemoteOutput
-    from brat.terminal.console import say
 
-    far = None if bot is None else RemoteOutput.of(bot, log_repository(repo))
-    asyncio.run(dashboard_server.alone(repo.resolve(), port, say, far))
+    asyncio.run(dashboard_server.alone(repo.resolve(), port, bot))
 
 
 @session_words.command("list")

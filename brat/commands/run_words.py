@@ -56,14 +56,10 @@ def init(*, actions: bool, hosted: bool, repo: Path) -> None:
 def setup(*, local: bool, ci: str, undo: bool, yes: bool, repo: Path) -> None:
     """Set up this repository on GitHub: list all steps, ask you, then apply them."""
     from brat.setup.steps import Choices
-    from brat.terminal.console import agrees, typed_key
-
-    def agreed() -> bool:
-        return yes or agrees("apply this plan?")
+    from brat.terminal.console import typed_key
 
     ask = None if yes or not sys.stdin.isatty() else typed_key
-    choices = Choices(local, ci, ask, undo)
-    sys.exit(commands.setup.setup(repo, choices, agreed))
+    sys.exit(commands.setup.setup(repo, Choices(local, ci, ask, undo, yes)))
 
 
 @tree.command()
@@ -72,14 +68,7 @@ def setup(*, local: bool, ci: str, undo: bool, yes: bool, repo: Path) -> None:
 @options.repo
 def uninstall(remote: str | None, *, yes: bool, repo: Path) -> None:
     """List what brat left in this repository, ask you, and then remove it."""
-    from brat.repository.checkout import find
-    from brat.terminal.console import agrees
-
-    sys.exit(
-        commands.init_repository.uninstall(
-            find(repo), remote, lambda: yes or agrees("remove all of this?")
-        )
-    )
+    sys.exit(commands.init_repository.uninstall(repo, remote, yes=yes))
 
 
 @mayor.command("start")

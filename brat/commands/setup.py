@@ -11,7 +11,7 @@ made or changed stays.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -70,7 +70,7 @@ from brat.setup.steps import (
     owed,
     wanted,
 )
-from brat.terminal.console import say
+from brat.terminal.console import agrees, say
 from grite import git
 from grite.errors import BratError, GitFailed
 from grite.outbound import here
@@ -81,17 +81,12 @@ _MARKS: Final = {"wanted": "ok  ", "owed": "do  ", "by hand": "hand"}
 
 
 async def brought_about(
-    steps: Sequence[Step],
-    agrees: Callable[[], bool],
-    web: str = "",
-    ends: tuple[str, str] = (
-        "everything is set up",
-        "everything is set up; nothing was changed",
-    ),
+    steps: Sequence[Step], web: str, ends: tuple[str, str], *, yes: bool
 ) -> int:
     """Do the steps in order, once the person agrees; return 1 if something is left.
 
-    `ends` is said where nothing is left: after changes, and without any.
+    `ends` is said where nothing is left: after changes, and without any; `yes`: they
+    have agreed.
 
     Safe to call again, also after a call that was cut off: each step is looked at
     before anything is done, and what is as wanted is left alone.
@@ -104,7 +99,7 @@ async def brought_about(
     ]
     if not todo:
         return _end(looks, ends[1])
-    if not agrees():
+    if not agrees("apply this plan?", yes=yes):
         say("nothing was changed")
         return 1
     for step in todo:
@@ -384,6 +379,7 @@ class MergedUndo(Step):
         return for_a_person(f"delete the merged files on {branch}: {', '.join(there)}")
 
 
+_DONE: Final = ("everything is set up", "everything is set up; nothing was changed")
 _UNDONE: Final = (
     "everything that brat setup did has been undone",
     "there was nothing to undo; nothing was changed",
@@ -397,7 +393,7 @@ _PLAN: Final = (
 )
 
 
-def setup(path: Path, choices: Choices, agrees: Callable[[], bool]) -> int:
+def setup(path: Path, choices: Choices) -> int:
     """Show what is needed, do it if a person agrees; return 1 if anything is left."""
     checkout = checkouts.find(path)
     config = local_mode.configuration(checkout)
@@ -440,7 +436,8 @@ def setup(path: Path, choices: Choices, agrees: Callable[[], bool]) -> int:
                     PullRequestUndo(place),
                     LocalUndo(place) if choices.local else MergedUndo(place),
                 )
-                return await brought_about(back, agrees, origin.web, _UNDONE)
+                yes = choices.yes
+                return await brought_about(back, origin.web, _UNDONE, yes=yes)
             first: tuple[Step, ...] = (
                 LabelStep(place),
                 DefaultTokenStep(place),
@@ -455,6 +452,6 @@ def setup(path: Path, choices: Choices, agrees: Callable[[], bool]) -> int:
                 LocalFilesStep(place) if choices.local else WorkflowStep(place, first)
             )
             steps = (*first, files, ReadyStep(place, files))
-            return await brought_about(steps, agrees, origin.web)
+            return await brought_about(steps, origin.web, _DONE, yes=choices.yes)
 
     return asyncio.run(applied())

@@ -55,6 +55,8 @@ class Choices(Struct, frozen=True):
     ask: AskKey = None
     undo: bool = False
     """Whether what setup made is taken back."""
+    yes: bool = False
+    """Whether the person has agreed to all steps."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -67,8 +67,13 @@ def say(line: str) -> None:
     err.print(from_here(line))
 
 
-def agrees(question: str) -> bool:
-    """Ask the person; only `yes` agrees, and without a terminal the answer is no."""
+def agrees(question: str, *, yes: bool) -> bool:
+    """Ask the person; only `yes` agrees, and without a terminal the answer is no.
+
+    `yes`: they have agreed before.
+    """
+    if yes:
+        return True
     if not sys.stdin.isatty():
         say(f"{question} This is not a terminal: use --yes to confirm.")
         return False
