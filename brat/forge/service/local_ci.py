@@ -415,10 +415,7 @@ def cores(quota: Path = QUOTA) -> int:
     file holds microseconds in each period, and the period, or `max` for no quota.
     https://docs.kernel.org/admin-guide/cgroup-v2.html (cpu.max)
     """
-    try:
-        seen = len(os.sched_getaffinity(0))
-    except AttributeError:  # not Linux
-        seen = os.cpu_count() or 1
+    seen = len(os.sched_getaffinity(0))
     with suppress(OSError, ValueError):
         given, period = quota.read_text(encoding="ascii").split()
         seen = min(seen, int(given) // int(period))
