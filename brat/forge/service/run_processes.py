@@ -1,7 +1,6 @@
 """Workflow runs: each is a process, which can outlive the forge.
 
-brat-task.yml always exists, and brat-task-live.yml if a repository holds it: they stand
-for our runner. No other file is run.
+brat-task.yml always exists, and stands for our runner. No other file is run.
 
 A run is recorded before its process is started, and its pid right after. A restarted
 forge finds each unfinished run by its pid, its files, or its environment, so no run is
@@ -50,7 +49,6 @@ from brat.forge.service.run_start import (
 )
 from brat.forge.storage.forge_state import Forge
 
-LIVE_WORKFLOW: Final = ".github/workflows/brat-task-live.yml"
 JOB_LOGIN: Final = "github-actions[bot]"
 """The account whose token a run gets."""
 TASK_INPUTS: Final = ("session", "log", "nonce")
@@ -74,16 +72,8 @@ class WorkflowFiles:
     def __init__(self, forge: Forge) -> None:
         self.forge = forge
 
-    def can_run(self, repo: Repository, path: str) -> bool:
-        return path == TASK_WORKFLOW or (
-            path == LIVE_WORKFLOW and self.holds(repo, path)
-        )
-
-    def holds(self, repo: Repository, path: str) -> bool:
-        """Say whether a repository's default branch has a file."""
-        bare = self.forge.bare(repo)
-        tip = bare.tip(repo.default_branch)
-        return tip is not None and bare.file(tip, path) is not None
+    def can_run(self, _repo: Repository, path: str) -> bool:
+        return path == TASK_WORKFLOW
 
     def inputs_of(self, _path: str, asked: Mapping[str, Any]) -> dict[str, str]:
         """Return the inputs of a dispatch as text; 422 if they are others."""
@@ -98,12 +88,6 @@ class WorkflowFiles:
     def handover(self, _run: Run) -> dict[str, str]:
         """Return what another starter is told of how to hand artifacts over."""
         return {}
-
-    def opened(self, repo: Repository, actor: User, run: Run) -> None:
-        """Show that a run was accepted; only inside `Store.change`."""
-
-    def closed(self, repo: Repository, actor: User, run: Run) -> None:
-        """Show how a run ended; only inside `Store.change`."""
 
 
 def named_inputs(
@@ -226,7 +210,6 @@ class Starter:
                 payload=payload,
             )
             self._store.runs.put(run)
-            self.files.opened(repo, actor, run)
             self._context.events.run(repo, actor, "requested", run)
         self._spawn(repo, run)
         return run
@@ -403,5 +386,4 @@ class Starter:
             if token is not None:
                 self._store.tokens.remove(token)
             actor = self._context.renderer.who(run.actor)
-            self.files.closed(repo, actor, done)
             self._context.events.run(repo, actor, "completed", done)
