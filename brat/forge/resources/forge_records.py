@@ -202,8 +202,6 @@ class Pull(Record, frozen=True, kw_only=True):
     merged_at: str | None = None
     merged_by: int | None = None
     merge_commit: str | None = None
-    merge_signed: bool = False
-    """Whether the forge made that commit; it signs what it makes, but no rebase."""
 
 
 Conclusion = Literal[
@@ -223,14 +221,6 @@ class Output(Struct, frozen=True, kw_only=True):
     title: str | None = None
     summary: str | None = None
     text: str | None = None
-
-
-class Action(Struct, frozen=True, kw_only=True):
-    """A button that the app of a check asks for."""
-
-    label: str
-    description: str
-    identifier: str
 
 
 class Job(Struct, frozen=True, kw_only=True):
@@ -256,7 +246,8 @@ class CheckRun(Record, frozen=True, kw_only=True):
     external_id: str | None = None
     output: Output = Output()
     annotations: int = 0
-    actions: tuple[Action, ...] = ()
+    actions: tuple[dict[str, str], ...] = ()
+    """The buttons that the app asks for."""
     job: Job | None = None
 
 

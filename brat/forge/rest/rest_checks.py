@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from brat.forge.resources.forge_records import (
     ACTIONS_APP,
-    Action,
     CheckRun,
     Ci,
     Conclusion,
@@ -35,7 +34,7 @@ class CheckChange(Body):
     details_url: str | None = None
     external_id: str | None = None
     output: CheckOutput | None = None
-    actions: tuple[Action, ...] | None = None
+    actions: tuple[dict[str, str], ...] | None = None
 
 
 class NewCheck(CheckChange):
