@@ -30,7 +30,7 @@ from brat.forge.resources.forge_records import (
 )
 from brat.forge.service import programs
 from brat.forge.service.announcements import ForgeContext
-from brat.forge.service.ci_checkout import WORK, CiBox, KeptTrees, NoSubmodule, checkout
+from brat.forge.service.ci_checkout import WORK, CiBox, KeptTrees, checkout
 from brat.forge.service.run_start import WarmRunner
 from brat.forge.storage.git_storage import Bare, Move
 from convoy.model import ids
@@ -269,7 +269,7 @@ class Judge:
             lacking = await asyncio.to_thread(
                 checkout, bare, check.head_sha, folder, own
             )
-        except (GitFailed, NoSubmodule, Unavailable) as error:
+        except (GitFailed, Unavailable) as error:
             return "action_required", Output(title=NAME, summary=f"{error}.")
         if self._overtaken(repo, check):
             return "cancelled", GONE
