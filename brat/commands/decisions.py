@@ -13,7 +13,6 @@ loop of this machine alone decides.
 """
 
 import asyncio
-import json
 import os
 import re
 import secrets
@@ -42,6 +41,7 @@ from bot.requests.verb_table import (
     request_by_word,
     task_buttons,
 )
+from brat.commands.print_views import print_document
 from brat.local import run_roles
 from brat.local.local_mode import Local, serving
 from brat.repository import (
@@ -55,7 +55,7 @@ from brat.repository.registration import NO_REPOSITORY
 from brat.repository.remote_forge import is_near, origin_of
 from brat.status.find_task import live_or_named
 from brat.status.status_screen import plain_table
-from brat.terminal.console import out, say, write
+from brat.terminal.console import out, say
 from convoy.model.state import Convoy, State
 from convoy.text import clean
 from grite.errors import BratError, Unavailable
@@ -282,8 +282,7 @@ _LEASES: Final = {
 def show_leases(path: Path, *, as_json: bool) -> None:
     state, now = Reader(log_repository(path)).read(), wall_clock()
     if as_json:
-        leases = [msgspec.to_builtins(lease) for lease in state.leases.values()]
-        write(json.dumps({"schema_version": 1, "locks": leases}, indent=2))
+        print_document({"locks": msgspec.to_builtins([*state.leases.values()])})
         return
     table = plain_table("resource", "holder", "until", "")
     for lease in sorted(state.leases.values(), key=lambda each: each.resource):

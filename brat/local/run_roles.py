@@ -7,7 +7,7 @@ other, and the role that has work to do which no process carries out now.
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager
 from typing import Final
 
 from msgspec.structs import replace
@@ -44,15 +44,13 @@ from grite.errors import Unavailable
 
 
 def next_role(
-    context: BotContext,
-    state: State,
-    busy: Collection[Role],
-    done: Collection[Role] = (),
+    context: BotContext, busy: Collection[Role], done: Collection[Role]
 ) -> Role | None:
     """Return the role to be run next; None: none has work, or all that have it run.
 
     After what is due come sessions at work, tasks that may start, and what may merge.
     """
+    state = context.mirror.state
     at = moment(state, context.clock())
     observed = replace(context.observed, refs=context.mirror.refs)
     owed = owed_actions(state, observed, context.settings.patience, context.clock())
@@ -180,9 +178,7 @@ async def watch(
     roles: tuple[Role, ...],
     tell: Tell,
     *,
-    beside: Callable[[Local], AbstractAsyncContextManager[None]] = lambda _: (
-        nullcontext()
-    ),
+    beside: Callable[[Local], AbstractAsyncContextManager[None]],
 ) -> None:
     """Run the roles until interrupted; new commits and issues are taken up."""
     async with serving(checkout, roles, tell) as local, beside(local):
@@ -283,7 +279,7 @@ def report(
     for each in waiting:
         local.tell(each.why)
     busy = local.elsewhere()
-    role = next_role(local.loop.context, state, busy, done)
+    role = next_role(local.loop.context, busy, done)
     if role is None and "mayor" not in busy and any(each.commands for each in waiting):
         role = "mayor"
     if role is not None:
