@@ -41,7 +41,6 @@ from bot.requests.verb_table import (
     request_by_word,
     task_buttons,
 )
-from brat.commands.print_views import print_document
 from brat.local import run_roles
 from brat.local.local_mode import Local, serving
 from brat.repository import (
@@ -54,7 +53,7 @@ from brat.repository.log_reader import Reader, log_repository
 from brat.repository.registration import NO_REPOSITORY
 from brat.repository.remote_forge import is_near, origin_of
 from brat.status.find_task import live_or_named
-from brat.status.status_screen import plain_table
+from brat.status.status_screen import plain_table, print_document
 from brat.terminal.console import out, say
 from convoy.model.state import Convoy, State
 from convoy.text import clean

@@ -3,7 +3,6 @@
 `brat why` explains a convoy, a task, a pull request, or a task's wait.
 """
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -31,6 +30,7 @@ from brat.status.status_screen import (
     one_line,
     plain_table,
     plan_screen,
+    print_document,
     yours,
 )
 from brat.terminal import live_screen
@@ -277,12 +277,6 @@ def _table(
         out.print(drawn(state))
     else:
         say(f"no {name}")
-
-
-def print_document(told: dict[str, Any]) -> None:
-    whole = {"schema_version": views.SCHEMA_VERSION} | told
-    # Encoded in one go and then indented, both in C: a log may have many convoys.
-    write(msgspec.json.format(json.dumps(whole), indent=2))
 
 
 _TASK: Final = re.compile(r"(?:task-)?(\d{1,9})", re.ASCII)

@@ -5,7 +5,6 @@
 whole from its job's log. The runner has redacted it; control codes are removed here.
 """
 
-import json
 import os
 import re
 import time
@@ -28,7 +27,7 @@ from brat.repository.log_reader import Reader, log_repository
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER
 from brat.repository.remote_forge import is_near, origin_of
 from brat.status.find_task import live_or_named, run_of, session_names, task_in
-from brat.status.status_screen import kept_lines
+from brat.status.status_screen import kept_lines, print_document
 from brat.terminal.console import write
 from convoy import views
 from convoy.events.forge_actions import ActionDone
@@ -312,8 +311,7 @@ def _tell(
     whole: dict[str, Any], lines: Iterator[tuple[str, str]], *, as_json: bool
 ) -> None:
     if as_json:
-        told = {"schema_version": views.SCHEMA_VERSION, "session": whole}
-        write(msgspec.json.format(json.dumps(told), indent=2))
+        print_document({"session": whole})
         return
     for label, said in lines:
         if said:
