@@ -99,10 +99,6 @@ class Ci(Struct, frozen=True, kw_only=True):
     """Whether it runs in a box; `off`: as the forge's own user."""
 
 
-class Settings(Struct, frozen=True, kw_only=True):
-    ci: Ci = Ci()
-
-
 class Repository(Record, frozen=True, kw_only=True):
     """A repository; its bare folder is repos/<owner>/<name>.git."""
 
@@ -119,7 +115,7 @@ class Repository(Record, frozen=True, kw_only=True):
     """Roles by lower-case login; any other account may read a public repository."""
     last_number: int = 0
     """The number of the newest issue or pull request."""
-    settings: Settings = Settings()
+    ci: Ci = Ci()
 
     @property
     def full_name(self) -> str:

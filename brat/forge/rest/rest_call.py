@@ -316,7 +316,7 @@ class Gate:
 
     async def answer(self, request: web.Request) -> web.Response:
         now = self._service.forge.clock()
-        headers = {hdrs.DATE: format_datetime(now, usegmt=True)}
+        headers: dict[str, str] = {hdrs.DATE: format_datetime(now, usegmt=True)}
         try:
             answer = await self._answer(request, headers)
         except Refused as refused:

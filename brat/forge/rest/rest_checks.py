@@ -144,9 +144,7 @@ async def put_ci(call: Call) -> Answer:
     """Take a whole `Ci`; it counts for what is judged from now on."""
     ci, forge = call.body(Ci), call.service.forge
     async with call.service.lock(call.repo):
-        settings = replace(call.repo.settings, ci=ci)
-        repo = forge.set_settings(call.repo.full_name, settings)
-        call.service.judge.look_again(repo)
+        call.service.judge.look_again(forge.set_ci(call.repo.full_name, ci))
     return Answer(status=204)
 
 

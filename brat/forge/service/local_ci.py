@@ -96,7 +96,7 @@ class Judge:
 
     def _allow(self, repo: Repository) -> None:
         """Let as many jobs run as are allowed; those that run already go on."""
-        most, turns = repo.settings.ci.slots or cores(), self._turns[repo.id]
+        most, turns = repo.ci.slots or cores(), self._turns[repo.id]
         for _ in range(self._slots[repo.id], most):
             turns.release()
         for _ in range(most, self._slots[repo.id]):
@@ -127,7 +127,7 @@ class Judge:
 
     def _consider(self, repo: Repository, actor: User, ref: str, commit: str) -> None:
         """Start a job for a pushed commit, unless a job has judged or is judging it."""
-        if repo.settings.ci.command is None or not ref.startswith(QUEUES):
+        if repo.ci.command is None or not ref.startswith(QUEUES):
             return
         if any(
             one.status != "completed" or one.conclusion == "success"
@@ -262,7 +262,7 @@ class Judge:
     async def _run(
         self, repo: Repository, check: CheckRun, folder: Path
     ) -> tuple[Conclusion, Output]:
-        settings = repo.settings.ci
+        settings = repo.ci
         bare = self._context.forge.bare(repo)
         try:
             own = Path(settings.checkout) if settings.checkout else None
@@ -316,7 +316,7 @@ class Judge:
         try:
             if self._overtaken(repo, check):  # while the process was started
                 programs.end_tree(pid, since)
-            async with asyncio.timeout(repo.settings.ci.timeout_s):
+            async with asyncio.timeout(repo.ci.timeout_s):
                 await programs.gone(pid, since)
         except TimeoutError:
             is_late = True
