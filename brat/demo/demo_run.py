@@ -30,7 +30,7 @@ from rich.text import Text
 
 from bot.dashboard.application import PORT
 from brat.demo import sample
-from brat.demo.sample import Sample
+from brat.demo.sample import BRANCH, Sample
 from brat.forge.resources.forge_records import Ci
 from brat.local import forge_process, local_mode
 from brat.local.forge_process import Process
@@ -211,7 +211,7 @@ def tell(
         )
         for line in ways if directory else (GOES,):
             say(line)
-        say(f"tests on {stage.sample.branch}: {'pass' if passed else 'FAIL'}")
+        say(f"tests on {BRANCH}: {'pass' if passed else 'FAIL'}")
         merged = all(task.state == "merged" for task in convoy.tasks)
         return 0 if passed and merged and convoy.state == "complete" else 1
 
@@ -233,10 +233,8 @@ def _folder(directory: Path | None) -> Iterator[Path]:
 
 def _set_up(folder: Path, engine: EngineSpec | None) -> Stage:
     project = sample.write(folder / "project", engine)
-    known = registrations.register(
-        folder,
-        Source(path=project.path, branch=project.branch, name="auth", person=PERSON),
-    )
+    source = Source(path=project.path, branch=BRANCH, name="auth", person=PERSON)
+    known = registrations.register(folder, source)
     registrations.set_ci(folder, known, Ci(command=project.ci_command))
     return Stage(folder=folder, sample=project, known=known, engine=engine)
 
