@@ -32,7 +32,6 @@ SECRET: Final = "BRAT_SECRET_"  # noqa: S105  the beginning of a name
 SHOWN: Final = "BRAT_SHOWN"
 HIDDEN: Final = "BRAT_HIDDEN"
 """What agents and CI may read besides, and what not: paths with `:` between."""
-_FILES: Final = {"GITHUB_OUTPUT": "output", "GITHUB_STEP_SUMMARY": "summary.md"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +58,9 @@ class Place:
         return self.folder / "artifacts" / f"{name}.zip"
 
     def prepare(self, event: dict[str, Any] | Raw) -> None:
-        """Make the folders, the empty files and event.json; safe to call twice."""
+        """Make the folders and event.json; safe to call twice."""
         for name in ("workspace", "home", "temp", "artifacts"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
-        for name in _FILES.values():
-            (self.folder / name).touch()
         (self.folder / "event.json").write_bytes(json.encode(event))
 
     def clear(self) -> None:
@@ -81,11 +78,9 @@ def environment(site: Site, repo: Repository, run: Run, place: Place) -> dict[st
     The event's name, the branch and the workflow are for others that start runs.
     """
     folder = place.folder
-    files = {name: str(folder / file) for name, file in _FILES.items()}
     return (
         plain_environment()
         | outbound.here().variables
-        | files
         | {
             "GITHUB_EVENT_NAME": run.event,
             "GITHUB_RUN_ID": str(run.id),
