@@ -83,26 +83,21 @@ async def typed(path: Path, words: Sequence[str], *given: str) -> Said:
     return Said(child.returncode or 0, out.decode(errors="replace"), told)
 
 
+@dataclass
 class Backend:
     """One repository, with its user's rights; for one event loop.
 
     Each call raises `BratError` where the log cannot be read, or something is refused.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._reader: Reader | None = None
+    path: Path
+    _reader: Reader | None = None
 
     async def reader(self) -> Reader:
         """Return the log's reader, which has read all that there is."""
-
-        def read() -> Reader:
-            if self._reader is None:
-                self._reader = Reader(log_repository(self.path))
-            self._reader.read()
-            return self._reader
-
-        return await asyncio.to_thread(read)
+        self._reader = self._reader or Reader(log_repository(self.path))
+        await asyncio.to_thread(self._reader.read)
+        return self._reader
 
 
 def _ended(said: Said) -> str:
