@@ -304,21 +304,18 @@ def visible(service: "Service", caller: Caller, full_name: str) -> Repository:
 
 
 class Gate:
-    """Turns a route into a handler for the server."""
+    """Answers what is asked of a route."""
 
-    def __init__(
-        self, service: "Service", route: Route, extension: Extension = NOTHING
-    ) -> None:
+    def __init__(self, service: "Service", extension: Extension) -> None:
         self._service = service
-        self._route = route
         self._guards = extension.guards
         self._permissions = extension.permissions
 
-    async def answer(self, request: web.Request) -> web.Response:
+    async def answer(self, route: Route, request: web.Request) -> web.Response:
         now = self._service.forge.clock()
         headers: dict[str, str] = {hdrs.DATE: format_datetime(now, usegmt=True)}
         try:
-            answer = await self._answer(request, headers)
+            answer = await self._answer(route, request, headers)
         except Refused as refused:
             answer = Answer(refused.body(), refused.status, refused.headers)
         except Exception:  # noqa: BLE001  the caller gets a 500, the log the reason
@@ -337,8 +334,10 @@ class Gate:
             return found(repositories.get(int(names["repository"]))).full_name
         return None
 
-    async def _answer(self, request: web.Request, headers: dict[str, str]) -> Answer:
-        caller = (self._route.identify or authenticate)(self._service, request)
+    async def _answer(
+        self, route: Route, request: web.Request, headers: dict[str, str]
+    ) -> Answer:
+        caller = (route.identify or authenticate)(self._service, request)
         call = Call(request, self._service, caller.user, caller.token)
         full_name = self._named(request.match_info)
         if full_name is not None:
@@ -350,14 +349,14 @@ class Gate:
             headers |= guard(call)
         if writes and caller.token.scope == "read":
             asked = self._permissions
-            accepted = asked.accepted(self._route) if asked is not None else {}
+            accepted = asked.accepted(route) if asked is not None else {}
             is_job = caller.token.repo is not None
             raise Refused(403, NOT_ACCESSIBLE if is_job else _ONLY, headers=accepted)
         if caller.token.access is not None and self._permissions is not None:
-            self._permissions.check(call, self._route)
+            self._permissions.check(call, route)
         elif call.found is not None:
-            call.need(self._route.role)
-        return await self._route.endpoint(call)
+            call.need(route.role)
+        return await route.endpoint(call)
 
 
 def _response(request: web.Request, answer: Answer) -> web.Response:
