@@ -21,7 +21,6 @@ from collections.abc import (
     Mapping,
 )
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -214,12 +213,9 @@ def _lines(lines: Iterable[str]) -> bytes:
 _Endpoint = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Visit:
-    caller: Caller
-    repo: Repository
-    bare: Bare
-    protocol: str
+def _protocol(request: web.Request) -> str:
+    asked = request.headers.get("Git-Protocol", "")
+    return asked if _PROTOCOL.fullmatch(asked) else ""
 
 
 class GitHttp:
@@ -252,7 +248,7 @@ class GitHttp:
 
         return answer
 
-    def _visit(self, request: web.Request, program: str) -> _Visit:
+    def _visit(self, request: web.Request, program: str) -> tuple[Caller, Repository]:
         caller = authenticate(self._service, request)
         names = request.match_info
         repo = visible(self._service, caller, f"{names['owner']}/{names['repo']}")
@@ -265,35 +261,33 @@ class GitHttp:
                 raise Refused(403, "This token is read-only.")
             if not self._service.forge.may(repo, caller.user, "write"):
                 raise Refused(403, f"{caller.user.login} may not push here.")
-        protocol = request.headers.get("Git-Protocol", "")
-        if not _PROTOCOL.fullmatch(protocol):
-            protocol = ""
-        return _Visit(caller, repo, self._service.forge.bare(repo), protocol)
+        return caller, repo
 
     async def _advertise(self, request: web.Request) -> web.Response:
         program = request.query.get("service", "")
         if program not in {"git-upload-pack", "git-receive-pack"}:
             raise Refused(403, "This forge supports only git's smart protocol.")
-        visit = self._visit(request, program)
-        newer = program == "git-upload-pack" and "version=2" in visit.protocol
+        _, repo = self._visit(request, program)
+        bare, protocol = self._service.forge.bare(repo), _protocol(request)
+        newer = program == "git-upload-pack" and "version=2" in protocol
         # With version 2 it lists what git can do and no ref: it never changes. Before a
         # push the refs are listed here, and after the first what git says it can do.
-        body = self._advertised.get(visit.repo.id) if newer else None
-        able = self._able.get(visit.repo.id) if program == "git-receive-pack" else None
+        body = self._advertised.get(repo.id) if newer else None
+        able = self._able.get(repo.id) if program == "git-receive-pack" else None
         if able is not None:
-            body = _listed(visit.bare.refs(), able)
+            body = _listed(bare.refs(), able)
         if body is None:
             args = (
                 *(program.removeprefix("git-"), "--stateless-rpc"),
                 "--http-backend-info-refs",
             )
-            asked = git_process(*args, bare=visit.bare.path, protocol=visit.protocol)
+            asked = git_process(*args, bare=bare.path, protocol=protocol)
             async with asked as process:
                 body, _ = await process.communicate()
             if newer:
-                self._advertised[visit.repo.id] = body
+                self._advertised[repo.id] = body
             elif program == "git-receive-pack" and (found := _ABLE.search(body)):
-                self._able[visit.repo.id] = found[1]
+                self._able[repo.id] = found[1]
         head = b"" if newer else _lines([f"# service={program}"])
         return web.Response(
             body=head + body,
@@ -302,21 +296,22 @@ class GitHttp:
         )
 
     async def _upload(self, request: web.Request) -> web.StreamResponse:
-        visit = self._visit(request, "git-upload-pack")
+        _, repo = self._visit(request, "git-upload-pack")
+        bare, protocol = self._service.forge.bare(repo), _protocol(request)
         kind = {hdrs.CONTENT_TYPE: "application/x-git-upload-pack-result"}
         first = await request.content.readany()
-        if "version=2" in visit.protocol and first[4:].startswith(_LS_REFS):
+        if "version=2" in protocol and first[4:].startswith(_LS_REFS):
             while len(first) < _MOST_ASKED and not request.content.at_eof():
                 first += await request.content.readany()
             asked = _asked(first)
-            told = None if asked is None else _told(visit.bare, asked)
+            told = None if asked is None else _told(bare, asked)
             if told is not None:
                 return web.Response(body=told, headers=_NO_CACHE | kind)
         answer = web.StreamResponse(headers=_NO_CACHE | kind)
         await answer.prepare(request)
         try:
             args = ("upload-pack", "--stateless-rpc")
-            served = git_process(*args, bare=visit.bare.path, protocol=visit.protocol)
+            served = git_process(*args, bare=bare.path, protocol=protocol)
             async with served as process, asyncio.TaskGroup() as tasks:
                 tasks.create_task(feed(process, whole_body(first, request.content)))
                 assert process.stdout is not None  # noqa: S101  it is a pipe
@@ -324,14 +319,12 @@ class GitHttp:
                     await answer.write(chunk)
             await answer.write_eof()
         except* ConnectionResetError:
-            _log.info("a client hung up while fetching from %s", visit.repo.full_name)
+            _log.info("a client hung up while fetching from %s", repo.full_name)
         return answer
 
     async def _receive(self, request: web.Request) -> web.Response:
-        visit = self._visit(request, "git-receive-pack")
-        body = await self._take(
-            self._service, visit.caller, visit.repo, request.content
-        )
+        caller, repo = self._visit(request, "git-receive-pack")
+        body = await self._take(self._service, caller, repo, request.content)
         return web.Response(
             body=body,
             headers=_NO_CACHE
