@@ -19,10 +19,7 @@ from brat.forge.resources.wire import BY_NAME, Refused, fault
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, empty
 
 
-class CheckOutput(Body):
-    title: str | None = None
-    summary: str | None = None
-    text: str | None = None
+class CheckOutput(Output, frozen=True, kw_only=True, forbid_unknown_fields=True):
     annotations: tuple[dict[str, Any], ...] = ()
 
 
