@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from benchmarks.bare_loop import call
-from brat.forge.resources.forge_records import Ci, Settings
+from brat.forge.resources.forge_records import Ci
 from brat.forge.storage.forge_state import Forge
 from brat.local import forge_process
 from brat.repository.registration import BOT, BOT_FOLDER, FORGE_FOLDER
@@ -63,7 +63,7 @@ def make(folder: Path) -> Place:
         for each in REPOSITORIES:
             forge.add_repository(each, source=source, branch="main")
             forge.grant(each, BOT, "write")
-            forge.set_settings(each, Settings(ci=Ci(command="ls work > /dev/null")))
+            forge.set_ci(each, Ci(command="ls work > /dev/null"))
         tokens = {login: forge.add_token(login) for login in (PERSON, BOT)}
     return Place(folder, tokens)
 

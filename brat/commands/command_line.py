@@ -36,17 +36,16 @@ def _add_verb_words() -> None:
             decide = options.convoy(_decision(task.word))
             taken = options.number(tells(decide) if verb.text_help else decide)
             group, word = task.typed.split()
-            _OF_VERBS[group].command(word, help=task.help)(taken)
+            _OF_VERBS[group].word(word, help=task.help)(taken)
         if (convoy := verb.of_convoy) is not None and convoy.typed:
             decide = _decision(convoy.word)
             taken = tells(options.convoy(decide)) if must else options.name(decide)
             group, word = convoy.typed.split()
-            _OF_VERBS[group].command(word, help=convoy.help)(taken)
+            _OF_VERBS[group].word(word, help=convoy.help)(taken)
 
 
 def _decision(word: str) -> Decide:
     @options.at_bot
-    @options.repo
     def decide(
         bot: str | None,
         repo: Path,
@@ -83,7 +82,6 @@ _WORDS: Final = {
 def _at_the_top(word: str, subject: str) -> Decide:
     @options.convoy
     @options.at_bot
-    @options.repo
     def decide(
         about: str | None,
         convoy: str | None,
@@ -107,7 +105,7 @@ def _at_the_top(word: str, subject: str) -> Decide:
 
 
 for _word, (_subject, _text) in _WORDS.items():
-    tree.command(_word, help=_text)(_at_the_top(_word, _subject))
+    tree.word(_word, help=_text)(_at_the_top(_word, _subject))
 
 
 @tree.command()

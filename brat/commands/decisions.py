@@ -13,7 +13,6 @@ loop of this machine alone decides.
 """
 
 import asyncio
-import json
 import os
 import re
 import secrets
@@ -23,7 +22,6 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final, Literal, Self
-from urllib.parse import urlsplit
 
 import click
 import httpx
@@ -53,10 +51,10 @@ from brat.repository import (
 from brat.repository.checkout import Checkout
 from brat.repository.log_reader import Reader, log_repository
 from brat.repository.registration import NO_REPOSITORY
-from brat.repository.remote_forge import LOOPBACK, origin_of
+from brat.repository.remote_forge import is_near, origin_of
 from brat.status.find_task import live_or_named
-from brat.status.status_screen import plain_table
-from brat.terminal.console import out, say, write
+from brat.status.status_screen import plain_table, print_document
+from brat.terminal.console import out, say
 from convoy.model.state import Convoy, State
 from convoy.text import clean
 from grite.errors import BratError, Unavailable
@@ -98,13 +96,7 @@ class BotApi:
         A dashboard on this machine serves one repository. A hosted dashboard, which
         always has TLS before it, serves each repository below the repository's name.
         """
-        parts, plain = urlsplit(bot), bot.rstrip("/")
-        here = parts.scheme == "http" and parts.hostname in LOOPBACK
-        if not parts.hostname or not (here or parts.scheme == "https"):
-            raise BratError(
-                f"{bot} is not a bot's address: use https://HOST or "
-                "http://localhost:PORT"
-            )
+        here, plain = is_near(bot), bot.rstrip("/")
         token = os.environ.get(TOKEN, "")  # noqa: TID251  a person's own terminal
         if not token:
             raise BratError(f"set {TOKEN} to a token that the bot at {bot} accepts")
@@ -192,18 +184,10 @@ def decided(
         about = f"task {task} of {name}" if task else name
         say(f"the bot at {api.bot} carried out: {endpoint_of(request).word} {about}")
         return run_roles.OK
-    try:
-        checkout = checkouts.find(path)
-    except BratError:
-        checkout = None
-    if checkout is not None and registrations.known(checkout.folder):
-        bare = registrations.bare_path(
-            checkout.folder, registrations.read(checkout.folder)
-        )
-        found = live_or_named(Reader(bare).read(), convoy)
-        return asyncio.run(_by_the_loop(checkout, found, request))
     log = log_repository(path)
     found = live_or_named(Reader(log).read(), convoy)
+    if (checkout := checkouts.served_here(path)) is not None:
+        return asyncio.run(_by_the_loop(checkout, found, request))
     endpoint_of(request).check(found, request)
     line = BY_NAME[request.verb].line(request)
     where = remote_forge.say(log, found.issue, line)
@@ -297,8 +281,7 @@ _LEASES: Final = {
 def show_leases(path: Path, *, as_json: bool) -> None:
     state, now = Reader(log_repository(path)).read(), wall_clock()
     if as_json:
-        leases = [msgspec.to_builtins(lease) for lease in state.leases.values()]
-        write(json.dumps({"schema_version": 1, "locks": leases}, indent=2))
+        print_document({"locks": msgspec.to_builtins([*state.leases.values()])})
         return
     table = plain_table("resource", "holder", "until", "")
     for lease in sorted(state.leases.values(), key=lambda each: each.resource):

@@ -5,7 +5,6 @@ landed commits are people's work and stay.
 """
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +20,7 @@ from brat.repository import (
 from brat.repository.checkout import Checkout
 from brat.repository.forge_files import forge_in_use
 from brat.repository.registration import CONFIG, Source
-from brat.terminal.console import say
+from brat.terminal.console import agrees, say
 from convoy.config import Config
 from grite import git
 from grite.errors import BratError
@@ -115,13 +114,12 @@ LABELS_STAY: Final = (
 )
 
 
-def uninstall(
-    checkout: Checkout, remote: str | None, agrees: Callable[[], bool]
-) -> int:
+def uninstall(path: Path, remote: str | None, *, yes: bool) -> int:
     """Remove what brat left, once the person agrees; return the exit status.
 
     Refs of `remote` go, too; None: only what is on this machine. Safe to call again.
     """
+    checkout = checkouts.find(path)
     folder, top = checkout.folder, checkout.top
     if folder.exists() and forge_in_use(folder):
         raise BratError(f"stop brat in {top} first")
@@ -150,7 +148,7 @@ def uninstall(
     say("this will be permanently removed:")
     for line in lines:
         say(f"  {line}")
-    if not agrees():
+    if not agrees("remove all of this?", yes=yes):
         say("nothing was removed")
         return 1
     gone = [f":{ref}" for ref in there]  # first: if this push fails, the rest stays

@@ -14,11 +14,10 @@ convoy_words: Final = group("convoy", "Convoys: the state of each issue's work."
 session_words: Final = group("session", "Sessions: the agents that are running.")
 
 
-@tree.command()
+@tree.word()
 @options.convoy
 @options.watch
 @options.as_json
-@options.repo
 def status(convoy: str | None, *, watch: bool, as_json: bool, repo: Path) -> None:
     """Show every convoy, its tasks, and what is waiting for you.
 
@@ -27,7 +26,7 @@ def status(convoy: str | None, *, watch: bool, as_json: bool, repo: Path) -> Non
     sys.exit(commands.print_views.status(repo, convoy, as_json=as_json, watch=watch))
 
 
-@tree.command()
+@tree.word()
 @click.argument(
     "about",
     metavar="TASK|PULL|EDGE|CONVOY",
@@ -36,13 +35,12 @@ def status(convoy: str | None, *, watch: bool, as_json: bool, repo: Path) -> Non
 )
 @options.convoy
 @options.as_json
-@options.repo
 def why(about: str, convoy: str | None, *, as_json: bool, repo: Path) -> None:
     """Explain the state of a task, pull request, wait or convoy."""
     commands.print_views.why(repo, about, convoy, as_json=as_json)
 
 
-@tree.command()
+@tree.word()
 @click.argument(
     "about",
     required=False,
@@ -52,39 +50,35 @@ def why(about: str, convoy: str | None, *, as_json: bool, repo: Path) -> None:
 )
 @flag("--stat", help="List changed files only.")
 @options.convoy
-@options.repo
 def diff(about: str | None, convoy: str | None, *, stat: bool, repo: Path) -> None:
     """Show what a task or a convoy changes, landed or not."""
     commands.print_diff.diff(repo, about, convoy, stat=stat)
 
 
-@tree.command()
-@options.repo
+@tree.word()
 def pull(repo: Path) -> None:
     """Bring landed work into your checkout, and show the git command."""
     sys.exit(commands.print_diff.pull(repo))
 
 
-@tree.command()
+@tree.word()
 @click.option(
     "--convoy", shell_complete=options.known("convoys"), help="Only this convoy."
 )
 @options.as_json
-@options.repo
 def cost(convoy: str | None, *, as_json: bool, repo: Path) -> None:
     """Show the tokens that each convoy's sessions used, and their cost if known."""
     commands.print_views.cost(repo, convoy, as_json=as_json)
 
 
-@tree.command()
+@tree.word()
 @options.as_json
-@options.repo
 def queue(*, as_json: bool, repo: Path) -> None:
     """Show the merge queues in landing order."""
     commands.print_views.queue(repo, as_json=as_json)
 
 
-@tree.command()
+@tree.word()
 @click.argument(
     "convoy",
     required=False,
@@ -92,7 +86,6 @@ def queue(*, as_json: bool, repo: Path) -> None:
     help="Default: the active convoy.",
 )
 @click.option("--out", type=FOLDER, help="Default: brat-CONVOY.html.")
-@options.repo
 def report(convoy: str | None, out: Path | None, repo: Path) -> None:
     """Write a report on a convoy as one HTML page: time, cost and retries."""
     from brat import report
@@ -100,29 +93,23 @@ def report(convoy: str | None, out: Path | None, repo: Path) -> None:
     report.write_report(repo, convoy, out)
 
 
-@tree.command()
+@tree.word()
 @options.port
 @options.bot
-@options.repo
 def dashboard(port: int, bot: str | None, repo: Path) -> None:
     """Show the log live in a browser, read-only; no bot is needed."""
     import asyncio
 
-    from brat.repository.log_reader import log_repository
     from brat.status import dashboard_server
-    from brat.status.session_views import RemoteOutput
-    from brat.terminal.console import say
 
-    far = None if bot is None else RemoteOutput.of(bot, log_repository(repo))
-    asyncio.run(dashboard_server.alone(repo.resolve(), port, say, far))
+    asyncio.run(dashboard_server.alone(repo.resolve(), port, bot))
 
 
-@session_words.command("list")
+@session_words.word("list")
 @flag("--all", "every", help="Include ended sessions.")
 @options.watch
 @options.convoy
 @options.as_json
-@options.repo
 def session_list(
     convoy: str | None, *, every: bool, watch: bool, as_json: bool, repo: Path
 ) -> None:
@@ -137,12 +124,11 @@ def session_list(
         commands.print_views.sessions(repo, as_json=as_json, watch=watch)
 
 
-@session_words.command("tail")
+@session_words.word("tail")
 @options.number
 @flag("-f", "following", help="Wait for more output.")
 @options.convoy
 @options.bot
-@options.repo
 def session_tail(
     number: int, convoy: str | None, bot: str | None, *, following: bool, repo: Path
 ) -> None:
@@ -152,14 +138,13 @@ def session_tail(
     tail.tail_session(repo, number, convoy, bot, following=following)
 
 
-@session_words.command("show")
+@session_words.word("show")
 @click.argument(
     "name",
     shell_complete=options.known("sessions"),
     help="CONVOY/TASK/ATTEMPT; see brat session list.",
 )
 @options.as_json
-@options.repo
 def session_show(name: str, *, as_json: bool, repo: Path) -> None:
     """Show one session: what it is doing, or how it ended and what it printed last."""
     from brat.status import session_views
@@ -167,18 +152,16 @@ def session_show(name: str, *, as_json: bool, repo: Path) -> None:
     session_views.show_session(repo, name, as_json=as_json)
 
 
-@convoy_words.command("list")
+@convoy_words.word("list")
 @options.as_json
-@options.repo
 def convoy_list(*, as_json: bool, repo: Path) -> None:
     """List all convoys, one per line."""
     commands.print_views.convoys(repo, as_json=as_json)
 
 
-@convoy_words.command("show")
+@convoy_words.word("show")
 @options.name
 @options.as_json
-@options.repo
 def convoy_show(name: str, *, as_json: bool, repo: Path) -> None:
     """Show one convoy, its tasks and its plan; exits like `brat status`."""
     sys.exit(commands.print_views.convoy(repo, name, as_json=as_json))

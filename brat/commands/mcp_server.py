@@ -27,13 +27,12 @@ from msgspec import Meta, Struct
 from bot import VERSION, wall_clock
 from bot.requests.verb import Endpoint, Verb
 from bot.requests.verb_table import BY_CONVOY_WORD, BY_TASK_WORD
-from brat.repository import checkout as checkouts, registration as registrations
+from brat.repository.checkout import served_here
 from brat.repository.log_reader import Reader, log_repository, newest_lines
 from brat.status.find_task import convoy_named, task_in
 from brat.status.local_attention import here
 from brat.status.session_views import output_of
 from convoy import views
-from convoy.model.state import Convoy, Task
 from convoy.rules.starting import moment
 from convoy.text import clean, redacted
 from grite.errors import BratError
@@ -84,26 +83,21 @@ async def typed(path: Path, words: Sequence[str], *given: str) -> Said:
     return Said(child.returncode or 0, out.decode(errors="replace"), told)
 
 
+@dataclass
 class Backend:
     """One repository, with its user's rights; for one event loop.
 
     Each call raises `BratError` where the log cannot be read, or something is refused.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._reader: Reader | None = None
+    path: Path
+    _reader: Reader | None = None
 
     async def reader(self) -> Reader:
         """Return the log's reader, which has read all that there is."""
-
-        def read() -> Reader:
-            if self._reader is None:
-                self._reader = Reader(log_repository(self.path))
-            self._reader.read()
-            return self._reader
-
-        return await asyncio.to_thread(read)
+        self._reader = self._reader or Reader(log_repository(self.path))
+        await asyncio.to_thread(self._reader.read)
+        return self._reader
 
 
 def _ended(said: Said) -> str:
@@ -224,20 +218,15 @@ async def _output(backend: Backend, asked: OfTask) -> dict[str, Any]:
     task = task_in(convoy, asked.task)
     printed = ""
     if task.newest_run is not None:
-        printed = await asyncio.to_thread(_printed, backend.path, convoy, task)
+        if (checkout := served_here(backend.path)) is None:
+            raise BratError(
+                "this repository's sessions run on another machine: see the run's page "
+                "on the forge, or use: brat session tail TASK --bot URL"
+            )
+        kept = output_of(checkout.folder, convoy, task)
+        is_running = task.attempt is not None
+        printed = await asyncio.to_thread(kept.last, running=is_running)
     return _VERSION | {"output": redacted(clean(printed))}
-
-
-def _printed(path: Path, convoy: Convoy, task: Task) -> str:
-    """Return the end of a session's output, if it ran on this machine."""
-    checkout = checkouts.find(path)
-    if not registrations.known(checkout.folder):
-        raise BratError(
-            "this repository's sessions run on another machine: see the run's page "
-            "on the forge, or use: brat session tail TASK --bot URL"
-        )
-    printed = output_of(checkout.folder, convoy, task)
-    return printed.last(running=task.attempt is not None)
 
 
 READINGS: Final = (

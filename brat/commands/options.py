@@ -62,8 +62,8 @@ def known(kind: Kind) -> Callable[..., list[str]]:
     return names
 
 
-repo: Final = click.option(
-    "--repo",
+_REPO: Final = click.Option(
+    ["--repo"],
     type=FOLDER,
     default=HERE,
     callback=_named,
@@ -116,6 +116,21 @@ class Words(click.Group):
 
     panels: Mapping[str, Collection[str]] | None = None
     """The commands under each heading, in the order of help; None: all under one."""
+
+    def word(
+        self,
+        name: str | None = None,
+        *,
+        help: str | None = None,  # noqa: A002  as click has it
+    ) -> Callable[[Callable[..., None]], click.Command]:
+        """Return what adds a command that is about a repository, as most are."""
+
+        def add(does: Callable[..., None]) -> click.Command:
+            command = self.command(name, help=help)(does)
+            command.params.append(_REPO)
+            return command
+
+        return add
 
     def format_commands(
         self, _ctx: click.Context, formatter: click.HelpFormatter

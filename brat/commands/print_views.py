@@ -3,7 +3,6 @@
 `brat why` explains a convoy, a task, a pull request, or a task's wait.
 """
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +15,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from bot import wall_clock
-from brat.repository import checkout as checkouts, log_reader
+from brat.repository import log_reader
+from brat.repository.checkout import served_here
 from brat.repository.log_reader import Reader, log_entries, log_repository
 from brat.status import status_screen
 from brat.status.find_task import convoy_named, live_or_named, task_in
@@ -30,6 +30,7 @@ from brat.status.status_screen import (
     one_line,
     plain_table,
     plan_screen,
+    print_document,
     yours,
 )
 from brat.terminal import live_screen
@@ -205,13 +206,11 @@ def _last_lines(path: Path) -> status_screen.LastLine:
     """Return what tells the last line of a session whose output is on this machine."""
     from brat.status.session_views import output_of  # slow to load
 
-    try:
-        folder = checkouts.find(path).folder
-    except BratError:  # a bare repository: its sessions run elsewhere
+    if (checkout := served_here(path)) is None:
         return lambda _convoy, _task: ""
 
     def last_line(convoy: Convoy, task: Task) -> str:
-        said = output_of(folder, convoy, task).last(running=True)
+        said = output_of(checkout.folder, convoy, task).last(running=True)
         return next((line for line in reversed(said.splitlines()) if line.strip()), "")
 
     return last_line
@@ -278,12 +277,6 @@ def _table(
         out.print(drawn(state))
     else:
         say(f"no {name}")
-
-
-def print_document(told: dict[str, Any]) -> None:
-    whole = {"schema_version": views.SCHEMA_VERSION} | told
-    # Encoded in one go and then indented, both in C: a log may have many convoys.
-    write(msgspec.json.format(json.dumps(whole), indent=2))
 
 
 _TASK: Final = re.compile(r"(?:task-)?(\d{1,9})", re.ASCII)

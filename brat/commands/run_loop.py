@@ -27,7 +27,7 @@ from brat.repository import checkout as checkouts, registration as registrations
 from brat.repository.checkout import Checkout
 from brat.repository.registration import DAEMON_FILE
 from brat.status import dashboard_server as dashboards
-from brat.terminal.console import LogForm, Tell, say
+from brat.terminal.console import Tell, say
 from brat.terminal.service_log import journal
 from convoy.owed import Role
 from grite.errors import BratError, Unavailable
@@ -97,7 +97,7 @@ def run_daemon(path: Path, port: int) -> None:
     except Timeout:
         raise _twice(known_daemon(checkout.folder)) from None
     try:
-        asyncio.run(_run(checkout, port, journal(LogForm.TEXT)))
+        asyncio.run(_run(checkout, port, journal()))
     finally:
         (checkout.folder / DAEMON_FILE).unlink(missing_ok=True)
         lock.release()

@@ -16,7 +16,7 @@ config: Final = group("config", "The configuration.")
 daemon: Final = group("daemon", "The background bot on this machine.")
 
 
-@tree.command()
+@tree.word()
 @click.argument(
     "text",
     metavar="TEXT",
@@ -24,7 +24,6 @@ daemon: Final = group("daemon", "The background bot on this machine.")
 )
 @options.title
 @click.option("--timeout", help="Time limit; default: 2h.")
-@options.repo
 def run(text: str, title: str | None, timeout: str | None, repo: Path) -> None:
     """Plan the work, let agents do it, and land what passes your CI.
 
@@ -36,10 +35,9 @@ def run(text: str, title: str | None, timeout: str | None, repo: Path) -> None:
     sys.exit(starting.mayor_start(repo, starting.text_of(text), how))
 
 
-@tree.command()
+@tree.word()
 @flag("--actions", help="Write files for GitHub Actions.")
 @flag("--hosted", help="Write files for a hosted bot.")
-@options.repo
 def init(*, actions: bool, hosted: bool, repo: Path) -> None:
     """Register this repository with brat; your checkout does not change."""
     if actions or hosted:
@@ -47,42 +45,29 @@ def init(*, actions: bool, hosted: bool, repo: Path) -> None:
     commands.init_repository.init(repo)
 
 
-@tree.command()
+@tree.word()
 @flag("--local", help="Write files here instead of opening a pull request.")
 @click.option("--ci", metavar="FILE", default="", help="The CI workflow's filename.")
 @flag("--undo", help="Undo what brat setup did.")
 @flag("--yes", help="Do not ask for confirmation.")
-@options.repo
 def setup(*, local: bool, ci: str, undo: bool, yes: bool, repo: Path) -> None:
     """Set up this repository on GitHub: list all steps, ask you, then apply them."""
     from brat.setup.steps import Choices
-    from brat.terminal.console import agrees, typed_key
-
-    def agreed() -> bool:
-        return yes or agrees("apply this plan?")
+    from brat.terminal.console import typed_key
 
     ask = None if yes or not sys.stdin.isatty() else typed_key
-    choices = Choices(local, ci, ask, undo)
-    sys.exit(commands.setup.setup(repo, choices, agreed))
+    sys.exit(commands.setup.setup(repo, Choices(local, ci, ask, undo, yes)))
 
 
-@tree.command()
+@tree.word()
 @click.option("--remote", help="Also clean up this remote.")
 @flag("--yes", help="Do not ask for confirmation.")
-@options.repo
 def uninstall(remote: str | None, *, yes: bool, repo: Path) -> None:
     """List what brat left in this repository, ask you, and then remove it."""
-    from brat.repository.checkout import find
-    from brat.terminal.console import agrees
-
-    sys.exit(
-        commands.init_repository.uninstall(
-            find(repo), remote, lambda: yes or agrees("remove all of this?")
-        )
-    )
+    sys.exit(commands.init_repository.uninstall(repo, remote, yes=yes))
 
 
-@mayor.command("start")
+@mayor.word("start")
 @click.option(
     "--task",
     required=True,
@@ -94,7 +79,6 @@ def uninstall(remote: str | None, *, yes: bool, repo: Path) -> None:
 @options.timeout
 @flag("--plan-only", help="Wait for your approval.")
 @options.as_json
-@options.repo
 def mayor_start(
     task: tuple[str, ...],
     title: str | None,
@@ -118,10 +102,9 @@ def mayor_start(
 
 
 def _add_run(role: str, words: Words, text: str) -> None:
-    @words.command("run", help=text)
+    @words.word("run", help=text)
     @flag("--once", help="Run one round, then exit.")
     @flag("--watch", help="Keep running and wait for more work.")
-    @options.repo
     def run(*, once: bool, watch: bool, repo: Path) -> None:
         sys.exit(commands.run_loop.run_role(role, repo, once=once, watch=watch))
 
@@ -144,29 +127,26 @@ _add_run(
 )
 
 
-@tree.command()
+@tree.word()
 @click.option(
     "--dashboard/--no-dashboard", default=True, help="Open the dashboard in a browser."
 )
 @options.port
-@options.repo
 def up(port: int, *, dashboard: bool, repo: Path) -> None:
     """Run all roles until interrupted, with the dashboard."""
     commands.run_loop.up(repo, port if dashboard else None)
 
 
-@task_words.command("show")
+@task_words.word("show")
 @options.number
 @options.convoy
 @options.as_json
-@options.repo
 def task_show(number: int, convoy: str | None, *, as_json: bool, repo: Path) -> None:
     """Show one task in full."""
     commands.print_views.task(repo, number, convoy, as_json=as_json)
 
 
-@config.command("check")
-@options.repo
+@config.word("check")
 def config_check(repo: Path) -> None:
     """Check .brat/config.toml."""
     commands.init_repository.config_check(repo)
@@ -209,31 +189,27 @@ def demo(
     )
 
 
-@daemon.command("start")
+@daemon.word("start")
 @options.port
-@options.repo
 def daemon_start(port: int, repo: Path) -> None:
     """Run all roles in the background, with the dashboard."""
     commands.run_loop.start_daemon(repo, port)
 
 
-@daemon.command("stop")
-@options.repo
+@daemon.word("stop")
 def daemon_stop(repo: Path) -> None:
     """Stop the bot; unfinished work continues at the next start."""
     sys.exit(commands.run_loop.stop_daemon(repo))
 
 
-@daemon.command("status")
-@options.repo
+@daemon.word("status")
 def daemon_status(repo: Path) -> None:
     """Show whether the bot is running, since when, its dashboard and its log."""
     sys.exit(commands.run_loop.show_daemon(repo))
 
 
-@daemon.command("run")
+@daemon.word("run")
 @options.port
-@options.repo
 def daemon_run(port: int, repo: Path) -> None:
     """Run in the foreground, for a service manager."""
     commands.run_loop.run_daemon(repo, port)

@@ -18,14 +18,14 @@ from bot.settings.bot_settings import ServiceSettings, read_settings_as
 from bot.settings.hosts import api_url_of
 from brat.doctor import say_finding
 from brat.repository import workflow_files
-from brat.terminal.console import LogForm, Tell, say, write
+from brat.terminal.console import Tell, say, write
 from brat.terminal.service_log import journal
 
 
-def serve(file: Path, *, poll: bool, form: LogForm = LogForm.TEXT) -> None:
-    """Serve until SIGTERM or Ctrl-C, and log in the given form."""
+def serve(file: Path, *, poll: bool, as_json: bool = False) -> None:
+    """Serve until SIGTERM or Ctrl-C; `as_json` is the log's form."""
     hosting = read_settings_as(ServiceSettings, file)
-    asyncio.run(_serve(hosting, journal(form), poll=poll))
+    asyncio.run(_serve(hosting, journal(as_json=as_json), poll=poll))
 
 
 async def _serve(hosting: ServiceSettings, tell: Tell, *, poll: bool) -> None:

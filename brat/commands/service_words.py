@@ -31,51 +31,46 @@ _ttl: Final = click.option(
 _pattern: Final = click.argument("name", help="The pattern; see brat workflow list.")
 
 
-@log.command("show")
+@log.word("show")
 @click.option(
     "-n", "number", type=Whole(0), default=50, help="How many lines to print."
 )
-@options.repo
 def log_show(number: int, repo: Path) -> None:
     """Print the newest events."""
     commands.print_views.newest(repo, number)
 
 
-@log.command("tail")
+@log.word("tail")
 @flag("-f", "following", help="Wait for new events.")
 @click.option(
     "-n", "number", type=Whole(0), default=10, help="How many lines to print."
 )
-@options.repo
 def log_tail(number: int, *, following: bool, repo: Path) -> None:
     """Print the newest events; with -f, follow new ones."""
     commands.print_views.newest(repo, number, following=following)
 
 
-@log.command("export")
+@log.word("export")
 @click.option(
     *("--format", "form"),
     type=click.Choice(("json", "md")),
     default="json",
     help="The output format; default: json.",
 )
-@options.repo
 def log_export(form: str, repo: Path) -> None:
     """Write the whole log to standard output."""
     commands.print_views.whole_log(repo, as_json=form == "json")
 
 
-@log.command("adopt")
+@log.word("adopt")
 @click.argument("head", help="The full ID of the newest commit to trust.")
-@options.repo
 def log_adopt(head: str, repo: Path) -> None:
     """Mark a log as trusted up to an inspected commit, with this machine's key."""
     commands.decisions.adopt_log(repo, head)
 
 
-@lock.command("status")
+@lock.word("status")
 @options.as_json
-@options.repo
 def lock_status(*, as_json: bool, repo: Path) -> None:
     """Show the locks and who holds them."""
     commands.decisions.show_leases(repo, as_json=as_json)
@@ -84,12 +79,11 @@ def lock_status(*, as_json: bool, repo: Path) -> None:
 def _add_lease(
     word: Literal["acquire", "renew", "release"], text: str, *, lasts: bool
 ) -> None:
-    @options.repo
     @_resource
     def change(resource: str, repo: Path, ttl: int | None = None) -> None:
         sys.exit(commands.decisions.change_lease(repo, word, resource, ttl))
 
-    lock.command(word, help=text)(_ttl(change) if lasts else change)
+    lock.word(word, help=text)(_ttl(change) if lasts else change)
 
 
 _add_lease(
@@ -99,7 +93,7 @@ _add_lease("renew", "Extend a lease.", lasts=True)
 _add_lease("release", "Release a resource.", lasts=False)
 
 
-@tree.command()
+@tree.word()
 @flag("--fix", help="Repair what can be repaired.")
 @flag("--engines", help="Check the engines.")
 @click.option(
@@ -110,7 +104,6 @@ _add_lease("release", "Release a resource.", lasts=False)
 @click.option(
     "--bundle", type=FOLDER, help="Write a .tar.gz without secrets for a bug report."
 )
-@options.repo
 def doctor(
     github: Path | None, bundle: Path | None, *, fix: bool, engines: bool, repo: Path
 ) -> None:
@@ -145,9 +138,7 @@ def doctor(
 )
 def serve(settings: Path, form: str, *, poll: bool) -> None:
     """Serve every repository listed in the settings, until stopped."""
-    from brat.terminal.console import LogForm
-
-    commands.serve_bot.serve(settings, poll=poll, form=LogForm(form))
+    commands.serve_bot.serve(settings, poll=poll, as_json=form == "json")
 
 
 @bot.command("manifest")
@@ -179,24 +170,22 @@ def manifest(
     )
 
 
-@workflow.command("list")
+@workflow.word("list")
 @options.as_json
-@options.repo
 def workflow_list(*, as_json: bool, repo: Path) -> None:
     """Show every pattern, brat's own and the repository's."""
     sys.exit(commands.start_convoy.list_patterns(repo, as_json=as_json))
 
 
-@workflow.command("show")
+@workflow.word("show")
 @_pattern
 @options.as_json
-@options.repo
 def workflow_show(name: str, *, as_json: bool, repo: Path) -> None:
     """Print one pattern's file, to read it or to use it as a starting point."""
     commands.start_convoy.show_pattern(repo, name, as_json=as_json)
 
 
-@workflow.command("run")
+@workflow.word("run")
 @_pattern
 @click.option("--task", required=True, help="What to do: the issue's text.")
 @click.option(
@@ -206,7 +195,6 @@ def workflow_show(name: str, *, as_json: bool, repo: Path) -> None:
 )
 @options.headless
 @options.timeout
-@options.repo
 def workflow_run(
     name: str,
     task: str,
@@ -224,8 +212,7 @@ def workflow_run(
     )
 
 
-@tree.command()
-@options.repo
+@tree.word()
 def mcp(repo: Path) -> None:
     """Serve agents and editors over MCP on standard input and output."""
     import asyncio

@@ -5,10 +5,13 @@ It shows the steps, does them once the person agrees, and reads each one back.
 The workflow files are proposed by a pull request, or written into the checkout. Nothing
 is pushed to the default branch. The commit is made beside the checkout, whose files and
 branches stay as they are.
+
+What takes a step back is a step, too, beside the one that it takes back. What people
+made or changed stays.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -16,11 +19,12 @@ import pygit2
 from pygit2.enums import FileMode
 
 from bot.forge import transport
-from bot.forge.payloads import Repository
+from bot.forge.payloads import Payload, Repository
 from bot.forge.pulls import PullRequests
 from bot.forge.refusals import refusal_of_push, refusal_of_rest
 from bot.forge.rest import Refused, Rest
 from bot.forge.transport import DEADLINE_S
+from bot.serving.examination import text_at
 from brat.local import local_mode
 from brat.repository import checkout as checkouts
 from brat.repository.remote_forge import origin_of, token_for
@@ -38,20 +42,27 @@ from brat.repository.workflow_files import (
 from brat.setup.secret_steps import (
     SIGNERS,
     EngineKeyStep,
+    EngineKeyUndo,
     EnvironmentStep,
+    EnvironmentUndo,
     LogKeyStep,
+    SignersUndo,
 )
 from brat.setup.steps import (
     BRANCH,
     READY,
     Choices,
     CiStep,
+    CiUndo,
     ContainerStep,
     DefaultTokenStep,
+    IssueUndo,
     LabelStep,
+    LabelUndo,
     Look,
     Place,
     PullRequestStep,
+    PullRequestUndo,
     ReadyStep,
     Step,
     Variable,
@@ -59,8 +70,7 @@ from brat.setup.steps import (
     owed,
     wanted,
 )
-from brat.setup.undo import ENDS, undo_steps
-from brat.terminal.console import say
+from brat.terminal.console import agrees, say
 from grite import git
 from grite.errors import BratError, GitFailed
 from grite.outbound import here
@@ -71,17 +81,12 @@ _MARKS: Final = {"wanted": "ok  ", "owed": "do  ", "by hand": "hand"}
 
 
 async def brought_about(
-    steps: Sequence[Step],
-    agrees: Callable[[], bool],
-    web: str = "",
-    ends: tuple[str, str] = (
-        "everything is set up",
-        "everything is set up; nothing was changed",
-    ),
+    steps: Sequence[Step], web: str, ends: tuple[str, str], *, yes: bool
 ) -> int:
     """Do the steps in order, once the person agrees; return 1 if something is left.
 
-    `ends` is said where nothing is left: after changes, and without any.
+    `ends` is said where nothing is left: after changes, and without any; `yes`: they
+    have agreed.
 
     Safe to call again, also after a call that was cut off: each step is looked at
     before anything is done, and what is as wanted is left alone.
@@ -94,7 +99,7 @@ async def brought_about(
     ]
     if not todo:
         return _end(looks, ends[1])
-    if not agrees():
+    if not agrees("apply this plan?", yes=yes):
         say("nothing was changed")
         return 1
     for step in todo:
@@ -202,6 +207,24 @@ class LocalFilesStep(Step):
         return compare(self._place.checkout, needed(self._place.checkout))
 
 
+class LocalUndo(Step):
+    async def look(self) -> Look:
+        there = ", ".join(self._ours())
+        if not there:
+            return wanted(f"{FOLDER} contains no files from brat setup")
+        return owed(f"delete {there} in {FOLDER}")
+
+    async def do(self) -> None:
+        for name in self._ours():
+            (self._place.checkout.top / FOLDER / name).unlink()
+
+    def _ours(self) -> list[str]:
+        """Return what is as setup writes it; what people changed stays."""
+        checkout = self._place.checkout
+        found = compare(checkout, needed(checkout))
+        return [each.name for each in found if each.is_ours]
+
+
 class WorkflowStep(Step):
     """Proposes the files that are missing on the default branch."""
 
@@ -304,6 +327,63 @@ class WorkflowStep(Step):
         return git.run(args, cwd=cwd, env=self._env).stdout.decode()
 
 
+class _Ref(Payload):
+    ref: str
+
+
+class PullUndo(Step):
+    page = "pulls"
+    by_hand = f"close the pull request from {BRANCH} and delete that branch"
+
+    async def look(self) -> Look:
+        number, is_there = await self._open(), await self._has_branch()
+        if number is None and not is_there:
+            return wanted(f"there is no open pull request from {BRANCH}")
+        closed = f"close pull request #{number} and " if number is not None else ""
+        return owed(f"{closed}delete the branch {BRANCH}")
+
+    async def do(self) -> None:
+        if (number := await self._open()) is not None:
+            closed = {"state": "closed"}
+            await self._rest.write("PATCH", f"{self._repo}/pulls/{number}", closed)
+        if await self._has_branch():
+            await self._rest.write("DELETE", f"{self._repo}/git/refs/heads/{BRANCH}")
+
+    async def _open(self) -> int | None:
+        pulls = PullRequests(self._rest, self._place.origin.repository)
+        known = await pulls.of(BRANCH, self._place.branch)
+        return known.number if known is not None and known.state == "open" else None
+
+    async def _has_branch(self) -> bool:
+        url = f"{self._repo}/git/matching-refs/heads/{BRANCH}"
+        names = [each.ref async for each in self._rest.each(_Ref, url)]
+        return f"refs/heads/{BRANCH}" in names
+
+
+class MergedUndo(Step):
+    """Names what has been merged; a person deletes it by a commit."""
+
+    by_hand = "delete brat's workflow files"
+
+    async def look(self) -> Look:
+        names = needed(self._place.checkout)
+        there = [
+            path
+            for path in (*(f"{FOLDER}/{name}" for name in names), SIGNERS_FILE)
+            if await text_at(self._rest, self._place.origin.repository, path)
+            is not None
+        ]
+        branch = self._place.branch
+        if not there or there == [SIGNERS_FILE]:
+            return wanted(f"{branch} contains none of brat's workflow files")
+        return for_a_person(f"delete the merged files on {branch}: {', '.join(there)}")
+
+
+_DONE: Final = ("everything is set up", "everything is set up; nothing was changed")
+_UNDONE: Final = (
+    "everything that brat setup did has been undone",
+    "there was nothing to undo; nothing was changed",
+)
 _PLAN: Final = (
     "create the label brat, and open an issue with one small task as a smoke test",
     "allow jobs to open pull requests, and make job tokens read-only by default",
@@ -313,7 +393,7 @@ _PLAN: Final = (
 )
 
 
-def setup(path: Path, choices: Choices, agrees: Callable[[], bool]) -> int:
+def setup(path: Path, choices: Choices) -> int:
     """Show what is needed, do it if a person agrees; return 1 if anything is left."""
     checkout = checkouts.find(path)
     config = local_mode.configuration(checkout)
@@ -344,7 +424,20 @@ def setup(path: Path, choices: Choices, agrees: Callable[[], bool]) -> int:
                 choices=choices,
             )
             if choices.undo:
-                return await brought_about(undo_steps(place), agrees, origin.web, ENDS)
+                # The environment tells what setup made: it goes after all of that.
+                back = (
+                    IssueUndo(place),
+                    PullUndo(place),
+                    EngineKeyUndo(place),
+                    SignersUndo(place),
+                    EnvironmentUndo(place),
+                    CiUndo(place),
+                    LabelUndo(place),
+                    PullRequestUndo(place),
+                    LocalUndo(place) if choices.local else MergedUndo(place),
+                )
+                yes = choices.yes
+                return await brought_about(back, origin.web, _UNDONE, yes=yes)
             first: tuple[Step, ...] = (
                 LabelStep(place),
                 DefaultTokenStep(place),
@@ -359,6 +452,6 @@ def setup(path: Path, choices: Choices, agrees: Callable[[], bool]) -> int:
                 LocalFilesStep(place) if choices.local else WorkflowStep(place, first)
             )
             steps = (*first, files, ReadyStep(place, files))
-            return await brought_about(steps, agrees, origin.web)
+            return await brought_about(steps, origin.web, _DONE, yes=choices.yes)
 
     return asyncio.run(applied())

@@ -204,7 +204,7 @@ async def _asked_issue(
     state = here.reader().read()
     over = {known.issue for _, known in state.convoys.summaries()}
     live = {convoy.issue for convoy in state.live()}
-    async with person(here.url, here.known) as github:
+    async with person(here.sync.url, here.known) as github:
         same = (
             issue
             for issue in await github.issues(creator=here.known.person)

@@ -77,8 +77,7 @@ class Sample:
     """The project as written, and the issue that asks for its bugs to be fixed."""
 
     path: Path
-    """The repository's work tree, clean, with one commit on `branch`."""
-    branch: str
+    """The repository's work tree, clean, with one commit on `BRANCH`."""
     ci_command: str
     """As in its .brat/config.toml: green while `known_bugs/` tells the truth."""
     issue_title: str
@@ -118,7 +117,6 @@ def write(folder: Path, engine: EngineSpec | None = None) -> Sample:
     title, _, text = issue.partition("\n")
     return Sample(
         path=folder,
-        branch=BRANCH,
         ci_command=config["ci"]["command"],
         issue_title=title.removeprefix("# "),
         issue_text=text.lstrip("\n"),

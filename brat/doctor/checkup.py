@@ -222,8 +222,6 @@ def check_up(
     else.
     """
     found = list(_findings(path, engines=engines))
-    if engines:
-        found += _engines(path)
     for finding in found:
         say_finding(finding)
     if bundle is not None:
@@ -243,59 +241,46 @@ def check_up(
 def _findings(path: Path, *, engines: bool) -> Iterator[Finding]:
     try:
         git.require_version()
+        yield Finding("ok", f"git {'.'.join(map(str, git.version()))}")
+        yield from _of_checkout(checkouts.find(path), engines=engines)
     except BratError as error:
         yield Finding("fault", str(error))
-        return
-    yield Finding("ok", f"git {'.'.join(map(str, git.version()))}")
-    without_server: list[Finding] = []
+
+
+def _of_checkout(checkout: Checkout, *, engines: bool) -> Iterator[Finding]:
+    config, faults = None, list[Finding]()
     try:
-        checkout = checkouts.find(path)
-        without_server = list(_workflows(checkout))
-        yield from without_server
-        found = registrations.known(checkout.folder)
-        yield from _lacking("fault", start_checks.clone_lacks(checkout, found))
-        yield from _lacking("note", start_checks.branch_lacks(checkout, found))
-        yield from _lacking("note", start_checks.ignored_files(checkout))
-        known = registrations.read(checkout.folder)
-    except BratError as error:
-        if not without_server:
-            yield Finding("fault", str(error))
+        config = local_mode.configuration(checkout)
+    except ConfigError as error:
+        faults = [Finding("fault", fault) for fault in error.faults]
+    without_server = list(_workflows(checkout, config))
+    yield from without_server
+    found = registrations.known(checkout.folder)
+    yield from _lacking("fault", start_checks.clone_lacks(checkout, found))
+    yield from _lacking("note", start_checks.branch_lacks(checkout, found))
+    yield from _lacking("note", start_checks.ignored_files(checkout))
+    if engines and config:
+        yield from checked_engines(checkout, config)
+    if found is None and without_server:
         return
+    known = registrations.read(checkout.folder)
     yield Finding("ok", f"{checkout.top} is {known.repository}")
     yield from checked_machine(checkout.folder)
-    yield from _configuration(checkout)
-    if not engines and (config := _valid(checkout)):  # without starting them
-        yield from _lacking("fault", start_checks.engine_lacks(checkout, config))
+    yield from faults
+    if config:
+        yield Finding("ok", "the configuration is valid")
+        ci = local_mode.ci_of(checkout, config, known)
+        yield from _lacking("fault", start_checks.ci_lacks(checkout, config, ci))
+        yield from _lacking("note", start_checks.awaited_checks(config))
+        if not engines:  # without starting them
+            yield from _lacking("fault", start_checks.engine_lacks(checkout, config))
     is_shared = False
     with contextlib.suppress(BratError):
         is_shared = bool(origin_of(checkout.top))
     yield from _log(registrations.bare_path(checkout.folder, known), is_shared)
 
 
-def _engines(path: Path) -> Iterator[Finding]:
-    try:
-        checkout = checkouts.find(path)
-        yield from checked_engines(checkout, local_mode.configuration(checkout))
-    except ConfigError:
-        return  # told already
-    except BratError as error:
-        yield Finding("fault", str(error))
-
-
-def _configuration(checkout: Checkout) -> Iterator[Finding]:
-    try:
-        config = local_mode.configuration(checkout)
-    except ConfigError as error:
-        for fault in error.faults:
-            yield Finding("fault", fault)
-        return
-    yield Finding("ok", "the configuration is valid")
-    ci = local_mode.ci_of(checkout, config, registrations.read(checkout.folder))
-    yield from _lacking("fault", start_checks.ci_lacks(checkout, config, ci))
-    yield from _lacking("note", start_checks.awaited_checks(config))
-
-
-def _workflows(checkout: Checkout) -> Iterator[Finding]:
+def _workflows(checkout: Checkout, config: Config | None) -> Iterator[Finding]:
     found = workflow_files.compare(checkout)
     there = {each.name for each in found if each.is_there}
     if not there:
@@ -313,19 +298,20 @@ def _workflows(checkout: Checkout) -> Iterator[Finding]:
             yield Finding("note", f"{name} is from another version")
     if needed and not (checkout.top / SIGNERS_FILE).exists():
         yield _OPEN_LOG
-    yield from _ci(checkout, there)
+    yield from _ci(checkout, there, config)
     # Environments' rules are the forge's: `brat doctor --github` asks it.
     for one in exposures(workflow_files.own(checkout), "", frozenset()):
         yield Finding("fault", one.said, one.mend)
 
 
-def _ci(checkout: Checkout, there: Collection[str]) -> Iterator[Finding]:
+def _ci(
+    checkout: Checkout, there: Collection[str], config: Config | None
+) -> Iterator[Finding]:
     line = workflow_files.awaited(checkout)
     for ci in workflow_files.ci_names(checkout):
         if line is not None and ci not in line:
             said = f"brat.yml is not triggered by the workflow {ci}"
             yield Finding("note", said, f'if that is your CI, add "{ci}" to brat.yml')
-    config = _valid(checkout)
     if config is None or not config.refinery.require_ci:
         return
     if lacks := workflow_files.ci_lack(checkout, there):
@@ -333,13 +319,6 @@ def _ci(checkout: Checkout, there: Collection[str]) -> Iterator[Finding]:
     files, required = workflow_files.own(checkout), config.refinery.checks
     if picky := left_out_by_paths(files, required):
         yield Finding("note", notices.left_out_by_paths(picky))
-
-
-def _valid(checkout: Checkout) -> Config | None:
-    """Return the configuration; None: its faults are said elsewhere."""
-    with contextlib.suppress(ConfigError):
-        return local_mode.configuration(checkout)
-    return None
 
 
 def _log(bare: Path, is_shared: bool) -> Iterator[Finding]:  # noqa: FBT001

@@ -24,7 +24,7 @@ Set one up (`storage.forge_state`), with or without a server on top (`http_serve
         forge.add_user("brat[bot]", kind="Bot")        # only bots write check runs
         forge.add_repository("alice/app", source=path, branch="main")
         forge.grant("alice/app", "brat[bot]", "write")
-        forge.set_settings("alice/app", Settings(ci=Ci(command="pytest -q")))
+        forge.set_ci("alice/app", Ci(command="pytest -q"))
         hook = forge.add_hook("alice/app", url, secret)
         token = forge.add_token("brat[bot]")           # or scope="read"
 

@@ -7,6 +7,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Final
 
 from aiohttp import web
@@ -91,17 +92,17 @@ def _app(
     app = web.Application(client_max_size=MOST_BODY, middlewares=outer)
     app.router.add_routes(extension.pages)
     routes = {(r.method, r.path): r for r in (*ROUTES, *extension.routes)}
+    gate = Gate(service, extension)
     for route in routes.values():
-        answer = Gate(service, route, extension).answer
+        answer = partial(gate.answer, route)
         app.router.add_route(route.method, API + route.path, answer)
         by_id = route.path.replace(BY_NAME, BY_ID, 1)
         if by_id != route.path:
             app.router.add_route(route.method, API + by_id, answer)
-    put_ci = Gate(service, rest_checks.ROUTE, extension)
-    app.router.add_put(rest_checks.PLACE, put_ci.answer)
+    app.router.add_put(rest_checks.PLACE, partial(gate.answer, rest_checks.ROUTE))
     app.router.add_post("/api/graphql", no_graphql)
-    unknown = Gate(service, Route("*", "", _unknown), extension)
-    app.router.add_route("*", API + "/{tail:.*}", unknown.answer)
+    unknown = partial(gate.answer, Route("*", "", _unknown))
+    app.router.add_route("*", API + "/{tail:.*}", unknown)
     app.router.add_routes(GitHttp(service, extension).routes())
     return app
 

@@ -121,7 +121,6 @@ async def person(url: str, known: Registration) -> AsyncIterator[GitHub]:
 class Local:
     checkout: Checkout
     known: Registration
-    url: str
     loop: Loop
     sync: CheckoutSync
     forge_alive: Callable[[], bool]
@@ -131,7 +130,7 @@ class Local:
     """Unix ms."""
 
     def reader(self) -> Reader:
-        return Reader(registrations.bare_path(self.checkout.folder, self.known))
+        return Reader(self.sync.bare)
 
 
 @asynccontextmanager
@@ -172,7 +171,6 @@ async def serving(
             yield Local(
                 checkout=checkout,
                 known=known,
-                url=url,
                 loop=loop,
                 sync=sync,
                 forge_alive=forge.alive,

@@ -5,12 +5,11 @@ other, and the role that has work to do which no process carries out now.
 """
 
 import asyncio
-import shlex
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractAsyncContextManager
 from typing import Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.roles.bot_context import BotContext
@@ -29,10 +28,8 @@ from brat.repository.checkout import Checkout
 from brat.repository.forge_files import labelled_issues
 from brat.terminal.console import Tell, write
 from convoy.config import Config
-from convoy.gate import forbidden, unallowed
-from convoy.kinds import is_done, is_stopped
-from convoy.model.ids import task_of_item
-from convoy.model.state import Convoy, State, Task, asides, convoy_of_item
+from convoy.kinds import is_done
+from convoy.model.state import Convoy, State, Task, convoy_of_item
 from convoy.owed import (
     Role,
     Show,
@@ -40,23 +37,20 @@ from convoy.owed import (
     role_of,
 )
 from convoy.owed.owed import owed_actions
-from convoy.rules.starting import holding, is_kept, kept_by_leases, moment
-from convoy.rules.turns import dropped_needs
+from convoy.rules.starting import is_kept, moment
 from convoy.text import shortened
-from convoy.views.interventions import unread_issues
+from convoy.views.interventions import Intervention, interventions, unread_issues
 from grite.errors import Unavailable
 
 
 def next_role(
-    context: BotContext,
-    state: State,
-    busy: Collection[Role],
-    done: Collection[Role] = (),
+    context: BotContext, busy: Collection[Role], done: Collection[Role]
 ) -> Role | None:
     """Return the role to be run next; None: none has work, or all that have it run.
 
     After what is due come sessions at work, tasks that may start, and what may merge.
     """
+    state = context.mirror.state
     at = moment(state, context.clock())
     observed = replace(context.observed, refs=context.mirror.refs)
     owed = owed_actions(state, observed, context.settings.patience, context.clock())
@@ -82,19 +76,18 @@ def next_role(
     return next((role for role in found if role not in busy), None)
 
 
-_ONCE: Final = "  once you have fixed the cause: "
-_LANDING: Final = "waiting to land"
-
-
-class _Wait(Struct, frozen=True):
-    convoy: str
-    """Empty: it belongs to none."""
-    what: str
-    """In two or three words."""
-    task: int
-    """0: it is not about one task."""
-    lines: tuple[str, ...]
-    """What to say of it, whole."""
+_SAID_ELSEWHERE: Final = frozenset({"plan_approval", "convoy_failed"})
+"""What the news or a command's last line says."""
+_WAYS: Final = {
+    "retry": "to try it again",
+    "drop": "to continue without it",
+    "allow": "to allow it",
+    "split": "to split it",
+    "resume": "to go on",
+    "cancel": "to end it",
+    "release": "to start it sooner",
+}
+"""What a command with this word does."""
 
 
 def tell_waiting(local: Local, own: str) -> bool:
@@ -102,16 +95,27 @@ def tell_waiting(local: Local, own: str) -> bool:
 
     `own` is the convoy that the command is about; empty: each is.
     """
-    state = local.loop.context.mirror.state
-    found = _found(local)
-    told = False
-    for name, waits in found.items():
-        if own in ("", name) or not name:
+    context = local.loop.context
+    state = context.mirror.state
+    failing = (
+        Intervention(kind="set_aside", convoy=convoy_of_item(state, item), why=why)
+        for item, why in context.troubles.items()
+    )
+    told, others = False, defaultdict[str, list[str]](list)
+    for each in (*interventions(state, context.clock()), *failing):
+        if each.kind in _SAID_ELSEWHERE:
+            continue
+        if own in ("", each.convoy) or not each.convoy:
             told = True
-            for line in (line for wait in waits for line in wait.lines):
+            for line in _lines(state, each):
                 local.tell(line)
         else:
-            local.tell(_of_other(name, waits))
+            kind = each.kind.removesuffix("_task").replace("_", " ")
+            which = f": task {each.task}" if each.task else ""
+            others[each.convoy].append(f"{kind}{which}")
+    for name, kinds in others.items():
+        what = "; ".join(dict.fromkeys(kinds))
+        local.tell(f"{name} also needs you ({what}): brat status shows why")
     failed = any(
         known.state == "failed" and known.ended_at >= local.begun_at
         for name, known in state.convoys.summaries()
@@ -120,86 +124,23 @@ def tell_waiting(local: Local, own: str) -> bool:
     return told or failed
 
 
-def _found(local: Local) -> dict[str, list[_Wait]]:
-    """Return what waits by the names of its convoys; by no name: what has none."""
-    context = local.loop.context
-    state = context.mirror.state
-    live = tuple(state.live())
-    found: dict[str, list[_Wait]] = {convoy.name: [] for convoy in live}
-    for convoy in live:
-        found[convoy.name] += _of_convoy(convoy, named=len(live) > 1)
-        if convoy.state == "paused" and not state.paused_by:
-            because = f": {convoy.why}" if convoy.why else ""
-            said = f"{convoy.name} is paused{because}"
-            mend = f"  to go on: brat convoy resume {convoy.name}"
-            found[convoy.name].append(_Wait(convoy.name, "paused", 0, (said, mend)))
-    for item, aside in asides(state):
-        name = convoy_of_item(state, item)
-        lines: tuple[str, ...] = (f"{item} is set aside: {aside.why}",)
-        lines += (f"{_ONCE}brat convoy retry {name}",) if name else ()
-        _, task = task_of_item(item) or ("", 0)
-        found.setdefault(name, []).append(_Wait(name, "set aside", task, lines))
-    for item, why in context.troubles.items():
-        name = convoy_of_item(state, item)
-        found.setdefault(name, []).append(_Wait(name, "failing", 0, (why,)))
-    for wait in _locked(local):
-        found.setdefault(wait.convoy, []).append(wait)
-    return {name: waits for name, waits in found.items() if waits}
-
-
-def _of_convoy(convoy: Convoy, *, named: bool) -> Iterator[_Wait]:
-    """Yield what only a person puts right; `named`: its commands name the convoy."""
-    name = convoy.name
-    which = f" --convoy {name}" if named else ""
-    for task in (task for task in convoy.tasks if is_stopped(convoy, task)):
-        why, _, more = task.why.partition("\n\n")
-        rest = f" (details: brat why {task.number}{which})" if more else ""
-        wants = unallowed(task, convoy.settings.gate)
-        said = f"{name}: task {task.number} is blocked: {why}{rest}"
-        whose = f"{task.number}{which}"
-        mends = (f"  to allow it: brat task allow {whose}",) * (not forbidden(wants))
-        if not wants and dropped_needs(convoy, task):
-            mends = ()
-        elif not wants:
-            mends = (f"  to try it again: brat task retry {whose}",)
-            if task.cause == "failed":
-                shown = f"  to see its agent's output: brat session tail {whose}"
-                mends = (shown, *mends)
-        drop = f"  to continue without it: brat task drop {whose}"
-        yield _Wait(name, "blocked", task.number, (said, *mends, drop))
-    if convoy.sync.stalled:
-        said = f"{name} is waiting to land: {convoy.sync.stalled}"
-        yield _Wait(name, _LANDING, 0, (said, f"{_ONCE}brat convoy retry {name}"))
-    if convoy.settled and convoy.landing_waits:
-        said = f"{name}: {convoy.offer} is waiting for {convoy.landing_waits}"
-        yield _Wait(name, _LANDING, 0, (said,))
-
-
-def _locked(local: Local) -> Iterator[_Wait]:
-    """Yield each task that locks alone keep from starting."""
-    context, person = local.loop.context, local.checkout.person()
-    for convoy, task, leases in kept_by_leases(context.mirror.state, context.clock()):
-        lines = tuple(
-            f"{convoy.name}: task {task.number} waits for {holding(lease)}; to start "
-            f"it sooner: brat lock release {shlex.quote(lease.resource)}"
-            + f" (only by {lease.holder})"
-            * (lease.holder != person)
-            for lease in leases
-        )
-        yield _Wait(convoy.name, "locked", task.number, lines)
-
-
-def _of_other(name: str, waits: Sequence[_Wait]) -> str:
-    kinds: dict[str, list[str]] = {}
-    for wait in waits:
-        numbers = kinds.setdefault(wait.what, [])
-        if wait.task and str(wait.task) not in numbers:
-            numbers.append(str(wait.task))
-    what = "; ".join(
-        f"{kind}: task {', task '.join(numbers)}" if numbers else kind
-        for kind, numbers in kinds.items()
-    )
-    return f"{name} also needs you ({what}): brat status shows why"
+def _lines(state: State, found: Intervention) -> Iterator[str]:
+    """Yield what waits, and the commands that help."""
+    convoy = state.convoys.get(found.convoy)
+    task = convoy.task(found.task) if convoy and found.task else None
+    why, _, more = found.why.partition("\n\n")
+    which = f"{found.task} --convoy {found.convoy}"
+    if task:
+        why = f"{found.convoy}: task {task.number} is {task.state}: {why}"
+        why += f" (details: brat why {which})" * bool(more)
+    elif convoy:
+        why = f"{convoy.name} is {convoy.shown_state}: {why}"
+    yield why
+    if task and task.state == "blocked" and task.cause == "failed":
+        yield f"  to see its agent's output: brat session tail {which}"
+    for command in found.commands:
+        ways = (_WAYS[word] for word in command.split() if word in _WAYS)
+        yield f"  {next(ways, 'type')}: {command}"
 
 
 OK: Final = 0
@@ -237,9 +178,7 @@ async def watch(
     roles: tuple[Role, ...],
     tell: Tell,
     *,
-    beside: Callable[[Local], AbstractAsyncContextManager[None]] = lambda _: (
-        nullcontext()
-    ),
+    beside: Callable[[Local], AbstractAsyncContextManager[None]],
 ) -> None:
     """Run the roles until interrupted; new commits and issues are taken up."""
     async with serving(checkout, roles, tell) as local, beside(local):
@@ -253,8 +192,8 @@ async def watch(
 async def until_done(local: Local, *, also_locked: bool = False) -> None:
     """Tick until the roles owe nothing, telling each change of a task.
 
-    `also_locked` waits, too, for what only locks keep from starting: each ends at a
-    known time.
+    `also_locked` waits, too, for what only people's locks keep from starting: each ends
+    at a known time.
     """
     news = News(local.tell, local.reader().read())
 
@@ -268,13 +207,21 @@ async def until_done(local: Local, *, also_locked: bool = False) -> None:
 
     told: set[str] = set()
     await bot_service.until_done(local.loop, seen=seen)
-    while also_locked and (waits := tuple(_locked(local))):
-        for line in (line for wait in waits for line in wait.lines):
+    context = local.loop.context
+    while also_locked and (locks := _locks(context)):
+        for line in (
+            line for each in locks for line in _lines(context.mirror.state, each)
+        ):
             if line not in told:
                 local.tell(line)
                 told.add(line)
         await local.loop.wait(again=False)
         await bot_service.until_done(local.loop, seen=seen)
+
+
+def _locks(context: BotContext) -> list[Intervention]:
+    found = interventions(context.mirror.state, context.clock())
+    return [each for each in found if each.kind == "lock_conflict"]
 
 
 class News:
@@ -332,7 +279,7 @@ def report(
     for each in waiting:
         local.tell(each.why)
     busy = local.elsewhere()
-    role = next_role(local.loop.context, state, busy, done)
+    role = next_role(local.loop.context, busy, done)
     if role is None and "mayor" not in busy and any(each.commands for each in waiting):
         role = "mayor"
     if role is not None:

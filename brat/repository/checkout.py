@@ -143,6 +143,15 @@ def find(path: Path) -> Checkout:
     return Checkout(top=top, branch=repo.head.shorthand, folder=common / STATE_FOLDER)
 
 
+def served_here(path: Path) -> Checkout | None:
+    """Return the checkout; None: no forge on this machine serves it."""
+    try:
+        checkout = find(path)
+    except BratError:  # a bare repository
+        return None
+    return checkout if registrations.known(checkout.folder) else None
+
+
 def common_folder(git_folder: str) -> Path:
     """Return the git folder that all work trees of a repository share.
 

@@ -109,6 +109,7 @@ def _committed(path: Path) -> str | None:
 
 
 CACHE: Final = "brat-cache"
+"""The cache's folder, in the repository's git folder."""
 WORTH: Final = 200
 """From this many new events on, writing the cache saves time."""
 _FILE: Final = "state.json"
@@ -120,8 +121,6 @@ class Reader:
 
     path: Path
     """A repository, bare or not."""
-    cache: Path | None = None
-    """The cache's folder; None: `brat-cache` in the repository's git folder."""
     reading: Reading = NOTHING_READ
     notices: tuple[str, ...] = ()
     """A sentence for each cache or checkpoint that is of no use, with the reason."""
@@ -223,8 +222,7 @@ class Reader:
 
     @property
     def _folder(self) -> Path:
-        own = Path(pygit2.Repository(str(self.path)).path)
-        return self.cache or own / CACHE
+        return Path(pygit2.Repository(str(self.path)).path) / CACHE
 
 
 def wrong_checkpoints(path: Path) -> dict[str, str]:

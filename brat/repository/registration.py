@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from msgspec.structs import replace
 
-from brat.forge.resources.forge_records import Ci, Settings
+from brat.forge.resources.forge_records import Ci
 from grite.errors import BratError
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def set_ci(folder: Path, registration: Registration, ci: Ci) -> None:
     from brat.forge.storage.forge_state import Forge
 
     with Forge(folder / FORGE_FOLDER) as forge:
-        forge.set_settings(registration.repository, Settings(ci=ci))
+        forge.set_ci(registration.repository, ci)
 
 
 def bare_path(folder: Path, registration: Registration) -> Path:

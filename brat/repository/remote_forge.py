@@ -22,9 +22,9 @@ from bot.forge.transport import DEADLINE_S
 from bot.settings.hosts import api_url_of, is_cloud
 from grite import trusted_programs
 from grite.errors import BratError
+from grite.outbound import is_local
 
 GH_S: Final = 10.0
-LOOPBACK: Final = frozenset({"127.0.0.1", "localhost"})
 _TOKENS: Final = ("GH_TOKEN", "GITHUB_TOKEN")
 _ENTERPRISE: Final = ("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
 _URL: Final = re.compile(
@@ -61,11 +61,25 @@ def origin_of(clone: Path) -> Origin:
             f"{clone} has no remote `origin` that points to a repository on a forge"
         )
     host = str(found["host"] or found["scp"]).lower()
-    if host in LOOPBACK and found["scheme"] == "http":
+    if is_local(host) and found["scheme"] == "http":
         there = f"http://{host}{found['port'] or ''}"
         return Origin(host, f"{there}/api/v3", found["name"])
     port = (found["port"] or "") if found["scheme"] == "https" else ""
     return Origin(host, api_url_of(f"{host}{port}"), found["name"])
+
+
+def is_near(bot: str) -> bool:
+    """Whether a bot's address is on this machine; anywhere else it needs TLS.
+
+    Raises `BratError`: it is no address of a bot.
+    """
+    parts = urlsplit(bot)
+    near = parts.scheme == "http" and is_local(parts.hostname or "")
+    if not parts.hostname or not (near or parts.scheme == "https"):
+        raise BratError(
+            f"{bot} is not a bot's address: use https://HOST or http://localhost:PORT"
+        )
+    return near
 
 
 def token_for(origin: Origin) -> str:

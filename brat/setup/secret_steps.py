@@ -7,10 +7,13 @@ Only the default branch may use the environment that has it.
 https://docs.github.com/rest/guides/encrypting-secrets-for-the-rest-api
 https://docs.github.com/rest/deployments/environments
 https://docs.github.com/rest/deployments/branch-policies
+
+What setup stored is told from people's own by the environment, which setup makes first.
 """
 
 import base64
 import os
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Final
 
@@ -21,7 +24,16 @@ from bot.forge.payloads import Moment, Payload
 from bot.forge.rest import Json, Rest, Unless
 from bot.serving.examination import text_at
 from bot.settings import bot_folder
-from brat.setup.steps import Look, Place, Step, Variable, for_a_person, owed, wanted
+from brat.setup.steps import (
+    CiUndo,
+    Look,
+    Place,
+    Step,
+    Variable,
+    for_a_person,
+    owed,
+    wanted,
+)
 from grite.errors import BratError
 from grite.signatures import SIGNERS_FILE, parse_signers
 
@@ -224,3 +236,116 @@ class LogKeyStep(Step):
         with Unless(HTTPStatus.NOT_FOUND):
             return frozenset([each.name async for each in listed])
         return frozenset()
+
+
+class SignersUndo(CiUndo):
+    name = SIGNERS
+
+    async def look(self) -> Look:
+        names = await LogKeyStep(self._place).names()
+        told = await self._variable.value()
+        if not told:
+            return wanted(f"there is no variable {SIGNERS}")
+        if SECRET not in names:
+            return wanted(f"the variable {SIGNERS} stays: there is no secret {SECRET}")
+        if len(told.splitlines()) > 1:
+            return for_a_person(
+                f"remove the line with brat's key from the variable {SIGNERS}; brat "
+                "setup did not add the other lines"
+            )
+        return owed(
+            f"delete the variable {SIGNERS}: logs signed with this key will no longer "
+            "be trusted"
+        )
+
+
+def planned_engine_key(there: Sequence[Stored], known: Environment | None) -> Look:
+    """Return what is taken back; a secret older than the environment stays.
+
+    Setup makes the environment first, and stores a key only where there was none.
+    """
+    if not there:
+        return wanted("there is no secret with an engine's key")
+    if made := ", ".join(engine_keys(there, known)):
+        return owed(f"delete the secret {made}; your other workflows lose it too")
+    names = ", ".join(each.name for each in there)
+    return wanted(f"the secret {names} stays: brat setup may not have stored it")
+
+
+def engine_keys(there: Sequence[Stored], known: Environment | None) -> list[str]:
+    """Return the secrets that came with the environment or after it."""
+    since = known.created_at if known else None
+    return [
+        each.name
+        for each in there
+        if since and each.created_at and each.created_at >= since
+    ]
+
+
+class EngineKeyUndo(Step):
+    page = "settings/secrets/actions"
+    by_hand = "delete the secret with the engine's key"
+
+    async def look(self) -> Look:
+        return planned_engine_key(*await self._found())
+
+    async def do(self) -> None:
+        for name in engine_keys(*await self._found()):
+            await self._rest.write("DELETE", f"{self._repo}/actions/secrets/{name}")
+
+    async def _found(self) -> tuple[list[Stored], Environment | None]:
+        url = f"{self._repo}/actions/secrets?per_page=100"
+        listed = self._rest.each(Stored, url, "secrets")
+        there = [each async for each in listed if each.name in self._place.keys]
+        return there, (await EnvironmentStep(self._place).known())[0]
+
+
+def planned_environment_undo(
+    known: Environment | None,
+    patterns: Sequence[Pattern],
+    secrets: frozenset[str],
+    branch: str,
+) -> Look:
+    """Return what is taken back; an environment with more than setup's own stays."""
+    if known is None:
+        return wanted(f"there is no environment {ENVIRONMENT}")
+    rule = known.deployment_branch_policy
+    others = [one for one in known.protection_rules if one["type"] != "branch_policy"]
+    if (
+        rule is not None
+        and rule.custom_branch_policies
+        and not others
+        and {(one.name, one.type) for one in patterns} <= {(branch, "branch")}
+        and secrets <= {SECRET}
+    ):
+        return owed(
+            f"delete the environment {ENVIRONMENT} with its branch rule and its secret "
+            f"{SECRET}; no other copy of this secret exists"
+        )
+    if SECRET in secrets:
+        return for_a_person(
+            f"delete the secret {SECRET} from the environment {ENVIRONMENT}, but keep "
+            "its other rules and secrets, which brat setup did not create"
+        )
+    return wanted(f"the environment {ENVIRONMENT} stays: brat setup did not create it")
+
+
+class EnvironmentUndo(Step):
+    page = "settings/environments"
+    by_hand = (
+        f"delete the environment {ENVIRONMENT} under Settings, Environments "
+        "(administrators only)"
+    )
+
+    async def look(self) -> Look:
+        known, patterns = await EnvironmentStep(self._place).known()
+        secrets = await LogKeyStep(self._place).names()
+        return planned_environment_undo(known, patterns, secrets, self._place.branch)
+
+    async def do(self) -> None:
+        for step in (EngineKeyUndo(self._place), SignersUndo(self._place)):
+            if (look := await step.look()).state == "owed":
+                raise BratError(
+                    f"the environment shows what brat setup stored; first {look.said}"
+                )
+        await self._rest.write("DELETE", f"{self._repo}/environments/{ENVIRONMENT}")

@@ -55,6 +55,8 @@ class Choices(Struct, frozen=True):
     ask: AskKey = None
     undo: bool = False
     """Whether what setup made is taken back."""
+    yes: bool = False
+    """Whether the person has agreed to all steps."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,6 +177,33 @@ class LabelStep(Step):
         await self._rest.write("POST", f"{self._repo}/labels", NEW_LABEL)
 
 
+class _Label(Payload):
+    color: str
+    description: str | None = None
+
+
+class LabelUndo(Step):
+    page = "labels"
+    by_hand = f"delete the label {LABEL} under Issues, Labels"
+
+    async def look(self) -> Look:
+        """Compare the label; one that people made or changed stays."""
+        known = None
+        with Unless(HTTPStatus.NOT_FOUND):
+            known = await self._rest.read(_Label, f"{self._repo}/labels/{LABEL}")
+        if known is None:
+            return wanted(f"there is no label {LABEL}")
+        made = (NEW_LABEL["color"], NEW_LABEL["description"])
+        if (known.color, known.description) != made:
+            return wanted(
+                f"the label {LABEL} stays: it differs from what brat setup creates"
+            )
+        return owed(f"delete the label {LABEL} and remove it from all issues")
+
+    async def do(self) -> None:
+        await self._rest.write("DELETE", f"{self._repo}/labels/{LABEL}")
+
+
 _WORKFLOW_SETTINGS: Final = "actions/permissions/workflow"
 
 
@@ -237,6 +266,19 @@ class PullRequestStep(Setting):
     )
 
 
+class PullRequestUndo(PullRequestStep):
+    by_hand = (
+        "stop allowing GitHub Actions to create and approve pull requests under "
+        "Settings, Actions, General (administrators only)"
+    )
+    value: str | bool = False
+    there = "jobs may not open pull requests"
+    make = (
+        "tighten: stop allowing GitHub Actions to create and approve pull requests; "
+        "this also affects your other workflows (tokens stay read-only by default)"
+    )
+
+
 READY: Final = "brat is ready"
 OPENED: Final = "`brat setup` opened this issue."
 _SMOKE_TEST: Final = f"""\
@@ -280,12 +322,9 @@ class ReadyStep(Step):
         """Look among the newest issues; where the files are there, none is owed."""
         if (await self._files.look()).state == "wanted":
             return wanted("brat is already set up: label an issue to start")
-        count = 0
-        async for each in self._rest.each(Announced, f"{self._url}?state=all"):
-            if each.is_ours:
-                return wanted(f'the issue "{READY}" exists and awaits the merge')
-            if (count := count + 1) >= _NEWEST:
-                break
+        newest = await self._rest.first(Announced, f"{self._url}?state=all", _NEWEST)
+        if any(each.is_ours for each in newest):
+            return wanted(f'the issue "{READY}" exists and awaits the merge')
         return owed(f'open the issue "{READY}": one small task, as a smoke test')
 
     async def do(self) -> None:
@@ -293,6 +332,33 @@ class ReadyStep(Step):
             raise BratError("the pull request does not exist yet")
         asked = {"title": READY, "body": _SMOKE_TEST, "labels": [LABEL]}
         await self._rest.write("POST", self._url, asked)
+
+
+class IssueUndo(Step):
+    page = "issues"
+    by_hand = f'close the issue "{READY}"'
+
+    async def look(self) -> Look:
+        numbers = await self._numbers()
+        if not numbers:
+            return wanted(f'there is no open issue "{READY}"')
+        return owed(f'close the issue "{READY}", #{numbers[0]}')
+
+    async def do(self) -> None:
+        closed = {"state": "closed", "state_reason": "not_planned"}
+        for number in await self._numbers():
+            await self._rest.write("PATCH", f"{self._repo}/issues/{number}", closed)
+
+    async def _numbers(self) -> list[int]:
+        url = f"{self._repo}/issues?state=open&per_page=100"
+        listed = self._rest.each(Announced, url)
+        return [
+            each.number
+            async for each in listed
+            if each.is_ours
+            and (each.body or "").startswith(OPENED)
+            and each.pull_request is None
+        ]
 
 
 CI: Final = "BRAT_CI_WORKFLOW"
@@ -367,6 +433,24 @@ class CiStep(Step):
     async def do(self) -> None:
         ways = judging_files(own(self._place.checkout), "dispatch")
         await Variable(self._place, CI).put(self._place.choices.ci or _only(ways))
+
+
+class CiUndo(Step):
+    page = "settings/variables/actions"
+    name = CI
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place)
+        self._variable = Variable(place, self.name)
+        self.by_hand = f"delete the variable {self.name}"
+
+    async def look(self) -> Look:
+        if not await self._variable.value():
+            return wanted(f"there is no variable {self.name}")
+        return owed(self.by_hand)
+
+    async def do(self) -> None:
+        await self._variable.remove()
 
 
 def _only(names: tuple[str, ...]) -> str:

@@ -28,7 +28,7 @@ from brat.repository.log_reader import Reader, log_repository
 from brat.repository.registration import bare_path
 from brat.status.local_attention import here
 from brat.status.session_views import LAST_BYTES, RemoteOutput, output_of_session
-from brat.terminal.console import Tell
+from brat.terminal.console import say
 from convoy.log.record import Reading
 from convoy.views.interventions import standing_still
 from grite.errors import BratError
@@ -58,12 +58,11 @@ def beside(local: Local, port: int) -> AbstractAsyncContextManager[str]:
 
 
 def over(
-    log: Path, name: str, port: int, *, folder: Path | None = None
+    log: Path, name: str, port: int, folder: Path
 ) -> AbstractAsyncContextManager[str]:
     """Serve a read-only dashboard over a log; yield its address."""
-    source = _source(log, name)
-    if folder is not None:
-        source = replace(source, output=_printed(folder), output_is_here=True)
+    output = _printed(folder)
+    source = replace(_source(log, name), output=output, output_is_here=True)
     return _at_its_address(source, port)
 
 
@@ -83,13 +82,16 @@ def _printed(folder: Path) -> Output:
     return last
 
 
-async def alone(
-    path: Path, port: int, tell: Tell, far: RemoteOutput | None = None
-) -> None:
-    """Serve a read-only dashboard for the repository at `path` until stopped."""
-    source = _source(log_repository(path), path.name)
+async def alone(path: Path, port: int, bot: str | None) -> None:
+    """Serve a read-only dashboard for the repository at `path` until stopped.
+
+    `bot` is the address of the bot that has the sessions' output, if any.
+    """
+    log = log_repository(path)
+    source = _source(log, path.name)
     source = replace(source, here=lambda: here(path, source.read().state))
-    if far is not None:
+    if bot is not None:
+        far = RemoteOutput.of(bot, log)
 
         def printed(session: Session) -> str:
             try:
@@ -99,7 +101,7 @@ async def alone(
 
         source = replace(source, output=printed)
     async with _at_its_address(source, port) as url:
-        tell(f"dashboard: {url} (read-only; press Ctrl-C to stop)")
+        say(f"dashboard: {url} (read-only; press Ctrl-C to stop)")
         await asyncio.Event().wait()
 
 

@@ -5,34 +5,29 @@
 whole from its job's log. The runner has redacted it; control codes are removed here.
 """
 
-import json
 import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final, Self
-from urllib.parse import urlsplit
 
 import httpx
 import msgspec
-import pygit2
 
 from bot.door.feed import FEED_PATH, pieces_in, tape_file
 from bot.forge.transport import client_of
 from brat.forge.service.run_start import Place
-from brat.repository import (
-    checkout as checkouts,
-    log_reader,
-    registration as registrations,
-)
+from brat.repository import log_reader
+from brat.repository.checkout import served_here
 from brat.repository.log_reader import Reader, log_repository
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER
-from brat.repository.remote_forge import origin_of
+from brat.repository.remote_forge import is_near, origin_of
 from brat.status.find_task import live_or_named, run_of, session_names, task_in
-from brat.status.status_screen import kept_lines
+from brat.status.status_screen import kept_lines, print_document
 from brat.terminal.console import write
 from convoy import views
 from convoy.events.forge_actions import ActionDone
@@ -41,13 +36,11 @@ from convoy.model.session_result import usage_in_words
 from convoy.model.state import Convoy, Task
 from convoy.text import clean, clock, did_you_mean, spoken_duration as length
 from convoy.views.history import PastSession, bot_facts, past_sessions
-from grite import outbound
 from grite.errors import BratError, Unavailable
 
 FEED_TOKEN: Final = "BRAT_FEED_TOKEN"  # noqa: S105  the variable's name
 WAIT_S: Final = 20.0
 DEADLINE_S: Final = 10.0
-_REPOSITORY: Final = re.compile(r"([\w.-]+/[\w.-]+?)(?:\.git)?/?$")
 
 
 LOOK_S: Final = 0.3
@@ -161,23 +154,12 @@ class RemoteOutput:
     @classmethod
     def of(cls, bot: str, clone: Path) -> Self:
         """Return the feed of the repository that `clone` is a clone of."""
-        parts = urlsplit(bot)
-        near = parts.scheme == "http" and outbound.is_local(parts.hostname or "")
-        if not parts.hostname or not (near or parts.scheme == "https"):
-            raise BratError(
-                f"{bot} is not a bot's address: use https://HOST or "
-                "http://localhost:PORT"
-            )
+        is_near(bot)
         token = os.environ.get(FEED_TOKEN, "")  # noqa: TID251  a person's own terminal
         if not token:
             raise BratError(f"set {FEED_TOKEN} to the bot's feed_token")
-        repository = pygit2.Repository(str(clone))
-        names = [remote.name for remote in repository.remotes]
-        url = repository.remotes["origin"].url if "origin" in names else ""
-        found = _REPOSITORY.search(url or "")
-        if found is None:
-            raise BratError(f"{clone} has no remote `origin` on a forge")
-        return cls(f"{bot.rstrip('/')}{FEED_PATH}/{found[1]}", token)
+        name = origin_of(clone).repository
+        return cls(f"{bot.rstrip('/')}{FEED_PATH}/{name}", token)
 
     def last(self, session: str) -> str:
         """Return the end of a session's output so far."""
@@ -231,26 +213,23 @@ def tail_session(
 
     Without a bot to ask, the session ran on this machine's forge.
     """
-    if bot is not None:
-        log = log_repository(path)
-        far = RemoteOutput.of(bot, log)
-        found = live_or_named(Reader(log).read(), convoy)
-        task = task_in(found, number)
+    log = log_repository(path)
+    far = None if bot is None else RemoteOutput.of(bot, log)
+    reader = Reader(log)
+    found = live_or_named(reader.read(), convoy)
+    task = task_in(found, number)
+    if far is not None:
         name = _session(found, task)
         _show(far.follow(name) if following else (far.last(name),))
         return
-    try:
-        folder = checkouts.find(path).folder
-    except BratError:
-        raise _on_the_forge(path, number, convoy) from None
-    known = registrations.known(folder)
-    if known is None:
-        raise _on_the_forge(path, number, convoy)
-    reader = Reader(registrations.bare_path(folder, known))
-    found = live_or_named(reader.read(), convoy)
-    task = task_in(found, number)
     run = run_of(task)
-    printed = output_of(folder, found, task)
+    if (here := served_here(path)) is None:
+        raise BratError(
+            f"the session of task {number} ran on the forge; see its output at "
+            f"{origin_of(log).web}/actions/runs/{run}, or use --bot if your bot has a "
+            "live feed"
+        )
+    printed = output_of(here.folder, found, task)
 
     def running() -> bool:
         now = reader.read().convoys[found.name].task(number)
@@ -260,19 +239,6 @@ def tail_session(
         _show(printed.follow(running))
     else:
         _show((printed.last(running=running()),))
-
-
-def _on_the_forge(path: Path, number: int, convoy: str | None) -> BratError:
-    """Return an error with the forge's address of a session's output."""
-    log = log_repository(path)
-    found = live_or_named(Reader(log).read(), convoy)
-    run = run_of(task_in(found, number))
-    origin = origin_of(log)
-    there = f"{origin.web}/actions/runs/{run}"
-    return BratError(
-        f"the session of task {number} ran on the forge; see its output at {there}, or "
-        "use --bot if your bot has a live feed"
-    )
 
 
 def _show(texts: Iterable[str]) -> None:
@@ -315,14 +281,11 @@ def show_session(path: Path, name: str, *, as_json: bool) -> None:
 
 def _output(path: Path, log: Path, name: str, run: int) -> tuple[str, str]:
     """Return the end of what a session printed, or the forge's page of its run."""
-    try:
-        folder = checkouts.find(path).folder
-        if registrations.known(folder) is None:
-            page = f"{origin_of(log).web}/actions/runs/{run}" if run else ""
-            return "", page
-    except BratError:
-        return "", ""
-    return output_of_session(folder, name, run).last(running=False), ""
+    if here := served_here(path):
+        return output_of_session(here.folder, name, run).last(running=False), ""
+    with suppress(BratError):  # it has no origin
+        return "", f"{origin_of(log).web}/actions/runs/{run}" if run else ""
+    return "", ""
 
 
 def _ended(
@@ -348,8 +311,7 @@ def _tell(
     whole: dict[str, Any], lines: Iterator[tuple[str, str]], *, as_json: bool
 ) -> None:
     if as_json:
-        told = {"schema_version": views.SCHEMA_VERSION, "session": whole}
-        write(msgspec.json.format(json.dumps(told), indent=2))
+        print_document({"session": whole})
         return
     for label, said in lines:
         if said:

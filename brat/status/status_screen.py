@@ -3,6 +3,7 @@
 All is readable without colour.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
@@ -13,7 +14,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from brat.terminal.console import from_here
+from brat.terminal.console import from_here, write
 from convoy.model import ids
 from convoy.model.session_result import estimate_words, usage_in_words
 from convoy.model.state import Convoy, Lease, State, Task
@@ -286,10 +287,15 @@ def cost_table(convoys: Iterable[Convoy]) -> Table:
     return table
 
 
+def print_document(told: dict[str, Any]) -> None:
+    whole = {"schema_version": SCHEMA_VERSION} | told
+    # Encoded in one go and then indented, both in C: a log may have many convoys.
+    write(msgspec.json.format(json.dumps(whole), indent=2))
+
+
 def cost_document(convoys: Iterable[Convoy]) -> dict[str, Any]:
     """Return what `brat cost --json` prints; docs/status.md describes every field."""
     return {
-        "schema_version": SCHEMA_VERSION,
         "convoys": [
             {
                 "name": convoy.name,

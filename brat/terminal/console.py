@@ -4,7 +4,6 @@ import re
 import shlex
 import sys
 from collections.abc import Callable
-from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
@@ -12,11 +11,6 @@ from rich.console import Console
 
 Tell = Callable[[str], None]
 """A function that shows one line to a person."""
-
-
-class LogForm(StrEnum):
-    TEXT = "text"
-    JSON = "json"
 
 
 PIPED_COLUMNS: Final = 140
@@ -73,8 +67,13 @@ def say(line: str) -> None:
     err.print(from_here(line))
 
 
-def agrees(question: str) -> bool:
-    """Ask the person; only `yes` agrees, and without a terminal the answer is no."""
+def agrees(question: str, *, yes: bool) -> bool:
+    """Ask the person; only `yes` agrees, and without a terminal the answer is no.
+
+    `yes`: they have agreed before.
+    """
+    if yes:
+        return True
     if not sys.stdin.isatty():
         say(f"{question} This is not a terminal: use --yes to confirm.")
         return False

@@ -11,7 +11,7 @@ from structlog.processors import ExceptionRenderer, JSONRenderer
 from structlog.stdlib import BoundLogger, LoggerFactory, ProcessorFormatter
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-from brat.terminal.console import LogForm, Tell
+from brat.terminal.console import Tell
 from grite.short_traceback import short_line, short_traceback
 
 _STAMPED: Final[tuple[Processor, ...]] = (
@@ -32,8 +32,8 @@ def _cut(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:
     return line
 
 
-def journal(form: LogForm) -> Tell:
-    """Send this process's log to stderr in the given form; return its log function.
+def journal(*, as_json: bool = False) -> Tell:
+    """Send this process's log to stderr; return its log function.
 
     Safe to call twice: the last form counts.
     """
@@ -45,7 +45,7 @@ def journal(form: LogForm) -> Tell:
                 ProcessorFormatter.remove_processors_meta,
                 ExceptionRenderer(lambda raised: short_traceback(raised[1])),
                 _cut,
-                JSONRenderer() if form is LogForm.JSON else _PEOPLE,
+                JSONRenderer() if as_json else _PEOPLE,
             ),
         )
     )

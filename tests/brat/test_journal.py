@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from brat.terminal.console import LogForm
 from brat.terminal.service_log import journal
 from tests.world.patience import TRIES, growth
 
@@ -33,11 +32,11 @@ def _asks(token: str) -> None:
         raise RuntimeError("asking failed") from error
 
 
-@pytest.mark.parametrize("form", list(LogForm))
+@pytest.mark.parametrize("as_json", [False, True])
 def test_a_token_in_a_local_variable_or_a_message_is_never_logged(
-    form: LogForm, capsys: pytest.CaptureFixture[str]
+    *, as_json: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tell = journal(form)
+    tell = journal(as_json=as_json)
     token = "".join(TOKEN)
     try:
         _asks(token)
@@ -48,7 +47,7 @@ def test_a_token_in_a_local_variable_or_a_message_is_never_logged(
     assert TOKEN not in said
     for expected in ("a bug in brat", "asking failed", "invalid literal", "_asks"):
         assert expected in said
-    if form is LogForm.JSON:
+    if as_json:
         assert json.loads(said)["logger"] == "bot.serving.host"
 
     tell(f"cannot reach https://x-access-token:{TOKEN}@example.org/ {'x' * 5000}")
@@ -58,11 +57,11 @@ def test_a_token_in_a_local_variable_or_a_message_is_never_logged(
     assert len(said) < 6000
 
 
-@pytest.mark.parametrize("form", list(LogForm))
+@pytest.mark.parametrize("as_json", [False, True])
 def test_nor_when_a_task_of_the_event_loop_fails_and_nobody_asks_for_its_result(
-    form: LogForm, capsys: pytest.CaptureFixture[str]
+    *, as_json: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    journal(form)
+    journal(as_json=as_json)
 
     async def asks() -> None:
         _asks("".join(TOKEN))
@@ -95,11 +94,11 @@ def _logged(error: BaseException) -> None:
     logging.getLogger("bot.serving.host").error("o/r: a bug in brat", exc_info=error)
 
 
-@pytest.mark.parametrize("form", list(LogForm))
+@pytest.mark.parametrize("as_json", [False, True])
 def test_a_fault_with_a_message_of_megabytes_and_many_frames_is_logged_at_once(
-    form: LogForm, capsys: pytest.CaptureFixture[str]
+    *, as_json: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    journal(form)
+    journal(as_json=as_json)
     faults = {size: _fault("xxx ", size) for size in (5_000, 5_000_000)}
 
     assert growth(lambda size: _logged(faults[size]), 5_000, times=1000) < 10
@@ -113,7 +112,7 @@ def test_a_fault_with_a_message_of_megabytes_and_many_frames_is_logged_at_once(
 def test_causes_groups_and_what_has_no_text_are_told_in_few_lines(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    journal(LogForm.TEXT)
+    journal()
     error: Exception = ValueError("the first")
     for number in range(40):
         group = ExceptionGroup(f"group {number}", [error, *[KeyError("k")] * 50])

@@ -94,15 +94,7 @@ def test_it_is_kept_anew_when_that_is_worth_it(told: Telling) -> None:
     assert [*file.parent.iterdir()] == [file]
 
 
-def test_it_is_kept_in_ones_own_folder_and_where_none_can_be_it_is_read_each_time(
-    told: Telling, tmp_path: Path
-) -> None:
-    cache = tmp_path / "mine"
-
-    Reader(told.path, cache=cache).read()
-
-    assert (cache / "state.json").exists()
-    assert not (told.path / CACHE).exists()
+def test_where_none_can_be_it_is_read_each_time(told: Telling) -> None:
     (told.path / CACHE).write_text("no folder")
     for _ in range(2):
         assert Reader(told.path).read() == truth(told)

@@ -12,7 +12,7 @@ import pytest
 from bot.settings import bot_folder
 from brat.forge.storage.forge_state import Forge
 from brat.forge.storage.record_store import Table
-from brat.setup import steps, undo
+from brat.setup import secret_steps, steps
 from brat.setup.secret_steps import Environment, Pattern, Stored
 from grite.signatures import only_signer, parse_signers
 from tests.world.cases import looped
@@ -499,7 +499,7 @@ def test_undo_deletes_only_the_environment_that_setup_made(
     known: Environment | None, patterns: str, secrets: str, state: str
 ) -> None:
     allowed = [Pattern(name=name) for name in patterns.split()]
-    found = undo.planned_environment_undo(
+    found = secret_steps.planned_environment_undo(
         known, allowed, frozenset(secrets.split()), "main"
     )
 
@@ -519,4 +519,4 @@ def test_undo_leaves_a_key_that_was_there_before_setup(
     environment = {"name": "brat", "created_at": since}
     known = Environment.model_validate(environment) if since else None
 
-    assert undo.planned_engine_key([one], known).state == state
+    assert secret_steps.planned_engine_key([one], known).state == state

@@ -146,10 +146,8 @@ async def test_a_long_list_comes_in_pages(here: Town) -> None:
     assert [one["number"] for one in first.json()] == [5, 4]
     assert [one["number"] for one in second.json()] == [3, 2]
     assert [one["number"] for one in last.json()] == [1]
-    assert set(links) == {"next", "last"}
-    assert set(second.links) == {"next", "last", "prev", "first"}
-    assert set(last.links) == {"prev", "first"}
-    assert links["last"]["url"].startswith(here.url)
+    assert set(last.links) == set()
+    assert links["next"]["url"].startswith(here.url)
 
 
 async def test_a_check_run_is_written_by_the_app_that_made_it_alone(here: Town) -> None:

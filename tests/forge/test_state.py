@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from brat.forge.http_server import serving
-from brat.forge.resources.forge_records import Settings
+from brat.forge.resources.forge_records import Ci
 from brat.forge.storage.forge_state import Forge
 from grite import git
 from grite.errors import BratError, GitFailed
@@ -94,7 +94,7 @@ Attempt = Callable[[Forge], object]
     (lambda f: f.add_token("bob"), "add it first"),
     (lambda f: f.grant("alice/app", "bob", "read"), "add it first"),
     (lambda f: f.grant("alice/none", "alice", "read"), "add it first"),
-    (lambda f: f.set_settings("alice/none", Settings()), "add it first"),
+    (lambda f: f.set_ci("alice/none", Ci()), "add it first"),
     *(
         (lambda f, login=login: f.add_user(login), "is not a valid login")
         for login in ("", "-a", "a b", "a/b", "a" * 40, "x[bot")

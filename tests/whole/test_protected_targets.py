@@ -5,7 +5,7 @@ from pathlib import Path
 import pygit2
 import pytest
 
-from brat.forge.resources.forge_records import Ci, Settings
+from brat.forge.resources.forge_records import Ci
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.git_storage import Move
 from convoy.views import state_document
@@ -84,7 +84,7 @@ async def test_what_a_person_takes_out_of_the_queue_waits_until_it_is_put_in_aga
 
     def hold_groups(here: Protected, _: Service) -> None:
         ci = Ci(command=f"case $GITHUB_REF_NAME in {waits} ;; esac", box="off")
-        here.forge.set_settings(here.known.repository, Settings(ci=ci))
+        here.forge.set_ci(here.known.repository, ci)
 
     async with protected(tmp_path, queue, at_start=hold_groups) as (here, _):
         events = here.forge.store.issue_events
@@ -109,7 +109,7 @@ def judge_groups_harder(here: Protected, _: Service) -> None:
     """Let CI find in the queue what it finds nowhere else."""
     groups = "gh-readonly-queue/*) test -e mended.txt"
     ci = Ci(command=f"case $GITHUB_REF_NAME in {groups} ;; esac")
-    here.forge.set_settings(here.known.repository, Settings(ci=ci))
+    here.forge.set_ci(here.known.repository, ci)
 
 
 def _landed_as_said(here: Protected, profile: ProtectionProfile) -> str:

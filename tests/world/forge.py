@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 
 from brat.forge.http_server import serving
-from brat.forge.resources.forge_records import Ci, Settings
+from brat.forge.resources.forge_records import Ci
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.run_processes import LIKE_GITHUB, How
 from brat.forge.service.running_forge import Service
@@ -167,8 +167,7 @@ class Town:
         return await self.post("pulls", body)
 
     def judge(self, command: str, **more: Json) -> None:
-        settings = Settings(ci=Ci(command=command, **more))
-        self.forge.set_settings(REPO, settings)
+        self.forge.set_ci(REPO, Ci(command=command, **more))
 
 
 async def until(

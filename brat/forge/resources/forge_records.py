@@ -86,8 +86,6 @@ class Hook(Record, frozen=True, kw_only=True):
 class Ci(Struct, frozen=True, kw_only=True):
     command: str | None = None
     """Run by `sh -c` in a fresh checkout; None: pushes are not judged."""
-    branches: tuple[str, ...] = ()
-    """Patterns (`*` within a name, `**` across slashes) beside brat/queue/**."""
     timeout_s: float = 600.0
     slots: int | None = None
     """How many run at once; None: as many as this machine has cores."""
@@ -99,10 +97,6 @@ class Ci(Struct, frozen=True, kw_only=True):
     `"*"`: all."""
     box: BoxSetting = "on"
     """Whether it runs in a box; `off`: as the forge's own user."""
-
-
-class Settings(Struct, frozen=True, kw_only=True):
-    ci: Ci = Ci()
 
 
 class Repository(Record, frozen=True, kw_only=True):
@@ -121,7 +115,7 @@ class Repository(Record, frozen=True, kw_only=True):
     """Roles by lower-case login; any other account may read a public repository."""
     last_number: int = 0
     """The number of the newest issue or pull request."""
-    settings: Settings = Settings()
+    ci: Ci = Ci()
 
     @property
     def full_name(self) -> str:
@@ -204,8 +198,6 @@ class Pull(Record, frozen=True, kw_only=True):
     merged_at: str | None = None
     merged_by: int | None = None
     merge_commit: str | None = None
-    merge_signed: bool = False
-    """Whether the forge made that commit; it signs what it makes, but no rebase."""
 
 
 Conclusion = Literal[
@@ -225,14 +217,6 @@ class Output(Struct, frozen=True, kw_only=True):
     title: str | None = None
     summary: str | None = None
     text: str | None = None
-
-
-class Action(Struct, frozen=True, kw_only=True):
-    """A button that the app of a check asks for."""
-
-    label: str
-    description: str
-    identifier: str
 
 
 class Job(Struct, frozen=True, kw_only=True):
@@ -258,7 +242,8 @@ class CheckRun(Record, frozen=True, kw_only=True):
     external_id: str | None = None
     output: Output = Output()
     annotations: int = 0
-    actions: tuple[Action, ...] = ()
+    actions: tuple[dict[str, str], ...] = ()
+    """The buttons that the app asks for."""
     job: Job | None = None
 
 

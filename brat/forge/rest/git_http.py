@@ -1,4 +1,4 @@
-"""Git's smart HTTP: clone, fetch and push against the bare repositories.
+"""Git's smart HTTP: clone, fetch and push, and what follows from a push.
 
 `git upload-pack` and `git receive-pack` are run directly, which saves the processes of
 git's own CGI program. aiohttp has already decompressed what clients send, so nothing
@@ -6,21 +6,33 @@ may say to git that it is compressed. https://git-scm.com/docs/http-protocol
 """
 
 import asyncio
+import contextlib
 import logging
+import os
 import re
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+import signal
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Mapping,
+)
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from aiohttp import hdrs, web
+from aiohttp import StreamReader, hdrs, web
 
 from bot.repository.near_server import packet_of, packets
 from brat.forge.resources.forge_records import Repository
 from brat.forge.resources.wire import Refused
-from brat.forge.rest.git_process import FLUSH, feed, git_process, whole_body
 from brat.forge.rest.rest_call import Extension, authenticate, visible
+from brat.forge.service.programs import git_environment
 from brat.forge.storage.forge_state import Caller
-from brat.forge.storage.git_storage import Bare
+from brat.forge.storage.git_storage import Bare, Move
 
 if TYPE_CHECKING:
     from brat.forge.service.running_forge import Service
@@ -30,6 +42,112 @@ CHUNK: Final = 1 << 16
 _PATH: Final = r"/{owner}/{repo:[^/]+?}{suffix:(\.git)?}"
 _PROTOCOL: Final = re.compile(r"[A-Za-z0-9=:._-]{1,200}")
 _NO_CACHE: Final = {hdrs.CACHE_CONTROL: "no-cache, max-age=0, must-revalidate"}
+
+
+FLUSH: Final = b"0000"
+
+
+@asynccontextmanager
+async def git_process(
+    *args: str, bare: Path, protocol: str = ""
+) -> AsyncIterator[Process]:
+    """Run `git ARGS` on a bare repository; it is gone when the block ends."""
+    env = git_environment()
+    if protocol:
+        env["GIT_PROTOCOL"] = protocol
+    process = await asyncio.create_subprocess_exec(
+        "git", *args, str(bare), stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=env
+    )
+    try:
+        yield process
+    except BaseException:
+        # Not `process.terminate()`: that reaps, and asyncio's own watcher then
+        # finds nobody. Not SIGKILL: git is to remove its lock files.
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process.pid, signal.SIGTERM)
+        raise
+    finally:
+        # Reading to the end lets the transport close its pipes.
+        await process.communicate()
+
+
+async def feed(process: Process, chunks: AsyncIterator[bytes]) -> None:
+    assert process.stdin is not None  # noqa: S101  it is a pipe
+    try:
+        async for chunk in chunks:
+            process.stdin.write(chunk)
+            await process.stdin.drain()
+    except (BrokenPipeError, ConnectionResetError):
+        # git ended before it had read everything, and its answer says why; or the
+        # client left, and git finds that its input breaks off.
+        _log.info("git's input was cut short")
+    finally:
+        process.stdin.close()
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            await process.stdin.wait_closed()
+
+
+async def whole_body(first: bytes, content: StreamReader) -> AsyncIterator[bytes]:
+    """Yield what was read of a body, and then the rest of it."""
+    if first:
+        yield first
+    async for chunk in content.iter_any():
+        yield chunk
+
+
+HIDDEN: Final = "receive.hideRefs=refs/pull"
+"""Nobody pushes pull requests. https://git-scm.com/docs/git-config#Documentation/git-config.txt-transferhideRefs"""
+_NO_OTHERS: Final = "core.alternateRefsCommand=true"
+"""Objects just taken in borrow from the repository itself, whose refs git knows.
+
+It would list them in a process. https://git-scm.com/docs/git-receive-pack#_quarantine_environment
+"""
+MOST_COMMANDS: Final = 1 << 20
+"""Bytes of ref commands in one push."""
+_COMMAND: Final = re.compile(rb"[0-9a-f]{40} [0-9a-f]{40} ([^\0\n]+)")
+
+
+async def receive_pack(
+    service: "Service", caller: Caller, repo: Repository, content: StreamReader
+) -> bytes:
+    head, names = await _head(content)
+    bare = service.forge.bare(repo)
+
+    async with service.lock(repo):
+        before = {name: bare.ref(name) for name in names}
+        settings = ("-c", HIDDEN, "-c", _NO_OTHERS)
+        args = (*settings, "receive-pack", "--stateless-rpc")
+        async with git_process(*args, bare=bare.path) as process:
+            assert process.stdout is not None  # noqa: S101  it is a pipe
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(feed(process, whole_body(head, content)))
+                body = await process.stdout.read()
+        after = {name: bare.ref(name) for name in names}
+        moves = [
+            Move(name, before[name], after[name])
+            for name in names
+            if before[name] != after[name]
+        ]
+        if moves:
+            service.settle(repo, caller.user, moves)
+    return body
+
+
+async def _head(content: StreamReader) -> tuple[bytes, list[str]]:
+    """Read what comes before the objects, and which refs it names."""
+    head, names = bytearray(), list[str]()
+    try:
+        while (size := await content.readexactly(4)) != FLUSH:
+            line = await content.readexactly(int(size, 16) - 4)
+            head += size + line
+            if len(head) > MOST_COMMANDS:
+                raise Refused(400, "Too many refs for one push.")
+            if found := _COMMAND.match(line):
+                names.append(found[1].decode())
+    except (EOFError, ValueError) as error:
+        raise Refused(400, "This is not a push.") from error
+    return bytes(head + FLUSH), names
 
 
 _ABLE: Final = re.compile(rb"\0([^\n]+)\n")
@@ -95,18 +213,15 @@ def _lines(lines: Iterable[str]) -> bytes:
 _Endpoint = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Visit:
-    caller: Caller
-    repo: Repository
-    bare: Bare
-    protocol: str
+def _protocol(request: web.Request) -> str:
+    asked = request.headers.get("Git-Protocol", "")
+    return asked if _PROTOCOL.fullmatch(asked) else ""
 
 
 class GitHttp:
     def __init__(self, service: "Service", extension: Extension) -> None:
         self._service = service
-        self._take = extension.receive
+        self._take = extension.receive or receive_pack
         self._permissions = extension.permissions
         self._advertised: dict[int, bytes] = {}
         self._able: dict[int, bytes] = {}
@@ -133,7 +248,7 @@ class GitHttp:
 
         return answer
 
-    def _visit(self, request: web.Request, program: str) -> _Visit:
+    def _visit(self, request: web.Request, program: str) -> tuple[Caller, Repository]:
         caller = authenticate(self._service, request)
         names = request.match_info
         repo = visible(self._service, caller, f"{names['owner']}/{names['repo']}")
@@ -146,35 +261,33 @@ class GitHttp:
                 raise Refused(403, "This token is read-only.")
             if not self._service.forge.may(repo, caller.user, "write"):
                 raise Refused(403, f"{caller.user.login} may not push here.")
-        protocol = request.headers.get("Git-Protocol", "")
-        if not _PROTOCOL.fullmatch(protocol):
-            protocol = ""
-        return _Visit(caller, repo, self._service.forge.bare(repo), protocol)
+        return caller, repo
 
     async def _advertise(self, request: web.Request) -> web.Response:
         program = request.query.get("service", "")
         if program not in {"git-upload-pack", "git-receive-pack"}:
             raise Refused(403, "This forge supports only git's smart protocol.")
-        visit = self._visit(request, program)
-        newer = program == "git-upload-pack" and "version=2" in visit.protocol
+        _, repo = self._visit(request, program)
+        bare, protocol = self._service.forge.bare(repo), _protocol(request)
+        newer = program == "git-upload-pack" and "version=2" in protocol
         # With version 2 it lists what git can do and no ref: it never changes. Before a
         # push the refs are listed here, and after the first what git says it can do.
-        body = self._advertised.get(visit.repo.id) if newer else None
-        able = self._able.get(visit.repo.id) if program == "git-receive-pack" else None
+        body = self._advertised.get(repo.id) if newer else None
+        able = self._able.get(repo.id) if program == "git-receive-pack" else None
         if able is not None:
-            body = _listed(visit.bare.refs(), able)
+            body = _listed(bare.refs(), able)
         if body is None:
             args = (
                 *(program.removeprefix("git-"), "--stateless-rpc"),
                 "--http-backend-info-refs",
             )
-            asked = git_process(*args, bare=visit.bare.path, protocol=visit.protocol)
+            asked = git_process(*args, bare=bare.path, protocol=protocol)
             async with asked as process:
                 body, _ = await process.communicate()
             if newer:
-                self._advertised[visit.repo.id] = body
+                self._advertised[repo.id] = body
             elif program == "git-receive-pack" and (found := _ABLE.search(body)):
-                self._able[visit.repo.id] = found[1]
+                self._able[repo.id] = found[1]
         head = b"" if newer else _lines([f"# service={program}"])
         return web.Response(
             body=head + body,
@@ -183,21 +296,22 @@ class GitHttp:
         )
 
     async def _upload(self, request: web.Request) -> web.StreamResponse:
-        visit = self._visit(request, "git-upload-pack")
+        _, repo = self._visit(request, "git-upload-pack")
+        bare, protocol = self._service.forge.bare(repo), _protocol(request)
         kind = {hdrs.CONTENT_TYPE: "application/x-git-upload-pack-result"}
         first = await request.content.readany()
-        if "version=2" in visit.protocol and first[4:].startswith(_LS_REFS):
+        if "version=2" in protocol and first[4:].startswith(_LS_REFS):
             while len(first) < _MOST_ASKED and not request.content.at_eof():
                 first += await request.content.readany()
             asked = _asked(first)
-            told = None if asked is None else _told(visit.bare, asked)
+            told = None if asked is None else _told(bare, asked)
             if told is not None:
                 return web.Response(body=told, headers=_NO_CACHE | kind)
         answer = web.StreamResponse(headers=_NO_CACHE | kind)
         await answer.prepare(request)
         try:
             args = ("upload-pack", "--stateless-rpc")
-            served = git_process(*args, bare=visit.bare.path, protocol=visit.protocol)
+            served = git_process(*args, bare=bare.path, protocol=protocol)
             async with served as process, asyncio.TaskGroup() as tasks:
                 tasks.create_task(feed(process, whole_body(first, request.content)))
                 assert process.stdout is not None  # noqa: S101  it is a pipe
@@ -205,14 +319,12 @@ class GitHttp:
                     await answer.write(chunk)
             await answer.write_eof()
         except* ConnectionResetError:
-            _log.info("a client hung up while fetching from %s", visit.repo.full_name)
+            _log.info("a client hung up while fetching from %s", repo.full_name)
         return answer
 
     async def _receive(self, request: web.Request) -> web.Response:
-        visit = self._visit(request, "git-receive-pack")
-        body = await self._take(
-            self._service, visit.caller, visit.repo, request.content
-        )
+        caller, repo = self._visit(request, "git-receive-pack")
+        body = await self._take(self._service, caller, repo, request.content)
         return web.Response(
             body=body,
             headers=_NO_CACHE

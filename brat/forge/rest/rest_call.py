@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from email.utils import format_datetime
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
-from uuid import uuid4
 
-from aiohttp import BasicAuth, hdrs, web
+from aiohttp import BasicAuth, StreamReader, hdrs, web
 from aiohttp.typedefs import Middleware
 from msgspec import DecodeError, Struct, ValidationError, json
 
@@ -32,7 +31,6 @@ from brat.forge.resources.forge_records import (
     User,
 )
 from brat.forge.resources.wire import Refused, Site, fault, not_found, parse
-from brat.forge.rest.git_process import Receive, receive_pack
 from brat.forge.storage.forge_state import Caller
 
 if TYPE_CHECKING:
@@ -149,20 +147,12 @@ class Call:
     ) -> Answer:
         size = min(max(self._count("per_page", PER_PAGE), 1), MOST_PER_PAGE)
         page = max(self._count("page", 1), 1)
-        last = max(-(-len(items) // size), 1)
         shown = [show(item) for item in items[(page - 1) * size : page * size]]
         body = {"total_count": len(items), wrap: shown} if wrap else shown
-        links = {"prev": page - 1, "next": page + 1, "last": last, "first": 1}
-        if page >= last:
-            del links["next"], links["last"]
-        if page == 1:
-            del links["prev"], links["first"]
-        base, here = self.site.base, self.request.rel_url
-        link = ", ".join(
-            f'<{base}{here.update_query(page=to, per_page=size)}>; rel="{rel}"'
-            for rel, to in links.items()
-        )
-        return Answer(body, headers={"Link": link} if link else {})
+        if page * size >= len(items):
+            return Answer(body)
+        more = self.request.rel_url.update_query(page=page + 1, per_page=size)
+        return Answer(body, headers={"Link": f'<{self.site.base}{more}>; rel="next"'})
 
     def _count(self, name: str, default: int) -> int:
         asked = self.asked(name)
@@ -198,6 +188,10 @@ class Permissions(Protocol):
         """Raise `Refused` if a token may not fetch (`read`) or push (`write`)."""
 
 
+Receive = Callable[["Service", Caller, Repository, StreamReader], Awaitable[bytes]]
+"""Takes a push and returns the answer; raises `Refused` if it is none."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Extension:
     """Additions to a served forge: brat has none, its tests add the rest of GitHub."""
@@ -212,8 +206,8 @@ class Extension:
     """Around all that is served."""
     permissions: Permissions | None = None
     """None: no token is restricted to some."""
-    receive: Receive = receive_pack
-    """What takes pushes."""
+    receive: Receive | None = None
+    """What takes pushes; None: git."""
 
 
 def found(thing: T | None) -> T:
@@ -310,23 +304,18 @@ def visible(service: "Service", caller: Caller, full_name: str) -> Repository:
 
 
 class Gate:
-    """Turns a route into a handler for the server."""
+    """Answers what is asked of a route."""
 
-    def __init__(
-        self, service: "Service", route: Route, extension: Extension = NOTHING
-    ) -> None:
+    def __init__(self, service: "Service", extension: Extension) -> None:
         self._service = service
-        self._route = route
         self._guards = extension.guards
         self._permissions = extension.permissions
 
-    async def answer(self, request: web.Request) -> web.Response:
-        headers = {
-            "X-GitHub-Request-Id": uuid4().hex.upper(),
-            hdrs.DATE: format_datetime(self._service.forge.clock(), usegmt=True),
-        }
+    async def answer(self, route: Route, request: web.Request) -> web.Response:
+        now = self._service.forge.clock()
+        headers: dict[str, str] = {hdrs.DATE: format_datetime(now, usegmt=True)}
         try:
-            answer = await self._answer(request, headers)
+            answer = await self._answer(route, request, headers)
         except Refused as refused:
             answer = Answer(refused.body(), refused.status, refused.headers)
         except Exception:  # noqa: BLE001  the caller gets a 500, the log the reason
@@ -345,8 +334,10 @@ class Gate:
             return found(repositories.get(int(names["repository"]))).full_name
         return None
 
-    async def _answer(self, request: web.Request, headers: dict[str, str]) -> Answer:
-        caller = (self._route.identify or authenticate)(self._service, request)
+    async def _answer(
+        self, route: Route, request: web.Request, headers: dict[str, str]
+    ) -> Answer:
+        caller = (route.identify or authenticate)(self._service, request)
         call = Call(request, self._service, caller.user, caller.token)
         full_name = self._named(request.match_info)
         if full_name is not None:
@@ -358,14 +349,14 @@ class Gate:
             headers |= guard(call)
         if writes and caller.token.scope == "read":
             asked = self._permissions
-            accepted = asked.accepted(self._route) if asked is not None else {}
+            accepted = asked.accepted(route) if asked is not None else {}
             is_job = caller.token.repo is not None
             raise Refused(403, NOT_ACCESSIBLE if is_job else _ONLY, headers=accepted)
         if caller.token.access is not None and self._permissions is not None:
-            self._permissions.check(call, self._route)
+            self._permissions.check(call, route)
         elif call.found is not None:
-            call.need(self._route.role)
-        return await self._route.endpoint(call)
+            call.need(route.role)
+        return await route.endpoint(call)
 
 
 def _response(request: web.Request, answer: Answer) -> web.Response:

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from brat.forge.resources.forge_records import (
     ACTIONS_APP,
-    Action,
     CheckRun,
     Ci,
     Conclusion,
@@ -20,10 +19,7 @@ from brat.forge.resources.wire import BY_NAME, Refused, fault
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, empty
 
 
-class CheckOutput(Body):
-    title: str | None = None
-    summary: str | None = None
-    text: str | None = None
+class CheckOutput(Output, frozen=True, kw_only=True, forbid_unknown_fields=True):
     annotations: tuple[dict[str, Any], ...] = ()
 
 
@@ -35,7 +31,7 @@ class CheckChange(Body):
     details_url: str | None = None
     external_id: str | None = None
     output: CheckOutput | None = None
-    actions: tuple[Action, ...] | None = None
+    actions: tuple[dict[str, str], ...] | None = None
 
 
 class NewCheck(CheckChange):
@@ -145,9 +141,7 @@ async def put_ci(call: Call) -> Answer:
     """Take a whole `Ci`; it counts for what is judged from now on."""
     ci, forge = call.body(Ci), call.service.forge
     async with call.service.lock(call.repo):
-        settings = replace(call.repo.settings, ci=ci)
-        repo = forge.set_settings(call.repo.full_name, settings)
-        call.service.judge.look_again(repo)
+        call.service.judge.look_again(forge.set_ci(call.repo.full_name, ci))
     return Answer(status=204)
 
 

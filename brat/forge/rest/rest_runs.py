@@ -7,6 +7,7 @@ import asyncio
 from functools import partial
 from typing import Any, Final
 
+import pygit2
 from msgspec import field
 
 from brat.forge.resources.forge_records import (
@@ -30,10 +31,11 @@ class Dispatch(Body):
 
 
 def workflow_paths(call: Call) -> list[str]:
-    tip = call.bare.tip(call.repo.default_branch)
-    names = call.bare.folder(tip, _FOLDER) if tip else ()
-    files = {f"{_FOLDER}/{name}" for name, _ in names}
-    return sorted({TASK_WORKFLOW, *(f for f in files if f.endswith((".yml", ".yaml")))})
+    top = call.bare.commit(call.bare.tip(call.repo.default_branch) or "")
+    folder = top.tree[_FOLDER] if top and _FOLDER in top.tree else None
+    entries = folder if isinstance(folder, pygit2.Tree) else ()
+    names = (f"{_FOLDER}/{one.name}" for one in entries)
+    return sorted({TASK_WORKFLOW, *(n for n in names if n.endswith((".yml", ".yaml")))})
 
 
 def workflow_of(call: Call) -> str:

@@ -215,16 +215,13 @@ https://git-scm.com/docs/git-config (protocol.allow)
 """
 
 
-class NoSubmodule(BratError):
-    """A submodule could not be fetched; its text is one sentence."""
-
-
 def fill(work: Path, bare: Bare, own: Path | None) -> list[str]:
     """Check out the submodules of a checkout of `bare`.
 
     They come from where the person's own checkout has them, and from nowhere else, for
     this runs in no box, and as that person. One that cannot be fetched is left empty if
-    their checkout does without it, too: a sentence on each is returned.
+    their checkout does without it, too: a sentence on each is returned. Another one
+    raises `Unavailable`, with a sentence.
     """
     origin, kept = str(bare.path), None
     if own is not None:  # relative addresses are relative to its own, as for git
@@ -254,7 +251,7 @@ def _fill(
         except (GitFailed, Unavailable, _Unsure) as error:
             said = f"the submodule {path} cannot be fetched: {error}"
             if own is None or known:
-                raise NoSubmodule(said) from error
+                raise Unavailable(said) from error
             mend = shlex.join(("git", "submodule", "update", "--init", "--", path))
             left.append(f"{path} is empty in your checkout; to fetch it, run `{mend}`.")
             continue

@@ -8,11 +8,9 @@ import asyncio
 import os
 import re
 import shutil
-from collections import defaultdict, deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections import defaultdict
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from secrets import token_hex
 from threading import Thread
@@ -32,7 +30,7 @@ from brat.forge.resources.forge_records import (
 )
 from brat.forge.service import programs
 from brat.forge.service.announcements import ForgeContext
-from brat.forge.service.ci_checkout import WORK, CiBox, KeptTrees, NoSubmodule, checkout
+from brat.forge.service.ci_checkout import WORK, CiBox, KeptTrees, checkout
 from brat.forge.service.run_start import WarmRunner
 from brat.forge.storage.git_storage import Bare, Move
 from convoy.model import ids
@@ -41,8 +39,8 @@ from grite import git
 from grite.errors import GitFailed, Unavailable
 from runner.session.proxy_client import unreached
 
-QUEUES: Final = ("brat/queue/**", "gh-readonly-queue/**")
-"""Branches that are always judged: the bot's candidates, and those of a merge queue."""
+QUEUES: Final = (f"{ids.HEADS}{ids.QUEUE}", f"{ids.HEADS}gh-readonly-queue/")
+"""The branches that are judged: the bot's candidates, and those of a merge queue."""
 
 
 @dataclass
@@ -60,7 +58,8 @@ class Judge:
         self._context = context
         self._warm = warm
         self._store = context.forge.store
-        self._turns: dict[int, Turns] = defaultdict(Turns)
+        self._slots: dict[int, int] = defaultdict(int)
+        self._turns = defaultdict[int, asyncio.Semaphore](lambda: asyncio.Semaphore(0))
         self._grounds: dict[int, Ground] = {}
         self._awaited: dict[int, asyncio.Event] = {}
 
@@ -83,7 +82,7 @@ class Judge:
 
     def look_again(self, repo: Repository) -> None:
         """Judge what nothing has judged, or only asked a person about who has acted."""
-        self._turns[repo.id].allow(repo.settings.ci.slots or cores())
+        self._allow(repo)
         self._grounds.pop(repo.id, None)
         for check in self._store.check_runs.all():
             asked = check.job is not None and check.conclusion == "action_required"
@@ -91,9 +90,18 @@ class Judge:
                 self._again(repo, check)
         owner = self._context.renderer.owner(repo)
         for ref, target in self._context.forge.bare(repo).refs(ids.HEADS).items():
-            if self.judges(repo, ref) and not self._known(repo, target):
+            if ref.startswith(QUEUES) and not self._known(repo, target):
                 with self._store.change():
                     self._consider(repo, owner, ref, target)
+
+    def _allow(self, repo: Repository) -> None:
+        """Let as many jobs run as are allowed; those that run already go on."""
+        most, turns = repo.ci.slots or cores(), self._turns[repo.id]
+        for _ in range(self._slots[repo.id], most):
+            turns.release()
+        for _ in range(most, self._slots[repo.id]):
+            self._context.spawn(_take(turns), "one slot less")
+        self._slots[repo.id] = most
 
     def _again(self, repo: Repository, check: CheckRun) -> None:
         """Begin a job anew, whatever became of it."""
@@ -108,12 +116,6 @@ class Judge:
             )
         self._spawn(repo, check)
 
-    def judges(self, repo: Repository, ref: str) -> bool:
-        patterns = (*QUEUES, *repo.settings.ci.branches)
-        return ref.startswith(ids.HEADS) and any(
-            _pattern(one).fullmatch(ref.removeprefix(ids.HEADS)) for one in patterns
-        )
-
     def follow(self, repo: Repository, actor: User, moves: list[Move]) -> None:
         """Start jobs for a push, end those nobody needs; only inside `Store.change`."""
         for move in moves:
@@ -125,7 +127,7 @@ class Judge:
 
     def _consider(self, repo: Repository, actor: User, ref: str, commit: str) -> None:
         """Start a job for a pushed commit, unless a job has judged or is judging it."""
-        if repo.settings.ci.command is None or not self.judges(repo, ref):
+        if repo.ci.command is None or not ref.startswith(QUEUES):
             return
         if any(
             one.status != "completed" or one.conclusion == "success"
@@ -154,11 +156,13 @@ class Judge:
 
     def _drop(self, repo: Repository, ref: str, commit: str) -> None:
         """End the job of a commit that a queue showed, if no other branch needs it."""
-        if not _is_queue(ref.removeprefix(ids.HEADS)):
+        if not ref.startswith(QUEUES):
             return
         for check in self._known(repo, commit):
             job = check.job
-            if check.status == "completed" or job is None or not _is_queue(job.ref):
+            if check.status == "completed" or job is None:
+                continue
+            if not f"{ids.HEADS}{job.ref}".startswith(QUEUES):
                 continue
             if self._is_shown(repo, commit):
                 return
@@ -175,10 +179,8 @@ class Judge:
         self._context.spawn(self._job(repo, check), f"ci {check.id}")
 
     async def _job(self, repo: Repository, check: CheckRun) -> None:
-        turns = self._turns[repo.id]
-        repo = self._store.repositories.get(repo.id) or repo
-        turns.allow(repo.settings.ci.slots or cores())
-        async with turns.turn():
+        self._allow(self._store.repositories.get(repo.id) or repo)
+        async with self._turns[repo.id]:
             now = self._store.check_runs.get(check.id)
             if now is None or now.status == "completed":
                 return  # dropped while it waited
@@ -199,7 +201,7 @@ class Judge:
                 )
                 conclusion, output = await self._run(repo, check, folder)
             finally:
-                await asyncio.to_thread(kept.keep, folder, turns.most)
+                await asyncio.to_thread(kept.keep, folder, self._slots[repo.id])
         if conclusion == "success":
             self._grounds.pop(repo.id, None)
         elif conclusion == "failure":
@@ -247,32 +249,27 @@ class Judge:
 
     def _overtaken(self, repo: Repository, check: CheckRun) -> bool:
         """Say whether the candidate was replaced or dropped since its push."""
-        ref = check.job.ref if check.job is not None else ""
-        if (
-            not _is_queue(ref)
-            or self._context.forge.bare(repo).tip(ref) == check.head_sha
-        ):
-            return False
-        return not self._is_shown(repo, check.head_sha)
+        ref = f"{ids.HEADS}{check.job.ref}" if check.job is not None else ""
+        return ref.startswith(QUEUES) and not self._is_shown(repo, check.head_sha)
 
     def _is_shown(self, repo: Repository, commit: str) -> bool:
         """Say whether a branch that is judged stands at a commit."""
         refs = self._context.forge.bare(repo).refs(ids.HEADS)
         return any(
-            tip == commit and self.judges(repo, ref) for ref, tip in refs.items()
+            tip == commit and ref.startswith(QUEUES) for ref, tip in refs.items()
         )
 
     async def _run(
         self, repo: Repository, check: CheckRun, folder: Path
     ) -> tuple[Conclusion, Output]:
-        settings = repo.settings.ci
+        settings = repo.ci
         bare = self._context.forge.bare(repo)
         try:
             own = Path(settings.checkout) if settings.checkout else None
             lacking = await asyncio.to_thread(
                 checkout, bare, check.head_sha, folder, own
             )
-        except (GitFailed, NoSubmodule, Unavailable) as error:
+        except (GitFailed, Unavailable) as error:
             return "action_required", Output(title=NAME, summary=f"{error}.")
         if self._overtaken(repo, check):
             return "cancelled", GONE
@@ -319,7 +316,7 @@ class Judge:
         try:
             if self._overtaken(repo, check):  # while the process was started
                 programs.end_tree(pid, since)
-            async with asyncio.timeout(repo.settings.ci.timeout_s):
+            async with asyncio.timeout(repo.ci.timeout_s):
                 await programs.gone(pid, since)
         except TimeoutError:
             is_late = True
@@ -355,55 +352,15 @@ class Judge:
             return self._store.check_runs.put(check)
 
 
+async def _take(turns: asyncio.Semaphore) -> None:
+    await turns.acquire()
+
+
 def _changes_program(bare: Bare, commit: str, settings: Ci) -> bool:
     """Say whether a commit changes the file by whose path the command begins."""
     word = (settings.command or "").partition(" ")[0]
     asked = ["diff", "--quiet", "HEAD", commit, "--", os.path.normpath(word)]
     return "/" in word and git.run(asked, cwd=bare.path, check=False).status == 1
-
-
-def _is_queue(branch: str) -> bool:
-    return any(_pattern(each).fullmatch(branch) for each in QUEUES)
-
-
-@lru_cache(maxsize=256)
-def _pattern(glob: str) -> re.Pattern[str]:
-    """Read a branch pattern: `*` stays within a name, `**` crosses slashes."""
-    parts = re.split(r"(\*\*|\*|\?)", glob)
-    meaning = {"**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return re.compile("".join(meaning.get(part, re.escape(part)) for part in parts))
-
-
-class Turns:
-    """Lets jobs begin first come, first served; for one event loop."""
-
-    def __init__(self) -> None:
-        self.most = 0
-        self._running = 0
-        self._waiting: deque[asyncio.Event] = deque()
-
-    def allow(self, most: int) -> None:
-        """Let so many run at once; those that run already go on if it shrinks."""
-        self.most = most
-        while self._waiting and self._running < most:
-            self._running += 1
-            self._waiting.popleft().set()
-
-    @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        """Wait for a turn, and give it back at the end."""
-        mine = asyncio.Event()
-        self._waiting.append(mine)
-        self.allow(self.most)
-        try:
-            await mine.wait()
-            yield
-        finally:
-            if mine.is_set():
-                self._running -= 1
-            else:
-                self._waiting.remove(mine)
-            self.allow(self.most)
 
 
 NAME: Final = "ci"
@@ -458,10 +415,7 @@ def cores(quota: Path = QUOTA) -> int:
     file holds microseconds in each period, and the period, or `max` for no quota.
     https://docs.kernel.org/admin-guide/cgroup-v2.html (cpu.max)
     """
-    try:
-        seen = len(os.sched_getaffinity(0))
-    except AttributeError:  # not Linux
-        seen = os.cpu_count() or 1
+    seen = len(os.sched_getaffinity(0))
     with suppress(OSError, ValueError):
         given, period = quota.read_text(encoding="ascii").split()
         seen = min(seen, int(given) // int(period))

@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import os
 import signal
-import sys
 from pathlib import Path
 from typing import Final
 
@@ -17,11 +16,8 @@ import psutil
 from grite import outbound
 from runner.box import surroundings
 
-POLL_S: Final = 0.1
-"""The polling interval on systems without pidfd."""
 GONE_S: Final = 1.0
 """How long a program that was ended may take to be gone."""
-_TICKS: Final = sys.platform == "linux"
 
 
 def plain_environment() -> dict[str, str]:
@@ -45,10 +41,9 @@ def git_environment() -> dict[str, str]:
 
 
 def born(pid: int) -> float | None:
-    """Return when a process was created, in the system's own units; None: it is gone.
+    """Return when a process was created, in clock ticks since boot; None: it is gone.
 
-    On Linux the unit is clock ticks since boot: unlike psutil's times, these do not
-    change when the wall clock is set.
+    Unlike psutil's times, these do not change when the wall clock is set.
     """
     found = _look(pid)
     return found[0] if found is not None else None
@@ -62,12 +57,8 @@ def alive(pid: int, since: float) -> bool:
 def _look(pid: int) -> tuple[float, bool] | None:
     """Return when a process was created, and whether it only waits to be reaped."""
     try:
-        if not _TICKS:
-            process = psutil.Process(pid)
-            zombie = process.status() == psutil.STATUS_ZOMBIE
-            return process.create_time(), zombie
         said = Path(f"/proc/{pid}/stat").read_bytes()
-    except (psutil.NoSuchProcess, FileNotFoundError, ProcessLookupError):
+    except (FileNotFoundError, ProcessLookupError):
         return None
     # After the name, which may hold anything: fields 3 (state) and 22 (starttime).
     # https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
@@ -79,13 +70,7 @@ async def gone(pid: int, since: float) -> None:
     """Wait until the process has ended; it need not be a child of ours."""
     try:
         watch = os.pidfd_open(pid)
-    except AttributeError:  # not Linux
-        watch = -1
     except ProcessLookupError:
-        return
-    if watch < 0:
-        while alive(pid, since):  # noqa: ASYNC110  nothing tells us
-            await asyncio.sleep(POLL_S)
         return
     loop = asyncio.get_running_loop()
     ended = asyncio.Event()

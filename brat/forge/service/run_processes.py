@@ -1,7 +1,6 @@
 """Workflow runs: each is a process, which can outlive the forge.
 
-brat-task.yml always exists, and brat-task-live.yml if a repository holds it: they stand
-for our runner. No other file is run.
+brat-task.yml always exists, and stands for our runner. No other file is run.
 
 A run is recorded before its process is started, and its pid right after. A restarted
 forge finds each unfinished run by its pid, its files, or its environment, so no run is
@@ -50,7 +49,6 @@ from brat.forge.service.run_start import (
 )
 from brat.forge.storage.forge_state import Forge
 
-LIVE_WORKFLOW: Final = ".github/workflows/brat-task-live.yml"
 JOB_LOGIN: Final = "github-actions[bot]"
 """The account whose token a run gets."""
 TASK_INPUTS: Final = ("session", "log", "nonce")
@@ -74,16 +72,8 @@ class WorkflowFiles:
     def __init__(self, forge: Forge) -> None:
         self.forge = forge
 
-    def can_run(self, repo: Repository, path: str) -> bool:
-        return path == TASK_WORKFLOW or (
-            path == LIVE_WORKFLOW and self.holds(repo, path)
-        )
-
-    def holds(self, repo: Repository, path: str) -> bool:
-        """Say whether a repository's default branch has a file."""
-        bare = self.forge.bare(repo)
-        tip = bare.tip(repo.default_branch)
-        return tip is not None and bare.file(tip, path) is not None
+    def can_run(self, _repo: Repository, path: str) -> bool:
+        return path == TASK_WORKFLOW
 
     def inputs_of(self, _path: str, asked: Mapping[str, Any]) -> dict[str, str]:
         """Return the inputs of a dispatch as text; 422 if they are others."""
@@ -98,12 +88,6 @@ class WorkflowFiles:
     def handover(self, _run: Run) -> dict[str, str]:
         """Return what another starter is told of how to hand artifacts over."""
         return {}
-
-    def opened(self, repo: Repository, actor: User, run: Run) -> None:
-        """Show that a run was accepted; only inside `Store.change`."""
-
-    def closed(self, repo: Repository, actor: User, run: Run) -> None:
-        """Show how a run ended; only inside `Store.change`."""
 
 
 def named_inputs(
@@ -146,17 +130,10 @@ RESULT: Final = "brat-result"
 """The artifact made of a run's result folder."""
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """A zip on disk."""
+def pack(folder: Path, target: Path) -> str | None:
+    """Zip the regular files in `folder`, not compressed, and return the digest.
 
-    size: int
-    digest: str
-    """`sha256:` and 64 hex digits."""
-
-
-def pack(folder: Path, target: Path) -> Packed | None:
-    """Zip the regular files in `folder`, not compressed; None when it has none.
+    None: it has none.
 
     Links are not followed: what they point at was not made by the run. The zip appears
     whole or not at all, and packing again replaces it.
@@ -173,10 +150,9 @@ def pack(folder: Path, target: Path) -> Packed | None:
     return measure(target)
 
 
-def measure(path: Path) -> Packed:
+def measure(path: Path) -> str:
     with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256")
-    return Packed(path.stat().st_size, f"sha256:{found.hexdigest()}")
+        return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
 
 
 class Starter:
@@ -234,7 +210,6 @@ class Starter:
                 payload=payload,
             )
             self._store.runs.put(run)
-            self.files.opened(repo, actor, run)
             self._context.events.run(repo, actor, "requested", run)
         self._spawn(repo, run)
         return run
@@ -249,7 +224,7 @@ class Starter:
         if force and newest.pid is not None and newest.born is not None:
             programs.end_tree(newest.pid, newest.born)
 
-    def add_artifact(self, run: Run, name: str, packed: Packed) -> Artifact:
+    def add_artifact(self, run: Run, name: str, digest: str) -> Artifact:
         """Keep an artifact whose zip is in place; one of the same name is replaced."""
         same = [a for a in self._store.artifacts.of(run.id) if a.name == name]
         with self._store.change():
@@ -259,8 +234,8 @@ class Starter:
                     run=run.id,
                     repo=run.repo,
                     name=name,
-                    size=packed.size,
-                    digest=packed.digest,
+                    size=self.place(run).artifact(name).stat().st_size,
+                    digest=digest,
                     created_at=self._forge.now(),
                 )
             )
@@ -350,7 +325,7 @@ class Starter:
                 "workflow": run.path,
             }
         )
-        env = environment(self._context.site, repo, run, place, who.login)
+        env = environment(self._context.site, repo, run, place)
         env |= self.files.handover(run)
         # Some hold tokens: brat's own folder has the bot's, and the registration.
         ours = [self.how.feed.parent] if self.how.feed else []
@@ -388,9 +363,9 @@ class Starter:
     async def _finish(self, repo: Repository, run: Run, status: int | None) -> None:
         place = self.place(run)
         target = place.artifact(RESULT)
-        packed = await asyncio.to_thread(pack, place.result, target)
-        if packed is not None:
-            self.add_artifact(run, RESULT, packed)
+        digest = await asyncio.to_thread(pack, place.result, target)
+        if digest is not None:
+            self.add_artifact(run, RESULT, digest)
         await asyncio.to_thread(place.clear)
         newest = self._store.runs.get(run.id) or run
         good = status == 0
@@ -411,5 +386,4 @@ class Starter:
             if token is not None:
                 self._store.tokens.remove(token)
             actor = self._context.renderer.who(run.actor)
-            self.files.closed(repo, actor, done)
             self._context.events.run(repo, actor, "completed", done)

@@ -6,7 +6,6 @@ on when the forge dies, and is found again.
 
 import asyncio
 import os
-import platform
 import shutil
 import signal
 import socket
@@ -21,7 +20,7 @@ from typing import IO, Any, Final
 import psutil
 from msgspec import Raw, json
 
-from brat.forge.resources.forge_records import JOB_NAME, Repository, Run
+from brat.forge.resources.forge_records import Repository, Run
 from brat.forge.resources.wire import Site
 from brat.forge.service import programs
 from brat.forge.service.programs import plain_environment
@@ -33,13 +32,6 @@ SECRET: Final = "BRAT_SECRET_"  # noqa: S105  the beginning of a name
 SHOWN: Final = "BRAT_SHOWN"
 HIDDEN: Final = "BRAT_HIDDEN"
 """What agents and CI may read besides, and what not: paths with `:` between."""
-_FILES: Final = {
-    "GITHUB_OUTPUT": "output",
-    "GITHUB_ENV": "env",
-    "GITHUB_PATH": "path",
-    "GITHUB_STEP_SUMMARY": "summary.md",
-}
-_ARCH: Final = {"x86_64": "X64", "amd64": "X64", "aarch64": "ARM64", "arm64": "ARM64"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +58,9 @@ class Place:
         return self.folder / "artifacts" / f"{name}.zip"
 
     def prepare(self, event: dict[str, Any] | Raw) -> None:
-        """Make the folders, the empty files and event.json; safe to call twice."""
+        """Make the folders and event.json; safe to call twice."""
         for name in ("workspace", "home", "temp", "artifacts"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
-        for name in _FILES.values():
-            (self.folder / name).touch()
         (self.folder / "event.json").write_bytes(json.encode(event))
 
     def clear(self) -> None:
@@ -82,42 +72,31 @@ class Place:
             shutil.rmtree(self.folder / name, ignore_errors=True)
 
 
-def environment(
-    site: Site, repo: Repository, run: Run, place: Place, actor: str
-) -> dict[str, str]:
+def environment(site: Site, repo: Repository, run: Run, place: Place) -> dict[str, str]:
+    """Return what a run is told, as GitHub tells it: what our runner reads of that.
+
+    The event's name, the branch and the workflow are for others that start runs.
+    """
     folder = place.folder
-    system = platform.system()
-    files = {name: str(folder / file) for name, file in _FILES.items()}
     return (
         plain_environment()
         | outbound.here().variables
-        | files
         | {
             "GITHUB_EVENT_NAME": run.event,
             "GITHUB_RUN_ID": str(run.id),
-            "GITHUB_RUN_NUMBER": str(run.number),
-            "GITHUB_RUN_ATTEMPT": "1",
             "GITHUB_REPOSITORY": repo.full_name,
             "GITHUB_REPOSITORY_ID": str(repo.id),
-            "GITHUB_REPOSITORY_OWNER": repo.owner,
             "GITHUB_SERVER_URL": site.base,
             "GITHUB_API_URL": site.api,
             "GITHUB_REF": f"refs/heads/{run.branch}",
             "GITHUB_REF_NAME": run.branch,
-            "GITHUB_REF_TYPE": "branch",
             "GITHUB_SHA": run.head_sha,
             "GITHUB_WORKFLOW": run.path.rpartition("/")[2].rpartition(".")[0],
-            "GITHUB_ACTOR": actor,
-            "GITHUB_TRIGGERING_ACTOR": actor,
             "HOME": str(folder / "home"),
             "CI": "true",
             "GITHUB_ACTIONS": "true",
             "GITHUB_EVENT_PATH": str(folder / "event.json"),
             "GITHUB_WORKSPACE": str(place.workspace),
-            "GITHUB_JOB": JOB_NAME,
-            "RUNNER_OS": "macOS" if system == "Darwin" else system,
-            "RUNNER_ARCH": _ARCH.get(platform.machine().lower(), platform.machine()),
-            "RUNNER_NAME": "local",
             "RUNNER_TEMP": str(folder / "temp"),
             "RUNNER_TOOL_CACHE": str(folder.parent / "tools"),
             "BRAT_SESSION": run.inputs.get("session", ""),
@@ -231,9 +210,7 @@ class WarmRunner:
         self._process: subprocess.Popen[bytes] | None = None
 
     async def fork(self) -> Forked | None:
-        """Return a new process; None: there can be none here, or not now."""
-        if sys.platform != "linux":
-            return None
+        """Return a new process; None: there can be none now."""
         try:
             line, pid = await self._told(b"+")
         except (OSError, ValueError, TimeoutError):

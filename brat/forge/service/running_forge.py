@@ -87,15 +87,7 @@ class Service(ForgeContext):
         elif has or head is None or base is None:
             self.close_pull(repo, actor, pull)
 
-    def merged(
-        self,
-        repo: Repository,
-        actor: User,
-        pull: Pull,
-        commit: str,
-        *,
-        signed: bool = False,
-    ) -> Pull:
+    def merged(self, repo: Repository, actor: User, pull: Pull, commit: str) -> Pull:
         """Close a pull request as merged by `commit`; only inside `Store.change`."""
         pull = self.forge.store.pulls.put(
             replace(
@@ -103,7 +95,6 @@ class Service(ForgeContext):
                 merged_at=self.forge.now(),
                 merged_by=actor.id,
                 merge_commit=commit,
-                merge_signed=signed,
             )
         )
         self.forge.note(pull.id, actor, "merged", commit=commit)

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from brat.forge.resources.forge_records import (
     ROLES,
     Access,
+    Ci,
     Hook,
     Issue,
     IssueEvent,
@@ -27,7 +28,6 @@ from brat.forge.resources.forge_records import (
     Repository,
     Role,
     Scope,
-    Settings,
     Token,
     User,
 )
@@ -217,8 +217,8 @@ class Forge:
         rights = dict(repo.rights) | {login.lower(): role}
         return self.update(repo, rights=tuple(rights.items()))
 
-    def set_settings(self, full_name: str, settings: Settings) -> Repository:
-        return self.update(self.known(full_name), settings=settings)
+    def set_ci(self, full_name: str, ci: Ci) -> Repository:
+        return self.update(self.known(full_name), ci=ci)
 
     def turn_to(self, full_name: str, source: Path, branch: str) -> Repository:
         """Make a branch the default one; copy it from `source` if it is not here."""

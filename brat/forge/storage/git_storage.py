@@ -6,14 +6,12 @@ lock, under which pushes run too.
 """
 
 import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 import pygit2
-from pygit2.enums import ObjectType
 
 from grite import git
 
@@ -153,17 +151,6 @@ class Bare:
         except KeyError:
             return None
         return found if isinstance(found, pygit2.Blob) else None
-
-    def folder(self, commit: str, path: str) -> Iterator[tuple[str, str]]:
-        """Yield name and object id of the files in a folder of a commit."""
-        top = self.commit(commit)
-        if top is None or path not in top.tree:
-            return
-        found = top.tree[path]
-        if isinstance(found, pygit2.Tree):
-            for entry in found:
-                if entry.type == ObjectType.BLOB and entry.name is not None:
-                    yield entry.name, str(entry.id)
 
 
 def create(path: Path, source: Path | None, branch: str) -> None:

@@ -64,7 +64,7 @@ async def shown_check(here: Room) -> CheckRun:
 @pytest.mark.room(delivered=True, extend=github)
 async def test_the_buttons_of_a_check_are_commands(here: Room) -> None:
     check = await shown_check(here)
-    assert [each.label for each in check.actions] == ["Try again", "Give up"]
+    assert [each["label"] for each in check.actions] == ["Try again", "Give up"]
     assert check.annotations == 1
     assert "E   assert 1 == 2" in (check.output.summary or "")
 

@@ -255,7 +255,7 @@ class MergeGroups:
             for entry in ready:
                 pull = self._store.pulls.get(entry.pull)
                 assert pull is not None
-                self._service.merged(repo, actor, pull, entry.group_sha, signed=True)
+                self._service.merged(repo, actor, pull, entry.group_sha)
             self._service.settle(repo, actor, [move])
             for entry in ready:
                 self.remove(repo, entry, "MERGE")

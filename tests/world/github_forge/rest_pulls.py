@@ -328,7 +328,7 @@ async def merge(call: Call) -> Answer:
         move = Move(f"refs/heads/{pull.base}", pull.base_sha, made)
         call.bare.move(move.ref, made)
         with call.store.change():
-            call.service.merged(call.repo, call.user, pull, made, signed=True)
+            call.service.merged(call.repo, call.user, pull, made)
             call.service.settle(call.repo, call.user, [move])
     said = "Pull Request successfully merged"
     return Answer({"sha": made, "merged": True, "message": said})

@@ -42,6 +42,7 @@ from tests.world.github_forge.dull import dull
 from tests.world.github_forge.per_store import per_store
 
 MergeMethod = Literal["merge", "squash"]
+NOREPLY: Final = "@users.noreply.localhost"
 
 
 def node_id(kind: str, number: int | str) -> str:
@@ -392,7 +393,7 @@ def diff(bare: "Bare", base: str, head: str) -> pygit2.Diff:
 
 def signature(who: User) -> pygit2.Signature:
     """Sign as an account, now."""
-    return pygit2.Signature(who.login, f"{who.id}+{who.login}@users.noreply.localhost")
+    return pygit2.Signature(who.login, f"{who.id}+{who.login}{NOREPLY}")
 
 
 def dressed(service: ForgeContext) -> FullRenderer:

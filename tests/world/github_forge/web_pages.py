@@ -160,7 +160,7 @@ class CheckPages:
         pressed = str(form.get("identifier", ""))
         if user is None or check is None or repo is None:
             raise web.HTTPNotFound(text="There is no such check.\n")
-        if pressed not in {each.identifier for each in check.actions}:
+        if pressed not in {each["identifier"] for each in check.actions}:
             raise web.HTTPUnprocessableEntity(text="There is no such button.\n")
         with store.change():
             face = self.service.renderer.check_run(repo, check)

@@ -39,7 +39,6 @@ from brat.forge.rest.rest_runs import (
 from brat.forge.service.announcements import Kind
 from brat.forge.service.run_processes import (
     JOB_LOGIN,
-    LIVE_WORKFLOW,
     TASK_INPUTS,
     WorkflowFiles,
     measure,
@@ -76,6 +75,15 @@ class SessionFiles(WorkflowFiles):
     def routes(self) -> list[web.RouteDef]:
         """Return the routes, below the forge's own address."""
         return [web.put(r"/_artifacts/{run:\d+}/{name}", self.put)]
+
+    def can_run(self, repo: Repository, path: str) -> bool:
+        own = path in {TASK_WORKFLOW, LIVE_WORKFLOW}
+        return path == TASK_WORKFLOW or (own and self.holds(repo, path))
+
+    def holds(self, repo: Repository, path: str) -> bool:
+        bare = self.forge.bare(repo)
+        tip = bare.tip(repo.default_branch)
+        return tip is not None and bare.file(tip, path) is not None
 
     def handover(self, run: Run) -> dict[str, str]:
         """Return the run's folder, the address and the run's own token for it."""
@@ -129,6 +137,7 @@ class SessionFiles(WorkflowFiles):
         return web.Response(status=201)
 
 
+LIVE_WORKFLOW: Final = ".github/workflows/brat-task-live.yml"
 LOOP_WORKFLOW: Final = ".github/workflows/brat.yml"
 OWN_WORKFLOWS: Final = frozenset({TASK_WORKFLOW, LIVE_WORKFLOW, LOOP_WORKFLOW})
 MOST_INPUT_CHARS: Final = 65535
@@ -174,7 +183,15 @@ class EveryFile(SessionFiles):
     def hear(
         self, repo: Repository, actor: User, kind: Kind, payload: dict[str, Any]
     ) -> None:
-        """Start brat.yml if an event triggers it; only inside `Store.change`."""
+        """Start brat.yml if an event triggers it; only inside `Store.change`.
+
+        A run is shown as a check of its commit.
+        """
+        show = {"requested": self._opened, "completed": self._closed}.get(kind[1] or "")
+        if show is not None and kind[0] == "workflow_run":
+            run = self.forge.store.runs.get(payload["workflow_run"]["id"])
+            assert run is not None
+            show(repo, actor, run)
         is_new = kind[0] == "push" and self._is_news(repo, payload)
         if not (is_new or kind in _STARTS) or actor.login == JOB_LOGIN:
             return
@@ -210,8 +227,7 @@ class EveryFile(SessionFiles):
         )
         return forge.add_key(holder, repo=repo.id, access=access)
 
-    def opened(self, repo: Repository, actor: User, run: Run) -> None:
-        """Show that a run was accepted; only inside `Store.change`."""
+    def _opened(self, repo: Repository, actor: User, run: Run) -> None:
         if run.path in OWN_WORKFLOWS and not run.inputs.get("ci"):
             return
         events, store = self._service.events, self._service.forge.store
@@ -228,8 +244,7 @@ class EveryFile(SessionFiles):
         )
         events.check_run(repo, actor, "created", check)
 
-    def closed(self, repo: Repository, actor: User, run: Run) -> None:
-        """Show how a run ended; only inside `Store.change`."""
+    def _closed(self, repo: Repository, actor: User, run: Run) -> None:
         events, store = self._service.events, self._service.forge.store
         for check in store.check_runs.of((repo.id, run.head_sha)):
             if check.external_id == str(run.id) and check.app == ACTIONS_APP:

@@ -26,7 +26,7 @@ from aiohttp import StreamReader
 
 from brat.forge.resources.forge_records import Repository
 from brat.forge.resources.wire import Refused
-from brat.forge.rest.git_process import FLUSH, HIDDEN, MOST_COMMANDS, feed, git_process
+from brat.forge.rest.git_http import FLUSH, HIDDEN, MOST_COMMANDS, feed, git_process
 from brat.forge.service.programs import git_environment
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Caller

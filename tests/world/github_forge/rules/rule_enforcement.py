@@ -42,7 +42,7 @@ from tests.world.github_forge.rules.rule_bindings import (
     mover,
     without_queue,
 )
-from tests.world.github_forge.shapes import MergeMethod, said_in
+from tests.world.github_forge.shapes import NOREPLY, MergeMethod, said_in
 
 _REFUSED: Final = "Merge commits are not allowed on this repository."
 
@@ -204,9 +204,10 @@ class RuleEnforcement:
 
         https://docs.github.com/authentication/managing-commit-signature-verification/about-commit-signature-verification
         """
-        pulls = self._forge.store.pulls.of(repo.id)
-        made = (one.merge_commit for one in pulls if one.merge_signed)
-        return frozenset(sha for sha in made if sha is not None)
+        pulls, bare = self._forge.store.pulls.of(repo.id), self._forge.bare(repo)
+        made = (bare.commit(one.merge_commit or "") for one in pulls)
+        own = (one for one in made if one and one.committer.email.endswith(NOREPLY))
+        return frozenset(str(one.id) for one in own)
 
     def _check_workflows(
         self, objects: PushedObjects, before: str | None, after: str
