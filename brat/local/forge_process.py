@@ -63,8 +63,12 @@ def forked_ahead() -> Iterator[None]:
 
     It has most of what a forge loads, which takes 0.25 s of a processor. A fork must
     come before threads and loops, so this is entered before it is known whether another
-    process serves the forge; then the fork ends unused, with the block.
+    process serves the forge; then the fork ends unused, with the block. macOS forbids
+    a fork to go on without a new program once its frameworks are loaded.
     """
+    if sys.platform == "darwin":
+        yield
+        return
     sys.stdout.flush()
     child = subprocess.Popen(
         [FORGE],
