@@ -212,11 +212,7 @@ class ConvoyApproved(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.approve
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return replace(
-            convoy,
-            state="active",
-            vouched_by=self.by,
-            vouched_in=self.comment,
-            titles=convoy.titles_now,
+            convoy, state="active", vouched_by=self.by, vouched_in=self.comment
         )
 
 

@@ -154,7 +154,6 @@ class ConvoyPlanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.planned"
             planner=self.planner,
             estimate=self.estimate,
             warnings=self.warnings,
-            titles=convoy.titles or {spec.number: spec.title for spec in self.tasks},
             scopes=self.scopes,
         )
 
