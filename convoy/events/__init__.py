@@ -13,12 +13,16 @@ needs, an attempt ends once, only the current candidate lands, and an announced 
 is noted done once.
 """
 
+import re
 from abc import abstractmethod
+from collections.abc import Callable
 from functools import cache
+from operator import attrgetter
 from typing import Any, Final, Protocol, TypeVar
 
 from msgspec import Struct
 
+from convoy.model import ids
 from convoy.model.state import (
     Convoy,
     Moment,
@@ -27,6 +31,7 @@ from convoy.model.state import (
     change_convoy,
     change_task,
 )
+from convoy.text import counted
 
 _Record = TypeVar("_Record", bound=Struct)
 SHORT: Final = 10
@@ -43,11 +48,18 @@ class Command(Protocol):
 class Fact(Struct, frozen=True, kw_only=True, tag_field="type"):
     """An entry of the log: the version of its JSON form, and a sentence."""
 
+    SAYS = ""
+    """The form of its sentence: a name in braces is a field's, which is written in the
+    way that stands behind the name, one of `_WAYS`."""
     v: int = 1
 
-    @abstractmethod
     def sentence(self) -> str:
         """Return one sentence for people who read the log itself."""
+
+        def said(found: re.Match[str]) -> str:
+            return _WAYS[found[2]](attrgetter(found[1])(self))
+
+        return _FIELD.sub(said, self.SAYS)
 
 
 class Claim(Fact, frozen=True, kw_only=True):
@@ -123,6 +135,21 @@ def clause(text: str) -> str:
 def subject(task: int) -> str:
     """Return the words for a task, or for 0 the convoy itself."""
     return f"task {task}" if task else "the convoy"
+
+
+_FIELD: Final = re.compile(r"\{([\w.]+)(?::(\w+))?\}")
+_WAYS: Final[dict[str | None, Callable[[Any], str]]] = {
+    None: str,
+    "short": lambda commit: commit[:SHORT],
+    "clause": clause,
+    "told": lambda why: f": {clause(why)}" if why else "",
+    "list": ", ".join,
+    "files": lambda paths: counted(len(paths), "file"),
+    "tasks": lambda specs: counted(len(specs), "task"),
+    "part": subject,
+    "Part": lambda task: subject(task).capitalize(),
+    "base": ids.base_branch,
+}
 
 
 Events = tuple[Event, ...]

@@ -27,5 +27,5 @@ for _module in iter_modules(convoy.events.__path__, f"{convoy.events.__name__}."
 
 EVENTS: Final[tuple[type[Event], ...]] = _by_tag(Event)  # type: ignore[type-abstract]
 """The events that a bot writes; they change the state."""
-CLAIMS: Final[tuple[type[Claim], ...]] = _by_tag(Claim)  # type: ignore[type-abstract]
+CLAIMS: Final[tuple[type[Claim], ...]] = _by_tag(Claim)
 """The claims of sessions about themselves, imported beside the bot's events."""

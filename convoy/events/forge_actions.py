@@ -138,11 +138,9 @@ class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
 class CommentSaid(ConvoyEvent, frozen=True, kw_only=True, tag="comment.said"):
     """The convoy's comment was posted on the issue; from now on it is edited."""
 
+    SAYS = "Comment {comment} on issue #{issue} shows the convoy."
     issue: int
     comment: int
-
-    def sentence(self) -> str:
-        return f"Comment {self.comment} on issue #{self.issue} shows the convoy."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return replace(convoy, comment=self.comment)
@@ -151,15 +149,13 @@ class CommentSaid(ConvoyEvent, frozen=True, kw_only=True, tag="comment.said"):
 class AnswerShown(ConvoyEvent, frozen=True, kw_only=True, tag="answer.shown"):
     """An answer is shown in the convoy's comment, not in a comment of its own."""
 
+    SAYS = "Answered {by} in the convoy's comment: {text:clause}."
     by: str
     text: str
     issue: int
     """The issue or pull request where the request was made."""
     comment: int = 0
     """The comment with the request; 0: it was a review, a ticked box or a button."""
-
-    def sentence(self) -> str:
-        return f"Answered {self.by} in the convoy's comment: {clause(self.text)}."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         shown = copied(ShownAnswer, self)

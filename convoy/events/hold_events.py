@@ -13,11 +13,9 @@ from typing import Final, Literal
 from msgspec.structs import replace
 
 from convoy.events import (
-    SHORT,
     ConvoyEvent,
     Decision,
     Refusal,
-    clause,
     copied,
     live,
     subject,
@@ -41,6 +39,10 @@ class _PartEvent(ConvoyEvent, frozen=True, kw_only=True):
 
     task: int
 
+    @property
+    def branch(self) -> str:
+        return ids.branch_of(self.convoy, self.task)
+
     def part(self, state: State) -> Convoy | Task:
         """Return a task that is not settled, or the convoy; it has not ended."""
         if self.task:
@@ -51,10 +53,8 @@ class _PartEvent(ConvoyEvent, frozen=True, kw_only=True):
 class MergeWithdrawn(_PartEvent, frozen=True, kw_only=True, tag="merge.withdrawn"):
     """A person took a task out of the merge queue; task 0 is the convoy itself."""
 
+    SAYS = "{by} removed {task:part} from the merge queue."
     by: str
-
-    def sentence(self) -> str:
-        return f"{self.by} removed {subject(self.task)} from the merge queue."
 
     def decide(self, state: State) -> Decision:
         if self.part(state).withdrawn:
@@ -70,10 +70,8 @@ class MergeWithdrawn(_PartEvent, frozen=True, kw_only=True, tag="merge.withdrawn
 class MergeRequested(_PartEvent, frozen=True, kw_only=True, tag="merge.requested"):
     """A person put a task back into the merge queue; task 0 is the convoy itself."""
 
+    SAYS = "{by} put {task:part} into the merge queue."
     by: str
-
-    def sentence(self) -> str:
-        return f"{self.by} put {subject(self.task)} into the merge queue."
 
     def decide(self, state: State) -> Decision:
         part = self.part(state)
@@ -101,11 +99,9 @@ NO_LABEL: Final = "brat:no"
 class WorkHeld(_PartEvent, frozen=True, kw_only=True, tag="work.held"):
     """A label keeps a task from starting and merging; task 0 is the convoy itself."""
 
+    SAYS = "The label {label:clause} now holds {task:part}."
     label: str
     """The label, such as `brat:hold`."""
-
-    def sentence(self) -> str:
-        return f"The label {clause(self.label)} now holds {subject(self.task)}."
 
     def decide(self, state: State) -> Decision:
         if self.part(state).held == self.label:
@@ -123,8 +119,7 @@ class WorkHeld(_PartEvent, frozen=True, kw_only=True, tag="work.held"):
 class WorkReleased(_PartEvent, frozen=True, kw_only=True, tag="work.released"):
     """The label that held a task was removed; task 0 is the convoy itself."""
 
-    def sentence(self) -> str:
-        return f"{subject(self.task).capitalize()} is no longer held by a label."
+    SAYS = "{task:Part} is no longer held by a label."
 
     def decide(self, state: State) -> Decision:
         if not self.part(state).held:
@@ -138,15 +133,13 @@ class WorkReleased(_PartEvent, frozen=True, kw_only=True, tag="work.released"):
 class WorkTakenOut(_PartEvent, frozen=True, kw_only=True, tag="work.taken-out"):
     """A person dequeued a task on the forge; task 0 is the convoy itself."""
 
+    SAYS = "A person dequeued {task:part}: {_taken_out.why}."
     gesture: Gesture
     """How: `closed`, its `branch` deleted, its `base` changed, or made a `draft`."""
     pull: int
     """The pull request's number."""
     base: str = ""
     """The pull request's new base; empty: it was not changed."""
-
-    def sentence(self) -> str:
-        return f"A person dequeued {subject(self.task)}: {self._taken_out.why}."
 
     def decide(self, state: State) -> Decision:
         part = self.part(state)
@@ -210,10 +203,8 @@ _DELETED: Final = "its branch {} was deleted"
 class IssueClosed(ConvoyEvent, frozen=True, kw_only=True, tag="issue.closed"):
     """A person closed the convoy's issue, so none of its tasks start or land."""
 
+    SAYS = "Issue #{issue} was closed, so the convoy is paused."
     issue: int
-
-    def sentence(self) -> str:
-        return f"Issue #{self.issue} was closed, so the convoy is paused."
 
     def decide(self, state: State) -> Decision:
         if live(state, self.convoy).issue_is != "open":
@@ -230,10 +221,8 @@ class IssueClosed(ConvoyEvent, frozen=True, kw_only=True, tag="issue.closed"):
 class IssueReopened(ConvoyEvent, frozen=True, kw_only=True, tag="issue.reopened"):
     """A person reopened the issue; if closing it paused the convoy, it resumes."""
 
+    SAYS = "Issue #{issue} is open again."
     issue: int
-
-    def sentence(self) -> str:
-        return f"Issue #{self.issue} is open again."
 
     def decide(self, state: State) -> Decision:
         if live(state, self.convoy).issue_is == "open":
@@ -252,12 +241,10 @@ class IssueReopened(ConvoyEvent, frozen=True, kw_only=True, tag="issue.reopened"
 class IssueGone(ConvoyEvent, frozen=True, kw_only=True, tag="issue.gone"):
     """The convoy's issue no longer exists here, so nothing more is posted on it."""
 
+    SAYS = "Issue #{issue} was {how}."
     issue: int
     how: Gone
     """What happened to it."""
-
-    def sentence(self) -> str:
-        return f"Issue #{self.issue} was {self.how}."
 
     def change(self, state: State) -> State:
         own = {"", self.convoy}
@@ -280,9 +267,7 @@ class IssueGone(ConvoyEvent, frozen=True, kw_only=True, tag="issue.gone"):
 class BaseDeleted(ConvoyEvent, frozen=True, kw_only=True, tag="base.deleted"):
     """A person deleted the convoy's base branch, which pauses the convoy."""
 
-    def sentence(self) -> str:
-        branch = ids.base_branch(self.convoy)
-        return f"Branch {branch} was deleted, so the convoy is paused."
+    SAYS = "Branch {convoy:base} was deleted, so the convoy is paused."
 
     def decide(self, state: State) -> Decision:
         if live(state, self.convoy).base_is != "there":
@@ -300,8 +285,7 @@ class BaseDeleted(ConvoyEvent, frozen=True, kw_only=True, tag="base.deleted"):
 class BaseRestored(ConvoyEvent, frozen=True, kw_only=True, tag="base.restored"):
     """The convoy's base branch exists again."""
 
-    def sentence(self) -> str:
-        return f"Branch {ids.base_branch(self.convoy)} exists again."
+    SAYS = "Branch {convoy:base} exists again."
 
     def decide(self, state: State) -> Decision:
         if live(state, self.convoy).base_is == "there":
@@ -321,16 +305,13 @@ class BranchPushed(_PartEvent, frozen=True, kw_only=True, tag="base.pushed"):
     The convoy or task waits, because a candidate would overwrite the commit.
     """
 
+    SAYS = "Someone pushed {commit:short} to {branch}, so {task:part} waits."
     task: int = 0
     commit: str
     files: tuple[str, ...] = ()
     ci_files: tuple[str, ...] = ()
     """The changed files that tell CI what to run."""
     faults: tuple[str, ...] = ()
-
-    def sentence(self) -> str:
-        branch, what = ids.branch_of(self.convoy, self.task), subject(self.task)
-        return f"Someone pushed {self.commit[:SHORT]} to {branch}, so {what} waits."
 
     def decide(self, state: State) -> Decision:
         part = self.part(state)
@@ -349,13 +330,10 @@ class BranchPushed(_PartEvent, frozen=True, kw_only=True, tag="base.pushed"):
 class BranchTaken(_PartEvent, frozen=True, kw_only=True, tag="base.taken"):
     """A person accepted what was pushed to a branch of the convoy, so it lands too."""
 
+    SAYS = "{by} accepted the push of {commit:short} to {branch}."
     task: int = 0
     commit: str
     by: str
-
-    def sentence(self) -> str:
-        branch = ids.branch_of(self.convoy, self.task)
-        return f"{self.by} accepted the push of {self.commit[:SHORT]} to {branch}."
 
     def decide(self, state: State) -> Decision:
         """Go on from the commit, which may be abbreviated.
@@ -400,11 +378,8 @@ class BranchTaken(_PartEvent, frozen=True, kw_only=True, tag="base.taken"):
 class BranchReturned(_PartEvent, frozen=True, kw_only=True, tag="base.returned"):
     """A branch of the convoy is back at the commit that the log records."""
 
+    SAYS = "Branch {branch} is back where it was before the push."
     task: int = 0
-
-    def sentence(self) -> str:
-        branch = ids.branch_of(self.convoy, self.task)
-        return f"Branch {branch} is back where it was before the push."
 
     def decide(self, state: State) -> Decision:
         if self.part(state).pushed is None:
@@ -422,10 +397,8 @@ COMMENTS_MOST: Final = 2
 class CommentDeleted(ConvoyEvent, frozen=True, kw_only=True, tag="comment.deleted"):
     """A person deleted the comment that showed the convoy."""
 
+    SAYS = "Comment {comment}, which showed the convoy, was deleted."
     comment: int
-
-    def sentence(self) -> str:
-        return f"Comment {self.comment}, which showed the convoy, was deleted."
 
     def decide(self, state: State) -> Decision:
         """Announce that it is written again, once."""

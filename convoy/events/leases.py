@@ -16,10 +16,8 @@ from grite.resource import BOT, overlaps
 class BotStarted(Event, frozen=True, kw_only=True, tag="bot.started"):
     """The event's actor becomes a bot."""
 
+    SAYS = "A bot with version {version} started."
     version: str
-
-    def sentence(self) -> str:
-        return f"A bot with version {self.version} started."
 
     def change(self, state: State) -> State:
         return state  # the fold, which knows the event's actor, adds the bot
@@ -40,13 +38,11 @@ class StartBot(Struct, frozen=True, kw_only=True):
 class LeaseTaken(Event, frozen=True, kw_only=True, tag="lease.taken"):
     """A resource belongs to `holder` until `expires` (unix ms)."""
 
+    SAYS = "{holder} holds {resource}."
     resource: str
     holder: str
     nonce: str
     expires: int
-
-    def sentence(self) -> str:
-        return f"{self.holder} holds {self.resource}."
 
     def change(self, state: State) -> State:
         leases = {**state.leases, self.resource: copied(Lease, self)}
@@ -56,11 +52,9 @@ class LeaseTaken(Event, frozen=True, kw_only=True, tag="lease.taken"):
 class LeaseFreed(Event, frozen=True, kw_only=True, tag="lease.freed"):
     """The resource is free again."""
 
+    SAYS = "{resource} is free."
     resource: str
     nonce: str
-
-    def sentence(self) -> str:
-        return f"{self.resource} is free."
 
     def change(self, state: State) -> State:
         leases = dict(state.leases)

@@ -9,7 +9,6 @@ somebody else has to look at it.
 from msgspec.structs import replace
 
 from convoy.events import (
-    SHORT,
     ConvoyCommand,
     ConvoyEvent,
     Decision,
@@ -34,10 +33,8 @@ from convoy.text import counted
 class RepositoryPaused(Event, frozen=True, kw_only=True, tag="repository.paused"):
     """A person paused everything: nothing new starts or is accepted."""
 
+    SAYS = "{by} paused everything."
     by: str
-
-    def sentence(self) -> str:
-        return f"{self.by} paused everything."
 
     def decide(self, state: State) -> Decision:
         """Pause every convoy, including those to come."""
@@ -55,10 +52,8 @@ class RepositoryPaused(Event, frozen=True, kw_only=True, tag="repository.paused"
 class RepositoryResumed(Event, frozen=True, kw_only=True, tag="repository.resumed"):
     """A person resumed everything."""
 
+    SAYS = "{by} resumed everything."
     by: str
-
-    def sentence(self) -> str:
-        return f"{self.by} resumed everything."
 
     def decide(self, state: State) -> Decision:
         """Let every convoy go on, and new ones start.
@@ -81,13 +76,10 @@ class RepositoryResumed(Event, frozen=True, kw_only=True, tag="repository.resume
 class ConvoyPaused(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.paused"):
     """The convoy was paused: nothing new starts until it is resumed."""
 
+    SAYS = "{by} paused the convoy{why:told}."
     by: str
     why: str = ""
     """The reason, if the bot did it automatically."""
-
-    def sentence(self) -> str:
-        why = f": {clause(self.why)}" if self.why else ""
-        return f"{self.by} paused the convoy{why}."
 
     def decide(self, state: State) -> Decision:
         in_state(state, self.convoy, "active")
@@ -100,10 +92,8 @@ class ConvoyPaused(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.paused"):
 class ConvoyResumed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.resumed"):
     """The convoy was resumed."""
 
+    SAYS = "{by} resumed the convoy."
     by: str
-
-    def sentence(self) -> str:
-        return f"{self.by} resumed the convoy."
 
     def decide(self, state: State) -> Decision:
         """Resume a convoy, also one whose issue is closed."""
@@ -203,12 +193,10 @@ def _task_again(task: Task) -> Task:
 class ConvoyApproved(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.approved"):
     """The plan was approved, so the waiting convoy is now active."""
 
+    SAYS = "{by} approved the plan."
     by: str
     comment: int = 0
     """The comment with the approval; 0: it was a ticked box or a button."""
-
-    def sentence(self) -> str:
-        return f"{self.by} approved the plan."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return replace(
@@ -219,15 +207,13 @@ class ConvoyApproved(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.approve
 class TaskApproved(TaskEvent, frozen=True, kw_only=True, tag="task.approved"):
     """Someone approved the task's work at this commit."""
 
+    SAYS = "{by} approved commit {commit:short} of task {task}."
     commit: str
     by: str
     review: int = 0
     """The review with the approval; 0: it was not a review."""
     comment: int = 0
     """The comment with the approval; 0: it was not a comment."""
-
-    def sentence(self) -> str:
-        return f"{self.by} approved commit {self.commit[:SHORT]} of task {self.task}."
 
     def decide(self, state: State) -> Decision:
         """Count an approval of the current work, once a person; complete its commit."""
@@ -256,13 +242,10 @@ class TaskApproved(TaskEvent, frozen=True, kw_only=True, tag="task.approved"):
 class ApprovalVoided(TaskEvent, frozen=True, kw_only=True, tag="approval.voided"):
     """An approval no longer counts, although the work has not changed."""
 
+    SAYS = "{by}'s approval of task {task} no longer counts: {why:clause}."
     by: str
     """Whose approval it was."""
     why: str
-
-    def sentence(self) -> str:
-        why = clause(self.why)
-        return f"{self.by}'s approval of task {self.task} no longer counts: {why}."
 
     def decide(self, state: State) -> Decision:
         _, task = task_in(state, self.convoy, self.task, "needs-review")
@@ -308,12 +291,10 @@ def _heads(task: Task) -> list[str]:
 class TaskTold(TaskEvent, frozen=True, kw_only=True, tag="task.told"):
     """A person sent a message to the task's current and future agents."""
 
+    SAYS = "{by} told task {task}: {text:clause}."
     by: str
     text: str
     """The message, cleaned."""
-
-    def sentence(self) -> str:
-        return f"{self.by} told task {self.task}: {clause(self.text)}."
 
     def decide(self, state: State) -> Decision:
         unsettled(state, self.convoy, self.task)
@@ -373,11 +354,9 @@ class TaskHeard(TaskEvent, frozen=True, kw_only=True, tag="task.heard"):
 class PeopleCalled(ConvoyEvent, frozen=True, kw_only=True, tag="people.called"):
     """People have been told what is waiting for them, or caused it themselves."""
 
+    SAYS = "People were notified of pending decisions: {needs:list}."
     needs: tuple[str, ...]
     """The keys of the pending decisions, such as `blocked/3/2`."""
-
-    def sentence(self) -> str:
-        return f"People were notified of pending decisions: {', '.join(self.needs)}."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return replace(convoy, called=(*convoy.called, *self.needs))

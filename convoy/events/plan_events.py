@@ -32,7 +32,6 @@ from convoy.model.records import (
 from convoy.model.session_result import Left, bounded_notes, scratchpad_with
 from convoy.model.state import Convoy, Moment, State, Task, with_convoy
 from convoy.model.task_graph import relinked, waiting
-from convoy.text import counted
 
 FROZEN: Final = (
     *("strategy", "planner", "tasks", "staged"),
@@ -111,10 +110,8 @@ class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
 class SettingsTaken(ConvoyEvent, frozen=True, kw_only=True, tag="settings.taken"):
     """A changed configuration takes effect for a convoy that is in progress."""
 
+    SAYS = "The configuration has changed; new attempts use the new version."
     settings: Settings
-
-    def sentence(self) -> str:
-        return "The configuration has changed; new attempts use the new version."
 
     def decide(self, state: State) -> Decision:
         """Take over all but what is frozen; an engine that is gone stays known."""
@@ -133,6 +130,7 @@ class SettingsTaken(ConvoyEvent, frozen=True, kw_only=True, tag="settings.taken"
 class ConvoyPlanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.planned"):
     """The convoy has a plan; it is active unless it waits for approval."""
 
+    SAYS = "Planned {tasks:tasks} ({planner})."
     planner: str
     tasks: tuple[TaskSpec, ...]
     estimate: Estimate | None = None
@@ -142,9 +140,6 @@ class ConvoyPlanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.planned"
 
     scopes: tuple[Scope, ...] = ()
     """Its tasks' declared paths at the commit that the plan starts from."""
-
-    def sentence(self) -> str:
-        return f"Planned {counted(len(self.tasks), 'task')} ({self.planner})."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return replace(
@@ -252,12 +247,10 @@ class ListFollowed(ConvoyEvent, frozen=True, kw_only=True, tag="list.followed"):
 class ConvoyReplanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.replanned"):
     """A person asked for another plan; the engine that planned is told why."""
 
+    SAYS = "{by} asked for another plan."
     by: str
     text: str
     """What they said."""
-
-    def sentence(self) -> str:
-        return f"{self.by} asked for another plan."
 
     def decide(self, state: State) -> Decision:
         """Ask the planner again, as long as the plan only waits for approval."""
@@ -307,12 +300,10 @@ class ConvoyReplanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.replan
 class TaskAssigned(TaskEvent, frozen=True, kw_only=True, tag="task.assigned"):
     """The task's next attempts use another engine."""
 
+    SAYS = "{by} assigned task {task} to the engine {engine}."
     engine: str
     """The name of one of the convoy's engines."""
     by: str
-
-    def sentence(self) -> str:
-        return f"{self.by} assigned task {self.task} to the engine {self.engine}."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         return replace(task, spec=replace(task.spec, engine=self.engine))
@@ -321,11 +312,9 @@ class TaskAssigned(TaskEvent, frozen=True, kw_only=True, tag="task.assigned"):
 class TaskAllowed(TaskEvent, frozen=True, kw_only=True, tag="task.allowed"):
     """A person allowed the task to change protected paths."""
 
+    SAYS = "{by} allowed task {task} to change {paths:list}."
     paths: tuple[str, ...]
     by: str
-
-    def sentence(self) -> str:
-        return f"{self.by} allowed task {self.task} to change {', '.join(self.paths)}."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         return replace(task, allowed=tuple(dict.fromkeys((*task.allowed, *self.paths))))
@@ -334,12 +323,10 @@ class TaskAllowed(TaskEvent, frozen=True, kw_only=True, tag="task.allowed"):
 class ConvoyRanked(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.ranked"):
     """The convoy's priority among other convoys was changed."""
 
+    SAYS = "{by} gave the convoy priority p{priority}."
     priority: int
     """The priority, from 0 (first) to 2; a new convoy has 1."""
     by: str
-
-    def sentence(self) -> str:
-        return f"{self.by} gave the convoy priority p{self.priority}."
 
     def decide(self, state: State) -> Decision:
         if live(state, self.convoy).priority == self.priority:
