@@ -58,15 +58,6 @@ def looked_at(convoy: Convoy, task: Task) -> Task | None:
     return other
 
 
-class Stop(Struct, frozen=True):
-    why: str
-    last: str = ""
-    """Why its last attempt failed, if its attempts are spent; empty: a person or a rule
-    stops it."""
-    by: str = ""
-    """The person who stops it; empty: nobody does."""
-
-
 class TaskKind(Struct, frozen=True, kw_only=True):
     name: KindName
     title: str
@@ -138,10 +129,11 @@ class TaskKind(Struct, frozen=True, kw_only=True):
     does."""
 
     # --- when it stops --------------------------------------------------------------
-    way_out: Callable[[State, Convoy, Task, Stop], tuple[Event, ...] | None] = (
-        lambda _state, _convoy, _task, _stop: None
+    way_out: Callable[[State, Convoy, Task, str], tuple[Event, ...] | None] = (
+        lambda _state, _convoy, _task, _last: None
     )
-    """Gives what happens instead of blocking it; None: it is blocked."""
+    """Gives what happens instead of blocking it because its last attempt failed, for
+    the reason that comes last; None: it is blocked."""
     retry_fault: Callable[[Convoy, Task], str] = lambda _convoy, _task: ""
     """Says why it cannot be tried again; empty: it can."""
     retried_with: Callable[[Convoy, Task], tuple[Task, ...]] = lambda _convoy, _task: ()

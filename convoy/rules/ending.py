@@ -35,17 +35,17 @@ from convoy.kinds.rivals import (
     rivals_left,
     rivals_under_way,
 )
-from convoy.kinds.task_kinds import REVIEW, Stop
+from convoy.kinds.task_kinds import REVIEW
 from convoy.model import ids
 from convoy.model.records import Cause, Opinion, Report, Usage
 from convoy.model.session_result import wait_ms
 from convoy.model.state import Convoy, State, Task
 from convoy.rules import (
     convoy_next,
+    given_up,
     leases_freed,
     pull_due,
     queued_again,
-    stop_events,
     to_be_changed,
 )
 from convoy.text import counted
@@ -181,8 +181,7 @@ class RefuseWork(AttemptCommand, frozen=True, kw_only=True):
         refused, free = self.ended(task), leases_freed(state, self.convoy, task)
         if task.spent < convoy.settings.attempts and self._is_alike(task):
             why = f"two attempts failed in the same way within seconds: {self.why}"
-            stop = Stop(why, last=self.why)
-            ends = stop_events(state, self.convoy, task, stop, cause=self.cause)
+            ends = given_up(state, self.convoy, task, self.cause, why, self.why)
             return (refused, *free, *ends)
         not_before = 0  # else when the model's vendor may be asked again
         if self.cause == "outage":

@@ -43,7 +43,6 @@ from convoy.events.task_events import (
 from convoy.gate import unallowed, wants
 from convoy.kinds import is_done, is_stopped, kind_of, needed
 from convoy.kinds.rivals import chosen_among
-from convoy.kinds.task_kinds import Stop
 from convoy.model import ids
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import ReviewThread, unending, with_threads
@@ -54,7 +53,6 @@ from convoy.rules import (
     holds_own_work,
     known,
     pull_due,
-    stop_events,
     to_be_changed,
 )
 from convoy.rules.turns import dropped_needs, lacking_approvals
@@ -184,8 +182,8 @@ class BlockTask(TaskCommand, frozen=True, kw_only=True):
         if convoy.lands_given is not None:
             return Refusal("it has no session to stop: use /brat cancel instead")
         check_unused(convoy, task)
-        blocked = stop_events(state, convoy.name, task, Stop(self.why, by=self.by))
-        return (*blocked, *known(convoy.name, self.by, blocked_key(task)))
+        blocked = copied(TaskBlocked, self, wanted_by=self.by)
+        return (blocked, *known(convoy.name, self.by, blocked_key(task)))
 
 
 class DeferTask(TaskCommand, frozen=True, kw_only=True):
