@@ -42,15 +42,6 @@ class Target(Struct, frozen=True, kw_only=True):
     """Whether it goes on if some of them were dropped."""
 
 
-class Relief(Struct, frozen=True, kw_only=True):
-    """Why a blocked task needs no person's help."""
-
-    who: str
-    """Who helps it, in a few words."""
-    why: str
-    """What happens to it, as a clause."""
-
-
 def looked_at(convoy: Convoy, task: Task) -> Task | None:
     other = convoy.task(task.spec.on[0]) if task.spec.on else None
     if other is None or other.work is None or other.state != "needs-review":
@@ -122,11 +113,9 @@ class TaskKind(Struct, frozen=True, kw_only=True):
     )
     """Says what it is to another task (`it reviews`) if it ends when the other does;
     empty: it does not."""
-    relieves: Callable[[Convoy, Task, Task], Relief | None] = (
-        lambda _convoy, _task, _other: None
-    )
-    """Says why another task, which is blocked, needs no person's help; None: it
-    does."""
+    relieves: Callable[[Convoy, Task, Task], str] = lambda _convoy, _task, _other: ""
+    """Says why another task, which is blocked, needs no person's help: it has lost, and
+    what happens then; empty: it does."""
 
     # --- when it stops --------------------------------------------------------------
     way_out: Callable[[State, Convoy, Task, str], tuple[Event, ...] | None] = (
