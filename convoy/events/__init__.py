@@ -41,8 +41,12 @@ SHORT: Final = 10
 class Command(Protocol):
     """What the shell asks the rules: a wish, or an event that has a rule of its own."""
 
-    def decide(self, state: State) -> "Decision":
-        """Return the events that it leads to in `state`, or why it may not happen."""
+    def decide(self, state: State) -> "Events":
+        """Return the events that it leads to in `state`.
+
+        Raises:
+            Refusal: it may not happen.
+        """
 
 
 class Fact(Struct, frozen=True, kw_only=True, tag_field="type"):
@@ -156,14 +160,11 @@ Events = tuple[Event, ...]
 
 
 class Refusal(Exception):
-    """Why it is forbidden, in one sentence: a rule returns it, a guard raises it."""
+    """Why it is forbidden, in one sentence."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
         self.why = why
-
-
-Decision = Events | Refusal
 
 
 class ConvoyCommand(Struct, frozen=True, kw_only=True):
@@ -178,8 +179,8 @@ class AttemptCommand(TaskCommand, frozen=True, kw_only=True):
     attempt: int
 
 
-def decided(command: Command, state: State) -> Decision:
-    """Return what a command's rule and its guards decide.
+def decided(command: Command, state: State) -> Events | Refusal:
+    """Return what a command's rule decides.
 
     A refusal is a value: a repeated or late command is no error.
     """

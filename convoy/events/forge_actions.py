@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from convoy.events import ConvoyEvent, Decision, Event, Refusal, clause, copied
+from convoy.events import ConvoyEvent, Event, Events, Refusal, clause, copied
 from convoy.model import ids
 from convoy.model.records import NamedIssue, Reaction
 from convoy.model.state import (
@@ -86,10 +86,10 @@ class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
         came = numbers.get(self.key.partition(":")[0], "") if self.number else ""
         return f"{done} {thing}{came.format(self.number)}."
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         intent = state.intents.get(self.key)
         if intent is None:
-            return Refusal(f"{self.key} is not an open action")
+            raise Refusal(f"{self.key} is not an open action")
         if intent.kind != "comment" or not self.number:
             return (self,)
         name = intent.convoy
@@ -185,7 +185,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     convoy: str = ""
     """The convoy whose comment shows the text; empty: it is a comment of its own."""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         key = self.sign or ids.key("answer", self.comment)
         refuse_answered(state, key, self.comment)
         text = "" if self.convoy else self.text
@@ -210,7 +210,7 @@ class RequestIgnored(Event, frozen=True, kw_only=True, tag="request.ignored"):
         )
         return f"Ignored {said} by {self.by}, who has exceeded the limit for answers."
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         refuse_answered(
             state, self.sign or ids.key("answer", self.comment), self.comment
         )
@@ -245,7 +245,7 @@ class ItemSetAside(Event, frozen=True, kw_only=True, tag="item.set-aside"):
         times = "once" if self.tries == 1 else f"{self.tries} times"
         return f"Set {self.item} aside after it failed {times}: {clause(self.why)}."
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Set it aside; a further try that fails makes the next wait longer."""
         before = set_aside(state, self.item)
         return (replace(self, tries=before.tries + 1 if before else 1),)
@@ -282,10 +282,10 @@ class ItemTakenUp(Event, frozen=True, kw_only=True, tag="item.taken-up"):
         free = " as soon as a slot is free" if self.when_free else ""
         return f"Will try {self.item} again{free}{by}."
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         aside = set_aside(state, self.item)
         if aside is None or (aside.again and not self.works):
-            return Refusal(f"{self.item} is not set aside")
+            raise Refusal(f"{self.item} is not set aside")
         part = ids.task_of_item(self.item)
         task = state.convoys[part[0]].task(part[1]) if part and part[1] else None
         attempt = task.attempt if task else None

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from convoy.events import (
     ConvoyEvent,
-    Decision,
+    Events,
     Refusal,
     copied,
     live,
@@ -56,9 +56,9 @@ class MergeWithdrawn(_PartEvent, frozen=True, kw_only=True, tag="merge.withdrawn
     SAYS = "{by} removed {task:part} from the merge queue."
     by: str
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if self.part(state).withdrawn:
-            return Refusal("it is not in the merge queue")
+            raise Refusal("it is not in the merge queue")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -73,13 +73,13 @@ class MergeRequested(_PartEvent, frozen=True, kw_only=True, tag="merge.requested
     SAYS = "{by} put {task:part} into the merge queue."
     by: str
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         part = self.part(state)
         if part.taken_out is not None:
             out = part.taken_out
-            return Refusal(f"{out.why}, so it is waiting for {out.back}")
+            raise Refusal(f"{out.why}, so it is waiting for {out.back}")
         if not part.withdrawn:
-            return Refusal("it will merge automatically when it is green and approved")
+            raise Refusal("it will merge automatically when it is green and approved")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -103,9 +103,9 @@ class WorkHeld(_PartEvent, frozen=True, kw_only=True, tag="work.held"):
     label: str
     """The label, such as `brat:hold`."""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if self.part(state).held == self.label:
-            return Refusal(f"{self.label} already holds it")
+            raise Refusal(f"{self.label} already holds it")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -121,9 +121,9 @@ class WorkReleased(_PartEvent, frozen=True, kw_only=True, tag="work.released"):
 
     SAYS = "{task:Part} is no longer held by a label."
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if not self.part(state).held:
-            return Refusal("no label holds it")
+            raise Refusal("no label holds it")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -141,12 +141,12 @@ class WorkTakenOut(_PartEvent, frozen=True, kw_only=True, tag="work.taken-out"):
     base: str = ""
     """The pull request's new base; empty: it was not changed."""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         part = self.part(state)
         if part.pull != self.pull:
-            return Refusal(f"#{self.pull} is not its pull request")
+            raise Refusal(f"#{self.pull} is not its pull request")
         if part.taken_out == self._taken_out:
-            return Refusal("it was already removed from the queue")
+            raise Refusal("it was already removed from the queue")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -169,21 +169,21 @@ class WorkTakenBack(_PartEvent, frozen=True, kw_only=True, tag="work.taken-back"
             f"{self.by or 'A person'} put {subject(self.task)} back in the queue{new}."
         )
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Let it go on; where a person asks for it, announce another pull request.
 
         A closed pull request whose branch has moved since cannot be reopened.
         """
         out = self.part(state).taken_out
         if out is None:
-            return Refusal("it was not removed from the queue")
+            raise Refusal("it was not removed from the queue")
         if not self.by:
             return (self,)
         if out.gesture != "closed":
-            return Refusal(f"{out.why}, so it is waiting for {out.back}")
+            raise Refusal(f"{out.why}, so it is waiting for {out.back}")
         pull = pull_wanted(state, self.convoy, self.task)
         if not pull:
-            return Refusal("a new pull request is about to be opened")
+            raise Refusal("a new pull request is about to be opened")
         return (self, *pull)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -206,9 +206,9 @@ class IssueClosed(ConvoyEvent, frozen=True, kw_only=True, tag="issue.closed"):
     SAYS = "Issue #{issue} was closed, so the convoy is paused."
     issue: int
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if live(state, self.convoy).issue_is != "open":
-            return Refusal(f"issue #{self.issue} is already known to be closed")
+            raise Refusal(f"issue #{self.issue} is already known to be closed")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -224,9 +224,9 @@ class IssueReopened(ConvoyEvent, frozen=True, kw_only=True, tag="issue.reopened"
     SAYS = "Issue #{issue} is open again."
     issue: int
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if live(state, self.convoy).issue_is == "open":
-            return Refusal(f"issue #{self.issue} is open")
+            raise Refusal(f"issue #{self.issue} is open")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -269,9 +269,9 @@ class BaseDeleted(ConvoyEvent, frozen=True, kw_only=True, tag="base.deleted"):
 
     SAYS = "Branch {convoy:base} was deleted, so the convoy is paused."
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if live(state, self.convoy).base_is != "there":
-            return Refusal("its branch is already known to be deleted")
+            raise Refusal("its branch is already known to be deleted")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -287,9 +287,9 @@ class BaseRestored(ConvoyEvent, frozen=True, kw_only=True, tag="base.restored"):
 
     SAYS = "Branch {convoy:base} exists again."
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if live(state, self.convoy).base_is == "there":
-            return Refusal("its branch was not deleted")
+            raise Refusal("its branch was not deleted")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -313,11 +313,11 @@ class BranchPushed(_PartEvent, frozen=True, kw_only=True, tag="base.pushed"):
     """The changed files that tell CI what to run."""
     faults: tuple[str, ...] = ()
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         part = self.part(state)
         known = part.pushed.commit if part.pushed else ""
         if self.commit == known or self.commit in part.tips:
-            return Refusal(f"{self.commit} is already known")
+            raise Refusal(f"{self.commit} is already known")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -335,18 +335,16 @@ class BranchTaken(_PartEvent, frozen=True, kw_only=True, tag="base.taken"):
     commit: str
     by: str
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Go on from the commit, which may be abbreviated.
 
         Who wants it answers for the landing, as for `/brat merge`.
         """
         part = self.part(state)
         if part.pushed is None or not part.pushed.commit.startswith(self.commit):
-            return Refusal(f"{self.commit} was not pushed to its branch")
+            raise Refusal(f"{self.commit} was not pushed to its branch")
         if isinstance(part, Task) and part.state != "needs-review":
-            return Refusal(
-                f"task {self.task} is {part.state}: it has no work to change"
-            )
+            raise Refusal(f"task {self.task} is {part.state}: it has no work to change")
         return (replace(self, commit=part.pushed.commit),)
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
@@ -381,9 +379,9 @@ class BranchReturned(_PartEvent, frozen=True, kw_only=True, tag="base.returned")
     SAYS = "Branch {branch} is back where it was before the push."
     task: int = 0
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if self.part(state).pushed is None:
-            return Refusal("nothing was pushed to its branch")
+            raise Refusal("nothing was pushed to its branch")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -400,11 +398,11 @@ class CommentDeleted(ConvoyEvent, frozen=True, kw_only=True, tag="comment.delete
     SAYS = "Comment {comment}, which showed the convoy, was deleted."
     comment: int
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Announce that it is written again, once."""
         convoy = state.convoys.get(self.convoy)
         if convoy is None or convoy.ended or convoy.comment != self.comment:
-            return Refusal(f"comment {self.comment} does not show {self.convoy}")
+            raise Refusal(f"comment {self.comment} does not show {self.convoy}")
         written = convoy.deleted_comments + 1
         if written == COMMENTS_MOST:
             return (self,)

@@ -7,7 +7,7 @@ lease is not here; it travels with its pushes.
 from msgspec import Struct
 from msgspec.structs import replace
 
-from convoy.events import Decision, Event, Refusal, copied
+from convoy.events import Event, Events, Refusal, copied
 from convoy.model.state import Lease, State
 from convoy.text import clock
 from grite.resource import BOT, overlaps
@@ -29,9 +29,9 @@ class StartBot(Struct, frozen=True, kw_only=True):
     actor: str
     version: str
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if self.actor in state.bots:
-            return Refusal(f"actor {self.actor} is already a bot")
+            raise Refusal(f"actor {self.actor} is already a bot")
         return (BotStarted(version=self.version),)
 
 
@@ -71,9 +71,9 @@ class TakeLease(Struct, frozen=True, kw_only=True):
     now: int
     ttl_s: int
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if self.resource == BOT:
-            return Refusal(f"{BOT} is the bot's own lease, which no one else can hold")
+            raise Refusal(f"{BOT} is the bot's own lease, which no one else can hold")
         met = [
             lease
             for lease in state.leases.values()
@@ -81,7 +81,7 @@ class TakeLease(Struct, frozen=True, kw_only=True):
         ]
         for lease in met:
             if lease.expires > self.now:
-                return Refusal(
+                raise Refusal(
                     f"{self.resource} overlaps {lease.resource}, which {lease.holder} "
                     f"holds until {clock(lease.expires)}"
                 )
@@ -93,7 +93,7 @@ class TakeLease(Struct, frozen=True, kw_only=True):
 class RenewLease(TakeLease, frozen=True, kw_only=True):
     """The holder wants to keep the resource for `ttl_s` from `now`."""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         lease = _held(state, self)
         expires = max(lease.expires, self.now + self.ttl_s * 1000)
         return (copied(LeaseTaken, self, expires=expires),)
@@ -106,7 +106,7 @@ class FreeLease(Struct, frozen=True, kw_only=True):
     holder: str
     nonce: str
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         _held(state, self)
         return (copied(LeaseFreed, self),)
 
@@ -116,12 +116,12 @@ class ExpireLease(Struct, frozen=True, kw_only=True):
     nonce: str
     now: int
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         lease = state.leases.get(self.resource)
         if lease is None or lease.nonce != self.nonce:
-            return Refusal(f"{self.resource} is now free or held by someone else")
+            raise Refusal(f"{self.resource} is now free or held by someone else")
         if lease.expires > self.now:
-            return Refusal(
+            raise Refusal(
                 f"{lease.holder} holds {lease.resource} until {clock(lease.expires)}"
             )
         return (copied(LeaseFreed, self),)

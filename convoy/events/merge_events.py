@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from convoy.events import (
     SHORT,
     ConvoyEvent,
-    Decision,
+    Events,
     Refusal,
     TaskEvent,
     clause,
@@ -221,11 +221,11 @@ class LandingChosen(ConvoyEvent, frozen=True, kw_only=True, tag="landing.chosen"
         }
         return f"The convoy will land {ways[self.landing.way]}."
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Try the convoy's own step again where a refusal told more of the rules."""
         convoy = live(state, self.convoy)
         if convoy.landing == self.landing:
-            return Refusal(f"{convoy.name} already lands that way")
+            raise Refusal(f"{convoy.name} already lands that way")
         known = convoy.landing.learnt if convoy.landing else ()
         if self.landing.learnt == known:
             return (self,)
@@ -245,9 +245,9 @@ class LandingWaits(ConvoyEvent, frozen=True, kw_only=True, tag="landing.waits"):
             return "The convoy's landing is no longer waiting."
         return f"The convoy's landing is waiting for {self.why}."
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if live(state, self.convoy).landing_waits == self.why:
-            return Refusal(f"{self.convoy} is already waiting for that")
+            raise Refusal(f"{self.convoy} is already waiting for that")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -261,9 +261,9 @@ class PullMergedEarly(ConvoyEvent, frozen=True, kw_only=True, tag="pull.merged-e
     pull: int
     """The pull request's number."""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if live(state, self.convoy).pull != self.pull:
-            return Refusal(f"#{self.pull} is no longer its pull request")
+            raise Refusal(f"#{self.pull} is no longer its pull request")
         return (self, *pull_wanted(state, self.convoy, 0))
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -349,10 +349,10 @@ class LandingStalled(ConvoyEvent, frozen=True, kw_only=True, tag="landing.stalle
     SAYS = "The convoy's landing is waiting for a person: {why:clause}."
     why: str
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         convoy = live(state, self.convoy)
         if convoy.candidate is None and convoy.sync.candidate is None:
-            return Refusal(f"CI is not testing a candidate of {convoy.name}")
+            raise Refusal(f"CI is not testing a candidate of {convoy.name}")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from convoy.events import (
     ConvoyCommand,
     ConvoyEvent,
-    Decision,
     Event,
     Events,
     Refusal,
@@ -36,10 +35,10 @@ class RepositoryPaused(Event, frozen=True, kw_only=True, tag="repository.paused"
     SAYS = "{by} paused everything."
     by: str
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Pause every convoy, including those to come."""
         if state.paused_by:
-            return Refusal(f"{state.paused_by} already paused everything")
+            raise Refusal(f"{state.paused_by} already paused everything")
         why = paused_because(self.by)
         active = (each for each in state.live() if each.state == "active")
         paused = (ConvoyPaused(convoy=c.name, by=self.by, why=why) for c in active)
@@ -55,7 +54,7 @@ class RepositoryResumed(Event, frozen=True, kw_only=True, tag="repository.resume
     SAYS = "{by} resumed everything."
     by: str
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Let every convoy go on, and new ones start.
 
         One whose issue is closed waits on: that was said of it alone.
@@ -67,7 +66,9 @@ class RepositoryResumed(Event, frozen=True, kw_only=True, tag="repository.resume
         )
         if state.paused_by:
             return (self, *resumed)
-        return resumed or Refusal("nothing is paused")
+        if not resumed:
+            raise Refusal("nothing is paused")
+        return resumed
 
     def change(self, state: State) -> State:
         return replace(state, paused_by="", failures=0)
@@ -81,7 +82,7 @@ class ConvoyPaused(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.paused"):
     why: str = ""
     """The reason, if the bot did it automatically."""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         in_state(state, self.convoy, "active")
         return (self,)
 
@@ -95,11 +96,11 @@ class ConvoyResumed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.resumed"
     SAYS = "{by} resumed the convoy."
     by: str
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Resume a convoy, also one whose issue is closed."""
         convoy = live(state, self.convoy)
         if convoy.state != "paused" and convoy.issue_is != "closed":
-            return Refusal(f"{convoy.name} is {convoy.state}, not paused")
+            raise Refusal(f"{convoy.name} is {convoy.state}, not paused")
         return (self,)
 
     def change(self, state: State) -> State:
@@ -215,21 +216,21 @@ class TaskApproved(TaskEvent, frozen=True, kw_only=True, tag="task.approved"):
     comment: int = 0
     """The comment with the approval; 0: it was not a comment."""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Count an approval of the current work, once a person; complete its commit."""
         convoy, task = task_in(state, self.convoy, self.task, "needs-review")
         asked = convoy.settings.approvals
         if not asked and not (task.work is not None and task.work.ci_files):
-            return Refusal("no approval is required: green work merges automatically")
+            raise Refusal("no approval is required: green work merges automatically")
         if asked and self.by.casefold() == convoy.by.casefold():
-            return Refusal("whoever requested the work cannot approve it")
+            raise Refusal("whoever requested the work cannot approve it")
         if self.by.casefold() in map(str.casefold, task.approved_by):
-            return Refusal(f"{self.by} has already approved it")
+            raise Refusal(f"{self.by} has already approved it")
         heads = _heads(task)  # the work, or the candidate that carries it
         commit = next((head for head in heads if head.startswith(self.commit)), None)
         if commit is None:
             now = heads[0][:10] if heads else "no commit"
-            return Refusal(f"task {task.number} is at {now}, not at {self.commit[:10]}")
+            raise Refusal(f"task {task.number} is at {now}, not at {self.commit[:10]}")
         return (replace(self, commit=commit),)
 
     def task_after(self, task: Task, _now: Moment) -> Task:
@@ -247,10 +248,10 @@ class ApprovalVoided(TaskEvent, frozen=True, kw_only=True, tag="approval.voided"
     """Whose approval it was."""
     why: str
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         _, task = task_in(state, self.convoy, self.task, "needs-review")
         if self.by not in task.approved_by:
-            return Refusal(f"{self.by} has not approved it")
+            raise Refusal(f"{self.by} has not approved it")
         return (self,)
 
     def task_after(self, task: Task, _now: Moment) -> Task:
@@ -266,18 +267,18 @@ class ApprovePlan(ConvoyCommand, frozen=True, kw_only=True):
     staged: bool = False
     """Whether the repository's configuration says now that nothing may start."""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         convoy = in_state(state, self.convoy, "planning")
         if not convoy.tasks:
-            return Refusal(f"{convoy.name} has no plan yet")
+            raise Refusal(f"{convoy.name} has no plan yet")
         check_unpaused(state)
         if convoy.given and self.by.casefold() != convoy.given.author.casefold():
-            return Refusal(
+            raise Refusal(
                 f"the branch belongs to {convoy.given.author}, who must agree first; "
                 "[fix] authors lists the accounts that are not asked"
             )
         if convoy.staged and self.staged:
-            return Refusal(
+            raise Refusal(
                 "this repository is staged, so nothing starts: remove `staged = "
                 "true` from `.brat/config.toml` on the default branch, then approve"
             )
@@ -296,7 +297,7 @@ class TaskTold(TaskEvent, frozen=True, kw_only=True, tag="task.told"):
     text: str
     """The message, cleaned."""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         unsettled(state, self.convoy, self.task)
         return (self,)
 
@@ -339,11 +340,11 @@ class TaskHeard(TaskEvent, frozen=True, kw_only=True, tag="task.heard"):
             f"{counted(self.messages, 'message')} from people."
         )
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         _, task = in_session(state, self.convoy, self.task, self.attempt)
         now = task.attempt
         if now is None or not now.heard < self.messages <= len(now.messages):
-            return Refusal(f"task {task.number} has no such message")
+            raise Refusal(f"task {task.number} has no such message")
         return (self,)
 
     def task_after(self, task: Task, _now: Moment) -> Task:

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from convoy.events import (
     SHORT,
     ConvoyEvent,
-    Decision,
     Event,
+    Events,
     Refusal,
     TaskEvent,
     clause,
@@ -75,14 +75,14 @@ class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
             return f"{self.by} asked brat to {what} #{self.issue} at {head}."
         return f"{self.by} requested convoy {self.convoy} in issue #{self.issue}."
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Accept an issue; the shell has checked the asker's right and the template."""
         if self.convoy in state.convoys:
-            return Refusal(f"convoy {self.convoy} already exists")
+            raise Refusal(f"convoy {self.convoy} already exists")
         check_unpaused(state)
         for convoy in state.live():
             if convoy.issue == self.issue:
-                return Refusal(
+                raise Refusal(
                     f"convoy {convoy.name} for issue #{self.issue} is not finished"
                 )
         key = ids.comment_key(self.convoy)
@@ -113,14 +113,14 @@ class SettingsTaken(ConvoyEvent, frozen=True, kw_only=True, tag="settings.taken"
     SAYS = "The configuration has changed; new attempts use the new version."
     settings: Settings
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Take over all but what is frozen; an engine that is gone stays known."""
         convoy = live(state, self.convoy)
         now, old = self.settings, convoy.settings
         kept = {name: getattr(old, name) for name in FROZEN}
         taken = replace(now, engines={**old.engines, **now.engines}, **kept)
         if taken == old:
-            return Refusal(f"{convoy.name} already uses this configuration")
+            raise Refusal(f"{convoy.name} already uses this configuration")
         return (replace(self, settings=taken),)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -252,13 +252,13 @@ class ConvoyReplanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.replan
     text: str
     """What they said."""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Ask the planner again, as long as the plan only waits for approval."""
         convoy = in_state(state, self.convoy, "planning")
         if not convoy.tasks:
-            return Refusal(f"{convoy.name} has no plan yet")
+            raise Refusal(f"{convoy.name} has no plan yet")
         if convoy.mayor is None or convoy.mayor.attempt is not None:
-            return Refusal(
+            raise Refusal(
                 "no engine made this plan, so none can make another: change the "
                 "plan with /brat add, drop, split, depends or engine, or set engine "
                 "under [mayor] in .brat/config.toml and start again"
@@ -328,9 +328,9 @@ class ConvoyRanked(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.ranked"):
     """The priority, from 0 (first) to 2; a new convoy has 1."""
     by: str
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if live(state, self.convoy).priority == self.priority:
-            return Refusal(f"{self.convoy} already has priority p{self.priority}")
+            raise Refusal(f"{self.convoy} already has priority p{self.priority}")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -380,12 +380,12 @@ class TaskNoted(TaskEvent, frozen=True, kw_only=True, tag="task.noted"):
         said = ", ".join(f"{count} {what}" for what, count in kinds.items() if count)
         return f"Task {self.task}, attempt {self.attempt}, left notes: {said}."
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Note as much as is allowed; the shell has cleaned it."""
         in_session(state, self.convoy, self.task, self.attempt)
         left = bounded_notes(Left(notes=self.notes, shared=self.shared))
         if not (left.notes or left.shared):
-            return Refusal("the agent left no notes")
+            raise Refusal("the agent left no notes")
         return (replace(self, notes=left.notes, shared=left.shared),)
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from convoy.events import (
     AttemptCommand,
-    Decision,
     Event,
     Events,
     Refusal,
@@ -62,7 +61,7 @@ class _EndInResult(AttemptCommand, frozen=True, kw_only=True):
 
     usage: Usage = Usage()
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """End the session; its leases are free, even if the result comes too late."""
         convoy, task = in_session(state, self.convoy, self.task, self.attempt)
         self.check(task)
@@ -176,7 +175,7 @@ class RefuseWork(AttemptCommand, frozen=True, kw_only=True):
     asked_s: float = 0.0
     """For an outage: the pause that the model's vendor asked for."""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         convoy, task = in_session(state, self.convoy, self.task, self.attempt)
         refused, free = self.ended(task), leases_freed(state, self.convoy, task)
         if task.spent < convoy.settings.attempts and self._is_alike(task):
@@ -268,14 +267,14 @@ class MakeChoice(_EndInResult, frozen=True, kw_only=True):
     """The rival; 0: the only one left."""
     text: str = ""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if self.attempt:
             return super().decide(state)
         convoy, choice = task_in(state, self.convoy, self.task, "queued")
         left = rivals_left(convoy, choice)
         under_way = rivals_under_way(convoy, choice)
         if not is_open_choice(choice) or under_way or len(left) != 1:
-            return Refusal(f"task {choice.number} cannot choose without a session")
+            raise Refusal(f"task {choice.number} cannot choose without a session")
         return choice_made(state, convoy, choice, left[0], ONLY_GREEN)
 
     def check(self, task: Task) -> None:
