@@ -100,8 +100,6 @@ class RenewLease(TakeLease, frozen=True, kw_only=True):
 
 
 class FreeLease(Struct, frozen=True, kw_only=True):
-    """The holder gives the resource up."""
-
     resource: str
     holder: str
     nonce: str

@@ -260,8 +260,6 @@ class ApprovalVoided(TaskEvent, frozen=True, kw_only=True, tag="approval.voided"
 
 
 class ApprovePlan(ConvoyCommand, frozen=True, kw_only=True):
-    """A person approves the plan."""
-
     by: str
     comment: int = 0
     staged: bool = False

@@ -201,8 +201,6 @@ class Synthesis(Form):
 
 
 class Template(Form):
-    """A whole file."""
-
     name: str = ""
     version: Literal["", "1"] = ""
     description: Annotated[str, Field(max_length=500)] = ""

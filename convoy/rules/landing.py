@@ -264,8 +264,6 @@ HELD_ALREADY: Final = "nothing to do: the branch already has all of its changes"
 
 
 class AttemptMerge(TaskCommand, frozen=True, kw_only=True):
-    """A candidate was built; task 0 is the convoy itself."""
-
     candidate: str
     base: str
     work: str
@@ -297,8 +295,6 @@ class AttemptMerge(TaskCommand, frozen=True, kw_only=True):
 
 
 class FailMerge(TaskCommand, frozen=True, kw_only=True):
-    """A task's work conflicts with what is landed, or CI found its candidate red."""
-
     candidate: str | None
     cause: Cause
     why: str
@@ -344,8 +340,6 @@ class ProveWork(TaskCommand, frozen=True, kw_only=True):
 
 
 class LandMerge(TaskCommand, frozen=True, kw_only=True):
-    """CI judged the candidate green; the same push moves the branch to it."""
-
     candidate: str
     judged: tuple[str, ...]
     reporters: dict[str, str] = field(default_factory=dict)
@@ -395,8 +389,6 @@ class SettleEmpty(TaskCommand, frozen=True, kw_only=True):
 
 
 class DoubtMerge(TaskCommand, frozen=True, kw_only=True):
-    """CI found a task's candidate red, or ended without a verdict on it."""
-
     candidate: str
     is_red: bool
     checks: tuple[str, ...]
@@ -411,8 +403,6 @@ class DoubtMerge(TaskCommand, frozen=True, kw_only=True):
 
 
 class ClearMerge(TaskCommand, frozen=True, kw_only=True):
-    """CI found a task's work green that it had found red."""
-
     candidate: str
     judged: tuple[str, ...]
 

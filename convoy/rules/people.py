@@ -125,8 +125,6 @@ def _of_live(state: State, convoy: Convoy) -> Iterator[Need]:
 
 
 class CallPeople(ConvoyCommand, frozen=True, kw_only=True):
-    """Something waits for a person: say so."""
-
     text: str
     now: int
     """Unix ms."""
@@ -167,8 +165,6 @@ class FailConvoy(ConvoyCommand, frozen=True, kw_only=True):
 
 
 class BlockTask(TaskCommand, frozen=True, kw_only=True):
-    """Only a person can help."""
-
     why: str
     by: str = ""
 
@@ -346,8 +342,6 @@ class RebaseWork(TaskCommand, frozen=True, kw_only=True):
 
 
 class ReviseTask(TaskCommand, frozen=True, kw_only=True):
-    """A person wants a task's work changed, as the text says."""
-
     by: str
     text: str
 
@@ -392,8 +386,6 @@ def check_unjudged(convoy: Convoy, task: Task) -> None:
 
 
 class NoteGoneIssue(ConvoyCommand, frozen=True, kw_only=True):
-    """The convoy's issue was deleted, or transferred to another repository."""
-
     how: Gone
 
     def decide(self, state: State) -> Events:

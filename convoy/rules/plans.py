@@ -52,8 +52,6 @@ from convoy.text import counted, did_you_mean
 
 
 class PlanConvoy(ConvoyCommand, frozen=True, kw_only=True):
-    """Take a checked plan."""
-
     planner: str
     tasks: tuple[TaskSpec, ...]
     attempt: int = 0
@@ -152,8 +150,6 @@ def _target_fault(task: TaskSpec, known: Mapping[int, TaskSpec]) -> str:
 
 
 class AllowPaths(TaskCommand, frozen=True, kw_only=True):
-    """A person lets a task change protected paths."""
-
     by: str
     path: str = ""
     """One that its plan does not name; empty: those that it names."""
@@ -274,8 +270,6 @@ class AddTask(ConvoyCommand, frozen=True, kw_only=True):
 
 
 class LinkTask(TaskCommand, frozen=True, kw_only=True):
-    """A task should wait for another one."""
-
     on: int
     by: str = ""
     why: str = ""

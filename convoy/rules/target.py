@@ -130,8 +130,6 @@ def _way(rules: TargetRules) -> Way:
 
 
 class AttemptSync(ConvoyCommand, frozen=True, kw_only=True):
-    """A candidate was built that takes the target into the convoy's branch."""
-
     candidate: str
     base: str
     target: str
@@ -192,8 +190,6 @@ class FailSync(ConvoyCommand, frozen=True, kw_only=True):
 
 
 class LandSync(ConvoyCommand, frozen=True, kw_only=True):
-    """CI judged it green; the same push moves the convoy's branch to it."""
-
     candidate: str
     judged: tuple[str, ...]
 

@@ -66,7 +66,6 @@ def sessions(state: State) -> list[dict[str, Any]]:
 
 
 def convoy_document(convoy: Convoy, at: Moment | None = None) -> dict[str, Any]:
-    """Return what `--json` says of a convoy."""
     return {
         "name": convoy.name,
         "title": convoy.title,
@@ -95,7 +94,6 @@ def planned_document(convoy: Convoy, at: Moment | None = None) -> dict[str, Any]
 def task_document(
     convoy: Convoy, task: Task, at: Moment | None = None
 ) -> dict[str, Any]:
-    """Return what `--json` says of a task."""
     return {
         "number": task.number,
         "title": task.spec.title,
