@@ -120,10 +120,10 @@ class TaskEvent(ConvoyEvent, frozen=True, kw_only=True):
     def task_after(self, task: Task, now: Moment, /) -> Task: ...
 
 
-def copied(form: type[_Record], source: Struct, /, **more: Any) -> _Record:  # noqa: ANN401
-    """Return a record with the fields of that name that another has, and more."""
-    same = _shared(form, type(source))
-    return form(**{name: getattr(source, name) for name in same} | more)
+def copied(form: type[_Record], /, *sources: Struct, **more: Any) -> _Record:  # noqa: ANN401
+    """Return a record with the fields of that name that others have, and more."""
+    pairs = ((each, name) for each in sources for name in _shared(form, type(each)))
+    return form(**{name: getattr(each, name) for each, name in pairs} | more)
 
 
 @cache

@@ -350,14 +350,13 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
             tasks = tuple(each for each in tasks if not each.settled)[:PLAN_LINES]
         started = copied(
             TaskStarted,
+            task.spec,
+            settings,
             self,
             attempt=attempt,
             root=left.base if left else _root(task, work, self.resolves),
             salvaged=left.attempt if left else 0,
             branch=ids.task_branch(convoy.name, task.number),
-            title=task.spec.title,
-            instructions=task.spec.instructions,
-            paths=task.spec.paths,
             plan=tuple(f"{t.number}. {t.spec.title} ({t.state})" for t in tasks),
             notes=notes,
             kind=PLAN.name if kind.makes_plan else kind.name,
@@ -367,9 +366,6 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
             engine=engine,
             limits=limits_left(convoy, task),
             gate=gate_of(settings.gate, task),
-            egress=settings.egress,
-            setup_hosts=settings.setup_hosts,
-            box=settings.box,
         )
         key = ids.key("dispatch", session)
         intent = copied(ActionIntended, self, key=key, kind="dispatch", attempt=attempt)

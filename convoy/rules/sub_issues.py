@@ -22,6 +22,7 @@ from convoy.events import (
     Events,
     Refusal,
     TaskCommand,
+    copied,
     live,
     unsettled,
 )
@@ -306,12 +307,8 @@ class FollowList(ConvoyCommand, frozen=True, kw_only=True):
         named = named_by(listed, kept, convoy.next_number)
         issues = {each.issue for each in named}
         named = (*named, *(each for each in kept if each.issue not in issues))
-        followed = ListFollowed(
-            convoy=convoy.name,
-            listed=(*listed, *(sub for sub in convoy.proposed if sub.closed)),
-            named=named,
-            by=self.by,
-        )
+        over = (sub for sub in convoy.proposed if sub.closed)
+        followed = copied(ListFollowed, self, listed=(*listed, *over), named=named)
         after = replace(convoy, named=named, listed=listed)
         events: list[Event] = []
         for spec in planned(convoy.title, convoy.text, listed, named):

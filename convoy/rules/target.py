@@ -240,12 +240,7 @@ class NoteLanded(ConvoyCommand, frozen=True, kw_only=True):
         convoy = live(state, self.convoy)
         if not convoy.settled:
             raise Refusal(f"{convoy.name} has unfinished tasks")
-        landed = MergeLanded(
-            convoy=convoy.name,
-            task=0,
-            candidate=self.commit,
-            branch=convoy.target,
-            judged=self.judged,
-        )
+        what = {"candidate": self.commit, "branch": convoy.target}
+        landed = copied(MergeLanded, self, task=0, **what)
         why = "" if self.judged else UNJUDGED
         return (landed, *completed(convoy, self.commit, why))
