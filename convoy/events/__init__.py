@@ -141,12 +141,16 @@ def subject(task: int) -> str:
     return f"task {task}" if task else "the convoy"
 
 
+GITHUBS_LIST: Final = "A change to the sub-issues"
+"""Who changed a plan that follows the list without being asked."""
 _FIELD: Final = re.compile(r"\{([\w.]+)(?::(\w+))?\}")
 _WAYS: Final[dict[str | None, Callable[[Any], str]]] = {
     None: str,
     "short": lambda commit: commit[:SHORT],
     "clause": clause,
     "told": lambda why: f": {clause(why)}" if why else "",
+    "who": lambda by: by or GITHUBS_LIST,
+    "times": lambda number: "once" if number == 1 else f"{number} times",
     "list": ", ".join,
     "files": lambda paths: counted(len(paths), "file"),
     "tasks": lambda specs: counted(len(specs), "task"),

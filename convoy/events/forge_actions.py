@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from convoy.events import ConvoyEvent, Event, Events, Refusal, clause, copied
+from convoy.events import ConvoyEvent, Event, Events, Refusal, copied
 from convoy.model import ids
 from convoy.model.records import NamedIssue, Reaction
 from convoy.model.state import (
@@ -229,6 +229,7 @@ KEPT_MS: Final = 168 * ids.HOUR_MS
 class ItemSetAside(Event, frozen=True, kw_only=True, tag="item.set-aside"):
     """An item is set aside and retried later; everything else continues."""
 
+    SAYS = "Set {item} aside after it failed {tries:times}: {why:clause}."
     item: str
     """The item, such as `task/fix/3`."""
     why: str
@@ -240,10 +241,6 @@ class ItemSetAside(Event, frozen=True, kw_only=True, tag="item.set-aside"):
     """Whether the problem is likely to resolve itself."""
     tries: int = 1
     """How many tries have failed."""
-
-    def sentence(self) -> str:
-        times = "once" if self.tries == 1 else f"{self.tries} times"
-        return f"Set {self.item} aside after it failed {times}: {clause(self.why)}."
 
     def decide(self, state: State) -> Events:
         """Set it aside; a further try that fails makes the next wait longer."""

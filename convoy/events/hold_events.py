@@ -76,8 +76,7 @@ class MergeRequested(_PartEvent, frozen=True, kw_only=True, tag="merge.requested
     def decide(self, state: State) -> Events:
         part = self.part(state)
         if part.taken_out is not None:
-            out = part.taken_out
-            raise Refusal(f"{out.why}, so it is waiting for {out.back}")
+            raise Refusal(part.taken_out.waits)
         if not part.withdrawn:
             raise Refusal("it will merge automatically when it is green and approved")
         return (self,)
@@ -180,7 +179,7 @@ class WorkTakenBack(_PartEvent, frozen=True, kw_only=True, tag="work.taken-back"
         if not self.by:
             return (self,)
         if out.gesture != "closed":
-            raise Refusal(f"{out.why}, so it is waiting for {out.back}")
+            raise Refusal(out.waits)
         pull = pull_wanted(state, self.convoy, self.task)
         if not pull:
             raise Refusal("a new pull request is about to be opened")

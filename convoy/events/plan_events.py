@@ -40,10 +40,6 @@ FROZEN: Final = (
 """What a convoy keeps as it was asked for: its form, and what was to be approved."""
 
 
-GITHUBS_LIST: Final = "A change to the sub-issues"
-"""Who changed a plan that follows the list without being asked."""
-
-
 class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
     """An issue was accepted; later edits to its text have no effect."""
 
@@ -156,12 +152,10 @@ class ConvoyPlanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.planned"
 class TaskAdded(ConvoyEvent, frozen=True, kw_only=True, tag="task.added"):
     """A person added a task to the plan."""
 
+    SAYS = "{by:who} added task {spec.number}."
     spec: TaskSpec
     """The task, as if it had been planned."""
     by: str
-
-    def sentence(self) -> str:
-        return f"{self.by or GITHUBS_LIST} added task {self.spec.number}."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         added = Task(spec=self.spec).after_words_of(self.by)
@@ -195,12 +189,10 @@ class TaskRewritten(TaskEvent, frozen=True, kw_only=True, tag="task.rewritten"):
     Older logs also use this event to join two tasks.
     """
 
+    SAYS = "{by:who} updated task {task} in the plan."
     spec: TaskSpec
     """The task as it is now planned; its number stays the same."""
     by: str
-
-    def sentence(self) -> str:
-        return f"{self.by or GITHUBS_LIST} updated task {self.task} in the plan."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         if self.spec.number != task.number:

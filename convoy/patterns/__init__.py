@@ -117,12 +117,8 @@ def _data(
         case SequenceNode():
             items = enumerate(node.value)
             return [_data(item, (*at, n), lines, name) for n, item in items]
-        case ScalarNode():
+        case _:  # a scalar: there is nothing else
             return None if node.tag == _NULL else clean(node.value)
-        case _:
-            raise PatternError(
-                f"{name}: line {lines[at]}: this must be text, a list or a map"
-            )
 
 
 PATTERN_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
