@@ -19,9 +19,9 @@ from convoy.model.state import (
 from convoy.model.task_graph import overlapping
 
 _FAILED: Final[frozenset[Cause]] = frozenset({"lost", "failed", "refused"})
-_NOT_THE_WORKS: Final[frozenset[Cause]] = frozenset({"outage", "setup"})
+UNTRIED: Final[frozenset[Cause]] = frozenset({"outage", "setup"})
 """Causes that say nothing about the task's work."""
-_GIVEN_BACK: Final[frozenset[Cause]] = _NOT_THE_WORKS | {"conflict"}
+_GIVEN_BACK: Final[frozenset[Cause]] = UNTRIED | {"conflict"}
 """Causes for which an attempt that was begun does not count."""
 
 
@@ -53,7 +53,7 @@ class TaskQueued(TaskEvent, frozen=True, kw_only=True, tag="task.queued"):
     def task_after(self, task: Task, _now: Moment) -> Task:
         is_retry = self.cause == "retry"
         spent = 0 if is_retry else task.spent
-        is_news = self.why and self.cause not in {*_NOT_THE_WORKS, "spent"}
+        is_news = self.why and self.cause not in {*UNTRIED, "spent"}
         conflicts = task.conflicts + (self.cause == "conflict")
         if self.cause in ("retry", "changes"):  # a person acted, or a reviewer
             conflicts = 0

@@ -24,7 +24,7 @@ from convoy.events.session_events import (
     WorkRefused,
     WorkReviewed,
 )
-from convoy.events.task_events import TaskBlocked, TaskMerged
+from convoy.events.task_events import UNTRIED, TaskBlocked, TaskMerged
 from convoy.kinds import kind_of
 from convoy.kinds.rivals import (
     ONLY_GREEN,
@@ -48,10 +48,6 @@ from convoy.rules import (
     to_be_changed,
 )
 from convoy.text import counted
-
-_UNTRIED: Final[frozenset[Cause]] = frozenset({"outage", "setup"})
-"""Ends that say nothing about the work the session continued."""
-
 
 SAID_MEANWHILE: Final = "someone commented on its work while it was running"
 
@@ -198,7 +194,7 @@ class RefuseWork(AttemptCommand, frozen=True, kw_only=True):
         return (refused, *free, *then)
 
     def ended(self, task: Task) -> Event:
-        left = self.left or (_continued_work(task) if self.cause in _UNTRIED else "")
+        left = self.left or (_continued_work(task) if self.cause in UNTRIED else "")
         return copied(WorkRefused, self, left=left)
 
     def _is_alike(self, task: Task) -> bool:
