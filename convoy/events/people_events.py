@@ -157,12 +157,12 @@ class ConvoyRetried(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.retried"
         waits = convoy.waits_for_approval and not convoy.vouched_by
         is_planned = bool(convoy.tasks) and not waits
         tasks = (
-            _task_again(task) if task.number in self.tasks else task
+            task_again(task) if task.number in self.tasks else task
             for task in convoy.tasks
         )
         mayor = convoy.mayor
         if mayor is not None and not convoy.tasks and mayor.state == "dropped":
-            mayor = _task_again(mayor)
+            mayor = task_again(mayor)
         return replace(
             goes_on,
             state="active" if is_planned else "planning",
@@ -177,7 +177,7 @@ class ConvoyRetried(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.retried"
         )
 
 
-def _task_again(task: Task) -> Task:
+def task_again(task: Task) -> Task:
     """Return a task as it was before it was dropped; work in review stays work."""
     return replace(
         task,

@@ -18,7 +18,7 @@ from convoy.events import (
     live,
 )
 from convoy.events.forge_actions import ActionIntended
-from convoy.events.people_events import check_unpaused
+from convoy.events.people_events import check_unpaused, task_again
 from convoy.model import ids
 from convoy.model.records import (
     Estimate,
@@ -267,19 +267,11 @@ class ConvoyReplanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.replan
             f"plan:\n\n{titles}\n\n{self.by} reviewed it and asked for a different "
             f"one:\n\n{self.text}"
         )
-        again = replace(
-            mayor.after_words_of(self.by),
-            spec=replace(mayor.spec, instructions=told),
-            state="queued",
-            cause="retry",
-            why="",
-            spent=0,
-            notes=(),
-            ended_at=0,
-        )
+        spec = replace(mayor.spec, instructions=told)
+        again = task_again(mayor.after_words_of(self.by))
         return replace(
             convoy,
-            mayor=again,
+            mayor=replace(again, spec=spec, notes=()),
             numbered=convoy.next_number - 1,
             tasks=(),
             scopes=(),

@@ -212,7 +212,7 @@ REVIEW = TaskKind(
 
 
 def coder(convoy: Convoy, tests: Task) -> Task | None:
-    found = (t for t in convoy.tasks if tests.number in t.spec.on and t.number)
+    found = (t for t in convoy.tasks if tests.number in t.spec.on)
     return next((t for t in found if t.spec.kind == WORK.name), None)
 
 
