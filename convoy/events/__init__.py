@@ -3,8 +3,8 @@
 A file holds what belongs to one subject: its events, each with its sentence and its
 fold, and the commands that need no room above. An event is a frozen struct whose JSON
 form carries `v` and `type` (noun dot participle). Every public subclass that stands in
-another file than this one is a kind: the codec, the fold and docs/log-format.md find it
-in `event_kinds`, which loads all of them. A session loads only what it needs.
+another file than this one is a kind: `convoy.log.record` loads all of them for the
+codec, the fold and docs/log-format.md. A session loads only what it needs.
 
 A command carries all outside facts; its `decide` is the rule: may this happen? Most
 events are their own command; an imperative in `convoy.rules` asks for what needs more
