@@ -152,9 +152,9 @@ class LogHistory:
         except Rewritten:  # what was read is of another log
             self._begin()
             entries = log.read(reading.head, whole=True)
-        for fact in past.bot_facts(entries, reading.state.bots):
+        for at, fact in past.bot_facts(entries, reading.state.bots):
             for one in (self.changes, self.sessions, self.decisions):
-                one.read((fact,))
+                one.read(at, fact)
         self._head = reading.head
 
 

@@ -30,7 +30,7 @@ from convoy.model import ids
 from convoy.model.session_result import estimate_words, usage_in_words
 from convoy.model.state import Convoy, State, Task
 from convoy.text import clean, counted
-from convoy.views import left_words, progress_words, saved_s, worked_s
+from convoy.views import progress_words, saved_s, worked_s
 from convoy.views.analytics import (
     BUCKETS_S,
     analytics,
@@ -303,7 +303,6 @@ def _clock(
     return {
         "convoy": convoy,
         "said": progress_words(convoy, now),
-        "left": left_words(convoy, now),
         "needy": needs_a_person(view.waits, convoy.name),
         "gantt": draw_gantt(convoy, sessions, now, rows) if sessions else None,
         "train": train[: 2 if shown > 1 else HEAD],

@@ -194,10 +194,8 @@ PLAN: Final = (
 
 
 def _split(context: RequestContext, *, task: int, text: str) -> str:
-    from bot.text.convoy_comment import diff_block
-    from convoy.planner.plan_reader import WHOLE_CHARS, parts_in
+    from convoy.planner.plan_reader import parts_in
     from convoy.planner.tasklist import PlanError
-    from convoy.views.plan import title_changes
 
     before = context.convoy
     try:
@@ -206,9 +204,7 @@ def _split(context: RequestContext, *, task: int, text: str) -> str:
         raise NotPossible(str(error)) from error
     command = PartTask(convoy=before.name, task=task, parts=parts, by=context.by)
     context.submit(command)
-    changes = title_changes(before.titles_now, context.convoy.titles_now)
-    block = "\n".join(diff_block(changes, WHOLE_CHARS, before.name))
-    return f"Task {task} is split into {len(parts)} parts.\n\n{block}"
+    return f"Task {task} is split into {len(parts)} parts."
 
 
 SPLIT: Final = Verb(

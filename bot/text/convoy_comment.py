@@ -15,7 +15,6 @@ from convoy.model.work import ShownAnswer
 from convoy.rules.starting import Moment
 from convoy.text import (
     POST_CHARS,
-    clean,
     counted,
     fitting,
     full_stop,
@@ -71,11 +70,6 @@ def plan_section(convoy: Convoy, room: int) -> list[str]:
     if len(convoy.tasks) <= DRAWN_MOST and any(t.spec.after for t in convoy.tasks):
         graph = ("```mermaid", *_mermaid(convoy), "```", "")
     room -= sum(map(len, graph))
-    changed = diff_block(found.changes, room // 4, convoy.name)
-    if changed:
-        heading = "**Changed** since the plan was made or last approved:"
-        changed = [heading, "", *changed, ""]
-    room -= sum(len(line) + 1 for line in changed)
     blocks = fitting(
         ["\n".join(_task(task)) for task in found.tasks],
         f"- {{}}: `brat convoy show {convoy.name}` shows all of them",
@@ -83,29 +77,17 @@ def plan_section(convoy: Convoy, room: int) -> list[str]:
     )
     is_open = " open" if convoy.state == "planning" else ""
     told = f"The plan: {counted(len(found.tasks), 'task')}"
-    if found.changes:
-        told += f", {counted(len(found.changes), 'change')}"
     if found.protected:
         told += f", {counted(len(found.protected), 'task')} with protected paths"
     return [
         f"<details{is_open}><summary>{told}</summary>",
         "",
         *graph,
-        *changed,
         *blocks,
         "",
         "</details>",
         "",
     ]
-
-
-def diff_block(changes: Sequence[str], room: int, name: str) -> list[str]:
-    """Return changes of a plan as a block of code, which none of them ends."""
-    if not changes:
-        return []
-    more = f"{{}}: brat convoy show {name}"
-    told = [" ".join(clean(each).split()).replace("`", "'") for each in changes]
-    return ["```diff", *fitting(told, more, max(0, room)), "```"]
 
 
 def _task(task: PlanTask) -> Iterator[str]:

@@ -340,9 +340,6 @@ def _lines(convoy: Convoy) -> Iterator[str]:
     yield f"graph: {', '.join(edges) or 'no task waits for another'}"
     if told := estimate_words(convoy.estimate):
         yield f"estimate: {told}"
-    if found.changes:
-        yield "changed since the plan was made or last approved:"
-        yield from (f"{_LEVEL}{each}" for each in found.changes)
     if found.approval:
         yield found.approval.replace("`", "")
     yield from (f"warning: {each}" for each in convoy.warnings)

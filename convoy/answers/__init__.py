@@ -292,18 +292,6 @@ class ReviewAnswer(AnswerForm):
     text: Annotated[str, Field(max_length=REVIEW_CHARS)] = ""
 
 
-def review_brief(subject: Task, diff: str, fence: str) -> str:
-    spec = subject.spec
-    is_cut = len(diff) > DIFF_CHARS
-    return _REVIEW_BRIEF.format(
-        number=subject.number,
-        asked_for=answer_asked_for("your verdict", ReviewAnswer),
-        asked=fenced(clean(f"{spec.title}\n\n{spec.instructions}"), fence),
-        cut=" (only the beginning; see the files for the rest)" if is_cut else "",
-        diff=fenced(clean(cut(diff, DIFF_CHARS)), fence),
-    )
-
-
 def read_review(text: str) -> ReviewAnswer:
     """Return the verdict that an agent wrote, cleaned."""
     found = read_form(text, ReviewAnswer, REVIEW.answer, ANSWER_FAULTS)
@@ -313,13 +301,20 @@ def read_review(text: str) -> ReviewAnswer:
     return ReviewAnswer(verdict=found.verdict, text=said)
 
 
-def _ask_review(question: Question) -> str:
+def review_brief(question: Question) -> str:
     subject = question.convoy.task(question.task.spec.on[0])
     if subject is None or subject.work is None:
         return ""
-    work = subject.work
+    work, spec, fence = subject.work, subject.spec, fence_of(question.session)
     diff = question.repository.diff(work.base, work.commit, DIFF_CHARS)
-    return review_brief(subject, diff, fence_of(question.session))
+    is_cut = len(diff) > DIFF_CHARS
+    return _REVIEW_BRIEF.format(
+        number=subject.number,
+        asked_for=answer_asked_for("your verdict", ReviewAnswer),
+        asked=fenced(clean(f"{spec.title}\n\n{spec.instructions}"), fence),
+        cut=" (only the beginning; see the files for the rest)" if is_cut else "",
+        diff=fenced(clean(cut(diff, DIFF_CHARS)), fence),
+    )
 
 
 def _take_review(reply: Reply) -> Taken:
@@ -365,24 +360,6 @@ class Choice(AnswerForm):
     text: Annotated[str, Field(min_length=1, max_length=CHOICE_CHARS)]
 
 
-def choice_brief(rivals: Sequence[tuple[Task, str]], fence: str) -> str:
-    """Return what a judge is told beside its own task; each rival has its patch."""
-    first = rivals[0][0].spec
-    parts = [
-        _CHOICE_BRIEF.format(
-            numbers=", ".join(str(task.number) for task, _ in rivals),
-            asked_for=answer_asked_for("your choice", Choice),
-            asked=fenced(clean(f"{first.title}\n\n{first.instructions}"), fence),
-        )
-    ]
-    most = DIFFS_CHARS // len(rivals)
-    for task, diff in rivals:
-        is_cut = " (only the beginning)" if len(diff) > most else ""
-        parts.append(f"## What task {task.number} changed{is_cut}\n")
-        parts.append(fenced(clean(cut(diff, most)), fence) + "\n")
-    return "\n".join(parts)
-
-
 def read_choice(text: str, rivals: Sequence[Task], green: Sequence[Task]) -> Choice:
     """Return the choice that an agent made, cleaned; `green` can be chosen."""
     found = read_form(text, Choice, CHOICE.answer, ANSWER_FAULTS)
@@ -395,16 +372,26 @@ def read_choice(text: str, rivals: Sequence[Task], green: Sequence[Task]) -> Cho
     return Choice(winner=found.winner, text=words(found.text))
 
 
-def _ask_choice(question: Question) -> str:
+def choice_brief(question: Question) -> str:
+    """Return what a judge is told beside its own task; each rival has its patch."""
     found = rivals_left(question.convoy, question.task)
-    most = DIFFS_CHARS // max(1, len(found))
-    diff = question.repository.diff
-    diffs = [
-        (task, diff(task.work.base, task.work.commit, most))
-        for task in found
-        if task.work is not None
+    if not found:
+        return ""
+    first, fence = found[0].spec, fence_of(question.session)
+    parts = [
+        _CHOICE_BRIEF.format(
+            numbers=", ".join(str(task.number) for task in found),
+            asked_for=answer_asked_for("your choice", Choice),
+            asked=fenced(clean(f"{first.title}\n\n{first.instructions}"), fence),
+        )
     ]
-    return choice_brief(diffs, fence_of(question.session)) if diffs else ""
+    most = DIFFS_CHARS // len(found)
+    for number, work in ((task.number, task.work) for task in found if task.work):
+        diff = question.repository.diff(work.base, work.commit, most)
+        is_cut = " (only the beginning)" if len(diff) > most else ""
+        parts.append(f"## What task {number} changed{is_cut}\n")
+        parts.append(fenced(clean(cut(diff, most)), fence) + "\n")
+    return "\n".join(parts)
 
 
 def _take_choice(reply: Reply) -> Taken:
@@ -551,10 +538,10 @@ ANSWERS: Final[dict[KindName, Answering]] = {
         read=_take_report,
     ),
     REVIEW.name: Answering(
-        none="the engine wrote no review", told=_ask_review, read=_take_review
+        none="the engine wrote no review", told=review_brief, read=_take_review
     ),
     CHOICE.name: Answering(
-        none="the engine made no choice", told=_ask_choice, read=_take_choice
+        none="the engine made no choice", told=choice_brief, read=_take_choice
     ),
 }
 """By kind of task; a kind that is not here brings a change."""

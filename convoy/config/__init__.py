@@ -17,7 +17,7 @@ from typing import Annotated, Any, Final, NamedTuple, Self
 
 from msgspec import convert
 from pydantic import Field, ValidationError, model_validator
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic_core import ErrorDetails
 
 from convoy.config import keys
 from convoy.config.keys import Table
@@ -80,16 +80,11 @@ class Config(Table):
     def _knows_its_planner(self) -> Self:
         name, known = self.mayor.engine, {"default", *self.engine}
         if name and name not in known:
-            near = did_you_mean(name, known)
-            raise PydanticCustomError(
-                "told",
-                "mayor.engine: there is no table {wanted}",
-                {"wanted": f"[engine.{name}]{near}"},
-            )
+            wanted = f"[engine.{name}]{did_you_mean(name, known)}"
+            raise keys.fault(f"mayor.engine: there is no table {wanted}")
         if name and self.mayor.planner:
-            raise PydanticCustomError(
-                "told", "mayor.planner: mayor.engine is also set; use only one of them"
-            )
+            why = "mayor.engine is also set; use only one of them"
+            raise keys.fault(f"mayor.planner: {why}")
         return self
 
     def settings(self, cores: int | None = None) -> Settings:

@@ -114,6 +114,11 @@ _VARIABLE = "(?!(?:GITHUB|ACTIONS|RUNNER|BRAT|GIT)_)[A-Z_][A-Z0-9_]{0,99}"
 """Not one of those that no agent may have."""
 
 
+def fault(words: str) -> PydanticCustomError:
+    """Return a fault of the file that is told in these words."""
+    return PydanticCustomError("told", "{words}", {"words": words})
+
+
 def _fitting(fits: Callable[[str], object]) -> AfterValidator:
     def fitting(value: str) -> str:
         if not fits(value):
@@ -292,9 +297,7 @@ _UNLIMITED = " and ".join(
 
 def _commanding(args: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
     if info.data.get("type") == "shell" and not args:
-        raise PydanticCustomError(
-            "told", 'missing; a shell engine needs a command, such as args = ["make"]'
-        )
+        raise fault('missing; a shell engine needs a command, such as args = ["make"]')
     return args
 
 
@@ -302,7 +305,7 @@ def _offered(tools: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
     kind = info.data.get("type")
     known = ENGINE_TYPES.get(kind or "")
     if tools and known and not known.can_be_limited:
-        raise PydanticCustomError("told", f"not allowed; {kind} cannot limit its tools")
+        raise fault(f"not allowed; {kind} cannot limit its tools")
     return tools
 
 
@@ -377,15 +380,13 @@ class EngineTable(Table):
     def _names_its_server(self) -> Self:
         provider = self.spec(0).provider
         if provider and (self.model or "").endswith("/"):
-            raise PydanticCustomError(
-                "told", "model: incomplete name; put the model's name after the /"
-            )
+            raise fault("model: incomplete name; put the model's name after the /")
         if provider and provider.form and not self.url:
-            raise PydanticCustomError(
-                "told",
-                "missing; a model that begins with {word} needs url, such as {form}",
-                {"word": (self.model or "").partition("/")[0], "form": provider.form},
+            word = (self.model or "").partition("/")[0]
+            needs = (
+                f"a model that begins with {word} needs url, such as {provider.form}"
             )
+            raise fault(f"missing; {needs}")
         return self
 
     def spec(self, timeout_s: int) -> EngineSpec:

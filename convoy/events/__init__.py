@@ -3,8 +3,8 @@
 A file holds what belongs to one subject: its events, each with its sentence and its
 fold, and the commands that need no room above. An event is a frozen struct whose JSON
 form carries `v` and `type` (noun dot participle). Every public subclass that stands in
-another file than this one is a kind: the codec, the fold and docs/log-format.md find it
-in `event_kinds`, which loads all of them. A session loads only what it needs.
+another file than this one is a kind: `convoy.log.record` loads all of them for the
+codec, the fold and docs/log-format.md. A session loads only what it needs.
 
 A command carries all outside facts; its `decide` is the rule: may this happen? Most
 events are their own command; an imperative in `convoy.rules` asks for what needs more
@@ -13,12 +13,16 @@ needs, an attempt ends once, only the current candidate lands, and an announced 
 is noted done once.
 """
 
+import re
 from abc import abstractmethod
+from collections.abc import Callable
 from functools import cache
+from operator import attrgetter
 from typing import Any, Final, Protocol, TypeVar
 
 from msgspec import Struct
 
+from convoy.model import ids
 from convoy.model.state import (
     Convoy,
     Moment,
@@ -27,6 +31,7 @@ from convoy.model.state import (
     change_convoy,
     change_task,
 )
+from convoy.text import counted
 
 _Record = TypeVar("_Record", bound=Struct)
 SHORT: Final = 10
@@ -36,18 +41,29 @@ SHORT: Final = 10
 class Command(Protocol):
     """What the shell asks the rules: a wish, or an event that has a rule of its own."""
 
-    def decide(self, state: State) -> "Decision":
-        """Return the events that it leads to in `state`, or why it may not happen."""
+    def decide(self, state: State) -> "Events":
+        """Return the events that it leads to in `state`.
+
+        Raises:
+            Refusal: it may not happen.
+        """
 
 
 class Fact(Struct, frozen=True, kw_only=True, tag_field="type"):
     """An entry of the log: the version of its JSON form, and a sentence."""
 
+    SAYS = ""
+    """The form of its sentence: a name in braces is a field's, which is written in the
+    way that stands behind the name, one of `_WAYS`."""
     v: int = 1
 
-    @abstractmethod
     def sentence(self) -> str:
         """Return one sentence for people who read the log itself."""
+
+        def said(found: re.Match[str]) -> str:
+            return _WAYS[found[2]](attrgetter(found[1])(self))
+
+        return _FIELD.sub(said, self.SAYS)
 
 
 class Claim(Fact, frozen=True, kw_only=True):
@@ -104,10 +120,10 @@ class TaskEvent(ConvoyEvent, frozen=True, kw_only=True):
     def task_after(self, task: Task, now: Moment, /) -> Task: ...
 
 
-def copied(form: type[_Record], source: Struct, /, **more: Any) -> _Record:  # noqa: ANN401
-    """Return a record with the fields of that name that another has, and more."""
-    same = _shared(form, type(source))
-    return form(**{name: getattr(source, name) for name in same} | more)
+def copied(form: type[_Record], /, *sources: Struct, **more: Any) -> _Record:  # noqa: ANN401
+    """Return a record with the fields of that name that others have, and more."""
+    pairs = ((each, name) for each in sources for name in _shared(form, type(each)))
+    return form(**{name: getattr(each, name) for each, name in pairs} | more)
 
 
 @cache
@@ -125,18 +141,34 @@ def subject(task: int) -> str:
     return f"task {task}" if task else "the convoy"
 
 
+GITHUBS_LIST: Final = "A change to the sub-issues"
+"""Who changed a plan that follows the list without being asked."""
+_FIELD: Final = re.compile(r"\{([\w.]+)(?::(\w+))?\}")
+_WAYS: Final[dict[str | None, Callable[[Any], str]]] = {
+    None: str,
+    "short": lambda commit: commit[:SHORT],
+    "clause": clause,
+    "told": lambda why: f": {clause(why)}" if why else "",
+    "who": lambda by: by or GITHUBS_LIST,
+    "times": lambda number: "once" if number == 1 else f"{number} times",
+    "list": ", ".join,
+    "files": lambda paths: counted(len(paths), "file"),
+    "tasks": lambda specs: counted(len(specs), "task"),
+    "part": subject,
+    "Part": lambda task: subject(task).capitalize(),
+    "base": ids.base_branch,
+}
+
+
 Events = tuple[Event, ...]
 
 
 class Refusal(Exception):
-    """Why it is forbidden, in one sentence: a rule returns it, a guard raises it."""
+    """Why it is forbidden, in one sentence."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
         self.why = why
-
-
-Decision = Events | Refusal
 
 
 class ConvoyCommand(Struct, frozen=True, kw_only=True):
@@ -151,8 +183,8 @@ class AttemptCommand(TaskCommand, frozen=True, kw_only=True):
     attempt: int
 
 
-def decided(command: Command, state: State) -> Decision:
-    """Return what a command's rule and its guards decide.
+def decided(command: Command, state: State) -> Events | Refusal:
+    """Return what a command's rule decides.
 
     A refusal is a value: a repeated or late command is no error.
     """

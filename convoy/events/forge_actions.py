@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from convoy.events import ConvoyEvent, Decision, Event, Refusal, clause, copied
+from convoy.events import ConvoyEvent, Event, Events, Refusal, copied
 from convoy.model import ids
 from convoy.model.records import NamedIssue, Reaction
 from convoy.model.state import (
@@ -86,10 +86,10 @@ class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
         came = numbers.get(self.key.partition(":")[0], "") if self.number else ""
         return f"{done} {thing}{came.format(self.number)}."
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         intent = state.intents.get(self.key)
         if intent is None:
-            return Refusal(f"{self.key} is not an open action")
+            raise Refusal(f"{self.key} is not an open action")
         if intent.kind != "comment" or not self.number:
             return (self,)
         name = intent.convoy
@@ -138,11 +138,9 @@ class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
 class CommentSaid(ConvoyEvent, frozen=True, kw_only=True, tag="comment.said"):
     """The convoy's comment was posted on the issue; from now on it is edited."""
 
+    SAYS = "Comment {comment} on issue #{issue} shows the convoy."
     issue: int
     comment: int
-
-    def sentence(self) -> str:
-        return f"Comment {self.comment} on issue #{self.issue} shows the convoy."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return replace(convoy, comment=self.comment)
@@ -151,15 +149,13 @@ class CommentSaid(ConvoyEvent, frozen=True, kw_only=True, tag="comment.said"):
 class AnswerShown(ConvoyEvent, frozen=True, kw_only=True, tag="answer.shown"):
     """An answer is shown in the convoy's comment, not in a comment of its own."""
 
+    SAYS = "Answered {by} in the convoy's comment: {text:clause}."
     by: str
     text: str
     issue: int
     """The issue or pull request where the request was made."""
     comment: int = 0
     """The comment with the request; 0: it was a review, a ticked box or a button."""
-
-    def sentence(self) -> str:
-        return f"Answered {self.by} in the convoy's comment: {clause(self.text)}."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         shown = copied(ShownAnswer, self)
@@ -189,7 +185,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     convoy: str = ""
     """The convoy whose comment shows the text; empty: it is a comment of its own."""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         key = self.sign or ids.key("answer", self.comment)
         refuse_answered(state, key, self.comment)
         text = "" if self.convoy else self.text
@@ -214,7 +210,7 @@ class RequestIgnored(Event, frozen=True, kw_only=True, tag="request.ignored"):
         )
         return f"Ignored {said} by {self.by}, who has exceeded the limit for answers."
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         refuse_answered(
             state, self.sign or ids.key("answer", self.comment), self.comment
         )
@@ -233,6 +229,7 @@ KEPT_MS: Final = 168 * ids.HOUR_MS
 class ItemSetAside(Event, frozen=True, kw_only=True, tag="item.set-aside"):
     """An item is set aside and retried later; everything else continues."""
 
+    SAYS = "Set {item} aside after it failed {tries:times}: {why:clause}."
     item: str
     """The item, such as `task/fix/3`."""
     why: str
@@ -245,11 +242,7 @@ class ItemSetAside(Event, frozen=True, kw_only=True, tag="item.set-aside"):
     tries: int = 1
     """How many tries have failed."""
 
-    def sentence(self) -> str:
-        times = "once" if self.tries == 1 else f"{self.tries} times"
-        return f"Set {self.item} aside after it failed {times}: {clause(self.why)}."
-
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Set it aside; a further try that fails makes the next wait longer."""
         before = set_aside(state, self.item)
         return (replace(self, tries=before.tries + 1 if before else 1),)
@@ -286,10 +279,10 @@ class ItemTakenUp(Event, frozen=True, kw_only=True, tag="item.taken-up"):
         free = " as soon as a slot is free" if self.when_free else ""
         return f"Will try {self.item} again{free}{by}."
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         aside = set_aside(state, self.item)
         if aside is None or (aside.again and not self.works):
-            return Refusal(f"{self.item} is not set aside")
+            raise Refusal(f"{self.item} is not set aside")
         part = ids.task_of_item(self.item)
         task = state.convoys[part[0]].task(part[1]) if part and part[1] else None
         attempt = task.attempt if task else None

@@ -13,11 +13,9 @@ from typing import Final, Literal
 from msgspec.structs import replace
 
 from convoy.events import (
-    SHORT,
     ConvoyEvent,
-    Decision,
+    Events,
     Refusal,
-    clause,
     copied,
     live,
     subject,
@@ -41,6 +39,10 @@ class _PartEvent(ConvoyEvent, frozen=True, kw_only=True):
 
     task: int
 
+    @property
+    def branch(self) -> str:
+        return ids.branch_of(self.convoy, self.task)
+
     def part(self, state: State) -> Convoy | Task:
         """Return a task that is not settled, or the convoy; it has not ended."""
         if self.task:
@@ -51,14 +53,12 @@ class _PartEvent(ConvoyEvent, frozen=True, kw_only=True):
 class MergeWithdrawn(_PartEvent, frozen=True, kw_only=True, tag="merge.withdrawn"):
     """A person took a task out of the merge queue; task 0 is the convoy itself."""
 
+    SAYS = "{by} removed {task:part} from the merge queue."
     by: str
 
-    def sentence(self) -> str:
-        return f"{self.by} removed {subject(self.task)} from the merge queue."
-
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if self.part(state).withdrawn:
-            return Refusal("it is not in the merge queue")
+            raise Refusal("it is not in the merge queue")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -70,18 +70,15 @@ class MergeWithdrawn(_PartEvent, frozen=True, kw_only=True, tag="merge.withdrawn
 class MergeRequested(_PartEvent, frozen=True, kw_only=True, tag="merge.requested"):
     """A person put a task back into the merge queue; task 0 is the convoy itself."""
 
+    SAYS = "{by} put {task:part} into the merge queue."
     by: str
 
-    def sentence(self) -> str:
-        return f"{self.by} put {subject(self.task)} into the merge queue."
-
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         part = self.part(state)
         if part.taken_out is not None:
-            out = part.taken_out
-            return Refusal(f"{out.why}, so it is waiting for {out.back}")
+            raise Refusal(part.taken_out.waits)
         if not part.withdrawn:
-            return Refusal("it will merge automatically when it is green and approved")
+            raise Refusal("it will merge automatically when it is green and approved")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -101,15 +98,13 @@ NO_LABEL: Final = "brat:no"
 class WorkHeld(_PartEvent, frozen=True, kw_only=True, tag="work.held"):
     """A label keeps a task from starting and merging; task 0 is the convoy itself."""
 
+    SAYS = "The label {label:clause} now holds {task:part}."
     label: str
     """The label, such as `brat:hold`."""
 
-    def sentence(self) -> str:
-        return f"The label {clause(self.label)} now holds {subject(self.task)}."
-
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if self.part(state).held == self.label:
-            return Refusal(f"{self.label} already holds it")
+            raise Refusal(f"{self.label} already holds it")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -123,12 +118,11 @@ class WorkHeld(_PartEvent, frozen=True, kw_only=True, tag="work.held"):
 class WorkReleased(_PartEvent, frozen=True, kw_only=True, tag="work.released"):
     """The label that held a task was removed; task 0 is the convoy itself."""
 
-    def sentence(self) -> str:
-        return f"{subject(self.task).capitalize()} is no longer held by a label."
+    SAYS = "{task:Part} is no longer held by a label."
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if not self.part(state).held:
-            return Refusal("no label holds it")
+            raise Refusal("no label holds it")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -138,6 +132,7 @@ class WorkReleased(_PartEvent, frozen=True, kw_only=True, tag="work.released"):
 class WorkTakenOut(_PartEvent, frozen=True, kw_only=True, tag="work.taken-out"):
     """A person dequeued a task on the forge; task 0 is the convoy itself."""
 
+    SAYS = "A person dequeued {task:part}: {_taken_out.why}."
     gesture: Gesture
     """How: `closed`, its `branch` deleted, its `base` changed, or made a `draft`."""
     pull: int
@@ -145,15 +140,12 @@ class WorkTakenOut(_PartEvent, frozen=True, kw_only=True, tag="work.taken-out"):
     base: str = ""
     """The pull request's new base; empty: it was not changed."""
 
-    def sentence(self) -> str:
-        return f"A person dequeued {subject(self.task)}: {self._taken_out.why}."
-
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         part = self.part(state)
         if part.pull != self.pull:
-            return Refusal(f"#{self.pull} is not its pull request")
+            raise Refusal(f"#{self.pull} is not its pull request")
         if part.taken_out == self._taken_out:
-            return Refusal("it was already removed from the queue")
+            raise Refusal("it was already removed from the queue")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -176,21 +168,21 @@ class WorkTakenBack(_PartEvent, frozen=True, kw_only=True, tag="work.taken-back"
             f"{self.by or 'A person'} put {subject(self.task)} back in the queue{new}."
         )
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Let it go on; where a person asks for it, announce another pull request.
 
         A closed pull request whose branch has moved since cannot be reopened.
         """
         out = self.part(state).taken_out
         if out is None:
-            return Refusal("it was not removed from the queue")
+            raise Refusal("it was not removed from the queue")
         if not self.by:
             return (self,)
         if out.gesture != "closed":
-            return Refusal(f"{out.why}, so it is waiting for {out.back}")
+            raise Refusal(out.waits)
         pull = pull_wanted(state, self.convoy, self.task)
         if not pull:
-            return Refusal("a new pull request is about to be opened")
+            raise Refusal("a new pull request is about to be opened")
         return (self, *pull)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -210,14 +202,12 @@ _DELETED: Final = "its branch {} was deleted"
 class IssueClosed(ConvoyEvent, frozen=True, kw_only=True, tag="issue.closed"):
     """A person closed the convoy's issue, so none of its tasks start or land."""
 
+    SAYS = "Issue #{issue} was closed, so the convoy is paused."
     issue: int
 
-    def sentence(self) -> str:
-        return f"Issue #{self.issue} was closed, so the convoy is paused."
-
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if live(state, self.convoy).issue_is != "open":
-            return Refusal(f"issue #{self.issue} is already known to be closed")
+            raise Refusal(f"issue #{self.issue} is already known to be closed")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -230,14 +220,12 @@ class IssueClosed(ConvoyEvent, frozen=True, kw_only=True, tag="issue.closed"):
 class IssueReopened(ConvoyEvent, frozen=True, kw_only=True, tag="issue.reopened"):
     """A person reopened the issue; if closing it paused the convoy, it resumes."""
 
+    SAYS = "Issue #{issue} is open again."
     issue: int
 
-    def sentence(self) -> str:
-        return f"Issue #{self.issue} is open again."
-
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if live(state, self.convoy).issue_is == "open":
-            return Refusal(f"issue #{self.issue} is open")
+            raise Refusal(f"issue #{self.issue} is open")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -252,12 +240,10 @@ class IssueReopened(ConvoyEvent, frozen=True, kw_only=True, tag="issue.reopened"
 class IssueGone(ConvoyEvent, frozen=True, kw_only=True, tag="issue.gone"):
     """The convoy's issue no longer exists here, so nothing more is posted on it."""
 
+    SAYS = "Issue #{issue} was {how}."
     issue: int
     how: Gone
     """What happened to it."""
-
-    def sentence(self) -> str:
-        return f"Issue #{self.issue} was {self.how}."
 
     def change(self, state: State) -> State:
         own = {"", self.convoy}
@@ -280,13 +266,11 @@ class IssueGone(ConvoyEvent, frozen=True, kw_only=True, tag="issue.gone"):
 class BaseDeleted(ConvoyEvent, frozen=True, kw_only=True, tag="base.deleted"):
     """A person deleted the convoy's base branch, which pauses the convoy."""
 
-    def sentence(self) -> str:
-        branch = ids.base_branch(self.convoy)
-        return f"Branch {branch} was deleted, so the convoy is paused."
+    SAYS = "Branch {convoy:base} was deleted, so the convoy is paused."
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if live(state, self.convoy).base_is != "there":
-            return Refusal("its branch is already known to be deleted")
+            raise Refusal("its branch is already known to be deleted")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -300,12 +284,11 @@ class BaseDeleted(ConvoyEvent, frozen=True, kw_only=True, tag="base.deleted"):
 class BaseRestored(ConvoyEvent, frozen=True, kw_only=True, tag="base.restored"):
     """The convoy's base branch exists again."""
 
-    def sentence(self) -> str:
-        return f"Branch {ids.base_branch(self.convoy)} exists again."
+    SAYS = "Branch {convoy:base} exists again."
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if live(state, self.convoy).base_is == "there":
-            return Refusal("its branch was not deleted")
+            raise Refusal("its branch was not deleted")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -321,6 +304,7 @@ class BranchPushed(_PartEvent, frozen=True, kw_only=True, tag="base.pushed"):
     The convoy or task waits, because a candidate would overwrite the commit.
     """
 
+    SAYS = "Someone pushed {commit:short} to {branch}, so {task:part} waits."
     task: int = 0
     commit: str
     files: tuple[str, ...] = ()
@@ -328,15 +312,11 @@ class BranchPushed(_PartEvent, frozen=True, kw_only=True, tag="base.pushed"):
     """The changed files that tell CI what to run."""
     faults: tuple[str, ...] = ()
 
-    def sentence(self) -> str:
-        branch, what = ids.branch_of(self.convoy, self.task), subject(self.task)
-        return f"Someone pushed {self.commit[:SHORT]} to {branch}, so {what} waits."
-
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         part = self.part(state)
         known = part.pushed.commit if part.pushed else ""
         if self.commit == known or self.commit in part.tips:
-            return Refusal(f"{self.commit} is already known")
+            raise Refusal(f"{self.commit} is already known")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -349,26 +329,21 @@ class BranchPushed(_PartEvent, frozen=True, kw_only=True, tag="base.pushed"):
 class BranchTaken(_PartEvent, frozen=True, kw_only=True, tag="base.taken"):
     """A person accepted what was pushed to a branch of the convoy, so it lands too."""
 
+    SAYS = "{by} accepted the push of {commit:short} to {branch}."
     task: int = 0
     commit: str
     by: str
 
-    def sentence(self) -> str:
-        branch = ids.branch_of(self.convoy, self.task)
-        return f"{self.by} accepted the push of {self.commit[:SHORT]} to {branch}."
-
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Go on from the commit, which may be abbreviated.
 
         Who wants it answers for the landing, as for `/brat merge`.
         """
         part = self.part(state)
         if part.pushed is None or not part.pushed.commit.startswith(self.commit):
-            return Refusal(f"{self.commit} was not pushed to its branch")
+            raise Refusal(f"{self.commit} was not pushed to its branch")
         if isinstance(part, Task) and part.state != "needs-review":
-            return Refusal(
-                f"task {self.task} is {part.state}: it has no work to change"
-            )
+            raise Refusal(f"task {self.task} is {part.state}: it has no work to change")
         return (replace(self, commit=part.pushed.commit),)
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
@@ -400,15 +375,12 @@ class BranchTaken(_PartEvent, frozen=True, kw_only=True, tag="base.taken"):
 class BranchReturned(_PartEvent, frozen=True, kw_only=True, tag="base.returned"):
     """A branch of the convoy is back at the commit that the log records."""
 
+    SAYS = "Branch {branch} is back where it was before the push."
     task: int = 0
 
-    def sentence(self) -> str:
-        branch = ids.branch_of(self.convoy, self.task)
-        return f"Branch {branch} is back where it was before the push."
-
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if self.part(state).pushed is None:
-            return Refusal("nothing was pushed to its branch")
+            raise Refusal("nothing was pushed to its branch")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -422,16 +394,14 @@ COMMENTS_MOST: Final = 2
 class CommentDeleted(ConvoyEvent, frozen=True, kw_only=True, tag="comment.deleted"):
     """A person deleted the comment that showed the convoy."""
 
+    SAYS = "Comment {comment}, which showed the convoy, was deleted."
     comment: int
 
-    def sentence(self) -> str:
-        return f"Comment {self.comment}, which showed the convoy, was deleted."
-
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Announce that it is written again, once."""
         convoy = state.convoys.get(self.convoy)
         if convoy is None or convoy.ended or convoy.comment != self.comment:
-            return Refusal(f"comment {self.comment} does not show {self.convoy}")
+            raise Refusal(f"comment {self.comment} does not show {self.convoy}")
         written = convoy.deleted_comments + 1
         if written == COMMENTS_MOST:
             return (self,)

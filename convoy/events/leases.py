@@ -7,7 +7,7 @@ lease is not here; it travels with its pushes.
 from msgspec import Struct
 from msgspec.structs import replace
 
-from convoy.events import Decision, Event, Refusal, copied
+from convoy.events import Event, Events, Refusal, copied
 from convoy.model.state import Lease, State
 from convoy.text import clock
 from grite.resource import BOT, overlaps
@@ -16,10 +16,8 @@ from grite.resource import BOT, overlaps
 class BotStarted(Event, frozen=True, kw_only=True, tag="bot.started"):
     """The event's actor becomes a bot."""
 
+    SAYS = "A bot with version {version} started."
     version: str
-
-    def sentence(self) -> str:
-        return f"A bot with version {self.version} started."
 
     def change(self, state: State) -> State:
         return state  # the fold, which knows the event's actor, adds the bot
@@ -31,22 +29,20 @@ class StartBot(Struct, frozen=True, kw_only=True):
     actor: str
     version: str
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if self.actor in state.bots:
-            return Refusal(f"actor {self.actor} is already a bot")
+            raise Refusal(f"actor {self.actor} is already a bot")
         return (BotStarted(version=self.version),)
 
 
 class LeaseTaken(Event, frozen=True, kw_only=True, tag="lease.taken"):
     """A resource belongs to `holder` until `expires` (unix ms)."""
 
+    SAYS = "{holder} holds {resource}."
     resource: str
     holder: str
     nonce: str
     expires: int
-
-    def sentence(self) -> str:
-        return f"{self.holder} holds {self.resource}."
 
     def change(self, state: State) -> State:
         leases = {**state.leases, self.resource: copied(Lease, self)}
@@ -56,11 +52,9 @@ class LeaseTaken(Event, frozen=True, kw_only=True, tag="lease.taken"):
 class LeaseFreed(Event, frozen=True, kw_only=True, tag="lease.freed"):
     """The resource is free again."""
 
+    SAYS = "{resource} is free."
     resource: str
     nonce: str
-
-    def sentence(self) -> str:
-        return f"{self.resource} is free."
 
     def change(self, state: State) -> State:
         leases = dict(state.leases)
@@ -77,9 +71,9 @@ class TakeLease(Struct, frozen=True, kw_only=True):
     now: int
     ttl_s: int
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if self.resource == BOT:
-            return Refusal(f"{BOT} is the bot's own lease, which no one else can hold")
+            raise Refusal(f"{BOT} is the bot's own lease, which no one else can hold")
         met = [
             lease
             for lease in state.leases.values()
@@ -87,7 +81,7 @@ class TakeLease(Struct, frozen=True, kw_only=True):
         ]
         for lease in met:
             if lease.expires > self.now:
-                return Refusal(
+                raise Refusal(
                     f"{self.resource} overlaps {lease.resource}, which {lease.holder} "
                     f"holds until {clock(lease.expires)}"
                 )
@@ -99,20 +93,18 @@ class TakeLease(Struct, frozen=True, kw_only=True):
 class RenewLease(TakeLease, frozen=True, kw_only=True):
     """The holder wants to keep the resource for `ttl_s` from `now`."""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         lease = _held(state, self)
         expires = max(lease.expires, self.now + self.ttl_s * 1000)
         return (copied(LeaseTaken, self, expires=expires),)
 
 
 class FreeLease(Struct, frozen=True, kw_only=True):
-    """The holder gives the resource up."""
-
     resource: str
     holder: str
     nonce: str
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         _held(state, self)
         return (copied(LeaseFreed, self),)
 
@@ -122,12 +114,12 @@ class ExpireLease(Struct, frozen=True, kw_only=True):
     nonce: str
     now: int
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         lease = state.leases.get(self.resource)
         if lease is None or lease.nonce != self.nonce:
-            return Refusal(f"{self.resource} is now free or held by someone else")
+            raise Refusal(f"{self.resource} is now free or held by someone else")
         if lease.expires > self.now:
-            return Refusal(
+            raise Refusal(
                 f"{lease.holder} holds {lease.resource} until {clock(lease.expires)}"
             )
         return (copied(LeaseFreed, self),)

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from convoy.events import (
     SHORT,
     ConvoyEvent,
-    Decision,
+    Events,
     Refusal,
     TaskEvent,
     clause,
@@ -37,6 +37,10 @@ UNJUDGED: Final = "CI has not tested what landed"
 class MergeAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.attempted"):
     """A candidate was built and pushed for CI to test; task 0 is the convoy itself."""
 
+    SAYS = (
+        "Built candidate {candidate:short} for {task:part} on {base:short} "
+        "({strategy})."
+    )
     task: int
     strategy: Strategy
     candidate: str
@@ -46,12 +50,6 @@ class MergeAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.attempte
     """The commit whose work it contains."""
     target: str = ""
     """The target branch's commit that the work merges in; empty: none."""
-
-    def sentence(self) -> str:
-        return (
-            f"Built candidate {self.candidate[:SHORT]} for {subject(self.task)} on "
-            f"{self.base[:SHORT]} ({self.strategy})."
-        )
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         task = convoy.task(self.task)
@@ -80,15 +78,12 @@ class MergeAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.attempte
 class MergeFailed(ConvoyEvent, frozen=True, kw_only=True, tag="merge.failed"):
     """The work has conflicts, or CI was red on its candidate."""
 
+    SAYS = "{task:Part} cannot land: {why:clause}."
     task: int
     candidate: str | None
     why: str
     paths: tuple[str, ...] = ()
     """The files with conflicts."""
-
-    def sentence(self) -> str:
-        what = subject(self.task).capitalize()
-        return f"{what} cannot land: {clause(self.why)}."
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         if self.task == 0:
@@ -144,14 +139,11 @@ class MergeLanded(ConvoyEvent, frozen=True, kw_only=True, tag="merge.landed"):
 class TestsProven(TaskEvent, frozen=True, kw_only=True, tag="tests.proven"):
     """CI was red on tests whose code does not exist yet, as intended."""
 
+    SAYS = "CI was red on the tests of task {task} ({commit:short}), as intended."
     commit: str
     """The commit with the tests."""
     judged: tuple[str, ...]
     """The checks that CI reported on it."""
-
-    def sentence(self) -> str:
-        commit = self.commit[:SHORT]
-        return f"CI was red on the tests of task {self.task} ({commit}), as intended."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         return replace(task, proven=self.commit, candidate=None)
@@ -160,16 +152,13 @@ class TestsProven(TaskEvent, frozen=True, kw_only=True, tag="tests.proven"):
 class WorkProven(TaskEvent, frozen=True, kw_only=True, tag="work.proven"):
     """CI was green on a rival's work alone, so it can be chosen."""
 
+    SAYS = "CI was green on task {task} ({commit:short}), which can now be chosen."
     commit: str
     """The commit of the work."""
     judged: tuple[str, ...]
     """The checks that tested it; `("none",)` if CI is not required."""
     lines: int
     """How many lines it adds and removes."""
-
-    def sentence(self) -> str:
-        commit = self.commit[:SHORT]
-        return f"CI was green on task {self.task} ({commit}), which can now be chosen."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         return replace(task, proven=self.commit, lines=self.lines, candidate=None)
@@ -208,10 +197,8 @@ class MergeDoubted(TaskEvent, frozen=True, kw_only=True, tag="merge.doubted"):
 class MergeCleared(TaskEvent, frozen=True, kw_only=True, tag="merge.cleared"):
     """Work on which CI was red turned out to be green when tested alone."""
 
+    SAYS = "CI is green on task {task} alone, so the fault was elsewhere."
     candidate: str
-
-    def sentence(self) -> str:
-        return f"CI is green on task {self.task} alone, so the fault was elsewhere."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         doubt = task.doubted
@@ -234,11 +221,11 @@ class LandingChosen(ConvoyEvent, frozen=True, kw_only=True, tag="landing.chosen"
         }
         return f"The convoy will land {ways[self.landing.way]}."
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Try the convoy's own step again where a refusal told more of the rules."""
         convoy = live(state, self.convoy)
         if convoy.landing == self.landing:
-            return Refusal(f"{convoy.name} already lands that way")
+            raise Refusal(f"{convoy.name} already lands that way")
         known = convoy.landing.learnt if convoy.landing else ()
         if self.landing.learnt == known:
             return (self,)
@@ -258,9 +245,9 @@ class LandingWaits(ConvoyEvent, frozen=True, kw_only=True, tag="landing.waits"):
             return "The convoy's landing is no longer waiting."
         return f"The convoy's landing is waiting for {self.why}."
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if live(state, self.convoy).landing_waits == self.why:
-            return Refusal(f"{self.convoy} is already waiting for that")
+            raise Refusal(f"{self.convoy} is already waiting for that")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -270,15 +257,13 @@ class LandingWaits(ConvoyEvent, frozen=True, kw_only=True, tag="landing.waits"):
 class PullMergedEarly(ConvoyEvent, frozen=True, kw_only=True, tag="pull.merged-early"):
     """Someone merged the convoy's pull request before its branch had all the work."""
 
+    SAYS = "Pull request #{pull} was merged early; another will be opened."
     pull: int
     """The pull request's number."""
 
-    def sentence(self) -> str:
-        return f"Pull request #{self.pull} was merged early; another will be opened."
-
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if live(state, self.convoy).pull != self.pull:
-            return Refusal(f"#{self.pull} is no longer its pull request")
+            raise Refusal(f"#{self.pull} is no longer its pull request")
         return (self, *pull_wanted(state, self.convoy, 0))
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -288,14 +273,13 @@ class PullMergedEarly(ConvoyEvent, frozen=True, kw_only=True, tag="pull.merged-e
 class SyncAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="sync.attempted"):
     """A candidate that merges the target into the base branch was built for CI."""
 
+    SAYS = (
+        "Built candidate {candidate:short}, which merges target commit {target:short}."
+    )
     candidate: str
     base: str
     """The tip of the convoy's branch."""
     target: str
-
-    def sentence(self) -> str:
-        made, target = self.candidate[:SHORT], self.target[:SHORT]
-        return f"Built candidate {made}, which merges target commit {target}."
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         made = Candidate(
@@ -332,6 +316,10 @@ class SyncFailed(ConvoyEvent, frozen=True, kw_only=True, tag="sync.failed"):
 class SyncLanded(ConvoyEvent, frozen=True, kw_only=True, tag="sync.landed"):
     """This push moved the convoy's branch to a commit that merges the target in."""
 
+    SAYS = (
+        "Merged target commit {target:short} into {branch} as "
+        "{candidate:short} (checks: {judged:list})."
+    )
     task: int = 0
     """The task that did the merge; 0: none was needed."""
     candidate: str
@@ -339,11 +327,6 @@ class SyncLanded(ConvoyEvent, frozen=True, kw_only=True, tag="sync.landed"):
     branch: str
     judged: tuple[str, ...]
     """The checks that tested the candidate; `("none",)` if CI is not required."""
-
-    def sentence(self) -> str:
-        made, judged = self.candidate[:SHORT], ", ".join(self.judged)
-        what = f"target commit {self.target[:SHORT]} into {self.branch}"
-        return f"Merged {what} as {made} (checks: {judged})."
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         task = convoy.task(self.task)
@@ -363,15 +346,13 @@ class SyncLanded(ConvoyEvent, frozen=True, kw_only=True, tag="sync.landed"):
 class LandingStalled(ConvoyEvent, frozen=True, kw_only=True, tag="landing.stalled"):
     """CI gives no verdict on the convoy's candidate, so a person must act."""
 
+    SAYS = "The convoy's landing is waiting for a person: {why:clause}."
     why: str
 
-    def sentence(self) -> str:
-        return f"The convoy's landing is waiting for a person: {clause(self.why)}."
-
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         convoy = live(state, self.convoy)
         if convoy.candidate is None and convoy.sync.candidate is None:
-            return Refusal(f"CI is not testing a candidate of {convoy.name}")
+            raise Refusal(f"CI is not testing a candidate of {convoy.name}")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:

@@ -9,10 +9,8 @@ somebody else has to look at it.
 from msgspec.structs import replace
 
 from convoy.events import (
-    SHORT,
     ConvoyCommand,
     ConvoyEvent,
-    Decision,
     Event,
     Events,
     Refusal,
@@ -34,15 +32,13 @@ from convoy.text import counted
 class RepositoryPaused(Event, frozen=True, kw_only=True, tag="repository.paused"):
     """A person paused everything: nothing new starts or is accepted."""
 
+    SAYS = "{by} paused everything."
     by: str
 
-    def sentence(self) -> str:
-        return f"{self.by} paused everything."
-
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Pause every convoy, including those to come."""
         if state.paused_by:
-            return Refusal(f"{state.paused_by} already paused everything")
+            raise Refusal(f"{state.paused_by} already paused everything")
         why = paused_because(self.by)
         active = (each for each in state.live() if each.state == "active")
         paused = (ConvoyPaused(convoy=c.name, by=self.by, why=why) for c in active)
@@ -55,12 +51,10 @@ class RepositoryPaused(Event, frozen=True, kw_only=True, tag="repository.paused"
 class RepositoryResumed(Event, frozen=True, kw_only=True, tag="repository.resumed"):
     """A person resumed everything."""
 
+    SAYS = "{by} resumed everything."
     by: str
 
-    def sentence(self) -> str:
-        return f"{self.by} resumed everything."
-
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Let every convoy go on, and new ones start.
 
         One whose issue is closed waits on: that was said of it alone.
@@ -72,7 +66,9 @@ class RepositoryResumed(Event, frozen=True, kw_only=True, tag="repository.resume
         )
         if state.paused_by:
             return (self, *resumed)
-        return resumed or Refusal("nothing is paused")
+        if not resumed:
+            raise Refusal("nothing is paused")
+        return resumed
 
     def change(self, state: State) -> State:
         return replace(state, paused_by="", failures=0)
@@ -81,15 +77,12 @@ class RepositoryResumed(Event, frozen=True, kw_only=True, tag="repository.resume
 class ConvoyPaused(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.paused"):
     """The convoy was paused: nothing new starts until it is resumed."""
 
+    SAYS = "{by} paused the convoy{why:told}."
     by: str
     why: str = ""
     """The reason, if the bot did it automatically."""
 
-    def sentence(self) -> str:
-        why = f": {clause(self.why)}" if self.why else ""
-        return f"{self.by} paused the convoy{why}."
-
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         in_state(state, self.convoy, "active")
         return (self,)
 
@@ -100,16 +93,14 @@ class ConvoyPaused(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.paused"):
 class ConvoyResumed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.resumed"):
     """The convoy was resumed."""
 
+    SAYS = "{by} resumed the convoy."
     by: str
 
-    def sentence(self) -> str:
-        return f"{self.by} resumed the convoy."
-
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Resume a convoy, also one whose issue is closed."""
         convoy = live(state, self.convoy)
         if convoy.state != "paused" and convoy.issue_is != "closed":
-            return Refusal(f"{convoy.name} is {convoy.state}, not paused")
+            raise Refusal(f"{convoy.name} is {convoy.state}, not paused")
         return (self,)
 
     def change(self, state: State) -> State:
@@ -166,12 +157,12 @@ class ConvoyRetried(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.retried"
         waits = convoy.waits_for_approval and not convoy.vouched_by
         is_planned = bool(convoy.tasks) and not waits
         tasks = (
-            _task_again(task) if task.number in self.tasks else task
+            task_again(task) if task.number in self.tasks else task
             for task in convoy.tasks
         )
         mayor = convoy.mayor
         if mayor is not None and not convoy.tasks and mayor.state == "dropped":
-            mayor = _task_again(mayor)
+            mayor = task_again(mayor)
         return replace(
             goes_on,
             state="active" if is_planned else "planning",
@@ -186,7 +177,7 @@ class ConvoyRetried(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.retried"
         )
 
 
-def _task_again(task: Task) -> Task:
+def task_again(task: Task) -> Task:
     """Return a task as it was before it was dropped; work in review stays work."""
     return replace(
         task,
@@ -203,26 +194,21 @@ def _task_again(task: Task) -> Task:
 class ConvoyApproved(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.approved"):
     """The plan was approved, so the waiting convoy is now active."""
 
+    SAYS = "{by} approved the plan."
     by: str
     comment: int = 0
     """The comment with the approval; 0: it was a ticked box or a button."""
 
-    def sentence(self) -> str:
-        return f"{self.by} approved the plan."
-
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return replace(
-            convoy,
-            state="active",
-            vouched_by=self.by,
-            vouched_in=self.comment,
-            titles=convoy.titles_now,
+            convoy, state="active", vouched_by=self.by, vouched_in=self.comment
         )
 
 
 class TaskApproved(TaskEvent, frozen=True, kw_only=True, tag="task.approved"):
     """Someone approved the task's work at this commit."""
 
+    SAYS = "{by} approved commit {commit:short} of task {task}."
     commit: str
     by: str
     review: int = 0
@@ -230,24 +216,21 @@ class TaskApproved(TaskEvent, frozen=True, kw_only=True, tag="task.approved"):
     comment: int = 0
     """The comment with the approval; 0: it was not a comment."""
 
-    def sentence(self) -> str:
-        return f"{self.by} approved commit {self.commit[:SHORT]} of task {self.task}."
-
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Count an approval of the current work, once a person; complete its commit."""
         convoy, task = task_in(state, self.convoy, self.task, "needs-review")
         asked = convoy.settings.approvals
         if not asked and not (task.work is not None and task.work.ci_files):
-            return Refusal("no approval is required: green work merges automatically")
+            raise Refusal("no approval is required: green work merges automatically")
         if asked and self.by.casefold() == convoy.by.casefold():
-            return Refusal("whoever requested the work cannot approve it")
+            raise Refusal("whoever requested the work cannot approve it")
         if self.by.casefold() in map(str.casefold, task.approved_by):
-            return Refusal(f"{self.by} has already approved it")
+            raise Refusal(f"{self.by} has already approved it")
         heads = _heads(task)  # the work, or the candidate that carries it
         commit = next((head for head in heads if head.startswith(self.commit)), None)
         if commit is None:
             now = heads[0][:10] if heads else "no commit"
-            return Refusal(f"task {task.number} is at {now}, not at {self.commit[:10]}")
+            raise Refusal(f"task {task.number} is at {now}, not at {self.commit[:10]}")
         return (replace(self, commit=commit),)
 
     def task_after(self, task: Task, _now: Moment) -> Task:
@@ -260,18 +243,15 @@ class TaskApproved(TaskEvent, frozen=True, kw_only=True, tag="task.approved"):
 class ApprovalVoided(TaskEvent, frozen=True, kw_only=True, tag="approval.voided"):
     """An approval no longer counts, although the work has not changed."""
 
+    SAYS = "{by}'s approval of task {task} no longer counts: {why:clause}."
     by: str
     """Whose approval it was."""
     why: str
 
-    def sentence(self) -> str:
-        why = clause(self.why)
-        return f"{self.by}'s approval of task {self.task} no longer counts: {why}."
-
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         _, task = task_in(state, self.convoy, self.task, "needs-review")
         if self.by not in task.approved_by:
-            return Refusal(f"{self.by} has not approved it")
+            raise Refusal(f"{self.by} has not approved it")
         return (self,)
 
     def task_after(self, task: Task, _now: Moment) -> Task:
@@ -280,25 +260,23 @@ class ApprovalVoided(TaskEvent, frozen=True, kw_only=True, tag="approval.voided"
 
 
 class ApprovePlan(ConvoyCommand, frozen=True, kw_only=True):
-    """A person approves the plan."""
-
     by: str
     comment: int = 0
     staged: bool = False
     """Whether the repository's configuration says now that nothing may start."""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         convoy = in_state(state, self.convoy, "planning")
         if not convoy.tasks:
-            return Refusal(f"{convoy.name} has no plan yet")
+            raise Refusal(f"{convoy.name} has no plan yet")
         check_unpaused(state)
         if convoy.given and self.by.casefold() != convoy.given.author.casefold():
-            return Refusal(
+            raise Refusal(
                 f"the branch belongs to {convoy.given.author}, who must agree first; "
                 "[fix] authors lists the accounts that are not asked"
             )
         if convoy.staged and self.staged:
-            return Refusal(
+            raise Refusal(
                 "this repository is staged, so nothing starts: remove `staged = "
                 "true` from `.brat/config.toml` on the default branch, then approve"
             )
@@ -312,14 +290,12 @@ def _heads(task: Task) -> list[str]:
 class TaskTold(TaskEvent, frozen=True, kw_only=True, tag="task.told"):
     """A person sent a message to the task's current and future agents."""
 
+    SAYS = "{by} told task {task}: {text:clause}."
     by: str
     text: str
     """The message, cleaned."""
 
-    def sentence(self) -> str:
-        return f"{self.by} told task {self.task}: {clause(self.text)}."
-
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         unsettled(state, self.convoy, self.task)
         return (self,)
 
@@ -362,11 +338,11 @@ class TaskHeard(TaskEvent, frozen=True, kw_only=True, tag="task.heard"):
             f"{counted(self.messages, 'message')} from people."
         )
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         _, task = in_session(state, self.convoy, self.task, self.attempt)
         now = task.attempt
         if now is None or not now.heard < self.messages <= len(now.messages):
-            return Refusal(f"task {task.number} has no such message")
+            raise Refusal(f"task {task.number} has no such message")
         return (self,)
 
     def task_after(self, task: Task, _now: Moment) -> Task:
@@ -377,11 +353,9 @@ class TaskHeard(TaskEvent, frozen=True, kw_only=True, tag="task.heard"):
 class PeopleCalled(ConvoyEvent, frozen=True, kw_only=True, tag="people.called"):
     """People have been told what is waiting for them, or caused it themselves."""
 
+    SAYS = "People were notified of pending decisions: {needs:list}."
     needs: tuple[str, ...]
     """The keys of the pending decisions, such as `blocked/3/2`."""
-
-    def sentence(self) -> str:
-        return f"People were notified of pending decisions: {', '.join(self.needs)}."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return replace(convoy, called=(*convoy.called, *self.needs))

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from convoy.events import (
     SHORT,
     ConvoyEvent,
-    Decision,
     Event,
+    Events,
     Refusal,
     TaskEvent,
     clause,
@@ -18,7 +18,7 @@ from convoy.events import (
     live,
 )
 from convoy.events.forge_actions import ActionIntended
-from convoy.events.people_events import check_unpaused
+from convoy.events.people_events import check_unpaused, task_again
 from convoy.model import ids
 from convoy.model.records import (
     Estimate,
@@ -32,17 +32,12 @@ from convoy.model.records import (
 from convoy.model.session_result import Left, bounded_notes, scratchpad_with
 from convoy.model.state import Convoy, Moment, State, Task, with_convoy
 from convoy.model.task_graph import relinked, waiting
-from convoy.text import counted
 
 FROZEN: Final = (
     *("strategy", "planner", "tasks", "staged"),
     *("gate", "box", "approve", "approvals", "bypass", "task_pulls"),
 )
 """What a convoy keeps as it was asked for: its form, and what was to be approved."""
-
-
-GITHUBS_LIST: Final = "A change to the sub-issues"
-"""Who changed a plan that follows the list without being asked."""
 
 
 class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
@@ -76,14 +71,14 @@ class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
             return f"{self.by} asked brat to {what} #{self.issue} at {head}."
         return f"{self.by} requested convoy {self.convoy} in issue #{self.issue}."
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Accept an issue; the shell has checked the asker's right and the template."""
         if self.convoy in state.convoys:
-            return Refusal(f"convoy {self.convoy} already exists")
+            raise Refusal(f"convoy {self.convoy} already exists")
         check_unpaused(state)
         for convoy in state.live():
             if convoy.issue == self.issue:
-                return Refusal(
+                raise Refusal(
                     f"convoy {convoy.name} for issue #{self.issue} is not finished"
                 )
         key = ids.comment_key(self.convoy)
@@ -111,19 +106,17 @@ class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
 class SettingsTaken(ConvoyEvent, frozen=True, kw_only=True, tag="settings.taken"):
     """A changed configuration takes effect for a convoy that is in progress."""
 
+    SAYS = "The configuration has changed; new attempts use the new version."
     settings: Settings
 
-    def sentence(self) -> str:
-        return "The configuration has changed; new attempts use the new version."
-
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Take over all but what is frozen; an engine that is gone stays known."""
         convoy = live(state, self.convoy)
         now, old = self.settings, convoy.settings
         kept = {name: getattr(old, name) for name in FROZEN}
         taken = replace(now, engines={**old.engines, **now.engines}, **kept)
         if taken == old:
-            return Refusal(f"{convoy.name} already uses this configuration")
+            raise Refusal(f"{convoy.name} already uses this configuration")
         return (replace(self, settings=taken),)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -133,6 +126,7 @@ class SettingsTaken(ConvoyEvent, frozen=True, kw_only=True, tag="settings.taken"
 class ConvoyPlanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.planned"):
     """The convoy has a plan; it is active unless it waits for approval."""
 
+    SAYS = "Planned {tasks:tasks} ({planner})."
     planner: str
     tasks: tuple[TaskSpec, ...]
     estimate: Estimate | None = None
@@ -143,9 +137,6 @@ class ConvoyPlanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.planned"
     scopes: tuple[Scope, ...] = ()
     """Its tasks' declared paths at the commit that the plan starts from."""
 
-    def sentence(self) -> str:
-        return f"Planned {counted(len(self.tasks), 'task')} ({self.planner})."
-
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return replace(
             convoy,
@@ -154,7 +145,6 @@ class ConvoyPlanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.planned"
             planner=self.planner,
             estimate=self.estimate,
             warnings=self.warnings,
-            titles=convoy.titles or {spec.number: spec.title for spec in self.tasks},
             scopes=self.scopes,
         )
 
@@ -162,12 +152,10 @@ class ConvoyPlanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.planned"
 class TaskAdded(ConvoyEvent, frozen=True, kw_only=True, tag="task.added"):
     """A person added a task to the plan."""
 
+    SAYS = "{by:who} added task {spec.number}."
     spec: TaskSpec
     """The task, as if it had been planned."""
     by: str
-
-    def sentence(self) -> str:
-        return f"{self.by or GITHUBS_LIST} added task {self.spec.number}."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         added = Task(spec=self.spec).after_words_of(self.by)
@@ -201,12 +189,10 @@ class TaskRewritten(TaskEvent, frozen=True, kw_only=True, tag="task.rewritten"):
     Older logs also use this event to join two tasks.
     """
 
+    SAYS = "{by:who} updated task {task} in the plan."
     spec: TaskSpec
     """The task as it is now planned; its number stays the same."""
     by: str
-
-    def sentence(self) -> str:
-        return f"{self.by or GITHUBS_LIST} updated task {self.task} in the plan."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         if self.spec.number != task.number:
@@ -253,20 +239,18 @@ class ListFollowed(ConvoyEvent, frozen=True, kw_only=True, tag="list.followed"):
 class ConvoyReplanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.replanned"):
     """A person asked for another plan; the engine that planned is told why."""
 
+    SAYS = "{by} asked for another plan."
     by: str
     text: str
     """What they said."""
 
-    def sentence(self) -> str:
-        return f"{self.by} asked for another plan."
-
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Ask the planner again, as long as the plan only waits for approval."""
         convoy = in_state(state, self.convoy, "planning")
         if not convoy.tasks:
-            return Refusal(f"{convoy.name} has no plan yet")
+            raise Refusal(f"{convoy.name} has no plan yet")
         if convoy.mayor is None or convoy.mayor.attempt is not None:
-            return Refusal(
+            raise Refusal(
                 "no engine made this plan, so none can make another: change the "
                 "plan with /brat add, drop, split, depends or engine, or set engine "
                 "under [mayor] in .brat/config.toml and start again"
@@ -283,19 +267,11 @@ class ConvoyReplanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.replan
             f"plan:\n\n{titles}\n\n{self.by} reviewed it and asked for a different "
             f"one:\n\n{self.text}"
         )
-        again = replace(
-            mayor.after_words_of(self.by),
-            spec=replace(mayor.spec, instructions=told),
-            state="queued",
-            cause="retry",
-            why="",
-            spent=0,
-            notes=(),
-            ended_at=0,
-        )
+        spec = replace(mayor.spec, instructions=told)
+        again = task_again(mayor.after_words_of(self.by))
         return replace(
             convoy,
-            mayor=again,
+            mayor=replace(again, spec=spec, notes=()),
             numbered=convoy.next_number - 1,
             tasks=(),
             scopes=(),
@@ -308,12 +284,10 @@ class ConvoyReplanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.replan
 class TaskAssigned(TaskEvent, frozen=True, kw_only=True, tag="task.assigned"):
     """The task's next attempts use another engine."""
 
+    SAYS = "{by} assigned task {task} to the engine {engine}."
     engine: str
     """The name of one of the convoy's engines."""
     by: str
-
-    def sentence(self) -> str:
-        return f"{self.by} assigned task {self.task} to the engine {self.engine}."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         return replace(task, spec=replace(task.spec, engine=self.engine))
@@ -322,11 +296,9 @@ class TaskAssigned(TaskEvent, frozen=True, kw_only=True, tag="task.assigned"):
 class TaskAllowed(TaskEvent, frozen=True, kw_only=True, tag="task.allowed"):
     """A person allowed the task to change protected paths."""
 
+    SAYS = "{by} allowed task {task} to change {paths:list}."
     paths: tuple[str, ...]
     by: str
-
-    def sentence(self) -> str:
-        return f"{self.by} allowed task {self.task} to change {', '.join(self.paths)}."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         return replace(task, allowed=tuple(dict.fromkeys((*task.allowed, *self.paths))))
@@ -335,16 +307,14 @@ class TaskAllowed(TaskEvent, frozen=True, kw_only=True, tag="task.allowed"):
 class ConvoyRanked(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.ranked"):
     """The convoy's priority among other convoys was changed."""
 
+    SAYS = "{by} gave the convoy priority p{priority}."
     priority: int
     """The priority, from 0 (first) to 2; a new convoy has 1."""
     by: str
 
-    def sentence(self) -> str:
-        return f"{self.by} gave the convoy priority p{self.priority}."
-
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if live(state, self.convoy).priority == self.priority:
-            return Refusal(f"{self.convoy} already has priority p{self.priority}")
+            raise Refusal(f"{self.convoy} already has priority p{self.priority}")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -394,12 +364,12 @@ class TaskNoted(TaskEvent, frozen=True, kw_only=True, tag="task.noted"):
         said = ", ".join(f"{count} {what}" for what, count in kinds.items() if count)
         return f"Task {self.task}, attempt {self.attempt}, left notes: {said}."
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Note as much as is allowed; the shell has cleaned it."""
         in_session(state, self.convoy, self.task, self.attempt)
         left = bounded_notes(Left(notes=self.notes, shared=self.shared))
         if not (left.notes or left.shared):
-            return Refusal("the agent left no notes")
+            raise Refusal("the agent left no notes")
         return (replace(self, notes=left.notes, shared=left.shared),)
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:

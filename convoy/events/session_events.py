@@ -24,21 +24,18 @@ from convoy.model.records import (
 from convoy.model.session_result import Outcome, plus
 from convoy.model.state import Moment, State, Task, without_failures
 from convoy.model.work import Attempt, HalfDone, HandedIn, Resolution, Work
-from convoy.text import counted
 
 
 class SessionSpawned(Claim, frozen=True, kw_only=True, tag="session.spawned"):
     """The witness has started and has read its task."""
 
-    def sentence(self) -> str:
-        return f"{self.session} has started."
+    SAYS = "{session} has started."
 
 
 class SessionReady(Claim, frozen=True, kw_only=True, tag="session.ready"):
     """The workspace is at the base commit."""
 
-    def sentence(self) -> str:
-        return f"{self.session} has prepared its workspace."
+    SAYS = "{session} has prepared its workspace."
 
 
 class SessionRunning(Claim, frozen=True, kw_only=True, tag="session.running"):
@@ -54,10 +51,8 @@ class SessionRunning(Claim, frozen=True, kw_only=True, tag="session.running"):
 class FilesModified(Claim, frozen=True, kw_only=True, tag="files.modified"):
     """The files that the attempt changed relative to its base."""
 
+    SAYS = "{session} changed {paths:files}."
     paths: tuple[str, ...]
-
-    def sentence(self) -> str:
-        return f"{self.session} changed {counted(len(self.paths), 'file')}."
 
 
 class SessionHandoff(Claim, frozen=True, kw_only=True, tag="session.handoff"):
@@ -92,6 +87,7 @@ class SessionExited(Claim, frozen=True, kw_only=True, tag="session.exited"):
 class TaskStarted(TaskEvent, frozen=True, kw_only=True, tag="task.started"):
     """An attempt starts; this event's chunk hands the runner all that it needs."""
 
+    SAYS = "Task {task}, attempt {attempt}, started from {base:short}."
     attempt: int
     """The attempt's number in the log, from 1."""
     session: str
@@ -138,10 +134,6 @@ class TaskStarted(TaskEvent, frozen=True, kw_only=True, tag="task.started"):
     public package registries, or all if its agent can reach all."""
     box: BoxSetting = "on"
     """`on`: it starts only in a sandbox; `off`: it starts without one."""
-
-    def sentence(self) -> str:
-        base = self.base[:SHORT]
-        return f"Task {self.task}, attempt {self.attempt}, started from {base}."
 
     def task_after(self, task: Task, now: Moment) -> Task:
         left, unmerged = task.half_done, task.unmerged
@@ -199,6 +191,7 @@ class _FruitlessEvent(_SpendingEvent, frozen=True, kw_only=True):
 class WorkAccepted(_SpendingEvent, frozen=True, kw_only=True, tag="work.accepted"):
     """The gate let the attempt's commits through; the same push moves the branch."""
 
+    SAYS = "Accepted {commit:short} from task {task}, attempt {attempt}: {files:files}."
     attempt: int
     commit: str
     base: str
@@ -208,11 +201,6 @@ class WorkAccepted(_SpendingEvent, frozen=True, kw_only=True, tag="work.accepted
     """The files that tell CI what to run, which a person must review."""
     missing_walls: tuple[str, ...] = ()
     """The sandbox layers that the session did not report as active."""
-
-    def sentence(self) -> str:
-        attempt = f"task {self.task}, attempt {self.attempt}"
-        files = counted(len(self.files), "file")
-        return f"Accepted {self.commit[:SHORT]} from {attempt}: {files}."
 
     def change(self, state: State) -> State:
         return without_failures(super().change(state))
@@ -243,13 +231,10 @@ class WorkAccepted(_SpendingEvent, frozen=True, kw_only=True, tag="work.accepted
 class TaskReported(TaskEvent, frozen=True, kw_only=True, tag="task.reported"):
     """An attempt ended with a valid report; the same push merges the task."""
 
+    SAYS = "Task {task}, attempt {attempt}, reported: {report.summary:clause}."
     attempt: int
     report: Report
     """The agent's findings, cleaned."""
-
-    def sentence(self) -> str:
-        said = clause(self.report.summary)
-        return f"Task {self.task}, attempt {self.attempt}, reported: {said}."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         return replace(task, report=self.report)
@@ -258,16 +243,13 @@ class TaskReported(TaskEvent, frozen=True, kw_only=True, tag="task.reported"):
 class WorkRefused(_FruitlessEvent, frozen=True, kw_only=True, tag="work.refused"):
     """The attempt ended without work that can land."""
 
-    def sentence(self) -> str:
-        return f"Refused task {self.task}, attempt {self.attempt}: {clause(self.why)}."
+    SAYS = "Refused task {task}, attempt {attempt}: {why:clause}."
 
 
 class SessionLost(_FruitlessEvent, frozen=True, kw_only=True, tag="session.lost"):
     """The session ended without a result."""
 
-    def sentence(self) -> str:
-        why = clause(self.why)
-        return f"Lost the session of task {self.task}, attempt {self.attempt}: {why}."
+    SAYS = "Lost the session of task {task}, attempt {attempt}: {why:clause}."
 
 
 class WorkReviewed(_SpendingEvent, frozen=True, kw_only=True, tag="work.reviewed"):
@@ -305,6 +287,7 @@ class WorkReviewed(_SpendingEvent, frozen=True, kw_only=True, tag="work.reviewed
 class ChoiceMade(_SpendingEvent, frozen=True, kw_only=True, tag="choice.made"):
     """One of several rivals was chosen to land; the same push drops the others."""
 
+    SAYS = "Task {task} chose task {on} ({commit:short}): {text:clause}."
     task: int
     """The choice's own number."""
     attempt: int
@@ -315,10 +298,6 @@ class ChoiceMade(_SpendingEvent, frozen=True, kw_only=True, tag="choice.made"):
     """The commit with the chosen rival's work."""
     text: str
     """The reason for the choice; cleaned if an agent wrote it."""
-
-    def sentence(self) -> str:
-        commit, why = self.commit[:SHORT], clause(self.text)
-        return f"Task {self.task} chose task {self.on} ({commit}): {why}."
 
     def task_after(self, task: Task, now: Moment) -> Task:
         return replace(after_verdict(task, now, self.usage), chosen=self.on)

@@ -19,9 +19,9 @@ from convoy.model.state import (
 from convoy.model.task_graph import overlapping
 
 _FAILED: Final[frozenset[Cause]] = frozenset({"lost", "failed", "refused"})
-_NOT_THE_WORKS: Final[frozenset[Cause]] = frozenset({"outage", "setup"})
+UNTRIED: Final[frozenset[Cause]] = frozenset({"outage", "setup"})
 """Causes that say nothing about the task's work."""
-_GIVEN_BACK: Final[frozenset[Cause]] = _NOT_THE_WORKS | {"conflict"}
+_GIVEN_BACK: Final[frozenset[Cause]] = UNTRIED | {"conflict"}
 """Causes for which an attempt that was begun does not count."""
 
 
@@ -53,7 +53,7 @@ class TaskQueued(TaskEvent, frozen=True, kw_only=True, tag="task.queued"):
     def task_after(self, task: Task, _now: Moment) -> Task:
         is_retry = self.cause == "retry"
         spent = 0 if is_retry else task.spent
-        is_news = self.why and self.cause not in {*_NOT_THE_WORKS, "spent"}
+        is_news = self.why and self.cause not in {*UNTRIED, "spent"}
         conflicts = task.conflicts + (self.cause == "conflict")
         if self.cause in ("retry", "changes"):  # a person acted, or a reviewer
             conflicts = 0
@@ -82,14 +82,12 @@ class TaskQueued(TaskEvent, frozen=True, kw_only=True, tag="task.queued"):
 class TaskBlocked(TaskEvent, frozen=True, kw_only=True, tag="task.blocked"):
     """The task cannot continue until a person acts."""
 
+    SAYS = "Task {task} was blocked: {why:clause}."
     why: str
     cause: Cause | None = None
     """The outcome of its last attempt; null: a person or a rule stopped it."""
     wanted_by: str = ""
     """The person who decided it; empty: no one did."""
-
-    def sentence(self) -> str:
-        return f"Task {self.task} was blocked: {clause(self.why)}."
 
     def change(self, state: State) -> State:
         after = super().change(state)
@@ -112,13 +110,10 @@ class TaskBlocked(TaskEvent, frozen=True, kw_only=True, tag="task.blocked"):
 class WorkRebased(TaskEvent, frozen=True, kw_only=True, tag="work.rebased"):
     """A person had the work rebased; the same push moves the branch."""
 
+    SAYS = "{by} had task {task} rebased onto {base:short}: {commit:short}."
     commit: str
     base: str
     by: str
-
-    def sentence(self) -> str:
-        base, commit = self.base[:SHORT], self.commit[:SHORT]
-        return f"{self.by} had task {self.task} rebased onto {base}: {commit}."
 
     def task_after(self, task: Task, now: Moment) -> Task:
         if task.work is None:
@@ -174,12 +169,10 @@ class TaskMerged(TaskEvent, frozen=True, kw_only=True, tag="task.merged"):
 class TaskDropped(TaskEvent, frozen=True, kw_only=True, tag="task.dropped"):
     """The task will not be done."""
 
+    SAYS = "Task {task} was dropped: {why:clause}."
     why: str
     wanted_by: str = ""
     """The person who decided it; empty: no one did."""
-
-    def sentence(self) -> str:
-        return f"Task {self.task} was dropped: {clause(self.why)}."
 
     def change(self, state: State) -> State:
         after = super().change(_unopened(state, self.convoy, self.task))
@@ -208,13 +201,10 @@ class TaskDropped(TaskEvent, frozen=True, kw_only=True, tag="task.dropped"):
 class ConvoyCompleted(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.completed"):
     """The convoy's pull request has landed."""
 
+    SAYS = "The convoy landed as {commit:short}{why:told}."
     commit: str
     why: str = ""
     """What people should know about it; empty: nothing."""
-
-    def sentence(self) -> str:
-        told = f": {clause(self.why)}" if self.why else ""
-        return f"The convoy landed as {self.commit[:SHORT]}{told}."
 
     def change(self, state: State) -> State:
         return super().change(_unopened(state, self.convoy, 0))

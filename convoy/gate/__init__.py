@@ -386,7 +386,7 @@ def gate_of(gate: Gate, task: Task) -> Gate:
     return replace(gate, spared=tuple(map(pattern, task.allowed)))
 
 
-_COMMIT: Final = re.compile(rb"[0-9a-f]{40}\b")
+_COMMIT: Final = re.compile(rb"^[0-9a-f]{40}\b.*$", re.MULTILINE)
 """How git begins each of several commits."""
 _OCTAL: Final = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
 _ESCAPES: Final = {b"t": b"\t", b"n": b"\n", b"r": b"\r"}
@@ -403,57 +403,37 @@ def leaks(
         gate: names the files that may hold some.
         known: secrets that have no shape.
     """
-    leaking: dict[str, None] = {}  # each file once, in the order of the commits
-    step = _Step()
-    for line in patch.split(b"\n"):
-        if _COMMIT.match(line):
-            leaking.update(step.leaking(known))
-            step = _Step()
-        else:
-            step.take(line)
-    leaking.update(step.leaking(known))
-    found = [path for path in leaking if not is_matched(path, gate.secrets)]
+    leaking = (path for each in _COMMIT.split(patch) for path in _leaking(each, known))
+    kept = dict.fromkeys(leaking)  # each file once, in the order of the commits
+    found = [path for path in kept if not is_matched(path, gate.secrets)]
     return (
         (f"{what} adds what looks like a secret: {path_list(found)}.",) if found else ()
     )
 
 
-class _Step:
-    """What one commit adds, by file, and what it takes away."""
-
-    def __init__(self) -> None:
-        self._in_hunk = False
-        self._path = ""
-        self._added: defaultdict[str, list[bytes]] = defaultdict(list)
-        self._removed: list[bytes] = []
-
-    def take(self, line: bytes) -> None:
+def _leaking(commit: bytes, known: Redaction) -> list[str]:
+    """Return the files to which one commit adds a secret that it takes from none."""
+    in_hunk, path = False, ""
+    added: defaultdict[str, list[bytes]] = defaultdict(list)
+    removed: list[bytes] = []
+    for line in commit.split(b"\n"):
         if line.startswith(b"@@"):
-            self._in_hunk = True
-        elif self._in_hunk and line.startswith(b"+"):
-            self._added[self._path].append(line[1:])
-        elif self._in_hunk and line.startswith(b"-"):
-            self._removed.append(line[1:])
-        elif not (self._in_hunk and line.startswith((b" ", b"\\"))):
-            self._in_hunk = False
+            in_hunk = True
+        elif in_hunk and line.startswith(b"+"):
+            added[path].append(line[1:])
+        elif in_hunk and line.startswith(b"-"):
+            removed.append(line[1:])
+        elif not (in_hunk and line.startswith((b" ", b"\\"))):
+            in_hunk = False
             if line.startswith(b"+++ "):
-                self._path = _path(line[4:])
-
-    def leaking(self, known: Redaction) -> dict[str, None]:
-        was_there = _secrets(_text(self._removed), known)
-        return {
-            each: None
-            for each, lines in self._added.items()
-            if _secrets(_text(lines), known) - was_there
-        }
+                path = _path(line[4:])
+    was_there = _secrets(removed, known)
+    return [each for each, lines in added.items() if _secrets(lines, known) - was_there]
 
 
-def _secrets(text: str, known: Redaction) -> frozenset[str]:
+def _secrets(lines: Sequence[bytes], known: Redaction) -> frozenset[str]:
+    text = b"\n".join(lines).decode("latin-1")
     return secrets_in(text) | known.known_in(text)
-
-
-def _text(lines: Sequence[bytes]) -> str:
-    return b"\n".join(lines).decode("latin-1")
 
 
 def _path(name: bytes) -> str:

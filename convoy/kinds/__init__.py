@@ -17,7 +17,6 @@ from convoy.kinds.task_kinds import (
     TESTS,
     WORK,
     KindName,
-    Relief,
     TaskKind,
     Trial,
 )
@@ -104,19 +103,16 @@ def needed(spec: TaskSpec) -> tuple[int, ...]:
     return () if target is not None and target.one_is_enough else spec.on
 
 
-def relief(convoy: Convoy, task: Task) -> tuple[Task, Relief] | None:
-    """Return why a blocked task needs no person's help; None: it does need it."""
-    if task.state != "blocked":
-        return None
-    for other in _tied(convoy, task):
-        if found := kind_of(other.spec).relieves(convoy, other, task):
-            return other, found
-    return None
+def relief(convoy: Convoy, task: Task) -> str:
+    """Return why a blocked task needs no person's help; empty: it does need it."""
+    tied = _tied(convoy, task)
+    found = (kind_of(each.spec).relieves(convoy, each, task) for each in tied)
+    return next(filter(None, found), "")
 
 
 def is_stopped(convoy: Convoy, task: Task) -> bool:
     """Whether a person must act before it goes on."""
-    return task.state == "blocked" and relief(convoy, task) is None
+    return task.state == "blocked" and not relief(convoy, task)
 
 
 def can_be_split(convoy: Convoy, task: Task) -> bool:

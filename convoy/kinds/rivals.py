@@ -13,7 +13,7 @@ from convoy.events import Event
 from convoy.events.forge_actions import pull_wanted
 from convoy.events.session_events import ChoiceMade
 from convoy.events.task_events import TaskDropped
-from convoy.kinds.task_kinds import Relief, Stop, Target, TaskKind
+from convoy.kinds.task_kinds import Target, TaskKind
 from convoy.model.records import Settings, TaskSpec, Usage
 from convoy.model.state import Convoy, State, Task
 
@@ -126,22 +126,21 @@ def _choice_settles_with(_convoy: Convoy, choice: Task, other: Task) -> str:
     return "it chose" if is_winner else ""
 
 
-def _choice_relieves(_convoy: Convoy, choice: Task, blocked: Task) -> Relief | None:
+def _choice_relieves(_convoy: Convoy, choice: Task, blocked: Task) -> str:
     """A rival that is out needs nobody, as long as the race goes on."""
     is_beaten = blocked.number in choice.spec.on and choice.chosen != blocked.number
-    if not is_beaten or choice.state == "blocked":
-        return None
-    return Relief(who="no one (it has lost)", why="its rivals continue without it")
+    goes_on = is_beaten and choice.state != "blocked"
+    return "its rivals continue without it" if goes_on else ""
 
 
 def _choice_way_out(
-    state: State, convoy: Convoy, choice: Task, stop: Stop
+    state: State, convoy: Convoy, choice: Task, last: str
 ) -> tuple[Event, ...] | None:
     """Choose by rule if nobody could say which rival is the best."""
     found = rivals_left(convoy, choice)
-    if not stop.last or not found:
+    if not found:
         return None
-    tried = f"no judge picked a winner: {stop.last}"
+    tried = f"no judge picked a winner: {last}"
     return choice_made(
         state, convoy, choice, smallest(found), SMALLEST_GREEN.format(tried)
     )

@@ -42,29 +42,11 @@ class Target(Struct, frozen=True, kw_only=True):
     """Whether it goes on if some of them were dropped."""
 
 
-class Relief(Struct, frozen=True, kw_only=True):
-    """Why a blocked task needs no person's help."""
-
-    who: str
-    """Who helps it, in a few words."""
-    why: str
-    """What happens to it, as a clause."""
-
-
 def looked_at(convoy: Convoy, task: Task) -> Task | None:
     other = convoy.task(task.spec.on[0]) if task.spec.on else None
     if other is None or other.work is None or other.state != "needs-review":
         return None
     return other
-
-
-class Stop(Struct, frozen=True):
-    why: str
-    last: str = ""
-    """Why its last attempt failed, if its attempts are spent; empty: a person or a rule
-    stops it."""
-    by: str = ""
-    """The person who stops it; empty: nobody does."""
 
 
 class TaskKind(Struct, frozen=True, kw_only=True):
@@ -131,17 +113,16 @@ class TaskKind(Struct, frozen=True, kw_only=True):
     )
     """Says what it is to another task (`it reviews`) if it ends when the other does;
     empty: it does not."""
-    relieves: Callable[[Convoy, Task, Task], Relief | None] = (
-        lambda _convoy, _task, _other: None
-    )
-    """Says why another task, which is blocked, needs no person's help; None: it
-    does."""
+    relieves: Callable[[Convoy, Task, Task], str] = lambda _convoy, _task, _other: ""
+    """Says why another task, which is blocked, needs no person's help: it has lost, and
+    what happens then; empty: it does."""
 
     # --- when it stops --------------------------------------------------------------
-    way_out: Callable[[State, Convoy, Task, Stop], tuple[Event, ...] | None] = (
-        lambda _state, _convoy, _task, _stop: None
+    way_out: Callable[[State, Convoy, Task, str], tuple[Event, ...] | None] = (
+        lambda _state, _convoy, _task, _last: None
     )
-    """Gives what happens instead of blocking it; None: it is blocked."""
+    """Gives what happens instead of blocking it because its last attempt failed, for
+    the reason that comes last; None: it is blocked."""
     retry_fault: Callable[[Convoy, Task], str] = lambda _convoy, _task: ""
     """Says why it cannot be tried again; empty: it can."""
     retried_with: Callable[[Convoy, Task], tuple[Task, ...]] = lambda _convoy, _task: ()
@@ -231,7 +212,7 @@ REVIEW = TaskKind(
 
 
 def coder(convoy: Convoy, tests: Task) -> Task | None:
-    found = (t for t in convoy.tasks if tests.number in t.spec.on and t.number)
+    found = (t for t in convoy.tasks if tests.number in t.spec.on)
     return next((t for t in found if t.spec.kind == WORK.name), None)
 
 

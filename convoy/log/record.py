@@ -15,16 +15,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, reduce
 from hashlib import blake2b
+from importlib import import_module
 from itertools import accumulate
 from operator import or_
-from typing import Final
+from pkgutil import iter_modules
+from typing import Final, TypeVar
 
 import msgspec
 import pygit2
 from msgspec.structs import replace
 
-from convoy.events import Claim, Event
-from convoy.events.event_kinds import CLAIMS, EVENTS
+from convoy import events
+from convoy.events import Claim, Event, Fact
 from convoy.events.leases import BotStarted
 from convoy.log import FORMER_EVENTS, VERSION, body_of, broken_up, event_json
 from convoy.model import ids
@@ -44,6 +46,27 @@ from grite.event import (
 from grite.signatures import Authority
 from grite.wal import Log
 
+_Kind = TypeVar("_Kind", bound=Fact)
+
+
+def _kinds(of: type[_Kind]) -> Iterator[type[_Kind]]:
+    for kind in of.__subclasses__():
+        if kind.__module__ != Fact.__module__ and not kind.__name__.startswith("_"):
+            yield kind
+        yield from _kinds(kind)
+
+
+def _by_tag(of: type[_Kind]) -> tuple[type[_Kind], ...]:
+    return tuple(sorted(_kinds(of), key=lambda kind: str(kind.__struct_config__.tag)))
+
+
+for _module in iter_modules(events.__path__, f"{events.__name__}."):
+    import_module(_module.name)
+
+EVENTS: Final[tuple[type[Event], ...]] = _by_tag(Event)  # type: ignore[type-abstract]
+"""The events that a bot writes; they change the state."""
+CLAIMS: Final[tuple[type[Claim], ...]] = _by_tag(Claim)
+"""The claims of sessions about themselves, imported beside the bot's events."""
 _decoder: msgspec.json.Decoder[Event | Claim] = msgspec.json.Decoder(
     reduce(or_, (*EVENTS, *CLAIMS))
 )

@@ -60,8 +60,6 @@ PROVIDERS: Final = {
 
 
 class EngineType(Struct, frozen=True, kw_only=True):
-    """One type of engine."""
-
     name: str
     """The `type` in the configuration."""
     module: str = ""

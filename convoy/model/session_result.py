@@ -10,6 +10,7 @@ program was asked to do.
 
 import hashlib
 import math
+from itertools import accumulate
 from typing import Final, Literal
 
 from msgspec import MsgspecError, Struct, json
@@ -121,15 +122,14 @@ def priced(used: Usage, said_usd: float | None, price: Price | None) -> Usage:
     used = bounded_usage(used)
     if said_usd is None and price is None:
         return plus(used, Usage(unpriced_tokens=tokens(used)))
-    usd = said_usd or 0.0
     if said_usd is None and price is not None:
         cached = price.input if price.cached is None else price.cached
-        usd = (
+        said_usd = (
             used.input_tokens * price.input
             + used.cached_tokens * cached
             + used.output_tokens * price.output
         ) / _MILLION
-    return plus(used, Usage(usd=usd))
+    return plus(used, Usage(usd=said_usd or 0.0))
 
 
 class _UsageLine(Struct, frozen=True):
@@ -275,12 +275,8 @@ def scratchpad_with(
 ) -> tuple[str, ...]:
     """Return the scratchpad with lines added and the oldest dropped if it is full."""
     both = (*(line for line in scratchpad if line not in lines), *lines)
-    room = SCRATCHPAD_CHARS
-    for place in range(len(both) - 1, -1, -1):
-        room -= len(both[place])
-        if room < 0:
-            return both[place + 1 :]
-    return both
+    lengths = accumulate(map(len, reversed(both)))
+    return both[sum(length > SCRATCHPAD_CHARS for length in lengths) :]
 
 
 def report_for_others(report: Report) -> str:

@@ -268,8 +268,6 @@ class Convoy(Part, frozen=True, kw_only=True):
     """Remarks for readers of the plan."""
     numbered: int = 0
     """The highest number of a task of a plan that was given up for another one."""
-    titles: dict[int, str] = {}
-    """The tasks of its plan as it was first made, or last approved, by number."""
     scopes: tuple[Scope, ...] = ()
     """What the paths of its tasks are, as planned."""
     scratchpad: tuple[str, ...] = ()
@@ -358,12 +356,6 @@ class Convoy(Part, frozen=True, kw_only=True):
     def tips(self) -> frozenset[str]:
         """Where the log may have left its shared branch: any other tip is a push."""
         return frozenset(filter(None, (self.tip or self.base, self.built)))
-
-    @property
-    def titles_now(self) -> dict[int, str]:
-        """The tasks of its plan as it is now, without what was dropped."""
-        left = (task for task in self.tasks if task.state != "dropped")
-        return {task.number: task.spec.title for task in left}
 
     @property
     def waits_for_approval(self) -> bool:

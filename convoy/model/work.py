@@ -261,6 +261,10 @@ class TakenOut(Struct, frozen=True, kw_only=True):
             "draft": f"{pull} to be marked as ready for review",
         }[self.gesture]
 
+    @property
+    def waits(self) -> str:
+        return f"{self.why}, so it is waiting for {self.back}"
+
 
 Way = Literal["push", "merge", "queue", "person"]
 """The bot pushes, asks the forge to merge, asks the forge's queue; or a person merges,

@@ -112,12 +112,10 @@ def _owed(state: State, look: Look) -> Iterator[Action]:
         yield from _pushes(convoy, None, observed)
     rules: tuple[Callable[[Convoy], Iterator[Action]], ...] = (
         lambda convoy: gestures(convoy, observed),
-        lambda convoy: _lists(convoy, observed, now),
-        lambda convoy: _unwritten(state, convoy),
+        lambda convoy: _lists(state, convoy, look),
         lambda convoy: merges(convoy, look, given),
         lambda convoy: _foundations(convoy, observed),
-        lambda convoy: overspent_tasks(convoy, at),
-        lambda convoy: deferred(convoy, at),
+        lambda convoy: _unaffordable(convoy, at),
     )
     for rule in rules:
         for convoy in convoys:
@@ -267,12 +265,14 @@ def gestures(convoy: Convoy, observed: Observed) -> Iterator[Action]:
                 yield from _pushes(convoy, task, observed)
 
 
-def _lists(convoy: Convoy, observed: Observed, now: int) -> Iterator[Note]:
-    """Yield what became of the sub-issues that are a convoy's plan."""
-    name, seen = convoy.name, observed.lists.get(convoy.name)
+def _lists(state: State, convoy: Convoy, look: Look) -> Iterator[Note]:
+    """Yield what became of the sub-issues that are a convoy's plan, or lack of them."""
+    name, seen = convoy.name, look.observed.lists.get(convoy.name)
+    if unwritten(state, convoy):
+        yield Note("mayor", WriteSubIssues(convoy=name))
     if seen is None or not convoy.tasks:
         return
-    target = observed.refs.get(ids.HEADS + convoy.target, "")
+    target = look.tip(convoy.target)
     known = {sub.issue: sub.kept_by for sub in convoy.listed}
     for sub in seen:
         task, by = task_for(convoy, sub.issue), known.get(sub.issue)
@@ -280,14 +280,9 @@ def _lists(convoy: Convoy, observed: Observed, now: int) -> Iterator[Note]:
             done = FinishKept(convoy=name, task=task.number, by=by, target=target)
             yield Note("mayor", done)
     if changes(convoy, seen) != changes(convoy, convoy.proposed):
-        yield Note("mayor", ProposeList(convoy=name, listed=seen, now=now))
+        yield Note("mayor", ProposeList(convoy=name, listed=seen, now=look.now))
     elif convoy.settings.follow and may_follow(convoy):
         yield Note("mayor", FollowList(convoy=name, target=target))
-
-
-def _unwritten(state: State, convoy: Convoy) -> Iterator[Note]:
-    if unwritten(state, convoy):
-        yield Note("mayor", WriteSubIssues(convoy=convoy.name))
 
 
 def _gestures_on_given(
@@ -390,23 +385,22 @@ def _late_ms(convoy: Convoy, task: Task, attempt: Attempt, look: Look) -> int:
     return look.now - attempt.at - timeout_s * 1000
 
 
-def deferred(convoy: Convoy, at: Moment) -> Iterator[Action]:
-    """Let what could start wait for the next day if today's money is spent."""
+def _unaffordable(convoy: Convoy, at: Moment) -> Iterator[Action]:
+    """Ask a person if the money for the next attempt is spent; a plan is its list.
+
+    If only today's is spent, what could start waits for the next day.
+    """
+    name = convoy.name
     for task in convoy.spenders:
-        why = closed_today(convoy, task, at) if task.not_before <= at.now else ""
-        if why and not is_kept(convoy, task, at, PASSING):
-            name, number, until = convoy.name, task.number, next_day(at.now)
-            wait = DeferTask(convoy=name, task=number, until=until, why=why)
+        if is_kept(convoy, task, at, {*PASSING, "money"}):
+            continue
+        today = closed_today(convoy, task, at) if task.not_before <= at.now else ""
+        if why := overspent(convoy, task):
+            yield Note("refinery", BlockTask(convoy=name, task=task.number, why=why))
+        elif today:
+            until, number = next_day(at.now), task.number
+            wait = DeferTask(convoy=name, task=number, until=until, why=today)
             yield Note("witness", wait)
-
-
-def overspent_tasks(convoy: Convoy, at: Moment) -> Iterator[Action]:
-    """Ask a person if the money for the next attempt is spent; a plan is its list."""
-    for task in convoy.spenders:
-        is_due = not is_kept(convoy, task, at, {*PASSING, "money"})
-        if is_due and (why := overspent(convoy, task)):
-            stop = BlockTask(convoy=convoy.name, task=task.number, why=why)
-            yield Note("refinery", stop)
 
 
 def old_splits(state: State) -> Iterator[Action]:

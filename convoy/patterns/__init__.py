@@ -117,12 +117,8 @@ def _data(
         case SequenceNode():
             items = enumerate(node.value)
             return [_data(item, (*at, n), lines, name) for n, item in items]
-        case ScalarNode():
+        case _:  # a scalar: there is nothing else
             return None if node.tag == _NULL else clean(node.value)
-        case _:
-            raise PatternError(
-                f"{name}: line {lines[at]}: this must be text, a list or a map"
-            )
 
 
 PATTERN_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
@@ -201,8 +197,6 @@ class Synthesis(Form):
 
 
 class Template(Form):
-    """A whole file."""
-
     name: str = ""
     version: Literal["", "1"] = ""
     description: Annotated[str, Field(max_length=500)] = ""
@@ -254,9 +248,12 @@ def template(text: str, name: str, file: str) -> Template:
 
 def _form_fault(source: YamlSource, fault: Any) -> str:  # noqa: ANN401  pydantic's own
     """Say what pydantic found, on its line."""
-    place: YamlPlace = tuple(
-        part for part in fault["loc"] if part in _parts(source, fault["loc"])
-    )
+    place: YamlPlace = ()  # what of pydantic's way is in the file: some is its own
+    data = source.data
+    for part in fault["loc"]:
+        inside = range(len(data)) if isinstance(data, list) else data
+        if isinstance(inside, dict | range) and part in inside:
+            data, place = data[part], (*place, part)
     line = source.line_of(place)
     where = ".".join(map(str, place)) or "the template"
     if fault["type"] == "extra_forbidden":
@@ -271,18 +268,6 @@ def _form_fault(source: YamlSource, fault: Any) -> str:  # noqa: ANN401  pydanti
         expected = re.findall(r"'([^']*)'", str(fault["ctx"]["expected"]))
         near = did_you_mean(fault["input"], expected)
     return f"line {line}: {cut(where, 80)}: {what}{near}"
-
-
-def _parts(source: YamlSource, loc: tuple[int | str, ...]) -> set[int | str]:
-    """Return the parts of pydantic's way that are in the file; others are its own."""
-    found: set[int | str] = set()
-    data = source.data
-    for part in loc:
-        place = range(len(data)) if isinstance(data, list) else data
-        if isinstance(place, dict | range) and part in place:
-            data = data[part]
-            found.add(part)
-    return found
 
 
 def _keys_at(place: YamlPlace) -> tuple[str, ...]:

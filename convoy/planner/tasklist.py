@@ -107,7 +107,7 @@ def plan(
         title=cut(title, TITLE_MOST),
         around=cut(found.around, AROUND_CHARS),
         done={item.number: item.done for item in found.items},
-        engines=engines,
+        known=Known(engines, len(found.items)),
         issues=items_by_issue(found.items),
     )
     tasks = tuple(_task(item, issue) for item in todo)
@@ -133,8 +133,10 @@ def added(convoy: Convoy, text: str, beside: Iterable[int] = ()) -> TaskSpec:
     if len(items) != 1:
         raise PlanError("the text must begin by saying what to do")
     title = cut(" ".join(clean(convoy.title).split()), TITLE_MOST)
-    engines = convoy.settings.workers
-    issue = _Issue(title=title, around="", done=done, engines=engines, is_open=True)
+    # `(after 9)` is an order in a sentence, too, though nothing is task 9: its author
+    # is answered at once.
+    known = Known(convoy.settings.workers)
+    issue = _Issue(title=title, around="", done=done, known=known)
     return _task(replace(items[0], number=max(done, default=0) + 1), issue)
 
 
@@ -146,17 +148,13 @@ class _Issue:
     around: str
     done: Mapping[int, bool]
     """For each number of the list, whether it is ticked."""
-    engines: Collection[str]
+    known: Known
     issues: Mapping[int, int] = field(default_factory=dict)
     """Which item does what another issue asks for, by that issue's number."""
-    is_open: bool = False
-    """Whether `(after 9)` is an order in a sentence, too, though nothing is task 9: its
-    author is answered at once."""
 
 
 def _task(item: Item, issue: _Issue) -> TaskSpec:
-    known = Known(issue.engines, max(issue.done, default=0))
-    found = marked(item, Known(issue.engines) if issue.is_open else known)
+    found = marked(item, issue.known)
     # Its agent sees nothing else of the issue.
     context = f'This is task {item.number} of the issue "{issue.title}".'
     if issue.around:
@@ -175,7 +173,7 @@ def _task(item: Item, issue: _Issue) -> TaskSpec:
             after=_after(item.number, found.of("after"), issue),
             paths=tuple(dict.fromkeys(map(declared_path, found.of("paths")))),
             needs=tuple(map(declared_need, found.of("needs"))),
-            engine=_engine(found.of("engine"), issue.engines),
+            engine=_engine(found.of("engine"), issue.known.engines or ()),
             acceptance=_acceptance(found.of("accept")),
         )
     except ValueError as error:

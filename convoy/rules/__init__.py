@@ -23,7 +23,6 @@ from convoy.events.task_events import (
     TaskQueued,
 )
 from convoy.kinds import attending, kind_of, needed, trial
-from convoy.kinds.task_kinds import Stop
 from convoy.model import ids
 from convoy.model.records import FREE, Cause
 from convoy.model.session_result import OUTAGES_MOST
@@ -87,28 +86,20 @@ def queued_again(
     elif cause == "outage" and task.outages >= OUTAGES_MOST:
         why = f"{task.outages + 1} attempts could not reach a model: {last}"
     if why:
-        stop = Stop(why, last=last)
-        return stop_events(state, convoy, task, stop, cause=cause)
+        return given_up(state, convoy, task, cause, why, last)
     queued = TaskQueued(
         convoy=convoy, task=task.number, cause=cause, why=last, not_before=not_before
     )
     return (queued,)
 
 
-def stop_events(
-    state: State,
-    convoy: str,
-    task: Task,
-    stop: Stop,
-    *,
-    cause: Cause | None = None,
+def given_up(
+    state: State, convoy: str, task: Task, cause: Cause, why: str, last: str
 ) -> Events:
-    """Block the task, unless its kind offers an alternative."""
-    found = kind_of(task.spec).way_out(state, state.convoys[convoy], task, stop)
-    if found is not None:
-        return found
-    blocked = TaskBlocked(convoy=convoy, task=task.number, why=stop.why, cause=cause)
-    return (replace(blocked, wanted_by=stop.by),)
+    """Block the task, unless its kind offers an alternative; `last`: as above."""
+    blocked = TaskBlocked(convoy=convoy, task=task.number, why=why, cause=cause)
+    found = kind_of(task.spec).way_out(state, state.convoys[convoy], task, last)
+    return (blocked,) if found is None else found
 
 
 def to_be_changed(convoy: Convoy, task: Task, why: str, by: str = "") -> Events:

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from convoy.events import (
     AttemptCommand,
-    Decision,
     Event,
     Events,
     Refusal,
@@ -25,7 +24,7 @@ from convoy.events.session_events import (
     WorkRefused,
     WorkReviewed,
 )
-from convoy.events.task_events import TaskBlocked, TaskMerged
+from convoy.events.task_events import UNTRIED, TaskBlocked, TaskMerged
 from convoy.kinds import kind_of
 from convoy.kinds.rivals import (
     ONLY_GREEN,
@@ -35,24 +34,20 @@ from convoy.kinds.rivals import (
     rivals_left,
     rivals_under_way,
 )
-from convoy.kinds.task_kinds import REVIEW, Stop
+from convoy.kinds.task_kinds import REVIEW
 from convoy.model import ids
 from convoy.model.records import Cause, Opinion, Report, Usage
 from convoy.model.session_result import wait_ms
 from convoy.model.state import Convoy, State, Task
 from convoy.rules import (
     convoy_next,
+    given_up,
     leases_freed,
     pull_due,
     queued_again,
-    stop_events,
     to_be_changed,
 )
 from convoy.text import counted
-
-_UNTRIED: Final[frozenset[Cause]] = frozenset({"outage", "setup"})
-"""Ends that say nothing about the work the session continued."""
-
 
 SAID_MEANWHILE: Final = "someone commented on its work while it was running"
 
@@ -62,7 +57,7 @@ class _EndInResult(AttemptCommand, frozen=True, kw_only=True):
 
     usage: Usage = Usage()
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """End the session; its leases are free, even if the result comes too late."""
         convoy, task = in_session(state, self.convoy, self.task, self.attempt)
         self.check(task)
@@ -176,13 +171,12 @@ class RefuseWork(AttemptCommand, frozen=True, kw_only=True):
     asked_s: float = 0.0
     """For an outage: the pause that the model's vendor asked for."""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         convoy, task = in_session(state, self.convoy, self.task, self.attempt)
         refused, free = self.ended(task), leases_freed(state, self.convoy, task)
         if task.spent < convoy.settings.attempts and self._is_alike(task):
             why = f"two attempts failed in the same way within seconds: {self.why}"
-            stop = Stop(why, last=self.why)
-            ends = stop_events(state, self.convoy, task, stop, cause=self.cause)
+            ends = given_up(state, self.convoy, task, self.cause, why, self.why)
             return (refused, *free, *ends)
         not_before = 0  # else when the model's vendor may be asked again
         if self.cause == "outage":
@@ -200,7 +194,7 @@ class RefuseWork(AttemptCommand, frozen=True, kw_only=True):
         return (refused, *free, *then)
 
     def ended(self, task: Task) -> Event:
-        left = self.left or (_continued_work(task) if self.cause in _UNTRIED else "")
+        left = self.left or (_continued_work(task) if self.cause in UNTRIED else "")
         return copied(WorkRefused, self, left=left)
 
     def _is_alike(self, task: Task) -> bool:
@@ -269,14 +263,14 @@ class MakeChoice(_EndInResult, frozen=True, kw_only=True):
     """The rival; 0: the only one left."""
     text: str = ""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         if self.attempt:
             return super().decide(state)
         convoy, choice = task_in(state, self.convoy, self.task, "queued")
         left = rivals_left(convoy, choice)
         under_way = rivals_under_way(convoy, choice)
         if not is_open_choice(choice) or under_way or len(left) != 1:
-            return Refusal(f"task {choice.number} cannot choose without a session")
+            raise Refusal(f"task {choice.number} cannot choose without a session")
         return choice_made(state, convoy, choice, left[0], ONLY_GREEN)
 
     def check(self, task: Task) -> None:

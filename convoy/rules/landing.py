@@ -26,7 +26,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from convoy import kinds
-from convoy.events import Decision, Events, Refusal, TaskCommand, copied, live, task_in
+from convoy.events import Events, Refusal, TaskCommand, copied, live, task_in
 from convoy.events.merge_events import (
     MergeAttempted,
     MergeCleared,
@@ -264,47 +264,43 @@ HELD_ALREADY: Final = "nothing to do: the branch already has all of its changes"
 
 
 class AttemptMerge(TaskCommand, frozen=True, kw_only=True):
-    """A candidate was built; task 0 is the convoy itself."""
-
     candidate: str
     base: str
     work: str
     target: str = ""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Show work, too, that the branch held, and that a person added to since."""
         convoy, pull = live(state, self.convoy), Events()
         current = convoy.candidate
         if self.task:
             _, task = task_in(state, convoy.name, self.task, "needs-review")
             if task.work is None or task.work.commit != self.work:
-                return Refusal(f"the work of task {self.task} has changed")
+                raise Refusal(f"the work of task {self.task} has changed")
             is_trial = trial(convoy, task) and self.base == task.work.base
             if not is_trial and (waits := kept_from_landing(convoy, task)):
-                return Refusal(f"task {self.task} is waiting for {waits}")
+                raise Refusal(f"task {self.task} is waiting for {waits}")
             if kind_of(task.spec).takes_target_in != bool(self.target):
-                return Refusal(f"task {self.task} lands in a different way")
+                raise Refusal(f"task {self.task} lands in a different way")
             current = task.candidate
             pull = pull_due(state, convoy, task, task.work.ci_files)
         elif not convoy.settled:
-            return Refusal(f"{convoy.name} has unfinished tasks")
+            raise Refusal(f"{convoy.name} has unfinished tasks")
         offered = (self.candidate, self.base, self.work)
         if current and (current.commit, current.base, current.work) == offered:
-            return Refusal(f"{self.candidate} is already the candidate")
+            raise Refusal(f"{self.candidate} is already the candidate")
         by_strategy = self.task and not self.target
         strategy = convoy.settings.strategy if by_strategy else "merge"
         return (copied(MergeAttempted, self, strategy=strategy), *pull)
 
 
 class FailMerge(TaskCommand, frozen=True, kw_only=True):
-    """A task's work conflicts with what is landed, or CI found its candidate red."""
-
     candidate: str | None
     cause: Cause
     why: str
     paths: tuple[str, ...] = ()
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Send the task back.
 
         Without a candidate it conflicts; with one, only the current one is blamed.
@@ -326,47 +322,45 @@ class ProveWork(TaskCommand, frozen=True, kw_only=True):
     judged: tuple[str, ...]
     lines: int = 0
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         convoy, task = task_in(state, self.convoy, self.task, "needs-review")
         wanted = trial(convoy, task)
         if wanted is None:
-            return Refusal(f"task {task.number} needs no trial: it lands as it is")
+            raise Refusal(f"task {task.number} needs no trial: it lands as it is")
         if task.work is None or task.work.commit != self.commit or task.is_proven:
-            return Refusal(f"{self.commit} is not on trial")
+            raise Refusal(f"{self.commit} is not on trial")
         shown = task.candidate is not None and task.candidate.work == self.commit
         if convoy.settings.require_ci and not shown:
-            return Refusal(f"{self.commit} is no longer the candidate")
+            raise Refusal(f"{self.commit} is no longer the candidate")
         if not is_judged(convoy.settings, self.judged):
-            return Refusal(f"{self.commit} was not tested by all required checks")
+            raise Refusal(f"{self.commit} was not tested by all required checks")
         if wanted == "red":
             return (copied(TestsProven, self),)
         return (copied(WorkProven, self),)
 
 
 class LandMerge(TaskCommand, frozen=True, kw_only=True):
-    """CI judged the candidate green; the same push moves the branch to it."""
-
     candidate: str
     judged: tuple[str, ...]
     reporters: dict[str, str] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         convoy = live(state, self.convoy)
         task = convoy.task(self.task)
         current_candidate(task or convoy, self.candidate)
         check_judged(convoy, self.candidate, self.judged)
         out = kept_from_landing(convoy, task) if task else convoy.taken_out
         if convoy.kept_by or out:
-            return Refusal(f"{self.candidate} cannot land now")
+            raise Refusal(f"{self.candidate} cannot land now")
         branch = ids.base_branch(convoy.name) if task else convoy.target
         landed = copied(MergeLanded, self, branch=branch)
         if task is None:
             return (landed, *completed(convoy, self.candidate))
         if needed := unmet(convoy, task):
-            return Refusal(f"task {needed[0]} must be merged before task {task.number}")
+            raise Refusal(f"task {needed[0]} must be merged before task {task.number}")
         if first := turns(convoy).get(task.number):
-            return Refusal(f"task {task.number} is waiting for {first[0].words()}")
+            raise Refusal(f"task {task.number} is waiting for {first[0].words()}")
         merged = TaskMerged(convoy=convoy.name, task=task.number, commit=self.candidate)
         done = replace(task, state="merged", landed=self.candidate)
         events: Events = (landed,)
@@ -384,43 +378,39 @@ class SettleEmpty(TaskCommand, frozen=True, kw_only=True):
 
     work: str
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         convoy, task = task_in(state, self.convoy, self.task, "needs-review")
         if task.work is None or task.work.commit != self.work:
-            return Refusal(f"the work of task {task.number} has changed")
+            raise Refusal(f"the work of task {task.number} has changed")
         if waits := kept_from_landing(convoy, task):
-            return Refusal(f"task {task.number} is waiting for {waits}")
+            raise Refusal(f"task {task.number} is waiting for {waits}")
         merged = TaskMerged(convoy=convoy.name, task=task.number, why=HELD_ALREADY)
         return (merged, *convoy_next(convoy, replace(task, state="merged")))
 
 
 class DoubtMerge(TaskCommand, frozen=True, kw_only=True):
-    """CI found a task's candidate red, or ended without a verdict on it."""
-
     candidate: str
     is_red: bool
     checks: tuple[str, ...]
     why: str
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         convoy, task = task_in(state, self.convoy, self.task, "needs-review")
         current_candidate(task, self.candidate)
         if self.is_red and trial(convoy, task):
-            return Refusal(f"task {task.number} is on trial")
+            raise Refusal(f"task {task.number} is on trial")
         return (copied(MergeDoubted, self),)
 
 
 class ClearMerge(TaskCommand, frozen=True, kw_only=True):
-    """CI found a task's work green that it had found red."""
-
     candidate: str
     judged: tuple[str, ...]
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         convoy, task = task_in(state, self.convoy, self.task, "needs-review")
         current_candidate(task, self.candidate)
         if not task.is_suspect:
-            return Refusal(f"{self.candidate} is no longer the candidate")
+            raise Refusal(f"{self.candidate} is no longer the candidate")
         check_judged(convoy, self.candidate, self.judged)
         return (copied(MergeCleared, self),)
 

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from convoy.events import (
     ConvoyCommand,
-    Decision,
     Events,
     Refusal,
     TaskCommand,
@@ -43,7 +42,6 @@ from convoy.events.task_events import (
 from convoy.gate import unallowed, wants
 from convoy.kinds import is_done, is_stopped, kind_of, needed
 from convoy.kinds.rivals import chosen_among
-from convoy.kinds.task_kinds import Stop
 from convoy.model import ids
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import ReviewThread, unending, with_threads
@@ -54,7 +52,6 @@ from convoy.rules import (
     holds_own_work,
     known,
     pull_due,
-    stop_events,
     to_be_changed,
 )
 from convoy.rules.turns import dropped_needs, lacking_approvals
@@ -128,19 +125,17 @@ def _of_live(state: State, convoy: Convoy) -> Iterator[Need]:
 
 
 class CallPeople(ConvoyCommand, frozen=True, kw_only=True):
-    """Something waits for a person: say so."""
-
     text: str
     now: int
     """Unix ms."""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         convoy = state.convoys.get(self.convoy)
         if convoy is None:
-            return Refusal(f"there is no convoy {self.convoy}")
+            raise Refusal(f"there is no convoy {self.convoy}")
         needs = tuple(need.key for need in uncalled(state, convoy))
         if not needs:
-            return Refusal(f"everyone needed for {convoy.name} was notified")
+            raise Refusal(f"everyone needed for {convoy.name} was notified")
         key = ids.sign_key("call", f"{convoy.name}/{self.now}")
         return (
             PeopleCalled(convoy=convoy.name, needs=needs),
@@ -170,22 +165,20 @@ class FailConvoy(ConvoyCommand, frozen=True, kw_only=True):
 
 
 class BlockTask(TaskCommand, frozen=True, kw_only=True):
-    """Only a person can help."""
-
     why: str
     by: str = ""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Wait for a person; its session, if it has one, still has to end."""
         convoy = live(state, self.convoy)
         task = convoy.in_session(self.task)
         if task is None or task.state not in ("queued", "running", "needs-review"):
-            return Refusal(f"task {self.task} of {self.convoy} cannot be blocked")
+            raise Refusal(f"task {self.task} of {self.convoy} cannot be blocked")
         if convoy.lands_given is not None:
-            return Refusal("it has no session to stop: use /brat cancel instead")
+            raise Refusal("it has no session to stop: use /brat cancel instead")
         check_unused(convoy, task)
-        blocked = stop_events(state, convoy.name, task, Stop(self.why, by=self.by))
-        return (*blocked, *known(convoy.name, self.by, blocked_key(task)))
+        blocked = copied(TaskBlocked, self, wanted_by=self.by)
+        return (blocked, *known(convoy.name, self.by, blocked_key(task)))
 
 
 class DeferTask(TaskCommand, frozen=True, kw_only=True):
@@ -194,13 +187,13 @@ class DeferTask(TaskCommand, frozen=True, kw_only=True):
     until: int
     why: str
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         convoy = live(state, self.convoy)
         task = convoy.in_session(self.task)
         if task is None or task.state != "queued":
-            return Refusal(f"task {self.task} of {self.convoy} is not queued")
+            raise Refusal(f"task {self.task} of {self.convoy} is not queued")
         if task.not_before >= self.until or task.attempt is not None:
-            return Refusal(f"task {task.number} is already waiting")
+            raise Refusal(f"task {task.number} is already waiting")
         return (copied(TaskQueued, self, cause="spent", not_before=self.until),)
 
 
@@ -209,18 +202,18 @@ class RetryTask(TaskCommand, frozen=True, kw_only=True):
 
     by: str
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         convoy, task = task_in(state, self.convoy, self.task, "blocked")
         if lost := dropped_needs(convoy, task):
-            return Refusal(
+            raise Refusal(
                 f"task {task.number} needs task {lost[0]}, which was dropped: drop "
                 f"task {task.number} too"
             )
         if paths := unallowed(task, convoy.settings.gate):
-            return Refusal(f"task {task.number}: {wants(task.number, paths)}")
+            raise Refusal(f"task {task.number}: {wants(task.number, paths)}")
         kind = kind_of(task.spec)
         if why := kind.retry_fault(convoy, task):
-            return Refusal(why)
+            raise Refusal(why)
         again = (*kind.retried_with(convoy, task), task)
         return tuple(
             TaskQueued(
@@ -240,14 +233,14 @@ class DropTask(TaskCommand, frozen=True, kw_only=True):
     why: str
     by: str = ""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Settle the task undone; tasks that need it wait for a person."""
         convoy = live(state, self.convoy)
         task = convoy.task(self.task)
         if task is None:
-            return Refusal(f"{self.convoy} has no task {self.task}")
+            raise Refusal(f"{self.convoy} has no task {self.task}")
         if task.settled:
-            return Refusal(f"task {self.task} of {self.convoy} is already done")
+            raise Refusal(f"task {self.task} of {self.convoy} is already done")
         check_unused(convoy, task)
         dropped = copied(TaskDropped, self, wanted_by=self.by)
         then = convoy_next(convoy, replace(task, state="dropped"))
@@ -262,27 +255,27 @@ class RetryConvoy(ConvoyCommand, frozen=True, kw_only=True):
 
     by: str
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Take the convoy up with its work, and what was dropped when it failed."""
         convoy = state.convoys.get(self.convoy)
         if convoy is None:
-            return Refusal(f"there is no convoy {self.convoy}")
+            raise Refusal(f"there is no convoy {self.convoy}")
         if convoy.state != "failed":
             if convoy.ended or not convoy.sync.stalled:
-                return Refusal(f"{convoy.name} is {convoy.state}, not failed")
+                raise Refusal(f"{convoy.name} is {convoy.state}, not failed")
             return (copied(ConvoyRetried, self),)
         if convoy.given is not None:
             verb = convoy.given.verb
-            return Refusal(f"to use the newest commit, say /brat {verb} again")
+            raise Refusal(f"to use the newest commit, say /brat {verb} again")
         for other in state.live():
             if other.issue == convoy.issue:
                 by_now = f"a newer convoy, {other.name}"
-                return Refusal(f"issue #{convoy.issue} has {by_now}")
+                raise Refusal(f"issue #{convoy.issue} has {by_now}")
         if convoy.issue_is == "gone":
-            return Refusal(f"issue #{convoy.issue} was deleted or transferred")
+            raise Refusal(f"issue #{convoy.issue} was deleted or transferred")
         tasks = tasks_taken_up(convoy)
         if convoy.tasks and not tasks and not holds_own_work(convoy):
-            return Refusal(f"nothing is left to do in {convoy.name}")
+            raise Refusal(f"nothing is left to do in {convoy.name}")
         numbers = tuple(task.number for task in tasks)
         retried = copied(ConvoyRetried, self, tasks=numbers)
         pulls: Events = ()  # those that were not opened because it failed
@@ -330,31 +323,29 @@ class RebaseWork(TaskCommand, frozen=True, kw_only=True):
     base: str
     by: str
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Accept the same work on another base; it needs approval again."""
         convoy, task = task_in(state, self.convoy, self.task, "needs-review")
         check_unused(convoy, task)
         check_unjudged(convoy, task)
         if kind_of(task.spec).takes_target_in:
-            return Refusal(
+            raise Refusal(
                 f"task {self.task} is a merge of {convoy.target} and cannot be rebased"
             )
         if task.work is None or task.work.commit != self.old:
-            return Refusal(f"the work of task {self.task} has changed")
+            raise Refusal(f"the work of task {self.task} has changed")
         if task.work.base == self.base:
-            return Refusal(f"task {self.task} is already based on {self.base[:10]}")
+            raise Refusal(f"task {self.task} is already based on {self.base[:10]}")
         if self.base not in convoy.tips:  # else it could land with the work
-            return Refusal(f"nobody has accepted the push of {self.base[:10]}")
+            raise Refusal(f"nobody has accepted the push of {self.base[:10]}")
         return (copied(WorkRebased, self),)
 
 
 class ReviseTask(TaskCommand, frozen=True, kw_only=True):
-    """A person wants a task's work changed, as the text says."""
-
     by: str
     text: str
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         convoy, task = task_in(state, self.convoy, self.task, "needs-review")
         check_unused(convoy, task)
         check_unjudged(convoy, task)
@@ -373,7 +364,7 @@ class RaiseThreads(TaskCommand, frozen=True, kw_only=True):
     """All of the threads, for the next attempt; cleaned."""
     threads: tuple[ReviewThread, ...]
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Send the work back; where another attempt would not settle it, ask a person.
 
         While an attempt runs it is told, and what it hands in is sent back.
@@ -385,8 +376,7 @@ class RaiseThreads(TaskCommand, frozen=True, kw_only=True):
             return (raised, told, copied(TaskBlocked, self, why=why))
         if task.state != "needs-review":
             return (raised, told)
-        then = copied(ReviseTask, self).decide(state)
-        return then if isinstance(then, Refusal) else (raised, *then)
+        return (raised, *copied(ReviseTask, self).decide(state))
 
 
 def check_unjudged(convoy: Convoy, task: Task) -> None:
@@ -396,11 +386,9 @@ def check_unjudged(convoy: Convoy, task: Task) -> None:
 
 
 class NoteGoneIssue(ConvoyCommand, frozen=True, kw_only=True):
-    """The convoy's issue was deleted, or transferred to another repository."""
-
     how: Gone
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Cancel what nobody can speak about any more; what is done is kept."""
         convoy = live(state, self.convoy)
         why = f"cancelled: issue #{convoy.issue} was {self.how}"

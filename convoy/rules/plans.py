@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from convoy.events import (
     ConvoyCommand,
-    Decision,
     Events,
     Refusal,
     TaskCommand,
@@ -53,8 +52,6 @@ from convoy.text import counted, did_you_mean
 
 
 class PlanConvoy(ConvoyCommand, frozen=True, kw_only=True):
-    """Take a checked plan."""
-
     planner: str
     tasks: tuple[TaskSpec, ...]
     attempt: int = 0
@@ -63,18 +60,18 @@ class PlanConvoy(ConvoyCommand, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
     scopes: tuple[Scope, ...] = ()
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Take a plan; numbers have gaps where a list has ticked items."""
         convoy = in_state(state, self.convoy, "planning")
         if convoy.tasks:
-            return Refusal(f"{convoy.name} already has its plan")
+            raise Refusal(f"{convoy.name} already has its plan")
         if not self.tasks:
-            return Refusal("a plan must have at least one task")
+            raise Refusal("a plan must have at least one task")
         numbers = [task.number for task in self.tasks]
         if numbers != sorted({*numbers} - {0}):
-            return Refusal("task numbers must be positive and in ascending order")
+            raise Refusal("task numbers must be positive and in ascending order")
         if numbers[0] <= convoy.numbered:
-            return Refusal(f"task numbers up to {convoy.numbered} are already used")
+            raise Refusal(f"task numbers up to {convoy.numbered} are already used")
         if given := convoy.lands_given:  # its work is done
             planned = copied(ConvoyPlanned, self)
             taken = WorkAccepted(
@@ -94,7 +91,7 @@ class PlanConvoy(ConvoyCommand, frozen=True, kw_only=True):
             ended = (TaskMerged(convoy=convoy.name, task=0, usage=self.usage),)
         elif mayor is not None and not mayor.settled:
             if mayor.attempt is not None or mayor.state != "blocked":
-                return Refusal(f"{convoy.name} is being planned")
+                raise Refusal(f"{convoy.name} is being planned")
             ended = (TaskDropped(convoy=convoy.name, task=0, why=mayor.why),)
         takes = estimate(state, convoy, self.tasks)
         planned = copied(ConvoyPlanned, self, estimate=takes)
@@ -153,27 +150,25 @@ def _target_fault(task: TaskSpec, known: Mapping[int, TaskSpec]) -> str:
 
 
 class AllowPaths(TaskCommand, frozen=True, kw_only=True):
-    """A person lets a task change protected paths."""
-
     by: str
     path: str = ""
     """One that its plan does not name; empty: those that it names."""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Allow the paths; a task that waited for it goes on."""
         convoy, task = unsettled(state, self.convoy, self.task)
         gate = convoy.settings.gate
         asked = (self.path,) if self.path else named_paths(task.spec)
         found = protected(asked, gate)
         if kept := forbidden(found):
-            return Refusal(f"no agent may change {kept[0]}: a person must do it")
+            raise Refusal(f"no agent may change {kept[0]}: a person must do it")
         new = tuple(path for path in found if path not in task.allowed)
         if not new:
             what = self.path or f"every path in the plan of task {task.number}"
             if task.state == "blocked" and not unallowed(task, gate):
                 why = f"another reason: {clause(task.why)}"
-                return Refusal(f"task {task.number} is blocked for {why}")
-            return Refusal(f"{what} is already allowed or is not protected")
+                raise Refusal(f"task {task.number} is blocked for {why}")
+            raise Refusal(f"{what} is already allowed or is not protected")
         allowed = copied(TaskAllowed, self, paths=new)
         if task.state != "blocked":
             return (allowed,)
@@ -256,40 +251,38 @@ class AddTask(ConvoyCommand, frozen=True, kw_only=True):
     spec: TaskSpec
     by: str
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         convoy, spec = live(state, self.convoy), self.spec
         if not convoy.tasks:
-            return Refusal(f"{convoy.name} has no plan yet")
+            raise Refusal(f"{convoy.name} has no plan yet")
         if convoy.settled and (convoy.pull is None or convoy.given or convoy.asked):
-            return Refusal(f"all tasks of {convoy.name} are done, and it is landing")
+            raise Refusal(f"all tasks of {convoy.name} are done, and it is landing")
         if len(convoy.tasks) >= convoy.settings.tasks:
             most = counted(convoy.settings.tasks, "task")
-            return Refusal(f"a convoy may have at most {most}")
+            raise Refusal(f"a convoy may have at most {most}")
         if spec.number != convoy.next_number:
-            return Refusal(f"{spec.number} is not the next task number")
+            raise Refusal(f"{spec.number} is not the next task number")
         dropped = [task.number for task in convoy.tasks if task.state == "dropped"]
         if lost := [number for number in (*spec.after, *spec.on) if number in dropped]:
-            return Refusal(f"task {lost[0]} was dropped, so nothing can wait for it")
+            raise Refusal(f"task {lost[0]} was dropped, so nothing can wait for it")
         check_plan(convoy, (*(task.spec for task in convoy.tasks), spec))
         return (copied(TaskAdded, self), *kept_by_protected_paths(convoy, (spec,)))
 
 
 class LinkTask(TaskCommand, frozen=True, kw_only=True):
-    """A task should wait for another one."""
-
     on: int
     by: str = ""
     why: str = ""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         convoy, task = at_rest(state, self.convoy, self.task)
         other = convoy.task(self.on)
         if other is None:
-            return Refusal(f"{convoy.name} has no task {self.on}")
+            raise Refusal(f"{convoy.name} has no task {self.on}")
         if other.settled:
-            return Refusal(f"task {other.number} is already {other.state}")
+            raise Refusal(f"task {other.number} is already {other.state}")
         if other.number in task.spec.after:
-            return Refusal(f"task {task.number} already waits for task {other.number}")
+            raise Refusal(f"task {task.number} already waits for task {other.number}")
         linked = replace(task.spec, after=(*task.spec.after, other.number))
         specs = (
             linked if each.number == task.number else each.spec for each in convoy.tasks
@@ -305,25 +298,26 @@ class AssignTask(ConvoyCommand, frozen=True, kw_only=True):
     engine: str
     by: str
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         convoy = live(state, self.convoy)
         engines = convoy.settings.workers
         if self.engine not in engines:
             near = did_you_mean(self.engine, engines)
             known = f"{', '.join(sorted(engines))}{near}"
-            return Refusal(f"there is no engine {self.engine}; configured: {known}")
+            raise Refusal(f"there is no engine {self.engine}; configured: {known}")
         if self.task is not None:
             _, task = at_rest(state, convoy.name, self.task)
             if task.spec.engine == self.engine:
-                return Refusal(
+                raise Refusal(
                     f"task {task.number} already uses the engine {self.engine}"
                 )
             return (copied(TaskAssigned, self, task=task.number),)
         fresh = (task for task in convoy.tasks if not task.settled and not task.started)
         given = (task.number for task in fresh if task.spec.engine != self.engine)
-        assigned = tuple(copied(TaskAssigned, self, task=number) for number in given)
-        why = f"every task has already started or uses the engine {self.engine}"
-        return assigned or Refusal(why)
+        if assigned := tuple(copied(TaskAssigned, self, task=n) for n in given):
+            return assigned
+        all_have = f"has already started or uses the engine {self.engine}"
+        raise Refusal(f"every task {all_have}")
 
 
 def at_rest(state: State, name: str, number: int) -> tuple[Convoy, Task]:
@@ -340,23 +334,23 @@ class PartTask(TaskCommand, frozen=True, kw_only=True):
     parts: tuple[TaskSpec, ...]
     by: str
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         convoy, task = at_rest(state, self.convoy, self.task)
         if not can_be_split(convoy, task):
             fit = "only a task of kind work without a review or tests can be split"
-            return Refusal(f"task {task.number} cannot be split: {fit}")
+            raise Refusal(f"task {task.number} cannot be split: {fit}")
         first = convoy.next_number
         if len(self.parts) < 2:  # noqa: PLR2004
-            return Refusal(f"task {task.number} must be split into at least 2 parts")
+            raise Refusal(f"task {task.number} must be split into at least 2 parts")
         if any(n != part.number for n, part in enumerate(self.parts, first)):
-            return Refusal(f"parts must be numbered consecutively from {first}")
+            raise Refusal(f"parts must be numbered consecutively from {first}")
         if any(part.part_of != task.number for part in self.parts):
-            return Refusal(f"every part must belong to task {task.number}")
+            raise Refusal(f"every part must belong to task {task.number}")
         specs = tuple(each.spec for each in convoy.tasks)
         check_plan(convoy, relinked(specs, task.number, self.parts))
         left = [each for each in convoy.tasks if each.state != "dropped"]
         if len(left) + len(self.parts) - 1 > convoy.settings.tasks:
-            return Refusal(f"a convoy may have at most {convoy.settings.tasks} tasks")
+            raise Refusal(f"a convoy may have at most {convoy.settings.tasks} tasks")
         name, numbers = convoy.name, ", ".join(str(p.number) for p in self.parts)
         why = f"{self.by} split it into tasks {numbers}"
         return (

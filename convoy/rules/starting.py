@@ -18,7 +18,7 @@ from typing import Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from convoy.events import Decision, Events, Refusal, TaskCommand, copied, in_state
+from convoy.events import Events, Refusal, TaskCommand, copied, in_state
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.leases import LeaseFreed, LeaseTaken
 from convoy.events.session_events import DAY_MS, TaskStarted
@@ -318,16 +318,16 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
     resolves: Resolution | None = None
     """The conflict of earlier work that it makes fit; `base` then holds it."""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         convoy = in_state(state, self.convoy, "active" if self.task else "planning")
         task = convoy.in_session(self.task)
         if task is None:
-            return Refusal(f"{convoy.name} has no task {self.task}")
+            raise Refusal(f"{convoy.name} has no task {self.task}")
         at, first = moment(state, self.now), turns(convoy).get(task.number, ())
         behind = stands_behind(convoy, task, first, self.base)
         for wait in start_waits(convoy, task, at):
             if not (wait.cause == "turn" and behind):
-                return Refusal(f"task {task.number} waits for {wait.why}{wait.more}")
+                raise Refusal(f"task {task.number} waits for {wait.why}{wait.more}")
         kind = kind_of(task.spec)
         work = kind.starts_from(convoy, task) if task.earlier is None else None
         left = half_done(convoy, task)
@@ -336,7 +336,7 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
         from_work = work or task.earlier
         if left is None and from_work is not None and self.base != from_work.commit:
             must = "continue" if task.earlier else "start"
-            return Refusal(f"task {task.number} must {must} from {from_work.commit}")
+            raise Refusal(f"task {task.number} must {must} from {from_work.commit}")
         held = blocking_leases(at.leases, task)
         attempt = task.started + 1
         engine = convoy.settings.engines[task.spec.engine]
@@ -350,14 +350,13 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
             tasks = tuple(each for each in tasks if not each.settled)[:PLAN_LINES]
         started = copied(
             TaskStarted,
+            task.spec,
+            settings,
             self,
             attempt=attempt,
             root=left.base if left else _root(task, work, self.resolves),
             salvaged=left.attempt if left else 0,
             branch=ids.task_branch(convoy.name, task.number),
-            title=task.spec.title,
-            instructions=task.spec.instructions,
-            paths=task.spec.paths,
             plan=tuple(f"{t.number}. {t.spec.title} ({t.state})" for t in tasks),
             notes=notes,
             kind=PLAN.name if kind.makes_plan else kind.name,
@@ -367,9 +366,6 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
             engine=engine,
             limits=limits_left(convoy, task),
             gate=gate_of(settings.gate, task),
-            egress=settings.egress,
-            setup_hosts=settings.setup_hosts,
-            box=settings.box,
         )
         key = ids.key("dispatch", session)
         intent = copied(ActionIntended, self, key=key, kind="dispatch", attempt=attempt)

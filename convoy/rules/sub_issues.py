@@ -18,11 +18,11 @@ from msgspec.structs import replace
 
 from convoy.events import (
     ConvoyCommand,
-    Decision,
     Event,
     Events,
     Refusal,
     TaskCommand,
+    copied,
     live,
     unsettled,
 )
@@ -245,12 +245,12 @@ class ProposeList(ConvoyCommand, frozen=True, kw_only=True):
     now: int
     """Unix ms."""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Keep the list and tell its difference, or forget one that is no more."""
         convoy = live(state, self.convoy)
         told = changes(convoy, self.listed)
         if told == changes(convoy, convoy.proposed):
-            return Refusal(f"the sub-issues of {convoy.name} are already known")
+            raise Refusal(f"the sub-issues of {convoy.name} are already known")
         if not told:
             return (ListProposed(convoy=convoy.name),)
         proposed = ListProposed(convoy=convoy.name, listed=self.listed, changes=told)
@@ -293,26 +293,22 @@ class FollowList(ConvoyCommand, frozen=True, kw_only=True):
     target: str = ""
     """Where the target stands."""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         convoy = live(state, self.convoy)
         if not convoy.proposed:
-            return Refusal(f"the sub-issues of {convoy.name} match its plan")
+            raise Refusal(f"the sub-issues of {convoy.name} match its plan")
         if convoy.settled:
-            return Refusal(f"all tasks of {convoy.name} are done, and it is landing")
+            raise Refusal(f"all tasks of {convoy.name} are done, and it is landing")
         listed = _open(convoy.proposed)
         if fault := list_fault(listed):
-            return Refusal(fault)
+            raise Refusal(fault)
         there = {task.number for task in convoy.tasks if task.state != "dropped"}
         kept = [each for each in convoy.named if each.task in there]
         named = named_by(listed, kept, convoy.next_number)
         issues = {each.issue for each in named}
         named = (*named, *(each for each in kept if each.issue not in issues))
-        followed = ListFollowed(
-            convoy=convoy.name,
-            listed=(*listed, *(sub for sub in convoy.proposed if sub.closed)),
-            named=named,
-            by=self.by,
-        )
+        over = (sub for sub in convoy.proposed if sub.closed)
+        followed = copied(ListFollowed, self, listed=(*listed, *over), named=named)
         after = replace(convoy, named=named, listed=listed)
         events: list[Event] = []
         for spec in planned(convoy.title, convoy.text, listed, named):
@@ -380,10 +376,10 @@ class FinishKept(TaskCommand, frozen=True, kw_only=True):
     target: str = ""
     """Where the target stands, which holds what they did."""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         convoy, task = unsettled(state, self.convoy, self.task)
         if not _at_rest(task):
-            return Refusal(f"task {task.number} is {task.state}: an agent started it")
+            raise Refusal(f"task {task.number} is {task.state}: an agent started it")
         why = f"{self.by} did the work, and its issue is closed"
         merged = _done_by_person(convoy, task, why, self.target)
         return (merged, *convoy_next(convoy, replace(task, state="merged")))
@@ -421,6 +417,7 @@ def unwritten(state: State, convoy: Convoy) -> Events:
 class WriteSubIssues(ConvoyCommand, frozen=True, kw_only=True):
     """The tasks of a plan become sub-issues of the convoy's issue."""
 
-    def decide(self, state: State) -> Decision:
-        found = unwritten(state, live(state, self.convoy))
-        return found or Refusal(f"every task of {self.convoy} already has an issue")
+    def decide(self, state: State) -> Events:
+        if found := unwritten(state, live(state, self.convoy)):
+            return found
+        raise Refusal(f"every task of {self.convoy} already has an issue")

@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from convoy.events import ConvoyCommand, Decision, Refusal, copied, live
+from convoy.events import ConvoyCommand, Events, Refusal, copied, live
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.merge_events import (
     UNJUDGED,
@@ -130,20 +130,18 @@ def _way(rules: TargetRules) -> Way:
 
 
 class AttemptSync(ConvoyCommand, frozen=True, kw_only=True):
-    """A candidate was built that takes the target into the convoy's branch."""
-
     candidate: str
     base: str
     target: str
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         convoy = live(state, self.convoy)
         if convoy.kept_by or not may_take_target_in(convoy, self.target):
-            return Refusal(f"{convoy.name} cannot merge in its target now")
+            raise Refusal(f"{convoy.name} cannot merge in its target now")
         now = convoy.sync.candidate
         offered = (self.candidate, self.base, self.target)
         if now is not None and (now.commit, now.base, now.work) == offered:
-            return Refusal(f"{self.candidate} is already the candidate")
+            raise Refusal(f"{self.candidate} is already the candidate")
         return (copied(SyncAttempted, self),)
 
 
@@ -162,20 +160,20 @@ class FailSync(ConvoyCommand, frozen=True, kw_only=True):
     """CI's text."""
     lost: bool = False
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Try once more what CI found red; then add a task that sees to it.
 
         What CI gave no verdict on is tried again, and then waits for a person.
         """
         convoy = live(state, self.convoy)
         if sync_task(convoy) is not None:
-            return Refusal(f"a task already merges the target into {convoy.name}")
+            raise Refusal(f"a task already merges the target into {convoy.name}")
         is_noted = convoy.sync.left == self.target and not holds_own_work(convoy)
         if self.candidate is None and is_noted:
-            return Refusal(f"{self.target} is already known to conflict")
+            raise Refusal(f"{self.target} is already known to conflict")
         judged = {c.commit for c in (convoy.sync.candidate, convoy.candidate) if c}
         if self.candidate is not None and self.candidate not in judged:
-            return Refusal(f"{self.candidate} is no longer the candidate")
+            raise Refusal(f"{self.candidate} is no longer the candidate")
         failed = copied(SyncFailed, self)
         if self.lost:
             is_last = convoy.sync.lost + 1 >= LOST_MOST
@@ -192,16 +190,14 @@ class FailSync(ConvoyCommand, frozen=True, kw_only=True):
 
 
 class LandSync(ConvoyCommand, frozen=True, kw_only=True):
-    """CI judged it green; the same push moves the convoy's branch to it."""
-
     candidate: str
     judged: tuple[str, ...]
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         convoy = live(state, self.convoy)
         candidate = current_candidate(convoy.sync, self.candidate)
         if convoy.kept_by:
-            return Refusal(f"{self.candidate} cannot land now")
+            raise Refusal(f"{self.candidate} cannot land now")
         check_judged(convoy, self.candidate, self.judged)
         branch = ids.base_branch(convoy.name)
         return (copied(SyncLanded, self, target=candidate.work, branch=branch),)
@@ -213,18 +209,18 @@ class AskForge(ConvoyCommand, frozen=True, kw_only=True):
     candidate: str
     judged: tuple[str, ...]
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         convoy = live(state, self.convoy)
         current_candidate(convoy, self.candidate)
         check_judged(convoy, self.candidate, self.judged)
         out = convoy.withdrawn or convoy.taken_out
         if convoy.kept_by or out or not convoy.settled:
-            return Refusal(f"{self.candidate} cannot land now")
+            raise Refusal(f"{self.candidate} cannot land now")
         if convoy.pull is None:
-            return Refusal(f"{convoy.name} has no pull request yet")
+            raise Refusal(f"{convoy.name} has no pull request yet")
         key = ids.key("land", convoy.name, self.candidate[:12])
         if convoy.asked == self.candidate or key in state.intents:
-            return Refusal(f"the forge was already asked to merge {self.candidate}")
+            raise Refusal(f"the forge was already asked to merge {self.candidate}")
         intent = ActionIntended(
             key=key, kind="land", convoy=convoy.name, text=self.candidate
         )
@@ -239,17 +235,12 @@ class NoteLanded(ConvoyCommand, frozen=True, kw_only=True):
     judged: tuple[str, ...]
     """The checks that judged what is there; none: it is not what CI judged."""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         """Complete the convoy; say so if what landed is not what CI judged."""
         convoy = live(state, self.convoy)
         if not convoy.settled:
-            return Refusal(f"{convoy.name} has unfinished tasks")
-        landed = MergeLanded(
-            convoy=convoy.name,
-            task=0,
-            candidate=self.commit,
-            branch=convoy.target,
-            judged=self.judged,
-        )
+            raise Refusal(f"{convoy.name} has unfinished tasks")
+        what = {"candidate": self.commit, "branch": convoy.target}
+        landed = copied(MergeLanded, self, task=0, **what)
         why = "" if self.judged else UNJUDGED
         return (landed, *completed(convoy, self.commit, why))

@@ -19,7 +19,7 @@ import json
 import re
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
-from itertools import count
+from itertools import accumulate, count
 from typing import Any, Final
 from unicodedata import combining, normalize
 
@@ -113,12 +113,14 @@ def fitting(lines: list[str], more: str, chars: int) -> list[str]:
 
     `more` has a place for "and 3 more", and says where those are.
     """
-    left = chars
-    for number, line in enumerate(lines):
-        left -= len(line) + 1
-        if left < 0:
-            return [*lines[:number], more.format(f"and {len(lines) - number} more")]
-    return lines
+    kept = _within(lines, chars)
+    left_out = len(lines) - len(kept)
+    return [*kept, more.format(f"and {left_out} more")] if left_out else lines
+
+
+def _within(lines: list[str], chars: int) -> list[str]:
+    ends = accumulate(len(line) + 1 for line in lines)
+    return lines[: sum(end <= chars for end in ends)]
 
 
 POST_CHARS: Final = 64_000
@@ -140,12 +142,7 @@ def posted(text: str, rest: str, room: int = POST_CHARS) -> str:
     """Return a text that a forge takes, cut between lines; `rest` ends it."""
     if len(text) <= room:
         return text
-    left, kept = room - len(rest) - len(_CODE_FENCE) - 4, list[str]()
-    for line in text.split("\n"):
-        left -= len(line) + 1
-        if left < 0:
-            break
-        kept.append(line)
+    kept = _within(text.split("\n"), room - len(rest) - len(_CODE_FENCE) - 4)
     is_open = sum(line.lstrip().startswith(_CODE_FENCE) for line in kept) % 2
     return "\n".join((*kept, *[_CODE_FENCE] * is_open, "", rest))
 

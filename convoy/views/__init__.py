@@ -5,8 +5,6 @@ not change it. docs/status.md describes every field, and a test compares.
 """
 
 from collections.abc import Iterator
-from math import ceil
-from statistics import median
 from typing import Any, Final
 
 import msgspec
@@ -14,10 +12,9 @@ import msgspec
 from convoy.model import ids
 from convoy.model.session_result import dollars
 from convoy.model.state import Convoy, State, Task, TaskState
-from convoy.model.task_graph import order
 from convoy.rules.landing import waiting_to_merge
 from convoy.rules.starting import Moment, moment
-from convoy.text import counted, rough
+from convoy.text import rough
 from convoy.views.interventions import Intervention, interventions
 from convoy.views.plan import because, plan_document
 from convoy.views.reasons import landing_document, reasons, waits_for
@@ -69,7 +66,6 @@ def sessions(state: State) -> list[dict[str, Any]]:
 
 
 def convoy_document(convoy: Convoy, at: Moment | None = None) -> dict[str, Any]:
-    """Return what `--json` says of a convoy."""
     return {
         "name": convoy.name,
         "title": convoy.title,
@@ -98,7 +94,6 @@ def planned_document(convoy: Convoy, at: Moment | None = None) -> dict[str, Any]
 def task_document(
     convoy: Convoy, task: Task, at: Moment | None = None
 ) -> dict[str, Any]:
-    """Return what `--json` says of a task."""
     return {
         "number": task.number,
         "title": task.spec.title,
@@ -153,7 +148,7 @@ def worked_s(convoy: Convoy) -> float:
 
 
 def progress_words(convoy: Convoy, now: int) -> str:
-    """Return how far a convoy is, how long it took and still takes, and its cost."""
+    """Return how far a convoy is, how long it took, and its cost."""
     merged = sum(task.state == "merged" for task in convoy.tasks)
     took = rough(max(0, (convoy.ended_at or now) - convoy.requested_at) / 1000)
     most = convoy.settings.budget.convoy
@@ -161,7 +156,6 @@ def progress_words(convoy: Convoy, now: int) -> str:
     said = (
         f"{merged} of {len(convoy.tasks)} merged" if convoy.tasks else "",
         f"took {took}" if convoy.ended else f"{took} so far",
-        left_words(convoy, now),
         f"{dollars(convoy.used.usd)}{of_all}" if convoy.used.usd else "",
     )
     return " · ".join(filter(None, said))
@@ -185,40 +179,6 @@ def strip(convoy: Convoy, width: int) -> Iterator[tuple[TaskState, int]]:
         seen += sum(task.state == state for task in convoy.tasks)
         most = max(1, len(convoy.tasks))
         yield state, seen * width // most - begun * width // most
-
-
-def left_words(convoy: Convoy, now: int) -> str:
-    """Return about how long its tasks still take; empty: nothing tells it yet.
-
-    Each task that is left takes what the median one took from its first start to its
-    landing. They follow the plan, as many at once as agents are at work now. What waits
-    for a person, and what needs that, is only counted.
-    """
-    took = [t.ended_at - t.begun_at for t in convoy.tasks if t.landed and t.begun_at]
-    stuck = {t.number for t in convoy.tasks if t.state == "blocked" or t.waits_aside}
-    blocked = len(stuck)
-    left = {task.number: task for task in convoy.tasks if not task.settled}
-    for number in order(task.spec for task in left.values()) if stuck else ():
-        if stuck & {*left[number].spec.after}:
-            stuck.add(number)
-    going = {number: task for number, task in left.items() if number not in stuck}
-    if convoy.state != "active" or not took or not going:
-        return ""
-    each, ends = median(took), dict.fromkeys(going, 0.0)
-    for number in order(task.spec for task in going.values()):
-        begun = going[number].begun_at
-        rest = max(0.0, each - (now - begun)) if begun else each
-        before = (ends.get(after, 0.0) for after in going[number].spec.after)
-        ends[number] = rest + max(before, default=0.0)
-    at_once = max(1, sum(task.attempt is not None for task in going.values()))
-    queued = sum(task.state == "queued" for task in going.values())
-    left_ms = max(*ends.values(), ceil(queued / at_once) * each)
-    if not blocked:
-        return f"done in about {rough(left_ms / 1000)}"
-    held, tasks = len(stuck) - blocked, counted(blocked, "blocked task")
-    waits = f", {held} more waiting for {'it' if blocked == 1 else 'them'}"
-    said = f"{tasks}{waits if held else ''}"
-    return f"stalls in about {rough(left_ms / 1000)}: {said}"
 
 
 def saved_s(convoy: Convoy) -> float:

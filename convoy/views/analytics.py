@@ -91,9 +91,6 @@ def analytics(history: ChangeHistory) -> Analytics:
     engines: dict[tuple[str, str], list[Change]] = defaultdict(list)
     for change in landed:
         engines[change.engine, change.kind].append(change)
-    asked: dict[str, list[int]] = defaultdict(list)
-    for answer in history.asked:
-        asked[answer.what].append(answer.answered - answer.since)
     return Analytics(
         changes=len(landed),
         dropped=sum(one.end == "dropped" for one in ended),
@@ -119,7 +116,7 @@ def analytics(history: ChangeHistory) -> Analytics:
         ),
         rework=_ranked(Counter(cause for one in ended for cause in one.rework)),
         reds=_ranked(history.reds),
-        asked={what: _spread(times) for what, times in sorted(asked.items())},
+        asked={what: _spread(each) for what, each in sorted(history.asked.items())},
     )
 
 

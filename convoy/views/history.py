@@ -4,7 +4,7 @@ Sessions, changes and people's decisions are read event by event, so that who ha
 log reads on where it stopped.
 """
 
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Final, Literal, TypeVar
@@ -212,18 +212,17 @@ class SessionHistory:
     def __init__(self) -> None:
         self._convoys: dict[str, _Sessions] = {}
 
-    def read(self, facts: Iterable[tuple[int, Event]]) -> None:
-        """Go on with the bots' next events and their times (unix ms), in order."""
-        for at, fact in facts:
-            name = getattr(fact, "convoy", "")
-            if isinstance(fact, ActionDone) and fact.key.startswith(_DISPATCH):
-                self.ran(fact.key, fact.number)
-            if isinstance(fact, TaskStarted):
-                _newest(self._convoys, name, _Sessions)
-            if name in self._convoys:
-                self._convoys[name].read(at, fact)
+    def read(self, at: int, fact: Event) -> None:
+        """Go on with the bots' next event and its time (unix ms)."""
+        name = getattr(fact, "convoy", "")
+        if isinstance(fact, ActionDone) and fact.key.startswith(_DISPATCH):
+            self._ran(fact.key, fact.number)
+        if isinstance(fact, TaskStarted):
+            _newest(self._convoys, name, _Sessions)
+        if name in self._convoys:
+            self._convoys[name].read(at, fact)
 
-    def ran(self, key: str, run: int) -> None:
+    def _ran(self, key: str, run: int) -> None:
         """Note the workflow run of a session that was dispatched."""
         try:
             name, task, attempt = ids.parse_session(key.removeprefix(_DISPATCH))
@@ -247,11 +246,9 @@ def past_sessions(
     The facts are those of the whole log with their times (unix ms).
     """
     history = SessionHistory()
-    history.read(
-        each
-        for each in facts
-        if getattr(each[1], "convoy", "") == convoy or isinstance(each[1], ActionDone)
-    )
+    for at, fact in facts:
+        if getattr(fact, "convoy", "") == convoy or isinstance(fact, ActionDone):
+            history.read(at, fact)
     return history.of(convoy)
 
 
@@ -339,14 +336,6 @@ class Change(Struct, kw_only=True):
     end: End = ""
 
 
-class AnsweredQuestion(Struct, frozen=True):
-    what: str
-    since: int
-    """Unix ms."""
-    answered: int
-    """Unix ms."""
-
-
 class Spent(Struct, frozen=True):
     """What one session used that has ended."""
 
@@ -366,40 +355,40 @@ class ChangeHistory:
     def __init__(self) -> None:
         self.changes: dict[tuple[str, int], Change] = {}
         """By convoy and number."""
-        self.asked: list[AnsweredQuestion] = []
+        self.asked = defaultdict[str, list[int]](list)
+        """How long people took to answer, in milliseconds, by what they were asked."""
         self.spent: list[Spent] = []
         self.reds = Counter[str]()
         """How often a check that was red had work judged again."""
         self._plans: dict[str, int] = {}
         """When plans were written that nobody has approved yet."""
 
-    def read(self, facts: Iterable[tuple[int, Event]]) -> None:
-        for at, fact in facts:
-            if isinstance(fact, ConvoyPlanned):
-                self._plans[fact.convoy] = at
-                for spec in fact.tasks:
-                    change = Change(kind=spec.kind, planned=at)
-                    self.changes[fact.convoy, spec.number] = change
-            elif isinstance(fact, ConvoyApproved):
-                if since := self._plans.pop(fact.convoy, 0):
-                    self.asked.append(AnsweredQuestion("plan", since, at))
-            elif (name := getattr(fact, "convoy", "")) and (
-                number := getattr(fact, "task", 0)
-            ):
-                change = self.changes.setdefault((name, number), Change())
-                if isinstance(fact, _JUDGED) and change.offered:
-                    change.ci_ms += at - change.offered
-                    change.offered = 0
-                self._task(change, at, fact)
+    def read(self, at: int, fact: Event) -> None:
+        name, number = getattr(fact, "convoy", ""), getattr(fact, "task", 0)
+        if isinstance(fact, ConvoyPlanned):
+            self._plans[name] = at
+            for spec in fact.tasks:
+                self.changes[name, spec.number] = Change(kind=spec.kind, planned=at)
+        elif isinstance(fact, ConvoyApproved):
+            if since := self._plans.pop(name, 0):
+                self.asked["plan"].append(at - since)
+        elif name and number:
+            change = self.changes.setdefault((name, number), Change())
+            if isinstance(fact, _JUDGED) and change.offered:
+                change.ci_ms += at - change.offered
+                change.offered = 0
+            self._task(change, at, fact)
 
     def _answered(self, change: Change, at: int) -> None:
         if change.blocked:
-            self.asked.append(AnsweredQuestion("blocked task", change.blocked, at))
+            self.asked["blocked task"].append(at - change.blocked)
             change.blocked = 0
 
+    def _session_ended(self, change: Change, at: int, usage: Usage) -> None:
+        self.spent.append(Spent(at, change.engine, usage))
+        change.usage = plus(change.usage, usage)
+
     def _task(self, change: Change, at: int, fact: Event) -> None:
-        if usage := getattr(fact, "usage", None):
-            self.spent.append(Spent(at, change.engine, usage))
         match fact:
             case TaskQueued() if fact.cause != "planned":
                 self._answered(change, at)
@@ -412,9 +401,9 @@ class ChangeHistory:
                 change.kind, change.engine = fact.kind, fact.engine.type
             case WorkAccepted() | WorkReviewed() | ChoiceMade():
                 change.accepted = at
-                change.usage = plus(change.usage, fact.usage)
+                self._session_ended(change, at, fact.usage)
             case WorkRefused() | SessionLost():
-                change.usage = plus(change.usage, fact.usage)
+                self._session_ended(change, at, fact.usage)
             case MergeAttempted():
                 change.ci_runs += 1
                 change.offered = at
@@ -424,7 +413,7 @@ class ChangeHistory:
                 change.ended, change.end = at, "landed"
             case TaskMerged(commit=None) if not change.end:
                 change.ended, change.end = at, "done"
-                change.usage = plus(change.usage, fact.usage)
+                self._session_ended(change, at, fact.usage)
             case TaskDropped():
                 self._answered(change, at)
                 change.ended, change.end = at, "dropped"
@@ -456,11 +445,9 @@ class DecisionHistory:
     def __init__(self) -> None:
         self._convoys: dict[str, deque[PersonDecision]] = {}
 
-    def read(self, facts: Iterable[tuple[int, Event]]) -> None:
-        for at, fact in facts:
-            name, by = getattr(fact, "convoy", ""), _decided_by(fact)
-            if not (name and by):
-                continue
+    def read(self, at: int, fact: Event) -> None:
+        name, by = getattr(fact, "convoy", ""), _decided_by(fact)
+        if name and by:
             known = _newest(self._convoys, name, partial(deque, maxlen=MOST_DECISIONS))
             right = "maintain" if isinstance(fact, MAINTAIN) else "write"
             known.append(PersonDecision(at, by, right, fact.sentence()))

@@ -248,8 +248,7 @@ def _asked(convoy: Convoy, state: State) -> Iterator[Intervention]:
     own = ((task.number, task.taken_out) for task in convoy.tasks if not task.settled)
     for number, out in ((0, convoy.taken_out), *own):
         if out is not None:
-            why = f"{out.why}, so it is waiting for {out.back}"
-            yield _asking("kept_back", convoy, why, task=number)
+            yield _asking("kept_back", convoy, out.waits, task=number)
     for task in convoy.tasks:
         if task.taken_out is not None:
             continue

@@ -4,7 +4,6 @@ The comment, the command line, the dashboard and `--json` show this document; no
 them works anything out by itself. Its texts may come from strangers.
 """
 
-from collections.abc import Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -52,8 +51,6 @@ class PlanDocument(Struct, frozen=True, kw_only=True):
     planner: str
     tasks: tuple[PlanTask, ...]
     """Without those that were dropped."""
-    changes: tuple[str, ...]
-    """The tasks that are new or gone since it was made, or last approved."""
     approval: str
     """Who has to approve it, and how; empty: nobody has to."""
 
@@ -94,7 +91,6 @@ def plan_document(convoy: Convoy) -> PlanDocument:
     return PlanDocument(
         planner=convoy.planner,
         tasks=tuple(tasks),
-        changes=title_changes(convoy.titles, convoy.titles_now) if convoy.tasks else (),
         approval=approval(convoy),
     )
 
@@ -127,16 +123,4 @@ def edge_words(task: TaskSpec, *, settled: bool = False) -> tuple[str, ...]:
     waits = "waited" if settled else "waits"
     return tuple(
         f"it {waits} for task {each}: {because(task, each)}" for each in task.after
-    )
-
-
-def title_changes(
-    before: Mapping[int, str], after: Mapping[int, str]
-) -> tuple[str, ...]:
-    """Return the tasks that are new or gone, by their numbers."""
-    return tuple(
-        f"- task {number}: {before[number]}"
-        if number in before
-        else f"+ task {number}: {after[number]}"
-        for number in sorted(before.keys() ^ after.keys())
     )

@@ -53,8 +53,8 @@ def waits_for(convoy: Convoy, task: Task, at: Moment | None = None) -> str:
     if convoy.lands_given is not None:
         return _given_waits(convoy)
     if task.state == "blocked":
-        _, helper = relief(convoy, task) or (None, None)
-        return f"{helper.who if helper else 'a person'}: {task.why}"
+        helper = "no one (it has lost)" if relief(convoy, task) else "a person"
+        return f"{helper}: {task.why}"
     if task.set_aside is not None and task.waits_aside:
         return another_try(task.set_aside)
     if task.state == "running":
@@ -95,12 +95,11 @@ def _turn(convoy: Convoy, task: Task) -> str:
 
 def reasons(state: State, convoy: Convoy, task: Task, now: int) -> tuple[str, ...]:
     """Return why a task is where it is: what is so, then what it waits for."""
-    _, found = relief(convoy, task) or (None, None)
     waits: dict[TaskState, Iterable[str]] = {
         "queued": _queued(state, convoy, task, now),
         "running": _running(convoy, task),
         "needs-review": _review(convoy, task),
-        "blocked": (found.why if found else "it is waiting for a person",),
+        "blocked": (relief(convoy, task) or "it is waiting for a person",),
     }
     return (
         *_standing(task),

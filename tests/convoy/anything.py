@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec import Struct
 
 from convoy.events import Claim, Event
-from convoy.events.event_kinds import CLAIMS, EVENTS
+from convoy.log.record import CLAIMS, EVENTS
 
 FACTS: tuple[type[Event | Claim], ...] = (*EVENTS, *CLAIMS)
 

@@ -1,5 +1,8 @@
 """What tests of the rules ask of a log in memory: why not, and what is due."""
 
+from typing import cast
+
+from convoy.answers import Question, Repository
 from convoy.events import Command, Refusal
 from convoy.model import ids
 from convoy.owed import Action, Begin, Patience
@@ -42,3 +45,19 @@ def in_review(*numbers: int, **options: object) -> Rules:
     for number in numbers:
         rules.started(number).accepted(number, sha(str(number)), f"{number}.py")
     return rules
+
+
+class _Patches(dict[str, str]):
+    def diff(self, _base: str, commit: str, _room: int) -> str:
+        return self[commit]
+
+
+def question(rules: Rules, task: int, patches: dict[str, str]) -> Question:
+    """Return what a task's session asks for; a patch of each commit is known."""
+    return Question(
+        state=rules.state,
+        convoy=rules.convoy,
+        task=rules.task(task),
+        session="",
+        repository=cast("Repository", _Patches(patches)),
+    )

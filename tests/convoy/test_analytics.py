@@ -1,13 +1,17 @@
-from convoy.views.analytics import analytics, analytics_summary, stages_ms
+from convoy.views.analytics import (
+    analytics,
+    analytics_summary,
+    engine_costs,
+    stages_ms,
+)
 from convoy.views.history import ChangeHistory
 from tests.world.rules import NAME, Rules, sha, spec
 
 
 def told(rules: Rules) -> ChangeHistory:
-    facts = [(1000 * at, fact) for at, fact in enumerate(rules.facts, start=1)]
     history = ChangeHistory()
-    history.read(facts[:5])
-    history.read(facts[5:])
+    for at, fact in enumerate(rules.facts, start=1):
+        history.read(1000 * at, fact)
     return history
 
 
@@ -23,6 +27,7 @@ def test_each_change_is_counted_once_with_its_stages() -> None:
 
     assert (found.changes, found.sessions, found.ci_runs, found.dropped) == (2, 2, 2, 0)
     assert [one.percent for one in found.engines] == [100]
+    assert [one.sessions for one in engine_costs(history, 0)] == [2]
     assert set(found.stages) == {"waiting", "working", "landing"}
     first = history.changes[NAME, 1]
     assert sum(stages_ms(first)) == first.ended - first.planned
@@ -46,10 +51,7 @@ def test_a_change_that_went_back_is_no_first_try() -> None:
 
 def test_a_persons_answer_is_timed() -> None:
     rules = Rules().planned(spec(1)).blocked(1, "no CI")
-    since = len(rules.facts)
     history = told(rules.retried(1))
 
-    (one,) = history.asked
-
-    assert (one.what, one.since) == ("blocked task", 1000 * since)
+    assert history.asked == {"blocked task": [1000]}
     assert analytics(history).asked["blocked task"].count == 1

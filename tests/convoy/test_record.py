@@ -3,10 +3,9 @@ from itertools import pairwise
 from hypothesis import given, settings as examples, strategies as st
 from msgspec.structs import replace
 
-from convoy.events.event_kinds import EVENTS
 from convoy.events.people_events import ConvoyPaused, ConvoyResumed
 from convoy.log import CLOSE, OPEN
-from convoy.log.record import fact_of, fold, issue_of_fact, record
+from convoy.log.record import EVENTS, fact_of, fold, issue_of_fact, record
 from convoy.model.state import Convoy, State
 from convoy.model.work import Convoys
 from convoy.rules.people import DropTask

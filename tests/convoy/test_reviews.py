@@ -5,6 +5,8 @@ from convoy.events.session_events import TaskStarted
 from convoy.rules.ending import AcceptReview
 from convoy.rules.people import BlockTask, ReviseTask
 from convoy.rules.starting import StartTask
+from convoy.text import fence_of, fenced
+from tests.convoy.room import question
 from tests.world.rules import NAME, Rules, made, sha, spec
 
 REVIEW = spec(2, kind="review", on=(1,), rounds=1)
@@ -111,10 +113,9 @@ def test_a_review_goes_with_the_work_it_looks_at() -> None:
 
 def test_a_reviewer_is_told_what_was_asked_and_what_changed() -> None:
     rules = begun()
-    told = review_brief(rules.task(1), "+ the line", "fence-0123456789")
-    assert "<fence-0123456789>\nTask 1\n\nDo it.\n</fence-0123456789>" in told
+    told = review_brief(question(rules, 2, {sha("a"): "+ the line"}))
+    assert fenced("Task 1\n\nDo it.", fence_of("")) in told
     assert "+ the line" in told
     assert "only the beginning" not in told
-    assert "only the beginning" in review_brief(
-        rules.task(1), "x" * (DIFF_CHARS + 1), "fence-0123456789"
-    )
+    long = question(rules, 2, {sha("a"): "x" * (DIFF_CHARS + 1)})
+    assert "only the beginning" in review_brief(long)

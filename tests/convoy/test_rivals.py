@@ -26,8 +26,9 @@ from convoy.rules.people import (
     uncalled,
 )
 from convoy.rules.verdict import Checks
+from convoy.text import fence_of, fenced
 from convoy.views.interventions import interventions
-from tests.convoy.room import due
+from tests.convoy.room import due, question
 from tests.world.rules import NAME, Rules, commands, made, sha, spec
 
 RIVALS = tuple(spec(number, kind="rival") for number in (1, 2, 3))
@@ -256,13 +257,13 @@ def test_only_what_ci_judged_is_green() -> None:
 
 
 def test_a_judge_is_told_what_was_asked_and_what_each_changed() -> None:
-    tasks = green(begun(), 1, 2).convoy.tasks
-    long = "x" * DIFFS_CHARS
-    told = choice_brief([(tasks[0], "+ one"), (tasks[1], long)], "fence-0123456789")
+    rules = green(begun(), 1, 2)
+    patches = {WORK[1]: "+ one", WORK[2]: "x" * DIFFS_CHARS}
+    told = choice_brief(question(rules, 4, patches))
 
     assert "tasks 1, 2" in told
-    assert "<fence-0123456789>\nTask 1\n\nDo it.\n</fence-0123456789>" in told
-    assert "## What task 1 changed\n\n<fence-0123456789>\n+ one\n" in told
+    assert fenced("Task 1\n\nDo it.", fence_of("")) in told
+    assert f"## What task 1 changed\n\n{fenced('+ one', fence_of(''))}\n" in told
     assert "## What task 2 changed (only the beginning)" in told
     assert told.count("x" * 100) < DIFFS_CHARS // 2 // 100 + 1
 

@@ -60,10 +60,10 @@ def test_rights_are_those_of_the_verbs() -> None:
 def test_the_newest_are_kept() -> None:
     history = DecisionHistory()
     for at in range(MOST_DECISIONS + 5):
-        history.read([(at, ConvoyPaused(convoy="old", by="eve"))])
+        history.read(at, ConvoyPaused(convoy="old", by="eve"))
     kept = history.of("old")
     for number in range(CONVOYS_KEPT):
-        history.read([(0, ConvoyPaused(convoy=f"c-{number}", by="eve"))])
+        history.read(0, ConvoyPaused(convoy=f"c-{number}", by="eve"))
 
     assert (len(kept), kept[0].at) == (MOST_DECISIONS, MOST_DECISIONS + 4)
     assert history.of("old") == ()

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 from msgspec import Struct
 
 from convoy.config import keys
-from convoy.events.event_kinds import CLAIMS, EVENTS
+from convoy.log.record import CLAIMS, EVENTS
 from tests.documents.tables import table
 
 MEANINGS: Final = {

@@ -23,7 +23,7 @@ from convoy.events.merge_events import (
 from convoy.events.session_events import ChoiceMade, TaskStarted, WorkReviewed
 from convoy.events.task_events import ConvoyCompleted, TaskBlocked, TaskMerged
 from convoy.kinds import kept_by_tasks, kind_of, relief
-from convoy.kinds.rivals import NONE_LEFT, SMALLEST_GREEN
+from convoy.kinds.rivals import NONE_LEFT, SMALLEST_GREEN, choice_of
 from convoy.model.state import Convoy, State, Task
 from convoy.owed.landings import NOT_RED
 from convoy.rules.landing import kept_by_people, waiting_to_merge
@@ -129,8 +129,8 @@ def _waits(state: State, convoy: Convoy, task: Task) -> frozenset[int]:
         case "queued" if _stands_still(state, convoy):
             return END  # a person
         case "blocked":
-            found = relief(convoy, task)
-            return frozenset({found[0].number}) if found else END  # a person
+            choice = choice_of(convoy, task.number) if relief(convoy, task) else None
+            return frozenset({choice.number}) if choice else END  # a person
         case "needs-review":
             return _queue(convoy, task)
         case _:
