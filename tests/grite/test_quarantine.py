@@ -83,16 +83,6 @@ def test_events_that_verify_are_read_even_if_what_is_said_of_them_is_wrong(
     assert fault in " ".join(entry.faults)
 
 
-def test_events_in_several_chunks_are_all_read(mirror: Path, log: Log) -> None:
-    more = chunk.encode([comment("more")])
-    files = by_hand(meta_for(GOOD), GOOD) | by_hand(meta_for(GOOD), more)
-
-    (entry,) = log.entries(commit(mirror, files))
-
-    assert set(entry.events) == {comment("good"), comment("more")}
-    assert len(entry.faults) == 1
-
-
 @pytest.mark.parametrize(
     ("lost", "fault"),
     [
