@@ -26,7 +26,6 @@ from bot.forge.pace import (
     pacing,
     repository_of,
 )
-from bot.forge.payloads import Told
 from bot.forge.rest import Rest
 from bot.forge.transport import Precedence, going
 from grite.errors import Conflict
@@ -278,23 +277,6 @@ def test_what_the_forge_does_not_count_is_given_back() -> None:
         shares.spend(ISSUE, 0.0, -1)
 
     assert shares.free_at(ISSUE, 0.0, Precedence.REST) == 0.0
-
-
-async def test_each_page_of_a_list_counts_for_its_repository(hand: HandTime) -> None:
-    def answer(request: httpx.Request) -> httpx.Response:
-        later = "https://api.x/repositories/7/issues?page=2"
-        is_first = "repositories" not in str(request.url)
-        link = {"link": f'<{later}>; rel="next"'} if is_first else {}
-        return httpx.Response(200, json=[], headers=link)
-
-    client = httpx.AsyncClient(transport=httpx.MockTransport(answer))
-    pace = Pace(pacing(1.0), hand.time)
-    rest = Rest(client, api_url="https://api.x", token="x", pace=pace)
-    assert [each async for each in rest.each(Told, "/repos/alice/app/issues")] == []
-
-    assert pace.shares is not None
-    now = hand.time.steady()
-    assert left(pace.shares, now) == left(RequestShares(), now) - 2
 
 
 def test_a_repository_that_asks_no_more_takes_no_share() -> None:
