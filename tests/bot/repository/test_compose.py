@@ -236,28 +236,6 @@ def test_work_under_other_names_becomes_brats_but_for_what_has_landed(
     assert composer.inert(base, str(made.id), landed) == str(made.id)
 
 
-def test_a_message_that_would_do_something_is_changed_and_nothing_else(
-    history: History, composer: Composer
-) -> None:
-    base = history.commit(BASE)
-    left = history.commit(
-        BASE | {"a": b"2\n"}, base, message="Left [skip ci]\n", by=BEA
-    )
-    right = history.commit(BASE | {"b": b"2\n"}, base, message="Right\n", by=BOT)
-    both = BASE | {"a": b"2\n", "b": b"2\n"}
-    work = history.commit(both, left, right, message="Both\n")
-
-    made = composer.inert(base, work)
-
-    tip, old = history.at(made), history.at(work)
-    assert (tip.tree_id, tip.message) == (old.tree_id, "Both\n")
-    first, second = tip.parents
-    assert first.message == "Left (skip ci)\n"
-    assert str(second.id) == right
-    assert composer.inert(base, work) == made
-    assert composer.inert(base, made) == made
-
-
 # --- a merge with git's markers, and what lands once it is resolved -------------------
 
 

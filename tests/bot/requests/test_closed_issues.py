@@ -86,19 +86,6 @@ async def test_reopening_resumes_only_what_the_closing_paused(here: Room) -> Non
     assert (here.convoy_state(), here.convoy.issue_is) == ("paused", "open")
 
 
-@pytest.mark.room('[mayor]\napprove = "plan"\n')
-async def test_a_plan_approved_on_a_closed_issue_starts_when_a_person_says_so(
-    here: Room,
-) -> None:
-    await turn(here, "closed")
-    await here.swept()
-    await here.answer("/brat approve")
-    assert here.convoy.kept_by
-
-    assert "The convoy continues" in await here.answer("/brat resume")
-    assert (here.convoy_state(), here.convoy.kept_by) == ("active", "")
-
-
 @pytest.mark.room(APPROVED)
 async def test_a_label_taken_off_just_before_the_landing_counts(here: Room) -> None:
     head = await here.worked(1, FILES)
