@@ -200,18 +200,6 @@ def test_a_conflict_names_the_paths(
     assert composer.build(strategy, piece(base, work, onto)) == Conflicted(paths)
 
 
-def test_the_first_commit_that_conflicts_ends_a_rebase(
-    history: History, composer: Composer
-) -> None:
-    forked = Forked(history)
-    onto = history.commit({"a": b"9\n", "b": b"9\n"}, forked.onto)
-    work = history.commit({"a": b"3\n", "b": b"3\n"}, forked.work)
-
-    made = composer.build("rebase", piece(forked.base, work, onto))
-
-    assert made == Conflicted(("a",))
-
-
 # --- messages -------------------------------------------------------------------------
 
 

@@ -56,19 +56,6 @@ def test_branches_are_brought_wherever_they_move_and_other_refs_only_seen(
     assert mirror.has(moved)
 
 
-def test_events_and_refs_arrive_together(mirror: Mirror, origin: History) -> None:
-    work = origin.commit({"a": b"1"})
-    origin.point(MAIN, work)
-    mirror.look()
-
-    mirror.push(story(), move(mirror, WORK, work), actor=ACTOR)
-
-    assert read(origin).convoys == mirror.state.convoys
-    assert mirror.state.convoys[NAME].state == "active"
-    assert str(origin.repo.references[WORK].target) == work
-    assert mirror.refs == {MAIN: work, WORK: work, WAL_REF: mirror.head}
-
-
 def test_a_mirror_is_a_cache(mirror: Mirror, opened: Open) -> None:
     mirror.look()
     write(mirror, *story())

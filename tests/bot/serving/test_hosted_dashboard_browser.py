@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import get_args
 
 import pytest
 from playwright.async_api import Browser, expect
@@ -81,28 +80,3 @@ async def test_a_writer_signs_in_presses_a_button_and_signs_out(
 
     assert SESSION not in left
     assert site.town.tokens["alice"] not in str(left)
-
-
-async def test_every_page_of_its_own_is_for_every_eye(
-    here: tuple[Site, str], browser: Browser
-) -> None:
-    """The list of repositories, for nobody and somebody, and what is refused there."""
-    _, url = here
-    for scheme in get_args(Scheme):
-        async with (
-            someone(browser, here, scheme=scheme) as nobody,
-            someone(browser, here, "alice", scheme) as alice,
-        ):
-            await alice.page.goto(f"{url}/login")
-            for tab, path in (
-                (nobody, "/"),
-                (nobody, "/login/done"),
-                (nobody, CONVOY),
-                (alice, "/"),
-                (alice, "/alice/nope/"),
-                (alice, CONVOY),
-                (alice, f"/{REPO}/log"),
-            ):
-                await tab.page.goto(url + path)
-                assert await tab.faults() == [], (path, scheme)
-            await alice.picture(f"site-log-{scheme}")

@@ -25,9 +25,7 @@ from bot.serving.github_app import (
 )
 from bot.settings.bot_settings import ServiceSettings, read_settings_as
 from grite.errors import BratError
-from tests.world import browser as browsers
 from tests.world.app_key import pair
-from tests.world.browser import PROGRAM
 from tests.world.cases import looped
 from tests.world.forge import Town
 from tests.world.github_forge.apps import Apps
@@ -107,14 +105,6 @@ async def test_the_form_asks_github_for_what_the_bot_needs(maker: AppPages) -> N
     assert told["default_events"] == list(EVENTS)
     assert not any(event.startswith("installation") for event in EVENTS)
     assert page.headers["cache-control"] == "no-store"
-
-
-@pytest.mark.needs(PROGRAM, "npm")
-async def test_its_pages_are_for_every_eye(maker: AppPages) -> None:
-    async with browsers.launched() as browser, browsers.tab(browser) as tab:
-        for path in (maker.url, back(maker, state="another")):
-            await tab.page.goto(path)
-            assert await tab.faults() == [], path
 
 
 async def test_the_app_is_kept_for_its_owner_alone(maker: AppPages) -> None:
