@@ -9,7 +9,7 @@ from playwright.async_api import Browser, expect
 
 from bot.dashboard.login import SESSION
 from tests.world import browser as browsers
-from tests.world.browser import PROGRAM, Scheme, Tab
+from tests.world.browser import PROGRAM, Tab
 from tests.world.forge import REPO
 from tests.world.site import NAME, PRIVATE, Site, site_with_tls
 
@@ -32,20 +32,16 @@ async def here(tmp_path: Path) -> AsyncIterator[tuple[Site, str]]:
 
 @asynccontextmanager
 async def someone(
-    browser: Browser,
-    here: tuple[Site, str],
-    who: str = "",
-    scheme: Scheme = "light",
+    browser: Browser, here: tuple[Site, str], who: str
 ) -> AsyncIterator[Tab]:
     """Open a browser of somebody whom the forge knows already."""
-    async with browsers.tab(browser, scheme) as tab:
-        if who:
-            session = {
-                "name": "user_session",
-                "value": here[0].town.tokens[who],
-                "url": here[0].town.url,
-            }
-            await tab.page.context.add_cookies([session])  # type: ignore[list-item]
+    async with browsers.tab(browser) as tab:
+        session = {
+            "name": "user_session",
+            "value": here[0].town.tokens[who],
+            "url": here[0].town.url,
+        }
+        await tab.page.context.add_cookies([session])  # type: ignore[list-item]
         yield tab
 
 
