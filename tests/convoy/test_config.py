@@ -146,36 +146,6 @@ def test_as_many_candidates_are_judged_at_once_as_ci_has_room_for(
     assert load(text, source="x").settings(cores).max_parallel == most
 
 
-def test_unknown_keys_are_told_with_the_nearest_known_one() -> None:
-    text = """
-strategy = "squash"
-[engines.default]
-type = "codex"
-[engine.tests]
-type = "aider"
-modle = "gpt-4o"
-[refinery]
-stratgy = "squash"
-attempts = 3
-zzz = 1
-[gaet]
-"two\\nlines" = 1
-[ci]
-"two\\nlines\\u202e" = 1
-"""
-
-    assert faults(text) == snapshot("""\
-.brat/config.toml: engine.tests.modle: unknown key; allowed: type, model, args, timeout, silence, secret, max_sessions, price, tools, allow, good_at, url; did you mean model?
-.brat/config.toml: refinery.stratgy: unknown key; allowed: strategy, require_ci, checks, reporters, sync, conflicts, rounds, approvals, max_parallel, task_pulls, bypass; did you mean strategy?
-.brat/config.toml: refinery.attempts: unknown key; allowed: strategy, require_ci, checks, reporters, sync, conflicts, rounds, approvals, max_parallel, task_pulls, bypass; did you mean witness.attempts?
-.brat/config.toml: refinery.zzz: unknown key; allowed: strategy, require_ci, checks, reporters, sync, conflicts, rounds, approvals, max_parallel, task_pulls, bypass
-.brat/config.toml: ci."two\\nlines\\u202e": unknown key; allowed: command, timeout, slots, egress
-.brat/config.toml: strategy: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, notify, fix, actions, review, locks, gate, trust; did you mean refinery.strategy?
-.brat/config.toml: engines: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, notify, fix, actions, review, locks, gate, trust; did you mean engine?
-.brat/config.toml: gaet: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, notify, fix, actions, review, locks, gate, trust; did you mean gate?\
-""")
-
-
 def test_a_key_that_is_gone_is_told_with_what_to_do() -> None:
     for key, advice in FORMER_KEYS.items():
         table, _, name = key.rpartition(".")

@@ -6,10 +6,9 @@ from bot.text.pull_request_texts import task_pull_body
 from convoy.events.people_events import ConvoyPaused
 from convoy.events.plan_events import TaskNoted
 from convoy.model.ids import SetAside
-from convoy.model.records import Budget
 from convoy.model.state import Convoy
 from convoy.rules.ending import LoseSession
-from convoy.views import left_words, progress_words
+from convoy.views import left_words
 from convoy.views.reasons import waits_for
 from tests.world.rules import NAME, Rules, sha, spec
 
@@ -115,30 +114,6 @@ def convoy(*states: str, after: tuple[int, ...] = ()) -> Convoy:
         for task, state in zip(known.tasks, states, strict=True)
     )
     return replace(known, tasks=tasks)
-
-
-def test_what_is_left_follows_the_plan() -> None:
-    now = 1 + 4 * MINUTE
-
-    assert left_words(convoy("merged", "running"), now) == "done in about 6 min"
-    chain = convoy("merged", "running", "queued", after=(2,))
-    assert left_words(chain, now) == "done in about 16 min"
-    beside = convoy("merged", "queued", "queued", "queued")
-    assert left_words(beside, now) == "done in about 30 min"
-    assert (
-        left_words(convoy("merged", "running", "queued"), now) == "done in about 10 min"
-    )
-
-
-def test_what_was_spent_stands_beside_the_budget() -> None:
-    known = convoy("merged")
-    task = replace(known.tasks[0], used=replace(known.used, usd=1.5))
-    spent = replace(known, tasks=(task,))
-    limited = replace(spent.settings, budget=Budget(convoy=20))
-
-    assert progress_words(spent, 5).endswith(" · $1.50")
-    words = progress_words(replace(spent, settings=limited), 5)
-    assert words.endswith(" · $1.50 of $20.00")
 
 
 def test_it_is_said_only_where_something_tells_it() -> None:
