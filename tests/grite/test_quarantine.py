@@ -106,22 +106,6 @@ def test_a_lost_object_is_a_fault_of_its_entry(
     assert any(fault in said for said in entry.faults)
 
 
-def test_a_broken_object_is_a_fault_of_its_entry(mirror: Path, log: Log) -> None:
-    head = append(log, comment("a"))
-    oid = said(mirror, "rev-parse", f"{head}:meta.json")
-    path = mirror / "objects" / oid[:2] / oid[2:]
-    path.chmod(0o644)
-    path.write_bytes(b"broken")
-
-    (entry,) = Log(mirror).entries(head)
-
-    assert entry.events == (comment("a"),)
-    assert len(entry.faults) == 1
-    assert "cannot be read" in log.entries("not even an id")[0].faults[0]
-    blob = said(mirror, "rev-parse", f"{append(log, comment('b'))}:meta.json")
-    assert "not a commit" in log.entries(blob)[0].faults[0]
-
-
 def test_a_lost_commit_ends_the_reading_and_says_so(mirror: Path) -> None:
     writer = Log(mirror)
     commits = [append(writer, comment(str(k))) for k in range(4)]

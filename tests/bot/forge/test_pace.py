@@ -30,7 +30,7 @@ from bot.forge.rest import Rest
 from bot.forge.transport import Precedence, going
 from grite.errors import Conflict
 from tests.world.cases import looped
-from tests.world.hand import NOON, HandTime
+from tests.world.hand import HandTime
 
 API = "https://api.example.org"
 OK = httpx.Response(200, json={"login": "ann", "type": "User"})
@@ -200,26 +200,6 @@ async def test_content_stays_within_what_github_takes(hand: HandTime) -> None:
         for start in road.starts:
             seen = sum(start <= moment < start + seconds for moment in road.starts)
             assert seen <= most
-
-
-async def test_the_last_of_it_is_for_what_is_there_already(hand: HandTime) -> None:
-    rest = Road(hand).rest(Pacing(content=GITHUB_CONTENT))
-    for _ in range(72):
-        await rest.write("POST", "/x", {})
-
-    with pytest.raises(
-        Limited, match="forge's hourly limit for new content has been reached"
-    ) as limited:
-        await rest.write("POST", "/x", {})
-    for _ in range(8):
-        await rest.write("PATCH", "/x", {})
-    with pytest.raises(Limited):
-        await rest.write("PATCH", "/x", {})
-    await rest.write("POST", "/runs/1/cancel")  # it carries no content
-    await rest.write("DELETE", "/x")
-
-    assert limited.value.retry_at == (NOON + 60) * 1000
-    assert hand.slept == []
 
 
 # --- a repository has its share, and people are answered first ------------------------

@@ -146,19 +146,6 @@ def test_a_commit_that_has_landed_already_is_left_out(
     assert made.message == "Three\n\nYes.\n"
 
 
-def test_work_that_has_landed_whole_adds_nothing(
-    history: History, composer: Composer
-) -> None:
-    forked = Forked(history)
-    onto = history.commit(BASE | {"a": b"2\n", "b": b"2\n"}, forked.onto)
-    landed = piece(forked.base, forked.first, onto)
-
-    assert composer.build("rebase", landed) == onto
-    for strategy in STRATEGIES[1:]:
-        made = built(composer.build(strategy, landed))
-        assert history.files(made) == history.files(onto)
-
-
 def test_a_merge_in_the_work_is_squashed_with_it(
     history: History, composer: Composer
 ) -> None:

@@ -215,22 +215,6 @@ def test_a_log_that_may_not_be_put_back_is_refused(
     assert log.head() == other
 
 
-def test_two_bots_put_the_same_log_back(
-    read_twice: Mirror, origin: History, opened: Open
-) -> None:
-    other = opened("other")
-    other.look()
-    write(read_twice, *resumed(read_twice))
-    origin.repo.references.delete(WAL_REF)
-
-    other.look()  # it knows less
-    read_twice.look()
-    other.look()
-
-    assert Log(origin.path).head() == read_twice.head == other.head
-    assert read(origin) == read_twice.state == other.state
-
-
 def test_what_cannot_be_read_is_named_and_the_rest_counts(
     read_twice: Mirror, origin: History, opened: Open
 ) -> None:

@@ -97,23 +97,6 @@ async def test_a_label_taken_off_just_before_the_landing_counts(here: Room) -> N
     assert here.tip(BASE) == here.tip("main")
 
 
-@pytest.mark.room(delivered=True)
-async def test_taking_the_label_off_ends_the_convoy_and_says_how_to_ask_again(
-    here: Room,
-) -> None:
-    await here.until(lambda: here.labels() == {"brat:active"})
-    await here.person.relabel(here.issue, set(), {"brat:active"})
-    await here.until(lambda: here.convoy_state() == "failed")
-    await here.swept()
-
-    assert here.convoy.why == "cancelled: you removed the label"
-    assert called(here, "To start a new convoy, add the label `brat` again") == 1
-    assert here.labels() == {"brat:failed"}
-    await here.person.relabel(here.issue, {"brat"}, set())
-    await here.swept()
-    assert len(here.state.convoys) == 2
-
-
 @pytest.mark.room("[refinery]\nrequire_ci = false\n", text="- [ ] one", delivered=True)
 async def test_the_issue_that_brat_closes_asks_nobody(here: Room) -> None:
     await here.worked(1, FILES)
