@@ -411,7 +411,6 @@ def test_a_plugin_that_plans_does_no_tasks() -> None:
 # --- when a schedule's time has come --------------------------------------------------
 
 
-NOON = 1_700_000_000_000
 words = st.from_regex(r"[a-z0-9][a-z0-9-]{0,9}", fullmatch=True)
 
 
@@ -432,17 +431,3 @@ def test_it_is_due_once_a_period_and_for_an_hour(
     if hours > 1:
         assert begun(first + WINDOW_MS) == begun(first - 1) == set()
     assert begun(first + period) == {first + period}
-
-
-def test_two_repositories_do_not_want_it_at_the_same_moment() -> None:
-    week = {"weekly": 168}
-    looks = [NOON + hour * HOUR_MS for hour in range(168)]
-
-    hours = {
-        next(at for at in looks if due(week, f"octo/r{number}", at))
-        for number in range(60)
-    }
-
-    assert len(hours) > 30
-    for at in looks:  # the case of a name does not matter
-        assert due(week, "Octo/App", at) == due(week, "octo/app", at)

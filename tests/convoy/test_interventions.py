@@ -17,7 +17,6 @@ from convoy.model.state import LATELY_MS, State
 from convoy.owed import Call
 from convoy.owed.owed import TOO_MANY
 from convoy.rules import people
-from convoy.rules.landing import FailMerge
 from convoy.views.interventions import (
     SLACK_S,
     LabelledIssue,
@@ -140,22 +139,6 @@ def test_work_that_is_kept_back_says_what_it_waits_for() -> None:
         0,
         "it is held until the label brat:hold is removed",
     )
-
-
-def test_work_that_ci_finds_red_to_the_last_attempt_failed_to_merge() -> None:
-    rules = Rules().planned(spec(1), spec(2), attempts=1)
-    rules.started(1).accepted(1, sha("a")).offered(1, sha("b"), sha("0"))
-    fail = FailMerge(convoy=NAME, task=1, candidate=sha("b"), cause="red", why="2 red")
-    rules.do(fail)
-    [found] = interventions(rules.state, rules.now)
-
-    assert (found.kind, found.task) == ("merge_failed", 1)
-    assert found.why == "2 red (after 1 attempt)"
-    assert found.commands[0] == "brat task retry 1 --convoy fix-7"
-
-    rules = Rules().planned(spec(1), spec(2)).started(1).accepted(1, sha("a"))
-    rules.do(people.BlockTask(convoy=NAME, task=1, why="stopped by ann", by="ann"))
-    assert kinds(rules) == ["blocked_task"], "a person stopped it"
 
 
 def test_a_convoy_that_cannot_merge_waits_until_somebody_asks_again() -> None:
