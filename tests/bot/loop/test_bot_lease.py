@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from bot.loop.pushing import FRESH_S, SKEW_S, SPARE_S, TTL_S, BotLease
+from bot.loop.pushing import SKEW_S, SPARE_S, TTL_S, BotLease
 from bot.repository.mirror import Mirror
 from bot.roles.bot_context import NotHolder
 from grite import lease
@@ -63,17 +63,6 @@ def start(opened: Open) -> Start:
 def held(origin: History) -> lease.Lock:
     ref = origin.repo.references[lease.ref_of(RESOURCE)]
     return lease.read(origin.repo, str(ref.target))
-
-
-def test_it_is_fresh_for_a_part_of_its_life_only(start: Start) -> None:
-    bot = start("one").push()
-
-    bot.clock.passed += FRESH_S - 1
-    assert bot.lease.fresh
-    bot.clock.passed += 2
-
-    assert bot.lease.held
-    assert not bot.lease.fresh
 
 
 @pytest.mark.parametrize("actor", [OTHER, ACTOR], ids=["another", "the same"])
