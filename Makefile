@@ -26,7 +26,7 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.run
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-dev.lock
 	@touch $@
 
-.PHONY: help demo test landing npm static first-five-minutes engines engines-install attacks deep mutants check fmt lint types layers dead promises house bench soak replay pictures dist docs image lock clean
+.PHONY: help demo test landing npm static engines engines-install attacks deep mutants check fmt lint types layers dead promises house bench soak replay pictures dist docs image lock clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -45,9 +45,6 @@ deep: $(VENV)/.dev engines-install npm $(VENV)/site/.whole ## everything there i
 
 npm: $(VENV)/.dev ## what tests need of npm, as locked
 	@$(BIN)/python -m tests.world.npm
-
-first-five-minutes: $(VENV)/.dev ## what new users type first, and what they see
-	@$(BIN)/python -m tests.whole.first_five_minutes
 
 engines-install: $(VENV)/.dev ## the pinned agent CLIs, into .engines/
 	@$(BIN)/python -m tests.engines.install $(ENGINES_ARGS)

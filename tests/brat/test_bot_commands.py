@@ -10,7 +10,6 @@ from brat.forge.storage.forge_state import Forge
 from tests.world.forge import REPO, make_source, settle_in, town, until
 from tests.world.layers import sampled
 from tests.world.patience import patient
-from tests.world.program import ran
 
 BRAT = Path(sys.executable).with_name("brat")
 pytestmark = [pytest.mark.timeout(120), pytest.mark.layer("landing")]
@@ -66,24 +65,3 @@ async def test_it_polls_until_it_is_stopped(
         assert all(
             {"timestamp", "level", "logger", "event"} <= {*line} for line in lines
         )
-
-
-@pytest.mark.parametrize(
-    ("settings", "told"),
-    [
-        ('{"folder": "x", "token": "y", "prot": 1}', "bot.json: prot: Extra inputs"),
-        (f'{{"token": "x", "repositories": ["{REPO}"], "folder": "bot"}}', "anyone "),
-        ("", "bot.json: No such file or directory"),
-    ],
-)
-def test_settings_that_are_wrong_or_open_to_anyone_are_one_sentence(
-    tmp_path: Path, settings: str, told: str
-) -> None:
-    if settings:
-        (tmp_path / "bot.json").write_text(settings)
-
-    done = ran([BRAT, "bot", "serve"], cwd=tmp_path)
-
-    assert done.returncode == 1
-    assert told in done.stderr
-    assert done.stderr.count("\n") == 1

@@ -18,7 +18,7 @@ from grite.remote import Remote, ensure_mirror
 from grite.wal import WAL_REF, Log
 from tests.brat.telling import NOW, Telling
 from tests.grite.commits import commit, said
-from tests.world.local_log import appended, set_head
+from tests.world.local_log import appended
 from tests.world.rules import ACTOR, NAME
 
 
@@ -68,49 +68,10 @@ def test_a_second_reading_costs_only_what_is_new(
     assert (reader.faults, reader.notices) == ((), ())
 
 
-def test_a_short_log_is_not_kept(tmp_path: Path) -> None:
-    ensure_mirror(tmp_path / "empty.git")
-    assert Reader(tmp_path / "empty.git").read() == State()
-    told = Telling(tmp_path / "log.git")
-    told.tell()
-
-    Reader(told.path).read()
-
-    assert not (told.path / CACHE).exists()
-
-
-def test_it_is_kept_anew_when_that_is_worth_it(told: Telling) -> None:
-    Reader(told.path).read()
-    file = told.path / CACHE / "state.json"
-    before = file.read_bytes()
-
-    told.tell(words=1)
-    Reader(told.path).read()
-    assert file.read_bytes() == before
-    told.tell(words=WORTH)
-    Reader(told.path).read()
-
-    assert states.decode_reading(file.read_bytes()).head == told.log.head()
-    assert [*file.parent.iterdir()] == [file]
-
-
 def test_where_none_can_be_it_is_read_each_time(told: Telling) -> None:
     (told.path / CACHE).write_text("no folder")
     for _ in range(2):
         assert Reader(told.path).read() == truth(told)
-
-
-def test_faults_are_kept_with_it(told: Telling) -> None:
-    head = told.log.head()
-    set_head(told.log, commit(told.path, {"a": b"1"}, head), head)
-    first = Reader(told.path)
-    first.read()
-    assert len(first.faults) == 1
-
-    again = Reader(told.path)
-    again.read()
-
-    assert again.faults == first.faults
 
 
 def of_another_log(data: bytes) -> bytes:

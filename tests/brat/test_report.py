@@ -1,9 +1,6 @@
 """A convoy's report: one page that says how it went, and that nobody can misuse."""
 
 import re
-from pathlib import Path
-
-import pytest
 
 from brat.report import check_tallies, page
 from convoy.events import Event
@@ -12,8 +9,6 @@ from convoy.model.records import Usage
 from convoy.rules.ending import LoseSession
 from convoy.rules.landing import ClearMerge, DoubtMerge, FailMerge
 from grite.event import CommentAdded
-from tests.world import browser as browsers
-from tests.world.browser import PROGRAM
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, sha, spec
 
@@ -85,16 +80,3 @@ def test_it_needs_nothing_else_and_hostile_text_stays_text(rules: Rules) -> None
     assert "<img" not in text
     assert "http" not in text.replace("http-equiv", "").replace("https", "http")
     assert not re.search(r"<(link|iframe|object|embed)\b|<[^>\"]*\bsrc=|url\(", text)
-
-
-@pytest.mark.needs(PROGRAM, "npm")
-async def test_a_browser_shows_it_from_a_file(tmp_path: Path) -> None:
-    file = tmp_path / "report.html"
-    file.write_text(told(eventful(HOSTILE)), encoding="utf-8")
-    async with browsers.launched() as launched:
-        for scheme in ("light", "dark"):
-            async with browsers.tab(launched, scheme) as tab:
-                await tab.page.goto(file.as_uri())
-                await tab.picture(f"report-{scheme}")
-                assert await tab.faults() == []
-                assert tab.complaints == []

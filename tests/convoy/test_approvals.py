@@ -5,13 +5,10 @@ from convoy.events.people_events import (
     ApprovalVoided,
     ApprovePlan,
     TaskApproved,
-    TaskTold,
 )
 from convoy.gate import ci_files
 from convoy.rules import landing
 from convoy.rules.ending import AcceptWork
-from convoy.rules.people import ReviseTask
-from convoy.rules.turns import ANOTHER_APPROVAL
 from tests.convoy.room import GREEN, due, why
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, sha, spec, startable
@@ -78,15 +75,6 @@ def test_one_person_counts_once_for_the_commit_there_is(
     assert why(reviewed().do(approval("bea")).ask(command)) == told
 
 
-def test_new_work_has_to_be_approved_anew() -> None:
-    rules = reviewed().do(approval("bea"), approval("cleo"))
-    rules.do(ReviseTask(convoy=NAME, task=1, by="bea", text="Shorter."))
-    rules.started(1, sha("a")).accepted(1, sha("b"))
-
-    assert rules.task(1).approved_by == ()
-    assert rules.kept(1)
-
-
 def test_unapproved_work_has_no_candidate_and_does_not_land() -> None:
     rules = reviewed()
     offer = made(landing.AttemptMerge, candidate=sha("a"), work=sha("a"))
@@ -129,17 +117,6 @@ def test_where_approvals_are_asked_for_who_asked_for_it_still_does_not_count() -
 
     rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
     assert "no approval is required" in why(rules.ask(approval("bea")))
-
-
-def test_who_told_the_agents_what_to_do_is_not_the_only_one_who_approves() -> None:
-    told = TaskTold(convoy=NAME, task=1, by="Bea", text="Well.")
-    rules = Rules().planned(spec(1), approvals=1).do(told)
-    rules.started(1).accepted(1, sha("a")).do(approval("bea"))
-    assert rules.kept(1) == ANOTHER_APPROVAL
-
-    rules.do(approval("cleo"))
-
-    assert rules.kept(1) == ""
 
 
 def test_an_approval_of_a_commit_that_is_not_there_counts_for_nothing() -> None:

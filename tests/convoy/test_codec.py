@@ -7,7 +7,7 @@ from inline_snapshot import snapshot
 from convoy.events import Claim, Event
 from convoy.events.people_events import ConvoyPaused
 from convoy.events.task_events import ConvoyFailed
-from convoy.log import CLOSE, FORMER_EVENTS, OPEN, body_of, broken_up
+from convoy.log import CLOSE, FORMER_EVENTS, OPEN, body_of
 from convoy.log.record import UnknownFact, fact_of
 from tests.convoy.anything import FACTS, FORGED, facts, hostile
 from tests.world.cases import looped
@@ -39,16 +39,6 @@ def test_every_event_reads_as_it_was_written(
 @settings(deadline=None)
 def test_no_sentence_hides_an_event_or_makes_one(text: str) -> None:
     assert fact_of(body_of(PAUSED, text)) == PAUSED
-
-
-@given(hostile)
-@settings(deadline=None)
-def test_text_with_its_marks_broken_up_is_no_event(text: str) -> None:
-    broken = broken_up(text)
-
-    assert fact_of(broken) is None
-    assert fact_of(f"Hello\n\n{broken}") is None
-    assert broken_up(broken) == broken
 
 
 @given(hostile | hostile.map(marked))

@@ -146,36 +146,6 @@ def test_as_many_candidates_are_judged_at_once_as_ci_has_room_for(
     assert load(text, source="x").settings(cores).max_parallel == most
 
 
-def test_unknown_keys_are_told_with_the_nearest_known_one() -> None:
-    text = """
-strategy = "squash"
-[engines.default]
-type = "codex"
-[engine.tests]
-type = "aider"
-modle = "gpt-4o"
-[refinery]
-stratgy = "squash"
-attempts = 3
-zzz = 1
-[gaet]
-"two\\nlines" = 1
-[ci]
-"two\\nlines\\u202e" = 1
-"""
-
-    assert faults(text) == snapshot("""\
-.brat/config.toml: engine.tests.modle: unknown key; allowed: type, model, args, timeout, silence, secret, max_sessions, price, tools, allow, good_at, url; did you mean model?
-.brat/config.toml: refinery.stratgy: unknown key; allowed: strategy, require_ci, checks, reporters, sync, conflicts, rounds, approvals, max_parallel, task_pulls, bypass; did you mean strategy?
-.brat/config.toml: refinery.attempts: unknown key; allowed: strategy, require_ci, checks, reporters, sync, conflicts, rounds, approvals, max_parallel, task_pulls, bypass; did you mean witness.attempts?
-.brat/config.toml: refinery.zzz: unknown key; allowed: strategy, require_ci, checks, reporters, sync, conflicts, rounds, approvals, max_parallel, task_pulls, bypass
-.brat/config.toml: ci."two\\nlines\\u202e": unknown key; allowed: command, timeout, slots, egress
-.brat/config.toml: strategy: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, notify, fix, actions, review, locks, gate, trust; did you mean refinery.strategy?
-.brat/config.toml: engines: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, notify, fix, actions, review, locks, gate, trust; did you mean engine?
-.brat/config.toml: gaet: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, notify, fix, actions, review, locks, gate, trust; did you mean gate?\
-""")
-
-
 def test_a_key_that_is_gone_is_told_with_what_to_do() -> None:
     for key, advice in FORMER_KEYS.items():
         table, _, name = key.rpartition(".")
@@ -441,7 +411,6 @@ def test_a_plugin_that_plans_does_no_tasks() -> None:
 # --- when a schedule's time has come --------------------------------------------------
 
 
-NOON = 1_700_000_000_000
 words = st.from_regex(r"[a-z0-9][a-z0-9-]{0,9}", fullmatch=True)
 
 
@@ -462,17 +431,3 @@ def test_it_is_due_once_a_period_and_for_an_hour(
     if hours > 1:
         assert begun(first + WINDOW_MS) == begun(first - 1) == set()
     assert begun(first + period) == {first + period}
-
-
-def test_two_repositories_do_not_want_it_at_the_same_moment() -> None:
-    week = {"weekly": 168}
-    looks = [NOON + hour * HOUR_MS for hour in range(168)]
-
-    hours = {
-        next(at for at in looks if due(week, f"octo/r{number}", at))
-        for number in range(60)
-    }
-
-    assert len(hours) > 30
-    for at in looks:  # the case of a name does not matter
-        assert due(week, "Octo/App", at) == due(week, "octo/app", at)

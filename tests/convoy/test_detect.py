@@ -1,7 +1,3 @@
-import subprocess
-from pathlib import Path
-
-import pytest
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
@@ -115,20 +111,6 @@ def test_a_command_is_proposed_for_a_reason_and_for_no_other(
 )
 def test_any_content_is_lived_with(files: dict[str, str]) -> None:
     proposed(files)
-
-
-@pytest.mark.parametrize("text", ["test:\n\t@true\n", "build test &: ; @true\n"])
-def test_make_knows_the_target_that_was_found(text: str, tmp_path: Path) -> None:
-    (tmp_path / "Makefile").write_text(text, "utf-8")
-
-    assert command({"Makefile": text}) == "make test"
-    subprocess.run(
-        ["make", "test"],
-        cwd=tmp_path,
-        env={"PATH": "/usr/bin:/bin"},
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
 
 
 @looped(

@@ -49,22 +49,6 @@ def test_forms_without_a_sample(line: str, name: str) -> None:
     assert failing_tests(line) == tuple(filter(None, (name,)))
 
 
-@looped(
-    ("a.ts(3,5): error TS2322: no", "a.ts(3,5): error TS2322: no"),
-    ("a.c:3:5: error: no", "a.c:3:5: error: no"),
-    ("a.py:3: error: no  [misc]", "a.py:3: error: no  [misc]"),
-    ("a.c:3:5: warning: hm", "make: *** [all] Error 1"),
-    (
-        "✖   type may not be empty [type-empty]\n✖   found 1 problems, 0 warnings",
-        "✖   type may not be empty [type-empty]",
-    ),
-)
-def test_an_error_of_a_compiler_comes_before_the_last_line(
-    line: str, told: str
-) -> None:
-    assert headline(f"{line}\nmake: *** [all] Error 1\n") == told
-
-
 def test_a_headline_is_short_and_says_how_many_more_there_are() -> None:
     many = "\n".join(f"FAILED tests/a.py::test_{n} - no" for n in range(9))
 

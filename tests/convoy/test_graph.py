@@ -5,27 +5,10 @@ from hypothesis import given, settings, strategies as st
 
 from convoy.model.records import TaskSpec
 from convoy.model.task_graph import find_cycle, order
-from tests.world.cases import looped
 
 
 def task(number: int, *after: int) -> TaskSpec:
     return TaskSpec(number=number, title="t", instructions="i", after=after)
-
-
-@looped(
-    ({}, None),
-    ({1: [], 2: [1], 3: [1, 2]}, None),
-    ({1: [9]}, None),
-    ({4: [4]}, (4, 4)),
-    ({2: [1], 1: [2]}, (1, 2, 1)),
-    ({1: [2], 2: [3], 3: [1]}, (1, 2, 3, 1)),
-    ({1: [], 2: [1, 4], 3: [2], 4: [3]}, (2, 4, 3, 2)),
-)
-def test_a_circle_is_named_from_its_smallest_number_and_an_order_begins_with_it(
-    edges: dict[int, list[int]], circle: tuple[int, ...] | None
-) -> None:
-    assert find_cycle(edges) == circle
-    assert order([task(4), task(1, 3), task(3), task(2, 1)]) == (3, 1, 2, 4)
 
 
 @settings(deadline=None)

@@ -89,27 +89,6 @@ def failed(candidate: str, cause: Cause) -> FailMerge:
     return FailMerge(convoy=NAME, task=1, candidate=candidate, cause=cause, why="red")
 
 
-def test_work_that_is_handed_in_is_not_half_done() -> None:
-    rules = Rules().planned(spec(1)).started(1).do(lost(1, sha("1")))
-    rules.started(1, sha("1")).accepted(1, sha("2")).offered(1, sha("3"), sha("0"))
-
-    rules.do(failed(sha("3"), "red"))
-
-    assert rules.task(1).half_done is None
-    assert base(rules) == sha("0")
-
-
-def test_work_that_is_to_be_changed_may_be_half_changed() -> None:
-    rules = Rules().planned(spec(1)).started(1).accepted(1, sha("3"))
-    rules.offered(1, sha("4"), sha("0")).do(failed(sha("4"), "changes"))
-    assert base(rules) == sha("3")
-
-    rules.started(1, sha("3")).do(lost(2, sha("2")))
-
-    assert base(rules) == sha("2")
-    assert handed(rules.started(1, sha("2"))).root == sha("0")
-
-
 def prove(rules: Rules, tests: str) -> None:
     attempt = rules.task(1).started
     work = made(AcceptWork, attempt=attempt, commit=tests, files=("t",))

@@ -12,12 +12,11 @@ from brat.commands.command_line import command_line
 from convoy.events import Command, hold_events, people_events
 from convoy.events.forge_actions import ActionDone, ItemSetAside
 from convoy.model import ids
-from convoy.model.ids import base_branch, task_item
+from convoy.model.ids import base_branch
 from convoy.model.state import LATELY_MS, State
 from convoy.owed import Call
 from convoy.owed.owed import TOO_MANY
 from convoy.rules import people
-from convoy.rules.landing import FailMerge
 from convoy.views.interventions import (
     SLACK_S,
     LabelledIssue,
@@ -75,18 +74,6 @@ def test_a_persons_lease_that_keeps_a_task_waiting_is_shown() -> None:
     assert kinds(rules, rules.now + 60_000) == []
     rules = Rules().planned(spec(1, paths=("src/",)), spec(2, paths=("src/a.py",)))
     assert kinds(rules.started(1)) == [], "that lease is another session's"
-
-
-def test_a_plan_that_waits_is_shown_with_what_to_say() -> None:
-    rules = Rules().planned(spec(1), approve="plan")
-    [found] = interventions(rules.state, rules.now)
-
-    assert (found.kind, found.comments) == ("plan_approval", ("/brat approve",))
-    assert found.commands == ("brat convoy approve fix-7",)
-    rules.do(people_events.ApprovePlan(convoy=NAME, by="bea"))
-    assert kinds(rules) == []
-    [found] = interventions(Rules().planned(spec(1), staged=True).state, 0)
-    assert "remove `staged = true` from `.brat/config.toml`" in found.why
 
 
 def test_whatever_pauses_one_convoy_it_is_resumed_alone_and_all_are_together() -> None:
@@ -152,34 +139,6 @@ def test_work_that_is_kept_back_says_what_it_waits_for() -> None:
         0,
         "it is held until the label brat:hold is removed",
     )
-
-
-def test_work_that_is_set_aside_is_told_once_and_when_it_is_tried_again() -> None:
-    rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
-    aside = ItemSetAside(item=task_item(NAME, 1), why="CI is broken.", helps="Fix it.")
-    rules.do(aside)
-    for later, again in ((0, "at 1970-01-01 "), (LATELY_MS, "as soon as brat runs")):
-        [found] = interventions(rules.state, rules.now + later)
-        said = found.why.partition("; next try ")
-        assert (found.task, said[0]) == (1, "CI is broken (tried once")
-        assert said[2].startswith(again)
-        assert said[2].endswith("). Fix it.")
-
-
-def test_work_that_ci_finds_red_to_the_last_attempt_failed_to_merge() -> None:
-    rules = Rules().planned(spec(1), spec(2), attempts=1)
-    rules.started(1).accepted(1, sha("a")).offered(1, sha("b"), sha("0"))
-    fail = FailMerge(convoy=NAME, task=1, candidate=sha("b"), cause="red", why="2 red")
-    rules.do(fail)
-    [found] = interventions(rules.state, rules.now)
-
-    assert (found.kind, found.task) == ("merge_failed", 1)
-    assert found.why == "2 red (after 1 attempt)"
-    assert found.commands[0] == "brat task retry 1 --convoy fix-7"
-
-    rules = Rules().planned(spec(1), spec(2)).started(1).accepted(1, sha("a"))
-    rules.do(people.BlockTask(convoy=NAME, task=1, why="stopped by ann", by="ann"))
-    assert kinds(rules) == ["blocked_task"], "a person stopped it"
 
 
 def test_a_convoy_that_cannot_merge_waits_until_somebody_asks_again() -> None:
@@ -259,26 +218,3 @@ def test_people_are_called_once_until_they_did_it() -> None:
     assert called(rules) == ["blocked/2/1"]
     failed(rules, 1)
     assert called(rules) == []
-
-
-def test_what_a_person_did_calls_nobody() -> None:
-    rules = planned()
-    rules.do(people.BlockTask(convoy=NAME, task=1, why="cancelled by ann", by="ann"))
-    rules.dropped(2, "dropped by ann")
-    assert rules.task(3).state == "blocked"
-    assert called(rules) == []
-
-    rules.failed("cancelled by ann", "ann")
-    assert called(rules) == []
-
-
-def test_a_convoy_that_fails_by_itself_and_work_to_be_approved_call() -> None:
-    assert called(planned().started(1)) == [], "everything goes on"
-
-    rules = planned().failed("it conflicts with main")
-    assert called(rules) == ["failed"]
-    assert called(rules) == []
-
-    rules = planned(approvals=1).started(1).accepted(1, sha("b"))
-    assert called(rules) == [f"approve/1/{sha('b')[:10]}"]
-    assert not people.uncalled(rules.state, rules.convoy)

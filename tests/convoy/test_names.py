@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from convoy.model import ids
-from convoy.text import NAME_CHARS, convoy_name, slug
+from convoy.text import NAME_CHARS, convoy_name
 from tests.world.cases import looped
 
 TITLES = st.one_of(
@@ -13,18 +13,6 @@ TITLES = st.one_of(
         " ".join
     ),
 )
-
-
-@looped(
-    ("Refactor the auth module", "refactor-the-auth-module"),
-    ("  Don't `panic()` -- ever!  ", "dont-panic-ever"),
-    ("Über-Größe & Café №5", "uber-grosse-cafe-no5"),
-    ("v1.2.lock", "v1-2-lock"),
-    ("修复登录", ""),
-    ("", ""),
-)
-def test_a_slug_is_the_titles_plain_letters(title: str, expected: str) -> None:
-    assert slug(title) == expected
 
 
 @looped(

@@ -2,36 +2,10 @@
 
 from msgspec.structs import replace
 
-from convoy.model.records import Scope, Wait
-from convoy.planner.ground import Ground, absent_paths, scopes
+from convoy.model.records import Wait
 from convoy.rules.plans import LinkTask
 from convoy.views.plan import edge_words, plan_document
 from tests.world.rules import NAME, Rules, spec
-
-
-def test_a_task_says_what_it_makes_and_what_is_protected() -> None:
-    tasks = (
-        spec(1, paths=("src/a.py", "src/new.py", ".github/workflows/ci.yml")),
-        spec(2, instructions="Say in CLAUDE.md how tests run.", paths=("b.py",)),
-        spec(3, paths=("src/",), after=(2,), acceptance="make test"),
-    )
-    files = ("src/a.py", "b.py", "old/new.py", ".github/workflows/ci.yml")
-    ground = Ground(files=files)
-    found = scopes(tasks, ground)
-    assert found == (Scope(task=1, creates=("src/new.py",)),)
-    (said,) = absent_paths(found, ground)
-    assert said.startswith("task 1 names src/new.py, which does not exist")
-    assert said.endswith("; did you mean old/new.py?")
-    convoy = replace(Rules().planned(*tasks).convoy, scopes=found)
-    one, two, three = plan_document(convoy).tasks
-
-    assert (one.creates, one.protected) == (
-        ("src/new.py",),
-        (".github/workflows/ci.yml",),
-    )
-    assert two.protected == ("CLAUDE.md",)
-    assert [(wait.on, wait.why) for wait in three.waits] == [(2, "the plan says so")]
-    assert (three.acceptance, three.protected) == ("make test", ())
 
 
 def test_approval_is_said_before_there_is_a_plan_and_not_after_it() -> None:

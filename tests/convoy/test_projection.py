@@ -2,7 +2,6 @@
 
 from types import SimpleNamespace
 
-from convoy.events.leases import BotStarted
 from convoy.log.record import record
 from convoy.model import ids
 from convoy.model.state import State
@@ -14,10 +13,8 @@ from grite.event import (
     LabelRemoved,
     StateChanged,
 )
-from tests.convoy.stories import Story, story, went_wrong
+from tests.convoy.stories import Story, story
 from tests.world.rules import ACTOR, NAME
-
-OTHER = bytes(16)
 
 
 def projected(events: list[GriteEvent]) -> dict[bytes, SimpleNamespace]:
@@ -59,21 +56,3 @@ def test_labels_and_whether_it_is_closed_are_true_after_every_fact(tell: Story) 
                 own = {f"convoy:{NAME}", f"status:{status}", f"type:{kind}"}
                 assert issues[number].labels == own
                 assert (issues[number].state == "closed") == closed
-
-
-def test_issues_have_the_titles_and_texts_people_gave() -> None:
-    issues = projected(went_wrong().written)
-
-    convoy = issues[ids.issue_of(NAME, 0)]
-    assert (convoy.title, convoy.body) == ("Fix it", "All of it.")
-    task = issues[ids.issue_of(NAME, 4)]
-    assert (task.title, task.body) == ("Task 4", "Do it.")
-    assert issues[ids.repository_issue()].title == "brat"
-
-
-def test_a_second_bot_does_not_create_the_repositorys_issue_again() -> None:
-    first, written = record(State(), [BotStarted(version="0")], actor=ACTOR, at=1)
-
-    _, more = record(first, [BotStarted(version="1")], actor=OTHER, at=1)
-
-    assert projected([*written, *more]).keys() == {ids.repository_issue()}

@@ -6,9 +6,7 @@ from convoy.events import decided
 from convoy.events.task_events import TaskBlocked
 from convoy.gate import PathChange, gate_of, protected, refusals
 from convoy.model.records import Gate, Limits
-from convoy.rules.people import RetryTask
-from convoy.rules.plans import AddTask, AllowPaths
-from convoy.views.interventions import interventions
+from convoy.rules.plans import AllowPaths
 from convoy.views.plan import plan_document
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, spec
@@ -26,24 +24,6 @@ def why_not(rules: Rules, path: str) -> tuple[str, ...]:
     task = rules.task(1)
     gate = gate_of(rules.convoy.settings.gate, task)
     return refusals((PathChange(path, "000000", "100644"),), 1, gate, Limits())
-
-
-def test_a_task_that_declares_one_waits_for_a_person_before_any_session() -> None:
-    rules = blocked()
-
-    assert rules.states == ["blocked", "queued", "blocked"]
-    assert rules.task(1).started == 0
-    first, second = interventions(rules.state, 0)
-    assert first.kind == "protected_path"
-    assert first.comments == ("/brat allow task-1", "/brat drop task-1")
-    assert first.commands[0] == f"brat task allow 1 --convoy {NAME}"
-    assert WORKFLOW in first.why
-    refused = rules.ask(RetryTask(convoy=NAME, task=1, by="ann"))
-    assert "/brat allow 1" in str(refused)
-    assert second.comments == ("/brat drop task-3",)
-    rules.do(AddTask(convoy=NAME, spec=spec(4, paths=("CLAUDE.md",)), by="ann"))
-    assert rules.task(4).state == "blocked"
-    assert "/brat allow 4" in rules.task(4).why
 
 
 def test_allowed_it_goes_on_and_its_gate_alone_is_open_for_these_paths() -> None:

@@ -43,17 +43,6 @@ def test_code_that_only_fetches_a_secret_stays(text: str) -> None:
     assert redacted(text) == text
 
 
-@given(
-    st.text()
-    | st.lists(st.sampled_from([KEY, "password", "=", '"', "sk-", "a1" * 9])).map(
-        "".join
-    )
-)
-@settings(deadline=None)
-def test_hiding_twice_is_hiding_once(text: str) -> None:
-    assert redacted(redacted(text)) == redacted(text)
-
-
 def test_known_secrets_are_hidden_beside_those_that_look_like_one() -> None:
     hide = Redaction(["very/secret+value==", "", "short"])
 

@@ -7,12 +7,9 @@ from convoy.events.forge_actions import ActionIntended
 from convoy.events.session_events import ChoiceMade, TaskStarted
 from convoy.kinds import kept_by_tasks
 from convoy.kinds.rivals import NONE_LEFT, smallest
-from convoy.model.work import LOST_MOST
 from convoy.owed import Action, LookAgain, Note, Prove, Reject, Stall, Try
 from convoy.rules.ending import AcceptNothing, MakeChoice
 from convoy.rules.landing import (
-    AttemptMerge,
-    DoubtMerge,
     FailMerge,
     ProveWork,
     waiting_to_merge,
@@ -92,23 +89,6 @@ def test_ci_judges_each_rival_as_it_is_and_nobody_else_sees_it() -> None:
     assert owed(rules) == []
     assert owed(rules, a="green") == [Prove(NAME, 1, WORK[1])]
     assert owed(rules, a="red") == [Reject(NAME, 1, WORK[1], "red")]
-
-
-def test_a_rival_that_ci_was_stopped_on_is_judged_as_another_commit() -> None:
-    rules = begun().started(1).accepted_quietly(1, WORK[1])
-    for number, shown in enumerate((WORK[1], sha("e"), sha("f")), start=1):
-        assert owed(rules) == [Try(NAME, 1)]
-        rules.do(made(AttemptMerge, candidate=shown, work=WORK[1]))
-        look = LookAgain(NAME, 1, shown, "lost", (), is_red=False)
-        last = [Stall(NAME, 1, shown, "lost")] if number == LOST_MOST else []
-        assert owed(rules, **{shown[0]: "lost"}) == [look, *last]
-        if not last:
-            stopped = {"candidate": shown, "checks": (), "why": "lost"}
-            rules.do(made(DoubtMerge, is_red=False, **stopped))
-
-    assert owed(rules, f="green") == [Prove(NAME, 1, WORK[1])]
-    rules.do(ProveWork(convoy=NAME, task=1, commit=WORK[1], judged=("ci",), lines=3))
-    assert rules.task(1).is_proven
 
 
 def test_a_judge_begins_when_all_are_tried_and_one_lands() -> None:

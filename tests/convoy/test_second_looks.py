@@ -11,7 +11,7 @@ from convoy.rules.people import BlockTask
 from convoy.rules.verdict import Check, Checks, Observed, judge
 from tests.convoy.room import BASE, in_review
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, commands, made, open_pulls, sha, spec
+from tests.world.rules import NAME, Rules, commands, made, open_pulls, sha
 
 TIP, NEXT = sha("0"), sha("9")
 GREEN = Checks(verdict="green", names=("unit",))
@@ -124,17 +124,6 @@ def test_red_alone_is_its_own_but_not_on_a_tip_that_is_about_to_move() -> None:
     assert due(rules, sha("a")) == [owed.Build(NAME, (2,), sha("a"))]
     rules.offered(2, sha("c"), sha("a"))
     assert due(rules, sha("a"), c=RED) == [owed.Reject(NAME, 2, sha("c"), "boom")]
-
-
-def test_nobody_waits_for_the_turn_of_what_was_red() -> None:
-    rules = Rules().planned(spec(1), spec(2), strategy="merge")
-    for number in (1, 2):
-        rules.started(number).accepted(number, sha(str(number)), "both.py")
-    assert due(rules) == [owed.Build(NAME, (1, 2), TIP)]
-
-    red(rules, 1, "a")
-
-    assert due(rules) == [owed.Build(NAME, (1,), TIP), owed.Build(NAME, (2,), TIP)]
 
 
 def test_ci_that_was_stopped_is_asked_again_and_then_a_person() -> None:

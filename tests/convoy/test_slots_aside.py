@@ -7,9 +7,8 @@ from convoy.model.ids import (
     task_item,
     task_of_item,
 )
-from convoy.owed import Action, Begin, Collect, Note, Show
+from convoy.owed import Action, Begin, Note, Show
 from convoy.owed.owed import UNTRIED_MS
-from convoy.rules.people import FailConvoy
 from convoy.rules.starting import StartTask
 from convoy.rules.verdict import Run
 from tests.convoy.room import due
@@ -68,19 +67,6 @@ def test_a_session_that_runs_keeps_its_slot_while_its_task_is_aside() -> None:
     assert owed(rules, Run(id=101, completed=True)) == [Begin(NAME, 2, sha("0"))]
     rules.now += 24 * 60 * MINUTE_MS
     assert owed(rules) == [TRIED], "the forge has forgotten it"
-
-
-def test_a_session_of_a_convoy_that_was_cancelled_gives_its_slot_back() -> None:
-    rules = Rules().planned(spec(1), max_sessions=1).started(1)
-    rules.do(
-        ItemSetAside(item=FIRST, why="the forge says no"),
-        FailConvoy(convoy=NAME, why="cancelled by ann", by="ann"),
-    )
-    rules.now += MINUTE_MS
-
-    assert owed(rules, Run(id=101, completed=True)) == [TRIED]
-    rules.do(ItemTakenUp(item=FIRST))
-    assert Collect(NAME, 1, 101) in with_runs(rules, Run(id=101, completed=True))
 
 
 @looped(

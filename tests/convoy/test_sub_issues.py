@@ -1,7 +1,5 @@
 from msgspec.structs import replace
 
-from convoy.events.forge_actions import ActionDone, ActionIntended
-from convoy.events.people_events import ApprovePlan
 from convoy.model.records import NamedIssue, SubIssue
 from convoy.owed import BuildSync, Look, Patience
 from convoy.owed.landings import merges
@@ -10,19 +8,17 @@ from convoy.rules.sub_issues import (
     FinishKept,
     FollowList,
     ProposeList,
-    WriteSubIssues,
     changes,
     list_fault,
     may_follow,
     named_by,
     planned,
     tasks_of,
-    unwritten,
 )
 from convoy.rules.target import AttemptSync, LandSync
 from convoy.rules.verdict import Observed
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, sha
 
 
 def sub(issue: int, *after: int, **more: object) -> SubIssue:
@@ -208,22 +204,3 @@ def test_an_issue_that_is_reopened_after_its_task_was_dropped_gets_another() -> 
         number = {each.issue: each.task for each in rules.convoy.named}[13]
         assert rules.task(number).state == state
         assert changes(rules.convoy, listed) == ()
-
-
-def test_only_tasks_of_another_plan_are_written_back_each_once() -> None:
-    rules = Rules().planned(spec(1), spec(2), sub_issues=True, approve="plan")
-    write = WriteSubIssues(convoy=NAME)
-    assert rules.ask(write), "nobody has approved the plan"
-    rules.do(ApprovePlan(convoy=NAME, by="ann"), write)
-    keys = [f"issue:{NAME}/{number}" for number in (1, 2)]
-    assert [key for key in rules.state.intents if key.startswith("issue:")] == keys
-    assert rules.ask(write), "both are announced"
-    rules.do(ActionDone(key=keys[1], number=12), ActionDone(key=keys[0], number=0))
-    assert rules.convoy.named == (NamedIssue(2, 12),)
-    again = ActionIntended(key=keys[0], kind="issue", convoy=NAME, task=1)
-    assert unwritten(rules.state, rules.convoy) == (again,)
-
-    many = Rules().planned(*map(spec, range(1, 60)), sub_issues=True)
-    assert len(unwritten(many.state, many.convoy)) == MOST_SUB_ISSUES
-    for other in (Rules().listed(sub(11), sub_issues=True), Rules().planned(spec(1))):
-        assert not unwritten(other.state, other.convoy)

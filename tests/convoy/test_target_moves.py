@@ -2,24 +2,22 @@
 
 from msgspec.structs import replace
 
-from convoy.events.merge_events import LandingStalled, LandingWaits
+from convoy.events.merge_events import LandingWaits
 from convoy.model.work import LOST_MOST
 from convoy.owed import (
     Action,
-    Build,
     BuildConvoy,
     BuildSync,
     Do,
     LandConvoy,
-    LandSync,
     Look,
     LookAgain,
     Patience,
     Reject,
 )
 from convoy.owed.landings import merges
-from convoy.rules.landing import AttemptMerge, chain
-from convoy.rules.people import RebaseWork, RetryConvoy
+from convoy.rules.landing import AttemptMerge
+from convoy.rules.people import RebaseWork
 from convoy.rules.target import AttemptSync, FailSync, LandSync as Land
 from convoy.rules.verdict import Checks, Observed
 from tests.convoy.room import BASE, GREEN, due, refused
@@ -65,17 +63,6 @@ def test_a_target_that_moved_is_taken_in_before_anything_is_built() -> None:
 
     assert owed(rules) == [BuildSync(NAME, MOVED)]
     assert owed(rules.offered(2, sha("c"), TIP)) == [], "CI judges that"
-
-
-def test_tasks_stand_on_the_candidate_that_takes_the_target_in() -> None:
-    rules = begun(2).do(attempt(sha("d"))).started(2).accepted(2, sha("b"))
-
-    assert owed(rules) == [Build(NAME, (2,), sha("d"))]
-    rules.offered(2, sha("c"), sha("d"))
-    assert [link.candidate.commit for link in chain(rules.convoy, TIP).links] == [
-        sha("c")
-    ]
-    assert owed(rules, d=GREEN, c=GREEN) == [LandSync(NAME, TIP)]
 
 
 def test_a_busy_target_is_taken_in_once_in_five_minutes() -> None:
@@ -180,16 +167,6 @@ def test_what_takes_the_target_in_lands_as_such() -> None:
     rules.do(merge).landed_as(3, sha("c"))
 
     assert (rules.convoy.sync.target, rules.convoy.sync.commit) == (MOVED, sha("c"))
-
-
-def test_a_landing_that_ci_says_nothing_of_waits_for_a_person() -> None:
-    rules = begun().do(attempt(sha("d")))
-    rules.do(LandingStalled(convoy=NAME, why="no check has reported"))
-
-    assert owed(rules) == []
-    rules.taken_up()
-    assert owed(rules) == [BuildSync(NAME, MOVED)]
-    assert rules.ask(RetryConvoy(convoy=NAME, by="ann"))
 
 
 def test_a_convoy_that_was_given_up_goes_on_with_its_work() -> None:

@@ -206,14 +206,6 @@ def test_what_only_looks_like_a_mark_stays(title: str) -> None:
     assert only(f"- [ ] {title}\n  it fails").title == title.rstrip(":")
 
 
-def test_a_mark_within_another_takes_no_words_along() -> None:
-    text = "Do it paths: a.py, (after 1) b.py\n  and keep these words"
-    *_, task = planned(f"- [ ] x\n- [ ] {text}\n")
-
-    assert own(task) == "Do it\nand keep these words"
-    assert (task.paths, task.after) == (("a.py", "b.py"), (1,))
-
-
 @looped(
     ("`a b.py`", "a b.py"),
     *(
@@ -356,29 +348,9 @@ def test_any_issue_is_planned_or_refused_in_one_sentence(title: str, text: str) 
         task.instructions.encode()
 
 
-@given(st.text(st.characters(codec=None)))
-def test_cleaning_twice_is_cleaning_once(text: str) -> None:
-    once = clean(text)
-
-    assert clean(once) == once
-    assert "\r" not in once
-    once.encode()
-
-
 # --- a long list goes in waves --------------------------------------------------------
 
 ONE = ("default",)
-
-
-def test_a_task_goes_after_the_one_a_wave_before_it() -> None:
-    tasks = plan("x", "\n".join(f"- [ ] t{n}" for n in range(1, 46)), ONE, 20)
-    after = {task.number: task.after for task in tasks}
-
-    assert len(tasks) == 45
-    assert (after[20], after[21], after[40], after[45]) == ((), (1,), (20,), (25,))
-    [wait] = tasks[44].waits
-    assert wait.overlap
-    assert wait.why == "it is in wave 3, and 20 tasks are active at a time"
 
 
 def test_at_no_time_more_are_free_than_a_wave_has_and_no_order_is_turned_round() -> (

@@ -1,7 +1,6 @@
 """Tests before code: seen red by CI, then passed, and landed as one."""
 
 from convoy.events.forge_actions import ActionIntended
-from convoy.events.session_events import TaskStarted
 from convoy.owed import Prove, Reject, Try
 from convoy.owed.landings import NOT_RED
 from convoy.rules.ending import AcceptNothing, AcceptWork
@@ -60,28 +59,6 @@ def test_tests_are_shown_to_ci_as_they_are_and_to_nobody_else() -> None:
     assert (task.state, task.notes) == ("queued", (NOT_RED,))
     assert task.earlier is not None, "it is gone on from"
     assert task.earlier.commit == sha("a")
-
-
-def test_code_starts_from_red_tests_is_measured_and_lands_with_them() -> None:
-    rules = proven()
-    assert rules.startable(2)
-    assert owed(rules) == []
-    rules.started(2, sha("a"))
-
-    started = rules.noted(TaskStarted)[-1]
-    assert (started.base, started.root) == (sha("a"), sha("0"))
-    rules.accepted(2, sha("b"))
-    assert rules.kept(1) == "task 2 to pass its tests"
-    assert rules.queue == [2]
-    rules.offered(2, sha("b"), sha("0")).do(
-        FailMerge(convoy=NAME, task=2, candidate=sha("b"), cause="red", why="red")
-    )
-    assert rules.startable(2), "again on the same tests"
-    rules.started(2, sha("a")).accepted(2, sha("b"))
-    rules.offered(2, sha("b"), sha("0")).landed_as(2, sha("b"))
-    assert rules.states == ["merged", "merged"]
-    assert [task.landed for task in rules.convoy.tasks] == [None, sha("b")]
-    assert f"pull:{NAME}/0" in rules.state.intents
 
 
 def test_tests_never_land_alone_nor_unproven() -> None:

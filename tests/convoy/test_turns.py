@@ -134,37 +134,10 @@ def test_what_starts_from_its_tests_or_changes_nothing_does_not_wait() -> None:
     assert turns(rules.convoy) == {}
 
 
-def test_nobody_waits_for_work_that_may_never_be_chosen() -> None:
-    rules = Rules().planned(
-        spec(1, kind="rival"),
-        spec(2, kind="rival"),
-        spec(3, kind="choice", on=(1, 2)),
-        spec(4, paths=("a.py",)),
-    )
-    rules.started(1).accepted_quietly(1, sha("a"))
-
-    assert rules.task(1).touched == ("a.py",)
-    assert turns(rules.convoy) == {}
-
-
 def test_nobody_waits_without_locks_or_for_a_name_that_begins_alike() -> None:
     assert turns(surprised(locks="off").convoy) == {}
     assert turns(touching(spec(2, paths=("a",))).convoy) == {}
     assert turns(touching(spec(2, paths=("a.pyi",))).convoy) == {}
-
-
-def test_nobody_waits_for_work_that_waits_for_a_person_or_needs_such_work() -> None:
-    beside = touching(spec(2, paths=("a.py",)))
-    assert turns(beside.convoy) == {2: ON_ONE}
-    assert turns(beside.blocked(1, "red").convoy) == {}
-
-    rules = Rules().planned(
-        spec(1), spec(2, after=(1,), paths=("a.py",)), spec(3, paths=("a.py",))
-    )
-    assert turns(rules.convoy) == {3: (Turn(2, ("a.py",)),)}
-
-    rules.blocked(1, "red")
-    assert turns(rules.convoy) == {}
 
 
 # --- what was sent back, and the queue ------------------------------------------------

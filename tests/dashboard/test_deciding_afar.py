@@ -76,18 +76,6 @@ async def test_a_decision_is_carried_out_and_a_second_time_refused(
     assert len(visit.rules.facts) == facts
 
 
-async def test_a_word_to_a_task_is_kept_for_it(opens: Opens, tmp_path: Path) -> None:
-    async with opens(blocked()) as visit:
-        status = await typed(
-            visit, tmp_path, request_by_word("tell", 3, "mind <b>tabs</b>\x1b[2J")
-        )
-
-    assert status == 0
-    (note,) = visit.rules.task(3).notes
-    assert "mind tabs" in note  # as a comment's text is kept
-    assert "\x1b" not in note
-
-
 async def test_the_convoy_that_lives_is_meant(opens: Opens, tmp_path: Path) -> None:
     async with opens(blocked()) as visit:
         await typed(visit, tmp_path, request_by_word("retry", 1), convoy=None)

@@ -3,7 +3,6 @@
 import asyncio
 
 from bot.dashboard.application import MOST_STREAMS
-from bot.dashboard.dashboard_source import Session
 from convoy import views
 from convoy.events.people_events import ConvoyPaused
 from convoy.views.interventions import Intervention, unusable_config
@@ -33,21 +32,6 @@ async def test_readers_who_have_gone_do_not_count(opens: Opens) -> None:
         for _ in range(MOST_STREAMS + 8):
             async with visit.http.stream("GET", "/events") as events:
                 assert events.status_code == 200
-
-
-async def test_what_several_ask_for_at_once_is_made_once(opens: Opens) -> None:
-    read = []
-
-    def prints(session: Session) -> str:
-        read.append(session.name)
-        return "reads the parser"
-
-    rules = Rules().planned(spec(1)).started(1)
-    async with opens(rules, output=prints) as visit, asyncio.TaskGroup() as group:
-        for _ in range(5):
-            group.create_task(visit.text("/sessions"))
-
-    assert len(read) == 1
 
 
 async def test_programs_get_what_the_command_prints(opens: Opens) -> None:

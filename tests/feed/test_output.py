@@ -54,14 +54,6 @@ async def test_a_bot_that_starts_again_goes_on_where_it_was(tmp_path: Path) -> N
     assert text_in(tape_file(tmp_path, SESSION)) == "abc"
 
 
-async def test_what_is_missing_is_said(tmp_path: Path) -> None:
-    async with hall(tmp_path, running()) as here:
-        await here.send("POST", "output", json={"first": 3, "pieces": ["d"]})
-
-    said = text_in(tape_file(tmp_path, SESSION))
-    assert said == "[brat omitted 3 chunks of output here]\nd"
-
-
 async def test_only_a_running_session_with_its_token_is_heard(tmp_path: Path) -> None:
     rules, body = running(), {"first": 0, "pieces": ["a"]}
     wrong: tuple[tuple[str, dict[str, dict[str, str | bytes]], int], ...] = (

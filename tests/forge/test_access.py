@@ -73,35 +73,6 @@ async def test_rights_that_are_missing_are_named(
     assert "rights to Repository" in answer.json()["message"]
 
 
-async def test_rights_are_told_as_github_tells_them(here: Town) -> None:
-    told = {}
-    for login in ("alice", "brat[bot]", "carol", "mallory"):
-        found = await here.get(f"collaborators/{login}/permission")
-        told[login] = (found["permission"], found["role_name"])
-
-    assert told == {
-        "alice": ("admin", "admin"),
-        "brat[bot]": ("write", "write"),
-        "carol": ("read", "triage"),
-        "mallory": ("read", "read"),
-    }
-
-
-async def test_an_answer_that_did_not_change_is_not_sent_again(here: Town) -> None:
-    number = await here.issue()
-    address = f"{here.url}/api/v3/repos/{REPO}/issues/{number}"
-    token = {"Authorization": f"Bearer {here.tokens['bot']}"}
-    first = await here.client.get(address, headers=token)
-    asked = token | {"If-None-Match": first.headers["ETag"]}
-
-    same = await here.client.get(address, headers=asked)
-    await here.ask("PATCH", f"issues/{number}", {"title": "Other"})
-    other = await here.client.get(address, headers=asked)
-
-    assert (same.status_code, same.content) == (304, b"")
-    assert (other.status_code, other.json()["title"]) == (200, "Other")
-
-
 async def test_a_body_that_is_no_json_is_said_so(here: Town) -> None:
     answer = await here.client.post(
         f"{here.url}/api/v3/repos/{REPO}/issues",

@@ -8,20 +8,6 @@ from tests.world.cases import looped
 from tests.world.forge import REPO, Checkout, Town
 
 
-async def test_of_two_racing_pushes_one_wins(here: Town) -> None:
-    one, other = await here.clone(), await here.clone()
-    for checkout, text in ((one, "1"), (other, "2")):
-        await checkout.commit("a.txt", text)
-
-    async with asyncio.TaskGroup() as tasks:
-        pushes = [
-            tasks.create_task(each.run("push", "origin", "main", check=False))
-            for each in (one, other)
-        ]
-
-    assert sorted(push.result().status for push in pushes) == [0, 1]
-
-
 @looped("carol", "mallory", "reader")
 async def test_who_may_not_push_can_still_fetch(by: str, here: Town) -> None:
     checkout = await here.clone(by)

@@ -27,29 +27,6 @@ async def test_a_pull_request_that_cannot_be_is_refused(here: Town) -> None:
         assert said in f"{error['code']} {error.get('message')}"
 
 
-async def test_the_head_of_a_pull_request_follows_its_branch(here: Town) -> None:
-    checkout, pull = await pulled(here)
-    await checkout.git("commit", "--quiet", "--amend", "-m", "Better")
-    await checkout.git("push", "--quiet", "--force", "origin", "work")
-
-    moved = await here.get(f"pulls/{pull['number']}")
-
-    assert moved["head"]["sha"] == await checkout.git("rev-parse", "HEAD")
-    assert moved["head"]["sha"] != pull["head"]["sha"]
-    assert moved["state"] == "open"
-
-
-async def test_a_deleted_branch_closes_its_pull_request(here: Town) -> None:
-    checkout, pull = await pulled(here)
-    await checkout.git("push", "--quiet", "origin", ":work")
-
-    closed = await here.get(f"pulls/{pull['number']}")
-    again = await here.ask("PATCH", f"pulls/{pull['number']}", {"state": "open"})
-
-    assert (closed["state"], closed["merged"]) == ("closed", False)
-    assert again.status_code == 422
-
-
 # --- a pull request is merged exactly when its base comes to contain its head ---------
 
 
@@ -69,18 +46,6 @@ async def advance_main(here: Town, checkout: Checkout) -> None:
     await other.commit("other.txt", "other")
     await other.git("push", "--quiet", "origin", "main")
     await checkout.git("fetch", "--quiet")
-
-
-async def test_a_merge_commit_that_is_pushed_merges(here: Town) -> None:
-    checkout, pull = await pulled(here)
-    await advance_main(here, checkout)
-    await checkout.git("switch", "--quiet", "--detach", "origin/main")
-    await checkout.git("merge", "--quiet", "--no-edit", "work")
-    tip = await checkout.git("rev-parse", "HEAD")
-
-    await checkout.git("push", "--quiet", "origin", "HEAD:main")
-
-    assert await landed(here, pull) == ("closed", True, tip)
 
 
 @pytest.mark.parametrize("strategy", ["squash", "rebase"])

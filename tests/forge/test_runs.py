@@ -99,21 +99,6 @@ async def test_a_program_that_is_not_there_is_said_so(serve: Serve) -> None:
         assert "/nowhere/at-all could not be started" in log(here, run)
 
 
-async def test_a_cancelled_run_may_still_leave_its_result(serve: Serve) -> None:
-    async with serve(How(hasty("wait").executor, interrupt_s=600)) as here:
-        run = await dispatch(here)
-        await said(here, run, "waiting")
-
-        answer = await here.ask("POST", f"actions/runs/{run}/cancel")
-        done = await ended(here, run)
-        late = await here.ask("POST", f"actions/runs/{run}/cancel")
-
-        assert (answer.status_code, answer.json()) == (202, {})
-        assert done["conclusion"] == "cancelled"
-        assert await unpacked(here, run) == {"result.json": b'{"v": 1}'}
-        assert late.status_code == 409
-
-
 @pytest.mark.parametrize("how", ["cancel", "force-cancel"])
 async def test_who_will_not_end_is_ended_with_all_it_started(
     serve: Serve, how: str

@@ -2,7 +2,6 @@
 
 import os
 import re
-import signal
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
@@ -168,14 +167,6 @@ async def test_a_process_whose_forge_dies_before_it_is_known_does_nothing(
     if born := programs.born(process.pid):
         await programs.gone(process.pid, born)
     assert not programs.inside(tmp_path)
-
-
-async def test_a_killed_runner_is_none_that_ended_well(warm: WarmRunner) -> None:
-    process = await forked(warm)
-
-    os.kill(process.pid, signal.SIGKILL)
-
-    assert await ended(process) == -signal.SIGKILL
 
 
 async def test_where_the_process_that_forks_was_killed_runners_start_by_themselves(

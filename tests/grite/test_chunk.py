@@ -66,17 +66,6 @@ def test_a_changed_byte_is_never_read_as_another_event(
     assert {replace(event, sig=None) for event in found.events} <= known
 
 
-@settings(deadline=None, max_examples=200)
-@given(st.binary(max_size=200))
-def test_rubbish_is_corrupt_and_nothing_worse(rubbish: bytes) -> None:
-    try:
-        found = chunk.decode(chunk.HEADER + rubbish)
-    except Corrupt:
-        return
-
-    assert found.events == ()
-
-
 @looped(
     (15, ("from the future",)),
     (1, ("title", "body", (), "a field more")),
@@ -93,19 +82,6 @@ def test_what_a_later_version_writes_is_kept_as_it_is(
     found = chunk.decode(chunk.encode([event]))
 
     assert found == chunk.Chunk((event,), ())
-
-
-def test_an_event_under_a_wrong_id_is_left_out_and_named() -> None:
-    good, other = vector(3)[0], vector(4)[0]
-    data = chunk.encode([good, other]).replace(other.id, bytes(32))
-
-    found = chunk.decode(data)
-
-    assert found.events == (good,)
-    (fault,) = found.faults
-    assert (
-        fault == f"event 1: it is stored as {'00' * 32}, but its id is {other.id.hex()}"
-    )
 
 
 @looped(
@@ -153,12 +129,3 @@ def test_a_row_that_is_no_event_is_a_fault(row: object) -> None:
 def test_what_is_no_chunk_is_corrupt(data: bytes, why: str) -> None:
     with pytest.raises(Corrupt, match=why):
         chunk.decode(data)
-
-
-def test_a_chunk_under_another_name_is_corrupt_and_one_with_more_is_not() -> None:
-    data = chunk.encode([vector(1)[0]])
-    assert chunk.decode(data + b"and more") == chunk.Chunk((vector(1)[0],), ())
-
-    assert chunk.verified(chunk.file_name(data), data).events == (vector(1)[0],)
-    with pytest.raises(Corrupt, match="should be named"):
-        chunk.verified("00.bin", data)

@@ -5,7 +5,6 @@ from inspect import getsource
 from pathlib import Path
 
 import pytest
-from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given, strategies as st
 
@@ -63,38 +62,6 @@ def test_git_verifies_what_is_signed_here(mirror: Path, tmp_path: Path) -> None:
 
     assert 'Good "git" signature for brat with ED25519 key' in done.stderr
     assert fingerprint(PUBLIC) in done.stderr
-
-
-def test_a_commit_that_git_signs_has_the_same_bytes(
-    mirror: Path, tmp_path: Path
-) -> None:
-    said(mirror, "hash-object", "-t", "tree", "-w", "--stdin", stdin=b"")
-    private = tmp_path / "key"
-    private.write_bytes(
-        KEY.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.OpenSSH,
-            serialization.NoEncryption(),
-        )
-    )
-    private.chmod(0o600)
-    env = {
-        f"GIT_{role}_{what}": value
-        for role in ("AUTHOR", "COMMITTER")
-        for what, value in (
-            *(("NAME", "grite"), ("EMAIL", "grit@local")),
-            ("DATE", "1700000000 +0000"),
-        )
-    }
-    options = ("-c", "gpg.format=ssh", "-c", f"user.signingkey={private}")
-    argv = [*options, "commit-tree", "-S", TREE.decode()]
-
-    done = git.run(argv, cwd=mirror, env=env, stdin=b"WAL: 1 events\n")
-    commit = done.stdout.decode().strip()
-
-    written = git.run(["cat-file", "commit", commit], cwd=mirror).stdout
-    assert written == signed("WAL: 1 events\n")
-    assert signer_of(written) == PUBLIC
 
 
 @given(st.text())

@@ -1,7 +1,6 @@
 from collections.abc import Callable
 
 import pytest
-from msgspec.structs import replace
 
 from grite.event import CommentAdded, Event, IssueCreated
 from tests.grite.vectors import ACTOR, ISSUE, T0, vector
@@ -27,12 +26,3 @@ def test_an_id_is_the_one_grite_computes(number: int) -> None:
 def test_bad_input_is_refused_with_one_sentence(make: Callable[[], object]) -> None:
     with pytest.raises(ValueError, match=r"^[^\n]+$"):
         make()
-
-
-def test_an_event_is_one_however_often_its_id_is_asked_for() -> None:
-    asked, fresh = vector(1)[0], vector(1)[0]
-
-    assert asked.id is asked.id
-    assert asked == fresh
-    assert hash(asked) == hash(fresh)
-    assert replace(asked, ts=T0 + 1).id != asked.id

@@ -126,29 +126,6 @@ def test_two_clones_that_logged_apart_hold_the_same_after_they_met(
     assert {entry.actor for entry in entries} == {one.actor, other.actor}
 
 
-def test_meeting_with_nothing_to_say_changes_nothing(two: list[Replica]) -> None:
-    one, other = two
-    assert one.meet() is None
-    one.append()
-
-    head = one.meet()
-
-    assert [one.meet(), other.meet(), other.meet()] == [head] * 3
-
-
-def test_an_event_that_both_have_is_there_once(two: list[Replica]) -> None:
-    one, other = two
-    one.append()
-    log = other.log
-    shared = [*one.promised, *one.promised]
-    appended(log, shared, after=None, actor=other.actor, at_ms=T0)
-    one.meet()
-
-    other.meet()
-
-    assert_all_hold_all(two)
-
-
 def test_a_foreign_commit_on_the_remote_is_kept(
     two: list[Replica], tmp_path: Path
 ) -> None:

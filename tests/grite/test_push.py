@@ -1,5 +1,4 @@
 import socket
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -58,34 +57,6 @@ def test_with_one_stale_lease_no_ref_moves_though_that_one_stays(
 
         assert MAIN not in str(caught.value)
         assert remote.refs() == {MAIN: one, WAL: one}
-
-
-def test_without_atomic_the_others_move(remote: Remote) -> None:
-    one, newest = two(remote.mirror)
-    remote.push([RefUpdate(MAIN, one, None), RefUpdate(WAL, one, None)])
-    updates = [RefUpdate(MAIN, newest, one), RefUpdate(WAL, newest, None)]
-
-    with pytest.raises(Conflict, match=WAL):
-        remote.push(updates, atomic=False)
-
-    assert remote.refs() == {MAIN: newest, WAL: one}
-
-
-def test_of_many_who_create_one_ref_one_does(origin: Path, tmp_path: Path) -> None:
-    def create(number: int) -> str | None:
-        mirror = tmp_path / f"{number}.git"
-        ensure_mirror(mirror)
-        mine = commit(mirror, {"who": str(number).encode()})
-        try:
-            Remote(origin.as_uri(), mirror).push([RefUpdate(WAL, mine, None)])
-        except Conflict:
-            return None
-        return mine
-
-    with ThreadPoolExecutor(8) as pool:
-        created = [mine for mine in pool.map(create, range(8)) if mine]
-
-    assert created == [said(origin, "rev-parse", WAL)]
 
 
 def test_a_ref_that_moves_during_the_push_is_a_conflict(

@@ -86,26 +86,6 @@ def test_a_message_that_names_every_ref_or_a_word_alike_tells_none_apart(
     assert verdicts(answer) == told or answer.unnamed
 
 
-def test_a_ref_that_stays_does_not_hide_that_the_rest_is_refused_as_a_whole() -> None:
-    stays = f"=\t{'1' * 40}:{WAL}\t[up to date]\n"
-    stdout = server.lines((A, server.DECLINED), (B, server.DECLINED)) + stays
-
-    answer = push_answer([A, B, WAL], stdout, server.GITEA_HOOK)
-
-    assert verdicts(answer) == ["refused", "refused", "taken"]
-    assert answer.unnamed
-
-
-@looped("atomic transaction failed", "failed to update ref", "failed to lock")
-def test_a_ref_that_moved_meanwhile_is_stale(reason: str) -> None:
-    told = f"cannot lock ref '{A}': is at {'1' * 40} but expected {'2' * 40}"
-    stdout = server.lines((A, reason))
-
-    answer = push_answer([A], stdout, server.remote(f"error: {told}"))
-
-    assert verdicts(answer) == ["stale"]
-
-
 @looped(
     server.GITEA_ARCHIVED,
     server.GITEA_NOT_FOUND,
@@ -117,19 +97,6 @@ def test_a_request_that_is_refused_names_no_ref(stderr: str) -> None:
     assert verdicts(answer) == ["refused", "refused"]
     assert answer.unnamed
     assert stderr.partition(": ")[2].partition("\n")[0] in answer.said
-
-
-@looped(
-    "fatal: unable to access 'http://x/': The requested URL returned error: 503",
-    "fatal: unable to access 'http://x/': The requested URL returned error: 429",
-    "fatal: Authentication failed for 'http://127.0.0.1:3300/you/widgets.git/'",
-    "fatal: the remote end hung up unexpectedly",
-)
-def test_no_answer_is_no_refusal(stderr: str) -> None:
-    answer = push_answer([A, B], "", stderr)
-
-    assert verdicts(answer) == ["collateral", "collateral"]
-    assert not answer.unnamed
 
 
 def test_colours_and_control_characters_are_not_passed_on_nor_a_long_message() -> None:

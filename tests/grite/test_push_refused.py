@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from grite.errors import Conflict, Rejected, Unavailable
+from grite.errors import Rejected, Unavailable
 from grite.remote import RefUpdate, Remote
-from tests.grite.commits import commit, hook, said, two
+from tests.grite.commits import hook, said, two
 
 MAIN = "refs/heads/main"
 TASK = "refs/heads/convoy/g/task-1"
@@ -88,22 +88,6 @@ def test_a_server_that_takes_no_forced_push_names_the_ref(
 
 
 @pytest.mark.parametrize("atomic", [True, False])
-def test_a_pack_that_is_too_large_is_refused_as_a_whole(
-    remote: Remote, origin: Path, *, atomic: bool
-) -> None:
-    said(origin, "config", "receive.maxInputSize", "100")
-    large = commit(remote.mirror, {"a": b"large"})
-
-    error, verdicts = refused(
-        remote, RefUpdate(MAIN, large, None), RefUpdate(WAL, large, None), atomic=atomic
-    )
-
-    assert set(verdicts.values()) == {"refused"}
-    assert error.answer.unnamed
-    assert "pack exceeds maximum allowed size" in str(error)
-
-
-@pytest.mark.parametrize("atomic", [True, False])
 @pytest.mark.parametrize("below", [f"{TASK}/base", "refs/heads/convoy/g"])
 def test_a_name_that_needs_another_refs_place_is_refused_alone(
     remote: Remote, below: str, *, atomic: bool
@@ -116,32 +100,6 @@ def test_a_name_that_needs_another_refs_place_is_refused_alone(
 
     assert verdicts == {below: "refused", WAL: "collateral" if atomic else "taken"}
     assert f"'{TASK}' exists; cannot create" in error.answer.refused[0].said
-
-
-def test_two_names_of_one_push_that_need_the_same_place_are_no_race(
-    remote: Remote,
-) -> None:
-    one, _ = two(remote.mirror)
-    below = f"{TASK}/base"
-
-    _, verdicts = refused(
-        remote, RefUpdate(below, one, None), RefUpdate(TASK, one, None)
-    )
-
-    assert sorted(verdicts.values()) == ["collateral", "refused"]
-
-
-@pytest.mark.parametrize("atomic", [True, False])
-def test_a_stale_lease_is_a_conflict_also_when_a_hook_refuses_another_ref(
-    remote: Remote, origin: Path, *, atomic: bool
-) -> None:
-    one, newest = two(remote.mirror)
-    remote.push([RefUpdate(MAIN, newest, None)])
-    hook(origin, "update", "exit 1")
-    updates = RefUpdate(MAIN, one, one), RefUpdate(TASK, one, None)
-
-    with pytest.raises(Conflict, match=MAIN):
-        remote.push(updates, atomic=atomic)
 
 
 def test_a_server_whose_disk_is_full_is_no_refusal_and_a_file_too_large_is_one(

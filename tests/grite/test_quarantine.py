@@ -83,16 +83,6 @@ def test_events_that_verify_are_read_even_if_what_is_said_of_them_is_wrong(
     assert fault in " ".join(entry.faults)
 
 
-def test_events_in_several_chunks_are_all_read(mirror: Path, log: Log) -> None:
-    more = chunk.encode([comment("more")])
-    files = by_hand(meta_for(GOOD), GOOD) | by_hand(meta_for(GOOD), more)
-
-    (entry,) = log.entries(commit(mirror, files))
-
-    assert set(entry.events) == {comment("good"), comment("more")}
-    assert len(entry.faults) == 1
-
-
 @pytest.mark.parametrize(
     ("lost", "fault"),
     [
@@ -114,22 +104,6 @@ def test_a_lost_object_is_a_fault_of_its_entry(
 
     assert before.faults == ()
     assert any(fault in said for said in entry.faults)
-
-
-def test_a_broken_object_is_a_fault_of_its_entry(mirror: Path, log: Log) -> None:
-    head = append(log, comment("a"))
-    oid = said(mirror, "rev-parse", f"{head}:meta.json")
-    path = mirror / "objects" / oid[:2] / oid[2:]
-    path.chmod(0o644)
-    path.write_bytes(b"broken")
-
-    (entry,) = Log(mirror).entries(head)
-
-    assert entry.events == (comment("a"),)
-    assert len(entry.faults) == 1
-    assert "cannot be read" in log.entries("not even an id")[0].faults[0]
-    blob = said(mirror, "rev-parse", f"{append(log, comment('b'))}:meta.json")
-    assert "not a commit" in log.entries(blob)[0].faults[0]
 
 
 def test_a_lost_commit_ends_the_reading_and_says_so(mirror: Path) -> None:

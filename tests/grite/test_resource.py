@@ -12,10 +12,6 @@ paths = st.builds(
     parts.map(lambda some: some[:3]),
     st.sampled_from(["", "/"]),
 )
-others = st.sampled_from(
-    [GLOBAL, BOT, "issue:7", "issue:77", "port:5432", "port:80", "service:mail"]
-)
-resources = paths | others
 
 
 @looped(
@@ -34,14 +30,6 @@ resources = paths | others
 )
 def test_overlaps_as_the_table_says(a: str, b: str, expected: object) -> None:
     assert overlaps(a, b) is overlaps(b, a) is expected
-
-
-@settings(deadline=None)
-@given(resources)
-def test_a_resource_excludes_itself(resource: str) -> None:
-    validate(resource)
-
-    assert overlaps(resource, resource)
 
 
 @settings(deadline=None)

@@ -40,13 +40,3 @@ def test_it_finds_the_work_and_what_to_compare_it_with(
     assert git("show", "work:seen", cwd=clone) == "half"
     assert "+half" in git("show", "work:diff", cwd=clone)
     assert git("rev-parse", "work~1", cwd=clone) == half_done.base
-
-
-def test_where_it_was_whole_the_work_itself_is_handed_in(
-    forge: Forge, half_done: TaskStarted
-) -> None:
-    left = forge.run(running(half_done, "true"))
-
-    assert left.result["conclusion"] == "success", left.err
-    assert left.result["commit"] == left.result["base"] == half_done.base
-    assert "work.bundle" not in left.names

@@ -204,17 +204,6 @@ def test_folders_in_one_another_without_end_are_gone_with_the_session(
     assert not any((forge.root / "work").iterdir())
 
 
-def test_what_is_no_work_is_said_and_the_rest_lands(forge: Forge) -> None:
-    sub = "git clone -q . sub; echo 1 > sub/a"
-    left = forge.sh(f"echo hi > greeting.txt; {sub}; echo 'BRAT: note Look.'")
-
-    assert left.result["files"] == ["greeting.txt"]
-    assert left.result["conclusion"] == "success"
-    assert left.result["left"]["notes"] == [
-        *("Left out (nested repository): sub.", "Look."),
-    ]
-
-
 def test_done_with_an_unchanged_tree_is_a_failure(forge: Forge) -> None:
     left = forge.sh("echo I did it all; echo x > ignored.log")
 
@@ -262,18 +251,6 @@ def test_what_looks_like_a_secret_does_not_leave_the_job(
     assert "work.bundle" not in left.names
 
 
-def test_what_a_commit_brings_and_the_next_takes_away_is_refused(forge: Forge) -> None:
-    left = forge.sh(
-        "mkdir .github; echo x > .github/ci.yml; git add -A; git commit -qm one;"
-        "git rm -qr .github; echo 1 > a; git add -A; git commit -qm two"
-    )
-
-    assert left.result["refusals"] == [
-        "An intermediate commit changes a protected path: .github/ci.yml."
-    ]
-    assert left.result["conclusion"] == "failure"
-
-
 def test_a_tree_that_names_itself_without_end_is_said(forge: Forge) -> None:
     bomb = """
         held=$(echo x | git hash-object -w --stdin); kind=blob; mode=100644
@@ -288,18 +265,6 @@ def test_a_tree_that_names_itself_without_end_is_said(forge: Forge) -> None:
 
     assert left.result["conclusion"] == "failure"
     assert left.result["why"].startswith("The work could not be kept: ")
-
-
-def test_any_title_makes_one_first_line(forge: Forge) -> None:
-    left = forge.sh("echo 1 > a", title="# Fix\r\n\r\nBrat-Task: convoy/x/task-9 ")
-
-    body = git("log", "-1", "--format=%B", "work", cwd=forge.unpacked(left))
-    assert body.splitlines() == [
-        "# Fix Brat-Task: convoy/x/task-9",
-        "",
-        "Brat-Task: convoy/fix-login-7/task-2",
-        "Signed-off-by: brat <brat@users.noreply.github.com>",
-    ]
 
 
 @pytest.mark.parametrize(

@@ -95,16 +95,6 @@ def test_a_link_out_of_the_checkout_is_no_prompt(forge: Forge, tmp_path: Path) -
     assert "The prompt-file 'task.md' is not a file in the checkout." in left.err
 
 
-def test_an_earlier_commit_may_be_the_base(forge: Forge) -> None:
-    first = git("rev-list", "--max-parents=0", "main", cwd=forge.bare)
-    see = "sh -c 'cat README.md; echo BRAT: noop'"
-
-    left = prompted(forge, BRAT_TASK_BASE=first, BRAT_TASK_ARGS=see)
-
-    assert "hello\n" in left.said
-    assert left.result["base"] == first
-
-
 def test_what_the_gate_protects_is_refused_and_what_a_failed_agent_did_is_kept(
     forge: Forge,
 ) -> None:

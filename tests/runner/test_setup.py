@@ -93,15 +93,6 @@ def test_a_host_that_it_may_not_reach_is_the_reason(forge: Forge) -> None:
     )
 
 
-def test_its_output_is_capped(forge: Forge) -> None:
-    with_script(forge, "head -c 3000000 /dev/zero | tr '\\0' x; exit 1")
-
-    left = forge.sh("true")
-
-    assert (left.folder / "transcript.jsonl").stat().st_size < 2_000_000
-    assert len(left.result["why"]) < 500
-
-
 def test_what_it_keeps_is_there_for_the_same_script_only(
     forge: Forge, tmp_path: Path
 ) -> None:

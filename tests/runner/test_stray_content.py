@@ -75,14 +75,6 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
         NEW,
         STASHED.format("other, refs/stash"),
     ),
-    "a branch that is packed": (
-        (
-            "git checkout -qb other; git commit -qm B --allow-empty;"
-            f"git checkout -q --detach HEAD~1; git pack-refs --all; {WORK}"
-        ),
-        NEW,
-        STASHED.format("other"),
-    ),
     "every file touched": ("find . -type f | xargs touch", set()),
     "all that git finds committed with work": (f"touch dos.txt; {WORK}; {COMMIT}", NEW),
     "line ends edited": ("printf 'y\\r\\n' > dos.txt", {"dos.txt"}),
@@ -94,10 +86,6 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
         ),
         {".gitattributes", "dos.txt", "sub/dos.txt"},
     ),
-    "line ends asked for elsewhere": (
-        "echo '*.psd filter=lfs -text' >> .gitattributes; touch dos.txt who.c",
-        {".gitattributes"},
-    ),
     "a repository that a generator began, and one of a test": (
         (
             f"{WORK}; {NESTED}; mkdir demo/node_modules tmp;"
@@ -107,11 +95,6 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
         BEGUN.format("demo"),
         MADE.format("demo/node_modules"),
         REPOSITORY.format("tmp/r"),
-    ),
-    "a generator's repository, committed on both levels": (
-        f"{NESTED}; (cd demo; {COMMIT}); {COMMIT}; {WORK}",
-        {"new.py", "demo/x"},
-        BEGUN.format("demo"),
     ),
     "a clone, a worktree and a repository deep within": (
         (
@@ -179,11 +162,6 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
         {"new.py", "bin/new.so"},
         MADE.format("a.exe, app, b.out and 2 more"),
     ),
-    "what Maven leaves, and a folder of that name": (
-        f"{WORK}; mkdir -p target/x src/target; touch target/x/a.txt src/target/b",
-        {"new.py", "src/target/b"},
-        MADE.format("target"),
-    ),
     "more of what the project keeps": (
         (
             "cd vendored/node_modules; mkdir -p b/node_modules/c;"
@@ -195,19 +173,12 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
             "vendored/node_modules/b/node_modules/c/c.js",
         },
     ),
-    "a submodule deleted": (f"{WORK}; rmdir lib", NEW, LIB),
     "a submodule removed as git removes it": (
         f"{WORK}; git rm -q lib",
         NEW,
         "Unchanged (submodules are not checked out here): .gitmodules, lib.",
     ),
-    "work in a submodule": (f"{WORK}; echo 1 > lib/x.c", NEW, LIB),
     "a submodule moved on": (f"{WORK}; git clone -q . lib; {COMMIT}", NEW, LIB),
-    "files in a submodule's place, committed": (
-        f"{WORK}; git rm -q --cached lib; echo 1 > lib/x.c; {COMMIT}",
-        NEW,
-        "Unchanged (submodules are not checked out here): lib, lib/x.c.",
-    ),
     "a file in a submodule's place": (f"{WORK}; rmdir lib; echo 1 > lib", NEW, LIB),
     "names that differ in case alone": (
         "echo 1 > Readme.md; git mv dos.txt DOS.txt",
@@ -299,11 +270,6 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
             *("rm .git/HEAD; mkfifo .git/HEAD", f"rm -rf .git; git init -q; {COMMIT}"),
         )
     },
-    "Git LFS asked for with the file": (
-        "mkdir more; cp art/.gitattributes more; echo raw > more/b.bin",
-        {"more/.gitattributes"},
-        LFS.format("more/b.bin"),
-    ),
 }
 
 

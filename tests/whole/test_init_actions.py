@@ -113,17 +113,3 @@ def test_the_doctor_looks_at_them(terminal: Terminal) -> None:
 
     assert "note  the log has no signing key" in said.err
     assert "brat.yml is not triggered by the workflow nightly" in said.err
-
-
-@pytest.mark.layer("deep")
-def test_the_doctor_says_when_nothing_can_judge(terminal: Terminal) -> None:
-    said = "no workflow here can test brat's candidates, but CI is required"
-    ci = "name: CI\n# no workflow_dispatch yet\non: {}\njobs: {{test: {{steps: []}}}}\n"
-    file = ".github/workflows/ci.yml"
-    assert f"note: {said}" in terminal.type("brat init --actions").err
-    assert said in terminal.type("brat doctor").err
-
-    checks = {".brat/config.toml": "[refinery]\nchecks = ['test']\n"}
-    terminal.write({file: ci.format("{push: {paths: [src/**]}}"), **checks})
-    picky = "the required check `test` starts only when certain paths change"
-    assert picky in terminal.type("brat doctor").err

@@ -66,18 +66,6 @@ def test_what_waits_elsewhere_is_one_line(tmp_path: Path) -> None:
     assert alone.status == 2
 
 
-def test_where_several_convoys_go_on_each_line_names_its_own(tmp_path: Path) -> None:
-    terminal = project(tmp_path, engine("seq 40; exit 3", CONFIG))
-    retry = "  to try it again: brat task retry 1"
-    terminal.type(f"{START} 'Say ho'")
-    terminal.type(f"{START} 'Say hi'")
-
-    both = terminal.type("brat deacon run")
-
-    assert f"{retry} --convoy say-ho-1" in both.lines
-    assert f"{retry} --convoy say-hi-2" in both.lines
-
-
 STAYS = """
 touch {folder}/began
 until test -e {folder}/go; do read -t 0.2 < /dev/zero || true; done

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.world.terminal import Terminal, left_running
-from tests.world.words import BARE, PULL, convoy_of, facts, project
+from tests.world.words import BARE, PULL, convoy_of, project
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -85,35 +85,6 @@ def test_what_cannot_be_run_is_told_before_anything_begins(tmp_path: Path) -> No
 
         assert (said.status, told in said.err) == (1, True), said.err
     assert not (terminal.cwd / ".git/brat").exists()
-
-
-def report(summary: str) -> str:
-    answer = json.dumps({"summary": summary})
-    return f"echo '{answer}' > answer.json; echo 'BRAT: done'\n"
-
-
-def said_on(terminal: Terminal) -> list[str]:
-    said = (str(fact.get("text", "")) for fact in facts(terminal))
-    return [text for text in said if text.startswith("### Report")]
-
-
-def test_research_ends_in_one_report_on_the_issue(tmp_path: Path) -> None:
-    agent = (
-        'asked=$(cat); case "$asked" in\n'
-        f"*'reports: Fine.'*'reports: Fine.'*) {report('All @you asked is fine.')};;\n"
-        "*'# Task 1 of'*'attempt 1'*) echo no idea; echo 'BRAT: done';;\n"
-        f"*) touch bad; {report('Fine.')};;\nesac\n"
-    )
-    terminal = played(tmp_path, agent)
-    convoy = ended(
-        terminal, 'brat workflow run research --task "Is it" -v "questions=speed, cost"'
-    )
-
-    assert [task["attempts"] for task in convoy["tasks"]] == [2, 1, 1]
-    assert not (terminal.cwd / "bad").exists()
-    [shown] = said_on(terminal)
-    assert "Report of task 3: Report: Is it" in shown
-    assert "@you" not in shown
 
 
 @pytest.mark.layer("landing")

@@ -117,3 +117,5 @@ def test_without_any_ci_it_is_said_that_nothing_will_land(tmp_path: Path) -> Non
     assert said.status == 0
     (line,) = said.after("CI: ")
     assert line.startswith("none found. Nothing will land until you set [ci] command")
+    terminal.install("my-agent", "true\n")
+    assert "no CI command was found, so nothing can land" in refused(terminal, START)

@@ -13,7 +13,7 @@ from filelock import FileLock
 from brat.repository.forge_files import forge_in_use
 from tests.world.staying import Staying, staying, until
 from tests.world.terminal import Terminal, left_running
-from tests.world.words import BARE, PULL, convoy_of, engine, project, status
+from tests.world.words import BARE, convoy_of, engine, project, status
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -76,39 +76,6 @@ def test_the_same_words_find_the_issue_that_a_killed_start_left(
     assert convoys(terminal) == [(1, "complete")]
     assert waiting(terminal) == []
     assert left_running(terminal.cwd.parent) == []
-
-
-def test_an_issue_that_a_running_loop_takes_up_next_waits_for_nobody(
-    terminal: Terminal,
-) -> None:
-    with begun(terminal):
-        shown = terminal.type("brat status")
-        found = waiting(terminal)
-
-    assert shown.status == 0
-    (line,) = (one for one in shown.out.splitlines() if one.startswith("next: "))
-    assert line.startswith(
-        "next: issue #1 'Spell words' has not been read yet: the loop"
-    )
-    assert "waits for you" not in shown.out
-    assert found == [("issue_next", 1, [])]
-
-
-def test_the_loop_goes_on_with_what_an_interrupted_start_left(
-    terminal: Terminal,
-) -> None:
-    with begun(terminal) as start:
-        start.process.send_signal(signal.SIGINT)
-        start.says("issue #1 stays open; to continue: brat up")
-    assert start.ended() == 130
-    until(lambda: not forge_in_use(terminal.cwd / ".git/brat"))
-    assert waiting(terminal) == [("unread_issue", 1, ["brat up"])]
-
-    with staying(terminal, "up", "--no-dashboard") as up:
-        up.says(PULL)
-
-    until(lambda: left_running(terminal.cwd.parent) == [])
-    assert convoys(terminal) == [(1, "complete")]
 
 
 CALLED_OFF = f"""

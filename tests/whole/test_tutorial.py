@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec import json
 
-from tests.world.readme import README, WITHOUT_SERVER, commands
+from tests.world.readme import README, WITH_BOT, WITHOUT_SERVER, commands
 from tests.world.terminal import Said, left_running, new_terminal
 
 DOCS = README.parent / "docs"
@@ -57,3 +57,12 @@ def test_the_way_on_github_is_the_readmes() -> None:
 @pytest.mark.layer("landing")
 def test_the_way_on_this_machine_is_typed_by_tests() -> None:
     assert lines("local.md") == ["brat init", "brat up"]
+
+
+@pytest.mark.layer("landing")
+@pytest.mark.parametrize("page", [WITHOUT_SERVER, WITH_BOT])
+def test_it_takes_three_commands_to_the_first_convoy(page: Path) -> None:
+    typed_there = commands(page)
+
+    assert 1 <= len(typed_there) <= 3
+    assert any(re.match("brat (init --|setup$)", line) for line in typed_there)

@@ -68,27 +68,10 @@ async def connect_proxy(
 
 @dataclass
 class Behind:
-    """The server behind a door."""
+    """The server behind a port that speaks TLS."""
 
     port: int = 0
     """0: it is not there yet."""
-
-
-@asynccontextmanager
-async def door_before(
-    behind: Behind, context: ssl.SSLContext | None = None
-) -> AsyncIterator[int]:
-    """Give a port that passes on what comes, over TLS if there is a context."""
-
-    async def joined(
-        reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        back = await asyncio.open_connection("127.0.0.1", behind.port)
-        await asyncio.gather(pump(reader, back[1]), pump(back[0], writer))
-
-    server = await asyncio.start_server(joined, "127.0.0.1", 0, ssl=context)
-    async with server:
-        yield server.sockets[0].getsockname()[1]
 
 
 @asynccontextmanager
@@ -108,8 +91,16 @@ async def tls_before(
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert(*(names or ("localhost",))).configure_cert(context)
     behind = port if isinstance(port, Behind) else Behind(port)
-    async with door_before(behind, context) as secure:
-        yield secure, file
+
+    async def joined(
+        reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        back = await asyncio.open_connection("127.0.0.1", behind.port)
+        await asyncio.gather(pump(reader, back[1]), pump(back[0], writer))
+
+    server = await asyncio.start_server(joined, "127.0.0.1", 0, ssl=context)
+    async with server:
+        yield server.sockets[0].getsockname()[1], file
 
 
 async def pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:

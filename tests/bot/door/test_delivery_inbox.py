@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -31,14 +30,6 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def inbox(folder: Path) -> Inbox:
     return Inbox(folder)
-
-
-def test_the_oldest_request_comes_first(inbox: Inbox) -> None:
-    inbox.put("b", ASKED)
-    inbox.put_all({"c": ASKED, "a": ASKED})
-    inbox.put("0", ASKED)
-
-    assert [*inbox.requests()] == ["b", "c", "a", "0"]
 
 
 def test_the_same_delivery_again_is_one_request(inbox: Inbox) -> None:
@@ -115,18 +106,6 @@ def test_what_was_not_finished_when_the_bot_died_is_not_read(
     os.utime(cut_off, (0, 0))
     Inbox(folder)
     assert not cut_off.exists()
-
-
-def test_the_same_delivery_may_come_many_times_at_once(
-    inbox: Inbox, folder: Path
-) -> None:
-    with ThreadPoolExecutor(8) as threads:
-        for done in [threads.submit(inbox.put, GUID, ASKED) for _ in range(40)]:
-            done.result()
-
-    assert inbox.requests() == {GUID: ASKED}
-    inbox.done(GUID)
-    assert [*folder.iterdir()] == []
 
 
 @given(title=hostile, text=hostile)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from bot.door.inbox import StartRequest
 from bot.door.webhooks import BODY_BYTES, WEBHOOK_PATH, Door, signed
 from tests.bot.door_client import (
     ASKED,
@@ -175,16 +174,6 @@ async def test_what_asks_for_nothing_is_not_kept(
     assert sender.wake.take() == {"issues"}
 
 
-async def test_an_issue_without_text_is_kept(sender: DoorClient) -> None:
-    issue = {"number": 8, "title": "Fix", "body": None, "state": "open"}
-
-    await sender.deliver(labelled(issue=issue))
-
-    assert sender.inbox.requests()[GUID] == StartRequest(
-        issue=8, title="Fix", text="", by="ann"
-    )
-
-
 async def test_it_says_whether_it_can_work(sender: DoorClient) -> None:
     assert (await sender.client.get("/readyz")).status_code == 200
 
@@ -202,19 +191,6 @@ async def test_it_hears_where_the_app_is_installed(sender: DoorClient) -> None:
         assert answer.status_code == 202
 
     assert sender.roster == ["changed"] * 2
-
-
-async def test_deliveries_are_counted_by_what_was_answered(
-    sender: DoorClient,
-) -> None:
-    await sender.deliver(labelled())
-    await sender.deliver(labelled())
-    await sender.deliver({}, X_GitHub_Event="made-up-by-a-stranger")
-    await sender.send(b"{}", X_Hub_Signature_256="sha256=0", X_GitHub_Event="mine")
-
-    assert sender.answered == [
-        *[("issues", 202), ("issues", 202), ("other", 202), ("unsigned", 401)]
-    ]
 
 
 async def test_there_is_no_other_door(sender: DoorClient) -> None:

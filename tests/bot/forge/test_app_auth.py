@@ -21,9 +21,8 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from bot.forge import payloads
 from bot.forge.app_auth import MARGIN_S, AppJwt, AppKey, AppTokens, Grant
-from bot.forge.pace import ForgeClock, Pace
+from bot.forge.pace import ForgeClock
 from bot.forge.rest import Refused, Rest
 from brat.forge.storage.forge_state import Forge
 from grite.errors import BratError, Unavailable
@@ -151,22 +150,6 @@ async def test_the_end_revokes_the_token(here: Town, tokens: Make) -> None:
     await source.revoke()  # again
 
 
-async def test_a_token_that_was_revoked_is_replaced(
-    here: Town, tokens: Make, hand: HandTime
-) -> None:
-    source = tokens()
-    pace = Pace(time=hand.time, clock=source.clock)
-    rest = Rest(here.client, api_url=f"{here.url}/api/v3", token=source, pace=pace)
-    url = f"/repos/{REPO}/issues"
-    for title in ("one", "two", "three"):
-        here.forge.drop_token(await source.token())
-        await rest.make(payloads.Told, url, {"title": title})
-
-    found = [issue.title async for issue in rest.each(payloads.Issue, url)]
-
-    assert sorted(found) == ["one", "three", "two"]
-
-
 @looped(
     ({"app_id": "999"}, "check the App's id"),
     (
@@ -179,23 +162,6 @@ async def test_what_the_app_or_its_owner_has_to_mend_is_said(
 ) -> None:
     with pytest.raises(Refused, match=said):
         await tokens(**given).token()
-
-
-async def test_an_app_that_was_installed_anew_is_found_again(
-    here: Town, tokens: Make, hand: HandTime
-) -> None:
-    source = tokens()
-    await source.token()
-    (one,) = Apps(here.forge).installations.all()
-    with here.forge.store.change():
-        Apps(here.forge).installations.remove(one)
-    hand.passed = 3500
-
-    with pytest.raises(Refused, match="whether the App is installed on alice/app"):
-        await source.token()
-    Apps(here.forge).install("helper", REPO)
-
-    assert await source.token()
 
 
 # --- tokens of an App, when the forge is away, busy or odd ----------------------------

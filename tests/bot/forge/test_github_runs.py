@@ -11,7 +11,6 @@ from bot.forge import payloads
 from bot.forge.github import GitHub
 from bot.forge.github_actions import ARTIFACT_BYTES
 from bot.forge.rest import Refused
-from convoy.rules.verdict import Check
 from tests.bot.forge.test_github import API, REPO
 from tests.world.cases import looped
 from tests.world.patience import patient
@@ -103,36 +102,6 @@ async def test_an_artifact_that_is_too_large_is_refused_unread(
     assert len(forge.calls) == 1
 
 
-async def test_checks_are_read_with_what_they_say(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    full = {
-        "id": 1,
-        "name": "test",
-        "status": "completed",
-        "conclusion": "failure",
-        "app": {"slug": "github-actions", "id": 15368},
-        "output": {"title": "x", "summary": "2 failed", "text": "test_a, test_b"},
-    }
-    bare = {"id": 2, "name": "lint", "status": "queued", "app": None}
-    route = forge.get(f"{REPO}/commits/{'c' * 40}/check-runs")
-    route.respond(json={"total_count": 2, "check_runs": [full, bare]})
-
-    assert await github.ci.checks("c" * 40) == [
-        Check(
-            id=1,
-            app="github-actions",
-            app_id=15368,
-            is_loose=True,
-            name="test",
-            status="completed",
-            conclusion="failure",
-            text="2 failed\ntest_a, test_b",
-        ),
-        Check(id=2, app="", name="lint", status="queued", conclusion=None),
-    ]
-
-
 async def test_the_newest_status_of_each_context_is_read_as_a_check(
     github: GitHub, forge: respx.MockRouter
 ) -> None:
@@ -163,24 +132,6 @@ async def test_the_newest_status_of_each_context_is_read_as_a_check(
     assert ended.is_status
     assert running.is_status
     assert (by_mallory.app, by_mallory.conclusion) == ("mallory", "success")
-
-
-async def test_a_run_of_another_workflow_file_is_ours_where_that_is_told(
-    forge: respx.MockRouter,
-) -> None:
-    runs = f"{REPO}/actions/workflows/brat.yml/runs"
-    ours = run(7, path=".github/workflows/brat.yml@refs/heads/main")
-    forge.get(runs).respond(json={"total_count": 1, "workflow_runs": [ours]})
-
-    async with httpx.AsyncClient() as client:
-        github = GitHub(
-            client,
-            api_url=API,
-            repository="octo/project",
-            token="t",
-            workflow="brat.yml",
-        )
-        assert await github.runs.named("n0nce") == 7
 
 
 async def test_the_runs_on_a_commit_are_read_without_brats_own(

@@ -26,12 +26,11 @@ from bot.forge.pace import (
     pacing,
     repository_of,
 )
-from bot.forge.payloads import Told
 from bot.forge.rest import Rest
 from bot.forge.transport import Precedence, going
 from grite.errors import Conflict
 from tests.world.cases import looped
-from tests.world.hand import NOON, HandTime
+from tests.world.hand import HandTime
 
 API = "https://api.example.org"
 OK = httpx.Response(200, json={"login": "ann", "type": "User"})
@@ -203,26 +202,6 @@ async def test_content_stays_within_what_github_takes(hand: HandTime) -> None:
             assert seen <= most
 
 
-async def test_the_last_of_it_is_for_what_is_there_already(hand: HandTime) -> None:
-    rest = Road(hand).rest(Pacing(content=GITHUB_CONTENT))
-    for _ in range(72):
-        await rest.write("POST", "/x", {})
-
-    with pytest.raises(
-        Limited, match="forge's hourly limit for new content has been reached"
-    ) as limited:
-        await rest.write("POST", "/x", {})
-    for _ in range(8):
-        await rest.write("PATCH", "/x", {})
-    with pytest.raises(Limited):
-        await rest.write("PATCH", "/x", {})
-    await rest.write("POST", "/runs/1/cancel")  # it carries no content
-    await rest.write("DELETE", "/x")
-
-    assert limited.value.retry_at == (NOON + 60) * 1000
-    assert hand.slept == []
-
-
 # --- a repository has its share, and people are answered first ------------------------
 
 ISSUE = "/repos/alice/app/issues/1"
@@ -278,23 +257,6 @@ def test_what_the_forge_does_not_count_is_given_back() -> None:
         shares.spend(ISSUE, 0.0, -1)
 
     assert shares.free_at(ISSUE, 0.0, Precedence.REST) == 0.0
-
-
-async def test_each_page_of_a_list_counts_for_its_repository(hand: HandTime) -> None:
-    def answer(request: httpx.Request) -> httpx.Response:
-        later = "https://api.x/repositories/7/issues?page=2"
-        is_first = "repositories" not in str(request.url)
-        link = {"link": f'<{later}>; rel="next"'} if is_first else {}
-        return httpx.Response(200, json=[], headers=link)
-
-    client = httpx.AsyncClient(transport=httpx.MockTransport(answer))
-    pace = Pace(pacing(1.0), hand.time)
-    rest = Rest(client, api_url="https://api.x", token="x", pace=pace)
-    assert [each async for each in rest.each(Told, "/repos/alice/app/issues")] == []
-
-    assert pace.shares is not None
-    now = hand.time.steady()
-    assert left(pace.shares, now) == left(RequestShares(), now) - 2
 
 
 def test_a_repository_that_asks_no_more_takes_no_share() -> None:

@@ -130,16 +130,6 @@ def page(*logins: str, next_: str | None = None) -> httpx.Response:
     )
 
 
-async def test_a_list_goes_on_where_its_link_says(
-    rest: Rest, forge: respx.MockRouter
-) -> None:
-    later = f"{API}/users?per_page=2&after=xyz"
-    forge.get(later).mock(page("cy"))
-    forge.get(f"{API}/users?per_page=2").mock(page("ann", "bea", next_=later))
-
-    assert await users(rest, "/users?per_page=2") == ["ann", "bea", "cy"]
-
-
 async def test_a_list_that_leads_back_to_itself_ends(
     rest: Rest, forge: respx.MockRouter
 ) -> None:

@@ -5,7 +5,7 @@ import pytest
 import respx
 
 from bot.forge.pace import ForgeClock, Limited, Pace, Pacing, wait_s
-from bot.forge.rest import Refused, Rest
+from bot.forge.rest import Rest
 from bot.forge.transport import HttpReply
 from tests.world.cases import looped
 from tests.world.hand import NOON, HandTime
@@ -134,20 +134,6 @@ async def test_a_call_is_refused_only_so_often(
     assert (route.call_count, hand.slept) == (3, [7, 7])
 
 
-async def test_what_worked_ends_the_streak(
-    client: httpx.AsyncClient, forge: respx.MockRouter, hand: HandTime
-) -> None:
-    pace = Pace(Pacing(read_wait_s=1000), hand.time)
-    rest = Rest(client, api_url=API, token="x", pace=pace)
-    busy = httpx.Response(429)
-    forge.get(f"{API}/user").side_effect = [busy, busy, OK, busy, OK]
-
-    for _ in range(2):
-        await rest.get("/user")
-
-    assert hand.slept == [60, 120, 60]
-
-
 async def test_a_write_is_left_to_the_caller_though_reads_between_work(
     rest: Rest, forge: respx.MockRouter, hand: HandTime
 ) -> None:
@@ -163,32 +149,3 @@ async def test_a_write_is_left_to_the_caller_though_reads_between_work(
 
     assert waits == [60, 120, 240]
     assert hand.slept == [], "a lease does not last as long"
-
-
-@pytest.mark.parametrize(
-    "headers", [{}, {"x-ratelimit-remaining": "4000"}, {"x-ratelimit-reset": "9"}]
-)
-async def test_a_missing_right_is_no_limit(
-    headers: dict[str, str], rest: Rest, forge: respx.MockRouter, hand: HandTime
-) -> None:
-    said = {"message": "Resource not accessible by integration"}
-    route = forge.get(f"{API}/user").respond(403, json=said, headers=headers)
-
-    with pytest.raises(Refused, match="Resource not accessible"):
-        await rest.get("/user")
-
-    assert (route.call_count, hand.slept) == (1, [])
-
-
-async def test_a_busy_storage_is_not_the_forge(
-    rest: Rest, forge: respx.MockRouter, hand: HandTime
-) -> None:
-    storage = "https://storage.example.com/9"
-    forge.get(f"{API}/zip").respond(302, headers={"location": storage})
-    forge.get(storage).side_effect = [
-        httpx.Response(429, headers={"retry-after": "3000"}),
-        httpx.Response(200, content=b"PK"),
-    ]
-
-    assert await rest.download("/zip") == b"PK"
-    assert hand.passed < 10

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from bot.loop.pushing import FRESH_S, SKEW_S, SPARE_S, TTL_S, BotLease
+from bot.loop.pushing import SKEW_S, SPARE_S, TTL_S, BotLease
 from bot.repository.mirror import Mirror
 from bot.roles.bot_context import NotHolder
 from grite import lease
@@ -63,40 +63,6 @@ def start(opened: Open) -> Start:
 def held(origin: History) -> lease.Lock:
     ref = origin.repo.references[lease.ref_of(RESOURCE)]
     return lease.read(origin.repo, str(ref.target))
-
-
-def test_the_first_push_takes_the_lease(start: Start, origin: History) -> None:
-    bot = start("one").push()
-
-    assert held(origin) == lease.Lock(
-        ACTOR, bot.lease.nonce, NOW + TTL_S * 1000, RESOURCE
-    )
-    assert bot.lease.held
-    assert bot.lease.fresh
-
-
-def test_nobody_holds_it_before_a_push_and_after_it_is_freed(start: Start) -> None:
-    bot = start("one").free()
-    assert bot.mirror.refs == {}
-    bot.lease.renewed(NOW)
-    assert not bot.lease.held
-
-    bot.push().free()
-
-    assert not bot.lease.held
-    assert bot.lease.ref not in bot.mirror.refs
-    assert start("two", OTHER).push().lease.held
-
-
-def test_it_is_fresh_for_a_part_of_its_life_only(start: Start) -> None:
-    bot = start("one").push()
-
-    bot.clock.passed += FRESH_S - 1
-    assert bot.lease.fresh
-    bot.clock.passed += 2
-
-    assert bot.lease.held
-    assert not bot.lease.fresh
 
 
 @pytest.mark.parametrize("actor", [OTHER, ACTOR], ids=["another", "the same"])

@@ -114,32 +114,6 @@ def hooked(folder: Path, name: str, script: str) -> Path:
     return put_hook(bare, name, script)
 
 
-async def test_a_ref_that_a_hook_refuses_keeps_only_its_convoy_back(
-    tmp_path: Path,
-) -> None:
-    tries = tmp_path / "tries"
-    async with served(tmp_path, Refusing(0, "/nothing")) as (here, loop):
-        refuses = f"case $1 in */fix-it-1/base) echo >>{tries}; exit 1; esac"
-        hook = hooked(tmp_path, "update", refuses)
-        await labelled(here, REPO, "Fix that, too")
-
-        await seconds(loop, PASSED_S)
-
-        assert len(tries.read_text().splitlines()) == TRIES
-        assert set(waiting(loop)) == {"convoy/fix-it-1"}
-        state = loop.context.mirror.state
-        assert {c.name: c.state for c in state.convoys.values()} == {
-            "fix-it-1": "planning",
-            "fix-that-too-2": "active",
-        }
-        assert "refs/heads/convoy/fix-that-too-2/base" in loop.context.mirror.refs
-
-        hook.unlink()
-        await seconds(loop, LIFTED_S)
-        assert waiting(loop) == {}
-        assert "refs/heads/convoy/fix-it-1/base" in loop.context.mirror.refs
-
-
 async def test_where_no_ref_is_named_halves_are_tried(tmp_path: Path) -> None:
     pushes = tmp_path / "pushes"
     async with served(tmp_path, Refusing(0, "/nothing")) as (here, loop):

@@ -1,12 +1,10 @@
 """Candidates obey `.gitattributes`, as a merge by git on the branch would."""
 
-from pathlib import Path
 from typing import get_args
 
 from bot.repository.compose import Composer, Conflicted, Piece
 from convoy.model.records import Strategy
 from tests.bot.history import History
-from tests.grite.commits import commit, said
 from tests.world.cases import looped
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
@@ -91,25 +89,3 @@ def test_what_conflicts_by_attributes_is_left_to_an_agent_with_what_does_not(
     left = history.files(composer.unresolved(piece))
     assert left["log"] == b"one\ntwo\n"
     assert left["a"].startswith(b"<<<<<<< ")
-
-
-def test_attributes_in_a_folder_rule_that_folder_as_in_git(
-    tmp_path: Path, history: History, composer: Composer
-) -> None:
-    def made(text: bytes, parent: str | None = None) -> str:
-        logs = dict.fromkeys(("deep/er/a.log", "deep/er/b.log"), text)
-        attributes = {"deep/.gitattributes": b"*.log merge=union\n"}
-        return commit(history.path, attributes | logs, parent)
-
-    base = made(b"base\n")
-    ours, theirs = made(b"ours\n", base), made(b"theirs\n", base)
-    there = tmp_path / "there"
-    said(history.path, "worktree", "add", "-q", "--detach", str(there), ours)
-    said(there, "merge", "-q", "-m", "Merge", theirs)
-
-    merged = composer.build(
-        "squash", Piece(base=base, work=theirs, onto=ours, message="Task 1\n", at=1_000)
-    )
-
-    assert isinstance(merged, str)
-    assert str(history.at(merged).tree_id) == said(there, "rev-parse", "HEAD^{tree}")

@@ -1,14 +1,10 @@
 """A stranger's bundle brings sound commits, or nothing that counts."""
 
 import os
-import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from bot.repository import strangers_commits
 from bot.repository.strangers_commits import EXAMINERS, NoBundle, examined_patch
 from grite import git
 from grite.errors import GitFailed
@@ -137,26 +133,6 @@ def test_an_examiner_that_was_killed_is_started_again(box: Box) -> None:
     assert first.refusals == ()
 
 
-@pytest.mark.parametrize("asked", [b"", b"{}"])
-def test_who_asked_and_went_is_no_fault(asked: bytes) -> None:
-    control, given = socket.socketpair()
-    argv = (sys.executable, "-I", "-m", strangers_commits.__name__)
-    with (
-        control,
-        subprocess.Popen(argv, stdin=given.fileno(), stderr=subprocess.PIPE) as run,
-    ):
-        given.close()
-        ours, theirs = socket.socketpair()
-        theirs.send(b"never read")  # so that reading fails once it has gone
-        socket.send_fds(control, [b"+"], [theirs.fileno()])
-        theirs.close()
-        ours.sendall(asked)
-        ours.close()
-        control.close()
-        assert run.stderr is not None
-        assert run.stderr.read() == b"", "to its end: none is left"
-
-
 def test_what_commits_in_between_hold_counts(box: Box) -> None:
     line = [box.base]
     for number in range(6):
@@ -176,21 +152,6 @@ def test_no_branch_moves(box: Box) -> None:
 
     assert box.mirror.refs == before
     assert git.run(["for-each-ref", "refs/heads"], cwd=box.mirror.path).stdout == b""
-
-
-def test_small_changes_come_as_differences(box: Box) -> None:
-    text = b"".join(b"%d\n" % number for number in range(9_000))
-    base = box.origin.commit({"a": text})
-    box.origin.point("refs/heads/main", base)
-    box.mirror.look()
-    assert box.work.commit({"a": text}) == base
-    work = box.work.commit({"a": text + b"more\n"}, base)
-
-    box.mirror.take_in(box.bundled(work, base), SESSION)
-
-    assert box.bundle.stat().st_size < 1_000
-    shown = git.run(["show", f"{work}:a"], cwd=box.mirror.path)
-    assert shown.stdout == text + b"more\n"
 
 
 @looped(

@@ -146,19 +146,6 @@ def test_a_commit_that_has_landed_already_is_left_out(
     assert made.message == "Three\n\nYes.\n"
 
 
-def test_work_that_has_landed_whole_adds_nothing(
-    history: History, composer: Composer
-) -> None:
-    forked = Forked(history)
-    onto = history.commit(BASE | {"a": b"2\n", "b": b"2\n"}, forked.onto)
-    landed = piece(forked.base, forked.first, onto)
-
-    assert composer.build("rebase", landed) == onto
-    for strategy in STRATEGIES[1:]:
-        made = built(composer.build(strategy, landed))
-        assert history.files(made) == history.files(onto)
-
-
 def test_a_merge_in_the_work_is_squashed_with_it(
     history: History, composer: Composer
 ) -> None:
@@ -200,18 +187,6 @@ def test_a_conflict_names_the_paths(
     assert composer.build(strategy, piece(base, work, onto)) == Conflicted(paths)
 
 
-def test_the_first_commit_that_conflicts_ends_a_rebase(
-    history: History, composer: Composer
-) -> None:
-    forked = Forked(history)
-    onto = history.commit({"a": b"9\n", "b": b"9\n"}, forked.onto)
-    work = history.commit({"a": b"3\n", "b": b"3\n"}, forked.work)
-
-    made = composer.build("rebase", piece(forked.base, work, onto))
-
-    assert made == Conflicted(("a",))
-
-
 # --- messages -------------------------------------------------------------------------
 
 
@@ -234,28 +209,6 @@ def test_work_under_other_names_becomes_brats_but_for_what_has_landed(
         assert each.author.time == old.author.time
         assert (each.message, each.tree_id) == (old.message, old.tree_id)
     assert composer.inert(base, str(made.id), landed) == str(made.id)
-
-
-def test_a_message_that_would_do_something_is_changed_and_nothing_else(
-    history: History, composer: Composer
-) -> None:
-    base = history.commit(BASE)
-    left = history.commit(
-        BASE | {"a": b"2\n"}, base, message="Left [skip ci]\n", by=BEA
-    )
-    right = history.commit(BASE | {"b": b"2\n"}, base, message="Right\n", by=BOT)
-    both = BASE | {"a": b"2\n", "b": b"2\n"}
-    work = history.commit(both, left, right, message="Both\n")
-
-    made = composer.inert(base, work)
-
-    tip, old = history.at(made), history.at(work)
-    assert (tip.tree_id, tip.message) == (old.tree_id, "Both\n")
-    first, second = tip.parents
-    assert first.message == "Left (skip ci)\n"
-    assert str(second.id) == right
-    assert composer.inert(base, work) == made
-    assert composer.inert(base, made) == made
 
 
 # --- a merge with git's markers, and what lands once it is resolved -------------------

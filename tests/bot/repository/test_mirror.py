@@ -56,19 +56,6 @@ def test_branches_are_brought_wherever_they_move_and_other_refs_only_seen(
     assert mirror.has(moved)
 
 
-def test_events_and_refs_arrive_together(mirror: Mirror, origin: History) -> None:
-    work = origin.commit({"a": b"1"})
-    origin.point(MAIN, work)
-    mirror.look()
-
-    mirror.push(story(), move(mirror, WORK, work), actor=ACTOR)
-
-    assert read(origin).convoys == mirror.state.convoys
-    assert mirror.state.convoys[NAME].state == "active"
-    assert str(origin.repo.references[WORK].target) == work
-    assert mirror.refs == {MAIN: work, WORK: work, WAL_REF: mirror.head}
-
-
 def test_a_mirror_is_a_cache(mirror: Mirror, opened: Open) -> None:
     mirror.look()
     write(mirror, *story())
@@ -226,22 +213,6 @@ def test_a_log_that_may_not_be_put_back_is_refused(
 
     assert read_twice.state.convoys[NAME].state == "paused"
     assert log.head() == other
-
-
-def test_two_bots_put_the_same_log_back(
-    read_twice: Mirror, origin: History, opened: Open
-) -> None:
-    other = opened("other")
-    other.look()
-    write(read_twice, *resumed(read_twice))
-    origin.repo.references.delete(WAL_REF)
-
-    other.look()  # it knows less
-    read_twice.look()
-    other.look()
-
-    assert Log(origin.path).head() == read_twice.head == other.head
-    assert read(origin) == read_twice.state == other.state
 
 
 def test_what_cannot_be_read_is_named_and_the_rest_counts(

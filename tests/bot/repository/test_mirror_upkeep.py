@@ -73,35 +73,6 @@ def test_a_large_mirror_is_collected_once_and_again_when_it_has_doubled(
     assert has_grown(mirror.path)
 
 
-def test_a_mirror_of_many_small_files_is_collected(
-    mirror: History, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bot.repository.mirror.FLOOR_BYTES", 10_000_000)
-    monkeypatch.setattr("bot.repository.mirror.FLOOR_FILES", 60)
-    kept = mirror.commit({"0.txt": b"0\n"})
-    for number in range(1, 30):
-        kept = mirror.commit({f"{number}.txt": b"1\n"}, kept)
-    git.run(["update-ref", "refs/seen/heads/main", kept], cwd=mirror.path)
-    before = on_disk(mirror.path)
-
-    collect_mirror(mirror.path)
-
-    assert before.files > 60 > on_disk(mirror.path).files
-    assert not has_grown(mirror.path)
-
-
-def test_a_small_mirror_or_none_is_left_alone(
-    mirror: History, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bot.repository.mirror.FLOOR_BYTES", 10_000_000)
-    before = on_disk(mirror.path)
-
-    collect_mirror(mirror.path)
-    collect_mirror(mirror.path / "nowhere")
-
-    assert on_disk(mirror.path) == before
-
-
 def test_a_mirror_that_cannot_be_collected_is_said_and_used(
     mirror: History, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -86,19 +86,6 @@ async def test_reopening_resumes_only_what_the_closing_paused(here: Room) -> Non
     assert (here.convoy_state(), here.convoy.issue_is) == ("paused", "open")
 
 
-@pytest.mark.room('[mayor]\napprove = "plan"\n')
-async def test_a_plan_approved_on_a_closed_issue_starts_when_a_person_says_so(
-    here: Room,
-) -> None:
-    await turn(here, "closed")
-    await here.swept()
-    await here.answer("/brat approve")
-    assert here.convoy.kept_by
-
-    assert "The convoy continues" in await here.answer("/brat resume")
-    assert (here.convoy_state(), here.convoy.kept_by) == ("active", "")
-
-
 @pytest.mark.room(APPROVED)
 async def test_a_label_taken_off_just_before_the_landing_counts(here: Room) -> None:
     head = await here.worked(1, FILES)
@@ -108,23 +95,6 @@ async def test_a_label_taken_off_just_before_the_landing_counts(here: Room) -> N
 
     assert here.convoy.why == "cancelled: you removed the label"
     assert here.tip(BASE) == here.tip("main")
-
-
-@pytest.mark.room(delivered=True)
-async def test_taking_the_label_off_ends_the_convoy_and_says_how_to_ask_again(
-    here: Room,
-) -> None:
-    await here.until(lambda: here.labels() == {"brat:active"})
-    await here.person.relabel(here.issue, set(), {"brat:active"})
-    await here.until(lambda: here.convoy_state() == "failed")
-    await here.swept()
-
-    assert here.convoy.why == "cancelled: you removed the label"
-    assert called(here, "To start a new convoy, add the label `brat` again") == 1
-    assert here.labels() == {"brat:failed"}
-    await here.person.relabel(here.issue, {"brat"}, set())
-    await here.swept()
-    assert len(here.state.convoys) == 2
 
 
 @pytest.mark.room("[refinery]\nrequire_ci = false\n", text="- [ ] one", delivered=True)

@@ -159,18 +159,6 @@ async def test_a_convoy_whose_own_pull_request_is_taken_back_does_not_land(
     assert here.convoy_state() == "complete"
 
 
-@pytest.mark.room(APPROVED, delivered=True)
-async def test_a_pull_request_that_closes_as_its_work_lands_is_nobodys_no(
-    here: Room,
-) -> None:
-    await approve(here, await here.worked(1, FILES))
-    await here.until(lambda: here.task(1).state == "merged")
-    await here.swept()
-
-    assert here.task(1).taken_out is None
-    assert called(here, "removed from the merge queue") == 0
-
-
 @pytest.mark.room(APPROVED)
 async def test_a_persons_merge_and_a_pull_request_off_the_list_are_seen(
     here: Room, monkeypatch: pytest.MonkeyPatch

@@ -197,26 +197,6 @@ async def test_who_asked_for_a_convoy_is_asked_when_it_lands(here: Room) -> None
     assert here.tip("main") != main
 
 
-@pytest.mark.room(APPROVALS + "require_ci = false\n")
-async def test_who_put_work_back_into_the_queue_is_asked_when_it_lands(
-    here: Room,
-) -> None:
-    pull, bea = await reviewed(here), here.let_in("bea")
-    cleo = here.let_in("cleo", "maintain")
-    head = here.tip(f"convoy/{NAME}/task-1")
-    await here.answer("/brat unqueue", on=pull)
-    await here.answer("/brat merge", by=cleo, on=pull)
-    here.let_in("cleo", "write")
-
-    await here.answer(f"/brat approve {head}", by=bea, on=pull)
-    await here.loop.tick()
-    assert here.task(1).state == "needs-review"
-    assert "@cleo no longer has permission to merge" in "\n".join(here.spoken())
-
-    await here.answer("/brat merge", on=pull)
-    assert here.task(1).state == "merged"
-
-
 async def test_work_that_does_not_apply_is_not_rebased(here: Room) -> None:
     assert "Use `rebase` on a pull request" in await here.answer("/brat rebase")
     pull = await reviewed(here)

@@ -4,7 +4,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
 
 from bot.door.inbox import Ticked
 from bot.roles.bot_context import MOST_PEOPLE, AnswerBudget
@@ -96,28 +95,6 @@ async def test_a_command_of_a_person_with_write_access_is_heard_longer(
     assert "is running" in await here.answer("/brat ping", by="mallory")
 
 
-async def test_jobs_without_a_server_count_together(here: Room, tmp_path: Path) -> None:
-    few = {"answers_hour": 2, "writer_answers_hour": 2}
-    own, said = here.loop, list[str]()
-    settings = own.context.settings.model_copy(update=few)
-    await own.release()
-    for job in range(6):
-        later_job = elsewhere(settings, tmp_path / f"job-{job}")
-        async with bot_service.opened(later_job, lambda _: None) as here.loop:
-            late = HOUR_MS if job >= 4 else 0
-            later(here, late)
-            await here.loop.tick()
-            said.append(await here.answer("/brat ping"))
-            await here.loop.release()
-    here.loop = own
-
-    assert ["is running" in text for text in said] == [
-        *(True, True, False, False),
-        *(True, True),
-    ]
-    assert [TOO_MUCH in text for text in said[2:4]] == [True, False]
-
-
 async def test_reviews_and_ticks_are_counted_too(here: Room) -> None:
     here.configure(answers_hour=1, writer_answers_hour=1)
     await here.worked(1, {"a.py": b"a\n"})
@@ -148,26 +125,6 @@ async def test_a_stranger_who_opens_issues_is_told_up_to_the_budget(
         len([text for text in hall.spoken() if "cannot start a convoy" in text]) == 12
     )
     assert hall.context.inbox.requests() == {}
-
-
-@given(
-    st.lists(
-        st.tuples(st.text(max_size=3), st.text(max_size=3), st.integers(0, 90)),
-        max_size=60,
-    )
-)
-def test_the_count_is_of_the_last_hour_and_of_each_key_once(
-    said: list[tuple[str, str, int]],
-) -> None:
-    budget, now, known = AnswerBudget(), 1_000, list[tuple[str, str, int]]()
-    for by, key, minutes in said:
-        now += minutes * 60_000
-        lately = {k for b, k, at in known if b == by.casefold() and at > now - HOUR_MS}
-        had = budget.of(by, now).at
-        assert had.keys() == lately
-        if key not in lately:
-            known.append((by.casefold(), key, now))
-        had.setdefault(key, now)
 
 
 def test_many_names_take_no_more_room() -> None:

@@ -237,18 +237,6 @@ async def test_an_issue_that_names_it_at_first_becomes_a_convoy_once(
     assert await said(town, other) == []
 
 
-async def test_one_that_was_written_before_the_bot_came_is_left_alone(
-    town: Town, watch: Loop
-) -> None:
-    at(town, hours=-1)
-    issue = await written(town, NAMED)
-    at(town)
-    await town.post(f"issues/{issue}/comments", {"body": "Well."}, by="alice")
-    await look(watch, 2)
-
-    assert watch.context.mirror.state.convoys == {}
-
-
 async def test_one_that_was_edited_before_it_was_read_is_asked_for_again(
     town: Town, watch: Loop
 ) -> None:
@@ -272,15 +260,6 @@ def configured(town: Town, watch: Loop, text: str) -> None:
     file.write_text(text)
     told = {"config_file": file}
     watch.context.settings = watch.context.settings.model_copy(update=told)
-
-
-async def test_an_assignment_asks_for_nothing_where_that_is_not_configured(
-    town: Town, watch: Loop
-) -> None:
-    await assigned(town, await written(town, "- [ ] one\n"))
-    await look(watch)
-
-    assert watch.context.mirror.state.convoys == {}
 
 
 async def test_one_that_is_assigned_to_it_becomes_a_convoy_where_configured(

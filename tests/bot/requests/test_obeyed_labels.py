@@ -6,27 +6,10 @@ from convoy.model import ids
 from convoy.rules.people import BlockTask
 from convoy.views import state_document
 from tests.bot.lobby import Lobby
-from tests.bot.room import FILES, NAME, Room
+from tests.bot.room import NAME, Room
 from tests.world.github_forge.injected_faults import Faults
 
 pytestmark = pytest.mark.layer("landing")
-
-FREE = "[refinery]\nrequire_ci = false\n"
-
-
-@pytest.mark.room(FREE, delivered=True)
-async def test_nothing_of_a_held_issue_starts_or_merges(here: Room) -> None:
-    await here.person.relabel(here.issue, {"brat:hold"}, set())
-    await here.until(lambda: here.convoy.held == "brat:hold")
-    await here.until(lambda: "Held" in here.spoken()[0])
-
-    assert here.tip(f"convoy/{NAME}/base") == here.tip("main")
-    assert here.labels() == {"brat:active", "brat:hold"}
-    await here.person.relabel(here.issue, set(), {"brat:hold"})
-    await here.until(lambda: not here.convoy.held)
-
-    await here.worked(1, FILES)
-    await here.until(lambda: here.task(1).state == "merged")
 
 
 async def test_an_issue_that_is_off_limits_is_left_alone(here: Room) -> None:
@@ -113,19 +96,6 @@ async def test_a_deleted_comment_is_written_again_once_and_status_says_so(
     await here.do(BlockTask(convoy=NAME, task=1, why="no CI"))
     await here.swept()
     assert "no CI" in here.spoken()[-1]  # what waits for people still reaches them
-
-
-async def test_a_deletion_that_a_change_of_the_convoy_finds_is_noted_too(
-    here: Room,
-) -> None:
-    await delete_comment(here)
-    await here.answer("/brat drop task-2")
-    assert here.context.troubles == {}
-
-    await here.swept()
-
-    (table,) = tables(here)
-    assert "| 2 | two | dropped |" in table
 
 
 async def test_a_forge_that_hides_the_whole_issue_has_deleted_no_comment(

@@ -9,7 +9,6 @@ from bot.text.slash_commands import (
     mentioned,
     slash_commands,
 )
-from convoy.text import clean
 from tests.world.cases import looped
 
 
@@ -188,30 +187,5 @@ def test_any_text_is_heard_and_always_alike(text: str) -> None:
             assert "\n" not in each.why
 
 
-_word = st.text(max_size=12).map(lambda text: " ".join(clean(text).split()))
-_key = st.from_regex(r"[a-z][a-z0-9_-]{0,8}", fullmatch=True)
-_line = st.from_regex(r"[a-z][a-z *]{0,8}[a-z]", fullmatch=True)
-
-
 def quoted(word: str) -> str:
     return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-@given(
-    verb=st.from_regex(r"[a-z]{1,8}", fullmatch=True),
-    words=st.lists(_word, max_size=4),
-    options=st.dictionaries(_key, _word, max_size=3),
-    text=st.lists(_line, max_size=3).map("\n".join),
-)
-@settings(deadline=None)
-def test_a_command_that_is_written_out_is_heard_again(
-    verb: str, words: list[str], options: dict[str, str], text: str
-) -> None:
-    parts = ["/brat", verb, *map(quoted, words)]
-    parts += [f"{key}={quoted(value)}" for key, value in options.items()]
-    parts += ["--", text] if text else []
-
-    found = only(" ".join(parts))
-
-    assert (found.verb, found.words) == (verb, tuple(words))
-    assert (found.options, found.text) == (options, text)

@@ -33,16 +33,6 @@ async def test_a_review_approves_exactly_what_was_reviewed(here: Room) -> None:
     assert there(here.task(1).candidate).work == head
 
 
-async def test_a_review_by_somebody_without_a_right_is_answered_and_nothing_more(
-    here: Room,
-) -> None:
-    await here.worked(1, FILES)
-    await here.reviewed("REQUEST_CHANGES", here.let_in("mallory", "read"), "No.")
-    await here.until(lambda: "requires write access" in here.spoken()[-1])
-
-    assert here.task(1).state == "needs-review"
-
-
 async def test_a_command_in_a_review_is_heard_as_in_a_comment_and_a_remark_is_none(
     here: Room,
 ) -> None:

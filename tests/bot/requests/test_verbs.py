@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
-from bot.requests.verb import Place, Request, Verb
+from bot.requests.verb import Place, Request
 from bot.requests.verb_table import BY_NAME, REQUEST_CHARS, VERBS, help_text, parsed
 from bot.text.slash_commands import MalformedCommand, SlashCommand, slash_commands
 from tests.world.cases import looped
@@ -172,15 +172,6 @@ def test_a_verb_that_takes_a_text_takes_the_lines_below_it() -> None:
     again = parsed(SlashCommand("drop", ("1",), below=below))
     assert isinstance(again, Request)
     assert again.text == ""
-
-
-@looped(*VERBS)
-def test_a_row_is_one_that_can_be_read(verb: Verb) -> None:
-    needed = [word.needed for word in verb.words]
-
-    assert needed == sorted(needed, reverse=True)
-    assert not any(option.needed for option in verb.options)
-    assert "|" not in verb.help + verb.usage.replace("<p0|p1|p2>", "")
 
 
 def test_only_looking_is_for_everybody() -> None:

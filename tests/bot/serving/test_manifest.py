@@ -4,7 +4,6 @@ import json
 import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -14,8 +13,6 @@ import pytest
 import respx
 
 from bot.door.listening import listening
-from bot.forge.app_auth import PERMISSIONS
-from bot.forge.github_actions import SECRETS_RIGHT
 from bot.serving.github_app import (
     EVENTS,
     AppPages,
@@ -29,8 +26,6 @@ from tests.world import browser as browsers
 from tests.world.app_key import pair
 from tests.world.browser import PROGRAM
 from tests.world.cases import looped
-from tests.world.forge import Town
-from tests.world.github_forge.apps import Apps
 
 CODE = "a-code-that-is-good-once"
 CONVERSION = f"https://api.github.com/app-manifests/{CODE}/conversions"
@@ -136,31 +131,6 @@ async def test_the_app_is_kept_for_its_owner_alone(maker: AppPages) -> None:
     assert "PRIVATE" not in page.text
     assert "made-up" not in page.text
     assert "made-up" not in repr(told)
-
-
-async def test_a_forge_that_refuses_as_github_does_takes_the_manifest(
-    here: Town, wish: AppRequest
-) -> None:
-    wish = replace(wish, web_url=here.url, api_url=f"{here.url}/api/v3")
-    async with making(wish, here.client) as maker:
-        page = (await here.client.get(maker.url)).text
-        action = unescape(page.split("action='")[1].split("'")[0])
-        form = {"manifest": unescape(page.split("value='")[1].split("'")[0])}
-        alice = {"Cookie": f"user_session={here.tokens['alice']}"}
-        agreed = await here.client.post(action, data=form, headers=alice)
-        await here.client.get(agreed.headers["location"])
-        made = maker.made.result()
-
-    assert (made.slug, made.owner and made.owner.login) == ("brat-of-alice", "alice")
-    told = read_settings_as(ServiceSettings, wish.folder / "bot.json")
-    assert told.app_id == str(made.id)
-    (app,) = Apps(here.forge).known.all()
-    assert (dict(app.permissions), app.events) == (
-        {**PERMISSIONS, **SECRETS_RIGHT},
-        EVENTS,
-    )
-    (hook,) = here.forge.store.hooks.of(app.id)
-    assert (hook.url, hook.secret) == (f"{wish.public_url}webhooks/github", told.secret)
 
 
 @looped(

@@ -1,6 +1,5 @@
 """Who had a bot's folder before, and is dead."""
 
-import shutil
 import signal
 import stat
 import subprocess
@@ -13,7 +12,6 @@ import pytest
 from bot.settings import bot_folder
 from bot.settings.bot_folder import (
     PROCESSES_FILE,
-    PROCESSES_KEPT,
     SignersFrom,
     held_folder,
     source_in_force,
@@ -61,27 +59,6 @@ def test_a_killed_process_is_known_to_be_dead_and_a_live_one_is_not(
 
     assert not while_it_lives
     assert after == {"theirs"}
-
-
-def test_some_are_remembered(tmp_path: Path) -> None:
-    last: frozenset[str] = frozenset()
-    for number in range(2 * PROCESSES_KEPT):
-        with held_folder(tmp_path, str(number)) as dead:
-            last = dead
-
-    assert last == {
-        str(number) for number in range(PROCESSES_KEPT - 1, 2 * PROCESSES_KEPT - 1)
-    }
-
-
-def test_a_copy_of_the_folder_says_nothing(tmp_path: Path) -> None:
-    first, copy = tmp_path / "first", tmp_path / "copy"
-    first.mkdir()
-    with held_folder(first, "one"):
-        shutil.copytree(first, copy)
-
-    with held_folder(copy, "two") as dead:
-        assert not dead
 
 
 def test_another_start_of_the_system_says_nothing(

@@ -16,7 +16,6 @@ from bot.settings.bot_settings import (
     read_settings_as,
 )
 from bot.settings.hosts import Origins
-from convoy.model.ids import HOUR_MS
 from convoy.model.state import State
 from convoy.model.work import Convoys
 from grite.errors import BratError
@@ -180,17 +179,3 @@ def test_a_repository_and_an_installation_have_limits_too(
     said = asked(quota, held, 40)
 
     assert told in there(said) if told else said is None
-
-
-@looped(1, HOUR_MS - 1)
-def test_the_moment_that_is_named_is_late_enough(ago_ms: int) -> None:
-    held = state(("ann", 0))
-    (convoy,) = held.convoys.values()
-    at = NOW - ago_ms
-    held = State(convoys=held.convoys.having(replace(convoy, requested_at=at)))
-
-    said = there(asked({"person_hour": 1}, held))
-
-    hour, minute = said.split(" at ")[1].split(" ")[0].split(":")
-    named = datetime(2026, 1, 2, int(hour), int(minute), tzinfo=UTC).timestamp() * 1000
-    assert 0 <= named - (at + HOUR_MS) < MINUTE_MS

@@ -20,7 +20,7 @@ from convoy.model.state import Convoy
 from convoy.model.work import Work
 from convoy.rules.ending import LoseSession
 from convoy.rules.people import FailConvoy
-from convoy.text import clean, harmless, inline
+from convoy.text import harmless, inline
 from tests.convoy.anything import hostile
 from tests.convoy.stories import went_wrong
 from tests.world.requests import carried_out
@@ -146,20 +146,6 @@ def test_attempts_candidates_and_what_landed_lead_to_runs_and_checks() -> None:
     assert "Checks" not in convoy_table(rules.convoy)
     landed = convoy_table(rules.landed_as(1, sha("c")).convoy, web=web)
     assert f"| [checks]({url}) |" in landed
-
-
-@given(st.text())
-@settings(deadline=None, max_examples=60)
-def test_a_title_is_read_as_it_was_written(title: str) -> None:
-    convoy = hurt(title, "no")
-
-    html = rendered(convoy_comment(convoy))
-
-    cells = re.findall(r"<td>(.*?)</td>", html)
-    shown = cells[1].replace("\u200b", "")
-    for code, mark in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&amp;", "&")):
-        shown = shown.replace(code, mark)
-    assert shown == " ".join(clean(title).split())[:160]
 
 
 def test_a_plan_that_waits_shows_its_order() -> None:

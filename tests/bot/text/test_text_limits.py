@@ -14,10 +14,9 @@ from bot.text.pull_request_texts import (
     task_pull_body,
 )
 from bot.text.replies import ANSWER_CUT, Reply
-from convoy.model.state import Convoy, ConvoyState, Task, TaskState
+from convoy.model.state import Convoy, Task, TaskState
 from convoy.model.work import Approval, HandedIn
 from convoy.text import POST_CHARS, SUMMARY_CHARS, TITLE_CHARS, posted
-from tests.world.cases import looped
 from tests.world.rules import Rules, sha, spec
 
 TITLES = st.sampled_from(["&" * 300, "<b>" * 100, "A title. " * 40, "Fix", "|" * 256])
@@ -77,33 +76,6 @@ def test_no_text_about_a_convoy_is_too_long(
         assert len(view.summary) < SUMMARY_CHARS
         assert len(view.title) <= TITLE_CHARS
     assert not any(re.search(r"[^.]\.\.(?!\.)", each) for each in texts)
-
-
-@looped("planning", "active")
-def test_the_plan_of_a_hundred_tasks_fits_and_says_where_the_rest_is(
-    state: ConvoyState,
-) -> None:
-    plan = Rules().planned(*(spec(n + 1) for n in range(MANY)), tasks=MANY).convoy
-    path = f"a/{'&' * 200}.py"
-    tasks = tuple(
-        replace(
-            task,
-            spec=replace(
-                task.spec,
-                instructions="Do & mend. " * 500,
-                paths=(path,) * 50,
-                acceptance="make & test " * 40,
-                why="&" * 300,
-            ),
-        )
-        for task in plan.tasks
-    )
-    comment = convoy_comment(replace(plan, tasks=tasks, state=state))
-
-    assert len(comment) < POST_CHARS
-    assert "<details" in comment
-    assert "more: `brat convoy show fix-7` shows all of them" in comment
-    assert comment.index("</details>") < comment.index("<sub>")
 
 
 def test_what_is_left_out_of_a_comment_is_said_with_where_to_read_it() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from convoy.planner import issue_text
-from convoy.planner.marks import ReferredIssue, filled_items, missed_work
+from convoy.planner.marks import ReferredIssue, filled_items
 from convoy.planner.tasklist import PlanError, plan, plan_remarks
 from tests.world.cases import looped
 from tests.world.issue_form import FORM
@@ -185,34 +185,6 @@ def read(text: str) -> str:
     return filled_items(text, found, 5000)
 
 
-def test_boxes_that_only_name_issues_are_items_wherever_they_stand() -> None:
-    found = issue_text.checklist(NESTED)
-
-    assert [(item.lines[0], item.done) for item in found.items] == [
-        ("#11", False),
-        ("#12", False),
-        ("#13", True),
-        ("#20", False),
-        ("#21", False),
-        ("Mixed", False),
-    ]
-    assert found.around == "Intro.\n\n- [ ] Phase 1"
-
-
-def test_they_keep_their_places_with_the_text_of_their_issues() -> None:
-    tasks = plan("x", read(NESTED), ENGINES, 20)
-
-    assert [(task.number, task.title) for task in tasks] == [
-        (1, "Title 11 (#11)"),
-        (2, "Title 12 (#12)"),
-        (4, "Title 20 (#20)"),
-        (5, "Title 21 (#21)"),
-        (6, "Mixed"),
-    ]
-    assert "Phase 1" in tasks[1].instructions
-    assert not any(task.paths for task in tasks)
-
-
 @looped(
     (NESTED, "task 6 names #30 among its steps, but its agent does not see that"),
     (
@@ -241,18 +213,6 @@ def test_a_task_waits_for_the_item_that_names_the_issue(
     found = {task.number: task.after for task in plan("x", read(text), ENGINES, 20)}
 
     assert {number: found[number] for number in after} == after
-
-
-def test_nobody_waits_for_an_issue_that_is_closed() -> None:
-    text = read("- [ ] #90\n- [ ] #12\n- [ ] B (after 1, 2)")
-
-    assert missed_work(issue_text.intake(text).work.items) == ""
-    assert [t.after for t in plan("x", text, ENGINES, 20)] == [(), (2,)]
-    assert plan_remarks(text) == ("item 1 is not a task: #90 is closed",)
-    elsewhere = "- [x] a/b#1 (left out: a/b#1 is no issue here)\n- [ ] B (after 1)"
-    assert missed_work(issue_text.intake(elsewhere).work.items) == (
-        "task 2 waits for item 1: a/b#1 is no issue here"
-    )
 
 
 def test_a_text_whose_boxes_are_all_ticked_is_one_task() -> None:

@@ -67,18 +67,6 @@ def test_a_session_ends_as(
     assert (found.outcome, found.conclusion) == (outcome, conclusion)
 
 
-def test_one_that_meets_a_rate_limit_until_its_deadline_is_limited(
-    forge: Forge,
-) -> None:
-    script = f"{said('gemini-429')}; echo limited; sleep 600"
-    left = forge.overdue(
-        lambda limit_s: driven(forge, script, "gemini", timeout_s=limit_s),
-        lambda left: "limited" in left.said,
-    )
-
-    assert judged(left) == ("rate_limited", "timed_out")
-
-
 def test_an_engine_that_says_nothing_is_hung(forge: Forge) -> None:
     left = driven(forge, "echo Up.; sleep 600", silence_s=1)
 

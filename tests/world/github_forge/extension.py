@@ -18,7 +18,6 @@ from tests.world.github_forge import (
     rest_statuses,
     rest_sub_issues,
     shapes,
-    web_pages,
     workflow_runs,
 )
 from tests.world.github_forge.apps import Apps
@@ -31,7 +30,7 @@ from tests.world.github_forge.rules import rest_rules
 from tests.world.github_forge.rules.receive_pack import receive_pack
 from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
 from tests.world.github_forge.text_rules import negotiated, within_limits
-from tests.world.github_forge.web_pages import CheckPages, Manifests, OAuth
+from tests.world.github_forge.web_pages import CheckPages, OAuth
 from tests.world.github_forge.webhooks import kept_webhooks, whole
 from tests.world.github_forge.workflow_runs import EveryFile, SessionFiles
 
@@ -60,7 +59,6 @@ ROUTES: Final = (
     *rest_secrets.SEALED_ROUTES,
     *rest_secrets.VARIABLE_ROUTES,
     *rest_apps.ROUTES,
-    *web_pages.ROUTES,
     *rest_environments.ROUTES,
     *rest_apps.JOB_TOKEN_ROUTES,
 )
@@ -125,7 +123,6 @@ def github(service: Service) -> Extension:
             *files.routes(),
             *OAuth(service).routes(),
             *CheckPages(service).routes(),
-            *Manifests(service).routes(),
             *GraphQL(service).routes(),
         ),
         guards=(
