@@ -33,7 +33,7 @@ from bot.forge.github import GitHub
 from bot.forge.pace import Limited, OverShare
 from bot.forge.refusals import refusal_of_push, refusal_of_rest
 from bot.forge.rest import Refused
-from bot.repository.commits import MirroredCommits
+from bot.repository.commits import Commits
 from bot.repository.compose import Composer, blob_in
 from bot.repository.draft import Draft, NotAdmitted
 from bot.repository.mirror import Mirror
@@ -268,7 +268,7 @@ class BotContext:
     settings: Settings
     github: GitHub
     mirror: Mirror
-    commits: MirroredCommits
+    commits: Commits
     composer: Composer
     inbox: Inbox
     actor: bytes

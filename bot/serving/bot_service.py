@@ -31,7 +31,7 @@ from bot.forge.transport import DEADLINE_S, Precedence, going
 from bot.loop.loop import PATIENCE_S, Loop
 from bot.loop.pushing import BotLease
 from bot.loop.staging import owes
-from bot.repository.commits import MirroredCommits
+from bot.repository.commits import Commits
 from bot.repository.compose import Composer
 from bot.repository.mirror import Mirror, collect_mirror
 from bot.requests.comments import acknowledging
@@ -108,7 +108,7 @@ async def opened(
             settings=settings,
             github=github,
             mirror=mirror,
-            commits=MirroredCommits(mirror),
+            commits=Commits(mirror.path, mirror.ensure),
             composer=Composer(settings.folder / MIRROR),
             inbox=Inbox(settings.folder / "inbox"),
             actor=actor,

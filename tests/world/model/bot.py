@@ -16,7 +16,7 @@ from bot.loop.effects import is_shown
 from bot.loop.observe import observe
 from bot.loop.pushing import RefusedParts
 from bot.loop.staging import PASSES, PERFORMED, owed
-from bot.repository.commits import MirroredCommits
+from bot.repository.commits import Commits
 from bot.repository.draft import Draft
 from bot.repository.mirror import Mirror
 from bot.repository.strangers_commits import Patch
@@ -97,11 +97,11 @@ class NoInbox(Inbox):
         pass
 
 
-class ModelCommits(MirroredCommits):
+class ModelCommits(Commits):
     """What commits hold that are in memory."""
 
     def __init__(self, mirror: "ModelMirror") -> None:
-        super().__init__(mirror)
+        super().__init__(Path("/nowhere"))
         self.forge = mirror.forge
 
     def scopes(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Scope, ...]:
