@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 from msgspec import Struct, structs
 
+from convoy.events.forge_actions import Answer
 from convoy.model import ids
+from convoy.model.records import Reaction
 from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import declared_path
 from convoy.model.work import ReviewThread
@@ -313,6 +315,21 @@ class Asker(Struct, frozen=True, kw_only=True):
     @property
     def key(self) -> str:
         return self.sign or ids.key("answer", self.comment)
+
+    def answer(
+        self, reaction: Reaction, text: str, *, convoy: str = "", enough: bool = False
+    ) -> Answer:
+        """Return an answer to what was asked; only a comment can have a reaction."""
+        return Answer(
+            issue=self.number,
+            comment=self.comment,
+            sign=self.sign,
+            reaction=reaction if self.comment else "",
+            text=text,
+            by=self.by,
+            enough=enough,
+            convoy=convoy,
+        )
 
     def is_answered(self, state: State) -> bool:
         known = self.sign in state.heard or self.comment in state.answered
