@@ -201,11 +201,10 @@ async def door(
         login=loop.context.login,
         inbox=loop.context.inbox,
         wake=loop.wake,
-        repository_id=settings.repository_id,
     )
     app = Door(
         secrets=settings.secrets,
-        places=lambda: {settings.repository.casefold(): place},
+        place=lambda told: place if told.id == settings.repository_id else None,
         unready=unready,
         version=VERSION,
     ).application()
