@@ -119,26 +119,22 @@ class Failures:
         counts only now and then.
         """
         self._lately.add(item)
-        if isinstance(error, Refused | Rejected):
-            self._set_aside(
-                item,
-                refusal_of_rest(error, item)
-                if isinstance(error, Refused)
-                else refusal_of_push(error.answer.said, "", item),
-            )
-            return
         last = self._counts.get(item, Failed())
-        outage = isinstance(error, Unavailable)
-        if outage and (answers == last.answers or now < last.at + OUTAGE_MS):
+        if isinstance(error, Refused):
+            self.owed[item] = refusal_of_rest(error, item)
+        elif isinstance(error, Rejected):
+            self.owed[item] = refusal_of_push(error.answer.said, "", item)
+        elif isinstance(error, Unavailable) and (
+            answers == last.answers or now < last.at + OUTAGE_MS
+        ):
             return
-        self._counts[item] = Failed(last.tries + 1, answers, now)
-        if last.tries + 1 >= TRIES:
+        elif last.tries + 1 < TRIES:
+            self._counts[item] = Failed(last.tries + 1, answers, now)
+            return
+        else:
             why = (str(error) or repr(error))[:SAID_CHARS]
-            self._set_aside(item, ItemSetAside(item=item, why=why, passing=True))
-
-    def _set_aside(self, item: str, command: ItemSetAside) -> None:
+            self.owed[item] = ItemSetAside(item=item, why=why, passing=True)
         self._counts.pop(item, None)
-        self.owed[item] = command
 
     def keep_back(self, item: str) -> bool:
         """Whether an item is set aside, and the log does not hold that yet."""

@@ -163,12 +163,17 @@ class Listing(NamedTuple):
 
 
 async def read_list(
-    context: BotContext, state: State, wanted: StartRequest | Convoy, top: Issue
+    context: BotContext,
+    state: State,
+    wanted: StartRequest | Convoy,
+    top: Issue | None = None,
 ) -> Listing:
     """Return an issue's sub-issues, nested ones too, in the order of the forge.
 
     What a convoy has taken in keeps its words, and is listed also when it is closed.
+    Without the `top` issue the forge is asked for it, too.
     """
+    top = top or await context.github.issue(wanted.issue)
     listed = wanted.listed if isinstance(wanted, Convoy) else ()
     known = {sub.issue: sub for sub in listed}
     forge, remarks = context.github.sub_issues, list[str]()
