@@ -8,7 +8,6 @@ https://docs.github.com/rest/apps/installations#list-repositories-accessible-to-
 """
 
 import asyncio
-import hmac
 import json
 import os
 import re
@@ -26,6 +25,7 @@ import httpx
 from aiohttp import web
 from pydantic import Field, ValidationError
 
+from bot.dashboard.access_policy import is_same
 from bot.dashboard.login import DONE
 from bot.door.delivery_meaning import LOOK_AT
 from bot.door.webhooks import WEBHOOK_PATH as HOOK
@@ -121,7 +121,7 @@ class AppPages:
         return app
 
     async def _form(self, request: web.Request) -> web.Response:
-        if self.made.done() or not _same(request.query.get("token"), self.token):
+        if self.made.done() or not is_same(request.query.get("token", ""), self.token):
             return _page(HTTPStatus.FORBIDDEN, "Use the address shown in the terminal.")
         told = json.dumps(self.wish.manifest(f"{self.address()}/made"))
         action = f"{self.wish.form_url}?{urlencode({'state': self.state})}"
@@ -135,7 +135,7 @@ class AppPages:
 
     async def _back(self, request: web.Request) -> web.Response:
         code = request.query.get("code", "")
-        if self.made.done() or not _same(request.query.get("state"), self.state):
+        if self.made.done() or not is_same(request.query.get("state", ""), self.state):
             return _page(HTTPStatus.FORBIDDEN, "This response belongs to another form.")
         if not _CODE.fullmatch(code):
             return _page(HTTPStatus.BAD_REQUEST, "GitHub's code is missing: try again.")
@@ -223,10 +223,6 @@ def _write(file: Path, text: str) -> None:
         opened.write(text)
         opened.flush()
         os.fsync(handle)
-
-
-def _same(given: str | None, known: str) -> bool:
-    return hmac.compare_digest((given or "").encode(), known.encode())
 
 
 def _page(status: HTTPStatus, inside: str, *, posts_to: str = "'none'") -> web.Response:
