@@ -37,7 +37,7 @@ from convoy.views.analytics import (
     analytics_summary,
     engine_costs,
 )
-from convoy.views.history import LINE_KINDS, PastSession
+from convoy.views.history import LINE_KINDS
 from convoy.views.interventions import Intervention, needs_a_person
 from convoy.views.plan import approval, plan_document
 from convoy.views.reasons import check_marks, merge_train, reasons
@@ -260,10 +260,21 @@ async def _overview(_: web.Request, view: RepositoryView) -> Values:
     state, waits = view.state, view.waits
     live = [*state.live()]
     newest = live[: -CLOCKS - 1 : -1]
-    clocks = [
-        _clock(view, convoy, await view.source.sessions(convoy), len(newest))
-        for convoy in newest
-    ]
+    clocks = []
+    rows, most = ROWS[len(newest) > 1], 2 if len(newest) > 1 else HEAD
+    for convoy in newest:
+        sessions, now = await view.source.sessions(convoy), view.now
+        train = merge_train(convoy, view.source.checks())
+        progress = {
+            "convoy": convoy,
+            "said": progress_words(convoy, now),
+            "left": left_words(convoy, now),
+            "needy": needs_a_person(view.waits, convoy.name),
+            "gantt": draw_gantt(convoy, sessions, now, rows) if sessions else None,
+            "train": train[:most],
+            "queued": len(train),
+        }
+        clocks.append(progress)
     running = state.newest_running()[:HEAD]
     others = [each for each in _newest_first(state) if each not in newest]
     return {
@@ -289,26 +300,6 @@ def _headline(trouble: str, waits: Sequence[Intervention], *, is_busy: bool) -> 
         items = counted(len(waits), "item")
         return f"{items} {'is' if len(waits) == 1 else 'are'} waiting for you"
     return "Nothing is waiting for you" if is_busy else "Nothing is in progress"
-
-
-def _clock(
-    view: RepositoryView,
-    convoy: Convoy,
-    sessions: tuple[PastSession, ...],
-    shown: int,
-) -> Values:
-    """Return a convoy's progress, one of so many that are shown."""
-    train, now = merge_train(convoy, view.source.checks()), view.now
-    rows = ROWS[shown > 1]
-    return {
-        "convoy": convoy,
-        "said": progress_words(convoy, now),
-        "left": left_words(convoy, now),
-        "needy": needs_a_person(view.waits, convoy.name),
-        "gantt": draw_gantt(convoy, sessions, now, rows) if sessions else None,
-        "train": train[: 2 if shown > 1 else HEAD],
-        "queued": len(train),
-    }
 
 
 LOOKS: Final = ("timeline", "list", "graph", "plan")
