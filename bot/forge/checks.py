@@ -199,8 +199,7 @@ class Ci(Part):
         with HIDDEN:
             async for run in self._runs(commit):
                 is_queued = (run.head_branch or "").startswith(ids.QUEUE)
-                if is_queued and run.status != "completed":
-                    found.append(run.id)
+                found += [run.id] if is_queued and not run.is_over else []
         return tuple(found)
 
     async def has_runs(self, commit: str) -> bool:

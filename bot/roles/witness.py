@@ -21,7 +21,7 @@ from convoy.answers import ANSWERS, Question
 from convoy.events.people_events import ConvoyPaused
 from convoy.kinds import half_done, kind_of, unmerged
 from convoy.model.state import Convoy, Task
-from convoy.model.work import Resolution, Unmerged
+from convoy.model.work import Resolution
 from convoy.owed import Begin, Collect, Pause
 from convoy.rules.landing import open_candidates
 from convoy.rules.starting import StartTask
@@ -144,29 +144,20 @@ def resolution(
         merge, tip = found.merge, left.base
     else:
         return None
-    return Resolution(
-        attempt=found.attempt,
-        merge=merge,
-        tip=tip,
-        told=_told(context, convoy, found, tip),
-    )
-
-
-def _told(context: BotContext, convoy: Convoy, found: Unmerged, tip: str) -> str:
     commits, paths = context.commits, found.paths
     fork = context.composer.base_of(found.base, tip) or found.base
     landed = commits.landed(fork, tip, paths)
     others = (
-        task
-        for task in convoy.tasks
-        if task.landed in landed
-        or (task.work is not None and {*task.work.files} & {*paths} and task.landed)
+        other
+        for other in convoy.tasks
+        if other.landed in landed
+        or (other.work is not None and {*other.work.files} & {*paths} and other.landed)
     )
-    newest = sorted(others, key=lambda task: task.ended_at, reverse=True)
-    return merge_texts.conflict_text(
+    told = merge_texts.conflict_text(
         paths=paths,
         commits=[commits.subject(each) for each in landed],
-        others=newest,
+        others=sorted(others, key=lambda task: task.ended_at, reverse=True),
         landed=commits.diff(fork, tip, DIFF_CHARS, paths),
         own=commits.diff(found.base, found.commit, DIFF_CHARS, paths),
     )
+    return Resolution(attempt=found.attempt, merge=merge, tip=tip, told=told)
