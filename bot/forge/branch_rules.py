@@ -12,9 +12,9 @@ from typing import Final, get_args
 from urllib.parse import quote
 
 from msgspec.structs import replace
-from pydantic import AliasPath, Field
+from pydantic import Field
 
-from bot.forge.payloads import Payload
+from bot.forge.payloads import Payload, at
 from bot.forge.rest import HIDDEN, Part, Refused, Unless
 from convoy.model.records import Strategy
 from convoy.model.work import TargetRules
@@ -120,9 +120,7 @@ class _Methods(Payload):
 
 
 class _Classic(Payload):
-    rule: Protection | None = Field(
-        None, validation_alias=AliasPath("repository", "ref", "refUpdateRule")
-    )
+    rule: Protection | None = at("repository", "ref", "refUpdateRule", default=None)
 
 
 class BranchRules(Part):
