@@ -141,7 +141,7 @@ class Ci(Part):
             number: Check(
                 id=number,
                 app=ACTIONS,
-                workflow=run.workflow,
+                workflow=f"{run.file}@{run.event}",
                 name=job.name,
                 status=job.status,
                 conclusion=job.conclusion,

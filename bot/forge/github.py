@@ -114,11 +114,6 @@ class GitHub(Part):
         self.runs = TaskRuns(rest, repository, workflow)
         self.branch_rules = BranchRules(rest, repository)
 
-    @property
-    def answers(self) -> int:
-        """How often the forge has answered, even with a no."""
-        return self._rest.answers
-
     async def login(self) -> str:
         """Return the token's account.
 

@@ -200,11 +200,6 @@ class Run(Payload):
         return self.status == "completed"
 
     @property
-    def workflow(self) -> str:
-        """Its file and the event that started it."""
-        return f"{self.file}@{self.event}"
-
-    @property
     def file(self) -> str:
         return self.path.split("@", maxsplit=1)[0]
 

@@ -189,7 +189,7 @@ def convoy_comment(
 def request_of_box(key: str) -> Request | None:
     name, _, number = key.partition("/")
     verb = BY_NAME.get(name)
-    if verb is None or verb.box is None or bool(number) != verb.box.of_task:
+    if verb is None or verb.box is None or bool(number) != ("{task}" in verb.box.says):
         return None
     return Request(name, {"task": int(number)} if number else {})
 

@@ -186,10 +186,6 @@ class Box(Struct, frozen=True, kw_only=True):
     offered: Callable[[Convoy], Iterable[int]]
     """Returns the tasks that have this box now; 0 stands for the convoy."""
 
-    @property
-    def of_task(self) -> bool:
-        return "{task}" in self.says
-
 
 class CheckButton(Struct, frozen=True, kw_only=True):
     """A button on the check of a task's work, where the bot is an App.

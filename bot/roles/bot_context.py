@@ -32,7 +32,7 @@ from bot.door.inbox import Inbox
 from bot.forge.github import GitHub
 from bot.forge.pace import Limited, OverShare
 from bot.forge.refusals import refusal_of_push, refusal_of_rest
-from bot.forge.rest import Refused
+from bot.forge.rest import Refused, Rest
 from bot.repository.commits import Commits
 from bot.repository.compose import Composer, blob_in
 from bot.repository.draft import Draft, NotAdmitted
@@ -253,8 +253,7 @@ class ProcessMemory:
     """When each run was first seen to have ended, unix ms."""
 
 
-async def _nothing(*_: object) -> None:
-    """Hold no lease, check no name, and know of no secret and no environment."""
+async def _no_lease() -> None: ...
 
 
 @dataclass(kw_only=True)
@@ -278,18 +277,10 @@ class BotContext:
     observed: Observed = field(default_factory=Observed)
     elsewhere: Callable[[], Iterable[int]] = tuple
     """Gives the start times of convoys in the installation's other repositories."""
-    confirm: Callable[[], Awaitable[None]] = _nothing
-    """Checks that the repository's name still stands for it; raises if not."""
-    hold: Callable[[], Awaitable[None]] = _nothing
+    hold: Callable[[], Awaitable[None]] = _no_lease
     """Renews the bot's lease before a write that was not announced."""
-    secret_names: Callable[[], Awaitable[frozenset[str] | None]] = _nothing
-    """Returns the names of the runs' secrets; None: the bot may not list them."""
-
-    open_environments: Callable[[Iterable[str]], Awaitable[frozenset[str] | None]] = (
-        _nothing
-    )
-    """Returns which of the named environments of Actions let in our branches; None:
-    the bot may not know."""
+    onlooker: Rest | None = None
+    """Lists the names of the runs' secrets; None: nobody may."""
     _told: tuple[State | None, int, State] = (None, 0, State())
     """The log's state, the number of notes over it, and the state that both give."""
 
@@ -388,7 +379,7 @@ def note_failure(context: BotContext, item: str, error: Exception) -> None:
     if not isinstance(error, BratError):
         _log.exception("%s: a bug in brat", item)
     failures = context.memory.failures
-    failures.note(item, error, context.github.answers, context.clock())
+    failures.note(item, error, context.github.rest.answers, context.clock())
     if item in failures.owed:
         context.troubles.pop(item, None)  # the log tells of it from now on
     else:

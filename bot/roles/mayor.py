@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from bot.door.inbox import StartRequest
 from bot.forge import workflows
 from bot.forge.github import JOB_LOGIN
+from bot.forge.github_actions import open_environments, secret_names
 from bot.forge.pace import RequestBudget
 from bot.forge.payloads import Issue
 from bot.roles import issue_intake
@@ -307,7 +308,8 @@ def _planned(context: BotContext, of: ConvoyRequested | Convoy) -> tasklist.Plan
 
 async def _missing_keys(context: BotContext, convoy: ConvoyRequested) -> str:
     """Name the missing secrets, if the bot may list those that are there."""
-    names = await context.secret_names()
+    repository, onlooker = context.settings.repository, context.onlooker
+    names = await secret_names(onlooker, repository) if onlooker else None
     if names is None:
         return ""
     wanted = {name: engine.keys for name, engine in convoy.settings.engines.items()}
@@ -323,7 +325,8 @@ async def _exposure(context: BotContext, convoy: ConvoyRequested) -> str:
         return ""
     files = await asyncio.to_thread(own_workflows, context, convoy.base)
     named = await asyncio.to_thread(workflows.environments_in, files)
-    reachable = await context.open_environments(named) if named else frozenset()
+    rest, repository = context.github.rest, context.settings.repository
+    reachable = await open_environments(rest, repository, named) if named else named
     found = await asyncio.to_thread(workflows.exposures, files, "", reachable)
     return notices.exposed(found) if found else ""
 

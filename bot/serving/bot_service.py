@@ -24,7 +24,7 @@ from bot.door.listening import listening
 from bot.door.webhooks import DeliveryPlace, Door
 from bot.forge import transport
 from bot.forge.github import GitHub
-from bot.forge.github_actions import SECRETS_RIGHT, open_environments, secret_names
+from bot.forge.github_actions import SECRETS_RIGHT
 from bot.forge.pace import Pace, pacing
 from bot.forge.rest import Refused, Rest, StaticToken, Tokens
 from bot.forge.transport import DEADLINE_S, Precedence, going
@@ -92,7 +92,6 @@ async def opened(
             for each in apps:  # later tokens are asked for by what no rename changes
                 each.grant = replace(each.grant, repository_id=number)
             settings = settings.model_copy(update={"repository_id": number})
-            confirm = partial(github.confirm, number)
             await asyncio.to_thread(collect_mirror, settings.folder / MIRROR)
             mirror = await _mirror(settings, github, await tokens[0].token())
         # The bot's id is drawn at random the first time.
@@ -113,7 +112,6 @@ async def opened(
             inbox=Inbox(settings.folder / "inbox"),
             actor=actor,
             login=login or await github.login(),
-            confirm=confirm,
             feed=Feed(
                 settings.folder,
                 settings.repository,
@@ -124,10 +122,8 @@ async def opened(
             ),
         )
         if not settings.sole:  # `brat doctor --engines` looks on the person's machine
-            onlooker = Rest(client, api_url=settings.api_url, token=tokens[1])
-            named = settings.repository
-            context.secret_names = partial(secret_names, onlooker, named)
-            context.open_environments = partial(open_environments, github.rest, named)
+            url, token = settings.api_url, tokens[1]
+            context.onlooker = Rest(client, api_url=url, token=token)
         nonce = str(uuid.uuid4())
         dead = stack.enter_context(bot_folder.held_folder(settings.folder, nonce))
         lease = BotLease(
@@ -265,7 +261,7 @@ async def tick(loop: Loop) -> bool:
     mirror, settings = context.mirror, context.settings
     try:
         token = await context.github.rest.tokens.token()
-        await context.confirm()
+        await context.github.confirm(settings.repository_id)
         is_asked = mirror.committed is not None and mirror.believes_branch is None
         if is_asked and not settings.sole:  # whether only approved changes reach it
             with going(Precedence.ANSWER):  # no answer leaves before it is known

@@ -169,7 +169,7 @@ async def _has(one: Served, login: str, right: Right | Public) -> bool:
     """Ask about a right, while the name stands for the repository served."""
     context = loop_of(one).context
     try:
-        await context.confirm()
+        await context.github.confirm(context.settings.repository_id)
     except AnotherRepository:
         return False
     if right == "public":
