@@ -15,6 +15,7 @@ from typing import Final
 from aiohttp import web
 from pydantic import ValidationError
 
+from bot import VERSION
 from bot.door.delivery_meaning import LOOK_AT, ROSTER, meaning, read_delivery
 from bot.door.inbox import Inbox, InboxWriter, Wake, is_delivery_id
 from bot.door.listening import READ_S, BytesInFlight, receive_body, refusal_with
@@ -66,7 +67,6 @@ class Door:
     unready: Callable[[], str | None] = lambda: None
     """Returns why the bot cannot work now; None: it can."""
     troubles: Callable[[], Iterable[str]] = tuple
-    version: str = ""
     origins: Origins = field(default_factory=Origins)
     answered: Answered = lambda _event, _status: None
     _writer: InboxWriter = field(default_factory=InboxWriter, repr=False)
@@ -95,7 +95,7 @@ class Door:
         return web.json_response({"ok": True, **({"troubles": found} if found else {})})
 
     async def _version(self, _: web.Request) -> web.Response:
-        return web.json_response({"version": self.version})
+        return web.json_response({"version": VERSION})
 
     async def _deliver(self, request: web.Request) -> web.Response:
         event = "unsigned"

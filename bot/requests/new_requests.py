@@ -17,7 +17,7 @@ from http import HTTPStatus
 from typing import Final
 
 from bot.door import inbox
-from bot.door.delivery_meaning import may_ask
+from bot.door.delivery_meaning import may_ask, start_request
 from bot.forge.payloads import Account, Issue
 from bot.forge.rest import Refused
 from bot.forge.transport import Precedence, going
@@ -194,15 +194,8 @@ async def _start_request(
     context: BotContext, issue: Issue, asks: IssueAsks
 ) -> inbox.StartRequest:
     trigger, by, at = asks
-    return inbox.StartRequest(
-        issue=issue.number,
-        title=issue.title,
-        text=issue.body or "",
-        by=by.login,
-        bot=by.id if by.type == "Bot" else 0,
-        trigger=trigger,
-        edited=await edited_since(context, issue, at),
-    )
+    edited = await edited_since(context, issue, at)
+    return start_request(issue, trigger, by, edited=edited)
 
 
 async def land_labelled(draft: BotDraft) -> None:

@@ -15,7 +15,6 @@ import httpx
 from aiohttp import web
 from msgspec import structs
 
-from bot import VERSION
 from bot.door import feed
 from bot.door.feed import Feed, JobOrigin, kept_key
 from bot.door.feed_endpoint import FeedEndpoint, Finds
@@ -202,7 +201,6 @@ async def door(
         secrets=settings.secrets,
         place=lambda told: place if told.id == settings.repository_id else None,
         unready=unready,
-        version=VERSION,
     ).application()
     feeds = {settings.repository.casefold(): loop.context.feed}
     with_feed(app, feeds.get)

@@ -18,7 +18,7 @@ from typing import Final
 import httpx
 import pygit2
 
-from bot import VERSION, wall_clock
+from bot import wall_clock
 from bot.door.feed import Feed
 from bot.door.inbox import Inbox, Wake
 from bot.door.listening import listener_at, listening, serving_on
@@ -399,7 +399,6 @@ async def _listen(
             roster_changed=host.roster_changed,
             unready=host.unready,
             troubles=host.troubles,
-            version=VERSION,
             origins=hosting.origins,
             answered=metrics.answered,
         ).application()
