@@ -14,7 +14,7 @@ from aiohttp import web
 
 from bot.dashboard.dashboard_source import RepositoryView
 from bot.forge.github import Right
-from convoy.model.state import Convoy, State, Task
+from convoy.model.state import Convoy, Task
 from grite.outbound import names_this_machine
 
 
@@ -162,16 +162,16 @@ class TokenAccess:
         return SOMEBODY
 
 
-def convoy_at(state: State, request: web.Request) -> Convoy:
+def convoy_at(request: web.Request) -> Convoy:
     name = request.match_info["convoy"]
-    convoy = state.convoys.get(name)
+    convoy = request[VIEW].state.convoys.get(name)
     if convoy is None:
         raise web.HTTPNotFound(text=f"There is no convoy {name[:80]}.\n")
     return convoy
 
 
-def task_at(state: State, request: web.Request) -> tuple[Convoy, Task]:
-    convoy = convoy_at(state, request)
+def task_at(request: web.Request) -> tuple[Convoy, Task]:
+    convoy = convoy_at(request)
     task = convoy.task(int(request.match_info["task"]))
     if task is None:
         raise web.HTTPNotFound(text=f"{convoy.name} has no such task.\n")

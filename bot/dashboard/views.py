@@ -308,7 +308,7 @@ TIMELINE: Final = 50
 
 
 async def _convoy(request: web.Request, view: RepositoryView) -> Values:
-    convoy, now = access_policy.convoy_at(view.state, request), view.now
+    convoy, now = access_policy.convoy_at(request), view.now
     sessions = await view.source.sessions(convoy)
     asked, wanted = approval(convoy), request.query.get("view", "")
     hidden = {"timeline": not sessions, "plan": bool(asked) or not convoy.tasks}
@@ -338,7 +338,7 @@ async def _convoy(request: web.Request, view: RepositoryView) -> Values:
 
 
 async def _task(request: web.Request, view: RepositoryView) -> Values:
-    (convoy, task), source = access_policy.task_at(view.state, request), view.source
+    (convoy, task), source = access_policy.task_at(request), view.source
     sessions = reversed(await source.sessions(convoy))
     tried = [one for one in sessions if one.task == task.number]
     wanted = request.query.get("attempt", "")
@@ -366,7 +366,7 @@ async def _task(request: web.Request, view: RepositoryView) -> Values:
 
 
 async def _convoy_changes(request: web.Request, view: RepositoryView) -> Values:
-    convoy = access_policy.convoy_at(view.state, request)
+    convoy = access_policy.convoy_at(request)
     return {"convoy": convoy, "changes": await _changes(view.source, convoy.changed)}
 
 
@@ -382,7 +382,7 @@ async def _output(request: web.Request) -> web.Response:
     https://htmx.org/docs/#polling
     """
     view = request[access_policy.VIEW]
-    convoy, task = access_policy.task_at(view.state, request)
+    convoy, task = access_policy.task_at(request)
     text = page_contents.printed(
         await view.source.printed(convoy, task),
         f"{request.path.removesuffix('/output')}?attempt={task.started}",
