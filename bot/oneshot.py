@@ -28,9 +28,9 @@ from bot.forge.github import GitHub
 from bot.forge.github_actions import WAKE_WORKFLOW
 from bot.forge.refusals import refusal_of_rest
 from bot.forge.rest import Refused
-from bot.loop.loop import PATIENCE_S, RETRY_S, Loop
+from bot.loop.loop import PATIENCE_S, Loop
 from bot.loop.staging import owed
-from bot.roles.bot_context import BotContext, usable_configuration
+from bot.roles.bot_context import RETRY_S, BotContext, usable_configuration
 from bot.roles.mayor import how_ci_starts
 from bot.serving import bot_service
 from bot.settings import bot_folder
@@ -176,7 +176,7 @@ async def run_once(loop: Loop, *, after: int | None, ci_wait_s: float) -> Left:
         answers, before = rest.answers, answers
         share_s = rest.pace.pause_s(answers - before)
         # So long the forge, or our own pace, wants no ordinary request.
-        limited_s = (loop.troubles.resume_at - loop.context.clock()) / 1000
+        limited_s = (loop.context.troubles.resume_at - loop.context.clock()) / 1000
         is_limited = max(share_s, limited_s) > LONGEST_HOLD_S
         could_act = again or any(
             not isinstance(action, Show) for action in owed(loop.context)

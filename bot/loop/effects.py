@@ -60,7 +60,7 @@ async def carry_out_effect(context: BotContext, effect: Effect) -> ActionDone | 
             await context.github.runs.cancel(run)
         case Show(convoy=name, part=part):
             convoy = context.state.convoys[name]
-            if context.memory.failures.keep_back(ids.item("show", name, part)):
+            if context.troubles.keep_back(ids.item("show", name, part)):
                 return None  # it was tried with another part
             await show_part(context, convoy, part)
             if convoy.ended and part != "comment":  # it tells that this works again
@@ -232,7 +232,7 @@ async def _finish(context: BotContext, convoy: Convoy, intent: Intent) -> int:
         except Refused as refused:  # it is set aside by itself
             note_failure(context, item, refused)
         else:
-            context.memory.failures.worked(item, context.state)
+            context.troubles.worked(item, context.state)
             works |= {item}
     if convoy.state == "complete" and convoy.given is None:
         await context.github.close_issue(convoy.issue, "completed")

@@ -80,7 +80,7 @@ async def listen(draft: BotDraft, parts: frozenset[str]) -> list[str]:
     await _look_at_shown(draft, parts)
     if inbox.RIGHTS_PART in parts:
         # What was refused in this tick will hardly be allowed in the next.
-        refused = draft.bot.memory.failures.owed
+        refused = draft.bot.troubles.owed
         for item, aside in [*asides(draft.state)]:
             if aside.rule and item not in refused:
                 draft.submit(ItemTakenUp(item=item))

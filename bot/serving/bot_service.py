@@ -231,7 +231,7 @@ async def until_done(loop: Loop, *, seen: Callable[[], None] = lambda: None) -> 
         if not again and not owes(loop.context):
             await loop.release()
             return
-        limited = loop.troubles.resume_at > loop.context.clock()
+        limited = loop.context.troubles.resume_at > loop.context.clock()
         if not again or limited:
             moved_at = loop.context.clock()
         elif loop.context.clock() - moved_at > PATIENCE_S * 1000:

@@ -297,7 +297,7 @@ class Bot:
             draft = self._draft()
             for command in self._noted:
                 draft.submit(command)
-            failures = self.context.memory.failures
+            failures = self.context.troubles
             for item in [*failures.owed]:
                 draft.tell(failures.owed, item)
             self._stage(draft)
@@ -331,7 +331,7 @@ class Bot:
 
     def _sent(self, draft: TwiceDraft) -> bool:
         """Push what is staged; return whether it arrived."""
-        failures = self.context.memory.failures
+        failures = self.context.troubles
         self._refused.check(draft.now)
         try:
             self._push(draft)
@@ -419,7 +419,7 @@ class Bot:
                 noted = at_once(effects.carry_out_effect(self.context, effect))
                 if noted is not None:
                     self._noted.append(noted)
-        return bool(self._noted or self.context.memory.failures.owed)
+        return bool(self._noted or self.context.troubles.owed)
 
 
 def _is_once(command: Command) -> bool:
