@@ -25,8 +25,8 @@ from convoy.text.project_tests import FailingPlace
 from grite.errors import Unavailable
 
 ACTIONS: Final = "github-actions"
-JOBS_ACCOUNT: Final = "github-actions[bot]"
-"""The account of every job's token."""
+JOB_LOGIN: Final = "github-actions[bot]"
+"""The account as which a workflow run's token acts."""
 JUDGING: Final = frozenset(
     {"push", "pull_request", "merge_group", "workflow_dispatch", "dynamic"}
 )
@@ -184,7 +184,7 @@ class Ci(Part):
         A status names only its creator's account. That of Actions stands for no App
         here: any job whose token may write statuses speaks as it.
         """
-        if account is None or account.type != "Bot" or account.login == JOBS_ACCOUNT:
+        if account is None or account.type != "Bot" or account.login == JOB_LOGIN:
             return 0
         if account.id not in self._apps:
             slug = quote(account.login.removesuffix("[bot]"), safe="")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 from msgspec import Struct, structs
 
+from convoy.events import copied
 from convoy.events.forge_actions import Answer
 from convoy.model import ids
 from convoy.model.records import Reaction
@@ -316,16 +317,9 @@ class Asker(Struct, frozen=True, kw_only=True):
         self, reaction: Reaction, text: str, *, convoy: str = "", enough: bool = False
     ) -> Answer:
         """Return an answer to what was asked; only a comment can have a reaction."""
-        return Answer(
-            issue=self.number,
-            comment=self.comment,
-            sign=self.sign,
-            reaction=reaction if self.comment else "",
-            text=text,
-            by=self.by,
-            enough=enough,
-            convoy=convoy,
-        )
+        reaction = reaction if self.comment else ""
+        told = {"reaction": reaction, "text": text, "convoy": convoy, "enough": enough}
+        return copied(Answer, self, issue=self.number, comment=self.comment, **told)
 
     def is_answered(self, state: State) -> bool:
         known = self.sign in state.heard or self.comment in state.answered

@@ -16,6 +16,7 @@ from bot.requests.verb import (
     Verb,
 )
 from bot.text.visible_text import code_span
+from convoy.events import copied
 from convoy.events.forge_actions import ItemTakenUp
 from convoy.events.people_events import TaskTold
 from convoy.events.plan_events import ConvoyReplanned
@@ -213,13 +214,8 @@ def _rebase_now(context: RequestContext, convoy: Convoy, task: Task, work: Work)
     onto = draft.refs.get(ids.HEADS + ids.base_branch(convoy.name), work.base)
     bot.mirror.ensure([work.commit, work.base, onto])
     branch = ids.task_branch(convoy.name, task.number)
-    piece = Piece(
-        base=work.base,
-        work=work.commit,
-        onto=onto,
-        message=f"{task.spec.title}\n\nBrat-Task: {branch}\n",
-        at=work.at,
-    )
+    message = f"{task.spec.title}\n\nBrat-Task: {branch}\n"
+    piece = copied(Piece, work, work=work.commit, onto=onto, message=message)
     made = bot.composer.build("rebase", piece)
     if isinstance(made, Conflicted):
         named = ", ".join(code_span(path) for path in made.paths[:5])

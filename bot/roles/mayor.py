@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from bot.door.inbox import StartRequest
 from bot.forge import workflows
-from bot.forge.github import JOB_LOGIN
+from bot.forge.checks import JOB_LOGIN
 from bot.forge.github_actions import open_environments, secret_names
 from bot.forge.pace import RequestBudget
 from bot.forge.payloads import Issue
@@ -29,6 +29,7 @@ from bot.settings.bot_settings import quota_refusal
 from bot.text import notices, replies
 from bot.text.slash_commands import mentioned
 from convoy.config import Config, ConfigError
+from convoy.events import copied
 from convoy.events.hold_events import NO_LABEL
 from convoy.events.plan_events import ConvoyRequested, SettingsTaken
 from convoy.model import ids
@@ -267,16 +268,9 @@ def compiled_for(context: BotContext, wanted: ConvoyRequested | Convoy) -> Compi
         PatternError: the pattern does not exist, or it or its inputs have faults.
     """
     template = context.commits.template(wanted.base, wanted.pattern)
-    use = Use(
-        name=wanted.pattern,
-        title=wanted.title,
-        text=wanted.text,
-        inputs=wanted.inputs,
-        engines=wanted.settings.workers,
-        limit=wanted.settings.tasks,
-        require_ci=wanted.settings.require_ci,
-    )
-    return compiled(template, use)
+    of = wanted.settings
+    how = {"engines": of.workers, "limit": of.tasks, "require_ci": of.require_ci}
+    return compiled(template, copied(Use, wanted, name=wanted.pattern, **how))
 
 
 async def planning_fault(context: BotContext, wanted: ConvoyRequested) -> str | None:

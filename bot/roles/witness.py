@@ -18,6 +18,7 @@ from bot.roles.result_artifact import ARTIFACT
 from bot.text import merge_texts, notices
 from bot.text.merge_texts import DIFF_CHARS
 from convoy.answers import ANSWERS, Question
+from convoy.events import copied
 from convoy.events.people_events import ConvoyPaused
 from convoy.kinds import half_done, kind_of, unmerged
 from convoy.model.state import Convoy, Task
@@ -63,9 +64,9 @@ def begin(draft: BotDraft, action: Begin) -> None:
         )
         brief = answering.told(question)
     refused = draft.submit(
-        StartTask(
-            convoy=action.convoy,
-            task=action.task,
+        copied(
+            StartTask,
+            action,
             base=base,
             session=session,
             nonce=secrets.token_hex(8),
@@ -132,13 +133,8 @@ def resolution(
         return None
     if left is None or base != left.commit:
         context.mirror.ensure([base, found.commit, found.base])
-        piece = Piece(
-            base=found.base,
-            work=found.commit,
-            onto=base,
-            message=inert(merge_texts.work_merge(convoy, task)),
-            at=found.at,
-        )
+        message = inert(merge_texts.work_merge(convoy, task))
+        piece = copied(Piece, found, work=found.commit, onto=base, message=message)
         merge, tip = context.composer.unresolved(piece), base
     elif found.merge and left.ground == found.merge:
         merge, tip = found.merge, left.base

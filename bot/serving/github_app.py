@@ -29,7 +29,7 @@ from bot.dashboard.access_policy import is_same
 from bot.dashboard.login import DONE
 from bot.door.delivery_meaning import LOOK_AT
 from bot.door.webhooks import WEBHOOK_PATH as HOOK
-from bot.forge.app_auth import PERMISSIONS, AppJwt, AppKey
+from bot.forge.app_auth import PERMISSIONS, AppJwt, AppKey, AppToken
 from bot.forge.github_actions import SECRETS_RIGHT
 from bot.forge.pace import ForgeClock, Pace
 from bot.forge.payloads import Account, Repository, Secret
@@ -245,10 +245,6 @@ class _Installation(Secret):
     suspended_at: str | None = None
 
 
-class _Token(Secret):
-    token: str = Field(repr=False, min_length=1)
-
-
 class Covered(NamedTuple):
     installation: int | None = None
     """Of the App; None: a token opens it."""
@@ -299,7 +295,7 @@ class Installations:
         """Return an installation's repositories; the token used only reads names."""
         url = f"/app/installations/{installation}/access_tokens"
         wanted = {"permissions": {"metadata": "read"}}
-        made = await self.app.make(_Token, url, wanted)
+        made = await self.app.make(AppToken, url, wanted)
         rest = Rest(self._client, api_url=self._api_url, token=made.token)
         path = "/installation/repositories?per_page=100"
         try:
