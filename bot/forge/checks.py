@@ -91,20 +91,19 @@ class Ci(Part):
         async for one in self._rest.each(payloads.CheckRun, url, "check_runs"):
             app, job = (one.app and one.app.slug) or "", jobs.pop(one.id, None)
             text = "\n".join(filter(None, (one.output.summary, one.output.text)))
-            found.append(
-                Check(
-                    id=one.id,
-                    app=app,
-                    app_id=one.app.id if one.app else 0,
-                    workflow=job.workflow if job else "",
-                    is_loose=app == ACTIONS and job is None,
-                    name=one.name,
-                    status=job.status if job else one.status,
-                    conclusion=job.conclusion if job else one.conclusion,
-                    text=text,
-                    external=one.external_id or "",
-                )
+            check = Check(
+                id=one.id,
+                app=app,
+                app_id=one.app.id if one.app else 0,
+                workflow=job.workflow if job else "",
+                is_loose=app == ACTIONS and job is None,
+                name=one.name,
+                status=job.status if job else one.status,
+                conclusion=job.conclusion if job else one.conclusion,
+                text=text,
+                external=one.external_id or "",
             )
+            found.append(check)
         return [*found, *jobs.values()]
 
     async def judged(

@@ -126,14 +126,7 @@ class BotLease:
                 self.doubts = True
         expires_ms, head = now + TTL_S * 1000, self.mirror.head
         lock = lease.Lock(self.actor, self.nonce, expires_ms, RESOURCE, head)
-        new = lease.write(
-            self.mirror.objects,
-            lock,
-            parent=parent,
-            at_ms=now,
-            writer=self.mirror.writer,
-        )
-        return RefUpdate(self.ref, new, old)
+        return RefUpdate(self.ref, self.mirror.write_lock(lock, parent, now), old)
 
     def pushed(self, update: RefUpdate) -> None:
         self._pushed = (update.new or "", self.ticking())

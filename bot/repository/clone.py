@@ -31,7 +31,7 @@ from convoy.log import record as states
 from convoy.log.record import Reading, follow
 from convoy.model import ids
 from convoy.text import counted
-from grite import checkpoint, objects, signatures
+from grite import checkpoint, lease, objects, signatures
 from grite.errors import (
     BratError,
     Conflict,
@@ -42,6 +42,7 @@ from grite.errors import (
     Unsigned,
 )
 from grite.event import ID_BYTES, CommentAdded, Event
+from grite.lease import Lock
 from grite.objects import writing
 from grite.remote import WHOLE, RefUpdate, ensure_mirror
 from grite.signatures import ENTRY, AllowedSigners, Authority, Sign, Writer
@@ -149,6 +150,12 @@ class Clone:
     def is_new(self) -> bool:
         """Whether the clone holds no part of the log."""
         return self.log.head(FOUND) is None and self.known is None
+
+    def write_lock(self, lock: Lock, parent: str | None, at_ms: int) -> str:
+        """Return a commit that holds a signed lock after an earlier one of its own."""
+        return lease.write(
+            self.objects, lock, parent=parent, at_ms=at_ms, writer=self.writer
+        )
 
     def saw(self, ref: str, commit: str) -> None:
         """Note that a ref of the remote points at a commit that is whole here."""

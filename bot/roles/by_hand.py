@@ -238,13 +238,8 @@ def call_people(draft: Draft, action: Call) -> None:
     convoy = draft.state.convoys[action.convoy]
     by = convoy.vouched_by or convoy.by
     is_person = is_login(by) and not by.endswith("[bot]")
-    draft.submit(
-        CallPeople(
-            convoy=convoy.name,
-            text=call_text(convoy, action.needs, by if is_person else ""),
-            now=draft.now,
-        )
-    )
+    text = call_text(convoy, action.needs, by if is_person else "")
+    draft.submit(CallPeople(convoy=convoy.name, text=text, now=draft.now))
 
 
 def sweep_branches(draft: Draft, action: Sweep) -> None:

@@ -105,18 +105,17 @@ class EndedAttempt:
         """End the attempt without work; its agent's notes are kept all the same."""
         if result is not None:
             self.note(result)
-        self.draft.submit(
-            copied(
-                ending.RefuseWork,
-                self.which,
-                cause=cause,
-                why=fit_text(why),
-                now=self.draft.now,
-                asked_s=(result and result.retry_after_s) or 0.0,
-                usage=result.used if result else Usage(),
-                left=left,
-            )
+        refused = copied(
+            ending.RefuseWork,
+            self.which,
+            cause=cause,
+            why=fit_text(why),
+            now=self.draft.now,
+            asked_s=(result and result.retry_after_s) or 0.0,
+            usage=result.used if result else Usage(),
+            left=left,
         )
+        self.draft.submit(refused)
 
     def note(self, result: Result, own: str = "") -> None:
         """Put down what a session noted, after a note of one's own."""
@@ -243,16 +242,15 @@ def _lose(
         left, said = _salvaged(ended, bundles)
     if left:
         ended.keep(left)
-    ended.draft.submit(
-        copied(
-            ending.LoseSession,
-            ended.which,
-            cause="setup" if ended.called_off else "lost",
-            why=f"{why}; {fit_text(said)}" if said else why,
-            usage=usage or Usage(),
-            left=left,
-        )
+    lost = copied(
+        ending.LoseSession,
+        ended.which,
+        cause="setup" if ended.called_off else "lost",
+        why=f"{why}; {fit_text(said)}" if said else why,
+        usage=usage or Usage(),
+        left=left,
     )
+    ended.draft.submit(lost)
 
 
 LISTED_FILES: Final = 1_000

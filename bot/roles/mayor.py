@@ -248,15 +248,14 @@ def make_plan(draft: BotDraft, action: MakePlan) -> None:
     if convoy.mayor and not convoy.pattern:
         who, why = planned_by(convoy.settings.planner), convoy.mayor.why
         planner = f"{planner}; the {who} did not make a plan: {shortened(why, 300)}"
-    refused = draft.submit(
-        PlanConvoy(
-            convoy=convoy.name,
-            planner=planner,
-            tasks=tasks,
-            scopes=scopes,
-            warnings=warnings,
-        )
+    plan_convoy = PlanConvoy(
+        convoy=convoy.name,
+        planner=planner,
+        tasks=tasks,
+        scopes=scopes,
+        warnings=warnings,
     )
+    refused = draft.submit(plan_convoy)
     if refused is not None and convoy.pattern:
         draft.submit(FailConvoy(convoy=convoy.name, why=refused.why))
 

@@ -120,9 +120,8 @@ def _cannot_take_in(
 ) -> None:
     why = f"{merge_texts.conflicts(convoy.target, made.paths)}{theirs}"
     name, paths = convoy.name, made.paths
-    draft.submit(
-        FailSync(convoy=name, candidate=None, target=target, why=why, paths=paths)
-    )
+    fail = FailSync(convoy=name, candidate=None, target=target, why=why, paths=paths)
+    draft.submit(fail)
 
 
 def unresolved_merge(draft: BotDraft, convoy: Convoy, branch: str) -> str:
@@ -213,17 +212,15 @@ def build(draft: BotDraft, action: owed.Build) -> None:
                 _attempt(draft, convoy, number, branch, piece, made)
                 onto = made
             elif onto == draft.refs.get(ids.HEADS + branch):
-                send_back(  # it conflicts with what has landed
-                    draft,
-                    landing.FailMerge(
-                        convoy=convoy.name,
-                        task=number,
-                        candidate=None,
-                        cause="conflict",
-                        why=merge_texts.conflicts("newly landed work", made.paths),
-                        paths=made.paths[:LISTED_CONFLICTS],
-                    ),
+                failed = landing.FailMerge(  # it conflicts with what has landed
+                    convoy=convoy.name,
+                    task=number,
+                    candidate=None,
+                    cause="conflict",
+                    why=merge_texts.conflicts("newly landed work", made.paths),
+                    paths=made.paths[:LISTED_CONFLICTS],
                 )
+                send_back(draft, failed)
             else:
                 waiting.add(number)
 
@@ -398,14 +395,9 @@ def look_again(draft: Draft, action: owed.LookAgain) -> None:
 
 def stall(draft: BotDraft, action: owed.Stall) -> None:
     """Set work aside that CI cannot judge; the next try asks CI anew."""
-    draft.submit(
-        ItemSetAside(
-            item=task_item(action.convoy, action.task),
-            why=merge_texts.ci_cannot_judge(action.candidate, action.text),
-            rule=CI_BROKEN,
-            helps=merge_texts.MEND_CI,
-        )
-    )
+    item, helps = task_item(action.convoy, action.task), merge_texts.MEND_CI
+    why = merge_texts.ci_cannot_judge(action.candidate, action.text)
+    draft.submit(ItemSetAside(item=item, why=why, rule=CI_BROKEN, helps=helps))
     seen = draft.bot.observed
     others = {at: it for at, it in seen.checks.items() if at != action.candidate}
     draft.bot.observed = replace(seen, checks=others)
@@ -441,12 +433,7 @@ def prove(draft: BotDraft, action: owed.Prove) -> None:
     if task is None or task.work is None:
         return
     shown = task.candidate.commit if task.candidate else ""
-    draft.submit(
-        landing.ProveWork(
-            convoy=convoy.name,
-            task=task.number,
-            commit=action.work,
-            judged=_judges(draft.bot, convoy, shown),
-            lines=draft.bot.commits.lines(task.work.base, task.work.commit),
-        )
-    )
+    judged = _judges(draft.bot, convoy, shown)
+    lines = draft.bot.commits.lines(task.work.base, task.work.commit)
+    how = {"commit": action.work, "judged": judged, "lines": lines}
+    draft.submit(copied(landing.ProveWork, action, **how))

@@ -63,18 +63,17 @@ def begin(draft: BotDraft, action: Begin) -> None:
             repository=draft.bot.commits,
         )
         brief = answering.told(question)
-    refused = draft.submit(
-        copied(
-            StartTask,
-            action,
-            base=base,
-            session=session,
-            nonce=secrets.token_hex(8),
-            now=draft.now,
-            brief=brief,
-            resolves=resolves,
-        )
+    start = copied(
+        StartTask,
+        action,
+        base=base,
+        session=session,
+        nonce=secrets.token_hex(8),
+        now=draft.now,
+        brief=brief,
+        resolves=resolves,
     )
+    refused = draft.submit(start)
     kept = merge
     if not kept and base in {each.commit for each in open_candidates(convoy)}:
         kept = base  # its branch may go at any time
@@ -86,10 +85,8 @@ def begin(draft: BotDraft, action: Begin) -> None:
 
 def pause(draft: BotDraft, action: Pause) -> None:
     convoy = draft.state.convoys[action.convoy]
-    refused = draft.submit(
-        ConvoyPaused(convoy=convoy.name, by=draft.bot.login, why=action.why)
-    )
-    if refused is None and action.tell:
+    pause = ConvoyPaused(convoy=convoy.name, by=draft.bot.login, why=action.why)
+    if draft.submit(pause) is None and action.tell:
         by, why = convoy.vouched_by or convoy.by, action.why
         text = notices.STOPPED_ALL.format(by=by, why=why)
         draft.say(convoy.issue, "breaker", f"{convoy.name}/{draft.now}", text)
