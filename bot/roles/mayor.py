@@ -305,9 +305,10 @@ async def _missing_keys(context: BotContext, convoy: ConvoyRequested) -> str:
     names = await secret_names(onlooker, repository) if onlooker else None
     if names is None:
         return ""
-    wanted = {name: engine.keys for name, engine in convoy.settings.engines.items()}
     lacking = {
-        name: keys for name, keys in wanted.items() if keys and names.isdisjoint(keys)
+        name: engine.keys
+        for name, engine in convoy.settings.engines.items()
+        if engine.keys and names.isdisjoint(engine.keys)
     }
     return notices.keyless(lacking) if lacking else ""
 
@@ -350,7 +351,7 @@ def how_ci_starts(context: BotContext, target: str, commit: str) -> workflows.Ci
     if config and not config.refinery.checks and not (rules and rules.checks):
         path = f"{workflows.WORKFLOWS_FOLDER}/{context.settings.workflow}"
         tip = context.mirror.refs[ids.HEADS + context.mirror.default_branch]
-        ours = read(path) if path in files else ""
+        ours = read(path)
         if (
             workflows.takes_input(ours, "ci")
             and context.commits.text(tip)(path) == ours
@@ -406,14 +407,11 @@ async def _loop_rights(context: BotContext, convoy: ConvoyRequested) -> str:
     """Name what a job of a workflow lacks: permissions, and requests."""
     if not context.settings.by_job:
         return ""
-    file, commits = context.settings.workflow, context.commits
-    path = f"{workflows.WORKFLOWS_FOLDER}/{file}"
+    file = context.settings.workflow
 
     def lacking() -> tuple[str, ...]:
-        is_there = path in commits.files(convoy.base)
-        return workflows.lacking_rights(
-            commits.text(convoy.base)(path) if is_there else ""
-        )
+        read = context.commits.text(convoy.base)
+        return workflows.lacking_rights(read(f"{workflows.WORKFLOWS_FOLDER}/{file}"))
 
     named = f"(job {workflows.LOOP_JOBS[-1]} in {file})"
     found = [f"{each} {named}" for each in await asyncio.to_thread(lacking)]
