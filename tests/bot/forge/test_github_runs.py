@@ -243,8 +243,7 @@ async def test_a_check_of_actions_counts_as_the_job_behind_it_ended(
 
     assert (found[31].conclusion, found[31].is_loose) == ("failure", False)
     assert found[40].is_loose
-    of = f"{runs[0].file}@{runs[0].event}"
-    assert (found[8].name, found[8].workflow) == ("lint", of)
+    assert (found[8].name, found[8].workflow) == ("lint", f"{runs[0].file}@push")
     assert (found[6].name, found[6].conclusion) == ("ci.yml", "startup_failure")
     assert len(found) == 4
 

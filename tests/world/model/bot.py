@@ -331,13 +331,12 @@ class Bot:
 
     def _sent(self, draft: TwiceDraft) -> bool:
         """Push what is staged; return whether it arrived."""
-        failures = self.context.troubles
         self._refused.check(draft.now)
         try:
             self._push(draft)
         except Rejected as error:
             for aside in self._refused.blame(draft, error):
-                failures.owed[aside.item] = aside
+                self.context.troubles.owed[aside.item] = aside
             return False
         self._refused.taken(draft)
         self.context.memory.fresh |= draft.intended
