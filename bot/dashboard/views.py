@@ -15,7 +15,6 @@ from aiohttp import web
 
 from bot.dashboard import access_policy, api, page_contents
 from bot.dashboard.dashboard_source import (
-    MOST_LINES,
     Changes,
     DashboardSource,
     Output,
@@ -188,7 +187,7 @@ async def _convoys(request: web.Request, view: RepositoryView) -> Values:
 
 
 async def _log(request: web.Request, view: RepositoryView) -> Values:
-    lines = await asyncio.to_thread(view.source.log, MOST_LINES)
+    lines = await asyncio.to_thread(view.source.log)
     wanted = {name: request.query.get(name, "") for name in LINE_FILTERS}
     kind, words = wanted["kind"], wanted["words"].lower().split()
     found = [
@@ -430,7 +429,7 @@ async def _searched(request: web.Request, view: RepositoryView) -> Values:
     def fits(*texts: str) -> bool:
         return bool(wanted) and _holds_words(" ".join(texts), wanted)
 
-    logged = await asyncio.to_thread(source.log, MOST_LINES)
+    logged = await asyncio.to_thread(source.log)
     lines = (line for line in reversed(logged) if fits(line.convoy, line.text))
     convoys = (
         one for one in _newest_first(state) if fits(one.name, one.title, one.text)

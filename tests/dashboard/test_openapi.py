@@ -46,7 +46,7 @@ async def test_every_route_is_described_and_every_description_has_a_route() -> N
     source = DashboardSource(
         repository="pat/project",
         read=Reading,
-        log=lambda _: (),
+        log=tuple,
         clock=lambda: 0,
     )
     app = dashboard_application(TokenAccess(RepositoryView(source)))
