@@ -109,10 +109,10 @@ class Loop:
                     except (Refused, Unavailable) as silent:
                         self.troubles.note("comment", silent, self.context.clock())
                     else:
-                        self.troubles.over("comment")
+                        self.troubles.pop("comment", None)
                 return True
             self._cut = None
-            self.troubles.over("tick")
+            self.troubles.pop("tick", None)
             self.lease.doubts &= bool(self.troubles)
             return bool(self.troubles) or self.troubles.again
 
@@ -253,7 +253,7 @@ class Loop:
         if pushes:  # else only what people ask for needs one
             free_at, only = self._refused.free_at(draft.now), self._refused.only
             if free_at <= draft.now:
-                self.troubles.over(PUSHES)
+                self.troubles.pop(PUSHES, None)
             else:  # the remote is not asked too often in a row: no ref moves
                 self.troubles.wait(PUSHES, TOO_MANY_REFUSED, free_at)
                 only = frozenset()

@@ -121,7 +121,7 @@ class Troubles(dict[str, str]):
     def begin(self) -> None:
         """Begin a tick: what failed in the last one may not be wanted any more."""
         for item in self._lately:
-            self.over(item)
+            self.pop(item, None)
         self._lately.clear()
 
     def delay(self, item: str, why: str) -> None:
@@ -150,7 +150,7 @@ class Troubles(dict[str, str]):
             why = self[item][:SAID_CHARS]
             self.owed[item] = ItemSetAside(item=item, why=why, passing=True)
         if item in self.owed:
-            self.over(item)  # the log tells of it from now on
+            self.pop(item, None)  # the log tells of it from now on
 
     def keep_back(self, item: str) -> bool:
         """Whether an item is set aside, and the log does not hold that yet."""
@@ -162,7 +162,7 @@ class Troubles(dict[str, str]):
         What was set aside in `state` is taken up, for the item works (None: it may not
         yet). Another step of the item that was refused just now keeps it aside.
         """
-        self.over(item)
+        self.pop(item, None)
         self._counts.pop(item, None)
         is_aside = state is not None and set_aside(state, item) is not None
         if is_aside and not self.keep_back(item):
@@ -194,14 +194,10 @@ class Troubles(dict[str, str]):
             self[name] = why
             self.tell(why)
 
-    def over(self, name: str) -> None:
-        """Forget the trouble under a name. Safe to call twice."""
-        self.pop(name, None)
-
     def keep_only(self, owed: set[str]) -> None:
         """Forget the errors of effects that are no longer owed."""
         for name in self.keys() & self._of_effects - owed:
-            self.over(name)
+            self.pop(name, None)
             self._until.pop(name, None)
         self._of_effects &= owed
 
