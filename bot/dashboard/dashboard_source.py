@@ -254,8 +254,8 @@ class DashboardSource:
     """Returns the current reading of the log; may block."""
     log: Callable[[], tuple[past.LogLine, ...]]
     """Returns the log's last lines; may block."""
-    history: LogHistory | None = None
-    """What became of all changes; None: this dashboard shows no analytics."""
+    history: LogHistory
+    """What became of all changes."""
     clock: Callable[[], int]
     """Returns the time, unix ms."""
     here: Here = tuple
@@ -286,8 +286,6 @@ class DashboardSource:
     async def _told(
         self, ask: Callable[[LogHistory], tuple[_Told, ...]]
     ) -> tuple[_Told, ...]:
-        if self.history is None:
-            return ()
         try:
             return await asyncio.to_thread(self.history.told, ask)
         except BratError:

@@ -482,12 +482,10 @@ WEEK_MS: Final = 7 * 86_400_000
 
 
 async def _analytics(_: web.Request, view: RepositoryView) -> Values:
-    history, now = view.source.history, view.now
-    if history is None:
-        raise web.HTTPNotFound(text="This dashboard does not have the whole log.\n")
+    now = view.now
     try:
         found, week, ever = await asyncio.to_thread(
-            history.told,
+            view.source.history.told,
             lambda log: (
                 analytics(log.changes),
                 engine_costs(log.changes, now - WEEK_MS),

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import httpx
 import pytest
@@ -95,7 +96,7 @@ def opens() -> Opens:
             output_is_here=output_is_here,
             here=here,
             web=web,
-            history=history,
+            history=history or LogHistory(Path(), Reading),
             changes=changes,
             token=TOKEN,
         )
