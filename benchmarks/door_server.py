@@ -17,7 +17,7 @@ async def serve(folder: Path, secret: str) -> None:
     """Serve until the process is ended."""
     inbox = Inbox(folder)
     place = DeliveryPlace(label="brat", login="brat[bot]", inbox=inbox, wake=Wake())
-    door = Door(secrets=(secret,), places=lambda: {"octo/project": place})
+    door = Door(secrets=(secret,), place=lambda _: place)
     async with listening(door.application(), "127.0.0.1", 0) as port:
         gc.freeze()  # as `brat bot serve` does
         print(port, flush=True)

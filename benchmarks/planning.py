@@ -10,7 +10,7 @@ from typing import Final
 
 import pygit2
 
-from bot.repository.commits import files_at, reader_at, survey_at
+from bot.repository.commits import Commits
 from convoy.answers import plan_brief
 from convoy.model.records import EngineSpec
 from convoy.model.state import State
@@ -44,14 +44,15 @@ def planning(folder: Path, repeats: int) -> dict[str, object]:
 def _run(folder: Path, commit: str) -> dict[str, float]:
     """Return the seconds of each step, and of processors for all of them."""
     begun, cpu = time.perf_counter(), _cpu()
-    survey = survey_at(folder, commit)
+    commits = Commits(folder)
+    survey = commits.surveyed(commit)
     assert plan_brief(survey, strengths(State(), ENGINES), TASKS, "a-long-fence")
     surveyed_at = time.perf_counter()
     house = House(
-        files=files_at(folder, commit),
+        files=commits.files(commit),
         engines=ENGINES,
         limit=TASKS,
-        text=reader_at(folder, commit),
+        text=commits.text(commit),
     )
     tasks = read_plan(_answer(), house)
     imports_beside(tasks, house)

@@ -28,9 +28,9 @@ from bot.forge.github import GitHub
 from bot.forge.github_actions import WAKE_WORKFLOW
 from bot.forge.refusals import refusal_of_rest
 from bot.forge.rest import Refused
-from bot.loop.loop import PATIENCE_S, RETRY_S, Loop
+from bot.loop.loop import PATIENCE_S, Loop
 from bot.loop.staging import owed
-from bot.roles.bot_context import BotContext, usable_configuration
+from bot.roles.bot_context import RETRY_S, BotContext, usable_configuration
 from bot.roles.mayor import how_ci_starts
 from bot.serving import bot_service
 from bot.settings import bot_folder
@@ -155,7 +155,8 @@ async def run_once(loop: Loop, *, after: int | None, ci_wait_s: float) -> Left:
     paced = loop.context.settings.push_gap_s > 0
     pause_s = PACED_PAUSE_S if paced else FIRST_PAUSE_S
     waiting, cut_short = _Waiting(after, ci_wait_s, pause_s), 0
-    answers, pace = loop.context.github.answers, loop.context.github.rest.pace
+    rest = loop.context.github.rest
+    answers = rest.answers
     loop.stays = _stays
     asked: set[str] = set()
     while True:
@@ -172,10 +173,10 @@ async def run_once(loop: Loop, *, after: int | None, ci_wait_s: float) -> Left:
             raise Unavailable("; ".join(loop.context.troubles.values()))
         state, stays = loop.context.mirror.state, _stays(loop.context)
         waiting.seen(loop.context.mirror.head, stays=stays)
-        answers, before = loop.context.github.answers, answers
-        share_s = pace.pause_s(answers - before)
+        answers, before = rest.answers, answers
+        share_s = rest.pace.pause_s(answers - before)
         # So long the forge, or our own pace, wants no ordinary request.
-        limited_s = (loop.troubles.resume_at - loop.context.clock()) / 1000
+        limited_s = (loop.context.troubles.resume_at - loop.context.clock()) / 1000
         is_limited = max(share_s, limited_s) > LONGEST_HOLD_S
         could_act = again or any(
             not isinstance(action, Show) for action in owed(loop.context)

@@ -14,7 +14,7 @@ from aiohttp import web
 
 from bot.dashboard.dashboard_source import RepositoryView
 from bot.forge.github import Right
-from convoy.model.state import Convoy, State, Task
+from convoy.model.state import Convoy, Task
 from grite.outbound import names_this_machine
 
 
@@ -68,6 +68,11 @@ HEADERS: Final = {
 }
 
 
+def is_same(given: str, secret: str) -> bool:
+    """Whether somebody knows a secret; how long this takes says nothing of it."""
+    return hmac.compare_digest(given.encode(errors="replace"), secret.encode())
+
+
 def is_known(request: web.Request, token: str) -> bool:
     """Whether the request shows the token, as a cookie or as a bearer."""
     if not token:
@@ -75,8 +80,7 @@ def is_known(request: web.Request, token: str) -> bool:
     cookie = request.cookies.get(cookie_name(request))
     if cookie is None:
         return shows_token(request, token)
-    wanted = _cookie(request, token)
-    return hmac.compare_digest(cookie.encode(errors="replace"), wanted.encode())
+    return is_same(cookie, _cookie(request, token))
 
 
 def cookie_name(request: web.Request) -> str:
@@ -96,7 +100,7 @@ def _cookie(request: web.Request, token: str) -> str:
 
 def shows_token(request: web.Request, token: str) -> bool:
     shown = request.headers.get("Authorization", "").removeprefix("Bearer ")
-    return hmac.compare_digest(shown.encode(errors="replace"), token.encode())
+    return is_same(shown, token)
 
 
 def is_from_here(request: web.Request) -> bool:
@@ -117,8 +121,7 @@ def welcome_token(request: web.Request, token: str) -> web.Response | None:
     """
     if "token" not in request.query:
         return None
-    shown = request.query["token"]
-    if not token or not hmac.compare_digest(shown.encode(), token.encode()):
+    if not token or not is_same(request.query["token"], token):
         raise web.HTTPForbidden(text=f"This token is not valid. {ASKED}")
     kept = [(name, value) for name, value in request.query.items() if name != "token"]
     location = str(request.rel_url.with_query(kept))
@@ -159,16 +162,16 @@ class TokenAccess:
         return SOMEBODY
 
 
-def convoy_at(state: State, request: web.Request) -> Convoy:
+def convoy_at(request: web.Request) -> Convoy:
     name = request.match_info["convoy"]
-    convoy = state.convoys.get(name)
+    convoy = request[VIEW].state.convoys.get(name)
     if convoy is None:
         raise web.HTTPNotFound(text=f"There is no convoy {name[:80]}.\n")
     return convoy
 
 
-def task_at(state: State, request: web.Request) -> tuple[Convoy, Task]:
-    convoy = convoy_at(state, request)
+def task_at(request: web.Request) -> tuple[Convoy, Task]:
+    convoy = convoy_at(request)
     task = convoy.task(int(request.match_info["task"]))
     if task is None:
         raise web.HTTPNotFound(text=f"{convoy.name} has no such task.\n")

@@ -43,7 +43,7 @@ def _rows(name: str, rows: Sequence[Any]) -> Document:
 
 
 def _tasks(view: RepositoryView, request: web.Request) -> Document:
-    convoy = convoy_at(view.state, request)
+    convoy = convoy_at(request)
     told = (views.task_document(convoy, task, view.moment) for task in convoy.tasks)
     return _rows("tasks", [*told])
 
@@ -59,11 +59,11 @@ DOCUMENTS: Final[dict[str, Callable[[RepositoryView, web.Request], Document]]] =
     "/sessions": lambda view, _: _rows("sessions", views.sessions(view.state)),
     "/queue": lambda view, _: _rows("queue", views.queue(view.state)),
     "/convoys/{convoy}": lambda view, request: views.planned_document(
-        convoy_at(view.state, request), view.moment
+        convoy_at(request), view.moment
     ),
     "/convoys/{convoy}/tasks": _tasks,
     TASK: lambda view, request: views.explained_task(
-        view.state, *task_at(view.state, request), view.now
+        view.state, *task_at(request), view.now
     ),
 }
 """What can be read as JSON, by its path below `ROOT`."""
@@ -91,8 +91,7 @@ async def _health(request: web.Request) -> web.Response:
 
 
 async def _printed(request: web.Request) -> web.Response:
-    view = request[VIEW]
-    text = await view.source.printed(*task_at(view.state, request))
+    text = await request[VIEW].source.printed(*task_at(request))
     return web.Response(text=clean(text))
 
 
@@ -128,9 +127,9 @@ def routes(access: AccessPolicy, base: str) -> list[web.RouteDef]:
 
 async def _press(access: AccessPolicy, request: web.Request) -> web.Response:
     view, task = request[VIEW], 0
-    convoy = convoy_at(view.state, request)
+    convoy = convoy_at(request)
     if "task" in request.match_info:
-        task = task_at(view.state, request)[1].number
+        task = task_at(request)[1].number
     if view.source.carry_out is None:
         raise web.HTTPForbidden(text="This dashboard is read-only.\n")
     word = request.match_info["verb"]

@@ -252,10 +252,10 @@ class DashboardSource:
     repository: str
     read: Callable[[], Reading]
     """Returns the current reading of the log; may block."""
-    log: Callable[[int], tuple[past.LogLine, ...]]
-    """Returns the given number of the log's last lines; may block."""
-    history: LogHistory | None = None
-    """What became of all changes; None: this dashboard shows no analytics."""
+    log: Callable[[], tuple[past.LogLine, ...]]
+    """Returns the log's last lines; may block."""
+    history: LogHistory
+    """What became of all changes."""
     clock: Callable[[], int]
     """Returns the time, unix ms."""
     here: Here = tuple
@@ -286,8 +286,6 @@ class DashboardSource:
     async def _told(
         self, ask: Callable[[LogHistory], tuple[_Told, ...]]
     ) -> tuple[_Told, ...]:
-        if self.history is None:
-            return ()
         try:
             return await asyncio.to_thread(self.history.told, ask)
         except BratError:
@@ -325,8 +323,8 @@ MOST_LINES: Final = 500
 
 def log_tail(
     path: Path, newest: Callable[[], str | None]
-) -> Callable[[int], tuple[past.LogLine, ...]]:
-    """Return what gives at most so many last lines of the log up to `newest`.
+) -> Callable[[], tuple[past.LogLine, ...]]:
+    """Return what gives at most `MOST_LINES` last lines of the log up to `newest`.
 
     They are the oldest first; a shallow clone has fewer. For any thread.
     """
@@ -335,7 +333,4 @@ def log_tail(
     def lines(head: str) -> tuple[past.LogLine, ...]:
         return past.last_lines(Log(path).newest(head), MOST_LINES)
 
-    def last(number: int) -> tuple[past.LogLine, ...]:
-        return lines(head)[-number:] if (head := newest()) is not None else ()
-
-    return last
+    return lambda: lines(head) if (head := newest()) is not None else ()

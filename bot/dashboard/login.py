@@ -23,6 +23,7 @@ import httpx
 import jwt
 from aiohttp import web
 
+from bot.dashboard.access_policy import is_from_here, is_same
 from bot.forge import transport
 from bot.forge.transport import DEADLINE_S
 from bot.settings.bot_settings import ServiceSettings
@@ -89,6 +90,13 @@ class Sessions:
     def csrf(self, person: Person) -> str:
         return hmac.new(self._key, f"csrf {person.number}".encode(), sha256).hexdigest()
 
+    async def check_form(self, request: web.Request, person: Person) -> None:
+        """Refuse what no form of this person's sends."""
+        form = await request.post()
+        given = str(form.get("csrf", "")) or request.headers.get("X-CSRF-Token", "")
+        if not (is_same(given, self.csrf(person)) and is_from_here(request)):
+            raise web.HTTPForbidden(text="The form has expired: reload the page.\n")
+
 
 class Login:
     def __init__(self, hosting: ServiceSettings, sessions: Sessions) -> None:
@@ -125,10 +133,7 @@ class Login:
         """Start a session for a person who returns in the browser that was sent off."""
         told = self._sessions.opened(LOGIN, request.cookies.get(LOGIN))
         state = request.query.get("state", "")
-        same = told is not None and hmac.compare_digest(
-            str(told["state"]).encode(), state.encode()
-        )
-        if told is None or not same:
+        if told is None or not is_same(state, str(told["state"])):
             raise web.HTTPForbidden(text="This sign-in is not valid: sign in again.\n")
         if "error" in request.query or not request.query.get("code"):
             raise web.HTTPForbidden(text="The sign-in was cancelled.\n")
@@ -140,11 +145,8 @@ class Login:
 
     async def _end(self, request: web.Request) -> web.Response:
         person = self._sessions.person(request)
-        form = await request.post()
         if person is not None:
-            wanted, given = self._sessions.csrf(person), str(form.get("csrf", ""))
-            if not hmac.compare_digest(wanted.encode(), given.encode()):
-                raise web.HTTPForbidden(text="The form has expired: reload the page.\n")
+            await self._sessions.check_form(request, person)
             self._sessions.end(person)
         answer = web.Response(status=303, headers={"Location": "/"})
         _drop(answer, SESSION)

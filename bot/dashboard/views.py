@@ -15,7 +15,6 @@ from aiohttp import web
 
 from bot.dashboard import access_policy, api, page_contents
 from bot.dashboard.dashboard_source import (
-    MOST_LINES,
     Changes,
     DashboardSource,
     Output,
@@ -37,7 +36,7 @@ from convoy.views.analytics import (
     analytics_summary,
     engine_costs,
 )
-from convoy.views.history import LINE_KINDS, PastSession
+from convoy.views.history import LINE_KINDS
 from convoy.views.interventions import Intervention, needs_a_person
 from convoy.views.plan import approval, plan_document
 from convoy.views.reasons import check_marks, merge_train, reasons
@@ -188,7 +187,7 @@ async def _convoys(request: web.Request, view: RepositoryView) -> Values:
 
 
 async def _log(request: web.Request, view: RepositoryView) -> Values:
-    lines = await asyncio.to_thread(view.source.log, MOST_LINES)
+    lines = await asyncio.to_thread(view.source.log)
     wanted = {name: request.query.get(name, "") for name in LINE_FILTERS}
     kind, words = wanted["kind"], wanted["words"].lower().split()
     found = [
@@ -260,10 +259,20 @@ async def _overview(_: web.Request, view: RepositoryView) -> Values:
     state, waits = view.state, view.waits
     live = [*state.live()]
     newest = live[: -CLOCKS - 1 : -1]
-    clocks = [
-        _clock(view, convoy, await view.source.sessions(convoy), len(newest))
-        for convoy in newest
-    ]
+    clocks = []
+    rows, most = ROWS[len(newest) > 1], 2 if len(newest) > 1 else HEAD
+    for convoy in newest:
+        sessions, now = await view.source.sessions(convoy), view.now
+        train = merge_train(convoy, view.source.checks())
+        progress = {
+            "convoy": convoy,
+            "said": progress_words(convoy, now),
+            "needy": needs_a_person(view.waits, convoy.name),
+            "gantt": draw_gantt(convoy, sessions, now, rows) if sessions else None,
+            "train": train[:most],
+            "queued": len(train),
+        }
+        clocks.append(progress)
     running = state.newest_running()[:HEAD]
     others = [each for each in _newest_first(state) if each not in newest]
     return {
@@ -291,32 +300,13 @@ def _headline(trouble: str, waits: Sequence[Intervention], *, is_busy: bool) -> 
     return "Nothing is waiting for you" if is_busy else "Nothing is in progress"
 
 
-def _clock(
-    view: RepositoryView,
-    convoy: Convoy,
-    sessions: tuple[PastSession, ...],
-    shown: int,
-) -> Values:
-    """Return a convoy's progress, one of so many that are shown."""
-    train, now = merge_train(convoy, view.source.checks()), view.now
-    rows = ROWS[shown > 1]
-    return {
-        "convoy": convoy,
-        "said": progress_words(convoy, now),
-        "needy": needs_a_person(view.waits, convoy.name),
-        "gantt": draw_gantt(convoy, sessions, now, rows) if sessions else None,
-        "train": train[: 2 if shown > 1 else HEAD],
-        "queued": len(train),
-    }
-
-
 LOOKS: Final = ("timeline", "list", "graph", "plan")
 TIMELINE: Final = 50
 """Tasks over time on a convoy's page: those where something happens first."""
 
 
 async def _convoy(request: web.Request, view: RepositoryView) -> Values:
-    convoy, now = access_policy.convoy_at(view.state, request), view.now
+    convoy, now = access_policy.convoy_at(request), view.now
     sessions = await view.source.sessions(convoy)
     asked, wanted = approval(convoy), request.query.get("view", "")
     hidden = {"timeline": not sessions, "plan": bool(asked) or not convoy.tasks}
@@ -346,7 +336,7 @@ async def _convoy(request: web.Request, view: RepositoryView) -> Values:
 
 
 async def _task(request: web.Request, view: RepositoryView) -> Values:
-    (convoy, task), source = access_policy.task_at(view.state, request), view.source
+    (convoy, task), source = access_policy.task_at(request), view.source
     sessions = reversed(await source.sessions(convoy))
     tried = [one for one in sessions if one.task == task.number]
     wanted = request.query.get("attempt", "")
@@ -374,7 +364,7 @@ async def _task(request: web.Request, view: RepositoryView) -> Values:
 
 
 async def _convoy_changes(request: web.Request, view: RepositoryView) -> Values:
-    convoy = access_policy.convoy_at(view.state, request)
+    convoy = access_policy.convoy_at(request)
     return {"convoy": convoy, "changes": await _changes(view.source, convoy.changed)}
 
 
@@ -390,7 +380,7 @@ async def _output(request: web.Request) -> web.Response:
     https://htmx.org/docs/#polling
     """
     view = request[access_policy.VIEW]
-    convoy, task = access_policy.task_at(view.state, request)
+    convoy, task = access_policy.task_at(request)
     text = page_contents.printed(
         await view.source.printed(convoy, task),
         f"{request.path.removesuffix('/output')}?attempt={task.started}",
@@ -438,7 +428,7 @@ async def _searched(request: web.Request, view: RepositoryView) -> Values:
     def fits(*texts: str) -> bool:
         return bool(wanted) and _holds_words(" ".join(texts), wanted)
 
-    logged = await asyncio.to_thread(source.log, MOST_LINES)
+    logged = await asyncio.to_thread(source.log)
     lines = (line for line in reversed(logged) if fits(line.convoy, line.text))
     convoys = (
         one for one in _newest_first(state) if fits(one.name, one.title, one.text)
@@ -491,12 +481,10 @@ WEEK_MS: Final = 7 * 86_400_000
 
 
 async def _analytics(_: web.Request, view: RepositoryView) -> Values:
-    history, now = view.source.history, view.now
-    if history is None:
-        raise web.HTTPNotFound(text="This dashboard does not have the whole log.\n")
+    now = view.now
     try:
         found, week, ever = await asyncio.to_thread(
-            history.told,
+            view.source.history.told,
             lambda log: (
                 analytics(log.changes),
                 engine_costs(log.changes, now - WEEK_MS),

@@ -16,6 +16,7 @@ from bot.forge.payloads import (
     Comment,
     Delivery,
     Envelope,
+    Issue,
     PressedButton,
     ReviewDelivery,
     Reviewed,
@@ -139,13 +140,20 @@ def _asked(delivery: Delivery, label: str, login: str) -> inbox.StartRequest | N
             trigger = "assignee"
         case _:
             return None
+    return start_request(issue, trigger, sender)
+
+
+def start_request(
+    issue: Told | Issue, trigger: inbox.Trigger, by: Account, *, edited: bool = False
+) -> inbox.StartRequest:
     return inbox.StartRequest(
         issue=issue.number,
         title=issue.title,
         text=issue.body or "",
-        by=sender.login,
-        bot=sender.id if sender.type == "Bot" else 0,
+        by=by.login,
+        bot=by.id if by.type == "Bot" else 0,
         trigger=trigger,
+        edited=edited,
     )
 
 

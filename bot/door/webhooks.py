@@ -7,7 +7,7 @@ look at again. A stranger's request is always answered with 2xx or 4xx.
 import hmac
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Final
@@ -15,9 +15,11 @@ from typing import Final
 from aiohttp import web
 from pydantic import ValidationError
 
+from bot import VERSION
 from bot.door.delivery_meaning import LOOK_AT, ROSTER, meaning, read_delivery
 from bot.door.inbox import Inbox, InboxWriter, Wake, is_delivery_id
 from bot.door.listening import READ_S, BytesInFlight, receive_body, refusal_with
+from bot.forge.payloads import Repository
 from bot.settings.hosts import Origins
 
 WEBHOOK_PATH: Final = "/webhooks/github"
@@ -39,8 +41,6 @@ class DeliveryPlace:
     login: str
     inbox: Inbox
     wake: Wake
-    repository_id: int = 0
-    """The forge's id of the repository; 0: not known."""
 
 
 def signed(secrets: Sequence[str], body: bytes | bytearray, signature: str) -> bool:
@@ -59,14 +59,14 @@ def signed(secrets: Sequence[str], body: bytes | bytearray, signature: str) -> b
 class Door:
     secrets: tuple[str, ...] = field(repr=False)
     """The current secret, and the previous one while it is being changed."""
-    places: Callable[[], Mapping[str, DeliveryPlace]]
-    """Returns the served repositories' places by their lower-case names."""
+    place: Callable[[Repository], DeliveryPlace | None]
+    """Returns where a repository's deliveries go, by its id: another one may have taken
+    its name; None: it is not served."""
     roster_changed: Callable[[], None] = lambda: None
     """Called when the App may have been installed or removed somewhere."""
     unready: Callable[[], str | None] = lambda: None
     """Returns why the bot cannot work now; None: it can."""
     troubles: Callable[[], Iterable[str]] = tuple
-    version: str = ""
     origins: Origins = field(default_factory=Origins)
     answered: Answered = lambda _event, _status: None
     _writer: InboxWriter = field(default_factory=InboxWriter, repr=False)
@@ -95,7 +95,7 @@ class Door:
         return web.json_response({"ok": True, **({"troubles": found} if found else {})})
 
     async def _version(self, _: web.Request) -> web.Response:
-        return web.json_response({"version": self.version})
+        return web.json_response({"version": VERSION})
 
     async def _deliver(self, request: web.Request) -> web.Response:
         event = "unsigned"
@@ -149,14 +149,8 @@ class Door:
         )
         if event in ROSTER:
             self.roster_changed()
-        served, place = delivery.repository, None
-        if served is not None:
-            places = self.places()
-            known = {each.repository_id: each for each in places.values()} | {0: None}
-            # By its id, whatever its name is now; 0 is none.
-            place = known.get(served.id) or places.get(served.full_name.casefold())
-            if place and place.repository_id not in {0, served.id}:
-                place = None  # another repository has taken the name
+        served = delivery.repository
+        place = self.place(served) if served is not None else None
         if place is None:
             return _answer(HTTPStatus.ACCEPTED, "this repository is not served")
         meant = meaning(event, delivery, place.label, place.login)

@@ -128,7 +128,7 @@ FIXES: Final[Mapping[int, str]] = MappingProxyType(
 _log: Final = logging.getLogger(__name__)
 
 
-class _Made(Secret):
+class AppToken(Secret):
     token: str = Field(repr=False, min_length=1)
     expires_at: AwareDatetime
 
@@ -171,7 +171,7 @@ class AppTokens:
         self.clock = ForgeClock(self.time)
         self._asking = asyncio.Lock()
         self._installation = self.grant.installation
-        self._made: _Made | None = None
+        self._made: AppToken | None = None
         # Its own pace: a caller waiting for a token may hold the lane for writes.
         self._rest = Rest(
             self.client,
@@ -222,10 +222,10 @@ class AppTokens:
             # The token expires within the hour, and nobody else has it.
             _log.warning("cannot revoke the App's token: %s", error)
 
-    def _left_s(self, made: _Made) -> float:
+    def _left_s(self, made: AppToken) -> float:
         return made.expires_at.timestamp() - self.clock.now()
 
-    async def _asked(self) -> _Made:
+    async def _asked(self) -> AppToken:
         if self._installation is None:
             where = f"/repos/{self.grant.repository}/installation"
             self._installation = (await self._rest.read(_Installed, where)).id
@@ -236,7 +236,7 @@ class AppTokens:
         else:
             body["repositories"] = [self.grant.repository.partition("/")[2]]
         try:
-            return await self._rest.make(_Made, url, body)
+            return await self._rest.make(AppToken, url, body)
         except Refused:
             self._installation = self.grant.installation  # it may be installed anew
             raise

@@ -12,9 +12,9 @@ from typing import Final, get_args
 from urllib.parse import quote
 
 from msgspec.structs import replace
-from pydantic import AliasPath, Field
+from pydantic import Field
 
-from bot.forge.payloads import Payload
+from bot.forge.payloads import Payload, at
 from bot.forge.rest import HIDDEN, Part, Refused, Unless
 from convoy.model.records import Strategy
 from convoy.model.work import TargetRules
@@ -30,7 +30,7 @@ class _Parameters(Payload):
     require_code_owner_review: bool = False
     required_review_thread_resolution: bool = False
     allowed_merge_methods: tuple[Strategy, ...] = get_args(Strategy)
-    required_status_checks: tuple[_Context, ...] = ()
+    checks: tuple[_Context, ...] = Field(default=(), alias="required_status_checks")
     required_deployment_environments: tuple[str, ...] = ()
 
 
@@ -64,32 +64,28 @@ def _and(found: TargetRules, rule: Rule) -> TargetRules:
                 methods=tuple(one for one in found.methods if one in named),
             )
         case "required_status_checks":
-            required = asked.required_status_checks
-            names = (*found.checks, *(one.context for one in required))
-            asked_of = {
-                one.context: one.integration_id
-                for one in required
-                if one.integration_id
-            }
+            names = (*found.checks, *(each.context for each in asked.checks))
+            apps = {e.context: app for e in asked.checks if (app := e.integration_id)}
             return replace(
                 found,
                 checks=tuple(dict.fromkeys(names)),
-                reporters=found.reporters | asked_of,
+                reporters=found.reporters | apps,
             )
-        case "merge_queue":
-            return replace(found, queue=True)
-        case "required_signatures":
-            return replace(found, signed=True)
-        case "required_linear_history":
-            return replace(found, linear=True)
         case "required_deployments":
             return replace(found, deployed=asked.required_deployment_environments)
-        case "update":
-            return replace(found, frozen=True)
+        case known if field := _SWITCHES.get(known):
+            return replace(found, **{field: True})
         case _:
             return found
 
 
+_SWITCHES: Final = {
+    "merge_queue": "queue",
+    "required_signatures": "signed",
+    "required_linear_history": "linear",
+    "update": "frozen",
+}
+"""The rules that ask for one thing without parameters, and the field for each."""
 MAY_PASS: Final = frozenset({"always", "exempt"})
 _CLASSIC: Final = """\
 query ($owner: String!, $name: String!, $ref: String!) {
@@ -124,9 +120,7 @@ class _Methods(Payload):
 
 
 class _Classic(Payload):
-    rule: Protection | None = Field(
-        None, validation_alias=AliasPath("repository", "ref", "refUpdateRule")
-    )
+    rule: Protection | None = at("repository", "ref", "refUpdateRule", default=None)
 
 
 class BranchRules(Part):

@@ -25,8 +25,8 @@ from convoy.text.project_tests import FailingPlace
 from grite.errors import Unavailable
 
 ACTIONS: Final = "github-actions"
-JOBS_ACCOUNT: Final = "github-actions[bot]"
-"""The account of every job's token."""
+JOB_LOGIN: Final = "github-actions[bot]"
+"""The account as which a workflow run's token acts."""
 JUDGING: Final = frozenset(
     {"push", "pull_request", "merge_group", "workflow_dispatch", "dynamic"}
 )
@@ -91,20 +91,19 @@ class Ci(Part):
         async for one in self._rest.each(payloads.CheckRun, url, "check_runs"):
             app, job = (one.app and one.app.slug) or "", jobs.pop(one.id, None)
             text = "\n".join(filter(None, (one.output.summary, one.output.text)))
-            found.append(
-                Check(
-                    id=one.id,
-                    app=app,
-                    app_id=one.app.id if one.app else 0,
-                    workflow=job.workflow if job else "",
-                    is_loose=app == ACTIONS and job is None,
-                    name=one.name,
-                    status=job.status if job else one.status,
-                    conclusion=job.conclusion if job else one.conclusion,
-                    text=text,
-                    external=one.external_id or "",
-                )
+            check = Check(
+                id=one.id,
+                app=app,
+                app_id=one.app.id if one.app else 0,
+                workflow=job.workflow if job else "",
+                is_loose=app == ACTIONS and job is None,
+                name=one.name,
+                status=job.status if job else one.status,
+                conclusion=job.conclusion if job else one.conclusion,
+                text=text,
+                external=one.external_id or "",
             )
+            found.append(check)
         return [*found, *jobs.values()]
 
     async def judged(
@@ -141,7 +140,7 @@ class Ci(Part):
             number: Check(
                 id=number,
                 app=ACTIONS,
-                workflow=run.workflow,
+                workflow=f"{run.file}@{run.event}",
                 name=job.name,
                 status=job.status,
                 conclusion=job.conclusion,
@@ -184,7 +183,7 @@ class Ci(Part):
         A status names only its creator's account. That of Actions stands for no App
         here: any job whose token may write statuses speaks as it.
         """
-        if account is None or account.type != "Bot" or account.login == JOBS_ACCOUNT:
+        if account is None or account.type != "Bot" or account.login == JOB_LOGIN:
             return 0
         if account.id not in self._apps:
             slug = quote(account.login.removesuffix("[bot]"), safe="")
@@ -199,8 +198,7 @@ class Ci(Part):
         with HIDDEN:
             async for run in self._runs(commit):
                 is_queued = (run.head_branch or "").startswith(ids.QUEUE)
-                if is_queued and run.status != "completed":
-                    found.append(run.id)
+                found += [run.id] if is_queued and not run.is_over else []
         return tuple(found)
 
     async def has_runs(self, commit: str) -> bool:

@@ -26,7 +26,7 @@ import httpx
 
 from bot.forge import payloads
 from bot.forge.branch_rules import BranchRules
-from bot.forge.checks import CheckRuns, Ci
+from bot.forge.checks import JOB_LOGIN, CheckRuns, Ci
 from bot.forge.github_actions import TaskRuns
 from bot.forge.pace import Pace
 from bot.forge.pulls import LATEST, PullRequests
@@ -47,8 +47,6 @@ query ($id: ID!) {
 WORKFLOW: Final = "brat-task.yml"
 Right = Literal["read", "write", "maintain", "admin"]
 _RIGHTS: Final = ("read", "write", "maintain", "admin")
-JOB_LOGIN: Final = "github-actions[bot]"
-"""The account as which a workflow run's token acts."""
 
 _EDITED: Final = """\
 query ($owner: String!, $name: String!, $number: Int!) {
@@ -113,11 +111,6 @@ class GitHub(Part):
         self.sub_issues = SubIssues(rest, repository)
         self.runs = TaskRuns(rest, repository, workflow)
         self.branch_rules = BranchRules(rest, repository)
-
-    @property
-    def answers(self) -> int:
-        """How often the forge has answered, even with a no."""
-        return self._rest.answers
 
     async def login(self) -> str:
         """Return the token's account.

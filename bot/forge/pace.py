@@ -410,7 +410,16 @@ class Pace:
         is_one_of_few = visit.ask.reads or visit.prompt
         async with few if is_one_of_few else self._lane.turn(visit.ask.precedence):
             await self._wait(visit)
-            self._note(visit)
+            now = self.time.steady()
+            visit.tries += 1
+            if self.shares is not None:
+                self.shares.spend(visit.ask.about, now)
+            if self.budget is not None:
+                self.budget = self.budget.spent()
+            if not is_one_of_few:
+                self._written_at = now
+            if visit.writes_content:
+                self._content_at.append(now)
             yield
 
     def pause_s(self, cost: float) -> float:
@@ -458,18 +467,6 @@ class Pace:
         if left is not None and reset is not None:
             resets_at = self.time.steady() + reset - self.clock.now()
             self.budget = RequestBudget(limit=limit, left=left, resets_at=resets_at)
-
-    def _note(self, visit: Visit) -> None:
-        now = self.time.steady()
-        visit.tries += 1
-        if self.shares is not None:
-            self.shares.spend(visit.ask.about, now)
-        if self.budget is not None:
-            self.budget = self.budget.spent()
-        if not (visit.ask.reads or visit.prompt):
-            self._written_at = now
-        if visit.writes_content:
-            self._content_at.append(now)
 
     async def _wait(self, visit: Visit) -> None:
         now, ask = self.time.steady(), visit.ask

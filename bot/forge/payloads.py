@@ -5,7 +5,7 @@ Source: https://docs.github.com/rest and https://docs.github.com/webhooks
 """
 
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, AliasPath, BaseModel, ConfigDict, Field
 
@@ -14,6 +14,11 @@ class Payload(BaseModel):
     """Fields that brat reads; unknown ones are ignored, and nothing is changed."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+
+
+def at(*path: str, default: Any = ...) -> Any:  # noqa: ANN401  as pydantic's `Field`
+    """Return a field that stands there in the payload; it has to without a default."""
+    return Field(default, validation_alias=AliasPath(*path))
 
 
 class Secret(Payload):
@@ -84,12 +89,9 @@ class Issue(_Authored):
     created_at: Moment | None = None
     updated_at: Moment | None = None
     state_reason: str | None = None
-    sub_issues: int = Field(
-        default=0, validation_alias=AliasPath("sub_issues_summary", "total")
-    )
-    blockers: int | None = Field(
-        default=None,
-        validation_alias=AliasPath("issue_dependencies_summary", "total_blocked_by"),
+    sub_issues: int = at("sub_issues_summary", "total", default=0)
+    blockers: int | None = at(
+        "issue_dependencies_summary", "total_blocked_by", default=None
     )
 
     @property
@@ -116,13 +118,11 @@ class IssueEvent(Payload):
 
 
 class Edited(Payload):
-    last_edited_at: Moment | None = Field(
-        validation_alias=AliasPath("repository", "issue", "lastEditedAt")
-    )
+    last_edited_at: Moment | None = at("repository", "issue", "lastEditedAt")
 
 
 class Mailed(Payload):
-    by_mail: bool = Field(validation_alias=AliasPath("node", "createdViaEmail"))
+    by_mail: bool = at("node", "createdViaEmail")
 
 
 class Comment(_Authored):
@@ -198,11 +198,6 @@ class Run(Payload):
     @property
     def is_over(self) -> bool:
         return self.status == "completed"
-
-    @property
-    def workflow(self) -> str:
-        """Its file and the event that started it."""
-        return f"{self.file}@{self.event}"
 
     @property
     def file(self) -> str:
@@ -283,7 +278,7 @@ class Delivery(Envelope):
     label: Label | None = None
     assignee: Account | None = None
     comment: Comment | None = None
-    was: str = Field(default="", validation_alias=AliasPath("changes", "body", "from"))
+    was: str = at("changes", "body", "from", default="")
     """The text before an edit."""
 
 
@@ -326,9 +321,7 @@ class ThreadComment(Payload):
     """None: the account was deleted."""
     mailed: bool = Field(default=False, alias="createdViaEmail")
     hunk: str = Field("", alias="diffHunk")
-    review: int = Field(
-        0, validation_alias=AliasPath("pullRequestReview", "databaseId")
-    )
+    review: int = at("pullRequestReview", "databaseId", default=0)
 
     @property
     def is_bots(self) -> bool:
@@ -350,9 +343,7 @@ class Thread(Payload):
     path: str = ""
     now_at: int | None = Field(None, alias="line")
     was_at: int | None = Field(None, alias="originalLine")
-    comments: tuple[ThreadComment, ...] = Field(
-        default=(), validation_alias=AliasPath("comments", "nodes")
-    )
+    comments: tuple[ThreadComment, ...] = at("comments", "nodes", default=())
 
     @property
     def line(self) -> int:
@@ -361,11 +352,8 @@ class Thread(Payload):
 
 
 class Threads(Payload):
-    threads: tuple[Thread, ...] = Field(
-        default=(),
-        validation_alias=AliasPath(
-            "repository", "pullRequest", "reviewThreads", "nodes"
-        ),
+    threads: tuple[Thread, ...] = at(
+        "repository", "pullRequest", "reviewThreads", "nodes", default=()
     )
 
 

@@ -14,10 +14,10 @@ from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlencode
 
-from pydantic import AliasPath, Field
+from pydantic import Field
 
 from bot.forge import payloads
-from bot.forge.payloads import Payload
+from bot.forge.payloads import Payload, at
 from bot.forge.rest import Part, Refused, Unless
 from convoy.model.records import Strategy
 from convoy.rules.verdict import Mergeable
@@ -98,13 +98,11 @@ class _Pull(Payload):
     id: str
     head: str = Field(alias="headRefOid")
     queued: bool = Field(default=False, alias="isInMergeQueue")
-    commit: str = Field("", validation_alias=AliasPath("mergeCommit", "oid"))
+    commit: str = at("mergeCommit", "oid", default="")
     state: str = Field("UNKNOWN", alias="mergeStateStatus")
     merged: bool = False
     review: str | None = Field(None, alias="reviewDecision")
-    events: tuple[_QueueEvent, ...] = Field(
-        default=(), validation_alias=AliasPath("timelineItems", "nodes")
-    )
+    events: tuple[_QueueEvent, ...] = at("timelineItems", "nodes", default=())
 
     @property
     def dequeued_by(self) -> str:
@@ -117,9 +115,7 @@ class _Pull(Payload):
 
 
 class _Seen(Payload):
-    pull: _Pull | None = Field(
-        None, validation_alias=AliasPath("repository", "pullRequest")
-    )
+    pull: _Pull | None = at("repository", "pullRequest", default=None)
 
 
 class PullRequests(Part):

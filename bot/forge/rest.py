@@ -9,6 +9,7 @@ https://docs.github.com/graphql/guides/forming-calls-with-graphql
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final, Protocol, TypeVar
 
@@ -76,25 +77,19 @@ Model = TypeVar("Model", bound=BaseModel)
 Found = TypeVar("Found")
 
 
+@dataclass(eq=False, repr=False)
 class Refused(BratError):
     """The forge refuses the request, and repeating it will not help."""
 
-    def __init__(
-        self,
-        what: str,
-        status: int,
-        said: str,
-        *,
-        needs: str = "",
-        errors: tuple[str, ...] = (),
-    ) -> None:
-        """Tell what was refused; any set of permissions in `needs` is enough."""
-        super().__init__(f"{what}: the forge returned {status}: {said}")
-        self.what = what
-        self.status = status
-        self.said = said
-        self.needs = needs
-        self.errors = errors
+    what: str
+    status: int
+    said: str
+    needs: str = ""
+    """Sets of permissions, of which any is enough."""
+    errors: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__init__(f"{self.what}: the forge returned {self.status}: {self.said}")
 
 
 class Unless:

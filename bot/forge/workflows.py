@@ -85,6 +85,13 @@ class WorkflowFile(Struct, frozen=True):
         return "tags" not in told and "tags-ignore" not in told
 
     @property
+    def inputs(self) -> dict[str, Any]:
+        """What a dispatch may give it, by name."""
+        told = self.on.get("workflow_dispatch")
+        inputs = told.get("inputs") if isinstance(told, dict) else None
+        return inputs if isinstance(inputs, dict) else {}
+
+    @property
     def leaves_out(self) -> bool:
         """Whether it starts by pushes alone, and not on those that miss its paths."""
         told = self.on.get("push")
@@ -291,10 +298,15 @@ def lack_of_ci(
     if by_job and judging_files(files, "dispatch"):
         return None
     if not by_job:
-        missing = unjudged_branches(files, target)
-        if not missing:
+        known = [file for file in _all_parsed(files).values() if file.jobs]
+        unjudged = (
+            branch
+            for branch in candidate_branches(target)
+            if not any(file.starts_on("push", (branch,)) for file in known)
+        )
+        if not (missing := next(unjudged, "")):
             return None
-        where = f"brat/queue/**, such as {missing[0]}"
+        where = f"brat/queue/**, such as {missing}"
         said = f"no workflow here runs on pushes to {where}, but CI is required"
         return said, f'add "brat/queue/**" to the push branches of your CI, {_WAIVE}'
     mend = (
@@ -366,18 +378,7 @@ def ci_start(files: Mapping[str, str], named: str, command: str) -> CiStart:
 
 def takes_input(text: str, name: str) -> bool:
     file = parsed_workflow(text)
-    told = file.on.get("workflow_dispatch") if file is not None else None
-    return isinstance(told, dict) and name in (told.get("inputs") or {})
-
-
-def unjudged_branches(files: Mapping[str, str], target: str) -> tuple[str, ...]:
-    """Return the candidates whose push starts nothing, of tasks and of the convoy."""
-    known = [file for file in _all_parsed(files).values() if file.jobs]
-    return tuple(
-        branch
-        for branch in candidate_branches(target)
-        if not any(file.starts_on("push", (branch,)) for file in known)
-    )
+    return file is not None and name in file.inputs
 
 
 def judging_files(files: Mapping[str, str], way: StartWay) -> tuple[str, ...]:
@@ -386,13 +387,11 @@ def judging_files(files: Mapping[str, str], way: StartWay) -> tuple[str, ...]:
 
 def _needs_input(file: WorkflowFile) -> bool:
     """Whether GitHub refuses a dispatch that gives no inputs."""
-    told = file.on["workflow_dispatch"]
-    inputs = told.get("inputs") if isinstance(told, dict) else None
     return any(
         isinstance(each, dict)
         and each.get("required") is True
         and each.get("default") in (None, "")
-        for each in (inputs.values() if isinstance(inputs, dict) else ())
+        for each in file.inputs.values()
     )
 
 

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Final, assert_never
 
 from bot.forge.checks import CheckView
-from bot.forge.rest import ABSENT, Refused
+from bot.forge.rest import ABSENT, Refused, Unless
 from bot.requests.answers import check_views, convoy_comment
 from bot.requests.verb import convoy_of
 from bot.roles.bot_context import (
@@ -29,13 +29,7 @@ from bot.roles.bot_context import (
 )
 from bot.roles.issue_intake import close_named, open_named
 from bot.text import merge_texts, replies
-from bot.text.convoy_comment import (
-    TASK_LABELS,
-    labels_key,
-    sub_issue_labels,
-    wanted_labels,
-    with_box_note,
-)
+from bot.text.convoy_comment import labels_key, wanted_labels, with_box_note
 from bot.text.pull_request_texts import convoy_pull_body, pull_title, task_pull_body
 from bot.text.slash_commands import ticked_in, unticked
 from convoy.events.forge_actions import ActionDone
@@ -66,7 +60,7 @@ async def carry_out_effect(context: BotContext, effect: Effect) -> ActionDone | 
             await context.github.runs.cancel(run)
         case Show(convoy=name, part=part):
             convoy = context.state.convoys[name]
-            if context.memory.failures.keep_back(ids.item("show", name, part)):
+            if context.troubles.keep_back(ids.item("show", name, part)):
                 return None  # it was tried with another part
             await show_part(context, convoy, part)
             if convoy.ended and part != "comment":  # it tells that this works again
@@ -238,7 +232,7 @@ async def _finish(context: BotContext, convoy: Convoy, intent: Intent) -> int:
         except Refused as refused:  # it is set aside by itself
             note_failure(context, item, refused)
         else:
-            context.memory.failures.worked(item, context.state)
+            context.troubles.worked(item, context.state)
             works |= {item}
     if convoy.state == "complete" and convoy.given is None:
         await context.github.close_issue(convoy.issue, "completed")
@@ -258,9 +252,11 @@ def is_shown(context: BotContext, effect: Effect) -> bool:
         return True
     match effect.part:
         case "labels":
-            have, _ = wanted_labels(convoy, context.settings.label)
-            is_same = context.memory.shown.get(labels_key(convoy)) == have
-            return is_same and not _unlabelled(context, convoy)
+            shown = context.memory.shown
+            wanted = wanted_labels(convoy, context.settings.label).items()
+            return all(
+                shown.get(labels_key(convoy, n)) == have for n, (have, _) in wanted
+            )
         case "checks":
             return not owed_checks(context, convoy)
         case "comment":
@@ -294,14 +290,8 @@ async def show_part(
         return
     match part:
         case "labels":
-            await _show_labels(context, convoy)
-            for issue, have in _unlabelled(context, convoy).items():
-                present = frozenset(have)  # if it was deleted or moved: see its list
-                with ABSENT:
-                    present = (await context.github.issue(issue)).label_names
-                remove = (TASK_LABELS - have) & present
-                await context.github.relabel(issue, have - present, remove)
-                context.memory.shown[f"{labels_key(convoy)}/{issue}"] = have
+            for issue, labels in wanted_labels(convoy, context.settings.label).items():
+                await _show_labels(context, convoy, issue, *labels)
         case "checks":
             await show_checks(context, convoy)
         case "comment":
@@ -334,29 +324,24 @@ async def _show_comment(
         context.memory.ticks.pop((number, box), None)
 
 
-async def _show_labels(context: BotContext, convoy: Convoy) -> None:
-    key = labels_key(convoy)
-    have, have_not = wanted_labels(convoy, context.settings.label)
-    if context.memory.shown.get(key) == have:
+async def _show_labels(
+    context: BotContext, convoy: Convoy, issue: int, have: set[str], have_not: set[str]
+) -> None:
+    key, shown = labels_key(convoy, issue), context.memory.shown
+    if shown.get(key) == have:
         return
-    known = context.state.convoys.summaries()
-    *_, newest = (name for name, each in known if each.issue == convoy.issue)
-    if convoy.ended and newest != convoy.name:  # the issue shows where that one is
-        context.memory.shown[key] = have
-        return
-    present = (await context.github.issue(convoy.issue)).label_names
-    if isinstance(before := context.memory.shown.get(key), set):
-        present = (present | before) - have  # the forge may show our own writes late
-    context.memory.labelled[key] = context.clock()
-    await context.github.relabel(convoy.issue, have - present, have_not & present)
-    context.memory.shown[key] = have
-
-
-def _unlabelled(context: BotContext, convoy: Convoy) -> dict[int, set[str]]:
-    """Return the sub-issues that do not show yet where their tasks stand."""
-    shown, key = context.memory.shown, labels_key(convoy)
-    wanted = sub_issue_labels(convoy)
-    return {n: have for n, have in wanted.items() if shown.get(f"{key}/{n}") != have}
+    is_own, known = issue == convoy.issue, context.state.convoys.summaries()
+    newest = [name for name, each in known if each.issue == issue][-1:]
+    # Of an issue that has a newer convoy, or was deleted or moved, nothing is shown.
+    if not (is_own and convoy.ended and newest != [convoy.name]):
+        present = frozenset(have)
+        with Unless() if is_own else ABSENT:
+            present = (await context.github.issue(issue)).label_names
+        if is_own and isinstance(before := shown.get(key), set):
+            present = (present | before) - have  # the forge may show our writes late
+        context.memory.labelled[key] = context.clock()
+        await context.github.relabel(issue, have - present, have_not & present)
+    shown[key] = have
 
 
 def comment_body(

@@ -86,7 +86,8 @@ class Loop:
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
-        self.troubles = Troubles(context=self.context, tell=self.tell)
+        self.troubles = self.context.troubles
+        self.troubles.tell = self.tell
         self.pacing = PushPacing(context=self.context, wake=self.wake, lease=self.lease)
         self._refused = RefusedParts()
         self.leased = LeasedPush(context=self.context, lease=self.lease)
@@ -95,7 +96,7 @@ class Loop:
     async def tick(self) -> bool:
         """Do all that is owed; safe to cut off. Return whether to try again soon."""
         async with self._alone():
-            self.context.memory.failures.begin(self.context.troubles)
+            self.troubles.begin()
             try:
                 await asyncio.to_thread(self.look_here)
                 await self._rounds(self.wake.take())
@@ -106,19 +107,19 @@ class Loop:
                     try:  # the forge may refuse that, too
                         await pushing.tell_of_refused_log(self.context, error)
                     except (Refused, Unavailable) as silent:
-                        self.troubles.note("comment", silent)
+                        self.troubles.note("comment", silent, self.context.clock())
                     else:
-                        self.troubles.over("comment")
+                        self.troubles.pop("comment", None)
                 return True
             self._cut = None
-            self.troubles.over("tick")
-            self.lease.doubts &= bool(self.context.troubles)
-            return bool(self.context.troubles) or self.context.memory.failures.again
+            self.troubles.pop("tick", None)
+            self.lease.doubts &= bool(self.troubles)
+            return bool(self.troubles) or self.troubles.again
 
     def cut_short(self, name: str, error: BratError) -> None:
         """Keep what cut a tick short, under the name of a trouble."""
         self._cut = (self._cut or (self.context.clock(), error))[0], error
-        self.troubles.note(name, error)
+        self.troubles.note(name, error, self.context.clock())
 
     @property
     def standstill(self) -> str:
@@ -130,10 +131,16 @@ class Loop:
             return ""
         return f"no round of the loop has completed for over two minutes: {error}"
 
+    @property
+    def retry_s(self) -> float:
+        """How long to wait before the next tick, if something went wrong in this."""
+        sweep_s = self.context.settings.sweep_s
+        return self.troubles.retry_s(self.context.clock(), sweep_s)
+
     async def wait(self, *, again: bool) -> None:
         """Wait until something may have changed, or a failed action may be retried."""
         sweep_s = self.context.settings.sweep_s
-        await self.wake.wait(self.troubles.retry_s if again else sweep_s)
+        await self.wake.wait(self.retry_s if again else sweep_s)
 
     async def carry_out(self, asker: Asker, request: Request) -> Reply:
         """Carry out a person's request and push the resulting events.
@@ -210,7 +217,7 @@ class Loop:
             if self.lease.doubts:  # it may have been given, and not been noted
                 mine = {key for key in mine if not key.startswith(ANSWERS)}
             context.memory.fresh |= mine
-            self.context.memory.failures.forget(draft.told)
+            self.troubles.forget(draft.told)
             if waits:
                 context.memory.noted = draft.commands
             for delivery in accepted:
@@ -241,13 +248,12 @@ class Loop:
         if "mayor" in self.context.settings.roles:
             accepted = await new_requests.listen(draft, parts)
             self._tell_notices(self.context.inbox.notices)
-        failures = self.context.memory.failures
-        for item in [*failures.owed]:
-            draft.tell(failures.owed, item)
+        for item in [*self.troubles.owed]:
+            draft.tell(self.troubles.owed, item)
         if pushes:  # else only what people ask for needs one
             free_at, only = self._refused.free_at(draft.now), self._refused.only
             if free_at <= draft.now:
-                self.troubles.over(PUSHES)
+                self.troubles.pop(PUSHES, None)
             else:  # the remote is not asked too often in a row: no ref moves
                 self.troubles.wait(PUSHES, TOO_MANY_REFUSED, free_at)
                 only = frozenset()
@@ -260,17 +266,16 @@ class Loop:
         Raises:
             LogRefused: the remote refuses the log itself.
         """
-        failures = self.context.memory.failures
         self._refused.check(draft.now)
         try:
             await self.leased.push(draft)
         except Rejected as error:
             for aside in self._refused.blame(draft, error):
-                failures.owed[aside.item] = aside
+                self.troubles.owed[aside.item] = aside
             return False
         self._refused.taken(draft)
         for item in draft.told:
-            told = failures.owed.get(item)
+            told = self.troubles.owed.get(item)
             if isinstance(told, ItemSetAside):
                 self.tell(f"{item} is set aside: {told.why}")
         return True
@@ -305,8 +310,8 @@ class Loop:
             raise lost.exceptions[0] from lost  # all concern the same lease
         finally:
             context.github.rest.guard = lambda: None
-        noted = len(context.memory.noted) > known or context.memory.failures.owed
-        more = polls and shown[1:] and item_of(shown[0]) not in context.troubles
+        noted = len(context.memory.noted) > known or context.troubles.owed
+        more = polls and shown[1:] and item_of(shown[0]) not in self.troubles
         return bool(noted or more or (wanted and self.pacing.interrupted))
 
     async def _effect(self, effect: Effect, slots: asyncio.Semaphore) -> None:
@@ -321,7 +326,7 @@ class Loop:
                     if noted is not None:
                         self.context.memory.noted.append(noted)
             except (Limited, NotYet, LeaseTooOld) as error:
-                self.troubles.note(item, error, of_effect=True)
+                self.troubles.note(item, error, self.context.clock(), of_effect=True)
 
     def _refuse_unknown(self) -> None:
         unknown = self.context.mirror.state.unknown
@@ -336,70 +341,6 @@ def _introduce(draft: BotDraft) -> None:
     """Register this bot in the log: events of unregistered actors do not count."""
     if draft.actor.hex() not in draft.state.bots:
         draft.submit(StartBot(actor=draft.actor.hex(), version=VERSION))
-
-
-RETRY_S: Final = 1.0
-REFUSED_MS: Final = 60_000
-"""How long what is refused for good is not tried again."""
-CUT: Final = frozenset({"token", "tick"})
-"""The names of troubles that cut a whole tick short."""
-
-
-@dataclass(kw_only=True)
-class Troubles:
-    """When to try again after each problem; the context holds the problems' texts."""
-
-    context: BotContext
-    tell: Callable[[str], None]
-    resume_at: int = 0
-    """Unix ms; the forge wants no requests before then."""
-    _of_effects: set[str] = field(default_factory=set)
-    _until: dict[str, int] = field(default_factory=dict)
-    """When each refused action is tried again, unix ms, by the trouble's name."""
-
-    def note(self, name: str, error: BratError, *, of_effect: bool = False) -> None:
-        """Keep an error under a name, and report it if its text is new."""
-        if of_effect:
-            self._of_effects.add(name)
-        if isinstance(error, Limited):
-            self.resume_at = max(self.resume_at, error.retry_at)
-        now, until = self.context.clock(), 0
-        if isinstance(error, Refused | Rejected):
-            known = self._until.get(name, 0)
-            until = known if known > now else now + REFUSED_MS
-        self.wait(name, str(error), until)
-
-    def wait(self, name: str, why: str, until: int) -> None:
-        """Keep why something waits until a moment (unix ms; 0: it does not)."""
-        self._until[name] = until
-        if self.context.troubles.get(name) != why:
-            self.context.troubles[name] = why
-            self.tell(why)
-
-    def over(self, name: str) -> None:
-        """Forget the error under a name. Safe to call twice."""
-        self.context.troubles.pop(name, None)
-
-    def keep_only(self, owed: set[str]) -> None:
-        """Forget the errors of effects that are no longer owed."""
-        for name in self.context.troubles.keys() & self._of_effects - owed:
-            self.over(name)
-            self._until.pop(name, None)
-        self._of_effects &= owed
-
-    @property
-    def retry_s(self) -> float:
-        """How long to wait before the next tick.
-
-        While the forge only limits writes, or refuses some for good, the wait is at
-        most a sweep: the bot goes on looking.
-        """
-        context = self.context
-        cut = CUT & context.troubles.keys()
-        waits = [self._until.get(name, 0) for name in cut or context.troubles]
-        refused_until = (max if cut else min)(waits, default=0)
-        left_s = (max(self.resume_at, refused_until) - context.clock()) / 1000
-        return max(RETRY_S, left_s if cut else min(left_s, context.settings.sweep_s))
 
 
 def precedence_of(effect: Effect) -> Precedence:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from bot.roles import by_hand
 from bot.roles.bot_context import BotContext, tried
-from bot.roles.issue_intake import Listing, read_list
+from bot.roles.issue_intake import read_list
 from convoy.model import ids
 from convoy.model.records import SubIssue
 from convoy.model.state import Convoy
@@ -74,18 +74,13 @@ async def _lists(context: BotContext) -> dict[str, tuple[SubIssue, ...]]:
     for convoy in state.live():
         if not convoy.listed:
             continue
-        read = partial(_listed, context, convoy)
+        read = partial(read_list, context, state, convoy)
         listing = await tried(context, ids.item("look", convoy.name, "list"), read)
         if listing is not None and not listing.fault:
             found[convoy.name] = listing.listed
         elif convoy.name in known:
             found[convoy.name] = known[convoy.name]
     return found
-
-
-async def _listed(context: BotContext, convoy: Convoy) -> Listing:
-    top = await context.github.issue(convoy.issue)
-    return await read_list(context, context.state, convoy, top)
 
 
 async def _runs(context: BotContext, asked: frozenset[int]) -> dict[int, Run]:
@@ -127,7 +122,7 @@ async def _judged(context: BotContext, convoy: Convoy, commit: str) -> Checks:
 
     Asks for runs before checks: if no run is under way, all checks have been reported.
     """
-    ci, app = context.github.ci, context.settings.app
+    ci = context.github.ci
     runs, required = await ci.runs(commit), convoy.settings.checks
     known = context.observed.checks.get(commit, Checks(verdict="none")).runs
     listed = frozenset(run.id for run in runs or ())
@@ -136,27 +131,20 @@ async def _judged(context: BotContext, convoy: Convoy, commit: str) -> Checks:
     if gone:
         why = f"workflow run {gone[0]} was deleted"
         return Checks(verdict="lost", text=why, failed=(f"run {gone[0]}",))
-    whose = _reporters(context, convoy, commit)
-    seen = await ci.judged(commit, runs, required, app, whose)
-    return replace(seen, runs=known | listed)
-
-
-def _reporters(context: BotContext, convoy: Convoy, commit: str) -> Reporters:
-    """Return whose word counts: the configuration's, a ruleset's, the first ones'."""
     built = (convoy.candidate, *(task.candidate for task in convoy.tasks))
-    begun = max(
-        (each.at for each in built if each and each.commit == commit), default=0
-    )
+    begun = (each.at for each in built if each and each.commit == commit)
     patience_ms = context.settings.patience.check_start_s * 1000
-    chosen = convoy.settings.reporters
-    rules = context.observed.rules.get(convoy.target)
-    ids = rules.reporters if rules is not None else {}
-    return Reporters(
+    # Whose word counts: the configuration's, a ruleset's, that of the first ones.
+    chosen, rules = convoy.settings.reporters, context.observed.rules.get(convoy.target)
+    by_ruleset = rules.reporters.items() if rules is not None else ()
+    whose = Reporters(
         named=context.state.reporters | chosen,
-        ids={name: app for name, app in ids.items() if name not in chosen},
+        ids={name: app for name, app in by_ruleset if name not in chosen},
         awaited=frozenset(context.state.judges),
-        is_late=context.clock() > begun + patience_ms,
+        is_late=context.clock() > max(begun, default=0) + patience_ms,
     )
+    seen = await ci.judged(commit, runs, required, context.settings.app, whose)
+    return replace(seen, runs=known | listed)
 
 
 RULES_MS: Final = 600_000

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from threading import Lock
 from time import monotonic
-from typing import Final
+from typing import ClassVar, Final
 
 from bot.door.inbox import Wake
 from bot.forge.refusals import refusal_of_push
@@ -64,6 +64,7 @@ https://docs.github.com/repositories/creating-and-managing-repositories/reposito
 class BotLease:
     """This process's claim to be the one bot that acts."""
 
+    ref: ClassVar[str] = lease.ref_of(RESOURCE)
     mirror: Mirror
     actor: bytes
     sole: bool = False
@@ -83,10 +84,6 @@ class BotLease:
     """Our newest lease on the remote, and when it was pushed."""
     _watched: tuple[str, float] = ("", 0.0)
     """Somebody else's lease, and when it was first seen."""
-
-    @property
-    def ref(self) -> str:
-        return lease.ref_of(RESOURCE)
 
     @property
     def held(self) -> bool:
@@ -129,14 +126,7 @@ class BotLease:
                 self.doubts = True
         expires_ms, head = now + TTL_S * 1000, self.mirror.head
         lock = lease.Lock(self.actor, self.nonce, expires_ms, RESOURCE, head)
-        new = lease.write(
-            self.mirror.objects,
-            lock,
-            parent=parent,
-            at_ms=now,
-            writer=self.mirror.writer,
-        )
-        return RefUpdate(self.ref, new, old)
+        return RefUpdate(self.ref, self.mirror.write_lock(lock, parent, now), old)
 
     def pushed(self, update: RefUpdate) -> None:
         self._pushed = (update.new or "", self.ticking())

@@ -15,7 +15,6 @@ from typing import Final
 import pygit2
 
 from bot.repository.compose import blob_in
-from bot.repository.mirror import Mirror
 from bot.repository.strangers_commits import Patch, examined_patch
 from convoy.model.records import Scope, Settings, TaskSpec
 from convoy.patterns import MOST_BYTES, PATTERNS_FOLDER, Template, named_pattern
@@ -67,52 +66,6 @@ _SOURCE_BYTES: Final = 200_000
 """A larger file is taken as generated, and not read as a source."""
 
 
-def _tree_at(path: Path, commit: str) -> pygit2.Tree:
-    return pygit2.Repository(str(path))[commit].peel(pygit2.Tree)
-
-
-def files_at(path: Path, commit: str) -> tuple[str, ...]:
-    return tuple(_files(_tree_at(path, commit)))
-
-
-def reader_at(path: Path, commit: str) -> Callable[[str], str]:
-    """Return a reader of files' texts at a commit; too large files read as empty."""
-    return partial(_source, _tree_at(path, commit))
-
-
-def survey_at(path: Path, commit: str) -> Survey:
-    tree = _tree_at(path, commit)
-    files = dict.fromkeys(_files(tree))
-    found = propose_all(files, lambda name: _text_in(tree, name))
-    endings = Counter(filter(None, (splitext(name)[1] for name in files)))
-    places = Counter(name[: name.rfind("/") + 1] for name in files)
-    folders = Counter[str]()
-    for place, count in places.items():
-        folders.update(dict.fromkeys(_folders(place), count))
-    past = changed_lately(path, commit)
-    busy = [name for name, _ in Counter(chain(*past)).most_common() if name in files]
-    links = _links(tree, files, busy)
-    ties = Counter(
-        (one, other)
-        for name, imported in links.items()
-        for one, other in {(_folder(name), _folder(each)) for each in imported}
-        if one != other
-    )
-    return Survey(
-        files=len(files),
-        folders=tuple(sorted(folders.items())),
-        languages=tuple(endings.most_common(LANGUAGES)),
-        tests=tuple(proposal.command for proposal in found),
-        owners=next(filter(None, (_text_in(tree, name) for name in _OWNERS)), "")[
-            :OWNERS_CHARS
-        ],
-        busy=tuple(busy[:BUSY]),
-        together=changed_together(past, files)[:LINKS],
-        used=tuple(Counter(chain.from_iterable(links.values())).most_common(LINKS)),
-        uses=tuple((*pair, count) for pair, count in ties.most_common(LINKS)),
-    )
-
-
 def _files(tree: pygit2.Tree, above: str = "") -> Iterator[str]:
     """Give every file's path, in git's order."""
     for item in tree:
@@ -157,43 +110,28 @@ def _text_in(tree: pygit2.Tree, name: str, longest: int = _BLOB_BYTES) -> str | 
     return None if blob is None else blob.data.decode(errors="replace")
 
 
-def template_at(path: Path, commit: str, name: str) -> Template:
-    """Return a pattern by its name, as a person typed it; a repository's own first."""
-    return named_pattern(
-        name,
-        template_files(path, commit),
-        lambda file: template_text(path, commit, file),
-    )
-
-
-def template_files(path: Path, commit: str) -> tuple[str, ...]:
-    """Return the files in the folder of templates, without those in its subfolders."""
-    found = git.run(
-        ["ls-tree", "-z", "--name-only", commit, "--", PATTERNS_FOLDER], cwd=path
-    )
-    names = found.stdout.decode(errors="replace").split("\0")
-    return tuple(filter(None, names))
-
-
-def template_text(path: Path, commit: str, file: str) -> str:
-    """Return a template's text, cut to one byte more than a template may have."""
-    found = git.run(["cat-file", "blob", f"{commit}:{file}"], cwd=path)
-    return found.stdout[: MOST_BYTES + 1].decode(errors="replace")
-
-
 LANDED_MOST: Final = 20
 ABSENT_MOST: Final = 10
 
 
-class MirroredCommits:
-    def __init__(self, mirror: Mirror) -> None:
-        self.mirror = mirror
+class Commits:
+    """The commits of a repository; `ensure` brings those that are not there yet."""
+
+    def __init__(
+        self, path: Path, ensure: Callable[[list[str]], None] = lambda _: None
+    ) -> None:
+        self._path = path
+        self._ensure = ensure
+
+    def _tree(self, commit: str) -> pygit2.Tree:
+        return pygit2.Repository(str(self._path))[commit].peel(pygit2.Tree)
 
     def files(self, commit: str) -> tuple[str, ...]:
-        return files_at(self.mirror.path, commit)
+        return tuple(_files(self._tree(commit)))
 
     def text(self, commit: str) -> Callable[[str], str]:
-        return reader_at(self.mirror.path, commit)
+        """Return a reader of files' texts; files that are too large read as empty."""
+        return partial(_source, self._tree(commit))
 
     def diff(
         self, base: str, commit: str, room: int, paths: tuple[str, ...] = ()
@@ -203,48 +141,92 @@ class MirroredCommits:
         A patch longer than `room` characters was cut. `paths` are the only files shown;
         empty: all.
         """
-        self.mirror.ensure([base, commit])
+        self._ensure([base, commit])
         options = ("--no-color", "--no-ext-diff", "--no-textconv", "--stat", "--patch")
         found = git.run(
             ["--literal-pathspecs", "diff", *options, base, commit, "--", *paths],
-            cwd=self.mirror.path,
+            cwd=self._path,
         )
         return found.stdout[: 4 * room].decode(errors="replace")[: room + 1]
 
     def examined(self, base: str, commit: str, settings: Settings) -> Patch:
         """Return what `base..commit` changes and what the gate says of it."""
-        self.mirror.ensure([base, commit])
-        return examined_patch(self.mirror.path, base, commit, settings)
+        self._ensure([base, commit])
+        return examined_patch(self._path, base, commit, settings)
 
     def landed(self, base: str, tip: str, paths: tuple[str, ...]) -> tuple[str, ...]:
         """Return the newest commits of `base..tip` that touch one of the paths."""
-        self.mirror.ensure([base, tip])
+        self._ensure([base, tip])
         line = ["--literal-pathspecs", "rev-list", f"--max-count={LANDED_MOST}"]
         line += ["--no-merges", tip, f"^{base}", "--", *paths]
-        found = git.run(line, cwd=self.mirror.path)
+        found = git.run(line, cwd=self._path)
         return tuple(found.stdout.decode().split())
 
     def subject(self, commit: str) -> str:
         line = ("show", "--no-patch", "--format=%s", commit)
-        return git.run(line, cwd=self.mirror.path).stdout.decode(errors="replace")
+        return git.run(line, cwd=self._path).stdout.decode(errors="replace")
 
     def lines(self, base: str, commit: str) -> int:
-        self.mirror.ensure([base, commit])
+        self._ensure([base, commit])
         options = ("--no-ext-diff", "--no-textconv", "--numstat")
-        found = git.run(["diff", *options, base, commit, "--"], cwd=self.mirror.path)
+        found = git.run(["diff", *options, base, commit, "--"], cwd=self._path)
         rows = (row.split(b"\t")[:2] for row in found.stdout.splitlines())
         return sum(int(count) for row in rows for count in row if count.isdigit())
 
     def surveyed(self, commit: str) -> Survey:
-        self.mirror.ensure([commit])
-        return survey_at(self.mirror.path, commit)
+        self._ensure([commit])
+        tree = self._tree(commit)
+        files = dict.fromkeys(_files(tree))
+        found = propose_all(files, lambda name: _text_in(tree, name))
+        endings = Counter(filter(None, (splitext(name)[1] for name in files)))
+        places = Counter(name[: name.rfind("/") + 1] for name in files)
+        folders = Counter[str]()
+        for place, count in places.items():
+            folders.update(dict.fromkeys(_folders(place), count))
+        past = changed_lately(self._path, commit)
+        busy = [
+            name for name, _ in Counter(chain(*past)).most_common() if name in files
+        ]
+        links = _links(tree, files, busy)
+        ties = Counter(
+            (one, other)
+            for name, imported in links.items()
+            for one, other in {(_folder(name), _folder(each)) for each in imported}
+            if one != other
+        )
+        return Survey(
+            files=len(files),
+            folders=tuple(sorted(folders.items())),
+            languages=tuple(endings.most_common(LANGUAGES)),
+            tests=tuple(proposal.command for proposal in found),
+            owners=next(filter(None, (_text_in(tree, name) for name in _OWNERS)), "")[
+                :OWNERS_CHARS
+            ],
+            busy=tuple(busy[:BUSY]),
+            together=changed_together(past, files)[:LINKS],
+            used=tuple(Counter(chain.from_iterable(links.values())).most_common(LINKS)),
+            uses=tuple((*pair, count) for pair, count in ties.most_common(LINKS)),
+        )
 
     def template(self, commit: str, name: str) -> Template:
-        self.mirror.ensure([commit])
-        return template_at(self.mirror.path, commit, name)
+        """Return a pattern by its name, as a person typed it; a repository's first."""
+        self._ensure([commit])
+        files = self.template_files(commit)
+        return named_pattern(name, files, partial(self.template_text, commit))
+
+    def template_files(self, commit: str) -> tuple[str, ...]:
+        """Return the files in the folder of templates, without its subfolders."""
+        line = ("ls-tree", "-z", "--name-only", commit, "--", PATTERNS_FOLDER)
+        found = git.run(line, cwd=self._path).stdout.decode(errors="replace")
+        return tuple(filter(None, found.split("\0")))
+
+    def template_text(self, commit: str, file: str) -> str:
+        """Return a template's text, cut to one byte more than a template may have."""
+        found = git.run(["cat-file", "blob", f"{commit}:{file}"], cwd=self._path)
+        return found.stdout[: MOST_BYTES + 1].decode(errors="replace")
 
     def box_labels(self, commit: str) -> frozenset[str]:
-        self.mirror.ensure([commit])
+        self._ensure([commit])
         read = self.text(commit)
         return box_labels(map(read, form_files(self.files(commit))))
 

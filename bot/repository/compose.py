@@ -141,19 +141,19 @@ _NO_NAME: Final = re.compile(r"[<>\x00-\x1f\x7f]")
 _ENCODING: Final = b"encoding "
 
 
-def message_of(repo: pygit2.Repository, commit: pygit2.Commit) -> str:
+def message_of(commit: pygit2.Commit) -> str:
     """Return the message with plain line ends.
 
     An encoding is believed only if it reads ASCII as everybody does; what cannot be
     read is replaced.
     """
-    text = _text(_parts(repo, commit)[1], _claimed(repo, commit))
+    text = _text(_parts(commit)[1], _claimed(commit))
     return _LINE_ENDS.sub("\n", text).replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
-def author_of(repo: pygit2.Repository, commit: pygit2.Commit) -> pygit2.Signature:
+def author_of(commit: pygit2.Commit) -> pygit2.Signature:
     """Return the author, whose name and address are UTF-8."""
-    who, claimed = commit.author, _claimed(repo, commit)
+    who, claimed = commit.author, _claimed(commit)
     if _is_utf8(who.raw_name) and _is_utf8(who.raw_email):
         return who
     name, email = (
@@ -163,25 +163,24 @@ def author_of(repo: pygit2.Repository, commit: pygit2.Commit) -> pygit2.Signatur
     return pygit2.Signature(name, email, who.time, who.offset)
 
 
-def is_plain(repo: pygit2.Repository, commit: pygit2.Commit) -> bool:
+def is_plain(commit: pygit2.Commit) -> bool:
     """Whether everybody reads the commit alike: as UTF-8, with no other claim."""
-    head, said = _parts(repo, commit)
+    head, said = _parts(commit)
     lines = head.split(b"\n")
     if any(line.startswith(_ENCODING) for line in lines):
         return False
-    return all(map(_is_utf8, lines)) and message_of(repo, commit).encode() == said
+    return all(map(_is_utf8, lines)) and message_of(commit).encode() == said
 
 
-def _parts(repo: pygit2.Repository, commit: pygit2.Commit) -> tuple[bytes, bytes]:
+def _parts(commit: pygit2.Commit) -> tuple[bytes, bytes]:
     """Return a commit's head and message: libgit2's own would end at a zero byte."""
-    _, raw = repo.odb.read(commit.id)
-    head, _, said = raw.partition(b"\n\n")
+    head, _, said = commit.read_raw().partition(b"\n\n")
     return head, said.lstrip(b"\n")
 
 
-def _claimed(repo: pygit2.Repository, commit: pygit2.Commit) -> str | None:
+def _claimed(commit: pygit2.Commit) -> str | None:
     """Return the encoding that a commit claims; libgit2's own may raise at it."""
-    for line in _parts(repo, commit)[0].split(b"\n"):
+    for line in _parts(commit)[0].split(b"\n"):
         if line.startswith(_ENCODING):
             return line.removeprefix(_ENCODING).decode("ascii", "replace")
     return None
@@ -286,7 +285,7 @@ class Composer:
     def flattened(self, base: str, work: str) -> str:
         """Return the files of `work` as one commit on `base`; deterministic."""
         made = self._commit(work)
-        said = text.inert(message_of(self._repo, made))
+        said = text.inert(message_of(made))
         return self._write(*_as_brat(made), said, made.tree_id, [base])
 
     def target_of(self, merge: str) -> str:
@@ -302,7 +301,7 @@ class Composer:
         tree = self._merged_tree(piece, began, piece.work)
         if isinstance(tree, Conflicted):
             return tree
-        author = author_of(self._repo, self._commit(piece.work))
+        author = author_of(self._commit(piece.work))
         parents = [piece.onto, taken]
         return self._write(author, _bot(piece.at), piece.message, tree, parents)
 
@@ -318,12 +317,12 @@ class Composer:
         for commit in self._commits(base, work, *landed):
             old = [str(parent) for parent in commit.parent_ids]
             parents = [made.get(parent, parent) for parent in old]
-            said = message_of(self._repo, commit)
+            said = message_of(commit)
             message = text.inert(said)
             own = _as_brat(commit)
             is_kept = message == said and parents == old
             is_kept &= own == (commit.author, commit.committer)
-            if not (is_kept and is_plain(self._repo, commit)):
+            if not (is_kept and is_plain(commit)):
                 made[str(commit.id)] = self._write(
                     *own, message, commit.tree_id, parents
                 )
@@ -347,9 +346,9 @@ class Composer:
         tree = self._merged_tree(piece, piece.base, piece.work)
         if isinstance(tree, Conflicted):
             return tree
-        author = author_of(self._repo, self._commit(piece.work))
+        author = author_of(self._commit(piece.work))
         commits = self._commits(piece.base, piece.work)
-        said = [message_of(self._repo, commit) for commit in commits]
+        said = [message_of(commit) for commit in commits]
         told = text.squashed(piece.message, said)
         return self._write(author, _bot(piece.at), told, tree, [piece.onto])
 
@@ -372,8 +371,8 @@ class Composer:
                 return tree
             if tree == self._commit(onto).tree_id:
                 continue  # other work has landed the change already
-            said = text.inert(message_of(self._repo, commit))
-            author, bot = author_of(self._repo, commit), _bot(piece.at)
+            said = text.inert(message_of(commit))
+            author, bot = author_of(commit), _bot(piece.at)
             onto = self._write(author, bot, said, tree, [onto])
         return onto
 

@@ -169,13 +169,7 @@ class Draft:
         for resource, lease in after.items():
             if before.get(resource) != lease:
                 lock = locks.Lock(self.actor, lease.nonce, lease.expires, resource)
-                commit = locks.write(
-                    self._mirror.objects,
-                    lock,
-                    parent=None,
-                    at_ms=self.now,
-                    writer=self._mirror.writer,
-                )
+                commit = self._mirror.write_lock(lock, None, self.now)
                 self.move(locks.ref_of(resource), commit)
         updates = {**self._updates, **{update.ref: update for update in also}}
         self._mirror.push(self._events, updates, actor=self.actor)

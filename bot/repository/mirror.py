@@ -20,7 +20,6 @@ from typing import Final, NamedTuple
 
 import pygit2
 
-from bot.repository import trusted_log
 from bot.repository.clone import Clone
 from bot.repository.strangers_commits import NoBundle, take_in_bundle
 from convoy.log import record as states
@@ -181,24 +180,22 @@ class Mirror(Clone):
             with suppress(GitFailed):  # else the whole log is fetched
                 self.remote.fetch([known], 1)
         self.bring(refs)
-        self.notices += self.read_signers(refs.get(HEADS + self.default_branch))
+        self.read_signers(refs.get(HEADS + self.default_branch))
         tip = refs.get(WAL_REF)
         if is_new and self.head is None:
-            known = trusted_log.lost_commit(self, tip) or known
+            known = self.lost_commit(tip) or known
         if known is not None:
-            tip, said = trusted_log.believed_tip(self, known, tip)
-            self.notices += said
+            tip = self.believed_tip(known, tip)
         if tip is not None:  # the log is read up to the newest commit that counts
-            tip = trusted_log.adopted_tip(self, tip)
-            trusted = trusted_log.trusted_end(self, tip)
+            tip = self.adopted_tip(tip)
+            trusted = self.trusted_end(tip)
             if trusted.foreign and trusted.foreign != self.foreign:
                 self.notices.append(trusted.warning)
             self.warning = trusted.warning
-            refs[WAL_REF], self.foreign = trusted_log.without_excess(self, tip, trusted)
-            head, read = str(trusted.head), trusted_log.read_log
+            refs[WAL_REF], self.foreign = self.without_excess(tip, trusted)
+            head = str(trusted.head)
             if head != self.head:
-                self.reading, said = read(self, head, self.reading, refs)
-                self.notices += said
+                self.reading = self.read_log(head, self.reading, refs)
             self.saw(WAL_REF, head)
         self.refs = refs
 

@@ -449,11 +449,9 @@ def _examined(repository: Path, base: str, commit: str, settings: Settings) -> P
         if not whole:
             return Patch(files=(), refusals=("The work changes nothing.",))
         steps = stretch.steps(base, commit)
+        sizes, all_bytes = _sizes(repository, (*whole, *steps))
     except TooMuch as error:
         return Patch(files=files, refusals=(str(error),), keeps=False, is_large=True)
-    sizes, all_bytes = _sizes(repository, (*whole, *steps))
-    if said := _too_large(sizes, all_bytes):
-        return Patch(files=files, refusals=(said,), keeps=False, is_large=True)
     changes = [each.change for each in whole]
     lasting = {(each.path, each.mode_after) for each in changes}
     between = {
@@ -487,17 +485,6 @@ def _examined(repository: Path, base: str, commit: str, settings: Settings) -> P
     return Patch(files=files, refusals=refusals, keeps=keeps, is_large=is_large)
 
 
-def _too_large(sizes: Mapping[str, int], all_bytes: int) -> str:
-    """Return why files of these sizes are too large; empty: they are not."""
-    if max(sizes.values(), default=0) > gate.FILE_BYTES:
-        most = gate.FILE_BYTES
-        return f"The work contains {_largest(sizes)}; the limit is {most} bytes."
-    if all_bytes > FILES_BYTES:
-        has = f"The work is {all_bytes} bytes, with {_largest(sizes)} as the largest"
-        return f"{has} file; the limit is {FILES_BYTES} bytes."
-    return ""
-
-
 def _largest(sizes: Mapping[str, int]) -> str:
     """Return the largest file in words; empty: there is none."""
     path = max(sizes, key=lambda one: sizes[one], default="")
@@ -515,6 +502,12 @@ def _sizes(repository: Path, touched: Iterable[Touched]) -> tuple[dict[str, int]
             _, size = objects.read_header(pygit2.Oid(hex=blob))
             found[path] = max(found.get(path, 0), size)
             all_bytes += size
+    if max(found.values(), default=0) > gate.FILE_BYTES:
+        has = f"The work contains {_largest(found)}"
+        raise TooMuch(f"{has}; the limit is {gate.FILE_BYTES} bytes.")
+    if all_bytes > FILES_BYTES:
+        has = f"The work is {all_bytes} bytes, with {_largest(found)} as the largest"
+        raise TooMuch(f"{has} file; the limit is {FILES_BYTES} bytes.")
     return found, all_bytes
 
 

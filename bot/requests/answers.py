@@ -27,7 +27,7 @@ from bot.text import pull_request_texts, replies
 from bot.text.convoy_comment import convoy_table, labels_key, wanted_labels
 from bot.text.replies import Reply
 from bot.text.slash_commands import box_line
-from convoy.events.forge_actions import Answer, RequestIgnored
+from convoy.events.forge_actions import RequestIgnored
 from convoy.events.hold_events import HOLD_LABEL, NO_LABEL, WorkHeld, WorkReleased
 from convoy.model import ids
 from convoy.model.ids import SetAside
@@ -70,17 +70,9 @@ def give_answer(draft: BotDraft, asker: Asker, given: Sequence[Reply]) -> None:
         and _is_kept_up(draft, convoy)
     )
     called = asker.by if is_refused or all_wanted else ""
-    draft.submit(
-        Answer(
-            issue=asker.number,
-            comment=asker.comment,
-            sign=asker.sign,
-            reaction=replies.reaction(given) if asker.comment else "",
-            text=line if is_line else replies.text(called, given),
-            by=asker.by,
-            convoy=convoy.name if convoy is not None and is_line else "",
-        )
-    )
+    text = line if is_line else replies.text(called, given)
+    name = convoy.name if convoy is not None and is_line else ""
+    draft.submit(asker.answer(replies.reaction(given), text, convoy=name))
 
 
 def _is_kept_up(draft: BotDraft, convoy: Convoy | None) -> bool:
@@ -117,27 +109,15 @@ async def is_turned_away(draft: BotDraft, asker: Asker) -> bool:
 
 async def has_heard_enough(draft: BotDraft, asker: Asker) -> bool:
     """Whether a request is only noted in the draft, not carried out; safe to repeat."""
-    by, comment, sign = asker.by, asker.comment, asker.sign
+    by, now = asker.by, draft.bot.clock()
     given = await allowance(draft.bot, by, asker.key)
-    if given == "answered":
-        return False
     if given == "ignored":
-        draft.submit(RequestIgnored(by=by, comment=comment, sign=sign))
-        return True
-    now = draft.bot.clock()
-    again_at = (draft.bot.memory.answers.of(by, now).told_at or now) + ids.HOUR_MS
-    draft.submit(
-        Answer(
-            issue=asker.number,
-            comment=comment,
-            sign=sign,
-            reaction="confused" if comment else "",
-            text=replies.enough(by, again_at),
-            by=by,
-            enough=True,
-        )
-    )
-    return True
+        draft.submit(RequestIgnored(by=by, comment=asker.comment, sign=asker.sign))
+    elif given == "told":
+        again_at = (draft.bot.memory.answers.of(by, now).told_at or now) + ids.HOUR_MS
+        text = replies.enough(by, again_at)
+        draft.submit(asker.answer("confused", text, enough=True))
+    return given != "answered"
 
 
 async def observe_labels(draft: BotDraft) -> None:
@@ -164,12 +144,12 @@ async def observe_labels(draft: BotDraft) -> None:
 
 
 async def correct_labels(context: BotContext, convoy: Convoy) -> None:
-    key, settle_ms = labels_key(convoy), context.settings.settle_s * 1000
+    wanted = wanted_labels(convoy, context.settings.label).get(convoy.issue)
+    key, settle_ms = labels_key(convoy, convoy.issue), context.settings.settle_s * 1000
     if context.clock() - context.memory.labelled.get(key, 0) < settle_ms:
         return  # the forge may show our own writes late
-    have, have_not = wanted_labels(convoy, context.settings.label)
     present = (await context.github.issue(convoy.issue)).label_names
-    if have - present or have_not & present:
+    if wanted and (wanted[0] - present or wanted[1] & present):
         context.memory.shown.pop(key, None)
 
 
@@ -209,7 +189,7 @@ def convoy_comment(
 def request_of_box(key: str) -> Request | None:
     name, _, number = key.partition("/")
     verb = BY_NAME.get(name)
-    if verb is None or verb.box is None or bool(number) != verb.box.of_task:
+    if verb is None or verb.box is None or bool(number) != ("{task}" in verb.box.says):
         return None
     return Request(name, {"task": int(number)} if number else {})
 

@@ -39,7 +39,6 @@ from bot.text.slash_commands import (
     slash_commands,
 )
 from bot.text.visible_text import code_block, code_span
-from convoy.events.forge_actions import Answer
 from convoy.model import ids
 from convoy.model.state import Convoy, State
 from convoy.model.work import ReviewThread
@@ -48,7 +47,7 @@ from convoy.rules.turns import changes_ci
 
 async def answer_comment(draft: BotDraft, remark: Remark) -> None:
     """Carry out a comment's commands and announce the answer. Safe to call twice."""
-    by, number, comment = remark.by, remark.issue, remark.comment
+    by, number = remark.by, remark.issue
     asker = Asker(by=by, number=number, remark=remark, on_pull=remark.on_pull)
     had = draft.state.answers.get(by.casefold())
     at = draft.now if remark.at is None else int(remark.at.timestamp() * 1000)
@@ -57,20 +56,13 @@ async def answer_comment(draft: BotDraft, remark: Remark) -> None:
     if remark.edited:  # it was not read in time
         known = asker.is_answered(draft.state)
         if not (known or await has_heard_enough(draft, asker)):
-            draft.submit(
-                Answer(
-                    issue=number,
-                    comment=comment,
-                    reaction="confused",
-                    text=replies.EDITED_COMMENT.format(by=by),
-                    by=by,
-                )
-            )
+            text = replies.EDITED_COMMENT.format(by=by)
+            draft.submit(asker.answer("confused", text))
         return
     said = await commands_in(draft.bot, draft.state, remark)
     if not said or await has_heard_enough(draft, asker):
         return
-    await acknowledge(draft.bot, comment)
+    await acknowledge(draft.bot, remark.comment)
     given = [replies.MAILED]
     if not await is_mailed(draft.bot, remark):
         place: Place = "pull" if remark.on_pull else "issue"
@@ -169,11 +161,8 @@ async def answer_review(draft: BotDraft, review: Review) -> None:
     if not (review.bot and review.verdict == "approved"):  # no bot approves
         verb = _VERB_OF.get(review.verdict, verb)
     if verb and convoy is not None and (review.late or verb not in verbs):
-        asker = structs.replace(
-            asker,
-            threads=tuple(_raised(thread, review) for thread in told),
-            allowed=review.bot,
-        )
+        raised = tuple(_raised(thread, review) for thread in told)
+        asker = structs.replace(asker, threads=raised, allowed=review.bot)
         request = await _verdict(draft.bot, convoy, review, verb, told)
         given += [await carry_out(draft, asker, request)] if request else []
     if given:

@@ -236,16 +236,15 @@ def _approve_work(context: RequestContext, convoy: Convoy, commit: str | None) -
         raise NotPossible(f"name the commit that you have reviewed: {named}")
     if task is None or commit is None:
         raise NotPossible(NO_WORK)
-    context.submit(
-        TaskApproved(
-            convoy=convoy.name,
-            task=task.number,
-            commit=commit,
-            by=context.by,
-            review=context.asker.review,
-            comment=context.asker.comment,
-        )
+    approved = TaskApproved(
+        convoy=convoy.name,
+        task=task.number,
+        commit=commit,
+        by=context.by,
+        review=context.asker.review,
+        comment=context.asker.comment,
     )
+    context.submit(approved)
     if lacks := lacking_approvals(context.convoy, context.own_task or task):
         return f"Approved. The work still needs {lacks}."
     return "Approved. The work will merge when CI is green."

@@ -17,7 +17,7 @@ from http import HTTPStatus
 from typing import Final
 
 from bot.door import inbox
-from bot.door.delivery_meaning import may_ask
+from bot.door.delivery_meaning import may_ask, start_request
 from bot.forge.payloads import Account, Issue
 from bot.forge.rest import Refused
 from bot.forge.transport import Precedence, going
@@ -68,13 +68,10 @@ async def listen(draft: BotDraft, parts: frozenset[str]) -> list[str]:
     handled = await _handled(draft, waiting)
     if sweep:
         await tried(draft.bot, ids.item("look", "schedules"), partial(begin_due, draft))
-        for name, keep in (
-            ("comments", keep_missed_comments),
-            ("reviews", comments.keep_missed_reviews),
-        ):
-            await tried(
-                draft.bot, ids.item("look", name), partial(keep, draft.bot, draft.state)
-            )
+        look = partial(keep_missed_comments, draft.bot, draft.state)
+        await tried(draft.bot, ids.item("look", "comments"), look)
+        look = partial(comments.keep_missed_reviews, draft.bot, draft.state)
+        await tried(draft.bot, ids.item("look", "reviews"), look)
     handled += await _handled(draft, draft.bot.inbox.remarks())
     handled += await _handled(draft, draft.bot.inbox.signs())
     if sweep or "pulls" in parts:
@@ -83,7 +80,7 @@ async def listen(draft: BotDraft, parts: frozenset[str]) -> list[str]:
     await _look_at_shown(draft, parts)
     if inbox.RIGHTS_PART in parts:
         # What was refused in this tick will hardly be allowed in the next.
-        refused = draft.bot.memory.failures.owed
+        refused = draft.bot.troubles.owed
         for item, aside in [*asides(draft.state)]:
             if aside.rule and item not in refused:
                 draft.submit(ItemTakenUp(item=item))
@@ -172,11 +169,8 @@ async def missed_labels(context: BotContext) -> dict[str, inbox.StartRequest]:
     for issue in labelled:
         if issue.number in known or mayor.busy(context.mirror.state, issue.number):
             continue
-        request = await tried(
-            context,
-            ids.item("issue", issue.number),
-            partial(_labelled_request, context, issue),
-        )
+        look = partial(_labelled_request, context, issue)
+        request = await tried(context, ids.item("issue", issue.number), look)
         if request is not None:
             found[f"sweep-{issue.number}"] = request
     return found
@@ -185,29 +179,23 @@ async def missed_labels(context: BotContext) -> dict[str, inbox.StartRequest]:
 async def _labelled_request(
     context: BotContext, issue: Issue
 ) -> inbox.StartRequest | None:
-    labelling = await context.github.labelling(issue.number, context.settings.label)
-    if labelling is None or labelling.actor is None:
+    event = await context.github.labelling(issue.number, context.settings.label)
+    if event is None or event.actor is None:
         return None
-    by, at = labelling.actor, labelling.created_at
-    return await _start_request(context, issue, "label", by, at)
+    asks: IssueAsks = "label", event.actor, event.created_at
+    return await _start_request(context, issue, asks)
+
+
+IssueAsks = tuple[inbox.Trigger, Account, datetime | None]
+"""How an issue asks, who asked, and when."""
 
 
 async def _start_request(
-    context: BotContext,
-    issue: Issue,
-    trigger: inbox.Trigger,
-    by: Account,
-    at: datetime | None,
+    context: BotContext, issue: Issue, asks: IssueAsks
 ) -> inbox.StartRequest:
-    return inbox.StartRequest(
-        issue=issue.number,
-        title=issue.title,
-        text=issue.body or "",
-        by=by.login,
-        bot=by.id if by.type == "Bot" else 0,
-        trigger=trigger,
-        edited=await edited_since(context, issue, at),
-    )
+    trigger, by, at = asks
+    edited = await edited_since(context, issue, at)
+    return start_request(issue, trigger, by, edited=edited)
 
 
 async def land_labelled(draft: BotDraft) -> None:
@@ -295,15 +283,11 @@ async def keep_missed_issues(context: BotContext, state: State) -> None:
         if request is None and triggers.assignee:
             request = await _assignment(context, issue, looks)
         if request is not None:
-            kept = await _start_request(context, issue, *request)
+            kept = await _start_request(context, issue, request)
             context.inbox.put(f"sweep-issue-{issue.number}", kept)
     looks.note({issue.number: issue.updated_at for issue in found if issue.updated_at})
     assigned = context.memory.assigned
     context.memory.assigned = {n: at for n, at in assigned.items() if n in looks.seen}
-
-
-IssueAsks = tuple[inbox.Trigger, Account, datetime]
-"""How an issue asks, who asked, and when."""
 
 
 async def _assignment(
@@ -342,27 +326,27 @@ async def begin_due(draft: BotDraft) -> None:
             one.by == draft.bot.login and one.title == table.title
             for one in draft.state.live()
         )
-        if key not in draft.bot.memory.shown and not still_runs:
-            number = await _opened(draft.bot, each, table)
-            known = draft.state.convoys.summaries()
-            if all(of.issue != number for _, of in known):
-                issue = await draft.bot.github.issue(number)
-                request = inbox.StartRequest(
-                    issue=number,
-                    title=table.title,
-                    text=table.text,
-                    by=draft.bot.login,
-                    trigger="schedule",
-                )
-                await mayor.start(draft, request, issue)
-            draft.bot.memory.shown[key] = True
+        if key in draft.bot.memory.shown or still_runs:
+            continue
+        number = await _opened(draft.bot, key, each, table)
+        if all(of.issue != number for _, of in draft.state.convoys.summaries()):
+            request = inbox.StartRequest(
+                issue=number,
+                title=table.title,
+                text=table.text,
+                by=draft.bot.login,
+                trigger="schedule",
+            )
+            issue = await draft.bot.github.issue(number)
+            await mayor.start(draft, request, issue)
+        draft.bot.memory.shown[key] = True
 
 
-async def _opened(context: BotContext, each: Due, table: ScheduleTable) -> int:
-    key = ids.key("schedule", each.name, each.begun)
+async def _opened(
+    context: BotContext, key: str, each: Due, table: ScheduleTable
+) -> int:
     now = quiet_try(context, key)
-    since = datetime.fromtimestamp(each.begun // 1000, UTC)
-    found = await context.github.issue_marked(key, context.login, since)
+    found = await context.github.issue_marked(key, context.login, _moment(each.begun))
     if found is not None:
         return found
     now.repeat()

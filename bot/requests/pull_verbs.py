@@ -51,9 +51,8 @@ async def _land(context: RequestContext, *, commit: str | None = None) -> str:
     base = await asyncio.to_thread(_fork_point, context, given, pull.base.ref)
     if base == head:
         raise NotPossible(f"{target} already contains all of these changes")
-    request = await _request(context, given, pull, target=pull.base.ref, base=base)
-    done = TaskSpec(number=1, title=request.title, instructions="")
-    _plan(context, request, done)
+    request = await _request(context, given, pull.title, pull.base.ref, base)
+    _plan(context, request, TaskSpec(number=1, title=request.title, instructions=""))
     return (
         f"`{head[:SHOWN]}` is in the merge queue of {target}. It lands when CI is "
         "green on it and on everything ahead of it. A new push takes it off the queue."
@@ -61,6 +60,7 @@ async def _land(context: RequestContext, *, commit: str | None = None) -> str:
 
 
 async def _fix(context: RequestContext, *, text: str = "") -> str:
+    from bot.repository.compose import Conflicted, Piece
     from bot.roles import mayor
     from bot.text.merge_texts import end_of
 
@@ -88,21 +88,30 @@ async def _fix(context: RequestContext, *, text: str = "") -> str:
         if seen.verdict == "red":
             red = f"{RED}\n\n{end_of(seen.text)}"
         onto = context.draft.refs[ids.HEADS + pull.base.ref]
-        conflict = await asyncio.to_thread(_conflict, context, given, base, onto)
+        piece = Piece(base=base, work=given.head, onto=onto, message="", at=0)
+        made = await asyncio.to_thread(context.bot.composer.build, "merge", piece)
+        conflict = made.paths if isinstance(made, Conflicted) else ()
     if not (text or red or conflict):
         raise NotPossible(
             "CI is not red, and the pull request does not conflict with "
             f"{code_span(pull.base.ref)}; write what to do after `--`"
         )
+    approve: Approve = "plan" if is_asked else "auto"
     request = await _request(
-        context,
-        given,
-        pull,
-        target=given.branch,
-        base=given.head,
-        approve="plan" if is_asked else "auto",
+        context, given, pull.title, given.branch, given.head, approve
     )
-    _plan(context, request, _task(context, request, pull, text or red, conflict))
+    convoy = context.draft.state.convoys[request.convoy]
+    if conflict:
+        why = f"pull request #{given.number} conflicts with {pull.base.ref}"
+        task = sync_spec(convoy, why, conflict, branch=pull.base.ref)
+    else:
+        where = f"Your checkout is the branch of pull request #{given.number}"
+        task = TaskSpec(
+            number=convoy.next_number,
+            title=f"Work on pull request #{given.number}",
+            instructions=f"{where}, {request.title}.\n\n{text or red}",
+        )
+    _plan(context, request, task)
     await mayor.warn(context.draft, request)
     if not is_asked:
         return f"An agent will add commits to {code_span(given.branch)}."
@@ -157,21 +166,10 @@ def _fork_point(context: RequestContext, given: GivenPull, target: str) -> str:
     return base
 
 
-def _conflict(
-    context: RequestContext, given: GivenPull, base: str, onto: str
-) -> tuple[str, ...]:
-    from bot.repository.compose import Conflicted, Piece
-
-    piece = Piece(base=base, work=given.head, onto=onto, message="", at=0)
-    made = context.bot.composer.build("merge", piece)
-    return made.paths if isinstance(made, Conflicted) else ()
-
-
 async def _request(
     context: RequestContext,
     given: GivenPull,
-    pull: "Pull",
-    *,
+    title: str,
     target: str,
     base: str,
     approve: Approve = "auto",
@@ -180,7 +178,7 @@ async def _request(
     from bot.roles.issue_intake import fit_words
 
     bot, state = context.bot, context.draft.state
-    title = fit_words(pull.title, "").title
+    title = fit_words(title, "").title
     if refused := await mayor.refusal(bot, state, context.by):
         raise NotPossible(refused)
     settings = _config(context).settings(bot.settings.cores)
@@ -202,26 +200,6 @@ async def _request(
 def _plan(context: RequestContext, request: ConvoyRequested, task: TaskSpec) -> None:
     planner = f"pull request #{request.issue}"
     context.submit(PlanConvoy(convoy=request.convoy, planner=planner, tasks=(task,)))
-
-
-def _task(
-    context: RequestContext,
-    request: ConvoyRequested,
-    pull: "Pull",
-    told: str,
-    conflict: tuple[str, ...],
-) -> TaskSpec:
-    """Return the one task: the words, else the conflict, else what CI says."""
-    convoy, target = context.draft.state.convoys[request.convoy], pull.base.ref
-    if conflict:
-        why = f"pull request #{request.issue} conflicts with {target}"
-        return sync_spec(convoy, why, conflict, branch=target)
-    where = f"Your checkout is the branch of pull request #{request.issue}"
-    return TaskSpec(
-        number=convoy.next_number,
-        title=f"Work on pull request #{request.issue}",
-        instructions=f"{where}, {request.title}.\n\n{told}",
-    )
 
 
 LAND: Final = (

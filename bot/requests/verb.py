@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 from msgspec import Struct, structs
 
+from convoy.events import copied
+from convoy.events.forge_actions import Answer
 from convoy.model import ids
+from convoy.model.records import Reaction
 from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import declared_path
 from convoy.model.work import ReviewThread
@@ -184,10 +187,6 @@ class Box(Struct, frozen=True, kw_only=True):
     offered: Callable[[Convoy], Iterable[int]]
     """Returns the tasks that have this box now; 0 stands for the convoy."""
 
-    @property
-    def of_task(self) -> bool:
-        return "{task}" in self.says
-
 
 class CheckButton(Struct, frozen=True, kw_only=True):
     """A button on the check of a task's work, where the bot is an App.
@@ -313,6 +312,14 @@ class Asker(Struct, frozen=True, kw_only=True):
     @property
     def key(self) -> str:
         return self.sign or ids.key("answer", self.comment)
+
+    def answer(
+        self, reaction: Reaction, text: str, *, convoy: str = "", enough: bool = False
+    ) -> Answer:
+        """Return an answer to what was asked; only a comment can have a reaction."""
+        reaction = reaction if self.comment else ""
+        told = {"reaction": reaction, "text": text, "convoy": convoy, "enough": enough}
+        return copied(Answer, self, issue=self.number, comment=self.comment, **told)
 
     def is_answered(self, state: State) -> bool:
         known = self.sign in state.heard or self.comment in state.answered

@@ -16,6 +16,7 @@ from bot.requests.verb import (
     Verb,
 )
 from bot.text.visible_text import code_span
+from convoy.events import copied
 from convoy.events.forge_actions import ItemTakenUp
 from convoy.events.people_events import TaskTold
 from convoy.events.plan_events import ConvoyReplanned
@@ -213,27 +214,21 @@ def _rebase_now(context: RequestContext, convoy: Convoy, task: Task, work: Work)
     onto = draft.refs.get(ids.HEADS + ids.base_branch(convoy.name), work.base)
     bot.mirror.ensure([work.commit, work.base, onto])
     branch = ids.task_branch(convoy.name, task.number)
-    piece = Piece(
-        base=work.base,
-        work=work.commit,
-        onto=onto,
-        message=f"{task.spec.title}\n\nBrat-Task: {branch}\n",
-        at=work.at,
-    )
+    message = f"{task.spec.title}\n\nBrat-Task: {branch}\n"
+    piece = copied(Piece, work, work=work.commit, onto=onto, message=message)
     made = bot.composer.build("rebase", piece)
     if isinstance(made, Conflicted):
         named = ", ".join(code_span(path) for path in made.paths[:5])
         raise NotPossible(f"the work conflicts with newly landed work in {named}")
-    context.submit(
-        people.RebaseWork(
-            convoy=convoy.name,
-            task=task.number,
-            old=work.commit,
-            commit=made,
-            base=onto,
-            by=context.by,
-        )
+    rebased = people.RebaseWork(
+        convoy=convoy.name,
+        task=task.number,
+        old=work.commit,
+        commit=made,
+        base=onto,
+        by=context.by,
     )
+    context.submit(rebased)
     _keep_work(context, convoy, task)
     draft.move(ids.HEADS + branch, made)
     more = " It needs a new approval." if convoy.settings.approvals else ""
@@ -308,9 +303,8 @@ def _cancel(context: RequestContext, *, task: int | None = None) -> str:
         context.submit(people.FailConvoy(convoy=name, why=f"cancelled by {by}", by=by))
         return "The convoy is cancelled. Finished work is kept."
     word = "stopped" if context.asker.at_endpoint else "cancelled"
-    context.submit(
-        people.BlockTask(convoy=name, task=task, why=f"{word} by {by}", by=by)
-    )
+    stop = people.BlockTask(convoy=name, task=task, why=f"{word} by {by}", by=by)
+    context.submit(stop)
     return (
         f"Task {task} has been stopped. To try it again, say `/brat retry {task}`. To "
         f"give it up, say `/brat drop {task}`."

@@ -14,10 +14,10 @@ import asyncio
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Final, Literal
+from typing import Final
 
 from bot.forge.github import Right
-from bot.forge.payloads import Account, Remarked, Reviewed
+from bot.forge.payloads import Account, Reviewed
 from bot.repository.strangers_commits import ci_changes
 from bot.roles.bot_context import BotContext, BotDraft
 from bot.text import notices, replies as texts
@@ -27,7 +27,7 @@ from convoy.events.hold_events import MergeWithdrawn
 from convoy.events.people_events import ApprovalVoided, ConvoyPaused
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
-from convoy.model.work import SKEW_MS, Approval, Work
+from convoy.model.work import SKEW_MS, Approval
 from convoy.owed import AskMerge, Begin, Land, LandConvoy
 
 _LOGIN: Final = re.compile(r"[A-Za-z0-9-]+(\[bot\])?")
@@ -46,22 +46,15 @@ async def may_start(draft: BotDraft, action: Begin, known: set[str]) -> bool:
     asked about once.
     """
     convoy = draft.state.convoys[action.convoy]
-    by = convoy.vouched_by or convoy.by
-    if by not in known and is_login(by):
-        if not await draft.bot.github.may(by):
-            text = notices.UNVOUCHED.format(by=by)
-            return _pause(draft, convoy, may_not_write(by), text)
-        known.add(by)
-    plan = f"{convoy.name}#{convoy.vouched_in}"
-    if plan not in known:
-        if why := await plan_fault(draft.bot, convoy):
-            text = notices.plan_unapproved(by, why)
-            return _pause(draft, convoy, why, text)
-        known.add(plan)
-    return True
-
-
-def _pause(draft: BotDraft, convoy: Convoy, why: str, text: str) -> Literal[False]:
+    by, plan = convoy.vouched_by or convoy.by, f"{convoy.name}#{convoy.vouched_in}"
+    why = text = ""
+    if by not in known and is_login(by) and not await draft.bot.github.may(by):
+        why, text = may_not_write(by), notices.UNVOUCHED.format(by=by)
+    elif plan not in known and (why := await plan_fault(draft.bot, convoy)):
+        text = notices.plan_unapproved(by, why)
+    if not why:
+        known |= {by, plan}
+        return True
     pause = ConvoyPaused(convoy=convoy.name, by=draft.bot.login, why=why)
     if draft.submit(pause) is None:
         draft.say(convoy.issue, "vouch", f"{convoy.name}/{draft.now}", text)
@@ -83,8 +76,7 @@ async def may_land(draft: BotDraft, action: Land) -> bool:
             draft.submit(void)
             approved = False
         if by := task.put_back_by:
-            number = task.number
-            approved &= await _still_may(draft, convoy, number, by, "maintain")
+            approved &= await _still_may(draft, convoy, task.number, by, "maintain")
     last = landing[-1].candidate if landing else None
     if not approved or last is None:
         return False
@@ -131,8 +123,7 @@ def _ci_is_seen(
     if not (unseen := [path for path in changed if path not in seen]):
         return True
     number = task.number if task is not None else 0
-    text = notices.ci_changed(unseen)
-    _withdraw(draft, convoy, number, text, "ci-files", commit)
+    _withdraw(draft, convoy, number, notices.ci_changed(unseen), commit)
     return False
 
 
@@ -141,25 +132,23 @@ async def _still_may(
 ) -> bool:
     if not is_login(by) or await draft.bot.github.may(by, right):
         return True
-    text = notices.UNANSWERED_FOR.format(by=by)
-    _withdraw(draft, convoy, task, text)
+    _withdraw(draft, convoy, task, notices.UNANSWERED_FOR.format(by=by))
     return False
 
 
 def _withdraw(
-    draft: BotDraft,
-    convoy: Convoy,
-    number: int,
-    text: str,
-    kind: str = "landing",
-    what: str = "",
+    draft: BotDraft, convoy: Convoy, number: int, text: str, unseen_in: str = ""
 ) -> None:
-    """Take out of the merge queue, and say so on the pull request, or on the issue."""
+    """Take out of the merge queue, and say so on the pull request, or on the issue.
+
+    Of a commit with CI files that are `unseen_in` it, that is said once.
+    """
     leave = MergeWithdrawn(convoy=convoy.name, task=number, by=draft.bot.login)
     if draft.submit(leave) is None:
-        task, about = convoy.task(number), f"{convoy.name}/{number}/{what or draft.now}"
+        task = convoy.task(number)
+        about = f"{convoy.name}/{number}/{unseen_in or draft.now}"
         on = (task.pull if task else convoy.pull) or convoy.issue
-        draft.say(on, kind, about, text)
+        draft.say(on, "ci-files" if unseen_in else "landing", about, text)
 
 
 _VERDICTS: Final = frozenset({"approved", "changes_requested", "dismissed"})
@@ -167,48 +156,32 @@ _VERDICTS: Final = frozenset({"approved", "changes_requested", "dismissed"})
 
 async def fallen(context: BotContext, task: Task) -> dict[str, str]:
     """Return the people whose approval of a task's work does not stand, and why."""
-    work = task.work
+    work, found = task.work, dict[str, str]()
     if work is None or not task.approvals:
-        return {}
+        return found
     reviews = await context.github.pulls.reviews(task.pull) if task.pull else []
-    found = {}
     for approval in task.approvals:
-        if not await context.github.may(approval.by):
-            found[approval.by] = may_not_write(approval.by)
-        elif why := await _approval_fault(context, task, work, approval, reviews):
-            found[approval.by] = why
+        by = approval.by
+        own = [each for each in reviews if _is_by(each.user, by)]
+        given: datetime | str
+        if not await context.github.may(by):
+            given = may_not_write(by)
+        elif approval.comment:
+            what = approval.comment, approval.commit
+            given = await _approving_comment(context, *what, by, task.pull)
+        else:
+            given = _approving_review(own, approval)
+        if isinstance(given, str):
+            found[by] = given
+            continue
+        # Times have whole seconds: of the same second, what asks for changes counts.
+        after = (one for one in own if one.submitted_at and one.submitted_at >= given)
+        newer = [one for one in after if _verdict(one) in _VERDICTS]
+        if given.timestamp() * 1000 < work.at - SKEW_MS:
+            found[by] = texts.OLDER_APPROVAL
+        elif newer and _verdict(newer[-1]) == "changes_requested":
+            found[by] = texts.APPROVAL_TAKEN_BACK
     return found
-
-
-async def _approval_fault(
-    context: BotContext,
-    task: Task,
-    work: Work,
-    approval: Approval,
-    reviews: Sequence[Reviewed],
-) -> str:
-    """Return why the forge does not show an approval; empty: it shows it.
-
-    Times have whole seconds: of the same second, what asks for changes counts.
-    """
-    own = [each for each in reviews if _is_by(each.user, approval.by)]
-    given: datetime | str
-    if approval.comment:
-        found = await _unedited(context, approval.comment, approval.by, task.pull)
-        if isinstance(found, str):
-            return found
-        says = await asyncio.to_thread(_approves, found.body or "", approval.commit)
-        given = found.created_at if says else texts.NOT_THIS_COMMIT
-    else:
-        given = _approving_review(own, approval)
-    if isinstance(given, str):
-        return given
-    if given.timestamp() * 1000 < work.at - SKEW_MS:
-        return texts.OLDER_APPROVAL
-    after = (one for one in own if one.submitted_at and one.submitted_at >= given)
-    newer = [one for one in after if _verdict(one) in _VERDICTS]
-    is_taken_back = bool(newer) and _verdict(newer[-1]) == "changes_requested"
-    return texts.APPROVAL_TAKEN_BACK if is_taken_back else ""
 
 
 def _approving_review(own: Sequence[Reviewed], approval: Approval) -> datetime | str:
@@ -229,28 +202,28 @@ def _approving_review(own: Sequence[Reviewed], approval: Approval) -> datetime |
 
 async def plan_fault(context: BotContext, convoy: Convoy) -> str:
     """Return why the comment that approved a plan does not stand; empty: it does."""
-    if not convoy.vouched_in:
+    comment, by = convoy.vouched_in, convoy.vouched_by
+    if not comment:
         return ""
-    found = await _unedited(context, convoy.vouched_in, convoy.vouched_by, convoy.issue)
-    if isinstance(found, str):
-        return found
-    says = await asyncio.to_thread(_approves, found.body or "")
-    return "" if says else texts.NOT_THE_PLAN
+    found = await _approving_comment(context, comment, "", by, convoy.issue)
+    return found if isinstance(found, str) else ""
 
 
-async def _unedited(
-    context: BotContext, comment: int, by: str, number: int | None
-) -> Remarked | str:
-    """Return a comment as it was written, or why it does not count any more."""
+async def _approving_comment(
+    context: BotContext, comment: int, commit: str, by: str, number: int | None
+) -> datetime | str:
+    """Return when a comment approved a commit, or else the plan; or why it does not."""
     found = await context.github.remark(comment)
     if found is None or not _is_by(found.user, by):
         return texts.NO_COMMENT
     if found.number != number or found.updated_at > found.created_at:
         return texts.EDITED_APPROVAL
-    return found
+    if not await asyncio.to_thread(_approves, found.body or "", commit):
+        return texts.NOT_THIS_COMMIT if commit else texts.NOT_THE_PLAN
+    return found.created_at
 
 
-def _approves(text: str, commit: str = "") -> bool:
+def _approves(text: str, commit: str) -> bool:
     """Whether a text holds the command that approves a commit, or else the plan."""
     return any(
         not commit or commit.startswith(said.words[0].lower())

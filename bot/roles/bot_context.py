@@ -32,8 +32,8 @@ from bot.door.inbox import Inbox
 from bot.forge.github import GitHub
 from bot.forge.pace import Limited, OverShare
 from bot.forge.refusals import refusal_of_push, refusal_of_rest
-from bot.forge.rest import Refused
-from bot.repository.commits import MirroredCommits
+from bot.forge.rest import Refused, Rest
+from bot.repository.commits import Commits
 from bot.repository.compose import Composer, blob_in
 from bot.repository.draft import Draft, NotAdmitted
 from bot.repository.mirror import Mirror
@@ -86,59 +86,71 @@ class Failed:
     """Unix ms."""
 
 
-@dataclass(kw_only=True)
-class Failures:
-    """One process's failures of items that the log does not hold yet."""
+RETRY_S: Final = 1.0
+REFUSED_MS: Final = 60_000
+"""How long what is refused for good is not tried again."""
+CUT: Final = frozenset({"token", "tick"})
+"""The names of troubles that cut a whole tick short."""
 
-    owed: dict[str, ItemSetAside | ItemTakenUp] = field(default_factory=dict)
-    """What the log is to be told, by item."""
-    _counts: dict[str, Failed] = field(default_factory=dict)
 
-    _lately: set[str] = field(default_factory=set)
-    """What failed in this tick."""
+class Troubles(dict[str, str]):
+    """Why something fails or waits now, by its item or name; for one process.
+
+    An item's trouble that the log has to hold is `owed` to it, and told no longer.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tell: Callable[[str], None] = lambda _: None
+        self.owed: dict[str, ItemSetAside | ItemTakenUp] = {}
+        """What the log is to be told, by item."""
+        self.resume_at = 0
+        """Unix ms; the forge wants no requests before then."""
+        self._counts: dict[str, Failed] = {}
+        self._lately: set[str] = set()
+        """What failed in this tick."""
+        self._of_effects: set[str] = set()
+        self._until: dict[str, int] = {}
+        """When each refused action is tried again, unix ms, by the trouble's name."""
 
     @property
     def again(self) -> bool:
         """Whether something failed in this tick, or the log is to be told of it."""
         return bool(self._lately or self.owed)
 
-    def begin(self, troubles: dict[str, str]) -> None:
+    def begin(self) -> None:
         """Begin a tick: what failed in the last one may not be wanted any more."""
         for item in self._lately:
-            troubles.pop(item, None)
+            self.pop(item, None)
         self._lately.clear()
 
-    def wait(self, item: str) -> None:
-        """Note that an item has to wait, which is no failure of its own."""
+    def delay(self, item: str, why: str) -> None:
+        """Note why an item has to wait, which is no failure of its own."""
         self._lately.add(item)
+        self[item] = why
 
-    def note(self, item: str, error: Exception, answers: int, now: int) -> None:
+    def failed(self, item: str, error: Exception, answers: int, now: int) -> None:
         """Count a failure; the third, or a refusal, sets the item aside.
 
         No item is blamed while the forge answers nobody, and what comes of an outage
         counts only now and then.
         """
-        self._lately.add(item)
-        if isinstance(error, Refused | Rejected):
-            self._set_aside(
-                item,
-                refusal_of_rest(error, item)
-                if isinstance(error, Refused)
-                else refusal_of_push(error.answer.said, "", item),
-            )
-            return
-        last = self._counts.get(item, Failed())
-        outage = isinstance(error, Unavailable)
-        if outage and (answers == last.answers or now < last.at + OUTAGE_MS):
-            return
-        self._counts[item] = Failed(last.tries + 1, answers, now)
-        if last.tries + 1 >= TRIES:
-            why = (str(error) or repr(error))[:SAID_CHARS]
-            self._set_aside(item, ItemSetAside(item=item, why=why, passing=True))
-
-    def _set_aside(self, item: str, command: ItemSetAside) -> None:
-        self._counts.pop(item, None)
-        self.owed[item] = command
+        self.delay(item, str(error) or repr(error))
+        last = self._counts.pop(item, Failed())
+        is_new = answers != last.answers and now >= last.at + OUTAGE_MS
+        if isinstance(error, Refused):
+            self.owed[item] = refusal_of_rest(error, item)
+        elif isinstance(error, Rejected):
+            self.owed[item] = refusal_of_push(error.answer.said, "", item)
+        elif isinstance(error, Unavailable) and not is_new:
+            self._counts[item] = last
+        elif last.tries + 1 < TRIES:
+            self._counts[item] = Failed(last.tries + 1, answers, now)
+        else:
+            why = self[item][:SAID_CHARS]
+            self.owed[item] = ItemSetAside(item=item, why=why, passing=True)
+        if item in self.owed:
+            self.pop(item, None)  # the log tells of it from now on
 
     def keep_back(self, item: str) -> bool:
         """Whether an item is set aside, and the log does not hold that yet."""
@@ -150,16 +162,56 @@ class Failures:
         What was set aside in `state` is taken up, for the item works (None: it may not
         yet). Another step of the item that was refused just now keeps it aside.
         """
+        self.pop(item, None)
         self._counts.pop(item, None)
-        if state is None:
-            return
-        if set_aside(state, item) is not None and not self.keep_back(item):
+        is_aside = state is not None and set_aside(state, item) is not None
+        if is_aside and not self.keep_back(item):
             self.owed[item] = ItemTakenUp(item=item, works=True)
 
     def forget(self, told: Iterable[str]) -> None:
         """Forget what the log holds now."""
         for item in told:
             self.owed.pop(item, None)
+
+    def note(
+        self, name: str, error: BratError, now: int, *, of_effect: bool = False
+    ) -> None:
+        """Keep an error under a name, and report it if its text is new."""
+        if of_effect:
+            self._of_effects.add(name)
+        if isinstance(error, Limited):
+            self.resume_at = max(self.resume_at, error.retry_at)
+        until = 0
+        if isinstance(error, Refused | Rejected):
+            known = self._until.get(name, 0)
+            until = known if known > now else now + REFUSED_MS
+        self.wait(name, str(error), until)
+
+    def wait(self, name: str, why: str, until: int) -> None:
+        """Keep why something waits until a moment (unix ms; 0: it does not)."""
+        self._until[name] = until
+        if self.get(name) != why:
+            self[name] = why
+            self.tell(why)
+
+    def keep_only(self, owed: set[str]) -> None:
+        """Forget the errors of effects that are no longer owed."""
+        for name in self.keys() & self._of_effects - owed:
+            self.pop(name, None)
+            self._until.pop(name, None)
+        self._of_effects &= owed
+
+    def retry_s(self, now: int, sweep_s: float) -> float:
+        """Return how long to wait before the next tick.
+
+        While the forge only limits writes, or refuses some for good, the wait is at
+        most a sweep: the bot goes on looking.
+        """
+        cut = CUT & self.keys()
+        waits = [self._until.get(name, 0) for name in cut or self]
+        refused_until = (max if cut else min)(waits, default=0)
+        left_s = (max(self.resume_at, refused_until) - now) / 1000
+        return max(RETRY_S, left_s if cut else min(left_s, sweep_s))
 
 
 OVERLAP: Final = timedelta(minutes=5)
@@ -240,7 +292,6 @@ class ProcessMemory:
     """The issues that asked for a convoy at the last look, by number."""
     labelled: dict[str, int] = field(default_factory=dict)
     """By key in `shown`, when labels were last set, unix ms."""
-    failures: Failures = field(default_factory=Failures)
     answers: AnswerBudget = field(default_factory=AnswerBudget)
     """The answers that people had within the last hour."""
     configured: tuple[str, int] | None = None
@@ -257,8 +308,7 @@ class ProcessMemory:
     """When each run was first seen to have ended, unix ms."""
 
 
-async def _nothing(*_: object) -> None:
-    """Hold no lease, check no name, and know of no secret and no environment."""
+async def _no_lease() -> None: ...
 
 
 @dataclass(kw_only=True)
@@ -268,7 +318,7 @@ class BotContext:
     settings: Settings
     github: GitHub
     mirror: Mirror
-    commits: MirroredCommits
+    commits: Commits
     composer: Composer
     inbox: Inbox
     actor: bytes
@@ -276,24 +326,16 @@ class BotContext:
     feed: Feed | None = None
     """Receives what running sessions send; None: nothing receives it."""
     clock: Clock = wall_clock
-    troubles: dict[str, str] = field(default_factory=dict)
-    """The current problems, by failed action; shown by status and at the end."""
+    troubles: Troubles = field(default_factory=Troubles)
+    """The current problems; shown by status and at the end."""
     memory: ProcessMemory = field(default_factory=ProcessMemory)
     observed: Observed = field(default_factory=Observed)
     elsewhere: Callable[[], Iterable[int]] = tuple
     """Gives the start times of convoys in the installation's other repositories."""
-    confirm: Callable[[], Awaitable[None]] = _nothing
-    """Checks that the repository's name still stands for it; raises if not."""
-    hold: Callable[[], Awaitable[None]] = _nothing
+    hold: Callable[[], Awaitable[None]] = _no_lease
     """Renews the bot's lease before a write that was not announced."""
-    secret_names: Callable[[], Awaitable[frozenset[str] | None]] = _nothing
-    """Returns the names of the runs' secrets; None: the bot may not list them."""
-
-    open_environments: Callable[[Iterable[str]], Awaitable[frozenset[str] | None]] = (
-        _nothing
-    )
-    """Returns which of the named environments of Actions let in our branches; None:
-    the bot may not know."""
+    onlooker: Rest | None = None
+    """Lists the names of the runs' secrets; None: nobody may."""
     _told: tuple[State | None, int, State] = (None, 0, State())
     """The log's state, the number of notes over it, and the state that both give."""
 
@@ -373,30 +415,23 @@ def alone(context: BotContext, item: str, draft: Draft | None = None) -> Iterato
     except NotAdmitted:
         return
     except OverShare as wait:
-        context.memory.failures.wait(item)  # what people wait for goes on
-        context.troubles[item] = str(wait)
+        context.troubles.delay(item, str(wait))  # what people wait for goes on
     except Exception as error:
         if isinstance(error, _OF_ALL):
             raise
         note_failure(context, item, error)
     else:
-        context.troubles.pop(item, None)
-        works_in = context.mirror.state if draft is None else None
-        context.memory.failures.worked(item, works_in)
+        context.troubles.worked(item, context.mirror.state if draft is None else None)
     if draft is not None:
-        draft.tell(context.memory.failures.owed, item)
+        draft.tell(context.troubles.owed, item)
 
 
 def note_failure(context: BotContext, item: str, error: Exception) -> None:
     """Note what went wrong in an item's step; safe to call again."""
     if not isinstance(error, BratError):
         _log.exception("%s: a bug in brat", item)
-    failures = context.memory.failures
-    failures.note(item, error, context.github.answers, context.clock())
-    if item in failures.owed:
-        context.troubles.pop(item, None)  # the log tells of it from now on
-    else:
-        context.troubles[item] = str(error) or repr(error)
+    answers = context.github.rest.answers
+    context.troubles.failed(item, error, answers, context.clock())
 
 
 async def tried(
@@ -404,7 +439,7 @@ async def tried(
 ) -> Found | None:
     """Return what a step found; None: it failed, or its item is set aside."""
     found, state = None, context.mirror.state
-    is_back = context.memory.failures.keep_back(item)
+    is_back = context.troubles.keep_back(item)
     if not is_back and may_try(state, item, context.clock()):
         with alone(context, item):
             found = await step()

@@ -56,26 +56,26 @@ def take_out(draft: Draft, action: TakeOut) -> None:
     part = task or convoy
     wanted = ids.base_branch(convoy.name) if task else convoy.target
     event = copied(WorkTakenOut, out, convoy=convoy.name, task=action.task)
-    if draft.submit(event) is None and NO_LABEL not in (convoy.held, part.held):
+    if draft.submit(event) is None and part.held != NO_LABEL:
         text = notices.taken_out(out, action.task, wanted)
-        draft.say(out.pull, "gesture", f"{convoy.name}/{action.task}/{draft.now}", text)
+        _say_once(draft, convoy, str(action.task), text, out.pull)
 
 
 def hear_dequeue(draft: Draft, action: HearDequeue) -> None:
     """Take a convoy out of the merge queue, as the forge shows, and say so once."""
     convoy = draft.state.convoys[action.convoy]
     command = MergeWithdrawn(convoy=convoy.name, task=0, by=action.by)
-    if draft.submit(command) is None and convoy.pull and convoy.held != NO_LABEL:
+    if draft.submit(command) is None:
         text = notices.DEQUEUED.format(by=action.by)
-        draft.say(convoy.pull, "gesture", f"{convoy.name}/queue/{draft.now}", text)
+        _say_once(draft, convoy, "queue", text, convoy.pull)
 
 
 def hear_base(draft: Draft, action: HearBase) -> None:
     """Pause a convoy whose shared branch was deleted, and say so."""
     name, convoy = action.convoy, draft.state.convoys[action.convoy]
-    if draft.submit(BaseDeleted(convoy=name)) is None and convoy.held != NO_LABEL:
+    if draft.submit(BaseDeleted(convoy=name)) is None:
         text = notices.base_deleted(ids.base_branch(name))
-        draft.say(convoy.issue, "gesture", f"{name}/base/{draft.now}", text)
+        _say_once(draft, convoy, "base", text, convoy.issue)
 
 
 PUSHED_FILES: Final = 200
@@ -98,42 +98,45 @@ def hear_push(draft: BotDraft, action: HearPush) -> None:
     if draft.submit(note) is not None:
         return
     kept = draft.keep(name, number, 0, commit)
-    if convoy.held != NO_LABEL:
-        text = notices.branch_pushed(
-            ids.branch_of(name, number), pushed, tip, kept, is_tasks=bool(task)
-        )
-        on = (task and task.pull) or convoy.issue
-        draft.say(on, "gesture", f"{name}/push/{number}/{draft.now}", text)
+    text = notices.branch_pushed(
+        ids.branch_of(name, number), pushed, tip, kept, is_tasks=bool(task)
+    )
+    on = (task and task.pull) or convoy.issue
+    _say_once(draft, convoy, f"push/{number}", text, on)
 
 
 def hear_issue(draft: BotDraft, action: HearIssue) -> None:
     """Pause, resume or end a convoy as its issue says, and tell people once."""
     convoy = draft.state.convoys[action.convoy]
-    if draft.submit(_command(action, convoy)) is not None or convoy.held == NO_LABEL:
-        return
-    text = notices.about_issue(action, convoy.issue, draft.bot.settings.label)
-    number: int | None = convoy.issue
-    if action.gesture in ("deleted", "transferred"):  # else a pull request that is open
-        own = (task.pull for task in convoy.tasks if task.pull and not task.settled)
-        number = convoy.pull or next(own, None)
-    if text and number is not None:
-        draft.say(
-            number, "gesture", f"{convoy.name}/{action.gesture}/{draft.now}", text
-        )
-
-
-def _command(action: HearIssue, convoy: Convoy) -> Command:
     name, issue = convoy.name, convoy.issue
+    on: int | None = issue
+    command: Command
     match action.gesture:
         case "closed":
-            return IssueClosed(convoy=name, issue=issue)
+            command = IssueClosed(convoy=name, issue=issue)
         case "reopened":
-            return IssueReopened(convoy=name, issue=issue)
+            command = IssueReopened(convoy=name, issue=issue)
         case "unlabelled":
             why = f"cancelled: {action.by} removed the label"
-            return FailConvoy(convoy=name, why=why, by=action.by)
-        case _:
-            return NoteGoneIssue(convoy=name, how=action.gesture)
+            command = FailConvoy(convoy=name, why=why, by=action.by)
+        case gone:
+            command = NoteGoneIssue(convoy=name, how=gone)
+            own = (task.pull for task in convoy.tasks if task.pull and not task.settled)
+            on = convoy.pull or next(own, None)  # a pull request that is open
+    if draft.submit(command) is None:
+        text = notices.about_issue(action, issue, draft.bot.settings.label)
+        _say_once(draft, convoy, action.gesture, text, on)
+
+
+def _say_once(
+    draft: Draft, convoy: Convoy, about: str, text: str, on: int | None
+) -> None:
+    """Say what a gesture means, unless a label forbids all words or there is no place.
+
+    A gesture that was noted is not heard again.
+    """
+    if text and on and convoy.held != NO_LABEL:
+        draft.say(on, "gesture", f"{convoy.name}/{about}/{draft.now}", text)
 
 
 NEW_MS: Final = 300_000
@@ -182,23 +185,16 @@ async def _issue_seen(
         if context.clock() < convoy.requested_at + NEW_MS:
             return None
         return IssueSeen(open=False, gone="transferred")
-    by = await _unlabelled_by(context, convoy, issue)
-    return IssueSeen(open=issue.state == "open", unlabelled_by=by)
-
-
-async def _unlabelled_by(context: BotContext, convoy: Convoy, issue: Issue) -> str:
-    """Return who took the convoy's last label off; empty: nobody did."""
     ours = {*LABELS, context.settings.label}
-    if ours & issue.label_names:
-        return ""
     begun = datetime.fromtimestamp(convoy.requested_at // 1000, UTC)
-    last = await context.github.last_labellings(issue.number, ours)
-    for event in last.values():
-        by = event.actor.login if event.actor else context.login
-        is_new = event.created_at is not None and event.created_at >= begun
-        if event.event == "unlabeled" and is_new and by != context.login:
-            return by
-    return ""
+    taken_off = ""  # who took the convoy's last label off
+    if not ours & issue.label_names:
+        for event in (await context.github.last_labellings(number, ours)).values():
+            by = event.actor.login if event.actor else context.login
+            is_new = event.created_at is not None and event.created_at >= begun
+            if event.event == "unlabeled" and is_new and by != context.login:
+                taken_off = taken_off or by
+    return IssueSeen(open=issue.state == "open", unlabelled_by=taken_off)
 
 
 async def look_at_pulls(context: BotContext, state: State) -> dict[int, PullSeen]:
@@ -242,13 +238,8 @@ def call_people(draft: Draft, action: Call) -> None:
     convoy = draft.state.convoys[action.convoy]
     by = convoy.vouched_by or convoy.by
     is_person = is_login(by) and not by.endswith("[bot]")
-    draft.submit(
-        CallPeople(
-            convoy=convoy.name,
-            text=call_text(convoy, action.needs, by if is_person else ""),
-            now=draft.now,
-        )
-    )
+    text = call_text(convoy, action.needs, by if is_person else "")
+    draft.submit(CallPeople(convoy=convoy.name, text=text, now=draft.now))
 
 
 def sweep_branches(draft: Draft, action: Sweep) -> None:

@@ -21,6 +21,7 @@ from bot.roles.bot_context import BotDraft
 from bot.roles.result_artifact import NEEDS_A_PERSON, Result, ResultArtifact
 from bot.roles.witness import LOST
 from convoy.answers import ANSWERS, Answering, Reply
+from convoy.events import AttemptCommand, copied
 from convoy.events.plan_events import TaskNoted
 from convoy.gate import ci_files, gate_of, path_list
 from convoy.kinds import kind_of
@@ -56,6 +57,11 @@ class EndedAttempt:
     """Whether the person whose machine it is ended it: then it counts as none."""
 
     @property
+    def which(self) -> AttemptCommand:
+        name, number = self.convoy.name, self.task.number
+        return AttemptCommand(convoy=name, task=number, attempt=self.attempt.number)
+
+    @property
     def session(self) -> str:
         return ids.session_name(self.convoy.name, self.task.number, self.attempt.number)
 
@@ -87,8 +93,7 @@ class EndedAttempt:
             self.block(why)
 
     def block(self, why: str) -> None:
-        name, number = self.convoy.name, self.task.number
-        self.draft.submit(BlockTask(convoy=name, task=number, why=fit_text(why)))
+        self.draft.submit(copied(BlockTask, self.which, why=fit_text(why)))
 
     def refuse(
         self,
@@ -100,33 +105,24 @@ class EndedAttempt:
         """End the attempt without work; its agent's notes are kept all the same."""
         if result is not None:
             self.note(result)
-        self.draft.submit(
-            ending.RefuseWork(
-                convoy=self.convoy.name,
-                task=self.task.number,
-                attempt=self.attempt.number,
-                cause=cause,
-                why=fit_text(why),
-                now=self.draft.now,
-                asked_s=(result and result.retry_after_s) or 0.0,
-                usage=result.used if result else Usage(),
-                left=left,
-            )
+        refused = copied(
+            ending.RefuseWork,
+            self.which,
+            cause=cause,
+            why=fit_text(why),
+            now=self.draft.now,
+            asked_s=(result and result.retry_after_s) or 0.0,
+            usage=result.used if result else Usage(),
+            left=left,
         )
+        self.draft.submit(refused)
 
     def note(self, result: Result, own: str = "") -> None:
         """Put down what a session noted, after a note of one's own."""
         if self.task.number == 0:
             return
-        self.draft.submit(
-            TaskNoted(
-                convoy=self.convoy.name,
-                task=self.task.number,
-                attempt=self.attempt.number,
-                notes=(own, *result.left.notes),
-                shared=result.left.shared,
-            )
-        )
+        notes, shared = (own, *result.left.notes), result.left.shared
+        self.draft.submit(copied(TaskNoted, self.which, notes=notes, shared=shared))
 
     def keep(self, commit: str) -> str:
         """Keep a commit of the attempt for good; return the ref it is kept at."""
@@ -246,17 +242,15 @@ def _lose(
         left, said = _salvaged(ended, bundles)
     if left:
         ended.keep(left)
-    ended.draft.submit(
-        ending.LoseSession(
-            convoy=ended.convoy.name,
-            task=ended.task.number,
-            attempt=ended.attempt.number,
-            cause="setup" if ended.called_off else "lost",
-            why=f"{why}; {fit_text(said)}" if said else why,
-            usage=usage or Usage(),
-            left=left,
-        )
+    lost = copied(
+        ending.LoseSession,
+        ended.which,
+        cause="setup" if ended.called_off else "lost",
+        why=f"{why}; {fit_text(said)}" if said else why,
+        usage=usage or Usage(),
+        left=left,
     )
+    ended.draft.submit(lost)
 
 
 LISTED_FILES: Final = 1_000
@@ -325,15 +319,8 @@ def _settle(ended: EndedAttempt, result: Result) -> None:
         ended.turn_down(result, f"{found}, but {why}")
         return
     ended.note(result, found if reason else "")
-    refused = ended.draft.submit(
-        ending.AcceptNothing(
-            convoy=ended.convoy.name,
-            task=ended.task.number,
-            attempt=ended.attempt.number,
-            usage=result.used,
-        )
-    )
-    if refused is not None:
+    nothing = copied(ending.AcceptNothing, ended.which, usage=result.used)
+    if (refused := ended.draft.submit(nothing)) is not None:
         ended.turn_down(result, str(refused))
 
 
@@ -367,10 +354,9 @@ def _accept(
     ended: EndedAttempt, result: Result, commit: str, files: tuple[str, ...]
 ) -> None:
     name, number = ended.convoy.name, ended.task.number
-    accepted = ending.AcceptWork(
-        convoy=name,
-        task=number,
-        attempt=ended.attempt.number,
+    accepted = copied(
+        ending.AcceptWork,
+        ended.which,
         commit=commit,
         base=ended.root,
         files=files[:LISTED_FILES],

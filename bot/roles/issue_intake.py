@@ -4,7 +4,6 @@ This happens once, when a convoy is accepted: after that only the log's text cou
 """
 
 import asyncio
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Final, Literal, NamedTuple
@@ -32,7 +31,7 @@ from convoy.model.ids import HOUR_MS
 from convoy.model.records import NamedIssue, SubIssue
 from convoy.model.state import Convoy, State
 from convoy.planner import marks, own_words
-from convoy.planner.issue_text import Item, intake, questions
+from convoy.planner.issue_text import intake, questions
 from convoy.rules.sub_issues import MOST_SUB_ISSUES, tasks_of
 from grite.errors import BratError, Unavailable
 
@@ -123,8 +122,13 @@ async def with_named_issues(
         return NO_PLAN.format(error=many)
     read: dict[int, marks.ReferredIssue | str] = {}
     for item in named:
+        before = {
+            each.number
+            for each in read.values()
+            if isinstance(each, marks.ReferredIssue)
+        }
         try:
-            told = await _open_issue(context, item, wanted.issue, read.values())
+            told = await _open_issue(context, item.reference, wanted.issue, before)
             read[item.at] = await _admitted_text(context, state, wanted.by, told)
         except _NoTask as why:
             read[item.at] = str(why)
@@ -159,12 +163,17 @@ class Listing(NamedTuple):
 
 
 async def read_list(
-    context: BotContext, state: State, wanted: StartRequest | Convoy, top: Issue
+    context: BotContext,
+    state: State,
+    wanted: StartRequest | Convoy,
+    top: Issue | None = None,
 ) -> Listing:
     """Return an issue's sub-issues, nested ones too, in the order of the forge.
 
     What a convoy has taken in keeps its words, and is listed also when it is closed.
+    Without the `top` issue the forge is asked for it, too.
     """
+    top = top or await context.github.issue(wanted.issue)
     listed = wanted.listed if isinstance(wanted, Convoy) else ()
     known = {sub.issue: sub for sub in listed}
     forge, remarks = context.github.sub_issues, list[str]()
@@ -302,21 +311,15 @@ async def _admitted_text(
 
 
 async def _open_issue(
-    context: BotContext,
-    item: Item,
-    own: int,
-    before: Iterable[marks.ReferredIssue | str],
+    context: BotContext, written: str, own: int, before: set[int]
 ) -> Issue:
     """Return the issue that an item names, other than its own and those `before`."""
-    written, web = item.reference, context.settings.web
-    number = marks.number_here(written, context.github.repository, web)
+    number = marks.number_here(written, context.github.repository, context.settings.web)
     if number is None:
         what = "is not an issue in this repository"
         what = "is a pull request, not an issue" if "/pull/" in written else what
         raise _NoTask(f"{plaintext.cut(written, _SHOWN)} {what}")
-    if number in {
-        each.number for each in before if isinstance(each, marks.ReferredIssue)
-    }:
+    if number in before:
         raise _NoTask(f"#{number} is named twice")
     if number == own:
         raise _NoTask(f"#{number} is this issue itself")

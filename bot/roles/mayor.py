@@ -14,7 +14,8 @@ from msgspec.structs import replace
 
 from bot.door.inbox import StartRequest
 from bot.forge import workflows
-from bot.forge.github import JOB_LOGIN
+from bot.forge.checks import JOB_LOGIN
+from bot.forge.github_actions import open_environments, secret_names
 from bot.forge.pace import RequestBudget
 from bot.forge.payloads import Issue
 from bot.roles import issue_intake
@@ -28,6 +29,7 @@ from bot.settings.bot_settings import quota_refusal
 from bot.text import notices, replies
 from bot.text.slash_commands import mentioned
 from convoy.config import Config, ConfigError
+from convoy.events import copied
 from convoy.events.hold_events import NO_LABEL
 from convoy.events.plan_events import ConvoyRequested, SettingsTaken
 from convoy.model import ids
@@ -246,15 +248,14 @@ def make_plan(draft: BotDraft, action: MakePlan) -> None:
     if convoy.mayor and not convoy.pattern:
         who, why = planned_by(convoy.settings.planner), convoy.mayor.why
         planner = f"{planner}; the {who} did not make a plan: {shortened(why, 300)}"
-    refused = draft.submit(
-        PlanConvoy(
-            convoy=convoy.name,
-            planner=planner,
-            tasks=tasks,
-            scopes=scopes,
-            warnings=warnings,
-        )
+    plan_convoy = PlanConvoy(
+        convoy=convoy.name,
+        planner=planner,
+        tasks=tasks,
+        scopes=scopes,
+        warnings=warnings,
     )
+    refused = draft.submit(plan_convoy)
     if refused is not None and convoy.pattern:
         draft.submit(FailConvoy(convoy=convoy.name, why=refused.why))
 
@@ -266,16 +267,9 @@ def compiled_for(context: BotContext, wanted: ConvoyRequested | Convoy) -> Compi
         PatternError: the pattern does not exist, or it or its inputs have faults.
     """
     template = context.commits.template(wanted.base, wanted.pattern)
-    use = Use(
-        name=wanted.pattern,
-        title=wanted.title,
-        text=wanted.text,
-        inputs=wanted.inputs,
-        engines=wanted.settings.workers,
-        limit=wanted.settings.tasks,
-        require_ci=wanted.settings.require_ci,
-    )
-    return compiled(template, use)
+    of = wanted.settings
+    how = {"engines": of.workers, "limit": of.tasks, "require_ci": of.require_ci}
+    return compiled(template, copied(Use, wanted, name=wanted.pattern, **how))
 
 
 async def planning_fault(context: BotContext, wanted: ConvoyRequested) -> str | None:
@@ -307,12 +301,14 @@ def _planned(context: BotContext, of: ConvoyRequested | Convoy) -> tasklist.Plan
 
 async def _missing_keys(context: BotContext, convoy: ConvoyRequested) -> str:
     """Name the missing secrets, if the bot may list those that are there."""
-    names = await context.secret_names()
+    repository, onlooker = context.settings.repository, context.onlooker
+    names = await secret_names(onlooker, repository) if onlooker else None
     if names is None:
         return ""
-    wanted = {name: engine.keys for name, engine in convoy.settings.engines.items()}
     lacking = {
-        name: keys for name, keys in wanted.items() if keys and names.isdisjoint(keys)
+        name: engine.keys
+        for name, engine in convoy.settings.engines.items()
+        if engine.keys and names.isdisjoint(engine.keys)
     }
     return notices.keyless(lacking) if lacking else ""
 
@@ -323,7 +319,8 @@ async def _exposure(context: BotContext, convoy: ConvoyRequested) -> str:
         return ""
     files = await asyncio.to_thread(own_workflows, context, convoy.base)
     named = await asyncio.to_thread(workflows.environments_in, files)
-    reachable = await context.open_environments(named) if named else frozenset()
+    rest, repository = context.github.rest, context.settings.repository
+    reachable = await open_environments(rest, repository, named) if named else named
     found = await asyncio.to_thread(workflows.exposures, files, "", reachable)
     return notices.exposed(found) if found else ""
 
@@ -354,7 +351,7 @@ def how_ci_starts(context: BotContext, target: str, commit: str) -> workflows.Ci
     if config and not config.refinery.checks and not (rules and rules.checks):
         path = f"{workflows.WORKFLOWS_FOLDER}/{context.settings.workflow}"
         tip = context.mirror.refs[ids.HEADS + context.mirror.default_branch]
-        ours = read(path) if path in files else ""
+        ours = read(path)
         if (
             workflows.takes_input(ours, "ci")
             and context.commits.text(tip)(path) == ours
@@ -410,14 +407,11 @@ async def _loop_rights(context: BotContext, convoy: ConvoyRequested) -> str:
     """Name what a job of a workflow lacks: permissions, and requests."""
     if not context.settings.by_job:
         return ""
-    file, commits = context.settings.workflow, context.commits
-    path = f"{workflows.WORKFLOWS_FOLDER}/{file}"
+    file = context.settings.workflow
 
     def lacking() -> tuple[str, ...]:
-        is_there = path in commits.files(convoy.base)
-        return workflows.lacking_rights(
-            commits.text(convoy.base)(path) if is_there else ""
-        )
+        read = context.commits.text(convoy.base)
+        return workflows.lacking_rights(read(f"{workflows.WORKFLOWS_FOLDER}/{file}"))
 
     named = f"(job {workflows.LOOP_JOBS[-1]} in {file})"
     found = [f"{each} {named}" for each in await asyncio.to_thread(lacking)]

@@ -17,6 +17,7 @@ from bot.repository.draft import Draft
 from bot.roles.bot_context import BotContext, BotDraft, alone
 from bot.text import merge_texts
 from convoy import owed
+from convoy.events import copied
 from convoy.events.forge_actions import ItemSetAside
 from convoy.kinds import kind_of
 from convoy.model import ids
@@ -109,17 +110,9 @@ def reject_whole(draft: Draft, action: owed.Reject | owed.LookAgain) -> None:
     if sync is not None and sync.commit == candidate:
         target = sync.work
     lost = isinstance(action, owed.LookAgain)
-    why = merge_texts.ci_cannot_judge if lost else merge_texts.ci_is_red
-    draft.submit(
-        FailSync(
-            convoy=convoy.name,
-            candidate=candidate,
-            target=target,
-            why=why(candidate, action.text),
-            said=merge_texts.end_of(action.text),
-            lost=lost,
-        )
-    )
+    why_of = merge_texts.ci_cannot_judge if lost else merge_texts.ci_is_red
+    said, why = merge_texts.end_of(action.text), why_of(candidate, action.text)
+    draft.submit(copied(FailSync, action, target=target, why=why, said=said, lost=lost))
 
 
 def _cannot_take_in(
@@ -127,9 +120,8 @@ def _cannot_take_in(
 ) -> None:
     why = f"{merge_texts.conflicts(convoy.target, made.paths)}{theirs}"
     name, paths = convoy.name, made.paths
-    draft.submit(
-        FailSync(convoy=name, candidate=None, target=target, why=why, paths=paths)
-    )
+    fail = FailSync(convoy=name, candidate=None, target=target, why=why, paths=paths)
+    draft.submit(fail)
 
 
 def unresolved_merge(draft: BotDraft, convoy: Convoy, branch: str) -> str:
@@ -147,9 +139,7 @@ def _base(convoy: Convoy) -> str:
 def ask_merge(draft: BotDraft, action: owed.AskMerge) -> None:
     convoy = draft.state.convoys[action.convoy]
     judged = _judges(draft.bot, convoy, action.candidate)
-    draft.submit(
-        AskForge(convoy=convoy.name, candidate=action.candidate, judged=judged)
-    )
+    draft.submit(copied(AskForge, action, judged=judged))
 
 
 def take_landed(draft: BotDraft, action: owed.TakeLanded) -> None:
@@ -222,17 +212,15 @@ def build(draft: BotDraft, action: owed.Build) -> None:
                 _attempt(draft, convoy, number, branch, piece, made)
                 onto = made
             elif onto == draft.refs.get(ids.HEADS + branch):
-                send_back(  # it conflicts with what has landed
-                    draft,
-                    landing.FailMerge(
-                        convoy=convoy.name,
-                        task=number,
-                        candidate=None,
-                        cause="conflict",
-                        why=merge_texts.conflicts("newly landed work", made.paths),
-                        paths=made.paths[:LISTED_CONFLICTS],
-                    ),
+                failed = landing.FailMerge(  # it conflicts with what has landed
+                    convoy=convoy.name,
+                    task=number,
+                    candidate=None,
+                    cause="conflict",
+                    why=merge_texts.conflicts("newly landed work", made.paths),
+                    paths=made.paths[:LISTED_CONFLICTS],
                 )
+                send_back(draft, failed)
             else:
                 waiting.add(number)
 
@@ -319,18 +307,10 @@ def _attempt(
     draft: Draft, convoy: Convoy, task: int, branch: str, piece: Piece, made: str
 ) -> None:
     """Note the candidate and show it to CI, unless CI has judged the same commit."""
-    refused = draft.submit(
-        landing.AttemptMerge(
-            convoy=convoy.name,
-            task=task,
-            candidate=made,
-            base=piece.onto,
-            work=piece.work,
-            target=piece.target,
-        )
-    )
+    what = {"convoy": convoy.name, "task": task, "base": piece.onto}
+    attempt = copied(landing.AttemptMerge, piece, candidate=made, **what)
     judged = {convoy.sync.commit, *(t.landed for t in convoy.tasks)}
-    if refused is None and made not in judged:
+    if draft.submit(attempt) is None and made not in judged:
         draft.move(ids.HEADS + ids.queue_branch(branch, made), made)
 
 
@@ -399,46 +379,25 @@ def reject(draft: Draft, action: owed.Reject) -> None:
     if not action.task:
         reject_whole(draft, action)
         return
-    red = merge_texts.ci_is_red(action.candidate, action.text)
-    is_untested = action.text == NOT_RED
-    send_back(
-        draft,
-        landing.FailMerge(
-            convoy=action.convoy,
-            task=action.task,
-            candidate=action.candidate,
-            cause="changes" if is_untested else "red",
-            why=NOT_RED if is_untested else red,
-        ),
-    )
+    cause, why = "red", merge_texts.ci_is_red(action.candidate, action.text)
+    if action.text == NOT_RED:
+        cause, why = "changes", NOT_RED
+    send_back(draft, copied(landing.FailMerge, action, cause=cause, why=why))
 
 
 def look_again(draft: Draft, action: owed.LookAgain) -> None:
     if not action.task:
         reject_whole(draft, action)
         return
-    draft.submit(
-        landing.DoubtMerge(
-            convoy=action.convoy,
-            task=action.task,
-            candidate=action.candidate,
-            is_red=action.is_red,
-            checks=action.checks,
-            why=merge_texts.what_failed(action.text),
-        ),
-    )
+    why = merge_texts.what_failed(action.text)
+    draft.submit(copied(landing.DoubtMerge, action, why=why))
 
 
 def stall(draft: BotDraft, action: owed.Stall) -> None:
     """Set work aside that CI cannot judge; the next try asks CI anew."""
-    draft.submit(
-        ItemSetAside(
-            item=task_item(action.convoy, action.task),
-            why=merge_texts.ci_cannot_judge(action.candidate, action.text),
-            rule=CI_BROKEN,
-            helps=merge_texts.MEND_CI,
-        )
-    )
+    item, helps = task_item(action.convoy, action.task), merge_texts.MEND_CI
+    why = merge_texts.ci_cannot_judge(action.candidate, action.text)
+    draft.submit(ItemSetAside(item=item, why=why, rule=CI_BROKEN, helps=helps))
     seen = draft.bot.observed
     others = {at: it for at, it in seen.checks.items() if at != action.candidate}
     draft.bot.observed = replace(seen, checks=others)
@@ -474,12 +433,7 @@ def prove(draft: BotDraft, action: owed.Prove) -> None:
     if task is None or task.work is None:
         return
     shown = task.candidate.commit if task.candidate else ""
-    draft.submit(
-        landing.ProveWork(
-            convoy=convoy.name,
-            task=task.number,
-            commit=action.work,
-            judged=_judges(draft.bot, convoy, shown),
-            lines=draft.bot.commits.lines(task.work.base, task.work.commit),
-        )
-    )
+    judged = _judges(draft.bot, convoy, shown)
+    lines = draft.bot.commits.lines(task.work.base, task.work.commit)
+    how = {"commit": action.work, "judged": judged, "lines": lines}
+    draft.submit(copied(landing.ProveWork, action, **how))

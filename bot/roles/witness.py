@@ -18,10 +18,11 @@ from bot.roles.result_artifact import ARTIFACT
 from bot.text import merge_texts, notices
 from bot.text.merge_texts import DIFF_CHARS
 from convoy.answers import ANSWERS, Question
+from convoy.events import copied
 from convoy.events.people_events import ConvoyPaused
 from convoy.kinds import half_done, kind_of, unmerged
 from convoy.model.state import Convoy, Task
-from convoy.model.work import Resolution, Unmerged
+from convoy.model.work import Resolution
 from convoy.owed import Begin, Collect, Pause
 from convoy.rules.landing import open_candidates
 from convoy.rules.starting import StartTask
@@ -62,18 +63,17 @@ def begin(draft: BotDraft, action: Begin) -> None:
             repository=draft.bot.commits,
         )
         brief = answering.told(question)
-    refused = draft.submit(
-        StartTask(
-            convoy=action.convoy,
-            task=action.task,
-            base=base,
-            session=session,
-            nonce=secrets.token_hex(8),
-            now=draft.now,
-            brief=brief,
-            resolves=resolves,
-        )
+    start = copied(
+        StartTask,
+        action,
+        base=base,
+        session=session,
+        nonce=secrets.token_hex(8),
+        now=draft.now,
+        brief=brief,
+        resolves=resolves,
     )
+    refused = draft.submit(start)
     kept = merge
     if not kept and base in {each.commit for each in open_candidates(convoy)}:
         kept = base  # its branch may go at any time
@@ -85,10 +85,8 @@ def begin(draft: BotDraft, action: Begin) -> None:
 
 def pause(draft: BotDraft, action: Pause) -> None:
     convoy = draft.state.convoys[action.convoy]
-    refused = draft.submit(
-        ConvoyPaused(convoy=convoy.name, by=draft.bot.login, why=action.why)
-    )
-    if refused is None and action.tell:
+    pause = ConvoyPaused(convoy=convoy.name, by=draft.bot.login, why=action.why)
+    if draft.submit(pause) is None and action.tell:
         by, why = convoy.vouched_by or convoy.by, action.why
         text = notices.STOPPED_ALL.format(by=by, why=why)
         draft.say(convoy.issue, "breaker", f"{convoy.name}/{draft.now}", text)
@@ -132,41 +130,27 @@ def resolution(
         return None
     if left is None or base != left.commit:
         context.mirror.ensure([base, found.commit, found.base])
-        piece = Piece(
-            base=found.base,
-            work=found.commit,
-            onto=base,
-            message=inert(merge_texts.work_merge(convoy, task)),
-            at=found.at,
-        )
+        message = inert(merge_texts.work_merge(convoy, task))
+        piece = copied(Piece, found, work=found.commit, onto=base, message=message)
         merge, tip = context.composer.unresolved(piece), base
     elif found.merge and left.ground == found.merge:
         merge, tip = found.merge, left.base
     else:
         return None
-    return Resolution(
-        attempt=found.attempt,
-        merge=merge,
-        tip=tip,
-        told=_told(context, convoy, found, tip),
-    )
-
-
-def _told(context: BotContext, convoy: Convoy, found: Unmerged, tip: str) -> str:
     commits, paths = context.commits, found.paths
     fork = context.composer.base_of(found.base, tip) or found.base
     landed = commits.landed(fork, tip, paths)
     others = (
-        task
-        for task in convoy.tasks
-        if task.landed in landed
-        or (task.work is not None and {*task.work.files} & {*paths} and task.landed)
+        other
+        for other in convoy.tasks
+        if other.landed in landed
+        or (other.work is not None and {*other.work.files} & {*paths} and other.landed)
     )
-    newest = sorted(others, key=lambda task: task.ended_at, reverse=True)
-    return merge_texts.conflict_text(
+    told = merge_texts.conflict_text(
         paths=paths,
         commits=[commits.subject(each) for each in landed],
-        others=newest,
+        others=sorted(others, key=lambda task: task.ended_at, reverse=True),
         landed=commits.diff(fork, tip, DIFF_CHARS, paths),
         own=commits.diff(found.base, found.commit, DIFF_CHARS, paths),
     )
+    return Resolution(attempt=found.attempt, merge=merge, tip=tip, told=told)

@@ -15,7 +15,6 @@ import httpx
 from aiohttp import web
 from msgspec import structs
 
-from bot import VERSION
 from bot.door import feed
 from bot.door.feed import Feed, JobOrigin, kept_key
 from bot.door.feed_endpoint import FeedEndpoint, Finds
@@ -24,14 +23,14 @@ from bot.door.listening import listening
 from bot.door.webhooks import DeliveryPlace, Door
 from bot.forge import transport
 from bot.forge.github import GitHub
-from bot.forge.github_actions import SECRETS_RIGHT, open_environments, secret_names
+from bot.forge.github_actions import SECRETS_RIGHT
 from bot.forge.pace import Pace, pacing
 from bot.forge.rest import Refused, Rest, StaticToken, Tokens
 from bot.forge.transport import DEADLINE_S, Precedence, going
 from bot.loop.loop import PATIENCE_S, Loop
 from bot.loop.pushing import BotLease
 from bot.loop.staging import owes
-from bot.repository.commits import MirroredCommits
+from bot.repository.commits import Commits
 from bot.repository.compose import Composer
 from bot.repository.mirror import Mirror, collect_mirror
 from bot.requests.comments import acknowledging
@@ -92,7 +91,6 @@ async def opened(
             for each in apps:  # later tokens are asked for by what no rename changes
                 each.grant = replace(each.grant, repository_id=number)
             settings = settings.model_copy(update={"repository_id": number})
-            confirm = partial(github.confirm, number)
             await asyncio.to_thread(collect_mirror, settings.folder / MIRROR)
             mirror = await _mirror(settings, github, await tokens[0].token())
         # The bot's id is drawn at random the first time.
@@ -108,12 +106,11 @@ async def opened(
             settings=settings,
             github=github,
             mirror=mirror,
-            commits=MirroredCommits(mirror),
+            commits=Commits(mirror.path, mirror.ensure),
             composer=Composer(settings.folder / MIRROR),
             inbox=Inbox(settings.folder / "inbox"),
             actor=actor,
             login=login or await github.login(),
-            confirm=confirm,
             feed=Feed(
                 settings.folder,
                 settings.repository,
@@ -124,10 +121,8 @@ async def opened(
             ),
         )
         if not settings.sole:  # `brat doctor --engines` looks on the person's machine
-            onlooker = Rest(client, api_url=settings.api_url, token=tokens[1])
-            named = settings.repository
-            context.secret_names = partial(secret_names, onlooker, named)
-            context.open_environments = partial(open_environments, github.rest, named)
+            url, token = settings.api_url, tokens[1]
+            context.onlooker = Rest(client, api_url=url, token=token)
         nonce = str(uuid.uuid4())
         dead = stack.enter_context(bot_folder.held_folder(settings.folder, nonce))
         lease = BotLease(
@@ -201,13 +196,11 @@ async def door(
         login=loop.context.login,
         inbox=loop.context.inbox,
         wake=loop.wake,
-        repository_id=settings.repository_id,
     )
     app = Door(
         secrets=settings.secrets,
-        places=lambda: {settings.repository.casefold(): place},
+        place=lambda told: place if told.id == settings.repository_id else None,
         unready=unready,
-        version=VERSION,
     ).application()
     feeds = {settings.repository.casefold(): loop.context.feed}
     with_feed(app, feeds.get)
@@ -238,7 +231,7 @@ async def until_done(loop: Loop, *, seen: Callable[[], None] = lambda: None) -> 
         if not again and not owes(loop.context):
             await loop.release()
             return
-        limited = loop.troubles.resume_at > loop.context.clock()
+        limited = loop.context.troubles.resume_at > loop.context.clock()
         if not again or limited:
             moved_at = loop.context.clock()
         elif loop.context.clock() - moved_at > PATIENCE_S * 1000:
@@ -266,7 +259,7 @@ async def tick(loop: Loop) -> bool:
     mirror, settings = context.mirror, context.settings
     try:
         token = await context.github.rest.tokens.token()
-        await context.confirm()
+        await context.github.confirm(settings.repository_id)
         is_asked = mirror.committed is not None and mirror.believes_branch is None
         if is_asked and not settings.sole:  # whether only approved changes reach it
             with going(Precedence.ANSWER):  # no answer leaves before it is known

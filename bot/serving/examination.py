@@ -19,10 +19,9 @@ https://docs.github.com/rest/repos/rules#get-rules-for-a-branch
 import base64
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, suppress
-from functools import partial
+from dataclasses import replace
 from http import HTTPStatus
 from ipaddress import ip_address
-from types import MappingProxyType
 from typing import Final, Literal
 from urllib.parse import quote, urlsplit
 
@@ -82,8 +81,18 @@ async def examined(
         AsyncExitStack() as stack,  # its tokens are revoked with the client
     ):
         served = dict.fromkeys(hosting.repositories, Covered())
-        right = "none"
-        if key := app_key_of(hosting):
+        key, right = app_key_of(hosting), "none"
+
+        async def opened(grant: Grant) -> Rest:
+            tokens: Tokens = StaticToken(hosting.token)
+            if key is not None:
+                of_app = AppTokens(
+                    client, api_url=hosting.api_url, app=key, grant=grant
+                )
+                tokens = await stack.enter_async_context(of_app)
+            return Rest(client, api_url=hosting.api_url, token=tokens)
+
+        if key is not None:
             roster = Installations(client, hosting.api_url, key)
             app = await roster.app.read(_App, "/app")
             right = app.permissions.get(ADMINISTRATION, "none")
@@ -100,30 +109,10 @@ async def examined(
             said = "the bot serves no repository"
             yield Finding("fault", said, "install the App in a repository")
         for name, covered in served.items():
-            opening = partial(_rest, stack, client, hosting, name, covered.installation)
-            checks = _repository(hosting, name, opening, right, is_ours, fix=fix)
+            grant = Grant(repository=name, installation=covered.installation)
+            checks = _repository(hosting, grant, opened, right, is_ours, fix=fix)
             async for found in checks:
                 yield structs.replace(found, said=f"{name}: {found.said}")
-
-
-async def _rest(
-    stack: AsyncExitStack,
-    client: httpx.AsyncClient,
-    hosting: ServiceSettings,
-    name: str,
-    installation: int | None,
-    more: Mapping[str, str] = MappingProxyType({}),
-) -> Rest:
-    """Return a client for one repository, of an App with `more` permissions."""
-    tokens: Tokens = StaticToken(hosting.token)
-    if key := app_key_of(hosting):
-        permissions = {**PERMISSIONS, **more}
-        grant = Grant(
-            repository=name, installation=installation, permissions=permissions
-        )
-        own = AppTokens(client, api_url=hosting.api_url, app=key, grant=grant)
-        tokens = await stack.enter_async_context(own)
-    return Rest(client, api_url=hosting.api_url, token=tokens)
 
 
 async def _app(
@@ -189,16 +178,17 @@ _MENDS: Final[Mapping[int, str]] = {
 
 async def _repository(
     hosting: ServiceSettings,
-    name: str,
-    opening: Callable[..., Awaitable[Rest]],
+    grant: Grant,
+    opened: Callable[[Grant], Awaitable[Rest]],
     settings_right: str,
     is_ours: IsOurs,
     *,
     fix: bool,
 ) -> AsyncIterator[Finding]:
     """Give the findings of a repository; `settings_right` is to read its settings."""
+    name = grant.repository
     try:
-        rest = await opening()
+        rest = await opened(grant)
         yield await _label(hosting, rest, name, fix=fix)
         yield await _workflow(hosting, rest, name)
         known = await rest.read(Repository, f"/repos/{name}")
@@ -209,7 +199,8 @@ async def _repository(
         has_loop = workflows.LOOP_FILE in files
         settings = rest
         if settings_right != "none":  # the bot's own token cannot see them
-            settings = await opening({ADMINISTRATION: settings_right})
+            rights = {**PERMISSIONS, ADMINISTRATION: settings_right}
+            settings = await opened(replace(grant, permissions=rights))
         jobs = await job_settings(settings, name)
         default = jobs.default_workflow_permissions if jobs else ""
         checks = [

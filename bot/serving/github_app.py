@@ -8,7 +8,6 @@ https://docs.github.com/rest/apps/installations#list-repositories-accessible-to-
 """
 
 import asyncio
-import hmac
 import json
 import os
 import re
@@ -26,10 +25,11 @@ import httpx
 from aiohttp import web
 from pydantic import Field, ValidationError
 
+from bot.dashboard.access_policy import is_same
 from bot.dashboard.login import DONE
 from bot.door.delivery_meaning import LOOK_AT
 from bot.door.webhooks import WEBHOOK_PATH as HOOK
-from bot.forge.app_auth import PERMISSIONS, AppJwt, AppKey
+from bot.forge.app_auth import PERMISSIONS, AppJwt, AppKey, AppToken
 from bot.forge.github_actions import SECRETS_RIGHT
 from bot.forge.pace import ForgeClock, Pace
 from bot.forge.payloads import Account, Repository, Secret
@@ -121,7 +121,7 @@ class AppPages:
         return app
 
     async def _form(self, request: web.Request) -> web.Response:
-        if self.made.done() or not _same(request.query.get("token"), self.token):
+        if self.made.done() or not is_same(request.query.get("token", ""), self.token):
             return _page(HTTPStatus.FORBIDDEN, "Use the address shown in the terminal.")
         told = json.dumps(self.wish.manifest(f"{self.address()}/made"))
         action = f"{self.wish.form_url}?{urlencode({'state': self.state})}"
@@ -135,7 +135,7 @@ class AppPages:
 
     async def _back(self, request: web.Request) -> web.Response:
         code = request.query.get("code", "")
-        if self.made.done() or not _same(request.query.get("state"), self.state):
+        if self.made.done() or not is_same(request.query.get("state", ""), self.state):
             return _page(HTTPStatus.FORBIDDEN, "This response belongs to another form.")
         if not _CODE.fullmatch(code):
             return _page(HTTPStatus.BAD_REQUEST, "GitHub's code is missing: try again.")
@@ -225,10 +225,6 @@ def _write(file: Path, text: str) -> None:
         os.fsync(handle)
 
 
-def _same(given: str | None, known: str) -> bool:
-    return hmac.compare_digest((given or "").encode(), known.encode())
-
-
 def _page(status: HTTPStatus, inside: str, *, posts_to: str = "'none'") -> web.Response:
     headers = {
         "Cache-Control": "no-store",
@@ -247,10 +243,6 @@ class _Installation(Secret):
     id: int
     account: Account | None = None
     suspended_at: str | None = None
-
-
-class _Token(Secret):
-    token: str = Field(repr=False, min_length=1)
 
 
 class Covered(NamedTuple):
@@ -303,7 +295,7 @@ class Installations:
         """Return an installation's repositories; the token used only reads names."""
         url = f"/app/installations/{installation}/access_tokens"
         wanted = {"permissions": {"metadata": "read"}}
-        made = await self.app.make(_Token, url, wanted)
+        made = await self.app.make(AppToken, url, wanted)
         rest = Rest(self._client, api_url=self._api_url, token=made.token)
         path = "/installation/repositories?per_page=100"
         try:

@@ -12,12 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from typing import Final
 
 import httpx
 import pygit2
 
-from bot import VERSION, wall_clock
+from bot import wall_clock
 from bot.door.feed import Feed
 from bot.door.inbox import Inbox, Wake
 from bot.door.listening import listener_at, listening, serving_on
@@ -27,6 +28,7 @@ from bot.forge import transport
 from bot.forge.app_auth import app_key_of
 from bot.forge.github import GitHub
 from bot.forge.pace import Pace, pacing
+from bot.forge.payloads import Repository
 from bot.forge.transport import DEADLINE_S
 from bot.loop.loop import Loop
 from bot.repository.mirror import MirrorWatch
@@ -82,7 +84,6 @@ class Served:
             login=f"{settings.app}[bot]",
             inbox=Inbox(settings.folder / "inbox"),
             wake=self.wake,
-            repository_id=number,
         )
         self.settings = settings
         return settings
@@ -127,8 +128,12 @@ class Host:
         """The repositories that have no place on the disk, and why."""
         self.metrics = ServiceMetrics(self._standing, self.standing_still, wall_clock)
 
-    def places(self) -> dict[str, DeliveryPlace]:
-        return {name: one.place for name, one in self.served.items() if one.place}
+    def place(self, told: Repository) -> DeliveryPlace | None:
+        named = self.served.get(told.full_name.casefold())
+        for one in chain((named,) if named else (), self.served.values()):
+            if one.settings is not None and one.settings.repository_id == told.id:
+                return one.place  # by its id, whatever its name is now
+        return None
 
     def feed_of(self, name: str) -> Feed | None:
         one = self.served.get(name)
@@ -390,11 +395,10 @@ async def _listen(
     if not poll:
         app = Door(
             secrets=hosting.secrets,
-            places=host.places,
+            place=host.place,
             roster_changed=host.roster_changed,
             unready=host.unready,
             troubles=host.troubles,
-            version=VERSION,
             origins=hosting.origins,
             answered=metrics.answered,
         ).application()

@@ -6,7 +6,6 @@ to press a button at each press.
 """
 
 import asyncio
-import hmac
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -121,12 +120,7 @@ class HostedDashboard:
         person = self._sessions.person(request)
         if person is None:
             raise web.HTTPForbidden(text="Sign in first.\n")
-        form = await request.post()
-        given = str(form.get("csrf", "")) or request.headers.get("X-CSRF-Token", "")
-        wanted = self._sessions.csrf(person)
-        is_ours = hmac.compare_digest(wanted.encode(), given.encode())
-        if not (is_ours and access_policy.is_from_here(request)):
-            raise web.HTTPForbidden(text="The form has expired: reload the page.\n")
+        await self._sessions.check_form(request, person)
         if not await _has(self._one(view), person.login, right):
             raise web.HTTPForbidden(
                 text=f"You do not have {right} access to this repository.\n"
@@ -175,7 +169,7 @@ async def _has(one: Served, login: str, right: Right | Public) -> bool:
     """Ask about a right, while the name stands for the repository served."""
     context = loop_of(one).context
     try:
-        await context.confirm()
+        await context.github.confirm(context.settings.repository_id)
     except AnotherRepository:
         return False
     if right == "public":

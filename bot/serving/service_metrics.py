@@ -174,7 +174,7 @@ class ServiceMetrics(Collector):
             tasks: Counter[str] = Counter()
             for summary in known:
                 tasks.update(summary.tasks)
-            counted: dict[str, Mapping[str, float]] = {
+            counted: dict[str, Mapping[str, float | None]] = {
                 "tasks": tasks,
                 "convoys": Counter(summary.state for summary in known),
                 "interventions": Counter(kinds),
@@ -183,19 +183,16 @@ class ServiceMetrics(Collector):
                     "cached": sum(each.cached_tokens for each in used),
                     "output": sum(each.output_tokens for each in used),
                 },
+                "dollars": {"": sum(each.usd for each in used)},
+                "set_aside": {"": sum(1 for _ in asides(one.state))},
+                "log_commits": {"": self.log_commits.get(repository, 0)},
+                "forge_calls_left": {"": one.calls_left},
             }
             for name, counts in counted.items():
                 for label, count in counts.items():
-                    found[name].add_metric((repository, label), count)
-            whole = {
-                "dollars": sum(each.usd for each in used),
-                "set_aside": sum(1 for _ in asides(one.state)),
-                "log_commits": self.log_commits.get(repository, 0),
-                "forge_calls_left": one.calls_left,
-            }
-            for name, value in whole.items():
-                if value is not None:
-                    found[name].add_metric((repository,), value)
+                    labels = (repository, label) if label else (repository,)
+                    if count is not None:
+                        found[name].add_metric(labels, count)
         for repository, why in self._still().items():
             found["repository_standing_still"].add_metric((repository,), bool(why))
         yield from found.values()

@@ -117,31 +117,30 @@ def _paths(paths: Sequence[str]) -> str:
 
 
 LABELS: Final = {f"brat:{state}" for state in get_args(ConvoyState)}
+_TASK_LABELS: Final = {f"brat:{state}" for state in get_args(TaskState)}
+Labels = tuple[set[str], set[str]]
+"""Those that an issue should have, and those that it should not have."""
 
 
-def wanted_labels(convoy: Convoy, start_label: str) -> tuple[set[str], set[str]]:
-    """Return the labels the issue should have, and not have; none if it is staged."""
+def wanted_labels(convoy: Convoy, start_label: str) -> dict[int, Labels]:
+    """Return the labels of the convoy's issue, and of its sub-issues, by their numbers.
+
+    They show where convoy and tasks stand; nothing shows that of a staged one.
+    """
     if convoy.staged:
-        return set(), set()
+        return {}
     have = {f"brat:{convoy.state}"}
     asks = LAND_LABEL if convoy.lands_given else start_label
-    return have, ((LABELS | {asks}) - have)
-
-
-TASK_LABELS: Final = {f"brat:{state}" for state in get_args(TaskState)}
-
-
-def sub_issue_labels(convoy: Convoy) -> dict[int, set[str]]:
-    """Return the label that shows on each sub-issue where its task stands."""
-    if not (convoy.listed or convoy.settings.sub_issues) or convoy.staged:
-        return {}
+    found: dict[int, Labels] = {convoy.issue: (have, (LABELS | {asks}) - have)}
     states = {task.number: task.state for task in convoy.tasks}
-    named = [each for each in convoy.named if each.task in states]
-    return {each.issue: {f"brat:{states[each.task]}"} for each in named}
+    for each in convoy.named if convoy.listed or convoy.settings.sub_issues else ():
+        if state := states.get(each.task):
+            found[each.issue] = {f"brat:{state}"}, _TASK_LABELS - {f"brat:{state}"}
+    return found
 
 
-def labels_key(convoy: Convoy) -> str:
-    return f"labels:{convoy.name}"
+def labels_key(convoy: Convoy, issue: int) -> str:
+    return f"labels:{convoy.name}/{issue}"
 
 
 def comment_url(convoy: Convoy, web: str) -> str:

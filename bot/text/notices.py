@@ -191,24 +191,21 @@ def branch_pushed(
 
 def taken_out(out: TakenOut, task: int, wanted: str) -> str:
     what = f"Task {task}" if task else "The convoy"
-    backs = {
-        "closed": "Reopen this pull request to queue it again, or say `/brat merge` to "
-        "open a new one.",
-        "branch": "Restore the branch and reopen this pull request to queue it again.",
-        "base": f"Change the base back to {code_span(wanted)} to queue it again.",
-        "draft": "Mark it as ready for review to queue it again.",
-    }
     did = {
-        "closed": "this pull request was closed",
-        "branch": "the branch of this pull request was deleted",
+        "closed": "this pull request was closed. Reopen this pull request to queue it "
+        "again, or say `/brat merge` to open a new one",
+        "branch": "the branch of this pull request was deleted. Restore the branch and "
+        "reopen this pull request to queue it again",
         "base": f"the base of this pull request is now {code_span(out.base)}, not "
-        f"{code_span(wanted)}",
-        "draft": "this pull request was converted to a draft",
+        f"{code_span(wanted)}. Change the base back to {code_span(wanted)} to queue it "
+        "again",
+        "draft": "this pull request was converted to a draft. Mark it as ready for "
+        "review to queue it again",
     }
     gone = f" To give up the task for good, say `/brat drop {task}`." if task else ""
     return (
         f"{what} has been removed from the merge queue because {did[out.gesture]}. "
-        f"{backs[out.gesture]} Nothing is lost.{gone}"
+        f"Nothing is lost.{gone}"
     )
 
 

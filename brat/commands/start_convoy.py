@@ -21,7 +21,7 @@ from rich.console import RenderableType
 from rich.live import Live
 from rich.table import Table
 
-from bot.repository.commits import template_at, template_files, template_text
+from bot.repository.commits import Commits
 from bot.settings.bot_settings import ROLES
 from brat.commands.init_repository import register, without_ci
 from brat.commands.print_diff import summary
@@ -278,11 +278,12 @@ def list_patterns(path: Path, *, as_json: bool) -> int:
 
 
 def _patterns(checkout: Checkout) -> Iterator[tuple[dict[str, Any], list[str]]]:
-    ours = own_patterns(template_files(checkout.top, _HEAD))
+    commits = Commits(checkout.top)
+    ours = own_patterns(commits.template_files(_HEAD))
     for name in (*ours, *(each for each in BUILT_IN if each not in ours)):
         file = ours.get(name)
         try:
-            template = template_at(checkout.top, _HEAD, name)
+            template = commits.template(_HEAD, name)
         except PatternError as error:
             faults = str(error).splitlines()
             bare: dict[str, Any] = {"description": "", "inputs": {}}
@@ -293,15 +294,15 @@ def _patterns(checkout: Checkout) -> Iterator[tuple[dict[str, Any], list[str]]]:
 
 
 def show_pattern(path: Path, name: str, *, as_json: bool) -> None:
-    checkout = checkouts.find(path)
-    template = template_at(checkout.top, _HEAD, name)
+    commits = Commits(checkouts.find(path).top)
+    template = commits.template(_HEAD, name)
     if as_json:
         steps = [step.model_dump() for step in template.all_steps]
         known = template.model_dump(include=_SHOWN)
         write(json.dumps({"name": name, **known, "steps": steps}))
         return
-    file = own_patterns(template_files(checkout.top, _HEAD)).get(name)
-    text = template_text(checkout.top, _HEAD, file) if file else built_in_text(name)
+    file = own_patterns(commits.template_files(_HEAD)).get(name)
+    text = commits.template_text(_HEAD, file) if file else built_in_text(name)
     write(text.rstrip("\n"))
 
 
@@ -325,7 +326,8 @@ def run_pattern(
         engines=settings.workers,
         limit=settings.tasks,
     )
-    for warning in compiled(template_at(checkout.top, _HEAD, name), use).warnings:
+    template = Commits(checkout.top).template(_HEAD, name)
+    for warning in compiled(template, use).warnings:
         say(f"warning: {warning}")
     words = ["/brat start", f"pattern={name}"]
     for key, value in inputs.items():

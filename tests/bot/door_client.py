@@ -93,10 +93,9 @@ async def built(folder: Path) -> AsyncIterator[DoorClient]:
     answered = list[tuple[str, int]]()
     door = Door(
         secrets=(SECRET, PREVIOUS),
-        places=lambda: {"octo/project": place},
+        place=lambda told: {"octo/project": place}.get(told.full_name.casefold()),
         roster_changed=lambda: roster.append("changed"),
         unready=lambda: "".join(trouble) or None,
-        version="1.2.3",
         answered=lambda *told: answered.append(told),
     )
     async with listening(door.application(), "127.0.0.1", 0) as port:

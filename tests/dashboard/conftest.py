@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import httpx
 import pytest
@@ -88,14 +89,14 @@ def opens() -> Opens:
         source = DashboardSource(
             repository="pat/project",
             read=lambda: Reading(rules.state, faults),
-            log=lambda number: _lines(rules)[-number:],
+            log=lambda: _lines(rules),
             clock=lambda: rules.now,
             carry_out=carry_out if writes else None,
             output=output,
             output_is_here=output_is_here,
             here=here,
             web=web,
-            history=history,
+            history=history or LogHistory(Path(), Reading),
             changes=changes,
             token=TOKEN,
         )

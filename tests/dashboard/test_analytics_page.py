@@ -40,17 +40,6 @@ async def test_it_reads_on_as_changes_land(visit: Visit, told: Telling) -> None:
     assert 'href="/analytics" aria-current="page"' in after
 
 
-async def test_a_dashboard_without_the_log_does_not_offer_it(
-    opens: Opens, told: Telling
-) -> None:
-    async with opens(told.rules) as visit:
-        first = await visit.text("/")
-        answer = await visit.http.get("/analytics")
-
-    assert "/analytics" not in first
-    assert answer.status_code == 404
-
-
 async def test_a_convoys_page_shows_its_sessions_over_time(
     visit: Visit, told: Telling
 ) -> None:

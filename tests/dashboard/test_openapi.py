@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -13,7 +14,7 @@ from schemathesis import APIOperation
 from bot.dashboard import api
 from bot.dashboard.access_policy import TokenAccess
 from bot.dashboard.application import dashboard_application
-from bot.dashboard.dashboard_source import DashboardSource, RepositoryView
+from bot.dashboard.dashboard_source import DashboardSource, LogHistory, RepositoryView
 from convoy.log.record import Reading
 from convoy.rules.people import BlockTask
 from tests.dashboard.conftest import SHOWS, Opens
@@ -46,7 +47,8 @@ async def test_every_route_is_described_and_every_description_has_a_route() -> N
     source = DashboardSource(
         repository="pat/project",
         read=Reading,
-        log=lambda _: (),
+        log=tuple,
+        history=LogHistory(Path(), Reading),
         clock=lambda: 0,
     )
     app = dashboard_application(TokenAccess(RepositoryView(source)))

@@ -106,7 +106,7 @@ async def test_the_secret_before_is_taken_while_it_is_being_changed(
 @pytest.mark.parametrize("secrets", [(), ("",), ("a-secret", "")])
 def test_a_door_without_a_secret_is_not_built(secrets: tuple[str, ...]) -> None:
     with pytest.raises(ValueError, match="there is no webhook secret"):
-        Door(secrets=secrets, places=dict)
+        Door(secrets=secrets, place=lambda _: None)
 
 
 def test_a_door_does_not_show_its_secrets(sender: DoorClient) -> None:

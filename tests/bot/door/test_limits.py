@@ -240,7 +240,7 @@ GITHUB = "192.30.252.7"
 
 def guarded(origins: Origins) -> AbstractAsyncContextManager[int]:
     secrets = ("made-up-secret",)
-    door = Door(secrets=secrets, places=dict, origins=origins)
+    door = Door(secrets=secrets, place=lambda _: None, origins=origins)
     return listening(door.application(), "127.0.0.1", 0)
 
 

@@ -158,7 +158,7 @@ async def test_the_runs_on_a_commit_are_read_without_brats_own(
 
     assert found is not None
     assert [(run.id, run.is_over) for run in found] == [(1, True), (3, False)]
-    assert found[0].workflow == ".github/workflows/ci.yml@push"
+    assert (found[0].file, found[0].event) == (".github/workflows/ci.yml", "push")
 
 
 def ran(number: int, event: str = "push", said: str | None = "success") -> payloads.Run:
@@ -194,7 +194,7 @@ async def test_a_check_of_actions_counts_as_the_job_behind_it_ended(
 
     assert (found[31].conclusion, found[31].is_loose) == ("failure", False)
     assert found[40].is_loose
-    assert (found[8].name, found[8].workflow) == ("lint", runs[0].workflow)
+    assert (found[8].name, found[8].workflow) == ("lint", f"{runs[0].file}@push")
     assert (found[6].name, found[6].conclusion) == ("ci.yml", "startup_failure")
     assert len(found) == 4
 

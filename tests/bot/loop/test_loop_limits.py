@@ -6,9 +6,10 @@ from itertools import pairwise
 import pytest
 
 from bot.forge.transport import Ask, HttpReply, Wire
-from bot.loop.loop import RETRY_S, Loop
+from bot.loop.loop import Loop
 from bot.loop.pushing import ASKED_GAP_S, MINUTE_S, SPARE_S, TTL_S
 from bot.roles.bot_context import (
+    RETRY_S,
     BotContext,
     Unsettled,
     another_try,
@@ -90,7 +91,7 @@ async def limited(town: Town, monkeypatch: pytest.MonkeyPatch, *, reads: bool) -
     async with bot_service.opened(settings(town), lambda _: None) as loop:
         loop.context.clock = lambda: 1_000_000
         assert await loop.tick()
-        now_ms = loop.troubles.resume_at - 1_700_000
+        now_ms = loop.context.troubles.resume_at - 1_700_000
         loop.context.clock = lambda: now_ms
         return loop
 
@@ -100,11 +101,11 @@ async def test_it_asks_again_when_the_forge_said_and_not_before(
 ) -> None:
     loop = await limited(town, monkeypatch, reads=True)
 
-    assert loop.troubles.retry_s == pytest.approx(1700)
+    assert loop.retry_s == pytest.approx(1700)
     assert "requests resume at" in loop.context.troubles["tick"]
 
-    loop.context.clock = lambda: loop.troubles.resume_at
-    assert loop.troubles.retry_s == RETRY_S
+    loop.context.clock = lambda: loop.context.troubles.resume_at
+    assert loop.retry_s == RETRY_S
 
 
 async def test_where_only_writes_are_limited_it_still_looks(
@@ -113,7 +114,7 @@ async def test_where_only_writes_are_limited_it_still_looks(
     loop = await limited(town, monkeypatch, reads=False)
 
     assert "tick" not in loop.context.troubles
-    assert loop.troubles.retry_s == loop.context.settings.sweep_s
+    assert loop.retry_s == loop.context.settings.sweep_s
 
 
 # --- the loop pushes no faster than the forge wants, and waits before it plans --------

@@ -11,8 +11,8 @@ import pytest
 
 from bot.door.inbox import StartRequest
 from bot.forge.rest import Refused
-from bot.loop.loop import RETRY_S, Loop
-from bot.roles.bot_context import Failures
+from bot.loop.loop import Loop
+from bot.roles.bot_context import RETRY_S, Troubles
 from bot.serving import bot_service
 from convoy.model.ids import SetAside
 from convoy.model.state import State, asides
@@ -100,12 +100,12 @@ async def test_a_write_that_is_refused_waits_longer_each_time(
 def test_what_is_refused_stays_aside_though_another_step_of_it_works() -> None:
     item, aside = "run/1", SetAside(why="not now", at=0, again=True)
     state = State(set_aside={"run/1": aside})
-    failures = Failures()
+    troubles = Troubles()
 
-    failures.note(item, Refused("pull", 403, "not now"), answers=1, now=1)
-    failures.worked(item, state)
+    troubles.failed(item, Refused("pull", 403, "not now"), answers=1, now=1)
+    troubles.worked(item, state)
 
-    assert failures.keep_back(item)
+    assert troubles.keep_back(item)
 
 
 def hooked(folder: Path, name: str, script: str) -> Path:
@@ -150,7 +150,7 @@ async def test_a_log_that_is_refused_is_tried_once_a_minute(tmp_path: Path) -> N
         await seconds(loop, PASSED_S)
         (said,) = await here.get("issues/1/comments")
         assert "no pushes" in said["body"]
-        assert loop.troubles.retry_s > RETRY_S
+        assert loop.retry_s > RETRY_S
         assert loop.context.mirror.state.convoys == {}
 
         hook.unlink()

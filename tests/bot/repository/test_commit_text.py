@@ -60,7 +60,7 @@ def test_an_author_who_is_no_text_is_written_as_text(history: History) -> None:
     head = b"tree %s\nparent %s\nauthor %s\ncommitter %s\nencoding latin-1\n\nOne\n"
     odd = history.raw("commit", head % (str(tree).encode(), base.encode(), who, who))
 
-    made = author_of(history.repo, history.at(odd))
+    made = author_of(history.at(odd))
 
     assert made.name == "Größe"
     assert (made.time, made.offset) == (1700000000, 90)

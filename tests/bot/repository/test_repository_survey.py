@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bot.repository.commits import survey_at
+from bot.repository.commits import Commits
 from grite import git
 
 
@@ -30,7 +30,7 @@ def test_a_repository_is_read_and_not_run(tmp_path: Path) -> None:
             ".github/CODEOWNERS": "* @ann\n",
         }
         commit = committed(tmp_path, files)
-    found = survey_at(tmp_path, commit)
+    found = Commits(tmp_path).surveyed(commit)
 
     assert found.files == 6
     assert found.tests == ("make test", "go test ./...")
@@ -50,4 +50,4 @@ def test_a_history_that_is_cut_is_read_as_far_as_it_goes(tmp_path: Path) -> None
     shallow = tmp_path / "shallow"
     git.run(["clone", "-q", "--bare", "--depth=1", whole.as_uri(), str(shallow)])
 
-    assert survey_at(shallow, commit).busy == ("a.py",)
+    assert Commits(shallow).surveyed(commit).busy == ("a.py",)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.repository.clone import UNION
 from bot.repository.mirror import Mirror
-from bot.repository.trusted_log import UNION
 from convoy.events import Event as Fact
 from convoy.events.leases import BotStarted
 from convoy.events.people_events import TaskApproved

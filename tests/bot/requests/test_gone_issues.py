@@ -49,11 +49,11 @@ async def unsay(town: Town, number: int) -> None:
 
 async def minute(loop: Loop) -> int:
     """Let a minute pass, with a look each second; return how often was asked."""
-    before = loop.context.github.answers
+    before = loop.context.github.rest.answers
     for _ in range(60):
         loop.context.clock = partial(int, loop.context.clock() + 1000)
         await loop.tick()
-    return loop.context.github.answers - before
+    return loop.context.github.rest.answers - before
 
 
 @pytest.mark.parametrize("goes", [delete, transfer, unsay])

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from bot.forge.github_actions import secret_names
 from bot.forge.pace import RequestBudget
 from bot.forge.workflows import CiStart, ci_start, dispatch_fault, lacking_rights
 from bot.roles.mayor import scarce
@@ -108,8 +109,9 @@ async def test_an_engine_whose_models_key_is_nowhere_is_named_once(
             monkeypatch.setenv(f"BRAT_SECRET_{name}", "made-up")
     async with lobby(tmp_path, config=ENGINES, sole=False) as here:
         said = await asked(here, "Actions secret")
-        here.forge.grant(here.context.settings.repository, "brat[bot]", "read")
-        names = await here.context.secret_names()
+        settings, onlooker = here.context.settings, here.context.onlooker
+        here.forge.grant(settings.repository, "brat[bot]", "read")
+        names = onlooker and await secret_names(onlooker, settings.repository)
 
     assert names is None, "a bot that may not know says nothing"
     assert len(said) == (not there)

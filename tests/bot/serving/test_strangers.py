@@ -54,8 +54,8 @@ async def service(here: Town) -> AsyncIterator[Service]:
 
 
 async def answers(bot: Service) -> list[int]:
-    place = bot.host.places()[REPO]
-    repository = {"full_name": REPO, "id": place.repository_id}
+    settings = bot.host.served[REPO].settings
+    repository = {"full_name": REPO, "id": settings and settings.repository_id}
     body = json.dumps(labelled(repository=repository)).encode()
     headers = headers_of(body, secret=SECRET)
     async with httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client:

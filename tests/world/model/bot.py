@@ -16,7 +16,7 @@ from bot.loop.effects import is_shown
 from bot.loop.observe import observe
 from bot.loop.pushing import RefusedParts
 from bot.loop.staging import PASSES, PERFORMED, owed
-from bot.repository.commits import MirroredCommits
+from bot.repository.commits import Commits
 from bot.repository.draft import Draft
 from bot.repository.mirror import Mirror
 from bot.repository.strangers_commits import Patch
@@ -97,11 +97,11 @@ class NoInbox(Inbox):
         pass
 
 
-class ModelCommits(MirroredCommits):
+class ModelCommits(Commits):
     """What commits hold that are in memory."""
 
     def __init__(self, mirror: "ModelMirror") -> None:
-        super().__init__(mirror)
+        super().__init__(Path("/nowhere"))
         self.forge = mirror.forge
 
     def scopes(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Scope, ...]:
@@ -297,7 +297,7 @@ class Bot:
             draft = self._draft()
             for command in self._noted:
                 draft.submit(command)
-            failures = self.context.memory.failures
+            failures = self.context.troubles
             for item in [*failures.owed]:
                 draft.tell(failures.owed, item)
             self._stage(draft)
@@ -331,13 +331,12 @@ class Bot:
 
     def _sent(self, draft: TwiceDraft) -> bool:
         """Push what is staged; return whether it arrived."""
-        failures = self.context.memory.failures
         self._refused.check(draft.now)
         try:
             self._push(draft)
         except Rejected as error:
             for aside in self._refused.blame(draft, error):
-                failures.owed[aside.item] = aside
+                self.context.troubles.owed[aside.item] = aside
             return False
         self._refused.taken(draft)
         self.context.memory.fresh |= draft.intended
@@ -419,7 +418,7 @@ class Bot:
                 noted = at_once(effects.carry_out_effect(self.context, effect))
                 if noted is not None:
                     self._noted.append(noted)
-        return bool(self._noted or self.context.memory.failures.owed)
+        return bool(self._noted or self.context.troubles.owed)
 
 
 def _is_once(command: Command) -> bool:

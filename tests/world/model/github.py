@@ -14,7 +14,7 @@ from bot.forge.github import GitHub
 from bot.forge.github_actions import TaskRuns
 from bot.forge.payloads import CheckRun
 from bot.forge.pulls import PullRequests
-from bot.forge.rest import Refused
+from bot.forge.rest import Refused, Rest
 from convoy.events.session_events import TaskStarted
 from convoy.model import ids
 from convoy.model.records import Strategy
@@ -233,20 +233,28 @@ class ModelRules(BranchRules):
         return self.forge.rules
 
 
+class ModelRest(Rest):
+    """Counts the answers of the forge in memory."""
+
+    def __init__(self, forge: Forge) -> None:
+        self.forge = forge
+
+    @property
+    def answers(self) -> int:  # type: ignore[override]  # the real one counts them
+        return self.forge.now  # another one at each look
+
+
 class ModelGitHub(GitHub):
     """What the loop asks of GitHub, as far as the rules need it."""
 
     def __init__(self, forge: Forge) -> None:
         self.forge = forge
+        self.rest = ModelRest(forge)
         self.check_runs = NoCheckRuns()
         self.runs = ModelRuns(forge)
         self.ci = ModelCi(forge)
         self.pulls = ModelPulls(forge)
         self.branch_rules = ModelRules(forge)
-
-    @property
-    def answers(self) -> int:
-        return self.forge.now  # another one at each look
 
     @property
     def _repo(self) -> str:  # type: ignore[override]  # the real one keeps it
