@@ -20,6 +20,7 @@ GIT_CALLS = {
     "config": 2,
     "diff-index": 1,
     "diff-tree": 3,
+    "for-each-ref": 1,
     "init": 2,
     "ls-files": 3,
     "ls-tree": 1,
@@ -27,7 +28,7 @@ GIT_CALLS = {
     "read-tree": 1,
     "receive-pack": 9,
     "status": 2,
-    "unpack-objects": 2,
+    "unpack-objects": 1,
     "version": 1,
 }
 PUSHES = 8
