@@ -311,7 +311,7 @@ def status(folder: Path, repeats: int) -> dict[str, object]:
             name: {"s": [run[0] for run in found], "cpu_s": [run[1] for run in found]}
             for name, found in runs.items()
         },
-        "status_s_aim": 1.0,
+        "status_s_aim": 0.5,
         "load": os.getloadavg()[0],
     }
 

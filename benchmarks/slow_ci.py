@@ -20,10 +20,10 @@ def slow_ci(folder: Path, _: int) -> dict[str, object]:
         "bound_s": CI_S,
         "green_s": round(green, 2),
         "ratio": round(green / CI_S, 2),
-        "ratio_aim": 1.3,
+        "ratio_aim": 1.15,
         "one_red_s": round(red, 2),
         "ratio_one_red": round(red / CI_S, 2),
-        "ratio_one_red_aim": 2.3,
+        "ratio_one_red_aim": 2.1,
     }
 
 
