@@ -58,7 +58,7 @@ from convoy.rules.ending import (
     MakeChoice,
     RefuseWork,
 )
-from convoy.rules.landing import FailMerge, LandMerge, ProveWork
+from convoy.rules.landing import AttemptMerge, FailMerge, LandMerge, ProveWork
 from convoy.rules.plans import PlanConvoy
 from grite.errors import Conflict, Rejected, Unavailable
 from grite.event import Event as GriteEvent
@@ -327,7 +327,19 @@ class Bot:
         lease = RefUpdate(LOCK, self.forge.fresh_id(), self.mirror.refs.get(LOCK))
         draft.send(lease)
         self._lease_is_fresh = True
-        self._done += filter(_is_once, draft.commands)
+        for command in draft.commands:
+            if isinstance(command, AttemptMerge):
+                self._forget_failures_of(command.candidate)
+            if _is_once(command):
+                self._done.append(command)
+
+    def _forget_failures_of(self, candidate: str) -> None:
+        """Let a commit fail again that is built again, which takes the same second."""
+        self._done[:] = (
+            command
+            for command in self._done
+            if not (isinstance(command, FailMerge) and command.candidate == candidate)
+        )
 
     def _sent(self, draft: TwiceDraft) -> bool:
         """Push what is staged; return whether it arrived."""
