@@ -243,7 +243,7 @@ def call_people(draft: Draft, action: Call) -> None:
 
 
 def sweep_branches(draft: Draft, action: Sweep) -> None:
-    """Delete branches of candidates that are no longer open in this very draft."""
+    """Delete branches, but none of a candidate that is open in this very draft."""
     kept = queue_branches(draft.state)
     for ref, commit in action.refs:
         if draft.refs.get(ref) == commit and ref not in kept:

@@ -42,8 +42,8 @@ from convoy.rules.landing import (
     chain,
     foreign_tip,
     merged_commit,
-    queue_branches,
     target_taken_in,
+    unneeded_branches,
 )
 from convoy.rules.people import BlockTask, DeferTask, DropTask, FailConvoy, uncalled
 from convoy.rules.starting import (
@@ -128,12 +128,7 @@ def _owed(state: State, look: Look) -> Iterator[Action]:
     for run in observed.unneeded:
         if may_try(state, ids.item("run", run), now):
             yield owed.CancelCi(run)
-    kept = queue_branches(state)
-    stale = tuple(  # the queue branches of candidates that are no longer open
-        (ref, commit)
-        for ref, commit in sorted(observed.refs.items())
-        if ref.startswith(ids.HEADS + ids.QUEUE) and ref not in kept
-    )
+    stale = tuple(unneeded_branches(state, observed.refs, now))
     if stale and may_try(state, ids.SWEEP_ITEM, now):
         yield owed.Sweep(stale)
     for lease in state.leases.values():

@@ -6,7 +6,8 @@ from msgspec.structs import replace
 
 from convoy.events import Refusal, decided
 from convoy.events.forge_actions import ActionDone, ItemSetAside, ItemTakenUp
-from convoy.log.record import record
+from convoy.log.record import packed, record
+from convoy.model import ids
 from convoy.model.ids import item, task_branch, task_item
 from convoy.model.records import EngineSpec
 from convoy.model.state import State
@@ -253,6 +254,30 @@ def test_queue_branches_of_closed_candidates_are_swept() -> None:
     refs = {**ROOTS, QUEUE + sha("a"): sha("a"), QUEUE + sha("b"): sha("b")}
 
     assert owed(rules, refs=refs) == [Sweep(((QUEUE + sha("b"), sha("b")),))]
+
+
+def test_branches_of_what_landed_go_an_hour_later_unless_there_is_more_on_them() -> (
+    None
+):
+    rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
+    rules.started(2).accepted(2, sha("b")).dropped(2)
+    whole = made(AttemptMerge, task=0, candidate=sha("a"), work=sha("a"))
+    state = rules.do(whole).landed_as(0, sha("a")).state
+    ours, one, two = (ids.HEADS + ids.branch_of(NAME, number) for number in range(3))
+    main = "refs/heads/main"
+    refs = {main: sha("a"), ours: sha("a"), one: sha("a"), two: sha("b")}
+
+    def swept(refs: dict[str, str], later: int = ids.HOUR_MS) -> list[Action]:
+        seen, now = Observed(refs=refs), state.convoys[NAME].ended_at + later
+        found = [owed_actions(each, seen, Patience(), now) for each in both]
+        assert found[0] == found[1]
+        return [action for action in found[0] if isinstance(action, Sweep)]
+
+    both = (state, packed(state))
+    assert swept(refs, ids.HOUR_MS - 1) == []
+    assert swept(refs) == [Sweep(((ours, sha("a")), (one, sha("a"))))]
+    pushed = {main: sha("a"), ours: sha("c"), one: sha("d"), two: sha("b")}
+    assert swept(pushed) == []
 
 
 NOW = 2_000_000

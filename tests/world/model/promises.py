@@ -310,12 +310,16 @@ class Promises:
 
     def pushed(self, before: Mapping[str, str], updates: Sequence[RefUpdate]) -> None:
         forge, state = self.forge, self.forge.state
-        shared = {HEADS + ids.base_branch(name) for name in state.convoys} | {MAIN}
+        convoys = state.convoys.values()
+        shared = {HEADS + ids.base_branch(each.name): each.state for each in convoys}
+        shared[MAIN] = "active"
         moved = {update.ref: update.new for update in updates}
         landed = {HEADS + fact.branch: fact.candidate for fact in self._landing}
-        for ref in shared & moved.keys():
+        for ref in shared.keys() & moved.keys():
             new, old = moved[ref], before.get(ref)
-            assert new is not None, "a shared branch was deleted"
+            if new is None:
+                assert shared[ref] == "complete", "a shared branch was deleted"
+                continue
             if old is not None:
                 assert forge.commits.contains(new, old), f"{ref} went back"
                 if ref not in landed and self._is_aligned(ref, new):
