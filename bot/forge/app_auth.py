@@ -100,7 +100,7 @@ MARGIN_S: Final = 300
 REVOKE_S: Final = 5.0
 
 RIGHTS: Final = (
-    ("actions", "write", "start and cancel runs, read their artifacts"),
+    ("actions", "write", "start and cancel runs, read their artifacts and logs"),
     ("checks", "write", "read CI's verdicts, show a task's progress"),
     ("contents", "write", "branches, candidates, the log, merging"),
     ("issues", "write", "comments, labels, sub-issues"),

@@ -8,13 +8,17 @@ https://docs.github.com/rest/actions/workflow-jobs
 https://docs.github.com/rest/apps/apps#get-an-app
 """
 
-from collections.abc import AsyncIterator, Container, Mapping
+import re
+from collections.abc import AsyncIterator, Container, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from http import HTTPStatus
+from itertools import islice
 from typing import Final, Literal
 from urllib.parse import quote
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bot.forge import payloads
 from bot.forge.rest import HIDDEN, Part, Refused, Rest, checked
@@ -22,7 +26,7 @@ from convoy.model import ids
 from convoy.rules.verdict import ANYBODY, Check, Checks, Reporters, judge, may_turn
 from convoy.text import STATUS_CHARS
 from convoy.text.project_tests import FailingPlace
-from grite.errors import Unavailable
+from grite.errors import BratError, Unavailable
 
 ACTIONS: Final = "github-actions"
 JOB_LOGIN: Final = "github-actions[bot]"
@@ -41,6 +45,39 @@ _EMPTY: Final = frozenset({"success", "skipped", "neutral", None})
 
 CI_TITLE: Final = "brat ci"
 """The title of a run of brat's own test job, as the `run-name` of brat.yml has it."""
+
+
+LOGS_MOST: Final = 3
+"""Of so many failed jobs the logs are read."""
+LOG_BYTES: Final = 20_000_000
+"""A longer log is not read."""
+LOG_CHARS: Final = 20_000
+_STAMPED: Final = re.compile(r"\ufeff?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+Z ?(.*)")
+_MARK: Final = re.compile(r"##\[[a-z]+\]")
+_ERROR: Final = "##[error]"
+
+
+def failed_output(log: str, steps: Iterable[payloads.Step]) -> str:
+    """Return the end of what a job's first failed step printed, else of all it printed.
+
+    A line of the log begins with its time, and a step's times have whole seconds, so
+    the lines of others may be beside its own; those after its last error are left out.
+    https://docs.github.com/rest/actions/workflow-jobs#download-job-logs-for-a-workflow-run
+    """
+    failed = (step for step in steps if step.conclusion == "failure")
+    step = next(failed, payloads.Step())
+    begun, over = (step.started_at or "")[:19], (step.completed_at or "9")[:19]
+    lines: list[str] = []
+    end = 0
+    for line in log.splitlines():
+        stamped = _STAMPED.fullmatch(line)
+        at, text = stamped.groups() if stamped else ("", line)
+        if at and not begun <= at <= over:
+            continue
+        lines.append(_MARK.sub("", text, count=1))
+        if text.startswith(_ERROR):
+            end = len(lines)
+    return "\n".join(lines[: end or None])[-LOG_CHARS:]
 
 
 class Ci(Part):
@@ -114,14 +151,46 @@ class Ci(Part):
         own_app: str,
         whose: Reporters = ANYBODY,
     ) -> Checks:
-        """Return the verdict; asks for statuses only where they may still change it."""
+        """Return the verdict; asks for statuses only where they may still change it.
+
+        Of jobs that made it red, their logs are its text.
+        """
         running = any(not run.is_over for run in runs or ())
         said = await self.checks(commit, runs)
-        seen = judge(said, required, own_app, running=running, reporters=whose)
+        verdict = partial(
+            judge,
+            required=required,
+            own_app=own_app,
+            running=running,
+            reporters=whose,
+        )
+        seen = verdict(said)
         if may_turn(seen, required):
             said += await self.statuses(commit, whose.ids)
-            seen = judge(said, required, own_app, running=running, reporters=whose)
+            seen = verdict(said)
+        if seen.verdict == "red":
+            silent = (
+                one.id
+                for one in said
+                if one.workflow and one.name in seen.failed and not one.text
+            )
+            logs = {job: await self._log(job) for job in islice(silent, LOGS_MOST)}
+            seen = verdict(
+                [replace(one, text=logs.get(one.id, one.text)) for one in said]
+            )
         return seen
+
+    async def _log(self, job: int) -> str:
+        """Return what a job's failed step printed; empty: the forge does not show it.
+
+        The number of a job is that of its check run.
+        """
+        url = f"{self._repo}/actions/jobs/{job}"
+        with suppress(BratError):  # the verdict stands without it
+            steps = (await self._rest.read(payloads.Job, url)).steps
+            log = await self._rest.download(f"{url}/logs", LOG_BYTES)
+            return failed_output(log.decode(errors="replace"), steps)
+        return ""
 
     async def _jobs(self, run: payloads.Run) -> dict[int, Check]:
         """Return the jobs of a run's newest attempt by the ids of their check runs.

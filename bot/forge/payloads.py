@@ -204,12 +204,19 @@ class Run(Payload):
         return self.path.split("@", maxsplit=1)[0]
 
 
+class Step(Payload):
+    conclusion: str | None = None
+    started_at: str | None = None
+    completed_at: str | None = None
+
+
 class Job(Payload):
     id: int
     name: str
     status: str
     conclusion: str | None = None
     check_run_url: str | None = None
+    steps: tuple[Step, ...] = ()
 
     @property
     def check_run(self) -> int:

@@ -204,10 +204,9 @@ class Rest:
         answer = await self.write("POST", self._graphql, content)
         _data_in(Payload, answer, f"POST {self._graphql}")
 
-    async def download(self, url: str) -> bytes:
-        """Fetch at most `DOWNLOAD_BYTES`; the storage server never sees the token."""
-        most, deadline_s = DOWNLOAD_BYTES, DOWNLOAD_S
-        ask = Ask("GET", url, most=most, deadline_s=deadline_s, stored=True)
+    async def download(self, url: str, most: int = DOWNLOAD_BYTES) -> bytes:
+        """Fetch at most `most` bytes; the storage server never sees the token."""
+        ask = Ask("GET", url, most=most, deadline_s=DOWNLOAD_S, stored=True)
         return await self._repeated(self._fetched, ask)
 
     async def _fetched(self, ask: Ask) -> bytes:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from http import HTTPStatus
 
 import httpx
 import pytest
@@ -197,6 +198,57 @@ async def test_a_check_of_actions_counts_as_the_job_behind_it_ended(
     assert (found[8].name, found[8].workflow) == ("lint", f"{runs[0].file}@push")
     assert (found[6].name, found[6].conclusion) == ("ci.yml", "startup_failure")
     assert len(found) == 4
+
+
+LOG = """\
+\ufeff2026-11-01T10:00:00.1234567Z Current runner version: '2.330.0'
+2026-11-01T10:00:02.0000000Z ##[group]Run ./lint || true
+2026-11-01T10:00:02.1000000Z ##[error]a.py:1: tolerated
+2026-11-01T10:00:05.0000000Z ##[group]Run pytest -q
+2026-11-01T10:00:05.1000000Z \x1b[36;1mpytest -q\x1b[0m
+2026-11-01T10:00:05.2000000Z ##[endgroup]
+2026-11-01T10:00:07.0000000Z FAILED tests/test_a.py::test_sum - assert 3 == 4
+2026-11-01T10:00:07.1000000Z ##[error]Process completed with exit code 1.
+2026-11-01T10:00:07.2000000Z Post job cleanup.
+2026-11-01T10:00:09.0000000Z ##[error]the report could not be sent
+"""
+STEPS = [
+    {"name": "lint", "conclusion": "success"},
+    {
+        "name": "test",
+        "conclusion": "failure",
+        "started_at": "2026-11-01T10:00:05Z",
+        "completed_at": "2026-11-01T10:00:07Z",
+    },
+    {"name": "report", "conclusion": "failure", "started_at": "2026-11-01T10:00:09Z"},
+]
+PRINTED = """\
+Run pytest -q
+\x1b[36;1mpytest -q\x1b[0m
+
+FAILED tests/test_a.py::test_sum - assert 3 == 4
+Process completed with exit code 1."""
+
+
+@looped((200, f"unit: failure\n{PRINTED}"), (410, "unit: failure"))
+async def test_a_red_job_tells_what_its_failed_step_printed(
+    status: int, text: str, github: GitHub, forge: respx.MockRouter
+) -> None:
+    job = {"id": 31, "name": "unit", "status": "completed", "conclusion": "failure"}
+    green = job | {"id": 32, "name": "docs", "conclusion": "success"}
+    jobs = {"jobs": [job, green]}
+    forge.get(f"{REPO}/actions/runs/5/jobs").respond(json=jobs)
+    forge.get(f"{REPO}/commits/{'c' * 40}/check-runs").respond(json={"check_runs": []})
+    forge.get(f"{REPO}/actions/jobs/31").respond(json=job | {"steps": STEPS})
+    stored = "https://logs.example.com/31"
+    there = {"location": stored} if status == HTTPStatus.OK else {}
+    asked = forge.get(f"{REPO}/actions/jobs/31/logs")
+    asked.respond(302 if there else status, headers=there)
+    forge.get(stored).respond(text=LOG)
+
+    seen = await github.ci.judged("c" * 40, (ran(5),), ("unit",), "")
+
+    assert (seen.verdict, seen.failed, seen.text) == ("red", ("unit",), text)
 
 
 # --- the schedule that wakes the loop: on while there is work, and off else ---------
