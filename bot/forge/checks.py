@@ -103,9 +103,18 @@ class Ci(Part):
             )
         return None
 
-    def _runs(self, commit: str) -> AsyncIterator[payloads.Run]:
+    async def _runs(self, commit: str) -> AsyncIterator[payloads.Run]:
+        """Yield the runs on a commit that began, or wait for a person's approval.
+
+        What a job's token opens or updates as a pull request starts runs that wait so;
+        brat starts its own on the same commit.
+        https://docs.github.com/actions/how-tos/write-workflows/choose-when-workflows-run/trigger-a-workflow
+        """
         url = f"{self._repo}/actions/runs?head_sha={commit}&per_page=100"
-        return self._rest.each(payloads.Run, url, "workflow_runs")
+        async for run in self._rest.each(payloads.Run, url, "workflow_runs"):
+            by_job = run.actor is not None and run.actor.login == JOB_LOGIN
+            if not (by_job and run.conclusion == "action_required"):
+                yield run
 
     def _is_ours(self, run: payloads.Run) -> bool:
         is_own_file = run.file.endswith("/" + self._workflow)
@@ -117,15 +126,26 @@ class Ci(Part):
         """Return the jobs of runs on a commit, and its other check runs.
 
         What Actions reported and no job of these runs stands behind is marked as loose:
-        any job whose token may write checks can make such a check run.
+        any job whose token may write checks can make such a check run. The jobs of
+        brat's own runs are no checks: the loop would wait for itself.
         """
         jobs: dict[int, Check] = {}
         for run in runs or ():
             if run.event in JUDGING:
                 jobs |= await self._jobs(run)
         url = f"{self._repo}/commits/{commit}/check-runs?per_page=100"
+        shown = await self._rest.all(payloads.CheckRun, url, "check_runs")
+        ours: set[int] = set()
+        if any(
+            one.app and one.app.slug == ACTIONS and one.id not in jobs for one in shown
+        ):
+            with HIDDEN:
+                own = [run async for run in self._runs(commit) if self._is_ours(run)]
+                ours = {run.check_suite_id for run in own} - {0}
         found = []
-        async for one in self._rest.each(payloads.CheckRun, url, "check_runs"):
+        for one in shown:
+            if one.suite in ours:
+                continue
             app, job = (one.app and one.app.slug) or "", jobs.pop(one.id, None)
             text = "\n".join(filter(None, (one.output.summary, one.output.text)))
             check = Check(

@@ -194,6 +194,8 @@ class Run(Payload):
     head_sha: str = ""
     display_title: str = ""
     run_attempt: int = 1
+    check_suite_id: int = 0
+    actor: Account | None = None
 
     @property
     def is_over(self) -> bool:
@@ -260,6 +262,7 @@ class CheckRun(Payload):
     conclusion: str | None = None
     external_id: str | None = None
     app: App | None = None
+    suite: int = at("check_suite", "id", default=0)
     output: CheckOutput = Field(default_factory=CheckOutput)
 
 

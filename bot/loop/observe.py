@@ -162,7 +162,10 @@ async def target_rules(context: BotContext) -> dict[str, TargetRules]:
         look = partial(context.github.branch_rules.of, branch)
         rules = await tried(context, ids.item("look", "rules", branch), look)
         if rules is not None:
-            found[branch], at[branch] = rules, now
+            # No workflow starts for what a job's token puts into a merge queue, which
+            # would stand still for everybody: a person puts it there.
+            frozen = rules.frozen or (rules.queue and context.settings.by_job)
+            found[branch], at[branch] = replace(rules, frozen=frozen), now
     return found
 
 

@@ -232,7 +232,10 @@ class LandingChosen(ConvoyEvent, frozen=True, kw_only=True, tag="landing.chosen"
         return (self, ItemTakenUp(item=ids.item("convoy", convoy.name), works=True))
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        return replace(convoy, landing=self.landing)
+        """Take the way; what the forge was asked for on another way is asked again."""
+        is_same = convoy.landing is None or convoy.landing.way == self.landing.way
+        asked = convoy.asked if is_same else ""
+        return replace(convoy, landing=self.landing, asked=asked)
 
 
 class LandingWaits(ConvoyEvent, frozen=True, kw_only=True, tag="landing.waits"):

@@ -10,18 +10,21 @@ import pytest
 from ruamel.yaml import YAML
 
 from tests.world.act.running import ACT
+from tests.world.cases import looped
 from tests.world.program import ran
 
 LOOP = Path(__file__).parents[2] / "workflows/brat-jobs.yml"
 APP = "--var=BRAT_APP_ID=1"
 
 
-def wakes(folder: Path, event: str, payload: dict[str, Any], *given: str) -> bool:
+def wakes(
+    folder: Path, event: str, payload: dict[str, Any], *given: str, job: str = "loop"
+) -> bool:
     """Say whether an event gets past the condition of the job."""
     told = YAML(typ="safe").load(LOOP)
     told["jobs"] = {
-        "loop": {
-            "if": told["jobs"]["loop"]["if"],
+        job: {
+            "if": told["jobs"][job]["if"],
             "runs-on": "ubuntu-latest",
             "steps": [{"run": "true"}],
         }
@@ -42,7 +45,7 @@ def wakes(folder: Path, event: str, payload: dict[str, Any], *given: str) -> boo
         env={"HOME": str(folder), "PATH": os.environ["PATH"]},
         check=True,
     )
-    return "[brat-jobs/loop]" in done.stdout
+    return f"[brat-jobs/{job}]" in done.stdout
 
 
 def opened(body: str | None) -> dict[str, Any]:
@@ -118,6 +121,28 @@ def test_what_is_for_the_bot_wakes_it_and_nothing_else_does(
     event, payload, given = told
 
     assert wakes(tmp_path, event, payload, *given) is does
+
+
+@pytest.mark.needs("act")
+@looped(
+    ("convoy/say-words-1/base", "octo/app", ["wake"]),
+    ("feature", "octo/app", []),
+    ("convoy/say-words-1/base", "mallory/app", []),
+)
+def test_a_review_of_our_work_has_the_loop_started_on_the_default_branch(
+    head: str, of: str, started: list[str], tmp_path: Path
+) -> None:
+    """A review's run is of its pull request's ref, which may not read the log's key."""
+    pull = {"head": {"ref": head, "repo": {"full_name": of}}}
+    told = {"action": "submitted", "pull_request": pull}
+    env = "--env=GITHUB_REPOSITORY=octo/app"
+    found = []
+    for job in ("loop", "wake"):
+        folder = tmp_path / f"{job} of {of} at {head}".replace("/", "-")
+        folder.mkdir()
+        if wakes(folder, "pull_request_review", told, env, job=job):
+            found.append(job)
+    assert found == started
 
 
 def test_an_idle_repository_costs_four_jobs_a_day() -> None:

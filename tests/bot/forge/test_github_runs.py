@@ -200,6 +200,32 @@ async def test_a_check_of_actions_counts_as_the_job_behind_it_ended(
     assert len(found) == 4
 
 
+async def test_brats_own_jobs_are_no_checks_and_runs_that_wait_for_approval_none(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    """The loop's own job stands on the commit that it looks at, and is under way."""
+    commit, actions = "c" * 40, {"slug": "github-actions"}
+    ours = run(1, path=".github/workflows/brat-task.yml", check_suite_id=71)
+    waiting = {"event": "pull_request", "actor": {"login": "github-actions[bot]"}}
+    ended = {"path": ".github/workflows/ci.yml", "status": "completed"}
+    asks = ended | waiting | {"id": 2, "conclusion": "action_required"}
+    judging = ended | {"id": 3, "event": "workflow_dispatch", "conclusion": "success"}
+    listed = {"workflow_runs": [ours, asks, judging]}
+    forge.get(f"{REPO}/actions/runs").respond(json=listed)
+    job = {"id": 31, "name": "unit", "status": "completed", "conclusion": "success"}
+    forge.get(f"{REPO}/actions/runs/3/jobs").respond(json={"jobs": [job]})
+    loop = {"id": 40, "name": "brat / loop", "status": "in_progress", "app": actions}
+    shown = [job | {"app": actions}, loop | {"check_suite": {"id": 71}}]
+    forge.get(f"{REPO}/commits/{commit}/check-runs").respond(json={"check_runs": shown})
+    forge.get(f"{REPO}/commits/{commit}/statuses").respond(json=[])
+
+    runs = await github.ci.runs(commit)
+    seen = await github.ci.judged(commit, runs, (), "")
+
+    assert [each.id for each in runs or ()] == [3]
+    assert (seen.verdict, seen.names) == ("green", ("unit",))
+
+
 LOG = """\
 \ufeff2026-11-01T10:00:00.1234567Z Current runner version: '2.330.0'
 2026-11-01T10:00:02.0000000Z ##[group]Run ./lint || true

@@ -20,6 +20,7 @@ from typing import Final
 
 from brat.repository.workflow_files import EVERY, FOLDER, text_of
 from grite import trusted_programs
+from tests.world.act.running import MACHINES
 
 ROOT: Final = Path(__file__).parents[3]
 """This checkout, which stands in for the commit of brat that brat.yml calls."""
@@ -49,11 +50,11 @@ def arguments(folder: Path, workflow: Path, image: str) -> list[str]:
     if called:
         text += "".join(map(text_of, CALLED))
     pins = _PIN.findall(text)
-    platform = f"ubuntu-latest={image or '-self-hosted'}"
+    platforms = (f"--platform={each}={image or '-self-hosted'}" for each in MACHINES)
     return [
         *("act", _OURS["GITHUB_EVENT_NAME"], "--workflows", str(workflow)),
         *("--eventpath", str(folder / "event.json")),
-        *("--platform", platform, "--pull=false", "--rm"),
+        *(*platforms, "--pull=false", "--rm"),
         *("--no-cache-server", "--action-cache-path", str(folder / "actions")),
         *_each("--local-repository", (f"{url}/{pin}={UPLOAD}" for pin in set(pins))),
         *_each(

@@ -11,6 +11,8 @@ from tests.world.program import ran
 
 ACT: Final = Path(sys.executable).with_name("act")
 NONE: Final[Mapping[str, str]] = {}
+MACHINES: Final = ("ubuntu-latest", "ubuntu-24.04")
+"""What jobs ask for here."""
 
 
 def acted(
@@ -32,7 +34,8 @@ def acted(
     done = ran(
         [
             *(ACT, "workflow_dispatch", "--workflows", workflow),
-            *("--platform", f"ubuntu-latest={image}", "--pull=false"),
+            *(f"--platform={each}={image}" for each in MACHINES),
+            "--pull=false",
             *("--no-cache-server", "--action-cache-path", home / "actions"),
             *(word for each in told.items() for word in ("--env", "=".join(each))),
             *("--secret", secret[0], *more),
