@@ -249,6 +249,8 @@ class Ci(Part):
         with HIDDEN:
             async for status in self._rest.each(payloads.Status, url):
                 by = status.creator.login if status.creator else ""
+                if by == JOB_LOGIN and status.description == REPEATED:
+                    continue
                 key = (status.context, by)
                 if key in found:
                     continue
@@ -316,6 +318,10 @@ _STATES: Final[dict[Conclusion | None, str]] = {
 }
 
 
+REPEATED: Final = "Passed in a run that brat started"
+"""The description of a status that repeats a check of ours."""
+
+
 class CheckView(Struct, frozen=True, kw_only=True):
     key: str
     """Identifies the check, whichever process made it."""
@@ -332,6 +338,8 @@ class CheckView(Struct, frozen=True, kw_only=True):
     buttons: tuple[dict[str, str], ...] = ()
     """For people with write access, at most three: each with a `label`, a
     `description`, and the `identifier` that the App is told when it is pressed."""
+    is_status: bool = False
+    """Whether it is shown as a commit status, and repeats a check of its name."""
 
 
 class CheckRuns(Part):
@@ -350,6 +358,9 @@ class CheckRuns(Part):
         return max(ours, key=lambda check: check.id, default=None)
 
     async def show(self, view: CheckView, found: payloads.CheckRun | None) -> None:
+        if view.is_status:
+            await self._show_status(view)
+            return
         marked = found is not None and found.output.annotations_count > 0
         if found is not None and (marked or not view.places):
             said = (found.conclusion, found.output.title, found.output.summary)

@@ -495,7 +495,7 @@ _NEEDS: Final = {
     "contents": ("write", "brat cannot push"),
     "issues": ("write", "brat cannot comment on issues"),
     "pull-requests": ("write", "brat cannot open pull requests"),
-    "statuses": ("read", "brat cannot see CI that reports commit statuses"),
+    "statuses": ("write", "GitHub does not count the CI that brat starts"),
 }
 _ENOUGH: Final = {"read": ("read", "write"), "write": ("write",)}
 

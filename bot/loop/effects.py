@@ -30,7 +30,12 @@ from bot.roles.bot_context import (
 from bot.roles.issue_intake import close_named, open_named
 from bot.text import merge_texts, replies
 from bot.text.convoy_comment import labels_key, wanted_labels, with_box_note
-from bot.text.pull_request_texts import convoy_pull_body, pull_title, task_pull_body
+from bot.text.pull_request_texts import (
+    convoy_pull_body,
+    pull_title,
+    required_views,
+    task_pull_body,
+)
 from bot.text.slash_commands import ticked_in, unticked
 from convoy.events.forge_actions import ActionDone
 from convoy.events.hold_events import NO_LABEL
@@ -363,11 +368,12 @@ def comment_body(
 
 def owed_checks(context: BotContext, convoy: Convoy) -> list[CheckView]:
     page = f"{context.settings.git_url}/{context.settings.repository}"
-    return [
-        each
-        for each in check_views(convoy, page)
-        if context.memory.shown.get(each.key) != each
-    ]
+    views = [*check_views(convoy, page)]
+    rules, candidate = context.observed.rules.get(convoy.target), convoy.candidate
+    seen = context.observed.checks.get(candidate.commit) if candidate else None
+    if context.settings.by_job and rules and seen:
+        views += required_views(convoy, rules.checks, seen, page)
+    return [each for each in views if context.memory.shown.get(each.key) != each]
 
 
 async def show_checks(context: BotContext, convoy: Convoy) -> None:

@@ -1,9 +1,9 @@
 """The texts of pull requests, a task's and a convoy's own, and of brat's checks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
-from bot.forge.checks import CheckView, Conclusion
+from bot.forge.checks import ACTIONS, REPEATED, CheckView, Conclusion
 from bot.text.convoy_comment import box_warnings, comment_url, run_url, titled
 from bot.text.visible_text import code_block
 from convoy.model import ids
@@ -11,6 +11,7 @@ from convoy.model.state import Convoy, Task
 from convoy.model.task_graph import area_of_path
 from convoy.model.work import HandedIn
 from convoy.rules.turns import lacking_approvals
+from convoy.rules.verdict import Checks
 from convoy.text import TITLE_CHARS, counted, cut, fitting, full_stop, inert, inline
 from convoy.text.project_tests import failing_places
 
@@ -222,6 +223,32 @@ def check_views(convoy: Convoy, page: str) -> Iterator[CheckView]:
         summary=f"Convoy `{convoy.name}` for #{convoy.issue}. {why}",
         url=comment_url(convoy, page),
     )
+
+
+def required_views(
+    convoy: Convoy, required: Iterable[str], seen: Checks, page: str
+) -> Iterator[CheckView]:
+    """Give a status for each required check that a job passed on its candidate.
+
+    Where a job's token starts CI, GitHub says of each that it is expected: it counts no
+    check of a dispatched run, but it counts statuses.
+    https://docs.github.com/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks
+    """
+    candidate = convoy.candidate
+    if candidate is None or seen.verdict != "green":
+        return
+    for name in required:
+        if seen.reporters.get(name) == ACTIONS:
+            yield CheckView(
+                key=f"required:{convoy.name}/{name}",
+                commit=candidate.commit,
+                name=name,
+                conclusion="success",
+                title=REPEATED,
+                summary="",
+                url=comment_url(convoy, page),
+                is_status=True,
+            )
 
 
 def _of_task(

@@ -7,7 +7,7 @@ from tests.world.forge import REPO, Town
 NOT_HERE = {
     *("sub_issues", "blockers", "mergeable_state"),
     *("assignee", "assigner"),
-    "pull_request",
+    *("pull_request", "suite"),
 }
 """What only GitHub has, and what only some answers have: each has a default."""
 READ: list[tuple[str, type[Payload]]] = [

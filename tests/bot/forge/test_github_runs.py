@@ -189,6 +189,7 @@ async def test_a_check_of_actions_counts_as_the_job_behind_it_ended(
         json={"total_count": 2, "jobs": [job, unseen]}
     )
     forge.get(f"{REPO}/actions/runs/6/jobs").respond(json={"jobs": []})
+    forge.get(f"{REPO}/actions/runs").respond(json={"workflow_runs": []})
 
     runs = (ran(5), ran(6, said="startup_failure"), ran(9, "issue_comment"))
     found = {check.id: check for check in await github.ci.checks("c" * 40, runs)}

@@ -148,12 +148,11 @@ _KNOWN: Final = {
     LIVE_WORKFLOW: TASK_INPUTS,
     LOOP_WORKFLOW: (*TASK_INPUTS, "after", "ci"),
 }
-_LOOP_MAY: Final[Permissions] = (
-    *(
-        (name, "write")
-        for name in ("actions", "checks", "contents", "issues", "pull_requests")
-    ),
-    ("statuses", "read"),
+_LOOP_MAY: Final[Permissions] = tuple(
+    (name, "write")
+    for name in (
+        *("actions", "checks", "contents", "issues", "pull_requests", "statuses"),
+    )
 )
 _TASK_MAY: Final[Permissions] = (("actions", "write"), ("contents", "read"))
 """The permissions of the two jobs of a task's or CI's run: they share one token."""

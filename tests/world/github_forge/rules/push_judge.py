@@ -38,7 +38,11 @@ _STATES: Final[dict[str, CheckState]] = {"success": "green", "pending": "pending
 
 
 def checks_of(forge: Forge, repo: Repository, sha: str) -> Checks:
-    """Return the checks and statuses of a commit; the newest of each name and App."""
+    """Return the checks and statuses of a commit; the newest of each name and App.
+
+    GitHub counts no job of a run that was dispatched:
+    https://docs.github.com/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks
+    """
     found: dict[str, dict[int, CheckState]] = {}
     on = (repo.id, sha)
     for status in said_in(forge.store).statuses.of(on):
@@ -47,7 +51,10 @@ def checks_of(forge: Forge, repo: Repository, sha: str) -> Checks:
         slug = creator.login.removesuffix("[bot]") if creator and is_bot else ""
         state = _STATES.get(status.state, "failing")
         found.setdefault(status.context, {})[_app_id(forge, slug)] = state
+    runs = {str(run.id): run.event for run in forge.store.runs.all()}
     for check in forge.store.check_runs.of(on):
+        if runs.get(check.external_id or "") == "workflow_dispatch":
+            continue
         found.setdefault(check.name, {})[_app_id(forge, check.app)] = _state(check)
     return found
 
