@@ -134,11 +134,12 @@ def test_a_review_of_our_work_has_the_loop_started_on_the_default_branch(
 ) -> None:
     """A review's run is of its pull request's ref, which may not read the log's key."""
     pull = {"head": {"ref": head, "repo": {"full_name": of}}}
-    told = {"action": "submitted", "pull_request": pull}
+    here = {"full_name": "octo/app", "default_branch": "main"}
+    told = {"action": "submitted", "pull_request": pull, "repository": here}
     env = "--env=GITHUB_REPOSITORY=octo/app"
     found = []
     for job in ("loop", "wake"):
-        folder = tmp_path / f"{job} of {of} at {head}".replace("/", "-")
+        folder = tmp_path / f"{job}/{of}/{head}".replace("/", "-")
         folder.mkdir()
         if wakes(folder, "pull_request_review", told, env, job=job):
             found.append(job)
