@@ -114,7 +114,7 @@ PERFORMED: Final[dict[type[Struct], Callable[[BotDraft, Any], object]]] = {
     actions.Pause: witness.pause,
     actions.Align: refinery.align,
     actions.Reject: refinery.reject,
-    actions.LookAgain: refinery.look_again,
+    actions.LookAgain: refinery.reject,
     actions.HearBase: by_hand.hear_base,
     actions.HearDequeue: by_hand.hear_dequeue,
     actions.TakeOut: by_hand.take_out,
