@@ -218,9 +218,10 @@ class CommitRange:
                 if was and now and (was.id, was.filemode) == (now.id, now.filemode):
                     continue
                 path = folder + name
-                if _is_file(was) or _is_file(now):
+                kinds = {each.type for each in (was, now) if each is not None}
+                if kinds - {_Kind.TREE}:
                     yield self._touched(path, was, now)
-                if _is_folder(was) or _is_folder(now):
+                if _Kind.TREE in kinds:
                     left.append((path + b"/", depth + 1, was, now))
 
     def _touched(
@@ -244,18 +245,9 @@ class CommitRange:
         return {each.raw_name or b"": each for each in tree}
 
 
-def _is_folder(entry: pygit2.Object | None) -> bool:
-    return entry is not None and entry.type == _Kind.TREE
-
-
-def _is_file(entry: pygit2.Object | None) -> bool:
-    return entry is not None and entry.type != _Kind.TREE
-
-
 def _mode(entry: pygit2.Object | None) -> str:
-    return (
-        f"{entry.filemode:06o}" if entry is not None and _is_file(entry) else gate.GONE
-    )
+    is_file = entry is not None and entry.type != _Kind.TREE
+    return f"{entry.filemode:06o}" if entry is not None and is_file else gate.GONE
 
 
 _WORKFLOWS: Final = (".github/workflows/**",)
