@@ -189,9 +189,6 @@ JSON_BYTES: Final = 10_000_000
 REDIRECTS: Final = 3
 WHY_CHARS: Final = 120
 LAST_PORT: Final = 65_535
-PAGES_KEPT: Final = 500
-PAGES_KEPT_BYTES: Final = 16_000_000
-"""The limit for answers kept to be reused while they do not change."""
 ACCEPT: Final = "application/vnd.github+json"
 VERSION: Final = "2022-11-28"
 """https://docs.github.com/rest/about-the-rest-api/api-versions"""
@@ -353,8 +350,8 @@ class Pages:
     (conditional requests: an answer that did not change costs nothing)
     """
 
-    most: int = PAGES_KEPT
-    most_bytes: int = PAGES_KEPT_BYTES
+    most: int = 500
+    most_bytes: int = 16_000_000
     _bytes: int = 0
     _known: OrderedDict[str, HttpReply] = field(default_factory=OrderedDict)
 
