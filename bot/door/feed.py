@@ -31,10 +31,9 @@ from convoy.model.work import Attempt, Message
 from convoy.text import clean
 
 KEY_FILE: Final = "feed.key"
-_KEY_BYTES: Final = 32
 
 
-def kept_key(file: Path, size: int = _KEY_BYTES) -> bytes:
+def kept_key(file: Path, size: int = 32) -> bytes:
     """Return the key in a file, which is made the first time, for its owner alone."""
     if not file.exists():
         beside = file.with_name(f".{file.name}.{secrets.token_hex(4)}")

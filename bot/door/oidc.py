@@ -132,25 +132,21 @@ class _Used:
         lines = file.read_text().splitlines() if file.exists() else []
         known = (line.partition(" ") for line in lines)
         self._until = {n: int(at) for at, _, n in known if at.isdigit() and n}
-        self._drop()
-        text = "".join(f"{until} {name}\n" for name, until in self._until.items())
-        beside = file.with_suffix(".new")
-        beside.touch(mode=0o600)
-        beside.write_text(text)
-        beside.replace(file)
+        self._write()
 
     def first(self, token: str, until: int) -> bool:
         """Note that a token was used; return whether this was its first use."""
         name = hashlib.sha256(token.encode()).hexdigest()
         if name in self._until:
             return False
-        self._drop()
         self._until[name] = until
-        with self._file.open("a") as file:
-            file.write(f"{until} {name}\n")
+        self._write()
         return True
 
-    def _drop(self) -> None:
+    def _write(self) -> None:
         now = time.time_ns() // 10**9
-        for name in [name for name, until in self._until.items() if until < now]:
-            del self._until[name]
+        self._until = {n: at for n, at in self._until.items() if at >= now}
+        beside = self._file.with_suffix(".new")
+        beside.touch(mode=0o600)
+        beside.write_text("".join(f"{at} {n}\n" for n, at in self._until.items()))
+        beside.replace(self._file)

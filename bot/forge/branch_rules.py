@@ -87,22 +87,6 @@ _SWITCHES: Final = {
 }
 """The rules that ask for one thing without parameters, and the field for each."""
 MAY_PASS: Final = frozenset({"always", "exempt"})
-_CLASSIC: Final = """\
-query ($owner: String!, $name: String!, $ref: String!) {
-  repository(owner: $owner, name: $name) {
-    ref(qualifiedName: $ref) {
-      refUpdateRule {
-        requiredApprovingReviewCount
-        requiredStatusCheckContexts
-        requiresCodeOwnerReviews
-        requiresConversationResolution
-        requiresLinearHistory
-        requiresSignatures
-        viewerCanPush
-      }
-    }
-  }
-}"""
 
 
 class _Ruleset(Payload):
@@ -142,7 +126,7 @@ class BranchRules(Part):
         is_known = False
         with suppress(Refused):
             named = {**self._named, "ref": f"refs/heads/{branch}"}
-            classic = (await self._rest.ask(_Classic, _CLASSIC, named)).rule
+            classic = (await self._rest.ask(_Classic, "branch_protection", named)).rule
             is_known = True
         if classic is not None:
             checks = (*found.checks, *(classic.contexts or ()))

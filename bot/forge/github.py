@@ -35,23 +35,9 @@ from bot.forge.transport import Precedence, going
 from convoy.model import ids
 from grite.errors import BratError, Unavailable
 
-_MAILED: Final = """\
-query ($id: ID!) {
-  node(id: $id) {
-    ... on IssueComment { createdViaEmail }
-    ... on PullRequestReview { createdViaEmail }
-  }
-}"""
-
-
 WORKFLOW: Final = "brat-task.yml"
 Right = Literal["read", "write", "maintain", "admin"]
 _RIGHTS: Final = ("read", "write", "maintain", "admin")
-
-_EDITED: Final = """\
-query ($owner: String!, $name: String!, $number: Int!) {
-  repository(owner: $owner, name: $name) { issue(number: $number) { lastEditedAt } }
-}"""
 
 
 class SubIssues(Part):
@@ -256,7 +242,7 @@ class GitHub(Part):
         Only GraphQL tells this; a forge without it raises `Refused` or `Unavailable`.
         """
         named = {**self._named, "number": number}
-        answer = await self._rest.ask(payloads.Edited, _EDITED, named)
+        answer = await self._rest.ask(payloads.Edited, "issue_edited", named)
         return answer.last_edited_at
 
     async def is_public(self) -> bool:
@@ -310,7 +296,7 @@ class GitHub(Part):
         """
         with Unless(HTTPStatus.NOT_FOUND):
             named = {"id": node}
-            found = await self._rest.ask(payloads.Mailed, _MAILED, named)
+            found = await self._rest.ask(payloads.Mailed, "mailed", named)
             return found.by_mail
         return False
 

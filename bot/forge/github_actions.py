@@ -140,8 +140,10 @@ SECRETS_RIGHT: Final = {"secrets": "read", "metadata": "read"}
 _LISTS: Final = ("secrets", "organization-secrets")
 
 
-class _Secret(Payload):
+class _Named(Payload):
     name: str
+    type: str = "branch"
+    """Of a pattern for branches or tags; GitHub sends none with a secret."""
 
 
 async def secret_names(rest: Rest, repository: str) -> frozenset[str] | None:
@@ -153,7 +155,7 @@ async def secret_names(rest: Rest, repository: str) -> frozenset[str] | None:
     for listed in _LISTS:
         url = f"/repos/{repository}/actions/{listed}?per_page=100"
         try:
-            names |= {each.name async for each in rest.each(_Secret, url, "secrets")}
+            names |= {each.name async for each in rest.each(_Named, url, "secrets")}
         except Refused as refused:
             is_nobodys = refused.status == HTTPStatus.NOT_FOUND  # no organisation
             if not (names and is_nobodys):
@@ -175,11 +177,6 @@ class _Environment(Payload):
     deployment_branch_policy: _Policy | None = None
 
 
-class _Pattern(Payload):
-    name: str
-    type: str = "branch"
-
-
 async def open_environments(
     rest: Rest, repository: str, named: Iterable[str]
 ) -> frozenset[str] | None:
@@ -199,7 +196,7 @@ async def open_environments(
             patterns: list[str] = []
             if not policy.protected_branches:
                 url = f"{where}/{quote(each.name, safe='')}/deployment-branch-policies"
-                known = await rest.all(_Pattern, url + _PAGE, "branch_policies")
+                known = await rest.all(_Named, url + _PAGE, "branch_policies")
                 patterns = [one.name for one in known if one.type == "branch"]
             lets_in = (picks_branch([p], b) for p in patterns for b in OUR_BRANCHES)
             if not any(lets_in):

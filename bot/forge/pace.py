@@ -286,9 +286,6 @@ class WriteLane:
                 self._taken = True
 
 
-READ_WAIT_S: Final = 120.0
-WRITE_WAIT_S: Final = 30.0
-"""Shorter: a write is sent under a lease, which must not end meanwhile."""
 TRIES: Final = 5
 PROMPT_AT_ONCE: Final = 4
 """How many writes that wait for no other may be under way."""
@@ -325,9 +322,10 @@ class Pacing:
     """Whether the token is a job's, whose requests are kept for people when few are
     left."""
     reads_at_once: int = 8
-    read_wait_s: float = READ_WAIT_S
+    read_wait_s: float = 120.0
     """How long a read may wait in all; then its caller gets `Limited`."""
-    write_wait_s: float = WRITE_WAIT_S
+    write_wait_s: float = 30.0
+    """Shorter: a write is sent under a lease, which must not end meanwhile."""
     tries: int = TRIES
     """How often a limit may refuse one call."""
 

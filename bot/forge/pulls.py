@@ -28,64 +28,6 @@ NO_DRAFTS: Final = "Draft pull requests are not supported"
 """How GitHub's refusal (422) begins, in private repositories of a free plan."""
 LATEST: Final = 100
 """How many of the pull requests changed last are listed: one page."""
-_THREADS: Final = """\
-query ($owner: String!, $name: String!, $number: Int!) {
-  repository(owner: $owner, name: $name) {
-    pullRequest(number: $number) {
-      reviewThreads(last: 100) {
-        nodes {
-          id
-          isResolved
-          line
-          originalLine
-          path
-          comments(first: 50) {
-            nodes {
-              author { __typename login }
-              body
-              createdViaEmail
-              databaseId
-              diffHunk
-              pullRequestReview { databaseId }
-            }
-          }
-        }
-      }
-    }
-  }
-}"""
-_RESOLVE: Final = """\
-mutation ($thread: ID!) {
-  resolveReviewThread(input: {threadId: $thread}) { clientMutationId }
-}"""
-_SEEN: Final = """\
-query ($owner: String!, $name: String!, $number: Int!) {
-  repository(owner: $owner, name: $name) {
-    pullRequest(number: $number) {
-      id
-      headRefOid
-      isInMergeQueue
-      mergeCommit { oid }
-      mergeStateStatus
-      merged
-      reviewDecision
-      timelineItems(
-        last: 1
-        itemTypes: [ADDED_TO_MERGE_QUEUE_EVENT, REMOVED_FROM_MERGE_QUEUE_EVENT]
-      ) {
-        nodes {
-          ... on RemovedFromMergeQueueEvent { actor { __typename login } }
-        }
-      }
-    }
-  }
-}"""
-_ENQUEUE: Final = """\
-mutation ($pull: ID!, $head: GitObjectID!) {
-  enqueuePullRequest(input: {pullRequestId: $pull, expectedHeadOid: $head}) {
-    clientMutationId
-  }
-}"""
 
 
 class _QueueEvent(Payload):
@@ -168,7 +110,7 @@ class PullRequests(Part):
         """Return the newest threads, 100 at most; none where there is no GraphQL."""
         named = {**self._named, "number": number}
         with Unless(HTTPStatus.NOT_FOUND):
-            found = await self._rest.ask(payloads.Threads, _THREADS, named)
+            found = await self._rest.ask(payloads.Threads, "review_threads", named)
             return tuple(thread for thread in found.threads if thread.comments)
         return ()
 
@@ -179,7 +121,7 @@ class PullRequests(Part):
 
     async def resolve(self, thread: str) -> None:
         """Resolve a thread by its global id; safe to call twice."""
-        await self._rest.change(_RESOLVE, {"thread": thread})
+        await self._rest.change("resolve_thread", {"thread": thread})
 
     async def mergeable(self, number: int) -> Mergeable:
         try:
@@ -219,11 +161,11 @@ class PullRequests(Part):
     async def enqueue(self, number: int, head: str) -> None:
         """Put a pull request into the forge's queue if it still stands at `head`."""
         pull = await self._pull(number)
-        await self._rest.change(_ENQUEUE, {"pull": pull.id, "head": head})
+        await self._rest.change("enqueue", {"pull": pull.id, "head": head})
 
     async def _pull(self, number: int) -> _Pull:
         named = {**self._named, "number": number}
-        pull = (await self._rest.ask(_Seen, _SEEN, named)).pull
+        pull = (await self._rest.ask(_Seen, "pull_request", named)).pull
         if pull is None:
             what = f"pull request {number}"
             raise Refused(what, HTTPStatus.NOT_FOUND, "it does not exist")

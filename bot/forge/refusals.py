@@ -43,22 +43,8 @@ UNKNOWN: Final = RefusalRow(rule="unknown", helps="See the message from the forg
 
 SAID_CHARS: Final = 300
 ASKED_CHARS: Final = 120
-_NOUNS: Final = (
-    (r"POST \S*/issues/(\d+)/comments$", "a comment on issue {}"),
-    (r"(?:PATCH|PUT) \S*/issues/comments/\d+$", "an edit to a comment"),
-    (r"POST \S*/(?:reactions)$", "a reaction"),
-    (r"(?:POST|PUT|DELETE) \S*/issues/(\d+)/labels\S*$", "a label change on issue {}"),
-    (r"(?:POST|DELETE) \S*/issues/(\d+)/assignees$", "an assignee change on issue {}"),
-    (r"PATCH \S*/issues/(\d+)$", "an edit to issue {}"),
-    (r"GET \S*/issues/(\d+)(?:[/?]\S*)?$", "a request to read issue {}"),
-    (r"PUT \S*/pulls/(\d+)/merge$", "the merge of pull request {}"),
-    (r"PATCH \S*/pulls/(\d+)$", "an edit to pull request {}"),
-    (r"POST \S*/pulls$", "a new pull request"),
-    (r"POST \S*/actions/workflows/([\w.-]+)/dispatches$", "a request to start {}"),
-    (r"POST \S*/actions/runs/(\d+)/\S+$", "the cancellation of run {}"),
-    (r"(?:POST|PATCH) \S*/(?:check-runs\S*|statuses/\w+)$", "a check"),
-    (r"GET \S*/actions/artifacts/(\d+)/zip$", "the download of artifact {}"),
-    (r"POST \S*/access_tokens$", "a token for the App"),
+_NOUNS: Final = toml.decode(
+    Path(__file__).with_name("request_nouns.toml").read_bytes(), type=dict[str, str]
 )
 """What a request asks for, in people's words."""
 
@@ -71,7 +57,7 @@ def refusal_of_rest(error: Refused, item: str = "") -> ItemSetAside:
     if row.rule in {"missing-permission", "forbidden"} and error.needs:
         row = _needing(row, error.needs)
     path = error.what.partition("?")[0]
-    found = ((re.fullmatch(pattern, path), noun) for pattern, noun in _NOUNS)
+    found = ((re.fullmatch(pattern, path), noun) for pattern, noun in _NOUNS.items())
     asked = next((noun.format(*each.groups()) for each, noun in found if each), "")
     asked = asked or cut(" ".join(clean(path).split()), ASKED_CHARS)
     return _refusal(item, row, asked, told)

@@ -7,10 +7,12 @@ https://docs.github.com/graphql/guides/forming-calls-with-graphql
 """
 
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
 import gidgethub
@@ -66,6 +68,14 @@ DOWNLOAD_BYTES: Final = 100_000_000
 LIST_PAGES: Final = 1000
 """A longer list is taken as endless: its next page leads back."""
 SAID_CHARS: Final = 200
+QUERIES: Final = dict(
+    re.findall(
+        r"^# (\w+)\n(.+?)(?:\n\n|\n\Z)",
+        Path(__file__).with_name("queries.graphql").read_text(),
+        re.MULTILINE | re.DOTALL,
+    )
+)
+"""The GraphQL queries and mutations, by name."""
 NEEDS: Final = "x-accepted-github-permissions"
 """https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api"""
 
@@ -188,19 +198,19 @@ class Rest:
         return (await self._asked(ask))[0]
 
     async def ask(self, model: type[Model], query: str, named: object) -> Model:
-        """Return the `data` of a GraphQL query's answer; it is repeated as a read is.
+        """Return the `data` of the answer to one of `QUERIES`, repeated as a read is.
 
         Refused with status 404: the forge has no GraphQL; with 410: what was asked
         about is not there.
         """
-        content = json.dumps({"query": query, "variables": named}).encode()
+        content = json.dumps({"query": QUERIES[query], "variables": named}).encode()
         ask = Ask("POST", self._graphql, body=content, query=True)
         answer, _ = await self._repeated(self._asked, ask)
         return _data_in(model, answer, str(ask))
 
     async def change(self, mutation: str, named: object) -> None:
-        """Send a GraphQL mutation once."""
-        content = {"query": mutation, "variables": named}
+        """Send a mutation, one of `QUERIES`, once."""
+        content = {"query": QUERIES[mutation], "variables": named}
         answer = await self.write("POST", self._graphql, content)
         _data_in(Payload, answer, f"POST {self._graphql}")
 

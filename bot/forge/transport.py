@@ -189,9 +189,6 @@ JSON_BYTES: Final = 10_000_000
 REDIRECTS: Final = 3
 WHY_CHARS: Final = 120
 LAST_PORT: Final = 65_535
-PAGES_KEPT: Final = 500
-PAGES_KEPT_BYTES: Final = 16_000_000
-"""The limit for answers kept to be reused while they do not change."""
 ACCEPT: Final = "application/vnd.github+json"
 VERSION: Final = "2022-11-28"
 """https://docs.github.com/rest/about-the-rest-api/api-versions"""
@@ -212,7 +209,6 @@ class Ask:
     _: KW_ONLY
     body: bytes | None = None
     """JSON."""
-    accept: str = ACCEPT
     most: int = JSON_BYTES
     deadline_s: float = DEADLINE_S
     stored: bool = False
@@ -263,7 +259,7 @@ class Wire:
         """Send one request; a redirect that leads nowhere counts as no answer."""
         known = self._pages.get(ask) if ask.keep else None
         headers = {
-            "accept": ask.accept,
+            "accept": ACCEPT,
             "user-agent": "brat",
             "x-github-api-version": VERSION,
         }
@@ -354,24 +350,24 @@ class Pages:
     (conditional requests: an answer that did not change costs nothing)
     """
 
-    most: int = PAGES_KEPT
-    most_bytes: int = PAGES_KEPT_BYTES
+    most: int = 500
+    most_bytes: int = 16_000_000
     _bytes: int = 0
-    _known: OrderedDict[tuple[str, str], HttpReply] = field(default_factory=OrderedDict)
+    _known: OrderedDict[str, HttpReply] = field(default_factory=OrderedDict)
 
     def get(self, ask: Ask) -> HttpReply | None:
-        known = self._known.get((ask.url, ask.accept))
+        known = self._known.get(ask.url)
         if known is not None:
-            self._known.move_to_end((ask.url, ask.accept))
+            self._known.move_to_end(ask.url)
         return known
 
     def put(self, ask: Ask, reply: HttpReply) -> None:
         """Keep an answer in place of the previous one, if it has an ETag."""
         if reply.status != HTTPStatus.OK or "etag" not in reply.headers:
             return
-        before = self._known.pop((ask.url, ask.accept), None)
+        before = self._known.pop(ask.url, None)
         self._bytes -= len(before.body) if before is not None else 0
-        self._known[ask.url, ask.accept] = reply
+        self._known[ask.url] = reply
         self._bytes += len(reply.body)
         while len(self._known) > self.most or self._bytes > self.most_bytes:
             _, oldest = self._known.popitem(last=False)

@@ -23,7 +23,7 @@ from bot.forge.transport import Precedence, going
 from bot.loop import effects, pushing
 from bot.loop.effects import is_shown
 from bot.loop.observe import NEW_CHECKS, observe
-from bot.loop.pushing import BotLease, LeasedPush, LogRefused, PushPacing, RefusedParts
+from bot.loop.pushing import BotLease, LogRefused, Pushes, RefusedParts
 from bot.loop.staging import owed, stage
 from bot.repository.draft import ANSWERS
 from bot.requests import new_requests
@@ -88,10 +88,9 @@ class Loop:
     def __post_init__(self) -> None:
         self.troubles = self.context.troubles
         self.troubles.tell = self.tell
-        self.pacing = PushPacing(context=self.context, wake=self.wake, lease=self.lease)
+        self.pushes = Pushes(context=self.context, wake=self.wake, lease=self.lease)
         self._refused = RefusedParts()
-        self.leased = LeasedPush(context=self.context, lease=self.lease)
-        self.context.hold = self.leased.hold
+        self.context.hold = self.pushes.hold
 
     async def tick(self) -> bool:
         """Do all that is owed; safe to cut off. Return whether to try again soon."""
@@ -153,7 +152,7 @@ class Loop:
                 async with self.deciding() as draft:
                     reply = await carry_out(draft, asker, request)
                     if draft and not reply.why:
-                        await self.leased.push(draft)
+                        await self.pushes.push(draft)
                 self.wake.all()
                 return reply
         raise Conflict("other processes keep changing the log: try again")
@@ -170,9 +169,9 @@ class Loop:
 
     async def release(self) -> None:
         """Give the lease back when nothing is owed; waits for a push under way."""
-        if self.lease.held or self.leased.sending.locked():
+        if self.lease.held or self.pushes.sending.locked():
             async with self._alone():
-                await asyncio.to_thread(self.leased.free)
+                await asyncio.to_thread(self.pushes.free)
 
     @asynccontextmanager
     async def _alone(self) -> AsyncIterator[None]:
@@ -197,11 +196,11 @@ class Loop:
         polls = self.wake.polls = self.stays(context)
         for _ in range(ROUNDS):
             if not polls:
-                await self.pacing.wait()
+                await self.pushes.wait()
             parts |= self.wake.take()
             look = partial(asyncio.to_thread, context.mirror.look)
             context.observed = await observe(context, parts, look)
-            draft, left_s = context.draft(), self.pacing.left_s if polls else 0.0
+            draft, left_s = context.draft(), self.pushes.left_s if polls else 0.0
             known = frozenset(draft.intended)
             accepted = await self._drafted(draft, parts, pushes=not left_s)
             # The next push holds it; the comment and its answer's key find it again.
@@ -209,7 +208,7 @@ class Loop:
             waits &= self.lease.fresh and not self.lease.doubts
             wanted = not waits and (draft or self._refused.only is not None)
             if wanted and left_s:
-                await self.pacing.pause(left_s)
+                await self.pushes.pause(left_s)
                 continue
             if wanted and not await self._push(draft):
                 continue  # what was refused is left out of the next one
@@ -268,7 +267,7 @@ class Loop:
         """
         self._refused.check(draft.now)
         try:
-            await self.leased.push(draft)
+            await self.pushes.push(draft)
         except Rejected as error:
             for aside in self._refused.blame(draft, error):
                 self.troubles.owed[aside.item] = aside
@@ -294,14 +293,14 @@ class Loop:
                 wanted.append(action)
         wanted.sort(key=precedence_of)  # what somebody waits for is not held up
         shown = [effect for effect in wanted if isinstance(effect, Show)]
-        polls = self.pacing.wake.polls
+        polls = self.wake.polls
         if polls and shown:
             shown.sort(key=lambda show: show.part != "comment")  # people read that
             wanted = [effect for effect in wanted if not isinstance(effect, Show)]
             wanted += shown[:1] if shows else ()
         self.troubles.keep_only({item_of(effect) for effect in wanted})
         slots = asyncio.Semaphore(EFFECTS_AT_ONCE)
-        context.github.rest.guard = self.leased.lease.check
+        context.github.rest.guard = self.lease.check
         try:
             async with asyncio.TaskGroup() as group:
                 for effect in wanted:
@@ -312,14 +311,14 @@ class Loop:
             context.github.rest.guard = lambda: None
         noted = len(context.memory.noted) > known or context.troubles.owed
         more = polls and shown[1:] and item_of(shown[0]) not in self.troubles
-        return bool(noted or more or (wanted and self.pacing.interrupted))
+        return bool(noted or more or (wanted and self.pushes.interrupted))
 
     async def _effect(self, effect: Effect, slots: asyncio.Semaphore) -> None:
         item, precedence = item_of(effect), precedence_of(effect)
         async with slots:
-            if precedence.can_wait and self.pacing.interrupted:
+            if precedence.can_wait and self.pushes.interrupted:
                 return  # somebody waits for the next round, which does this, too
-            await self.leased.hold()
+            await self.pushes.hold()
             try:
                 with alone(self.context, item), going(precedence):
                     noted = await effects.carry_out_effect(self.context, effect)

@@ -162,14 +162,23 @@ class BotLease:
 
 CHECKPOINT_EVENTS: Final = 2_000
 """A checkpoint is due after this many events: a fresh clone folds about as many."""
+ASKED_GAP_S: Final = 2.0
+"""The least time between two pushes while people wait for answers."""
+MINUTE_S: Final = 60.0
+HURRIED: Final = 5
+"""After so many pushes within a minute, the rest is spread over what is left of it."""
 
 
 @dataclass(kw_only=True)
-class LeasedPush:
-    """Pushes drafts of one bot; for one event loop."""
+class Pushes:
+    """Pushes drafts of one bot, each in its time; for one event loop."""
 
     context: BotContext
+    wake: Wake
     lease: BotLease
+    pause: Callable[[float], Coroutine[None, None, None]] = asyncio.sleep
+    _kept: int = 0
+    """How many requests the door had kept when the round began."""
     _checkpoints: bool = True
     """Whether the remote has not refused a checkpoint yet."""
     _renewing: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -223,25 +232,6 @@ class LeasedPush:
                     self.context.draft().push(self.lease.freed())
                     self.context.memory.noted.clear()
                 self.lease.pushed_at.append(self.lease.ticking())
-
-
-ASKED_GAP_S: Final = 2.0
-"""The least time between two pushes while people wait for answers."""
-MINUTE_S: Final = 60.0
-HURRIED: Final = 5
-"""After so many pushes within a minute, the rest is spread over what is left of it."""
-
-
-@dataclass(kw_only=True)
-class PushPacing:
-    """When the next round may begin; for one event loop."""
-
-    context: BotContext
-    wake: Wake
-    lease: BotLease
-    pause: Callable[[float], Coroutine[None, None, None]] = asyncio.sleep
-    _kept: int = 0
-    """How many requests the door had kept when the round began."""
 
     async def wait(self) -> None:
         """Wait until the bot may push again, a short time if people wait."""

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from bot.repository.draft import Draft
 from bot.requests import answers
-from bot.roles import by_hand, handin, mayor, refinery, witness
+from bot.roles import by_hand, mayor, refinery, witness
 from bot.roles.authorization import convoy_may_land, may_land, may_start
 from bot.roles.bot_context import BotContext, BotDraft, alone
 from convoy import owed as actions
@@ -86,7 +86,7 @@ async def stage(draft: BotDraft, only: frozenset[str] | None = None) -> None:
             with alone(draft.bot, item, draft), draft.part(item):
                 if isinstance(action, actions.Collect):
                     got = await witness.fetch(draft.bot, action)
-                    take_in = partial(handin.collect, draft, action)
+                    take_in = partial(witness.collect, draft, action)
                     if got is not None:
                         await asyncio.to_thread(take_in, got)
                 elif await may_still(draft, action, known):
@@ -114,7 +114,7 @@ PERFORMED: Final[dict[type[Struct], Callable[[BotDraft, Any], object]]] = {
     actions.Pause: witness.pause,
     actions.Align: refinery.align,
     actions.Reject: refinery.reject,
-    actions.LookAgain: refinery.look_again,
+    actions.LookAgain: refinery.reject,
     actions.HearBase: by_hand.hear_base,
     actions.HearDequeue: by_hand.hear_dequeue,
     actions.TakeOut: by_hand.take_out,

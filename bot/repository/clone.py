@@ -192,9 +192,7 @@ class Clone:
     def bring_log_again(self, *also: str) -> None:
         """Fetch the whole log, even parts already here; mends a shallow clone."""
         self.remote.fetch([_spec(WAL_REF), *also], WHOLE, again=True)
-        # An open repository goes on to believe that it is shallow.
-        self.log = Log(self.path, self.writer)
-        self.objects = pygit2.Repository(str(self.path))
+        self.open()  # an open repository goes on to believe that it is shallow
 
     def anchor_at_kept(self, refs: Mapping[str, str]) -> str | None:
         """Let the log's history end at the newest checkpoint that counts.

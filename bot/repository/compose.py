@@ -205,11 +205,7 @@ def _keeps_ascii(encoding: str) -> bool:
 
 
 def _is_utf8(raw: bytes) -> bool:
-    try:
-        raw.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+    return raw.decode(errors="replace").encode() == raw
 
 
 BOT: Final = text.AUTHOR

@@ -7,7 +7,7 @@ https://git-scm.com/docs/gitprotocol-http, https://git-scm.com/docs/gitprotocol-
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -127,12 +127,12 @@ class NearRemote(Remote, frozen=True):
             return order
         repo = pygit2.Repository(str(self.mirror))
         known = [at for at in theirs if at in repo]
-        try:
-            return order + _packed(repo, news, known)
-        except (_TooMuch, *UNREADABLE):  # a commit may have been given by its tag
-            revs = (*news, *(f"^{at}" for at in known))
-            stdin = "".join(f"{each}\n" for each in revs).encode()
-            return order + git.run(_PACK, cwd=self.mirror, stdin=stdin).stdout
+        with suppress(*UNREADABLE):  # a commit may have been given by its tag
+            if pack := _packed(repo, news, known):
+                return order + pack
+        revs = (*news, *(f"^{at}" for at in known))
+        stdin = "".join(f"{each}\n" for each in revs).encode()
+        return order + git.run(_PACK, cwd=self.mirror, stdin=stdin).stdout
 
     def _asked(
         self,
@@ -161,14 +161,13 @@ class NearRemote(Remote, frozen=True):
         return git.Completed(128, b"", git.redacted(f"{told}fatal: {said}: {status}"))
 
 
-class _TooMuch(Exception):
-    """It is worth a process that finds what is alike."""
-
-
 def _packed(
     repo: pygit2.Repository, news: Sequence[str], theirs: Sequence[str]
 ) -> bytes:
-    """Return what these commits lead to and those do not, as git packs it."""
+    """Return what these commits lead to and those do not, as git packs it.
+
+    Empty: it is worth a process that finds what is alike.
+    """
     walk = repo.walk(news[0])
     for each in news[1:]:
         walk.push(each)
@@ -183,12 +182,12 @@ def _packed(
             for oid in _new_entries(commit.tree, before):
                 found[oid] = None
                 if len(found) > _MOST_OBJECTS:
-                    raise _TooMuch
+                    return b""
     builder, size = pygit2.PackBuilder(repo), 0
     for oid in found:
         size += repo.odb.read_header(oid)[1]
         if size > _MOST_BYTES:
-            raise _TooMuch
+            return b""
         builder.add(oid)
     with TemporaryDirectory(prefix="brat-pack-") as folder:
         builder.write(folder)

@@ -20,7 +20,6 @@ import re
 import resource
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import tempfile
@@ -219,9 +218,10 @@ class CommitRange:
                 if was and now and (was.id, was.filemode) == (now.id, now.filemode):
                     continue
                 path = folder + name
-                if _is_file(was) or _is_file(now):
+                kinds = {each.type for each in (was, now) if each is not None}
+                if kinds - {_Kind.TREE}:
                     yield self._touched(path, was, now)
-                if _is_folder(was) or _is_folder(now):
+                if _Kind.TREE in kinds:
                     left.append((path + b"/", depth + 1, was, now))
 
     def _touched(
@@ -245,18 +245,9 @@ class CommitRange:
         return {each.raw_name or b"": each for each in tree}
 
 
-def _is_folder(entry: pygit2.Object | None) -> bool:
-    return entry is not None and entry.type == _Kind.TREE
-
-
-def _is_file(entry: pygit2.Object | None) -> bool:
-    return entry is not None and entry.type != _Kind.TREE
-
-
 def _mode(entry: pygit2.Object | None) -> str:
-    return (
-        f"{entry.filemode:06o}" if entry is not None and _is_file(entry) else gate.GONE
-    )
+    is_file = entry is not None and entry.type != _Kind.TREE
+    return f"{entry.filemode:06o}" if entry is not None and is_file else gate.GONE
 
 
 _WORKFLOWS: Final = (".github/workflows/**",)
@@ -269,8 +260,8 @@ PROCESSOR_S: Final = 20
 WAIT_S: Final = 600.0
 """After this long an examination is ended."""
 SLACK_S: Final = 30.0
-_TOO_DEAR: Final = 3
-"""The exit status of a process that got no more memory."""
+_BEGUN: Final = b"+"
+"""What an examiner says first: one that says no more died of its limits."""
 
 
 class Patch(Struct, frozen=True, kw_only=True):
@@ -301,14 +292,15 @@ def examined_patch(
         BratError: the process that reads it does not run here.
     """
     asked = _Asked(str(repository), base, commit, settings, memory_bytes)
-    status, said = EXAMINERS.answer(msgspec.json.encode(asked))
-    if status in (_TOO_DEAR, -signal.SIGXCPU, -signal.SIGKILL, -signal.SIGALRM):
+    said = EXAMINERS.answer(msgspec.json.encode(asked))
+    try:
+        found = msgspec.json.decode(said, type=Patch | str)
+    except msgspec.DecodeError:  # it was ended before its answer was whole
         why = "The work cannot be examined within the memory and time limits."
         return Patch(files=(), refusals=(why,), keeps=False, is_large=True)
-    if status:
-        why = said.decode(errors="replace")
-        raise BratError(f"the process that examines work failed: {why}")
-    return msgspec.json.decode(said, type=Patch)
+    if isinstance(found, str):
+        raise BratError(f"the process that examines work failed: {found}")
+    return found
 
 
 class _Asked(Struct, frozen=True):
@@ -317,10 +309,6 @@ class _Asked(Struct, frozen=True):
     commit: str
     settings: Settings
     memory_bytes: int
-
-
-_STATUS: Final = struct.Struct("<i")
-"""How an examination ended, after its answer."""
 
 
 class Examiners:
@@ -338,8 +326,8 @@ class Examiners:
         self.process: subprocess.Popen[bytes] | None = None
         """The one that forks; None: nothing has been examined yet."""
 
-    def answer(self, asked: bytes) -> tuple[int, bytes]:
-        """Return an examination's exit status, or minus its signal, and its answer."""
+    def answer(self, asked: bytes) -> bytes:
+        """Return what an examiner answers; it may die before it has said all."""
         try:
             ours, theirs = socket.socketpair()
             with ours, theirs:
@@ -353,9 +341,9 @@ class Examiners:
                     said = answer.read()
         except OSError as error:
             raise BratError(f"work cannot be examined here: {error}") from error
-        if len(said) < _STATUS.size:
+        if not said:
             raise BratError("the process that examines work was stopped; try again")
-        return _STATUS.unpack(said[-_STATUS.size :])[0], said[: -_STATUS.size]
+        return said.removeprefix(_BEGUN)
 
     def _hand_over(self, theirs: socket.socket) -> None:
         if self._ours is not None:
@@ -400,44 +388,34 @@ def main() -> int:
             return 0
         if os.fork() == 0:
             control.close()
-            _attend(socket.socket(fileno=given[0]))
+            with suppress(OSError):  # who asked has gone
+                _examine_for(socket.socket(fileno=given[0]))
             os._exit(0)
         os.close(given[0])
 
 
-def _attend(asker: socket.socket) -> None:
-    """Examine in a process of its own, and say how that ended."""
-    with suppress(OSError), asker.makefile("rb") as file:  # or who asked has gone
-        asked = file.read()
-        examiner = os.fork()
-        if examiner == 0:
-            status = 1
-            with suppress(OSError):
-                try:
-                    status, said = _answer(msgspec.json.decode(asked, type=_Asked))
-                except Exception as error:  # noqa: BLE001  whoever asked raises it
-                    said = f"{type(error).__name__}: {error}".encode()
-                asker.sendall(said)
-            os._exit(status)
-        _, ended = os.waitpid(examiner, 0)
-        asker.sendall(_STATUS.pack(os.waitstatus_to_exitcode(ended)))
-
-
-def _answer(asked: _Asked) -> tuple[int, bytes]:
-    """Examine within limits; return the exit status and the answer."""
-    if sys.platform == "linux":
-        resource.setrlimit(resource.RLIMIT_DATA, (asked.memory_bytes,) * 2)
+def _examine_for(asker: socket.socket) -> None:
+    """Examine within limits, and say a `Patch`, or why that failed."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # else it would seem to be too dear
     resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_S, PROCESSOR_S + 5))
     signal.setitimer(signal.ITIMER_REAL, WAIT_S)
+    asker.sendall(_BEGUN)
+    found: Patch | str
     try:
+        with asker.makefile("rb") as file:
+            asked = msgspec.json.decode(file.read(), type=_Asked)
+        if sys.platform == "linux":
+            resource.setrlimit(resource.RLIMIT_DATA, (asked.memory_bytes,) * 2)
         where = Path(asked.repository)
         found = _examined(where, asked.base, asked.commit, asked.settings)
     except MemoryError:
-        return _TOO_DEAR, b""
+        return
     except (GitFailed, Unavailable, pygit2.GitError, LookupError) as error:
         why = f"The work cannot be examined: {error}."
         found = Patch(files=(), refusals=(why,), keeps=False)
-    return 0, msgspec.json.encode(found)
+    except Exception as error:  # noqa: BLE001  whoever asked raises it
+        found = f"{type(error).__name__}: {error}"
+    asker.sendall(msgspec.json.encode(found))
 
 
 def _examined(repository: Path, base: str, commit: str, settings: Settings) -> Patch:

@@ -160,12 +160,8 @@ def _revise(context: RequestContext, *, text: str) -> str:
         context.submit(ConvoyReplanned(convoy=convoy.name, by=context.by, text=text))
         return "brat is making a new plan, which will show what changed."
     name, number, by = convoy.name, task.number, context.by
-    threads = context.asker.threads
-    context.submit(
-        people.RaiseThreads(convoy=name, task=number, by=by, text=text, threads=threads)
-        if threads
-        else people.ReviseTask(convoy=name, task=number, by=by, text=text)
-    )
+    revise = people.ReviseTask(convoy=name, task=number, by=by, text=text)
+    _submit_said(context, revise)
     _keep_work(context, convoy, task)
     if task.spent >= convoy.settings.attempts:
         return (
@@ -190,13 +186,17 @@ def _rework(context: RequestContext, convoy: Convoy, text: str) -> str:
         told = "A reviewer commented on the convoy's work as a whole, as shown below."
         spec = TaskSpec(number=number, title=title, instructions=told)
         context.submit(AddTask(convoy=name, spec=spec, by=by))
-    threads = context.asker.threads
-    context.submit(
-        people.RaiseThreads(convoy=name, task=number, by=by, text=text, threads=threads)
-        if threads
-        else TaskTold(convoy=name, task=number, by=by, text=text)
-    )
+    _submit_said(context, TaskTold(convoy=name, task=number, by=by, text=text))
     return f"Task {number} will make the changes. CI will then test the convoy again."
+
+
+def _submit_said(
+    context: RequestContext, command: people.ReviseTask | TaskTold
+) -> None:
+    """Tell a task what was said, of lines of its work or else of all of it."""
+    threads = context.asker.threads
+    of_lines = copied(people.RaiseThreads, command, threads=threads)
+    context.submit(of_lines if threads else command)
 
 
 async def _rebase(context: RequestContext) -> str:

@@ -102,7 +102,7 @@ def _judges(context: BotContext, convoy: Convoy, commit: str) -> tuple[str, ...]
     return landing.judged_by(convoy.settings, checks)
 
 
-def reject_whole(draft: Draft, action: owed.Reject | owed.LookAgain) -> None:
+def _reject_whole(draft: Draft, action: owed.Reject | owed.LookAgain) -> None:
     """Try once more what CI found red with the target in it, or let an agent see."""
     convoy, candidate = draft.state.convoys[action.convoy], action.candidate
     sync = convoy.sync.candidate
@@ -342,27 +342,24 @@ def align_convoy(draft: Draft, action: owed.AlignConvoy) -> None:
 
 def land(draft: BotDraft, action: owed.Land) -> None:
     convoy = draft.state.convoys[action.convoy]
-    branch = ids.HEADS + ids.base_branch(convoy.name)
     for number in action.tasks:
         task = convoy.task(number)
         candidate = task.candidate if task else None
-        if candidate is None or draft.refs.get(branch) != candidate.base:
+        if not _land(draft, convoy, number, candidate, _base(convoy)):
             return
-        if _land(draft, convoy, number, candidate):
-            draft.move(branch, candidate.commit)
 
 
 def land_convoy(draft: BotDraft, action: owed.LandConvoy) -> None:
     convoy = draft.state.convoys[action.convoy]
-    target = ids.HEADS + convoy.target
-    candidate = convoy.candidate
-    if candidate is None or draft.refs.get(target) != candidate.base:
-        return
-    if _land(draft, convoy, 0, candidate):
-        draft.move(target, candidate.commit)
+    _land(draft, convoy, 0, convoy.candidate, ids.HEADS + convoy.target)
 
 
-def _land(draft: BotDraft, convoy: Convoy, task: int, candidate: Candidate) -> bool:
+def _land(
+    draft: BotDraft, convoy: Convoy, task: int, candidate: Candidate | None, branch: str
+) -> bool:
+    """Land a candidate on the branch, if that stands where the candidate begins."""
+    if candidate is None or draft.refs.get(branch) != candidate.base:
+        return False
     checks = draft.bot.observed.checks.get(candidate.commit)
     command = landing.LandMerge(
         convoy=convoy.name,
@@ -372,25 +369,24 @@ def _land(draft: BotDraft, convoy: Convoy, task: int, candidate: Candidate) -> b
         reporters=checks.reporters if checks else {},
         missing=checks.missing if checks else (),
     )
-    return draft.submit(command) is None
+    if draft.submit(command) is not None:
+        return False
+    draft.move(branch, candidate.commit)
+    return True
 
 
-def reject(draft: Draft, action: owed.Reject) -> None:
+def reject(draft: Draft, action: owed.Reject | owed.LookAgain) -> None:
+    """Let an agent see what CI found red, or CI look again at what it did not judge."""
     if not action.task:
-        reject_whole(draft, action)
-        return
-    cause, why = "red", merge_texts.ci_is_red(action.candidate, action.text)
-    if action.text == NOT_RED:
-        cause, why = "changes", NOT_RED
-    send_back(draft, copied(landing.FailMerge, action, cause=cause, why=why))
-
-
-def look_again(draft: Draft, action: owed.LookAgain) -> None:
-    if not action.task:
-        reject_whole(draft, action)
-        return
-    why = merge_texts.what_failed(action.text)
-    draft.submit(copied(landing.DoubtMerge, action, why=why))
+        _reject_whole(draft, action)
+    elif isinstance(action, owed.LookAgain):
+        why = merge_texts.what_failed(action.text)
+        draft.submit(copied(landing.DoubtMerge, action, why=why))
+    else:
+        cause, why = "red", merge_texts.ci_is_red(action.candidate, action.text)
+        if action.text == NOT_RED:
+            cause, why = "changes", NOT_RED
+        send_back(draft, copied(landing.FailMerge, action, cause=cause, why=why))
 
 
 def stall(draft: BotDraft, action: owed.Stall) -> None:

@@ -100,9 +100,8 @@ async def examined(
                 yield found
             async for found in examined_hook(hosting, roster.app, client):
                 yield found
-            found_in = await roster.coverage(hosting.allows, hosting.serves)
-            served = found_in.repositories
-            for number, why in found_in.broken.items():
+            served, broken = await roster.coverage(hosting.allows, hosting.serves)
+            for number, why in broken.items():
                 said = f"cannot list the repositories of installation {number}: {why}"
                 yield Finding("fault", said, "check access in the App's settings")
         if not served:

@@ -252,12 +252,9 @@ class Covered(NamedTuple):
     """The forge's id of the repository; 0: not known yet."""
 
 
-@dataclass
-class Coverage:
-    repositories: dict[str, Covered] = field(default_factory=dict)
-    """The served repositories by full name."""
-    broken: dict[int, str] = field(default_factory=dict)
-    """The installations that do not show their repositories, and why."""
+Coverage = tuple[dict[str, Covered], dict[int, str]]
+"""The served repositories by full name, and why an installation does not show its own.
+"""
 
 
 class Installations:
@@ -274,7 +271,8 @@ class Installations:
         self, allows: Callable[[str], bool], serves: Callable[[str], bool]
     ) -> Coverage:
         """Return the served repositories; one broken installation hides no other."""
-        found = Coverage()
+        served: dict[str, Covered] = {}
+        broken: dict[int, str] = {}
         listed = self.app.each(_Installation, "/app/installations?per_page=100")
         async for one in listed:
             owner = one.account.login if one.account else ""
@@ -282,14 +280,14 @@ class Installations:
                 try:
                     covered = await self._covered(one.id)
                 except BratError as error:
-                    found.broken[one.id] = str(error)
+                    broken[one.id] = str(error)
                     continue
-                found.repositories |= {
+                served |= {
                     repo.full_name: Covered(one.id, repo.id)
                     for repo in covered
                     if serves(repo.full_name)
                 }
-        return found
+        return served, broken
 
     async def _covered(self, installation: int) -> list[Repository]:
         """Return an installation's repositories; the token used only reads names."""

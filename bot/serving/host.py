@@ -192,18 +192,19 @@ class Host:
 
     async def _covered(self, roster: Installations) -> dict[str, Covered]:
         """Return the wanted repositories; a broken installation keeps those it had."""
-        found = await roster.coverage(self.hosting.allows, self.hosting.serves)
-        for number, why in found.broken.items():
+        hosting = self.hosting
+        served, broken = await roster.coverage(hosting.allows, hosting.serves)
+        for number, why in broken.items():
             if self.broken.get(number) != why:
                 self.tell(_hides(number, why))
-        self.broken = found.broken
+        self.broken = broken
         return {
             **{
                 one.name: Covered(one.installation, one.number)
                 for one in self.served.values()
-                if one.installation in found.broken
+                if one.installation in broken
             },
-            **found.repositories,
+            **served,
         }
 
     async def _settle(

@@ -61,33 +61,10 @@ class ServiceMetrics(Collector):
         self.log_commits: dict[str, int] = {}
         self.registry = CollectorRegistry()
         self.registry.register(self)
-        self._deliveries = self._counter(
-            "brat_deliveries_total",
-            "Webhook deliveries, by event and response status.",
-            ("event", "status"),
-        )
-        self._ticks = self._counter(
-            "brat_ticks_total",
-            "Rounds of a repository's loop, by result.",
-            ("repository", "outcome"),
-        )
-        self._attempts = self._counter(
-            "brat_attempts_total",
-            "Ended sessions, by engine and outcome.",
-            ("repository", "engine", "outcome"),
-        )
-        self._candidates = self._counter(
-            "brat_candidates_total",
-            (
-                "Commits that CI was asked to test; divide by landed changes for "
-                "CI runs per change."
-            ),
-            ("repository",),
-        )
-        self._landed = self._counter("brat_landed_total", "Changes that landed.", WHOSE)
-
-    def _counter(self, name: str, said: str, labels: tuple[str, ...]) -> CounterMetric:
-        return CounterMetric(name, said, labels, registry=self.registry)
+        self._counted = {
+            name: CounterMetric(f"brat_{name}", said, labels, registry=self.registry)
+            for name, (said, labels) in _COUNTERS.items()
+        }
 
     def watch(self, name: str, said: str, count: Callable[[], float]) -> None:
         Gauge(name, said, registry=self.registry).set_function(count)
@@ -105,10 +82,11 @@ class ServiceMetrics(Collector):
         return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     def answered(self, event: str, status: int) -> None:
-        self._deliveries.labels(event, status).inc()
+        self._counted["deliveries"].labels(event, status).inc()
 
     def ticked(self, repository: str, *, cut_short: bool) -> None:
-        self._ticks.labels(repository, "cut short" if cut_short else "whole").inc()
+        outcome = "cut short" if cut_short else "whole"
+        self._counted["ticks"].labels(repository, outcome).inc()
 
     def begin(self, name: str, mirror: Mirror) -> None:
         """Count a repository's log from here on; may block."""
@@ -151,15 +129,15 @@ class ServiceMetrics(Collector):
                 # Other work was counted when handed in, a review with its verdict.
                 self._ended(where, "nothing to do")
             case MergeAttempted():
-                self._candidates.labels(repository).inc()
+                self._counted["candidates"].labels(repository).inc()
             case MergeLanded():
-                self._landed.labels(repository).inc()
+                self._counted["landed"].labels(repository).inc()
             case _:
                 pass
 
     def _ended(self, where: tuple[str, str, int], outcome: str) -> None:
         engine = self._engines.pop(where, "unknown")
-        self._attempts.labels(where[0], engine, outcome).inc()
+        self._counted["attempts"].labels(where[0], engine, outcome).inc()
 
     def collect(self) -> Iterable[Metric]:
         found = {
@@ -198,6 +176,26 @@ class ServiceMetrics(Collector):
         yield from found.values()
 
 
+_COUNTERS: Final = {
+    "deliveries": (
+        "Webhook deliveries, by event and response status.",
+        ("event", "status"),
+    ),
+    "ticks": ("Rounds of a repository's loop, by result.", (*WHOSE, "outcome")),
+    "attempts": (
+        "Ended sessions, by engine and outcome.",
+        (*WHOSE, "engine", "outcome"),
+    ),
+    "candidates": (
+        (
+            "Commits that CI was asked to test; divide by landed changes for "
+            "CI runs per change."
+        ),
+        WHOSE,
+    ),
+    "landed": ("Changes that landed.", WHOSE),
+}
+"""What is counted: help of each, and what it is told by."""
 _FAMILIES: Final = {
     "tasks": (GaugeMetricFamily, "Tasks, by state.", "state"),
     "convoys": (GaugeMetricFamily, "Convoys, by state.", "state"),

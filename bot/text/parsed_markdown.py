@@ -71,10 +71,9 @@ _ELEMENT = (
     rf"|</(?P<close>[A-Za-z][A-Za-z0-9-]*+){_SPACE}*+>"
 )
 _OTHERS = r"<\?[^<>]*+(?<=\?)>|<![A-Za-z][^<>]*+>|<!\[CDATA\[[^<>]*+(?<=\]\])>|<!---?>"
-_INLINE: Final = re.compile(rf"{_ELEMENT}|{_OTHERS}|<!--(?!-?>)(?:(?!--)[\s\S])*+-->")
 _ODD = r"<[A-Za-z][A-Za-z0-9.+-]*+[@:][^ \t\n\"'<>=]*+>"
 """An address that is read as a tag in an HTML block."""
-_BLOCK: Final = re.compile(
+_HTML: Final = re.compile(
     rf"{_ELEMENT}|{_ODD}|{_OTHERS}|<!--(?!-?>)(?:(?!--!?>)[\s\S])*+-->"
 )
 LONE_TAG: Final = re.compile(rf"[ ]{{0,3}}(?:{_ELEMENT})[ \t]*")
@@ -109,21 +108,20 @@ def _left_of_tag(construct: str) -> str:
     return " " if _BREAK.match(construct) else ""
 
 
-def hidden_inline_html(html: Token, following: Token | None) -> Edit:
-    """Return the edit that removes inline HTML, with its content if nobody sees that.
+def hidden_tag(text: str, start: int, following: int) -> Edit:
+    """Return the edit that removes the HTML at a place, and what nobody sees in it.
 
-    `following` is the next inline HTML of the same block.
+    `following` is the place of the next HTML; negative: there is none.
     """
-    start, end = html.meta["span"]
-    found = _INLINE.fullmatch(html.content)
-    if found is None or _is_torn(found):
+    found = _HTML.match(text, start)
+    name = (found["open"] or "").lower() if found else ""
+    if name in _UNSHOWN:
+        closing = _HTML.match(text, following) if following > start else None
+        is_closed = closing and (closing["close"] or "").lower() == name
+        found = closing if is_closed else None
+    if found is None or (name in _VERBATIM and re.search("[<>]", found[0][1:-1])):
         return Edit(start, TEXT_END, OMISSION_NOTE)
-    if _opens(found) not in _UNSHOWN:
-        return Edit(start, end, _left_of_tag(html.content))
-    closing = following and _INLINE.fullmatch(following.content)
-    if following and closing and _closes(closing) == _opens(found):
-        return Edit(start, following.meta["span"][1])
-    return Edit(start, TEXT_END, OMISSION_NOTE)
+    return Edit(start, found.end(), _left_of_tag(text[start : found.end()]))
 
 
 def hidden_in_html(block: str, first: int) -> Iterator[Edit]:
@@ -131,40 +129,14 @@ def hidden_in_html(block: str, first: int) -> Iterator[Edit]:
     at = 0
     while opening := _OPENING.search(block, at):
         start = opening.start()
-        end = _end(block, start)
-        if end is None:
-            yield Edit(first + start, TEXT_END, OMISSION_NOTE)
-            break
-        yield Edit(first + start, first + end, _left_of_tag(block[start:end]))
-        at = end
+        following = _OPENING.search(block, start + 1)
+        after = following.start() if following else -1
+        _, at, left = hidden_tag(block, start, after)
+        yield Edit(first + start, min(first + at, TEXT_END), left)
     for found in _ENTITY.finditer(block):
         decoded = unescape(found[0])
         if not decoded or clean(decoded) != decoded:
             yield Edit(first + found.start(), first + found.end(), clean(decoded))
-
-
-def _end(block: str, start: int) -> int | None:
-    """Return the end of the HTML at `start` and its unseen content; None: broken."""
-    found = _BLOCK.match(block, start)
-    if found is None or _is_torn(found):
-        return None
-    if _opens(found) not in _UNSHOWN:
-        return found.end()
-    following = _OPENING.search(block, found.end())
-    closing = following and _BLOCK.match(block, following.start())
-    return closing.end() if closing and _closes(closing) == _opens(found) else None
-
-
-def _opens(found: re.Match[str]) -> str:
-    return (found["open"] or "").lower()
-
-
-def _closes(found: re.Match[str]) -> str:
-    return (found["close"] or "").lower()
-
-
-def _is_torn(found: re.Match[str]) -> bool:
-    return _opens(found) in _VERBATIM and bool(re.search("[<>]", found[0][1:-1]))
 
 
 Env = dict[str, Any]
@@ -280,24 +252,15 @@ def inline_parts(content: str, env: Env) -> list[Token]:
     return found
 
 
-class ContentPlace:
-    """The place of a block's inline content in the text."""
+Marks = list[tuple[int, int]]
+"""Where the lines of a block's content begin, in the content and in the text."""
 
-    def __init__(self, content: str, marks: Sequence[tuple[int, int]]) -> None:
-        self.content = content
-        """The content as written: in a table's cells, strokes are escaped."""
-        self._marks = marks
 
-    def source(self, at: int) -> int:
-        """Return the place in the text for a place in the content."""
-        mark = max(bisect_right(self._marks, at, key=lambda each: each[0]) - 1, 0)
-        inside, outside = self._marks[mark]
-        return outside + at - inside
-
-    def columns(self, page: "Page") -> list[int]:
-        """Return the column in which each line of the content begins."""
-        text = page.text
-        return [at - text.rfind("\n", 0, at) - 1 for _, at in self._marks]
+def source(marks: Marks, at: int) -> int:
+    """Return the place in the text for a place in a block's content."""
+    mark = max(bisect_right(marks, at, key=lambda each: each[0]) - 1, 0)
+    inside, outside = marks[mark]
+    return outside + at - inside
 
 
 class Page:
@@ -316,26 +279,18 @@ class Page:
         """Return where a line ends, without its newline."""
         return self._starts[line + 1] - 1
 
-    def empty_line(self, line: int) -> int:
-        """Return the first empty line from `line` on, or the number of lines."""
-        rest = range(line, len(self.lines))
-        return next((n for n in rest if not self.lines[n].strip()), len(self.lines))
+    def marks(self, content: str, first: int) -> Marks:
+        """Return the marks of a paragraph, whose lines end as the text's do, or none.
 
-    def paragraph(self, content: str, first: int) -> ContentPlace | None:
-        """Return the place of a block's content; its lines end as the text's do."""
-        marks: list[tuple[int, int]] = []
+        There are none where the content is not found from the first line on.
+        """
+        marks: Marks = []
         at = 0
         for number, line in enumerate(content.split("\n"), first):
             bare = line.lstrip(" \t")
             column = self.lines[number].rfind(bare) if number < len(self.lines) else -1
             if column < 0:
-                return None
+                return []
             marks.append((at + len(line) - len(bare), self.start(number) + column))
             at += len(line) + 1
-        return ContentPlace(content, marks)
-
-    def cell(self, content: str, at: int, end: int) -> ContentPlace | None:
-        """Return the place of a table's cell: the first match from `at` to `end`."""
-        written = content.replace("|", "\\|")
-        start = self.text.find(written, at, end)
-        return None if start < 0 else ContentPlace(written, [(0, start)])
+        return marks

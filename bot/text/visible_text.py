@@ -18,6 +18,7 @@ https://docs.github.com/en/get-started/writing-on-github (footnotes)
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import chain
 from typing import Final
 from unicodedata import normalize
@@ -28,14 +29,15 @@ from bot.text import parsed_markdown
 from bot.text.parsed_markdown import (
     OMISSION_NOTE,
     TEXT_END,
-    ContentPlace,
     Edit,
+    Marks,
     Page,
     Span,
     edited,
     inline_parts,
     markdown_blocks,
     outside,
+    source,
 )
 from convoy import text as plaintext
 from convoy.log import broken_up
@@ -215,8 +217,10 @@ def hidden_inline(
         match token.type:
             case "html_inline":
                 rest = map(tokens.__getitem__, range(index + 1, len(tokens)))
-                following = next((t for t in rest if t.type == "html_inline"), None)
-                yield parsed_markdown.hidden_inline_html(token, following)
+                html = (t.meta["span"][0] for t in rest if t.type == "html_inline")
+                tag = parsed_markdown.hidden_tag(content, start, next(html, -1))
+                is_whole = tag.end >= end  # else browsers end it earlier
+                yield tag if is_whole else Edit(start, TEXT_END, OMISSION_NOTE)
             case "text_special" if not clean(token.content):
                 yield Edit(start, end)
             case "image":
@@ -295,9 +299,12 @@ class _Hidden:
         self._tokens, self._env = markdown_blocks(text)
         self._spelled: set[str] = set()
         self._footnotes = Footnotes(self._page)
-        tables = (t for t in self._tokens if t.type == "table_open")
-        self._above = set(chain(*self._definitions(), *map(_lines, tables)))
-        """Lines of link references and tables: some parsers read them as paragraphs."""
+        references = (
+            *self._env.get("references", {}).values(),
+            *self._env.get("duplicate_refs", ()),
+        )
+        self._defined = [range(*each["map"]) for each in references]
+        """The lines of link references: their links spell out the address."""
         self._lazy_end = 0
         """The line up to which lazy HTML has been read."""
         self._row: tuple[int, int] | None = None
@@ -306,15 +313,18 @@ class _Hidden:
     def edits(self) -> list[Edit]:
         """Return the edits that remove hidden text, unsorted; they may be nested."""
         found = [*self._of_blocks(), *self._unread()]
-        for defined in self._definitions():
-            span = self._page.start(defined.start), self._page.start(defined.stop)
-            found.append(Edit(*span))
+        defined = ((self._page.start(r.start), r.stop) for r in self._defined)
+        found += (Edit(start, self._page.start(stop)) for start, stop in defined)
         # Footnotes are at the end of the page: an edit of the rest removes them too.
         is_broken = any(edit.end == TEXT_END for edit in found)
         return [*found, *self._footnotes.unshown(all_of_them=is_broken)]
 
     def _of_blocks(self) -> Iterator[Edit]:
+        tables = (t for t in self._tokens if t.type == "table_open")
+        # Lines of link references and tables: some parsers read them as paragraphs.
+        above = set(chain(*self._defined, *map(_lines, tables)))
         for token in self._tokens:
+            line = _lines(token).start
             match token.type:
                 case "fence":
                     yield self._fence(token)
@@ -322,15 +332,14 @@ class _Hidden:
                     yield from self._html(_lines(token))
                 case "inline":
                     yield from self._inline(token)
-                case "code_block" if _lines(token).start - 1 in self._above:
+                case "code_block" if line - 1 in above:
                     # The forge may read indented code as part of a paragraph.
                     yield self._rest(token)
                 case "table_open":
-                    below = self._page.lines[_lines(token).start + 1]
+                    below = self._page.lines[line + 1]
                     if not set(below) - set("- \t>"):  # the forge reads a heading
                         yield self._rest(token)
                 case "tr_open":
-                    line = _lines(token).start
                     self._row = self._page.start(line), self._page.end(line)
                     if _OTHER_BLOCK.match(self._page.lines[line]):
                         yield self._rest(token)
@@ -360,50 +369,49 @@ class _Hidden:
     def _inline(self, token: Token) -> Iterator[Edit]:
         lines = _lines(token)
         if self._row is None:
-            place = self._page.paragraph(token.content, lines.start)
-        elif place := self._page.cell(token.content, *self._row):
-            self._row = place.source(len(place.content)), self._row[1]
-        if place is None:
+            content = token.content
+            marks = self._page.marks(content, lines.start)
+        else:  # a cell: the first match in the row's rest
+            content = token.content.replace("|", "\\|")  # as it is written
+            start = self._page.text.find(content, *self._row)
+            marks = [(0, start)] * (start >= 0)
+        if not marks:
             yield self._rest(token)
             return
+        place = partial(source, marks)
+        if self._row is not None:
+            self._row = place(len(content)), self._row[1]
         if token.level > 1:
-            yield from self._lazy_html(place, lines)
-        content = place.content
+            yield from self._lazy_html(marks, lines)
         if _depth(content) > _DEEPEST and (link := _LINK.search(content)):
             # Parsers differ in what is nested so deeply, and take long over it.
-            start, end = map(place.source, (link.start(), len(content)))
+            start, end = map(place, (link.start(), len(content)))
             yield Edit(start, end, OMISSION_NOTE)
             content = content[: link.start()]
         found = inline_parts(content, self._env)
         self._footnotes.read(content, taken_spans(found), lines.start)
         for start, end, text in hidden_inline(content, found, self._spelled):
-            stop = end if end == TEXT_END else place.source(end)
-            yield Edit(place.source(start), stop, text)
+            stop = end if end == TEXT_END else place(end)
+            yield Edit(place(start), stop, text)
 
-    def _lazy_html(self, place: ContentPlace, lines: range) -> Iterator[Edit]:
+    def _lazy_html(self, marks: Marks, lines: range) -> Iterator[Edit]:
         """Read HTML on lazy continuation lines of a list or quote.
 
         The forge begins a block there, up to the next empty line.
         """
-        columns = place.columns(self._page)
-        for number, column in zip(lines, columns, strict=False):
-            lazy = column < columns[0] and number >= self._lazy_end
-            if lazy and parsed_markdown.LONE_TAG.fullmatch(self._page.lines[number]):
-                self._lazy_end = self._page.empty_line(number)
+        page, first = self._page, marks[0][1] - self._page.start(lines.start)
+        for number, (_, at) in zip(lines, marks, strict=False):
+            lazy = at - page.start(number) < first and number >= self._lazy_end
+            if lazy and parsed_markdown.LONE_TAG.fullmatch(page.lines[number]):
+                below = range(number, len(page.lines))
+                empty = (n for n in below if not page.lines[n].strip())
+                self._lazy_end = next(empty, below.stop)
                 yield from self._html(range(number, self._lazy_end))
-
-    def _definitions(self) -> Iterator[range]:
-        """Give the lines of each link reference: its links spell out the address."""
-        for each in (
-            *self._env.get("references", {}).values(),
-            *self._env.get("duplicate_refs", ()),
-        ):
-            yield range(*each["map"])
 
     def _unread(self) -> Iterator[Edit]:
         """Stop where blocks are nested deeper than markdown-it reads."""
         made = [_lines(token) for token in self._tokens if token.type in _LEAVES]
-        read = set(chain(*made, *self._definitions()))
+        read = set(chain(*made, *self._defined))
         for number, line in enumerate(self._page.lines):
             if number not in read and _MARKED.search(line):
                 yield Edit(self._page.start(number), TEXT_END, OMISSION_NOTE)

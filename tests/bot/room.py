@@ -219,7 +219,7 @@ class Room(BotHere):
         for command in commands:
             async with self.loop.deciding() as draft:
                 assert draft.submit(command) is None, command
-                await self.loop.leased.push(draft)
+                await self.loop.pushes.push(draft)
 
     async def started(self, number: int, run: int = 7) -> str:
         """Start the task's next attempt, as the witness does; return its base."""

@@ -85,7 +85,7 @@ async def test_a_run_that_ends_before_its_id_is_noted_is_taken_in_at_once(
         if here.task(1).attempt is not None and not here.task(1).runs:
             loop.wake.up("runs")  # as the delivery `workflow_run completed` does
 
-    loop.pacing.pause = pause
+    loop.pushes.pause = pause
     await loop.tick()
 
     assert len(runs.all()) == 1

@@ -144,7 +144,7 @@ async def test_nobody_can_make_the_bot_push_at_will(here: Room) -> None:
             await asyncio.sleep(0)  # what may be interrupted ends here
         now[0] = begun + seconds
 
-    loop.pacing.pause = pause
+    loop.pushes.pause = pause
     await here.said("/brat ping")
 
     gaps = [later - earlier for earlier, later in pairwise(pushed_at)]

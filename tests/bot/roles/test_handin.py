@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.roles.handin import collect
-from bot.roles.witness import LOST
+from bot.roles.witness import LOST, collect
 from convoy.model import ids
 from convoy.model.records import Usage
 from convoy.model.state import Task

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bot.repository.strangers_commits import COMMITS_MOST
-from bot.roles.handin import collect
+from bot.roles.witness import collect
 from convoy.model import ids
 from convoy.owed import Collect
 from grite import lease

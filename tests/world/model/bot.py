@@ -383,7 +383,7 @@ class Bot:
                 return
 
     def _collect(self, draft: Draft, action: Collect) -> None:
-        """Take in a result, as `bot/roles/handin.py` does."""
+        """Take in a result, as `bot/roles/witness.py` does."""
         task = draft.state.convoys[action.convoy].task(action.task)
         attempt = task.attempt if task else None
         if attempt is None or attempt.run != action.run:
