@@ -12,7 +12,7 @@ from msgspec import Struct
 from convoy.events import Command
 from convoy.model import ids
 from convoy.model.state import intent_item
-from convoy.model.work import Candidate, Intent, TakenOut
+from convoy.model.work import Candidate, Intent
 from convoy.rules.people import Need
 from convoy.rules.verdict import Checks, Observed
 
@@ -31,6 +31,10 @@ class Note(Staged, frozen=True):
     command: Command
     item: str = ""
     """The item whose step it is; empty: what the command is about."""
+
+
+class Hear(Note, frozen=True):
+    """Submit what a person did by hand, and tell people once what it means."""
 
 
 class ConvoyStep(Staged, frozen=True):
@@ -163,34 +167,10 @@ class Stall(TaskStep, frozen=True):
     text: str
 
 
-class HearIssue(ConvoyStep, frozen=True):
-    """A person did something to the convoy's issue by hand."""
-
-    gesture: Literal["closed", "reopened", "unlabelled", "deleted", "transferred"]
-    by: str = ""
-    """Who did it, where the forge tells."""
-
-
-class HearBase(ConvoyStep, frozen=True):
-    """A person deleted the convoy's shared branch."""
-
-
 class HearPush(TaskStep, frozen=True):
     """The log does not know the tip of a task's branch, or for 0 of the shared one."""
 
     commit: str
-
-
-class HearDequeue(ConvoyStep, frozen=True):
-    """A person took the convoy's pull request out of the forge's merge queue."""
-
-    by: str
-
-
-class TakeOut(TaskStep, frozen=True):
-    """A person took work out by hand; task 0 is the convoy itself."""
-
-    out: TakenOut
 
 
 class Pause(ConvoyStep, frozen=True):
@@ -284,7 +264,7 @@ _ROLES: Final[dict[Role, tuple[type[Action], ...]]] = {
     "refinery": (
         *(Build, Try, Prove, BuildSync, LandSync, BuildConvoy, CancelCi),
         *(Align, Land, LandConvoy, AlignConvoy, AskMerge, TakeLanded),
-        *(Reject, LookAgain, Stall, HearDequeue, TakeOut),
+        *(Reject, LookAgain, Stall),
     ),
     "deacon": (Sweep,),
 }

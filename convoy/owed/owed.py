@@ -16,9 +16,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from convoy import owed
-from convoy.events import SHORT
+from convoy.events import SHORT, copied, hold_events
 from convoy.events.forge_actions import ItemSetAside, ItemTakenUp
-from convoy.events.hold_events import BaseRestored, BranchReturned, WorkTakenBack
 from convoy.events.leases import ExpireLease
 from convoy.kinds import half_done, kind_of
 from convoy.kinds.task_kinds import SPLIT
@@ -35,8 +34,9 @@ from convoy.model.state import (
 )
 from convoy.model.task_graph import reached
 from convoy.model.work import Attempt, Convoys, Gesture, TakenOut
-from convoy.owed import Action, Look, Note, Patience
+from convoy.owed import Action, Hear, Look, Note, Patience
 from convoy.owed.landings import merges, ways
+from convoy.rules import people, starting, sub_issues
 from convoy.rules.landing import (
     Chain,
     chain,
@@ -44,28 +44,6 @@ from convoy.rules.landing import (
     merged_commit,
     queue_branches,
     target_taken_in,
-)
-from convoy.rules.people import BlockTask, DeferTask, DropTask, FailConvoy, uncalled
-from convoy.rules.starting import (
-    PASSING,
-    Moment,
-    closed_today,
-    is_kept,
-    may_start_early,
-    moment,
-    next_day,
-    overspent,
-    resting_engines,
-)
-from convoy.rules.sub_issues import (
-    FinishKept,
-    FollowList,
-    ProposeList,
-    WriteSubIssues,
-    changes,
-    may_follow,
-    task_for,
-    unwritten,
 )
 from convoy.rules.turns import sync_task, turns
 from convoy.rules.verdict import Observed
@@ -99,7 +77,7 @@ def owed_actions(
 
 
 def _owed(state: State, look: Look) -> Iterator[Action]:
-    observed, now, at = look.observed, look.now, moment(state, look.now)
+    observed, now, at = look.observed, look.now, starting.moment(state, look.now)
     yield from _due_again(state, now)
     yield from old_splits(state)
     yield from taken_up(state, look)
@@ -122,7 +100,7 @@ def _owed(state: State, look: Look) -> Iterator[Action]:
             yield from rule(convoy)
     yield from starts(state, look)
     for convoy in state.convoys.at_hand.values():
-        if convoy.state != "complete" and (needs := uncalled(state, convoy)):
+        if convoy.state != "complete" and (needs := people.uncalled(state, convoy)):
             yield owed.Call(convoy.name, needs)
     yield from _effects(state, look)
     for run in observed.unneeded:
@@ -230,9 +208,9 @@ def _foundations(convoy: Convoy, observed: Observed) -> Iterator[Action]:
             yield owed.MakePlan(convoy.name)
     elif ids.HEADS + ids.base_branch(convoy.name) in observed.refs:
         if convoy.base_is != "there":
-            yield Note(None, BaseRestored(convoy=convoy.name))
+            yield Note(None, hold_events.BaseRestored(convoy=convoy.name))
     elif convoy.base_is == "there" and any(task.started for task in convoy.tasks):
-        yield owed.HearBase(convoy.name)
+        yield Hear(None, hold_events.BaseDeleted(convoy=convoy.name))
     elif convoy.base_is != "deleted":
         yield owed.CreateBase(convoy.name, convoy.tip or convoy.base)
 
@@ -244,7 +222,7 @@ def _pushes(convoy: Convoy, task: Task | None, observed: Observed) -> Iterator[A
         if pushed is None or tip != pushed.commit:
             yield owed.HearPush(convoy.name, number, tip)
     elif pushed:
-        yield Note(None, BranchReturned(convoy=convoy.name, task=number))
+        yield Note(None, hold_events.BranchReturned(convoy=convoy.name, task=number))
 
 
 def gestures(convoy: Convoy, observed: Observed) -> Iterator[Action]:
@@ -268,21 +246,25 @@ def gestures(convoy: Convoy, observed: Observed) -> Iterator[Action]:
 def _lists(state: State, convoy: Convoy, look: Look) -> Iterator[Note]:
     """Yield what became of the sub-issues that are a convoy's plan, or lack of them."""
     name, seen = convoy.name, look.observed.lists.get(convoy.name)
-    if unwritten(state, convoy):
-        yield Note("mayor", WriteSubIssues(convoy=name))
+    if sub_issues.unwritten(state, convoy):
+        yield Note("mayor", sub_issues.WriteSubIssues(convoy=name))
     if seen is None or not convoy.tasks:
         return
     target = look.tip(convoy.target)
     known = {sub.issue: sub.kept_by for sub in convoy.listed}
     for sub in seen:
-        task, by = task_for(convoy, sub.issue), known.get(sub.issue)
+        task, by = sub_issues.task_for(convoy, sub.issue), known.get(sub.issue)
         if by and task and task.state == "blocked" and sub.closed == "completed":
-            done = FinishKept(convoy=name, task=task.number, by=by, target=target)
+            done = sub_issues.FinishKept(
+                convoy=name, task=task.number, by=by, target=target
+            )
             yield Note("mayor", done)
-    if changes(convoy, seen) != changes(convoy, convoy.proposed):
-        yield Note("mayor", ProposeList(convoy=name, listed=seen, now=look.now))
-    elif convoy.settings.follow and may_follow(convoy):
-        yield Note("mayor", FollowList(convoy=name, target=target))
+    if sub_issues.changes(convoy, seen) != sub_issues.changes(convoy, convoy.proposed):
+        yield Note(
+            "mayor", sub_issues.ProposeList(convoy=name, listed=seen, now=look.now)
+        )
+    elif convoy.settings.follow and sub_issues.may_follow(convoy):
+        yield Note("mayor", sub_issues.FollowList(convoy=name, target=target))
 
 
 def _gestures_on_given(
@@ -291,7 +273,7 @@ def _gestures_on_given(
     """Yield the end of a convoy whose pull request is not what was given any more."""
     issue = observed.issues.get(convoy.issue)
     if issue is not None and issue.unlabelled_by:
-        yield owed.HearIssue(convoy.name, "unlabelled", issue.unlabelled_by)
+        yield _unlabelled(convoy, issue.unlabelled_by)
         return
     seen = observed.pulls.get(given.number)
     if seen is None or merged_commit(convoy, observed):
@@ -306,25 +288,31 @@ def _gestures_on_given(
     elif given.lands and seen.draft:
         why = "the pull request was converted to a draft"
     if why:
-        yield Note("refinery", FailConvoy(convoy=convoy.name, why=why))
+        yield Note("refinery", people.FailConvoy(convoy=convoy.name, why=why))
 
 
-def _issue_gestures(convoy: Convoy, observed: Observed) -> Iterator[owed.HearIssue]:
-    seen = observed.issues.get(convoy.issue)
+def _unlabelled(convoy: Convoy, by: str) -> Hear:
+    why = f"cancelled: {by} removed the label"
+    return Hear(None, people.FailConvoy(convoy=convoy.name, why=why, by=by))
+
+
+def _issue_gestures(convoy: Convoy, observed: Observed) -> Iterator[Hear]:
+    name, issue = convoy.name, convoy.issue
+    seen = observed.issues.get(issue)
     if seen is None:
         return
     if seen.gone:
-        yield owed.HearIssue(convoy.name, seen.gone)
+        yield Hear(None, people.NoteGoneIssue(convoy=name, how=seen.gone))
     elif seen.unlabelled_by:
-        yield owed.HearIssue(convoy.name, "unlabelled", seen.unlabelled_by)
+        yield _unlabelled(convoy, seen.unlabelled_by)
     elif seen.open:
         if convoy.issue_is != "open":
-            yield owed.HearIssue(convoy.name, "reopened")
+            yield Hear(None, hold_events.IssueReopened(convoy=name, issue=issue))
     elif convoy.issue_is == "open":
         pull = observed.pulls.get(convoy.pull or 0)
         # The merge of its own pull request may have closed the issue.
         if convoy.pull is None or (pull is not None and not pull.merged):
-            yield owed.HearIssue(convoy.name, "closed")
+            yield Hear(None, hold_events.IssueClosed(convoy=name, issue=issue))
 
 
 def _gesture_on_pull(
@@ -349,9 +337,12 @@ def _gesture_on_pull(
         new_base = seen.base if gesture == "base" else ""
         found = TakenOut(gesture=gesture, pull=seen.number, base=new_base)
     if found is not None and found != part.taken_out:
-        yield owed.TakeOut(convoy.name, number, found)
+        out = copied(hold_events.WorkTakenOut, found, convoy=convoy.name, task=number)
+        yield Hear("refinery", out)
     elif found is None and part.taken_out is not None:
-        yield Note("refinery", WorkTakenBack(convoy=convoy.name, task=number))
+        yield Note(
+            "refinery", hold_events.WorkTakenBack(convoy=convoy.name, task=number)
+        )
 
 
 # --- sessions -------------------------------------------------------------------------
@@ -385,21 +376,25 @@ def _late_ms(convoy: Convoy, task: Task, attempt: Attempt, look: Look) -> int:
     return look.now - attempt.at - timeout_s * 1000
 
 
-def _unaffordable(convoy: Convoy, at: Moment) -> Iterator[Action]:
+def _unaffordable(convoy: Convoy, at: starting.Moment) -> Iterator[Action]:
     """Ask a person if the money for the next attempt is spent; a plan is its list.
 
     If only today's is spent, what could start waits for the next day.
     """
     name = convoy.name
     for task in convoy.spenders:
-        if is_kept(convoy, task, at, {*PASSING, "money"}):
+        if starting.is_kept(convoy, task, at, {*starting.PASSING, "money"}):
             continue
-        today = closed_today(convoy, task, at) if task.not_before <= at.now else ""
-        if why := overspent(convoy, task):
-            yield Note("refinery", BlockTask(convoy=name, task=task.number, why=why))
+        today = (
+            starting.closed_today(convoy, task, at) if task.not_before <= at.now else ""
+        )
+        if why := starting.overspent(convoy, task):
+            yield Note(
+                "refinery", people.BlockTask(convoy=name, task=task.number, why=why)
+            )
         elif today:
-            until, number = next_day(at.now), task.number
-            wait = DeferTask(convoy=name, task=number, until=until, why=today)
+            until, number = starting.next_day(at.now), task.number
+            wait = people.DeferTask(convoy=name, task=number, until=until, why=today)
             yield Note("witness", wait)
 
 
@@ -409,7 +404,7 @@ def old_splits(state: State) -> Iterator[Action]:
     for convoy in state.live():
         for task in convoy.tasks:
             if kind_of(task.spec) is SPLIT and not task.settled:
-                drop = DropTask(convoy=convoy.name, task=task.number, why=why)
+                drop = people.DropTask(convoy=convoy.name, task=task.number, why=why)
                 yield Note("mayor", drop)
 
 
@@ -439,8 +434,8 @@ def starts(state: State, look: Look) -> Iterator[Action]:
     engines = Counter(task.spec.engine for _, task in running)
     # A task waiting for its vendor keeps its slot: so an engine's slots go down with
     # each outage, and come back one by one as the waits, which are spread, run out.
-    engines.update(resting_engines(state, look.now))
-    at = moment(state, look.now)
+    engines.update(starting.resting_engines(state, look.now))
+    at = starting.moment(state, look.now)
     queues = {
         convoy.name: _in_start_order(convoy, [*_startable(convoy, at, look)])
         for convoy in state.live()
@@ -498,16 +493,16 @@ def _has_slot(convoy: Convoy, task: Task, look: Look) -> bool:
     return not run.completed
 
 
-def _startable(convoy: Convoy, at: Moment, look: Look) -> Iterator[Task]:
+def _startable(convoy: Convoy, at: starting.Moment, look: Look) -> Iterator[Task]:
     """Yield what a session could work on now if there were free slots."""
     tip, mayor = look.tip(ids.base_branch(convoy.name)), convoy.mayor
-    if mayor and not is_kept(convoy, mayor, at):
+    if mayor and not starting.is_kept(convoy, mayor, at):
         yield mayor
     if not tip or foreign_tip(convoy, look.observed.refs):
         return
     later, queue = turns(convoy), chain(convoy, tip)
     for task in convoy.tasks:
-        if is_kept(convoy, task, at, ("turn",)):
+        if starting.is_kept(convoy, task, at, ("turn",)):
             continue
         if task.number not in later or _early(convoy, task, queue, look):
             yield task
@@ -536,7 +531,7 @@ def _early(convoy: Convoy, task: Task, queue: Chain, look: Look) -> str:
     Empty: nothing goes first, or it is not in the queue, or CI is against it.
     """
     first = {turn.on for turn in turns(convoy).get(task.number, ())}
-    if not first or not may_start_early(convoy, task):
+    if not first or not starting.may_start_early(convoy, task):
         return ""
     for link in queue.links:
         checks = look.checks(link.candidate)

@@ -15,14 +15,7 @@ from convoy.events.people_events import ConvoyResumed
 from convoy.events.plan_events import ConvoyRequested
 from convoy.model import ids
 from convoy.model.state import Convoy, State, Task, TaskState
-from convoy.owed import (
-    BuildConvoy,
-    CreateBase,
-    Do,
-    HearBase,
-    HearPush,
-    Note,
-)
+from convoy.owed import BuildConvoy, CreateBase, Do, Hear, HearPush, Note
 from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession, RefuseWork
 from convoy.rules.landing import AttemptMerge, FailMerge, LandMerge, chain
 from convoy.rules.people import BlockTask, DropTask, FailConvoy, RetryTask
@@ -214,7 +207,7 @@ def test_a_branch_that_was_deleted_comes_back_with_all_that_landed() -> None:
     rules.landed(2, sha("a")).landed(1, sha("b"))
 
     owed = due(rules, {})
-    assert HearBase(NAME) in owed
+    assert Hear(None, hold_events.BaseDeleted(convoy=NAME)) in owed
     assert not any(isinstance(action, CreateBase) for action in owed)
 
     rules.do(hold_events.BaseDeleted(convoy=NAME), ConvoyResumed(convoy=NAME, by="ann"))
