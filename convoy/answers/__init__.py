@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, Protocol
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from convoy.events import Command
 from convoy.events.forge_actions import Answer
@@ -23,7 +23,6 @@ from convoy.kinds.task_kinds import PLAN, REPORT, REVIEW, SCOUT, KindName, TaskK
 from convoy.model import ids
 from convoy.model.records import (
     PLANNER,
-    Finding,
     Opinion,
     Report,
     Scope,
@@ -152,6 +151,11 @@ def words(text: str) -> str:
     return redacted(clean(text)).strip()
 
 
+# Both come behind the lengths, which hold for what the agent wrote.
+_CLEANED: Final = AfterValidator(words)
+_ONE_LINE: Final = AfterValidator(lambda text: " ".join(words(text).split()))
+
+
 _HOW: Final = """\
 `summary` answers the question in a few sentences. Each finding is one thing that you
 saw, with the `paths` that show it: existing files or folders, relative to the top of
@@ -171,24 +175,25 @@ None of your changes here will be used.
 class Found(AnswerForm):
     """One thing that was found out."""
 
-    title: Annotated[str, Field(min_length=1, max_length=200)]
-    detail: Annotated[str, Field(max_length=2_000)] = ""
+    title: Annotated[str, Field(min_length=1, max_length=200), _ONE_LINE]
+    detail: Annotated[str, Field(max_length=2_000), _CLEANED] = ""
     paths: Annotated[tuple[str, ...], Field(max_length=20)] = ()
 
 
 class Reported(AnswerForm):
     """A whole report, as an agent writes it."""
 
-    summary: Annotated[str, Field(min_length=1, max_length=4_000)]
+    summary: Annotated[str, Field(min_length=1, max_length=4_000), _CLEANED]
     findings: Annotated[tuple[Found, ...], Field(max_length=30)] = ()
-    recommendation: Annotated[str, Field(max_length=2_000)] = ""
+    recommendation: Annotated[str, Field(max_length=2_000), _CLEANED] = ""
     open: Annotated[
-        tuple[Annotated[str, Field(max_length=500)], ...], Field(max_length=20)
+        tuple[Annotated[str, Field(max_length=500), _ONE_LINE], ...],
+        Field(max_length=20),
     ] = ()
 
 
 def read_report(text: str, known: Collection[str] | None) -> Report:
-    """Return the report that an agent wrote, cleaned.
+    """Return the report that an agent wrote.
 
     `known` are the files and folders (with a slash) that a finding may name; None: any.
     """
@@ -201,22 +206,13 @@ def read_report(text: str, known: Collection[str] | None) -> Report:
     ]
     if missing:
         raise Unfit(*missing[:ANSWER_FAULTS])
-    report = Report(
-        summary=words(found.summary),
-        findings=tuple(
-            Finding(
-                title=" ".join(words(each.title).split()),
-                detail=words(each.detail),
-                paths=tuple(map(words, each.paths)),
-            )
-            for each in found.findings
-        ),
-        recommendation=words(found.recommendation),
-        open=tuple(" ".join(words(each).split()) for each in found.open),
-    )
-    if not report.summary:
+    if not found.summary:
         raise Unfit("The report has no summary.")
-    return report
+    report = msgspec.convert(found, Report, from_attributes=True)
+    findings = (
+        replace(each, paths=tuple(map(words, each.paths))) for each in report.findings
+    )
+    return replace(report, findings=tuple(findings))
 
 
 def report_markdown(task: Task, report: Report) -> str:
@@ -289,16 +285,14 @@ class ReviewAnswer(AnswerForm):
     """A verdict, as an agent writes it."""
 
     verdict: Opinion
-    text: Annotated[str, Field(max_length=REVIEW_CHARS)] = ""
+    text: Annotated[str, Field(max_length=REVIEW_CHARS), _CLEANED] = ""
 
 
 def read_review(text: str) -> ReviewAnswer:
-    """Return the verdict that an agent wrote, cleaned."""
     found = read_form(text, ReviewAnswer, REVIEW.answer, ANSWER_FAULTS)
-    said = words(found.text)
-    if found.verdict == "changes" and not said:
+    if found.verdict == "changes" and not found.text:
         raise Unfit("The review requests changes but does not say which ones.")
-    return ReviewAnswer(verdict=found.verdict, text=said)
+    return found
 
 
 def review_brief(question: Question) -> str:
@@ -357,11 +351,11 @@ class Choice(AnswerForm):
     """A choice, as an agent writes it."""
 
     winner: int
-    text: Annotated[str, Field(min_length=1, max_length=CHOICE_CHARS)]
+    text: Annotated[str, Field(min_length=1, max_length=CHOICE_CHARS), _CLEANED]
 
 
 def read_choice(text: str, rivals: Sequence[Task], green: Sequence[Task]) -> Choice:
-    """Return the choice that an agent made, cleaned; `green` can be chosen."""
+    """Return the choice that an agent made; `green` can be chosen."""
     found = read_form(text, Choice, CHOICE.answer, ANSWER_FAULTS)
     numbers = [task.number for task in green]
     if found.winner not in numbers:
@@ -369,7 +363,7 @@ def read_choice(text: str, rivals: Sequence[Task], green: Sequence[Task]) -> Cho
         why = "is not green in CI" if known else "is not one of the rivals"
         there = ", ".join(map(str, numbers))
         raise Unfit(f"Task {found.winner} {why}: choose one of {there}.")
-    return Choice(winner=found.winner, text=words(found.text))
+    return found
 
 
 def choice_brief(question: Question) -> str:

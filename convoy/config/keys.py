@@ -19,6 +19,7 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
+    ConfigDict,
     Field,
     PlainValidator,
     ValidationInfo,
@@ -249,15 +250,16 @@ Command = Annotated[
 ]
 
 
-class Table(
-    BaseModel,
-    extra="forbid",
-    frozen=True,
-    strict=True,
-    defer_build=True,  # most commands read no file
-    model_title_generator=lambda kind: kind.__name__.removesuffix("Table").lower(),
-):
+class Table(BaseModel):
     """What all tables share: nothing unknown, nothing converted, nothing changed."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        defer_build=True,  # most commands read no file
+        model_title_generator=lambda kind: kind.__name__.removesuffix("Table").lower(),
+    )
 
 
 _ENGINE = records.EngineSpec(type="claude-code")
