@@ -230,9 +230,9 @@ class CommitRange:
         self._changed += 1
         if self._changed > CHANGED_MOST:
             raise TooMuch(f"The work changes more than {CHANGED_MOST} files.")
-        before, after = (str(e.id) if e is not None else "" for e in (was, now))
+        before, after = _blob(was), _blob(now)
         name = path.decode(errors="surrogateescape")
-        change = gate.path_change(name, _mode(was), _mode(now), before, after)
+        change = gate.PathChange(name, _mode(was), _mode(now), before, after)
         holds = now is not None and now.type == _Kind.BLOB
         return Touched(change, after if holds else "")
 
@@ -251,6 +251,11 @@ def _is_folder(entry: pygit2.Object | None) -> bool:
 
 def _is_file(entry: pygit2.Object | None) -> bool:
     return entry is not None and entry.type != _Kind.TREE
+
+
+def _blob(entry: pygit2.Object | None) -> str:
+    """Return what git says of it in a list of changes; zeros: there is no file."""
+    return str(entry.id) if entry is not None and _is_file(entry) else "0" * 40
 
 
 def _mode(entry: pygit2.Object | None) -> str:
