@@ -9,7 +9,6 @@ when that person closes it. The tasks of any other plan can be written back as
 sub-issues, which are no list to follow: the log knows which task each stands for.
 """
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import reduce
 from typing import Final
@@ -42,11 +41,10 @@ from convoy.planner.tasklist import AROUND_CHARS, INSTRUCTIONS_CHARS, TITLE_MOST
 from convoy.rules import convoy_next
 from convoy.rules.landing import target_taken_in
 from convoy.rules.plans import kept_by_protected_paths, left_to_people
-from convoy.text import clean, cut, inline
+from convoy.text import clean, code_block, cut, inline
 
 MOST_SUB_ISSUES: Final = 50
 """So many open sub-issues one issue may have, nested ones included."""
-_TICKS: Final = re.compile(r"`+")
 _NUMBER_CHARS: Final = 13
 
 
@@ -156,10 +154,7 @@ def planned(
             told += f" Apart from its tasks, the issue says:\n\n{about}"
         body = f"{words}\n\n{clean(sub.text).strip()}".strip()
         room = INSTRUCTIONS_CHARS - len(told) - len(name) - 100
-        body = cut(body, room)
-        longest = max(map(len, _TICKS.findall(body)), default=0)
-        fence = "`" * max(3, longest + 1)
-        says = f"Issue #{sub.issue} says:\n\n{fence}\n{body}\n{fence}"
+        says = f"Issue #{sub.issue} says:\n\n{code_block(cut(body, room))}"
         spec = TaskSpec(
             number=number,
             title=name,
