@@ -23,14 +23,7 @@ from typing import Any, Final, Protocol, TypeVar
 from msgspec import Struct
 
 from convoy.model import ids
-from convoy.model.state import (
-    Convoy,
-    Moment,
-    State,
-    Task,
-    change_convoy,
-    change_task,
-)
+from convoy.model.state import Convoy, Moment, State, Task, change_convoy, change_task
 from convoy.text import counted
 
 _Record = TypeVar("_Record", bound=Struct)
@@ -95,7 +88,41 @@ class Event(Fact, frozen=True, kw_only=True):
         """
 
 
-class ConvoyEvent(Event, frozen=True, kw_only=True):
+class AboutConvoy:
+    """What an event or a command finds by the name of its convoy."""
+
+    __slots__ = ()
+    convoy: str
+
+    def live(self, state: State) -> Convoy:
+        """Return its convoy, which has not ended."""
+        return live(state, self.convoy)
+
+    def in_state(self, state: State, wanted: str) -> Convoy:
+        convoy = self.live(state)
+        if convoy.state != wanted:
+            raise Refusal(f"{self.convoy} is {convoy.state}, not {wanted}")
+        return convoy
+
+
+class AboutTask(AboutConvoy):
+    """What one finds by the number of its task, too."""
+
+    __slots__ = ()
+    task: int
+
+    def task_in(self, state: State, wanted: str) -> tuple[Convoy, Task]:
+        return task_in(state, self.convoy, self.task, wanted)
+
+    def unsettled(self, state: State) -> tuple[Convoy, Task]:
+        """Return a convoy that has not ended, and a task of it that is not settled."""
+        convoy, task = _task_of(state, self.convoy, self.task)
+        if task.settled:
+            raise Refusal(f"task {self.task} is {task.state}")
+        return convoy, task
+
+
+class ConvoyEvent(Event, AboutConvoy, frozen=True, kw_only=True):
     """An event that changes one convoy."""
 
     convoy: str
@@ -108,7 +135,7 @@ class ConvoyEvent(Event, frozen=True, kw_only=True):
     def convoy_after(self, convoy: Convoy, now: Moment, /) -> Convoy: ...
 
 
-class TaskEvent(ConvoyEvent, frozen=True, kw_only=True):
+class TaskEvent(ConvoyEvent, AboutTask, frozen=True, kw_only=True):
     """An event that changes one task, or with 0 the plan that a session works on."""
 
     task: int
@@ -171,11 +198,11 @@ class Refusal(Exception):
         self.why = why
 
 
-class ConvoyCommand(Struct, frozen=True, kw_only=True):
+class ConvoyCommand(Struct, AboutConvoy, frozen=True, kw_only=True):
     convoy: str
 
 
-class TaskCommand(ConvoyCommand, frozen=True, kw_only=True):
+class TaskCommand(ConvoyCommand, AboutTask, frozen=True, kw_only=True):
     task: int
 
 
@@ -194,14 +221,6 @@ def decided(command: Command, state: State) -> Events | Refusal:
         return refusal
 
 
-def unsettled(state: State, name: str, number: int) -> tuple[Convoy, Task]:
-    """Return a convoy that has not ended, and a task of it that is not settled."""
-    convoy, task = _task_of(state, name, number)
-    if task.settled:
-        raise Refusal(f"task {number} is {task.state}")
-    return convoy, task
-
-
 def live(state: State, name: str) -> Convoy:
     """Return a convoy that has not ended."""
     convoy = state.convoys.get(name)
@@ -209,13 +228,6 @@ def live(state: State, name: str) -> Convoy:
         raise Refusal(f"there is no convoy {name}")
     if convoy.ended:
         raise Refusal(f"{name} is {convoy.state}")
-    return convoy
-
-
-def in_state(state: State, name: str, wanted: str) -> Convoy:
-    convoy = live(state, name)
-    if convoy.state != wanted:
-        raise Refusal(f"{name} is {convoy.state}, not {wanted}")
     return convoy
 
 

@@ -18,10 +18,6 @@ from convoy.events import (
     clause,
     copied,
     in_session,
-    in_state,
-    live,
-    task_in,
-    unsettled,
 )
 from convoy.model import ids
 from convoy.model.state import Convoy, Moment, State, Task, without_failures
@@ -83,7 +79,7 @@ class ConvoyPaused(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.paused"):
     """The reason, if the bot did it automatically."""
 
     def decide(self, state: State) -> Events:
-        in_state(state, self.convoy, "active")
+        self.in_state(state, "active")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -98,7 +94,7 @@ class ConvoyResumed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.resumed"
 
     def decide(self, state: State) -> Events:
         """Resume a convoy, also one whose issue is closed."""
-        convoy = live(state, self.convoy)
+        convoy = self.live(state)
         if convoy.state != "paused" and convoy.issue_is != "closed":
             raise Refusal(f"{convoy.name} is {convoy.state}, not paused")
         return (self,)
@@ -218,7 +214,7 @@ class TaskApproved(TaskEvent, frozen=True, kw_only=True, tag="task.approved"):
 
     def decide(self, state: State) -> Events:
         """Count an approval of the current work, once a person; complete its commit."""
-        convoy, task = task_in(state, self.convoy, self.task, "needs-review")
+        convoy, task = self.task_in(state, "needs-review")
         asked = convoy.settings.approvals
         if not asked and not (task.work is not None and task.work.ci_files):
             raise Refusal("no approval is required: green work merges automatically")
@@ -249,7 +245,7 @@ class ApprovalVoided(TaskEvent, frozen=True, kw_only=True, tag="approval.voided"
     why: str
 
     def decide(self, state: State) -> Events:
-        _, task = task_in(state, self.convoy, self.task, "needs-review")
+        _, task = self.task_in(state, "needs-review")
         if self.by not in task.approved_by:
             raise Refusal(f"{self.by} has not approved it")
         return (self,)
@@ -266,7 +262,7 @@ class ApprovePlan(ConvoyCommand, frozen=True, kw_only=True):
     """Whether the repository's configuration says now that nothing may start."""
 
     def decide(self, state: State) -> Events:
-        convoy = in_state(state, self.convoy, "planning")
+        convoy = self.in_state(state, "planning")
         if not convoy.tasks:
             raise Refusal(f"{convoy.name} has no plan yet")
         check_unpaused(state)
@@ -296,7 +292,7 @@ class TaskTold(TaskEvent, frozen=True, kw_only=True, tag="task.told"):
     """The message, cleaned."""
 
     def decide(self, state: State) -> Events:
-        unsettled(state, self.convoy, self.task)
+        self.unsettled(state)
         return (self,)
 
     def task_after(self, task: Task, _now: Moment) -> Task:

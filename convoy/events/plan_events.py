@@ -14,8 +14,6 @@ from convoy.events import (
     clause,
     copied,
     in_session,
-    in_state,
-    live,
 )
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.people_events import check_unpaused, task_again
@@ -111,7 +109,7 @@ class SettingsTaken(ConvoyEvent, frozen=True, kw_only=True, tag="settings.taken"
 
     def decide(self, state: State) -> Events:
         """Take over all but what is frozen; an engine that is gone stays known."""
-        convoy = live(state, self.convoy)
+        convoy = self.live(state)
         now, old = self.settings, convoy.settings
         kept = {name: getattr(old, name) for name in FROZEN}
         taken = replace(now, engines={**old.engines, **now.engines}, **kept)
@@ -246,7 +244,7 @@ class ConvoyReplanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.replan
 
     def decide(self, state: State) -> Events:
         """Ask the planner again, as long as the plan only waits for approval."""
-        convoy = in_state(state, self.convoy, "planning")
+        convoy = self.in_state(state, "planning")
         if not convoy.tasks:
             raise Refusal(f"{convoy.name} has no plan yet")
         if convoy.mayor is None or convoy.mayor.attempt is not None:
@@ -313,7 +311,7 @@ class ConvoyRanked(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.ranked"):
     by: str
 
     def decide(self, state: State) -> Events:
-        if live(state, self.convoy).priority == self.priority:
+        if self.live(state).priority == self.priority:
             raise Refusal(f"{self.convoy} already has priority p{self.priority}")
         return (self,)
 

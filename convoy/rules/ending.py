@@ -7,15 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from convoy.events import (
-    AttemptCommand,
-    Event,
-    Events,
-    Refusal,
-    copied,
-    in_session,
-    task_in,
-)
+from convoy.events import AttemptCommand, Event, Events, Refusal, copied, in_session
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.session_events import (
     SessionLost,
@@ -266,7 +258,7 @@ class MakeChoice(_EndInResult, frozen=True, kw_only=True):
     def decide(self, state: State) -> Events:
         if self.attempt:
             return super().decide(state)
-        convoy, choice = task_in(state, self.convoy, self.task, "queued")
+        convoy, choice = self.task_in(state, "queued")
         left = rivals_left(convoy, choice)
         under_way = rivals_under_way(convoy, choice)
         if not is_open_choice(choice) or under_way or len(left) != 1:

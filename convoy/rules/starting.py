@@ -18,7 +18,7 @@ from typing import Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from convoy.events import Events, Refusal, TaskCommand, copied, in_state
+from convoy.events import Events, Refusal, TaskCommand, copied
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.leases import LeaseFreed, LeaseTaken
 from convoy.events.session_events import DAY_MS, TaskStarted
@@ -319,7 +319,7 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
     """The conflict of earlier work that it makes fit; `base` then holds it."""
 
     def decide(self, state: State) -> Events:
-        convoy = in_state(state, self.convoy, "active" if self.task else "planning")
+        convoy = self.in_state(state, "active" if self.task else "planning")
         task = convoy.in_session(self.task)
         if task is None:
             raise Refusal(f"{convoy.name} has no task {self.task}")

@@ -15,16 +15,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from convoy.events import (
-    ConvoyCommand,
-    Event,
-    Events,
-    Refusal,
-    TaskCommand,
-    copied,
-    live,
-    unsettled,
-)
+from convoy.events import ConvoyCommand, Event, Events, Refusal, TaskCommand, copied
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.plan_events import (
     ListFollowed,
@@ -242,7 +233,7 @@ class ProposeList(ConvoyCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Events:
         """Keep the list and tell its difference, or forget one that is no more."""
-        convoy = live(state, self.convoy)
+        convoy = self.live(state)
         told = changes(convoy, self.listed)
         if told == changes(convoy, convoy.proposed):
             raise Refusal(f"the sub-issues of {convoy.name} are already known")
@@ -289,7 +280,7 @@ class FollowList(ConvoyCommand, frozen=True, kw_only=True):
     """Where the target stands."""
 
     def decide(self, state: State) -> Events:
-        convoy = live(state, self.convoy)
+        convoy = self.live(state)
         if not convoy.proposed:
             raise Refusal(f"the sub-issues of {convoy.name} match its plan")
         if convoy.settled:
@@ -372,7 +363,7 @@ class FinishKept(TaskCommand, frozen=True, kw_only=True):
     """Where the target stands, which holds what they did."""
 
     def decide(self, state: State) -> Events:
-        convoy, task = unsettled(state, self.convoy, self.task)
+        convoy, task = self.unsettled(state)
         if not _at_rest(task):
             raise Refusal(f"task {task.number} is {task.state}: an agent started it")
         why = f"{self.by} did the work, and its issue is closed"
@@ -413,6 +404,6 @@ class WriteSubIssues(ConvoyCommand, frozen=True, kw_only=True):
     """The tasks of a plan become sub-issues of the convoy's issue."""
 
     def decide(self, state: State) -> Events:
-        if found := unwritten(state, live(state, self.convoy)):
+        if found := unwritten(state, self.live(state)):
             return found
         raise Refusal(f"every task of {self.convoy} already has an issue")

@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from convoy.events import ConvoyCommand, Events, Refusal, copied, live
+from convoy.events import ConvoyCommand, Events, Refusal, copied
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.merge_events import (
     UNJUDGED,
@@ -30,11 +30,7 @@ from convoy.model.records import Strategy
 from convoy.model.state import State
 from convoy.model.work import LOST_MOST, SYNC_TRIES, Landing, TargetRules, Way
 from convoy.rules import completed, holds_own_work
-from convoy.rules.landing import (
-    check_judged,
-    current_candidate,
-    may_take_target_in,
-)
+from convoy.rules.landing import check_judged, current_candidate, may_take_target_in
 from convoy.rules.people import FailConvoy
 from convoy.rules.turns import sync_task
 from convoy.rules.verdict import Mergeable
@@ -135,7 +131,7 @@ class AttemptSync(ConvoyCommand, frozen=True, kw_only=True):
     target: str
 
     def decide(self, state: State) -> Events:
-        convoy = live(state, self.convoy)
+        convoy = self.live(state)
         if convoy.kept_by or not may_take_target_in(convoy, self.target):
             raise Refusal(f"{convoy.name} cannot merge in its target now")
         now = convoy.sync.candidate
@@ -165,7 +161,7 @@ class FailSync(ConvoyCommand, frozen=True, kw_only=True):
 
         What CI gave no verdict on is tried again, and then waits for a person.
         """
-        convoy = live(state, self.convoy)
+        convoy = self.live(state)
         if sync_task(convoy) is not None:
             raise Refusal(f"a task already merges the target into {convoy.name}")
         is_noted = convoy.sync.left == self.target and not holds_own_work(convoy)
@@ -194,7 +190,7 @@ class LandSync(ConvoyCommand, frozen=True, kw_only=True):
     judged: tuple[str, ...]
 
     def decide(self, state: State) -> Events:
-        convoy = live(state, self.convoy)
+        convoy = self.live(state)
         candidate = current_candidate(convoy.sync, self.candidate)
         if convoy.kept_by:
             raise Refusal(f"{self.candidate} cannot land now")
@@ -210,7 +206,7 @@ class AskForge(ConvoyCommand, frozen=True, kw_only=True):
     judged: tuple[str, ...]
 
     def decide(self, state: State) -> Events:
-        convoy = live(state, self.convoy)
+        convoy = self.live(state)
         current_candidate(convoy, self.candidate)
         check_judged(convoy, self.candidate, self.judged)
         out = convoy.withdrawn or convoy.taken_out
@@ -237,7 +233,7 @@ class NoteLanded(ConvoyCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Events:
         """Complete the convoy; say so if what landed is not what CI judged."""
-        convoy = live(state, self.convoy)
+        convoy = self.live(state)
         if not convoy.settled:
             raise Refusal(f"{convoy.name} has unfinished tasks")
         what = {"candidate": self.commit, "branch": convoy.target}
