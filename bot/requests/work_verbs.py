@@ -25,7 +25,7 @@ from convoy.kinds import is_stopped
 from convoy.model import ids
 from convoy.model.ids import task_item
 from convoy.model.records import TaskSpec
-from convoy.model.state import Convoy, Task, asides_of
+from convoy.model.state import Convoy, Task
 from convoy.model.work import Work
 from convoy.rules import people
 from convoy.rules.plans import AddTask
@@ -89,12 +89,12 @@ def _take_up(context: RequestContext, task: int | None) -> str:
     state, name = context.draft.state, context.convoy.name
     items = [
         item
-        for item, _ in asides_of(state, name)
+        for item, _ in state.asides_of(name)
         if task is None or item == task_item(name, task)
     ]
     for item in items:
         context.submit(ItemTakenUp(item=item, by=context.by))
-    left = dict(asides_of(context.draft.state, name))
+    left = dict(context.draft.state.asides_of(name))
     if any(item in left for item in items):
         return "as soon as a slot is free"
     return "immediately" if items else ""

@@ -30,7 +30,7 @@ from convoy.events.hold_events import (
 )
 from convoy.gate import ci_files
 from convoy.model import ids
-from convoy.model.state import Convoy, State, convoy_of_item
+from convoy.model.state import Convoy, State
 from convoy.model.work import Push
 from convoy.owed import Call, Hear, HearPush, Sweep, item_of
 from convoy.owed.owed import gestures
@@ -77,7 +77,7 @@ def hear_push(draft: BotDraft, action: HearPush) -> None:
 
 def hear(draft: BotDraft, action: Hear) -> None:
     """Note what a person did by hand, and say once what it means."""
-    convoy = draft.state.convoys[convoy_of_item(draft.state, item_of(action))]
+    convoy = draft.state.convoys[draft.state.convoy_of_item(item_of(action))]
     if draft.submit(action.command) is not None:
         return
     on: int | None = convoy.issue

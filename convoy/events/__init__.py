@@ -23,7 +23,7 @@ from typing import Any, Final, Protocol, TypeVar
 from msgspec import Struct
 
 from convoy.model import ids
-from convoy.model.state import Convoy, Moment, State, Task, change_convoy, change_task
+from convoy.model.state import Convoy, Moment, State, Task, change_task
 from convoy.text import counted
 
 _Record = TypeVar("_Record", bound=Struct)
@@ -129,7 +129,7 @@ class ConvoyEvent(Event, AboutConvoy, frozen=True, kw_only=True):
 
     def change(self, state: State) -> State:
         now = state.moment
-        return change_convoy(state, self.convoy, lambda c: self.convoy_after(c, now))
+        return state.change_convoy(self.convoy, lambda c: self.convoy_after(c, now))
 
     @abstractmethod
     def convoy_after(self, convoy: Convoy, now: Moment, /) -> Convoy: ...

@@ -20,7 +20,7 @@ from convoy.events import (
     in_session,
 )
 from convoy.model import ids
-from convoy.model.state import Convoy, Moment, State, Task, without_failures
+from convoy.model.state import Convoy, Moment, State, Task
 from convoy.model.work import Approval, Message, ReviewThread, with_threads
 from convoy.text import counted
 
@@ -100,7 +100,7 @@ class ConvoyResumed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.resumed"
         return (self,)
 
     def change(self, state: State) -> State:
-        return without_failures(super().change(state))
+        return super().change(state).without_failures()
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         closed = convoy.issue_is in ("closed", "paused")
@@ -143,7 +143,7 @@ class ConvoyRetried(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.retried"
     def change(self, state: State) -> State:
         key = ids.key("finish", self.convoy)  # it is not over any more
         intents = {k: intent for k, intent in state.intents.items() if k != key}
-        return without_failures(super().change(replace(state, intents=intents)))
+        return super().change(replace(state, intents=intents)).without_failures()
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         sync = replace(convoy.sync, candidate=None, reds=0, left="", stalled="")

@@ -28,7 +28,7 @@ from convoy.model.records import (
     TaskSpec,
 )
 from convoy.model.session_result import Left, bounded_notes, scratchpad_with
-from convoy.model.state import Convoy, Moment, State, Task, with_convoy
+from convoy.model.state import Convoy, Moment, State, Task
 from convoy.model.task_graph import relinked, waiting
 
 FROZEN: Final = (
@@ -98,7 +98,7 @@ class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
             requested_at=state.moment.at,
             mayor=mayor,
         )
-        return with_convoy(state, convoy)
+        return state.with_convoy(convoy)
 
 
 class SettingsTaken(ConvoyEvent, frozen=True, kw_only=True, tag="settings.taken"):

@@ -22,7 +22,7 @@ from convoy.model.records import (
     Verdict,
 )
 from convoy.model.session_result import Outcome, plus
-from convoy.model.state import Moment, State, Task, without_failures
+from convoy.model.state import Moment, State, Task
 from convoy.model.work import Attempt, HalfDone, HandedIn, Resolution, Work
 
 
@@ -203,7 +203,7 @@ class WorkAccepted(_SpendingEvent, frozen=True, kw_only=True, tag="work.accepted
     """The sandbox layers that the session did not report as active."""
 
     def change(self, state: State) -> State:
-        return without_failures(super().change(state))
+        return super().change(state).without_failures()
 
     def task_after(self, task: Task, now: Moment) -> Task:
         work = copied(Work, self, log=now.commit, at=now.at)

@@ -8,14 +8,7 @@ from convoy.events import SHORT, ConvoyEvent, TaskEvent, clause
 from convoy.events.session_events import ended_session, spent_today
 from convoy.model import ids
 from convoy.model.records import Cause, Usage
-from convoy.model.state import (
-    Convoy,
-    Moment,
-    State,
-    Task,
-    change_convoy,
-    without_failures,
-)
+from convoy.model.state import Convoy, Moment, State, Task
 from convoy.model.task_graph import overlapping
 
 _FAILED: Final[frozenset[Cause]] = frozenset({"lost", "failed", "refused"})
@@ -46,7 +39,7 @@ class TaskQueued(TaskEvent, frozen=True, kw_only=True, tag="task.queued"):
     def change(self, state: State) -> State:
         after = super().change(state)
         if self.cause == "retry":
-            return without_failures(after)
+            return after.without_failures()
         is_failure = self.cause in _FAILED
         return replace(after, failures=after.failures + is_failure)
 
@@ -142,8 +135,8 @@ class TaskMerged(TaskEvent, frozen=True, kw_only=True, tag="task.merged"):
         return f"Task {self.task} was merged as {self.commit[:SHORT]}."
 
     def change(self, state: State) -> State:
-        after = without_failures(super().change(spent_today(state, self.usage)))
-        return change_convoy(after, self.convoy, self._without_older_target)
+        after = super().change(spent_today(state, self.usage)).without_failures()
+        return after.change_convoy(self.convoy, self._without_older_target)
 
     def _without_older_target(self, convoy: Convoy) -> Convoy:
         """Give up a candidate that takes the target in without a person's work."""
@@ -176,7 +169,7 @@ class TaskDropped(TaskEvent, frozen=True, kw_only=True, tag="task.dropped"):
 
     def change(self, state: State) -> State:
         after = super().change(_unopened(state, self.convoy, self.task))
-        return change_convoy(after, self.convoy, self._waited_for_no_more)
+        return after.change_convoy(self.convoy, self._waited_for_no_more)
 
     def task_after(self, task: Task, now: Moment) -> Task:
         return replace(

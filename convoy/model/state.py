@@ -473,15 +473,84 @@ class State(Struct, frozen=True, kw_only=True):
         at_hand = self.convoys.at_hand.values()
         return (convoy for convoy in at_hand if not convoy.ended)
 
+    def with_convoy(self, convoy: Convoy) -> "State":
+        return replace(self, convoys=self.convoys.having(convoy))
 
-def with_convoy(state: State, convoy: Convoy) -> State:
-    return replace(state, convoys=state.convoys.having(convoy))
+    def change_convoy(self, name: str, change: Callable[[Convoy], Convoy]) -> "State":
+        """Change a convoy; an unknown convoy changes nothing."""
+        convoy = self.convoys.get(name)
+        return self if convoy is None else self.with_convoy(change(convoy))
 
+    def without_failures(self) -> "State":
+        return replace(self, failures=0) if self.failures else self
 
-def change_convoy(state: State, name: str, change: Callable[[Convoy], Convoy]) -> State:
-    """Change a convoy; an unknown convoy changes nothing."""
-    convoy = state.convoys.get(name)
-    return state if convoy is None else with_convoy(state, change(convoy))
+    def past_tasks(self, engine: EngineSpec) -> Iterator[Task]:
+        """Yield all settled tasks that engines of its type and model tried."""
+        for convoy in self.convoys.values():
+            for task in convoy.tasks:
+                spec = convoy.settings.engines.get(task.spec.engine)
+                is_its = spec and (spec.type, spec.model) == (engine.type, engine.model)
+                if is_its and task.settled and task.started:
+                    yield task
+
+    def aside_of(self, item: str) -> ids.SetAside | None:
+        """Return why an item is set aside; None: it never was, or works again."""
+        part = ids.task_of_item(item)
+        if part is None:
+            return self.set_aside.get(item)
+        convoy = self.convoys.get(part[0])
+        where = convoy.task(part[1]) if convoy and part[1] else convoy
+        return where.set_aside if where else None
+
+    def may_try(self, item: str, now: int) -> bool:
+        """Whether nothing keeps an item back at `now` (unix ms)."""
+        aside = self.aside_of(item)
+        return aside is None or aside.again or aside.due <= now
+
+    def asides(self) -> Iterator[tuple[str, ids.SetAside]]:
+        """Yield every item that waits aside, with the reason: convoys first."""
+        for convoy in self.live():
+            for number, part in ((0, convoy), *((t.number, t) for t in convoy.tasks)):
+                if part.set_aside is not None and part.waits_aside:
+                    yield ids.task_item(convoy.name, number), part.set_aside
+        for item, aside in self.set_aside.items():
+            if not aside.again:
+                yield item, aside
+
+    def asides_of(self, convoy: str) -> Iterator[tuple[str, ids.SetAside]]:
+        """Yield what waits aside of one convoy, also of one that has ended."""
+        for item, aside in self.asides():
+            if self.convoy_of_item(item) == convoy:
+                yield item, aside
+
+    def shown_asides(
+        self, convoy: str, works: frozenset[str] = frozenset()
+    ) -> tuple[ids.SetAside, ...]:
+        """Return what a convoy's comment tells of beside the rows of its tasks.
+
+        `works` are the items that were tried just now and work again.
+        """
+        untold = {ids.item("show", convoy, "comment"), *works}
+        return tuple(
+            aside
+            for item, aside in self.asides_of(convoy)
+            if item not in untold and not item.startswith(ids.TASK_ITEM)
+        )
+
+    def convoy_of_item(self, item: str) -> str:
+        """Return the name of the convoy that an item belongs to; empty: none."""
+        part = ids.task_of_item(item)
+        if part is not None:
+            return part[0]
+        words = item.split("/")
+        if words[0] in ("show", "look", "part") and words[1] in self.convoys:
+            return words[1]
+        for intent in self.intents.values():
+            if item == ids.item("action", intent.key):
+                found = self.convoys.summaries()
+                same = [name for name, known in found if known.issue == intent.issue]
+                return intent.convoy or (same[-1] if same else "")
+        return ""
 
 
 def change_task(convoy: Convoy, number: int, change: Callable[[Task], Task]) -> Convoy:
@@ -501,92 +570,3 @@ def change_part(convoy: Convoy, number: int, **fields: Any) -> Convoy:  # noqa: 
     if not number:
         return replace(convoy, **fields)
     return change_task(convoy, number, lambda task: replace(task, **fields))
-
-
-def without_failures(state: State) -> State:
-    return replace(state, failures=0) if state.failures else state
-
-
-def past_tasks(state: State, engine: EngineSpec) -> Iterator[Task]:
-    """Yield every convoy's settled tasks that engines of its type and model tried."""
-    for convoy in state.convoys.values():
-        for task in convoy.tasks:
-            spec = convoy.settings.engines.get(task.spec.engine)
-            is_its = spec and (spec.type, spec.model) == (engine.type, engine.model)
-            if is_its and task.settled and task.started:
-                yield task
-
-
-def set_aside(state: State, item: str) -> ids.SetAside | None:
-    """Return why an item is set aside; None: it never was, or works again."""
-    part = ids.task_of_item(item)
-    if part is None:
-        return state.set_aside.get(item)
-    convoy = state.convoys.get(part[0])
-    where = convoy.task(part[1]) if convoy and part[1] else convoy
-    return where.set_aside if where else None
-
-
-def may_try(state: State, item: str, now: int) -> bool:
-    """Whether nothing keeps an item back at `now` (unix ms)."""
-    aside = set_aside(state, item)
-    return aside is None or aside.again or aside.due <= now
-
-
-def intent_item(intent: Intent) -> str:
-    """Return the item that an announced action belongs to.
-
-    A task whose session or pull request is refused waits as a whole.
-    """
-    if intent.kind in ("dispatch", "pull"):
-        return ids.task_item(intent.convoy, intent.task)
-    return ids.item("action", intent.key)
-
-
-def asides(state: State) -> Iterator[tuple[str, ids.SetAside]]:
-    """Yield every item that waits aside, with the reason: convoys first."""
-    for convoy in state.live():
-        for number, part in ((0, convoy), *((t.number, t) for t in convoy.tasks)):
-            if part.set_aside is not None and part.waits_aside:
-                yield ids.task_item(convoy.name, number), part.set_aside
-    for item, aside in state.set_aside.items():
-        if not aside.again:
-            yield item, aside
-
-
-def asides_of(state: State, convoy: str) -> Iterator[tuple[str, ids.SetAside]]:
-    """Yield what waits aside of one convoy, also of one that has ended."""
-    for item, aside in asides(state):
-        if convoy_of_item(state, item) == convoy:
-            yield item, aside
-
-
-def shown_asides(
-    state: State, convoy: str, works: frozenset[str] = frozenset()
-) -> tuple[ids.SetAside, ...]:
-    """Return what a convoy's comment tells of beside the rows of its tasks.
-
-    `works` are the items that were tried just now and work again.
-    """
-    untold = {ids.item("show", convoy, "comment"), *works}
-    return tuple(
-        aside
-        for item, aside in asides_of(state, convoy)
-        if item not in untold and not item.startswith(ids.TASK_ITEM)
-    )
-
-
-def convoy_of_item(state: State, item: str) -> str:
-    """Return the name of the convoy that an item belongs to; empty: none."""
-    part = ids.task_of_item(item)
-    if part is not None:
-        return part[0]
-    words = item.split("/")
-    if words[0] in ("show", "look", "part") and words[1] in state.convoys:
-        return words[1]
-    for intent in state.intents.values():
-        if item == ids.item("action", intent.key):
-            found = state.convoys.summaries()
-            same = [name for name, known in found if known.issue == intent.issue]
-            return intent.convoy or (same[-1] if same else "")
-    return ""

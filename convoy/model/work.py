@@ -15,6 +15,7 @@ from typing import Final, Generic, Literal, Protocol, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from convoy.model import ids
 from convoy.model.ids import HOUR_MS, ActionKind
 from convoy.model.records import Reaction, Strategy, Usage
 
@@ -377,6 +378,16 @@ class Intent(Struct, frozen=True, kw_only=True):
     comment: int = 0
     reaction: Reaction = ""
     text: str = ""
+
+    @property
+    def item(self) -> str:
+        """The item that it belongs to.
+
+        A task whose session or pull request is refused waits as a whole.
+        """
+        if self.kind in ("dispatch", "pull"):
+            return ids.task_item(self.convoy, self.task)
+        return ids.item("action", self.key)
 
 
 LOOK_BACK_MS: Final = 3 * 86_400_000

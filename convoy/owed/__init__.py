@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from convoy.events import Command
 from convoy.model import ids
-from convoy.model.state import intent_item
 from convoy.model.work import Candidate, Intent
 from convoy.rules.people import Need
 from convoy.rules.verdict import Checks, Observed
@@ -303,7 +302,7 @@ def item_of(action: Action) -> str:
         case ConvoyStep(convoy=convoy):
             return ids.item("convoy", convoy)
         case Do(intent=intent):
-            return intent_item(intent)
+            return intent.item
         case CancelRun(run=run) | CancelCi(run=run):
             return ids.item("run", run)
         case Show(convoy=convoy, part=part):

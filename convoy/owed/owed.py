@@ -23,15 +23,7 @@ from convoy.kinds import half_done, kind_of
 from convoy.kinds.task_kinds import SPLIT
 from convoy.model import ids
 from convoy.model.records import GivenPull
-from convoy.model.state import (
-    Convoy,
-    State,
-    Task,
-    asides_of,
-    convoy_of_item,
-    intent_item,
-    may_try,
-)
+from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import reached
 from convoy.model.work import Attempt, Convoys, Gesture, TakenOut
 from convoy.owed import Action, Hear, Look, Note, Patience
@@ -104,7 +96,7 @@ def _owed(state: State, look: Look) -> Iterator[Action]:
             yield owed.Call(convoy.name, needs)
     yield from _effects(state, look)
     for run in observed.unneeded:
-        if may_try(state, ids.item("run", run), now):
+        if state.may_try(ids.item("run", run), now):
             yield owed.CancelCi(run)
     kept = queue_branches(state)
     stale = tuple(  # the queue branches of candidates that are no longer open
@@ -112,7 +104,7 @@ def _owed(state: State, look: Look) -> Iterator[Action]:
         for ref, commit in sorted(observed.refs.items())
         if ref.startswith(ids.HEADS + ids.QUEUE) and ref not in kept
     )
-    if stale and may_try(state, ids.SWEEP_ITEM, now):
+    if stale and state.may_try(ids.SWEEP_ITEM, now):
         yield owed.Sweep(stale)
     for lease in state.leases.values():
         if lease.expires <= now:
@@ -136,7 +128,7 @@ def _due_again(state: State, now: int) -> Iterator[Note]:
     """Yield the convoys whose next try has come, and what nobody wants any more."""
     for convoy in state.live():
         item = ids.item("convoy", convoy.name)
-        if convoy.waits_aside and may_try(state, item, now):
+        if convoy.waits_aside and state.may_try(item, now):
             yield Note(None, ItemTakenUp(item=item))
     for item, aside in state.set_aside.items():
         is_wanted = aside.due + UNTRIED_MS > now or item.startswith(ids.DELIVERY_ITEM)
@@ -166,10 +158,10 @@ def _effects(state: State, look: Look) -> Iterator[Action]:
             )
             if kept and not convoy.ended:
                 continue  # a person has said no by hand since
-        if may_try(state, intent_item(intent), look.now):
+        if state.may_try(intent.item, look.now):
             yield owed.Do(intent)
     for convoy, part in _unshown(state, look.now):
-        if may_try(state, ids.item("show", convoy.name, part), look.now):
+        if state.may_try(ids.item("show", convoy.name, part), look.now):
             yield owed.Show(convoy.name, part)
 
 
@@ -180,16 +172,16 @@ def _unshown(state: State, now: int) -> Iterator[tuple[Convoy, owed.Shown]]:
     """
     yield from ((convoy, part) for convoy in state.live() for part in owed.SHOWN)
     live = {convoy.issue for convoy in state.live()}
-    concerned = {convoy_of_item(state, item) for item in state.set_aside}
+    concerned = {state.convoy_of_item(item) for item in state.set_aside}
     for name in (name for name in state.convoys if name in concerned):
         convoy = state.convoys[name]
         is_over = convoy.ended and convoy.issue not in live
         finish = ids.key("finish", name)  # it shows everything of an ended convoy
-        is_finishing = finish in state.intents and may_try(
-            state, ids.item("action", finish), now
+        is_finishing = finish in state.intents and state.may_try(
+            ids.item("action", finish), now
         )
         if is_over and not is_finishing:
-            refused = any(True for _ in asides_of(state, convoy.name))
+            refused = any(True for _ in state.asides_of(convoy.name))
             for part in owed.SHOWN:
                 own = state.set_aside.get(ids.item("show", convoy.name, part))
                 if own is not None and own.is_given_up:
@@ -363,7 +355,7 @@ def ended_sessions(state: State, look: Look) -> Iterator[Action]:
             off = run is not None and run.conclusion == "cancelled" and not late
             yield owed.Collect(convoy.name, task.number, attempt.run, called_off=off)
         elif run and (late or task.state != "running"):
-            if not may_try(state, ids.item("run", run.id), look.now):
+            if not state.may_try(ids.item("run", run.id), look.now):
                 continue
             yield owed.CancelRun(run.id, force=late_ms > look.patience.force_s * 1000)
 
@@ -428,7 +420,7 @@ def starts(state: State, look: Look) -> Iterator[Action]:
         (convoy, task)
         for convoy, task in state.running()
         if _has_slot(convoy, task, look)
-        or may_try(state, ids.task_item(convoy.name, task.number), look.now)
+        or state.may_try(ids.task_item(convoy.name, task.number), look.now)
     ]
     used = Counter(convoy.name for convoy, _ in running)
     engines = Counter(task.spec.engine for _, task in running)
@@ -459,10 +451,10 @@ def taken_up(state: State, look: Look) -> Iterator[Note]:
     running = [task for each, task in state.running() if _has_slot(each, task, look)]
     used, engines = len(running), Counter(task.spec.engine for task in running)
     for convoy in state.convoys.at_hand.values():
-        is_due = may_try(state, ids.item("convoy", convoy.name), look.now)
+        is_due = state.may_try(ids.item("convoy", convoy.name), look.now)
         for task in convoy.tasks if is_due else ():
             item, attempt = ids.task_item(convoy.name, task.number), task.attempt
-            if not (task.waits_aside and may_try(state, item, look.now)):
+            if not (task.waits_aside and state.may_try(item, look.now)):
                 continue
             if convoy.ended and attempt is None:
                 continue  # only what a session still holds

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from convoy.model.records import ENGINE_TYPES, EngineSpec, TaskSpec
-from convoy.model.state import Convoy, State, Task, past_tasks
+from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import (
     Area,
     area_of,
@@ -341,7 +341,7 @@ def area_of_task(task: TaskSpec) -> Area:
 def engine_records(state: State, engine: EngineSpec) -> dict[str, str]:
     """Return how engines of its type and model did, by the tasks' area, in words."""
     found: dict[str, list[Task]] = defaultdict(list)
-    for task in past_tasks(state, engine):
+    for task in state.past_tasks(engine):
         found[area_of_task(task.spec)].append(task)
     records: dict[str, str] = {}
     for area, tasks in sorted(found.items()):

@@ -35,7 +35,7 @@ from convoy.gate import forbidden, protected, unallowed, wants
 from convoy.kinds import can_be_split, kind_of
 from convoy.model.records import Estimate, Scope, SubIssue, TaskSpec, Usage
 from convoy.model.session_result import priced
-from convoy.model.state import Convoy, State, Task, past_tasks
+from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import find_cycle, relinked
 from convoy.planner import own_words, paths_in
 from convoy.rules.people import RetryTask, standstill
@@ -216,7 +216,7 @@ def estimate(
     model took with all their attempts. One whose price is not known counts nothing.
     """
     engines = {task.engine: convoy.settings.engines[task.engine] for task in tasks}
-    past = {name: tuple(past_tasks(state, each)) for name, each in engines.items()}
+    past = {name: tuple(state.past_tasks(each)) for name, each in engines.items()}
     prices: dict[str, float | None] = {}
     for name, each in engines.items():
         used = [task.used for task in past[name]]
