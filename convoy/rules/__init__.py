@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from convoy.events import Event, Events, Refusal
 from convoy.events.forge_actions import ActionIntended, pull_wanted
-from convoy.events.leases import LeaseFreed
+from convoy.events.leases import freed
 from convoy.events.people_events import PeopleCalled
 from convoy.events.task_events import (
     ConvoyCompleted,
@@ -49,11 +49,7 @@ def pull_due(state: State, convoy: Convoy, task: Task, ci: tuple[str, ...]) -> E
 
 def leases_freed(state: State, convoy: str, task: Task) -> Events:
     holder = ids.session_name(convoy, task.number, task.started)
-    return tuple(
-        LeaseFreed(resource=lease.resource, nonce=lease.nonce)
-        for lease in state.leases.values()
-        if lease.holder == holder
-    )
+    return freed(each for each in state.leases.values() if each.holder == holder)
 
 
 def queued_again(

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from convoy.events import Events, Refusal, TaskCommand, copied
 from convoy.events.forge_actions import ActionIntended
-from convoy.events.leases import LeaseFreed, LeaseTaken
+from convoy.events.leases import LeaseTaken, freed
 from convoy.events.session_events import DAY_MS, TaskStarted
 from convoy.gate import gate_of, path_list
 from convoy.kinds import half_done, kind_of, trial
@@ -386,7 +386,7 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
             if not any(overlaps(lease.resource, resource) for lease in held)
         ]
         expired = (
-            LeaseFreed(resource=lease.resource, nonce=lease.nonce)
+            lease
             for lease in state.leases.values()
             if lease.expires <= self.now
             and any(overlaps(lease.resource, resource) for resource in wanted)
@@ -401,7 +401,7 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
             )
             for resource in wanted
         )
-        return (*expired, *taken)
+        return (*freed(expired), *taken)
 
 
 def notes_handed_on(convoy: Convoy, task: Task) -> tuple[str, ...]:
