@@ -173,12 +173,15 @@ GITHUBS_LIST: Final = "A change to the sub-issues"
 _FIELD: Final = re.compile(r"\{([\w.]+)(?::(\w+))?\}")
 _WAYS: Final[dict[str | None, Callable[[Any], str]]] = {
     None: str,
-    "short": lambda commit: commit[:SHORT],
+    "short": lambda commit: "nothing" if commit is None else commit[:SHORT],
     "clause": clause,
     "told": lambda why: f": {clause(why)}" if why else "",
     "who": lambda by: by or GITHUBS_LIST,
+    "bot": lambda by: by or "The bot",
+    "ended": lambda by: "ended" if by else "failed",
     "times": lambda number: "once" if number == 1 else f"{number} times",
     "list": ", ".join,
+    "numbers": lambda tasks: f" (tasks: {', '.join(map(str, tasks))})" if tasks else "",
     "files": lambda paths: counted(len(paths), "file"),
     "tasks": lambda specs: counted(len(specs), "task"),
     "part": subject,

@@ -196,15 +196,15 @@ class RequestIgnored(Event, frozen=True, kw_only=True, tag="request.ignored"):
     """The key of the review or ticked box; empty: it was a comment."""
 
     def sentence(self) -> str:
-        said = _answered(
-            (self.sign or ids.key("answer", self.comment)).partition(":")[2]
-        )
+        said = _answered(self._key.partition(":")[2])
         return f"Ignored {said} by {self.by}, who has exceeded the limit for answers."
 
+    @property
+    def _key(self) -> str:
+        return self.sign or ids.key("answer", self.comment)
+
     def decide(self, state: State) -> Events:
-        refuse_answered(
-            state, self.sign or ids.key("answer", self.comment), self.comment
-        )
+        refuse_answered(state, self._key, self.comment)
         return (self,)
 
     def change(self, state: State) -> State:

@@ -131,19 +131,14 @@ def check_unpaused(state: State) -> None:
 class ConvoyRetried(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.retried"):
     """The convoy was retried; it continues with the work it already had."""
 
+    SAYS = "{by} resumed the convoy{tasks:numbers}."
     by: str
     tasks: tuple[int, ...] = ()
     """The tasks that were dropped with it and now resume."""
 
-    def sentence(self) -> str:
-        numbers = ", ".join(map(str, self.tasks))
-        tasks = f" (tasks: {numbers})" if numbers else ""
-        return f"{self.by} resumed the convoy{tasks}."
-
     def change(self, state: State) -> State:
-        key = ids.key("finish", self.convoy)  # it is not over any more
-        intents = {k: intent for k, intent in state.intents.items() if k != key}
-        return super().change(replace(state, intents=intents)).without_failures()
+        going_on = state.without_intent(ids.key("finish", self.convoy))
+        return super().change(going_on).without_failures()
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         sync = replace(convoy.sync, candidate=None, reds=0, left="", stalled="")

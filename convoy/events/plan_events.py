@@ -11,7 +11,6 @@ from convoy.events import (
     Events,
     Refusal,
     TaskEvent,
-    clause,
     copied,
     in_session,
 )
@@ -163,17 +162,13 @@ class TaskAdded(ConvoyEvent, frozen=True, kw_only=True, tag="task.added"):
 class TaskLinked(TaskEvent, frozen=True, kw_only=True, tag="task.linked"):
     """The task now also waits for another task to be merged."""
 
+    SAYS = "{by:bot} made task {task} wait for task {on}{why:told}."
     on: int
     """The other task's number."""
     by: str
     """Who asked; empty: the bot, because their work overlaps."""
     why: str = ""
     """The reason, if the bot did it automatically."""
-
-    def sentence(self) -> str:
-        why = f": {clause(self.why)}" if self.why else ""
-        by = f"{self.by} made" if self.by else "The bot made"
-        return f"{by} task {self.task} wait for task {self.on}{why}."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         why = self.why or f"{self.by} requested it"

@@ -58,12 +58,8 @@ class FilesModified(Claim, frozen=True, kw_only=True, tag="files.modified"):
 class SessionHandoff(Claim, frozen=True, kw_only=True, tag="session.handoff"):
     """The work is committed and bundled, or there is none."""
 
+    SAYS = "{session} handed in {commit:short}."
     commit: str | None
-
-    def sentence(self) -> str:
-        if self.commit is None:
-            return f"{self.session} handed in nothing."
-        return f"{self.session} handed in {self.commit[:SHORT]}."
 
 
 class SessionExited(Claim, frozen=True, kw_only=True, tag="session.exited"):

@@ -8,7 +8,7 @@ from convoy.events import SHORT, ConvoyEvent, TaskEvent, clause
 from convoy.events.session_events import ended_session, spent_today
 from convoy.model import ids
 from convoy.model.records import Cause, Usage
-from convoy.model.state import Convoy, Moment, State, Task
+from convoy.model.state import Convoy, Moment, State, Task, change_part
 from convoy.model.task_graph import overlapping
 
 _FAILED: Final[frozenset[Cause]] = frozenset({"lost", "failed", "refused"})
@@ -178,17 +178,13 @@ class TaskDropped(TaskEvent, frozen=True, kw_only=True, tag="task.dropped"):
 
     def _waited_for_no_more(self, convoy: Convoy) -> Convoy:
         """Free the tasks that waited only because both would have touched the same."""
-        tasks: list[Task] = []
         for task in convoy.tasks:
-            spec = task.spec
-            if not overlapping(spec, self.task):
-                tasks.append(task)
-                continue
-            after = tuple(each for each in spec.after if each != self.task)
-            waits = tuple(wait for wait in spec.waits if wait.on != self.task)
-            free = replace(spec, after=after, waits=waits)
-            tasks.append(replace(task, spec=free))
-        return replace(convoy, tasks=tuple(tasks))
+            if overlapping(task.spec, self.task):
+                after = tuple(each for each in task.spec.after if each != self.task)
+                waits = tuple(wait for wait in task.spec.waits if wait.on != self.task)
+                free = replace(task.spec, after=after, waits=waits)
+                convoy = change_part(convoy, task.number, spec=free)
+        return convoy
 
 
 class ConvoyCompleted(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.completed"):
@@ -217,13 +213,10 @@ class ConvoyCompleted(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.comple
 class ConvoyFailed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.failed"):
     """The convoy was cancelled, could not be planned, or cannot continue."""
 
+    SAYS = "The convoy {by:ended}: {why:clause}."
     why: str
     by: str = ""
     """The person who ended it; empty: no one did."""
-
-    def sentence(self) -> str:
-        how = "ended" if self.by else "failed"
-        return f"The convoy {how}: {clause(self.why)}."
 
     def change(self, state: State) -> State:
         return super().change(_unopened(state, self.convoy, 0))
@@ -241,6 +234,4 @@ class ConvoyFailed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.failed"):
 
 def _unopened(state: State, convoy: str, task: int) -> State:
     """Open no pull request any more for what has ended; task 0 is the convoy."""
-    key = ids.key("pull", convoy, task)
-    intents = {k: intent for k, intent in state.intents.items() if k != key}
-    return replace(state, intents=intents)
+    return state.without_intent(ids.key("pull", convoy, task))

@@ -481,6 +481,10 @@ class State(Struct, frozen=True, kw_only=True):
         convoy = self.convoys.get(name)
         return self if convoy is None else self.with_convoy(change(convoy))
 
+    def without_intent(self, key: str) -> "State":
+        kept = {k: intent for k, intent in self.intents.items() if k != key}
+        return replace(self, intents=kept)
+
     def without_failures(self) -> "State":
         return replace(self, failures=0) if self.failures else self
 
