@@ -20,15 +20,7 @@ from convoy.events import Command
 from convoy.events.forge_actions import Answer
 from convoy.kinds.rivals import CHOICE, rivals, rivals_left
 from convoy.kinds.task_kinds import PLAN, REPORT, REVIEW, SCOUT, KindName, TaskKind
-from convoy.model import ids
-from convoy.model.records import (
-    PLANNER,
-    Opinion,
-    Report,
-    Scope,
-    TaskSpec,
-    Usage,
-)
+from convoy.model import ids, records
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Attempt
 from convoy.planner import FILE, REPLY, Asked, Survey, planned_by
@@ -72,7 +64,9 @@ class Repository(Protocol):
 
     def surveyed(self, commit: str) -> Survey: ...
 
-    def scopes(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Scope, ...]:
+    def scopes(
+        self, commit: str, tasks: tuple[records.TaskSpec, ...]
+    ) -> tuple[records.Scope, ...]:
         """Return which paths of the tasks a commit does not have."""
 
 
@@ -93,7 +87,7 @@ class Reply(Struct, frozen=True, kw_only=True):
     attempt: Attempt
     text: str
     """A stranger's."""
-    usage: Usage
+    usage: records.Usage
     repository: Repository
 
     def answer(self, kind: TaskKind, text: str, issue: int | None = None) -> Answer:
@@ -192,7 +186,7 @@ class Reported(AnswerForm):
     ] = ()
 
 
-def read_report(text: str, known: Collection[str] | None) -> Report:
+def read_report(text: str, known: Collection[str] | None) -> records.Report:
     """Return the report that an agent wrote.
 
     `known` are the files and folders (with a slash) that a finding may name; None: any.
@@ -208,14 +202,14 @@ def read_report(text: str, known: Collection[str] | None) -> Report:
         raise Unfit(*missing[:ANSWER_FAULTS])
     if not found.summary:
         raise Unfit("The report has no summary.")
-    report = msgspec.convert(found, Report, from_attributes=True)
+    report = msgspec.convert(found, records.Report, from_attributes=True)
     findings = (
         replace(each, paths=tuple(map(words, each.paths))) for each in report.findings
     )
     return replace(report, findings=tuple(findings))
 
 
-def report_markdown(task: Task, report: Report) -> str:
+def report_markdown(task: Task, report: records.Report) -> str:
     lines = [
         f"### Report of task {task.number}: {inline(task.spec.title)}",
         "",
@@ -284,7 +278,7 @@ it is and what must change. Ask only for what must change. `approve` can also ha
 class ReviewAnswer(AnswerForm):
     """A verdict, as an agent writes it."""
 
-    verdict: Opinion
+    verdict: records.Opinion
     text: Annotated[str, Field(max_length=REVIEW_CHARS), _CLEANED] = ""
 
 
@@ -407,7 +401,7 @@ NO_PLAN: Final = "the engine made no plan"
 def _ask_plan(question: Question) -> str:
     settings = question.convoy.settings
     survey = question.repository.surveyed(question.convoy.base)
-    if not settings.planner.startswith(PLANNER):
+    if not settings.planner.startswith(records.PLANNER):
         known = strengths(question.state, settings.workers)
         return plan_brief(survey, known, settings.tasks, fence_of(question.session))
     tops = [each for each in survey.folders if each[0].count("/") == 1]

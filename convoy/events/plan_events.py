@@ -16,16 +16,7 @@ from convoy.events import (
 )
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.people_events import check_unpaused, task_again
-from convoy.model import ids
-from convoy.model.records import (
-    Estimate,
-    GivenPull,
-    NamedIssue,
-    Scope,
-    Settings,
-    SubIssue,
-    TaskSpec,
-)
+from convoy.model import ids, records
 from convoy.model.session_result import Left, bounded_notes, scratchpad_with
 from convoy.model.state import Convoy, Moment, State, Task
 from convoy.model.task_graph import relinked, waiting
@@ -49,16 +40,16 @@ class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
     """The branch it lands on, without refs/heads/."""
     base: str
     """The target's tip when it was accepted; convoy/<name>/base starts there."""
-    settings: Settings
+    settings: records.Settings
     pattern: str = ""
     """The template for its plan, read from `base`; empty: none."""
     inputs: dict[str, str] = {}  # noqa: RUF012  msgspec copies it
     """The values that fill the template."""
-    named: tuple[NamedIssue, ...] = ()
+    named: tuple[records.NamedIssue, ...] = ()
     """The issues to close when their tasks have landed."""
-    listed: tuple[SubIssue, ...] = ()
+    listed: tuple[records.SubIssue, ...] = ()
     """The issue's open sub-issues, which form the plan; empty: there were none."""
-    given: GivenPull | None = None
+    given: records.GivenPull | None = None
     """The pull request that it is about; null: it is about the issue."""
 
     def sentence(self) -> str:
@@ -86,7 +77,9 @@ class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
         if engine:
             told = f"{self.title}\n\n{self.text}".strip()
             title = "Plan the work"
-            spec = TaskSpec(number=0, title=title, instructions=told, engine=engine)
+            spec = records.TaskSpec(
+                number=0, title=title, instructions=told, engine=engine
+            )
             mayor = Task(spec=spec)
         convoy = copied(
             Convoy,
@@ -104,7 +97,7 @@ class SettingsTaken(ConvoyEvent, frozen=True, kw_only=True, tag="settings.taken"
     """A changed configuration takes effect for a convoy that is in progress."""
 
     SAYS = "The configuration has changed; new attempts use the new version."
-    settings: Settings
+    settings: records.Settings
 
     def decide(self, state: State) -> Events:
         """Take over all but what is frozen; an engine that is gone stays known."""
@@ -125,13 +118,13 @@ class ConvoyPlanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.planned"
 
     SAYS = "Planned {tasks:tasks} ({planner})."
     planner: str
-    tasks: tuple[TaskSpec, ...]
-    estimate: Estimate | None = None
+    tasks: tuple[records.TaskSpec, ...]
+    estimate: records.Estimate | None = None
     """What its tasks are likely to take; null: nothing is known."""
     warnings: tuple[str, ...] = ()
     """Remarks for readers of the plan, one sentence each, without a full stop."""
 
-    scopes: tuple[Scope, ...] = ()
+    scopes: tuple[records.Scope, ...] = ()
     """Its tasks' declared paths at the commit that the plan starts from."""
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -150,7 +143,7 @@ class TaskAdded(ConvoyEvent, frozen=True, kw_only=True, tag="task.added"):
     """A person added a task to the plan."""
 
     SAYS = "{by:who} added task {spec.number}."
-    spec: TaskSpec
+    spec: records.TaskSpec
     """The task, as if it had been planned."""
     by: str
 
@@ -183,7 +176,7 @@ class TaskRewritten(TaskEvent, frozen=True, kw_only=True, tag="task.rewritten"):
     """
 
     SAYS = "{by:who} updated task {task} in the plan."
-    spec: TaskSpec
+    spec: records.TaskSpec
     """The task as it is now planned; its number stays the same."""
     by: str
 
@@ -197,7 +190,7 @@ class TaskRewritten(TaskEvent, frozen=True, kw_only=True, tag="task.rewritten"):
 class ListProposed(ConvoyEvent, frozen=True, kw_only=True, tag="list.proposed"):
     """The sub-issues on the forge differ from the plan, or match it again."""
 
-    listed: tuple[SubIssue, ...] = ()
+    listed: tuple[records.SubIssue, ...] = ()
     """The current sub-issues; empty: they match the plan again."""
     changes: tuple[str, ...] = ()
     """The differences, one clause each."""
@@ -214,9 +207,9 @@ class ListProposed(ConvoyEvent, frozen=True, kw_only=True, tag="list.proposed"):
 class ListFollowed(ConvoyEvent, frozen=True, kw_only=True, tag="list.followed"):
     """The plan was changed to match the current sub-issues."""
 
-    listed: tuple[SubIssue, ...]
+    listed: tuple[records.SubIssue, ...]
     """The current sub-issues, and those that have since been closed."""
-    named: tuple[NamedIssue, ...]
+    named: tuple[records.NamedIssue, ...]
     """Which task belongs to which issue, in the order of the list."""
     by: str
     """Who agreed; empty: the configuration made it automatic."""
@@ -323,7 +316,7 @@ class TaskSplit(ConvoyEvent, frozen=True, kw_only=True, tag="task.split"):
     """The task whose agent planned the parts; 0: a person did."""
     person: str = ""
     """Who wrote the parts; empty: an agent did."""
-    parts: tuple[TaskSpec, ...]
+    parts: tuple[records.TaskSpec, ...]
     """The new tasks, by number."""
 
     def sentence(self) -> str:

@@ -14,20 +14,7 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from convoy.model import ids
-from convoy.model.records import (
-    Cause,
-    EngineSpec,
-    Estimate,
-    GivenPull,
-    NamedIssue,
-    Report,
-    Scope,
-    Settings,
-    SubIssue,
-    TaskSpec,
-    Usage,
-)
+from convoy.model import ids, records
 from convoy.model.session_result import plus
 from convoy.model.work import (
     Approval,
@@ -99,9 +86,9 @@ class Part(Struct, frozen=True, kw_only=True):
 
 
 class Task(Part, frozen=True, kw_only=True):
-    spec: TaskSpec
+    spec: records.TaskSpec
     state: TaskState = "queued"
-    cause: Cause = "planned"
+    cause: records.Cause = "planned"
     why: str = ""
     """Why it waits, is blocked or was dropped."""
     started: int = 0
@@ -128,7 +115,7 @@ class Task(Part, frozen=True, kw_only=True):
     """For a review: the work it approves; empty: none yet."""
     rounds: int = 0
     """For a review: how often it asked for changes since a person last acted."""
-    report: Report | None = None
+    report: records.Report | None = None
     """The report of a task that ends in one, else None."""
     attempt: Attempt | None = None
     work: Work | None = None
@@ -159,7 +146,7 @@ class Task(Part, frozen=True, kw_only=True):
     """When its first attempt started."""
     worked_ms: int = 0
     """Total time of its sessions, as if they had run one after another."""
-    used: Usage = Usage()
+    used: records.Usage = records.Usage()
     """What its ended sessions used, according to their engines."""
     on_target: str = ""
     """The target's commit that holds it, where a person did it, until the convoy's
@@ -237,18 +224,18 @@ class Convoy(Part, frozen=True, kw_only=True):
     by: str
     target: str
     base: str
-    settings: Settings
+    settings: records.Settings
     pattern: str = ""
     """The template that is its plan; empty: none."""
     inputs: dict[str, str] = {}
     """The values that fill the template."""
-    named: tuple[NamedIssue, ...] = ()
+    named: tuple[records.NamedIssue, ...] = ()
     """The issues that are closed when their tasks have landed."""
-    listed: tuple[SubIssue, ...] = ()
+    listed: tuple[records.SubIssue, ...] = ()
     """The open sub-issues that are its plan, as they were taken in."""
-    proposed: tuple[SubIssue, ...] = ()
+    proposed: tuple[records.SubIssue, ...] = ()
     """What they are by now, which nobody has agreed to; empty: nothing is different."""
-    given: GivenPull | None = None
+    given: records.GivenPull | None = None
     """The pull request that it is about; None: it is about an issue."""
     state: ConvoyState = "planning"
     why: str = ""
@@ -262,13 +249,13 @@ class Convoy(Part, frozen=True, kw_only=True):
     """The comment that approved its plan; 0: none did, or it was resumed since."""
     mayor: Task | None = None
     """Task 0, where an engine plans; it has neither a branch nor a pull request."""
-    estimate: Estimate | None = None
+    estimate: records.Estimate | None = None
     """The estimated cost of its tasks when they were planned."""
     warnings: tuple[str, ...] = ()
     """Remarks for readers of the plan."""
     numbered: int = 0
     """The highest number of a task of a plan that was given up for another one."""
-    scopes: tuple[Scope, ...] = ()
+    scopes: tuple[records.Scope, ...] = ()
     """What the paths of its tasks are, as planned."""
     scratchpad: tuple[str, ...] = ()
     """The notes its agents left for each other, oldest first."""
@@ -320,7 +307,7 @@ class Convoy(Part, frozen=True, kw_only=True):
         return wanted or bool(self.settings.approvals or ci_files)
 
     @property
-    def lands_given(self) -> GivenPull | None:
+    def lands_given(self) -> records.GivenPull | None:
         """The pull request of somebody else that it lands; None: it lands its own."""
         return self.given if self.given is not None and self.given.lands else None
 
@@ -389,9 +376,9 @@ class Convoy(Part, frozen=True, kw_only=True):
         return (*((self.mayor,) if self.mayor else ()), *self.tasks)
 
     @property
-    def used(self) -> Usage:
-        spent = (task.used for task in self.spenders if task.used != Usage())
-        return reduce(plus, spent, Usage())
+    def used(self) -> records.Usage:
+        spent = (task.used for task in self.spenders if task.used != records.Usage())
+        return reduce(plus, spent, records.Usage())
 
     def rests(self, at: int) -> bool:
         """Whether at that time (unix ms) only a person could still wake it."""
@@ -488,7 +475,7 @@ class State(Struct, frozen=True, kw_only=True):
     def without_failures(self) -> "State":
         return replace(self, failures=0) if self.failures else self
 
-    def past_tasks(self, engine: EngineSpec) -> Iterator[Task]:
+    def past_tasks(self, engine: records.EngineSpec) -> Iterator[Task]:
         """Yield all settled tasks that engines of its type and model tried."""
         for convoy in self.convoys.values():
             for task in convoy.tasks:

@@ -28,15 +28,7 @@ from convoy.model.task_graph import reached
 from convoy.model.work import Attempt, Convoys, Gesture, TakenOut
 from convoy.owed import Action, Hear, Look, Note, Patience
 from convoy.owed.landings import merges, ways
-from convoy.rules import people, starting, sub_issues
-from convoy.rules.landing import (
-    Chain,
-    chain,
-    foreign_tip,
-    merged_commit,
-    queue_branches,
-    target_taken_in,
-)
+from convoy.rules import landing, people, starting, sub_issues
 from convoy.rules.turns import sync_task, turns
 from convoy.rules.verdict import Observed
 
@@ -98,7 +90,7 @@ def _owed(state: State, look: Look) -> Iterator[Action]:
     for run in observed.unneeded:
         if state.may_try(ids.item("run", run), now):
             yield owed.CancelCi(run)
-    kept = queue_branches(state)
+    kept = landing.queue_branches(state)
     stale = tuple(  # the queue branches of candidates that are no longer open
         (ref, commit)
         for ref, commit in sorted(observed.refs.items())
@@ -149,7 +141,9 @@ def _effects(state: State, look: Look) -> Iterator[Action]:
                 look.tip(convoy.target),
                 look.tip(ids.base_branch(convoy.name)),
             )
-            is_behind = target != target_taken_in(convoy) and sync_task(convoy) is None
+            is_behind = (
+                target != landing.target_taken_in(convoy) and sync_task(convoy) is None
+            )
             if not intent.task and (tip == target or is_behind):
                 continue
         elif convoy and intent.kind == "land":
@@ -210,7 +204,7 @@ def _foundations(convoy: Convoy, observed: Observed) -> Iterator[Action]:
 def _pushes(convoy: Convoy, task: Task | None, observed: Observed) -> Iterator[Action]:
     """Yield that somebody pushed to one of its branches, or that it is back."""
     pushed, number = (task or convoy).pushed, task.number if task else 0
-    if tip := foreign_tip(convoy, observed.refs, task):
+    if tip := landing.foreign_tip(convoy, observed.refs, task):
         if pushed is None or tip != pushed.commit:
             yield owed.HearPush(convoy.name, number, tip)
     elif pushed:
@@ -268,7 +262,7 @@ def _gestures_on_given(
         yield _unlabelled(convoy, issue.unlabelled_by)
         return
     seen = observed.pulls.get(given.number)
-    if seen is None or merged_commit(convoy, observed):
+    if seen is None or landing.merged_commit(convoy, observed):
         return
     why = ""
     if not seen.open:
@@ -490,9 +484,9 @@ def _startable(convoy: Convoy, at: starting.Moment, look: Look) -> Iterator[Task
     tip, mayor = look.tip(ids.base_branch(convoy.name)), convoy.mayor
     if mayor and not starting.is_kept(convoy, mayor, at):
         yield mayor
-    if not tip or foreign_tip(convoy, look.observed.refs):
+    if not tip or landing.foreign_tip(convoy, look.observed.refs):
         return
-    later, queue = turns(convoy), chain(convoy, tip)
+    later, queue = turns(convoy), landing.chain(convoy, tip)
     for task in convoy.tasks:
         if starting.is_kept(convoy, task, at, ("turn",)):
             continue
@@ -504,7 +498,7 @@ def _begin(convoy: Convoy, task: Task, look: Look) -> owed.Begin:
     if task.number == 0:
         return owed.Begin(convoy.name, 0, convoy.base)
     tip = look.tip(ids.base_branch(convoy.name))
-    if early := _early(convoy, task, chain(convoy, tip), look):
+    if early := _early(convoy, task, landing.chain(convoy, tip), look):
         tip = early
     if work := kind_of(task.spec).starts_from(convoy, task):
         tip = work.commit
@@ -517,7 +511,7 @@ def _begin(convoy: Convoy, task: Task, look: Look) -> owed.Begin:
     return owed.Begin(convoy.name, task.number, base)
 
 
-def _early(convoy: Convoy, task: Task, queue: Chain, look: Look) -> str:
+def _early(convoy: Convoy, task: Task, queue: landing.Chain, look: Look) -> str:
     """Return the candidate to start from while those that go first are judged.
 
     Empty: nothing goes first, or it is not in the queue, or CI is against it.

@@ -32,21 +32,14 @@ from convoy.model.task_graph import (
     waiting,
     waits,
 )
-from convoy.planner import own_words
+from convoy.planner import own_words, tasklist
 from convoy.planner.ground import Ground
-from convoy.planner.tasklist import (
-    ACCEPTANCE_CHARS,
-    INSTRUCTIONS_CHARS,
-    TITLE_MOST,
-    added,
-    no_engine,
-)
 from convoy.text import Unfit, clean, cut, json_answer, redacted
 from grite.resource import overlaps
 
 PLAN_FAULTS: Final = 20
 """How many faults are reported at once."""
-Words = Annotated[str, Field(min_length=1, max_length=INSTRUCTIONS_CHARS)]
+Words = Annotated[str, Field(min_length=1, max_length=tasklist.INSTRUCTIONS_CHARS)]
 Names = Annotated[tuple[str, ...], Field(max_length=50)]
 
 
@@ -86,7 +79,7 @@ def read_form(text: str, form: type[F], what: str, most: int) -> F:
 class PlanStep(AnswerForm):
     """One task, as the model writes it."""
 
-    title: Annotated[str, Field(min_length=1, max_length=TITLE_MOST)]
+    title: Annotated[str, Field(min_length=1, max_length=tasklist.TITLE_MOST)]
     instructions: Words
     """Its instructions, complete in themselves: the agent sees nothing else of the
     issue."""
@@ -99,7 +92,7 @@ class PlanStep(AnswerForm):
     needs: Names = ()
     """Resources such as `port:5432` or `service:mail`."""
     engine: str = "default"
-    acceptance: Annotated[str, Field(max_length=ACCEPTANCE_CHARS)] = ""
+    acceptance: Annotated[str, Field(max_length=tasklist.ACCEPTANCE_CHARS)] = ""
     """A shell command that exits with 0 when the task is done, such as the tests of
     what it changes; without the network. Empty: none fits."""
     why: Annotated[str, Field(max_length=300)] = ""
@@ -174,14 +167,15 @@ def _step_faults(
         if other == number or not 1 <= other <= count:
             yield f"it cannot wait for task {other}"
     if step.engine not in house.engines:
-        yield no_engine(step.engine, house.engines)
+        yield tasklist.no_engine(step.engine, house.engines)
 
 
 def _spec(number: int, step: PlanStep, by: int) -> TaskSpec:
     paths = (declared_path(path) for path in (*step.paths, *step.creates))
     return TaskSpec(
         number=number,
-        title=cut(" ".join(_words(step.title).split()), TITLE_MOST) or "Untitled",
+        title=cut(" ".join(_words(step.title).split()), tasklist.TITLE_MOST)
+        or "Untitled",
         instructions=_words(step.instructions),
         after=tuple(sorted({position + by for position in step.after})),
         paths=tuple(dict.fromkeys(paths)),
@@ -373,7 +367,7 @@ def parts_in(convoy: Convoy, whole: TaskSpec, text: str) -> tuple[TaskSpec, ...]
     _, *items = _ITEM.split(text)
     found: list[TaskSpec] = []
     for item in items:
-        spec = added(convoy, item.strip(), [each.number for each in found])
+        spec = tasklist.added(convoy, item.strip(), [each.number for each in found])
         part = replace(
             spec,
             instructions=f"{spec.instructions}\n\n{told}",

@@ -17,15 +17,7 @@ from convoy.events.session_events import (
     WorkReviewed,
 )
 from convoy.events.task_events import UNTRIED, TaskBlocked, TaskMerged
-from convoy.kinds import kind_of
-from convoy.kinds.rivals import (
-    ONLY_GREEN,
-    choice_made,
-    is_choice,
-    is_open_choice,
-    rivals_left,
-    rivals_under_way,
-)
+from convoy.kinds import kind_of, rivals
 from convoy.kinds.task_kinds import REVIEW
 from convoy.model import ids
 from convoy.model.records import Cause, Opinion, Report, Usage
@@ -259,19 +251,21 @@ class MakeChoice(_EndInResult, frozen=True, kw_only=True):
         if self.attempt:
             return super().decide(state)
         convoy, choice = self.task_in(state, "queued")
-        left = rivals_left(convoy, choice)
-        under_way = rivals_under_way(convoy, choice)
-        if not is_open_choice(choice) or under_way or len(left) != 1:
+        left = rivals.rivals_left(convoy, choice)
+        under_way = rivals.rivals_under_way(convoy, choice)
+        if not rivals.is_open_choice(choice) or under_way or len(left) != 1:
             raise Refusal(f"task {choice.number} cannot choose without a session")
-        return choice_made(state, convoy, choice, left[0], ONLY_GREEN)
+        return rivals.choice_made(state, convoy, choice, left[0], rivals.ONLY_GREEN)
 
     def check(self, task: Task) -> None:
-        if not is_choice(task):
+        if not rivals.is_choice(task):
             raise Refusal(f"task {task.number} is not a choice")
 
     def ends(self, state: State, convoy: Convoy, task: Task) -> tuple[Events, Events]:
-        found = {rival.number: rival for rival in rivals_left(convoy, task)}
+        found = {rival.number: rival for rival in rivals.rivals_left(convoy, task)}
         if self.on not in found:
             raise Refusal(f"task {self.on} is not a green rival")
         winner, used = found[self.on], self.usage
-        return choice_made(state, convoy, task, winner, self.text, usage=used), ()
+        return rivals.choice_made(
+            state, convoy, task, winner, self.text, usage=used
+        ), ()

@@ -13,16 +13,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from convoy.events import ConvoyCommand, Events, Refusal, copied
+from convoy.events import ConvoyCommand, Events, Refusal, copied, merge_events
 from convoy.events.forge_actions import ActionIntended
-from convoy.events.merge_events import (
-    UNJUDGED,
-    LandingStalled,
-    MergeLanded,
-    SyncAttempted,
-    SyncFailed,
-    SyncLanded,
-)
 from convoy.events.plan_events import TaskAdded
 from convoy.kinds.task_kinds import sync_spec
 from convoy.model import ids
@@ -138,7 +130,7 @@ class AttemptSync(ConvoyCommand, frozen=True, kw_only=True):
         offered = (self.candidate, self.base, self.target)
         if now is not None and (now.commit, now.base, now.work) == offered:
             raise Refusal(f"{self.candidate} is already the candidate")
-        return (copied(SyncAttempted, self),)
+        return (copied(merge_events.SyncAttempted, self),)
 
 
 class FailSync(ConvoyCommand, frozen=True, kw_only=True):
@@ -170,10 +162,10 @@ class FailSync(ConvoyCommand, frozen=True, kw_only=True):
         judged = {c.commit for c in (convoy.sync.candidate, convoy.candidate) if c}
         if self.candidate is not None and self.candidate not in judged:
             raise Refusal(f"{self.candidate} is no longer the candidate")
-        failed = copied(SyncFailed, self)
+        failed = copied(merge_events.SyncFailed, self)
         if self.lost:
             is_last = convoy.sync.lost + 1 >= LOST_MOST
-            waits = LandingStalled(convoy=convoy.name, why=self.why)
+            waits = merge_events.LandingStalled(convoy=convoy.name, why=self.why)
             return (failed, waits) if is_last else (failed,)
         is_first = self.candidate is not None and convoy.sync.reds + 1 < SYNC_TRIES
         if convoy.lands_given is not None and not is_first:
@@ -196,7 +188,9 @@ class LandSync(ConvoyCommand, frozen=True, kw_only=True):
             raise Refusal(f"{self.candidate} cannot land now")
         check_judged(convoy, self.candidate, self.judged)
         branch = ids.base_branch(convoy.name)
-        return (copied(SyncLanded, self, target=candidate.work, branch=branch),)
+        return (
+            copied(merge_events.SyncLanded, self, target=candidate.work, branch=branch),
+        )
 
 
 class AskForge(ConvoyCommand, frozen=True, kw_only=True):
@@ -237,6 +231,6 @@ class NoteLanded(ConvoyCommand, frozen=True, kw_only=True):
         if not convoy.settled:
             raise Refusal(f"{convoy.name} has unfinished tasks")
         what = {"candidate": self.commit, "branch": convoy.target}
-        landed = copied(MergeLanded, self, task=0, **what)
-        why = "" if self.judged else UNJUDGED
+        landed = copied(merge_events.MergeLanded, self, task=0, **what)
+        why = "" if self.judged else merge_events.UNJUDGED
         return (landed, *completed(convoy, self.commit, why))
