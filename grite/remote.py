@@ -256,7 +256,6 @@ class Remote(Struct, frozen=True):
 def _failure(
     args: Sequence[str], done: git.Completed, url: str, pushed: Sequence[str]
 ) -> BratError:
-    """Return the error that git's message means."""
     stdout = git.redacted(done.stdout.decode(errors="replace"))
     rejected = "\n".join(line for line in stdout.splitlines() if line.startswith("!"))
     said = f"{done.stderr}\n{rejected}".strip()

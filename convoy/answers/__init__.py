@@ -105,8 +105,6 @@ class Reply(Struct, frozen=True, kw_only=True):
 
 
 class Taken(Struct, frozen=True, kw_only=True):
-    """What an answer comes to."""
-
     command: Command
     said: Answer | None = None
     """What people are told of it, once the command is carried out."""

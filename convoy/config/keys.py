@@ -52,7 +52,6 @@ class TomlSchema(GenerateJsonSchema):
     """TOML has no null: what may be left out has no default that could be written."""
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
-        """Describe an optional value as if it were there."""
         return self.generate_inner(schema["schema"])
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
@@ -94,7 +93,6 @@ class DescribedSchema(TomlSchema):
     """
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
-        """Describe each key by the string under its field."""
         made = super().model_schema(schema)
         (kind,) = ast.parse(inspect.getsource(schema["cls"])).body
         for field, below in pairwise(getattr(kind, "body", ())):
@@ -122,7 +120,6 @@ _VARIABLE = "(?!(?:GITHUB|ACTIONS|RUNNER|BRAT|GIT)_)[A-Z_][A-Z0-9_]{0,99}"
 
 
 def fault(words: str) -> PydanticCustomError:
-    """Return a fault of the file that is told in these words."""
     return PydanticCustomError("told", "{words}", {"words": words})
 
 

@@ -325,7 +325,6 @@ class TaskSplit(ConvoyEvent, frozen=True, kw_only=True, tag="task.split"):
         return f"{by} split task {self.task} into tasks {numbers}."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        """Let everything that waited for the task wait for its parts."""
         before = (task.spec for task in convoy.tasks)
         specs = {s.number: s for s in relinked(before, self.task, self.parts)}
         known = (replace(task, spec=specs[task.number]) for task in convoy.tasks)

@@ -210,7 +210,6 @@ class Task(Part, frozen=True, kw_only=True):
 
     @property
     def is_proven(self) -> bool:
-        """Whether CI found its current work to be as it should be."""
         return self.work is not None and self.proven == self.work.commit
 
 
@@ -453,7 +452,6 @@ class State(Struct, frozen=True, kw_only=True):
                     yield convoy, task
 
     def newest_running(self) -> list[tuple[Convoy, Task]]:
-        """Return the same, the newest convoy's first."""
         return sorted(self.running(), key=lambda each: -each[0].requested_at)
 
     def live(self) -> Iterator[Convoy]:

@@ -234,8 +234,6 @@ convoy's own was made a draft."""
 
 
 class TakenOut(Struct, frozen=True, kw_only=True):
-    """What a person did, and to which pull request."""
-
     gesture: Gesture
     pull: int
     base: str = ""
@@ -397,8 +395,6 @@ SKEW_MS: Final = 10 * 60_000
 
 
 class GivenAnswers(Struct, frozen=True, kw_only=True):
-    """What one person had."""
-
     at: dict[str, int] = {}
     """When each answer was announced, unix ms, by its key."""
     told: str = ""
@@ -447,8 +443,6 @@ ANSWERS_SHOWN_MOST: Final = 10
 
 
 class ShownAnswer(Struct, frozen=True, kw_only=True):
-    """What somebody was answered, and where it was asked."""
-
     by: str
     text: str
     """Markdown."""

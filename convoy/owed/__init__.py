@@ -290,7 +290,6 @@ def role_of(action: Action) -> Role | None:
 
 
 def item_of(action: Action) -> str:
-    """Return the item whose step an action is."""
     match action:
         case Note(command=command):
             about, task = getattr(command, "convoy", ""), getattr(command, "task", 0)

@@ -360,7 +360,6 @@ def ways(convoy: Convoy, observed: Observed) -> Iterator[Action]:
 def last_step(
     convoy: Convoy, candidate: Candidate, observed: Observed
 ) -> Iterator[Action]:
-    """Yield what lands a convoy whose candidate is green."""
     pull, chosen = convoy.pull, convoy.landing or Landing()
     if pull is None:
         is_all_there = candidate.commit == candidate.base

@@ -247,7 +247,6 @@ def template(text: str, name: str, file: str) -> Template:
 
 
 def _form_fault(source: YamlSource, fault: Any) -> str:  # noqa: ANN401  pydantic's own
-    """Say what pydantic found, on its line."""
     place: YamlPlace = ()  # what of pydantic's way is in the file: some is its own
     data = source.data
     for part in fault["loc"]:

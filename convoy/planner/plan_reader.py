@@ -247,7 +247,6 @@ def _made(
 
 
 def _described(tasks: tuple[TaskSpec, ...], ground: Ground) -> Iterator[Edge]:
-    """Let tests and documents wait for what they describe."""
     touching = _Touching([task for task in tasks if area_of_task(task) == "code"])
     for task in tasks:
         found: dict[int, str] = {}

@@ -142,8 +142,6 @@ def added(convoy: Convoy, text: str, beside: Iterable[int] = ()) -> TaskSpec:
 
 @dataclass(frozen=True)
 class _Issue:
-    """What all items of one issue share."""
-
     title: str
     around: str
     done: Mapping[int, bool]

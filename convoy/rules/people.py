@@ -371,7 +371,6 @@ class RaiseThreads(TaskCommand, frozen=True, kw_only=True):
 
 
 def check_unjudged(convoy: Convoy, task: Task) -> None:
-    """Refuse a change of work that is being judged now."""
     if why := kind_of(task.spec).being_judged(convoy, task):
         raise Refusal(why)
 

@@ -159,7 +159,6 @@ def is_kept(
 
 
 def holding(lease: Lease) -> str:
-    """Return what somebody holds, who, and until when."""
     return f"{lease.resource}, which {lease.holder} holds until {clock(lease.expires)}"
 
 

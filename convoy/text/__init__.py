@@ -290,7 +290,6 @@ class Redaction:
         )
 
     def known_in(self, text: str) -> frozenset[str]:
-        """Return which of the known secrets stand in a text."""
         return frozenset(self._known.findall(text))
 
     def __call__(self, text: str) -> str:

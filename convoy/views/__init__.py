@@ -132,7 +132,6 @@ def queue(state: State) -> list[dict[str, Any]]:
 def explained_task(
     state: State, convoy: Convoy, task: Task, now: int
 ) -> dict[str, Any]:
-    """Return a task whole, and why it is where it is."""
     return task_document(convoy, task, moment(state, now)) | {
         "schema_version": SCHEMA_VERSION,
         "convoy": convoy.name,
@@ -148,7 +147,6 @@ def worked_s(convoy: Convoy) -> float:
 
 
 def progress_words(convoy: Convoy, now: int) -> str:
-    """Return how far a convoy is, how long it took, and its cost."""
     merged = sum(task.state == "merged" for task in convoy.tasks)
     took = rough(max(0, (convoy.ended_at or now) - convoy.requested_at) / 1000)
     most = convoy.settings.budget.convoy

@@ -337,8 +337,6 @@ class Change(Struct, kw_only=True):
 
 
 class Spent(Struct, frozen=True):
-    """What one session used that has ended."""
-
     at: int
     """Unix ms."""
     engine: str
@@ -440,8 +438,6 @@ class PersonDecision(Struct, frozen=True):
 
 
 class DecisionHistory:
-    """The decisions in a log, as far as it was read."""
-
     def __init__(self) -> None:
         self._convoys: dict[str, deque[PersonDecision]] = {}
 

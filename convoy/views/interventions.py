@@ -120,7 +120,6 @@ def _asking(
 
 
 def standing_still(why: str) -> Intervention:
-    """Return that nothing of the repository moves, and why."""
     return Intervention(kind="standstill", why=f"nothing is making progress: {why}")
 
 
@@ -190,7 +189,6 @@ def _given_up(state: State, now: int) -> Iterator[Intervention]:
 
 
 def stopped(convoy: Convoy, task: Task) -> Intervention:
-    """Return what a person may do about a task that is blocked."""
     handed_in = task.work is not None and task.work.attempt == task.started
     unmerged = handed_in and task.cause in _UNMERGED
     kind: InterventionKind = "merge_failed" if unmerged else "blocked_task"
@@ -301,8 +299,6 @@ SOON: Final = "the loop will pick it up next"
 
 
 class LabelledIssue(Struct, frozen=True, kw_only=True):
-    """An open issue with the label that asks for a convoy."""
-
     number: int
     title: str
     never: str = ""

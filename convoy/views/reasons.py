@@ -226,7 +226,6 @@ def edge_reasons(convoy: Convoy, first: Task, then: Task) -> Iterator[str]:
 
 
 def pull_reasons(convoy: Convoy) -> Iterator[str]:
-    """Yield what a convoy's own pull request waits for, in order."""
     yield f"it is the pull request of the whole convoy, which is {convoy.shown_state}"
     if convoy.why:
         yield convoy.why
