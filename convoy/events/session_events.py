@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from convoy.events import SHORT, Claim, TaskEvent, clause, copied
 from convoy.model import records
-from convoy.model.session_result import Outcome, plus
+from convoy.model.session_result import Outcome
 from convoy.model.state import Moment, State, Task
 from convoy.model.work import Attempt, HalfDone, HandedIn, Resolution, Work
 
@@ -301,7 +301,7 @@ def ended_session(task: Task, now: Moment, usage: records.Usage) -> Task:
         task,
         attempt=None,
         worked_ms=task.worked_ms + spent_ms,
-        used=plus(task.used, usage),
+        used=task.used + usage,
     )
 
 
@@ -317,5 +317,5 @@ def spent_today(state: State, usage: records.Usage) -> State:
         return state
     day = state.moment.at // DAY_MS
     before = state.day_usd if day == state.day else 0.0
-    total = plus(records.Usage(usd=before), records.Usage(usd=usage.usd)).usd
+    total = (records.Usage(usd=before) + records.Usage(usd=usage.usd)).usd
     return replace(state, day=day, day_usd=total)

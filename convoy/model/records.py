@@ -6,9 +6,11 @@ starts it and reads it; tests/runner/engines/test_complete.py names every other 
 is missing from.
 """
 
+import math
 from typing import Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 Kind = Literal[
     "work", "report", "scout", "review", "tests", "rival", "choice", "split", "sync"
@@ -311,6 +313,13 @@ class Price(Struct, frozen=True, kw_only=True):
     cached: float | None = None
 
 
+TOKENS_MOST: Final = 10**12
+USD_MOST: Final = 1_000_000.0
+"""More than any session or convoy can use."""
+_DIGITS: Final = 6
+"""Decimals of a dollar: one token's cost at a dollar per million."""
+
+
 class Usage(Struct, frozen=True, kw_only=True):
     """What sessions used, according to their engines; 0: nothing, or not reported."""
 
@@ -324,6 +333,23 @@ class Usage(Struct, frozen=True, kw_only=True):
     """How many of all these tokens have no known price and are not in `usd`."""
     usd: float = 0.0
     """The cost in US dollars: the engine's own figure, or computed from `price`."""
+
+    def __add__(self, other: "Usage") -> "Usage":
+        more = asdict(other)
+        return Usage(**{k: n + more[k] for k, n in asdict(self).items()}).bounded
+
+    @property
+    def bounded(self) -> "Usage":
+        """The figures, each kept in bounds; what is not a number counts as 0."""
+        figures = asdict(self)
+        usd = figures.pop("usd")
+        usd = 0.0 if math.isnan(usd) else min(max(0.0, usd), USD_MOST)
+        counts = {name: min(max(0, n), TOKENS_MOST) for name, n in figures.items()}
+        return Usage(**counts, usd=round(usd, _DIGITS))
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.cached_tokens + self.output_tokens
 
 
 class Estimate(Struct, frozen=True, kw_only=True):

@@ -8,14 +8,12 @@ anew. A vendor's outage has its own patience and does not count.
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import reduce
 from typing import Any, Final, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from convoy.model import ids, records
-from convoy.model.session_result import plus
 from convoy.model.work import (
     Approval,
     Attempt,
@@ -377,7 +375,7 @@ class Convoy(Part, frozen=True, kw_only=True):
     @property
     def used(self) -> records.Usage:
         spent = (task.used for task in self.spenders if task.used != records.Usage())
-        return reduce(plus, spent, records.Usage())
+        return sum(spent, records.Usage())
 
     def rests(self, at: int) -> bool:
         """Whether at that time (unix ms) only a person could still wake it."""

@@ -35,7 +35,6 @@ from convoy.events.task_events import TaskBlocked, TaskDropped, TaskMerged, Task
 from convoy.log.record import fact_of
 from convoy.model import ids
 from convoy.model.records import Usage
-from convoy.model.session_result import plus
 from convoy.text import clock, spoken_duration
 from grite.entry import Entry
 from grite.event import CommentAdded
@@ -384,7 +383,7 @@ class ChangeHistory:
 
     def _session_ended(self, change: Change, at: int, usage: Usage) -> None:
         self.spent.append(Spent(at, change.engine, usage))
-        change.usage = plus(change.usage, usage)
+        change.usage += usage
 
     def _task(self, change: Change, at: int, fact: Event) -> None:
         match fact:
