@@ -37,7 +37,7 @@ from convoy.events.hold_events import NO_LABEL
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
 from convoy.model.work import Intent, Landing
-from convoy.owed import SHOWN, CancelCi, CancelRun, Do, Effect, Show, Shown
+from convoy.owed import SHOWN, CancelRun, Do, Effect, Show, Shown
 from convoy.rules.starting import moment
 from convoy.rules.turns import lacking_approvals
 from grite.errors import Unavailable
@@ -49,8 +49,6 @@ async def carry_out_effect(context: BotContext, effect: Effect) -> ActionDone | 
             return ActionDone(key=intent.key, number=await _do(context, intent))
         case CancelRun(run=run, force=force):
             await context.github.runs.cancel(run, force=force)
-        case CancelCi(run=run):
-            await context.github.runs.cancel(run)
         case Show(convoy=name, part=part):
             convoy = context.state.convoys[name]
             if context.troubles.keep_back(ids.item("show", name, part)):

@@ -204,6 +204,8 @@ class CancelRun(Struct, frozen=True):
     run: int
     force: bool = False
     """Whether to force it, because it did not end when asked to."""
+    role: Role = "witness"
+    """The refinery's is a run of CI on a candidate that nobody needs any more."""
 
 
 Shown = Literal["labels", "checks", "comment"]
@@ -217,13 +219,7 @@ class Show(Struct, frozen=True):
     part: Shown
 
 
-class CancelCi(Struct, frozen=True):
-    """Cancel a run of CI on a candidate that nobody needs any more."""
-
-    run: int
-
-
-Effect = Do | CancelRun | CancelCi | Show
+Effect = Do | CancelRun | Show
 Action = Staged | Effect
 
 
@@ -259,9 +255,9 @@ class Look(Struct, frozen=True):
 
 _ROLES: Final[dict[Role, tuple[type[Action], ...]]] = {
     "mayor": (MakePlan, CreateBase),
-    "witness": (Begin, Collect, CancelRun, Pause),
+    "witness": (Begin, Collect, Pause),
     "refinery": (
-        *(Build, Try, Prove, BuildSync, LandSync, BuildConvoy, CancelCi),
+        *(Build, Try, Prove, BuildSync, LandSync, BuildConvoy),
         *(Align, Land, LandConvoy, AlignConvoy, AskMerge, TakeLanded),
         *(Reject, LookAgain, Stall),
     ),
@@ -274,7 +270,7 @@ def role_of(action: Action) -> Role | None:
 
     The planning session is the mayor's, from its dispatch to its result.
     """
-    if isinstance(action, Note):
+    if isinstance(action, Note | CancelRun):
         return action.role
     if isinstance(action, Begin | Collect) and action.task == 0:
         return "mayor"
@@ -302,7 +298,7 @@ def item_of(action: Action) -> str:
             return ids.item("convoy", convoy)
         case Do(intent=intent):
             return intent.item
-        case CancelRun(run=run) | CancelCi(run=run):
+        case CancelRun(run=run):
             return ids.item("run", run)
         case Show(convoy=convoy, part=part):
             return ids.item("show", convoy, part)

@@ -89,7 +89,7 @@ def _owed(state: State, look: Look) -> Iterator[Action]:
     yield from _effects(state, look)
     for run in observed.unneeded:
         if state.may_try(ids.item("run", run), now):
-            yield owed.CancelCi(run)
+            yield owed.CancelRun(run, role="refinery")
     kept = landing.queue_branches(state)
     stale = tuple(  # the queue branches of candidates that are no longer open
         (ref, commit)
