@@ -112,7 +112,7 @@ class Taken(Struct, frozen=True, kw_only=True):
     """The task whose work is kept then: its branch may go."""
 
 
-class Answering(Struct, frozen=True, kw_only=True):
+class Answering(Struct, frozen=True):
     """How one kind's sessions are asked, and how their answers are read."""
 
     none: str
@@ -512,22 +512,10 @@ def _counted(pairs: Iterable[tuple[str, int]]) -> str:
 
 _NO_REPORT: Final = "the engine wrote no report"
 ANSWERS: Final[dict[KindName, Answering]] = {
-    PLAN.name: Answering(none=NO_PLAN, told=_ask_plan, read=_take_plan),
-    REPORT.name: Answering(
-        none=_NO_REPORT,
-        told=lambda _question: report_brief(FIND_OUT),
-        read=_take_report,
-    ),
-    SCOUT.name: Answering(
-        none=_NO_REPORT,
-        told=lambda _question: report_brief(TRY_OUT),
-        read=_take_report,
-    ),
-    REVIEW.name: Answering(
-        none="the engine wrote no review", told=review_brief, read=_take_review
-    ),
-    CHOICE.name: Answering(
-        none="the engine made no choice", told=choice_brief, read=_take_choice
-    ),
+    PLAN.name: Answering(NO_PLAN, _ask_plan, _take_plan),
+    REPORT.name: Answering(_NO_REPORT, lambda _: report_brief(FIND_OUT), _take_report),
+    SCOUT.name: Answering(_NO_REPORT, lambda _: report_brief(TRY_OUT), _take_report),
+    REVIEW.name: Answering("the engine wrote no review", review_brief, _take_review),
+    CHOICE.name: Answering("the engine made no choice", choice_brief, _take_choice),
 }
 """By kind of task; a kind that is not here brings a change."""

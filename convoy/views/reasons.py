@@ -14,11 +14,7 @@ from convoy.kinds import relief
 from convoy.model.ids import another_try
 from convoy.model.state import Convoy, State, Task, TaskState
 from convoy.model.work import Landing
-from convoy.rules.landing import (
-    kept_from_landing,
-    suspects,
-    waiting_to_merge,
-)
+from convoy.rules.landing import kept_from_landing, suspects, waiting_to_merge
 from convoy.rules.starting import Moment, engine_waits, moment, start_waits
 from convoy.rules.target import landing_wants
 from convoy.rules.turns import turns
