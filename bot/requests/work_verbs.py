@@ -20,6 +20,7 @@ from convoy.events import copied
 from convoy.events.forge_actions import ItemTakenUp
 from convoy.events.people_events import TaskTold
 from convoy.events.plan_events import ConvoyReplanned
+from convoy.events.task_events import ConvoyFailed
 from convoy.gate import unallowed
 from convoy.kinds import is_stopped
 from convoy.model import ids
@@ -300,7 +301,7 @@ TELL: Final = Verb(
 def _cancel(context: RequestContext, *, task: int | None = None) -> str:
     name, by = context.convoy.name, context.by
     if task is None:
-        context.submit(people.FailConvoy(convoy=name, why=f"cancelled by {by}", by=by))
+        context.submit(ConvoyFailed(convoy=name, why=f"cancelled by {by}", by=by))
         return "The convoy is cancelled. Finished work is kept."
     word = "stopped" if context.asker.at_endpoint else "cancelled"
     stop = people.BlockTask(convoy=name, task=task, why=f"{word} by {by}", by=by)

@@ -25,9 +25,11 @@ from convoy.events.hold_events import (
     BaseDeleted,
     BranchPushed,
     IssueClosed,
+    IssueGone,
     MergeWithdrawn,
     WorkTakenOut,
 )
+from convoy.events.task_events import ConvoyFailed
 from convoy.gate import ci_files
 from convoy.model import ids
 from convoy.model.state import Convoy, State
@@ -35,7 +37,7 @@ from convoy.model.work import Push
 from convoy.owed import Call, Hear, HearPush, Sweep, item_of
 from convoy.owed.owed import gestures
 from convoy.rules.landing import queue_branches
-from convoy.rules.people import CallPeople, FailConvoy, NoteGoneIssue
+from convoy.rules.people import CallPeople
 from convoy.rules.verdict import IssueSeen, PullSeen
 
 
@@ -91,11 +93,11 @@ def hear(draft: BotDraft, action: Hear) -> None:
             text, about, on = notices.DEQUEUED.format(by=by), "queue", convoy.pull
         case BaseDeleted():
             text, about = notices.base_deleted(ids.base_branch(convoy.name)), "base"
-        case NoteGoneIssue(how=how):
+        case IssueGone(how=how):
             text, about = notices.issue_gone(convoy.issue, how), how
             own = (task.pull for task in convoy.tasks if task.pull and not task.settled)
             on = convoy.pull or next(own, None)  # a pull request that is open
-        case FailConvoy(by=by):
+        case ConvoyFailed(by=by):
             text = notices.unlabelled(by, draft.bot.settings.label)
             about = "unlabelled"
         case IssueClosed():

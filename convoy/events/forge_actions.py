@@ -62,6 +62,10 @@ def pull_wanted(state: State, convoy: str, task: int) -> tuple[ActionIntended, .
     return (ActionIntended(key=key, kind="pull", convoy=convoy, task=task),)
 
 
+def final_comment(convoy: str) -> ActionIntended:
+    return ActionIntended(key=ids.key("finish", convoy), kind="finish", convoy=convoy)
+
+
 class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
     """The action was carried out.
 

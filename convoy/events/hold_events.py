@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from convoy.events import AboutTask, ConvoyEvent, Events, Refusal, copied, subject
 from convoy.events.forge_actions import ActionIntended, pull_wanted
+from convoy.events.task_events import ConvoyFailed
 from convoy.model import ids
 from convoy.model.state import Convoy, ConvoyState, Moment, State, Task, change_part
 from convoy.model.work import Gesture, Push, TakenOut
@@ -229,6 +230,12 @@ class IssueGone(ConvoyEvent, frozen=True, kw_only=True, tag="issue.gone"):
     issue: int
     how: Gone
     """What happened to it."""
+
+    def decide(self, state: State) -> Events:
+        """Cancel what nobody can speak about any more; what is done is kept."""
+        why = f"cancelled: issue #{self.issue} was {self.how}"
+        failed = ConvoyFailed(convoy=self.convoy, why=why, by="somebody")
+        return (self, *failed.decide(state))
 
     def change(self, state: State) -> State:
         own = {"", self.convoy}

@@ -350,3 +350,12 @@ class PeopleCalled(ConvoyEvent, frozen=True, kw_only=True, tag="people.called"):
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return replace(convoy, called=(*convoy.called, *self.needs))
+
+
+FAILED_KEY = "failed"
+"""The key of the need of a failed convoy."""
+
+
+def known(convoy: str, by: str, *needs: str) -> tuple[PeopleCalled, ...]:
+    """Call nobody for what a person did; `by` empty: no person did it."""
+    return (PeopleCalled(convoy=convoy, needs=needs),) if by and needs else ()

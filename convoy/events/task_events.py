@@ -4,7 +4,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from convoy.events import SHORT, ConvoyEvent, TaskEvent, clause
+from convoy.events import SHORT, ConvoyEvent, Events, TaskEvent, clause, copied
+from convoy.events.forge_actions import final_comment
+from convoy.events.people_events import FAILED_KEY, known
 from convoy.events.session_events import ended_session, spent_today
 from convoy.model import ids
 from convoy.model.records import Cause, Usage
@@ -217,6 +219,16 @@ class ConvoyFailed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.failed"):
     why: str
     by: str = ""
     """The person who ended it; empty: no one did."""
+
+    def decide(self, state: State) -> Events:
+        """Give the convoy up; what is not merged is dropped."""
+        dropped = (
+            copied(TaskDropped, self, task=task.number)
+            for task in self.live(state).spenders
+            if not task.settled
+        )
+        told = known(self.convoy, self.by, FAILED_KEY)
+        return (*dropped, self, *told, final_comment(self.convoy))
 
     def change(self, state: State) -> State:
         return super().change(_unopened(state, self.convoy, 0))

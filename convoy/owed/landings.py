@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from convoy import owed
 from convoy.events import hold_events, merge_events
+from convoy.events.task_events import ConvoyFailed
 from convoy.kinds import kind_of, trial
 from convoy.kinds.rivals import NONE_LEFT, is_open_choice, rivals_left, rivals_under_way
 from convoy.model import ids
@@ -17,7 +18,7 @@ from convoy.model.work import LOST_MOST, Candidate, Landing
 from convoy.owed import Action, Hear, Look, Note
 from convoy.rules import landing
 from convoy.rules.ending import MakeChoice
-from convoy.rules.people import BlockTask, FailConvoy
+from convoy.rules.people import BlockTask
 from convoy.rules.target import asked_for, landing_by, learnt_of
 from convoy.rules.turns import turns
 from convoy.rules.verdict import Checks, Mergeable, Observed
@@ -373,7 +374,7 @@ def last_step(
     given = convoy.lands_given
     is_there = landing.own_tip(convoy, observed.refs) == candidate.commit
     if not is_there and given is not None and not given.branch:
-        end = FailConvoy(convoy=convoy.name, why=BEHIND.format(convoy.target))
+        end = ConvoyFailed(convoy=convoy.name, why=BEHIND.format(convoy.target))
         yield Note("refinery", end)
     elif not is_there:
         yield owed.AlignConvoy(convoy.name, candidate.commit)

@@ -19,6 +19,7 @@ from convoy import owed
 from convoy.events import SHORT, copied, hold_events
 from convoy.events.forge_actions import ItemSetAside, ItemTakenUp
 from convoy.events.leases import ExpireLease
+from convoy.events.task_events import ConvoyFailed
 from convoy.kinds import half_done, kind_of
 from convoy.kinds.task_kinds import SPLIT
 from convoy.model import ids
@@ -274,12 +275,12 @@ def _gestures_on_given(
     elif given.lands and seen.draft:
         why = "the pull request was converted to a draft"
     if why:
-        yield Note("refinery", people.FailConvoy(convoy=convoy.name, why=why))
+        yield Note("refinery", ConvoyFailed(convoy=convoy.name, why=why))
 
 
 def _unlabelled(convoy: Convoy, by: str) -> Hear:
     why = f"cancelled: {by} removed the label"
-    return Hear(None, people.FailConvoy(convoy=convoy.name, why=why, by=by))
+    return Hear(None, ConvoyFailed(convoy=convoy.name, why=why, by=by))
 
 
 def _issue_gestures(convoy: Convoy, observed: Observed) -> Iterator[Hear]:
@@ -288,7 +289,7 @@ def _issue_gestures(convoy: Convoy, observed: Observed) -> Iterator[Hear]:
     if seen is None:
         return
     if seen.gone:
-        yield Hear(None, people.NoteGoneIssue(convoy=name, how=seen.gone))
+        yield Hear(None, hold_events.IssueGone(convoy=name, issue=issue, how=seen.gone))
     elif seen.unlabelled_by:
         yield _unlabelled(convoy, seen.unlabelled_by)
     elif seen.open:

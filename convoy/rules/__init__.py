@@ -10,10 +10,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from convoy.events import Event, Events, Refusal
-from convoy.events.forge_actions import ActionIntended, pull_wanted
+from convoy.events import Events, Refusal
+from convoy.events.forge_actions import ActionIntended, final_comment, pull_wanted
 from convoy.events.leases import freed
-from convoy.events.people_events import PeopleCalled
 from convoy.events.task_events import (
     ConvoyCompleted,
     ConvoyFailed,
@@ -170,15 +169,6 @@ def completed(convoy: Convoy, commit: str, why: str = "") -> Events:
     )
     done = ConvoyCompleted(convoy=convoy.name, commit=commit, why=why)
     return (*merged, done, final_comment(convoy.name))
-
-
-def known(convoy: str, by: str, *needs: str) -> Events:
-    """Call nobody for what a person did; `by` empty: no person did it."""
-    return (PeopleCalled(convoy=convoy, needs=needs),) if by and needs else ()
-
-
-def final_comment(convoy: str) -> Event:
-    return ActionIntended(key=ids.key("finish", convoy), kind="finish", convoy=convoy)
 
 
 def check_unused(convoy: Convoy, task: Task) -> None:

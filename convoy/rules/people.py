@@ -2,8 +2,7 @@
 
 Editing the convoy's comment notifies nobody; a new comment does. So people are called
 once when something begins to wait for them, and not again while any of that still
-waits: the convoy's comment lists the rest. Limits stop tasks, too, and a convoy whose
-issue is deleted or moved to another repository ends.
+waits: the convoy's comment lists the rest. Limits stop tasks, too.
 """
 
 from collections.abc import Iterator
@@ -14,13 +13,14 @@ from msgspec.structs import replace
 
 from convoy.events import ConvoyCommand, Events, Refusal, TaskCommand, copied
 from convoy.events.forge_actions import ActionIntended, pull_wanted
-from convoy.events.hold_events import Gone, IssueGone
 from convoy.events.people_events import (
+    FAILED_KEY,
     ConvoyPaused,
     ConvoyRetried,
     PeopleCalled,
     TaskTold,
     ThreadsRaised,
+    known,
     paused_because,
 )
 from convoy.events.task_events import (
@@ -39,16 +39,11 @@ from convoy.model.work import ReviewThread, unending, with_threads
 from convoy.rules import (
     check_unused,
     convoy_next,
-    final_comment,
     holds_own_work,
-    known,
     pull_due,
     to_be_changed,
 )
 from convoy.rules.turns import dropped_needs, lacking_approvals
-
-FAILED_KEY = "failed"
-"""The key of the need of a failed convoy."""
 
 
 class Need(Struct, frozen=True, kw_only=True):
@@ -131,27 +126,6 @@ class CallPeople(ConvoyCommand, frozen=True, kw_only=True):
         return (
             PeopleCalled(convoy=convoy.name, needs=needs),
             ActionIntended(key=key, kind="answer", issue=convoy.issue, text=self.text),
-        )
-
-
-class FailConvoy(ConvoyCommand, frozen=True, kw_only=True):
-    """Give the convoy up; what is not merged is dropped."""
-
-    why: str
-    by: str = ""
-
-    def decide(self, state: State) -> Events:
-        convoy = self.live(state)
-        dropped = (
-            TaskDropped(convoy=convoy.name, task=task.number, why=self.why)
-            for task in convoy.spenders
-            if not task.settled
-        )
-        return (
-            *dropped,
-            copied(ConvoyFailed, self),
-            *known(convoy.name, self.by, FAILED_KEY),
-            final_comment(convoy.name),
         )
 
 
@@ -373,14 +347,3 @@ class RaiseThreads(TaskCommand, frozen=True, kw_only=True):
 def check_unjudged(convoy: Convoy, task: Task) -> None:
     if why := kind_of(task.spec).being_judged(convoy, task):
         raise Refusal(why)
-
-
-class NoteGoneIssue(ConvoyCommand, frozen=True, kw_only=True):
-    how: Gone
-
-    def decide(self, state: State) -> Events:
-        """Cancel what nobody can speak about any more; what is done is kept."""
-        convoy = self.live(state)
-        why = f"cancelled: issue #{convoy.issue} was {self.how}"
-        failed = FailConvoy(convoy=convoy.name, why=why, by="somebody").decide(state)
-        return (copied(IssueGone, self, issue=convoy.issue), *failed)

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from convoy.events import ConvoyCommand, Events, Refusal, copied, merge_events
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.plan_events import TaskAdded
+from convoy.events.task_events import ConvoyFailed
 from convoy.kinds.task_kinds import sync_spec
 from convoy.model import ids
 from convoy.model.records import Strategy
@@ -23,7 +24,6 @@ from convoy.model.state import State
 from convoy.model.work import LOST_MOST, SYNC_TRIES, Landing, TargetRules, Way
 from convoy.rules import completed, holds_own_work
 from convoy.rules.landing import check_judged, current_candidate, may_take_target_in
-from convoy.rules.people import FailConvoy
 from convoy.rules.turns import sync_task
 from convoy.rules.verdict import Mergeable
 from convoy.text import counted
@@ -169,7 +169,7 @@ class FailSync(ConvoyCommand, frozen=True, kw_only=True):
             return (failed, waits) if is_last else (failed,)
         is_first = self.candidate is not None and convoy.sync.reds + 1 < SYNC_TRIES
         if convoy.lands_given is not None and not is_first:
-            end = copied(FailConvoy, self)
+            end = copied(ConvoyFailed, self)
             return (failed, *end.decide(state))
         if is_first or not holds_own_work(convoy):  # then the target is red by itself
             return (failed,)
