@@ -179,6 +179,7 @@ _WAYS: Final[dict[str | None, Callable[[Any], str]]] = {
     "who": lambda by: by or GITHUBS_LIST,
     "bot": lambda by: by or "The bot",
     "ended": lambda by: "ended" if by else "failed",
+    "did": {"approve": "approved", "changes": "requested changes to"}.__getitem__,
     "times": lambda number: "once" if number == 1 else f"{number} times",
     "list": ", ".join,
     "numbers": lambda tasks: f" (tasks: {', '.join(map(str, tasks))})" if tasks else "",

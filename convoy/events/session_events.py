@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from msgspec.structs import replace
 
-from convoy.events import SHORT, Claim, TaskEvent, clause, copied
+from convoy.events import Claim, TaskEvent, copied
 from convoy.model import records
 from convoy.model.session_result import Outcome
 from convoy.model.state import Moment, State, Task
@@ -241,6 +241,10 @@ class SessionLost(_FruitlessEvent, frozen=True, kw_only=True, tag="session.lost"
 class WorkReviewed(_SpendingEvent, frozen=True, kw_only=True, tag="work.reviewed"):
     """A review attempt gave its verdict on another task's work."""
 
+    SAYS = (
+        "Review task {task}, attempt {attempt}, {verdict:did} task {on} at "
+        "{commit:short}{text:told}."
+    )
     task: int
     """The review's own number."""
     attempt: int
@@ -251,14 +255,6 @@ class WorkReviewed(_SpendingEvent, frozen=True, kw_only=True, tag="work.reviewed
     verdict: records.Opinion
     text: str = ""
     """The changes that the reviewer requests, or other remarks; cleaned."""
-
-    def sentence(self) -> str:
-        said = f": {clause(self.text)}" if self.text else ""
-        does = "approved" if self.verdict == "approve" else "requested changes to"
-        return (
-            f"Review task {self.task}, attempt {self.attempt}, {does} "
-            f"task {self.on} at {self.commit[:SHORT]}{said}."
-        )
 
     def task_after(self, task: Task, now: Moment) -> Task:
         """Let the review wait for new work, or for this work to land."""
