@@ -10,7 +10,7 @@ program was asked to do.
 
 import hashlib
 from itertools import accumulate
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from msgspec import MsgspecError, Struct, json
 from msgspec.structs import asdict
@@ -53,10 +53,7 @@ FOR_A_PERSON: Final[frozenset[Outcome]] = frozenset(
 """Outcomes after which another attempt would do no better."""
 
 CUT_OFF: Final[frozenset[Outcome]] = frozenset(
-    {
-        *("deadline", "hung", "crashed", "cancelled", "failed"),
-        *("credentials", "budget", "rate_limited", "vendor_down"),
-    }
+    {"deadline", "hung", "crashed", "cancelled", *get_args(Trouble)}
 )
 """Outcomes that interrupt the work: the next attempt goes on from what is there."""
 

@@ -395,10 +395,8 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
         longest_s = convoy.settings.limits.setup_s + engine.timeout_s
         expires = self.now + (longest_s + LEASE_SLACK_S) * 1000
         taken = (
-            LeaseTaken(
-                resource=resource, holder=holder, nonce=self.nonce, expires=expires
-            )
-            for resource in wanted
+            copied(LeaseTaken, self, resource=each, holder=holder, expires=expires)
+            for each in wanted
         )
         return (*freed(expired), *taken)
 

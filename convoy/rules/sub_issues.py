@@ -241,19 +241,17 @@ class ProposeList(ConvoyCommand, frozen=True, kw_only=True):
             return (ListProposed(convoy=convoy.name),)
         proposed = ListProposed(convoy=convoy.name, listed=self.listed, changes=told)
         key = ids.sign_key("list", f"{convoy.name}/{self.now}")
-        text = _proposal(convoy, told, list_fault(_open(self.listed)))
+        listed = "\n".join(f"- {each}" for each in told)
+        text = f"The sub-issues have changed, and so has the plan:\n\n{listed}"
+        fault = list_fault(_open(self.listed))
+        if fault or not convoy.settings.follow:
+            until = f": {fault}" if fault else " until someone comments `/brat follow`"
+            text = (
+                f"The sub-issues have changed:\n\n{listed}\n\nThe plan does not "
+                f"change{until}."
+            )
         intent = ActionIntended(key=key, kind="answer", issue=convoy.issue, text=text)
         return (proposed, intent)
-
-
-def _proposal(convoy: Convoy, told: tuple[str, ...], fault: str) -> str:
-    listed = "\n".join(f"- {each}" for each in told)
-    changed = f"The sub-issues have changed:\n\n{listed}\n\nThe plan does not change"
-    if fault:
-        return f"{changed}: {fault}."
-    if convoy.settings.follow:
-        return f"The sub-issues have changed, and so has the plan:\n\n{listed}"
-    return f"{changed} until someone comments `/brat follow`."
 
 
 def _open(listed: tuple[SubIssue, ...]) -> tuple[SubIssue, ...]:
