@@ -19,7 +19,7 @@ from convoy.events.people_events import check_unpaused, task_again
 from convoy.model import ids, records
 from convoy.model.session_result import Left, bounded_notes, scratchpad_with
 from convoy.model.state import Convoy, Moment, State, Task
-from convoy.model.task_graph import relinked, waiting
+from convoy.model.task_graph import relinked
 
 FROZEN: Final = (
     *("strategy", "planner", "tasks", "staged"),
@@ -165,7 +165,7 @@ class TaskLinked(TaskEvent, frozen=True, kw_only=True, tag="task.linked"):
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         why = self.why or f"{self.by} requested it"
-        linked = waiting(task.spec, self.on, why, overlap=not self.by)
+        linked = task.spec.waiting(self.on, why, overlap=not self.by)
         return replace(task, spec=linked)
 
 

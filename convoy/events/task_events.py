@@ -11,7 +11,6 @@ from convoy.events.session_events import ended_session, spent_today
 from convoy.model import ids
 from convoy.model.records import Cause, Usage
 from convoy.model.state import Convoy, Moment, State, Task, change_part
-from convoy.model.task_graph import overlapping
 
 _FAILED: Final[frozenset[Cause]] = frozenset({"lost", "failed", "refused"})
 UNTRIED: Final[frozenset[Cause]] = frozenset({"outage", "setup"})
@@ -181,7 +180,7 @@ class TaskDropped(TaskEvent, frozen=True, kw_only=True, tag="task.dropped"):
     def _waited_for_no_more(self, convoy: Convoy) -> Convoy:
         """Free the tasks that waited only because both would have touched the same."""
         for task in convoy.tasks:
-            if overlapping(task.spec, self.task):
+            if task.spec.overlaps(self.task):
                 after = tuple(each for each in task.spec.after if each != self.task)
                 waits = tuple(wait for wait in task.spec.waits if wait.on != self.task)
                 free = replace(task.spec, after=after, waits=waits)

@@ -10,7 +10,7 @@ import math
 from typing import Final, Literal
 
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 Kind = Literal[
     "work", "report", "scout", "review", "tests", "rival", "choice", "split", "sync"
@@ -226,6 +226,20 @@ class TaskSpec(Struct, frozen=True, kw_only=True):
     """A shell command that exits with 0 when the task is done; empty: none."""
     takes: str = ""
     """For a sync: the branch that it merges in; empty: the convoy's target."""
+
+    def overlaps(self, on: int) -> bool:
+        """Whether it waits for another task only because both touch the same."""
+        return any(wait.on == on and wait.overlap for wait in self.waits)
+
+    def waiting(self, on: int, why: str, *, overlap: bool) -> "TaskSpec":
+        """Return it as it waits for another task, too; `overlap`: see `Wait`."""
+        after = tuple(sorted({*self.after, on}))
+        return replace(self, after=after, waits=(*self.waits, Wait(on, why, overlap)))
+
+    def because(self, on: int) -> str:
+        """Return why it waits for a task that it is to wait for."""
+        why = (wait.why for wait in self.waits if wait.on == on)
+        return next(why, "the plan says so")
 
 
 class NamedIssue(Struct, frozen=True):

@@ -47,17 +47,6 @@ def _placed(plan: tuple[tuple[int, tuple[int, ...]], ...]) -> tuple[int, ...]:
     return tuple(placed)
 
 
-def overlapping(task: TaskSpec, on: int) -> bool:
-    """Return whether a task waits for another one only because both touch the same."""
-    return any(wait.on == on and wait.overlap for wait in task.waits)
-
-
-def waiting(task: TaskSpec, on: int, why: str, *, overlap: bool) -> TaskSpec:
-    """Return a task that waits for another one, too; `overlap`: see `Wait`."""
-    after = tuple(sorted({*task.after, on}))
-    return replace(task, after=after, waits=(*task.waits, Wait(on, why, overlap)))
-
-
 def waits(tasks: Mapping[int, TaskSpec], task: int, on: int) -> bool:
     """Return whether a task waits for another one, directly or through others."""
     return on in reached(lambda n: tasks[n].after if n in tasks else (), [task])
@@ -115,7 +104,7 @@ def relinked(
         if number not in spec.after:
             found.append(spec)
             continue
-        overlap = overlapping(spec, number)
+        overlap = spec.overlaps(number)
         why = next((wait.why for wait in spec.waits if wait.on == number), "")
         told = f"it is part of task {number}" + (f": {why}" if why else "")
         waits = (wait for wait in spec.waits if wait.on != number)

@@ -16,7 +16,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from convoy.model import ids
-from convoy.model.ids import HOUR_MS, ActionKind
 from convoy.model.records import Reaction, Strategy, Usage
 
 
@@ -368,7 +367,7 @@ class Intent(Struct, frozen=True, kw_only=True):
     """An announced action that is not yet noted as done."""
 
     key: str
-    kind: ActionKind
+    kind: ids.ActionKind
     convoy: str
     task: int
     attempt: int
@@ -409,7 +408,7 @@ class GivenAnswers(Struct, frozen=True, kw_only=True):
 
         No event says so of each: who writes much would make the log grow.
         """
-        return any(told - SKEW_MS <= at < told + HOUR_MS for told in self.quiet)
+        return any(told - SKEW_MS <= at < told + ids.HOUR_MS for told in self.quiet)
 
 
 def with_answer(
@@ -430,9 +429,9 @@ def with_answer(
 
 
 def of_last_hour(had: GivenAnswers, now: int) -> GivenAnswers:
-    since = now - HOUR_MS
+    since = now - ids.HOUR_MS
     at = {key: at for key, at in had.at.items() if at > since}
-    quiet = tuple(told for told in had.quiet if told > now - LOOK_BACK_MS - HOUR_MS)
+    quiet = tuple(told for told in had.quiet if told > now - LOOK_BACK_MS - ids.HOUR_MS)
     if had.told_at <= since:
         return GivenAnswers(at=at, quiet=quiet)
     return replace(had, at=at, quiet=quiet)

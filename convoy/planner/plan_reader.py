@@ -29,7 +29,6 @@ from convoy.model.task_graph import (
     declared_need,
     declared_path,
     find_cycle,
-    waiting,
     waits,
 )
 from convoy.planner import own_words, tasklist
@@ -217,7 +216,7 @@ def ordered(
     implied = (_made(tasks, ground, made), _shared(tasks), _described(tasks, ground))
     for one, on, why, needs in chain(*implied):
         if not waits(done, one, on) and not waits(done, on, one):
-            done[one] = waiting(done[one], on, why, overlap=not needs)
+            done[one] = done[one].waiting(on, why, overlap=not needs)
     return tuple(done.values())
 
 

@@ -26,7 +26,6 @@ from convoy.model import ids
 from convoy.model.records import FREE, Cause
 from convoy.model.session_result import OUTAGES_MOST
 from convoy.model.state import Convoy, State, Task
-from convoy.model.task_graph import overlapping
 from convoy.text import counted
 
 
@@ -141,7 +140,7 @@ def _stranded(convoy: Convoy, after: tuple[Task, ...]) -> Iterator[TaskBlocked]:
     gone -= {task.number for task in convoy.tasks if task.state == "dropped"}
     for task in after if gone else ():
         spec = task.spec  # waiting for a path does not count
-        awaited = {n for n in spec.after if not overlapping(spec, n)}
+        awaited = {n for n in spec.after if not spec.overlaps(n)}
         lost = gone & {*awaited, *needed(spec)}
         if task.state == "queued" and lost:
             why = f"it needs task {min(lost)}, which was dropped"

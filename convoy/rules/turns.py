@@ -23,7 +23,7 @@ from msgspec import Struct
 from convoy.gate import path_list
 from convoy.kinds import kind_of, needed, trial
 from convoy.model.state import Convoy, Task
-from convoy.model.task_graph import overlapping, reached
+from convoy.model.task_graph import reached
 
 
 class Turn(Struct, frozen=True):
@@ -121,7 +121,7 @@ Place = tuple[int, int, int]
 def planned_first(task: Task) -> tuple[int, ...]:
     """Return whom the plan lets go first for what both touch, until it has begun."""
     after = task.spec.after if not task.started else ()
-    return tuple(number for number in after if overlapping(task.spec, number))
+    return tuple(number for number in after if task.spec.overlaps(number))
 
 
 def in_order(convoy: Convoy, tasks: Mapping[int, Task]) -> list[int]:
@@ -180,7 +180,7 @@ def unmet(convoy: Convoy, task: Task) -> tuple[int, ...]:
     return tuple(
         number
         for number in task.spec.after
-        if not overlapping(task.spec, number)
+        if not task.spec.overlaps(number)
         and (
             (other := convoy.task(number)) is None
             or other.state != "merged"

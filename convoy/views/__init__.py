@@ -16,7 +16,7 @@ from convoy.rules.landing import waiting_to_merge
 from convoy.rules.starting import Moment, moment
 from convoy.text import rough
 from convoy.views.interventions import Intervention, interventions
-from convoy.views.plan import because, plan_document
+from convoy.views.plan import plan_document
 from convoy.views.reasons import landing_document, reasons, waits_for
 
 SCHEMA_VERSION: Final = 1
@@ -103,7 +103,7 @@ def task_document(
         "attempts": task.started,
         "usage": msgspec.to_builtins(task.used),
         "after": list(task.spec.after),
-        "after_why": [because(task.spec, number) for number in task.spec.after],
+        "after_why": [task.spec.because(number) for number in task.spec.after],
         "engine": task.spec.engine,
         "branch": ids.task_branch(convoy.name, task.number),
         "pull_request": task.pull,

@@ -20,7 +20,7 @@ from convoy.rules.target import landing_wants
 from convoy.rules.turns import turns
 from convoy.rules.verdict import Checks
 from convoy.text import clock
-from convoy.views.plan import approval, because, edge_words
+from convoy.views.plan import approval, edge_words
 
 
 def _given_waits(convoy: Convoy) -> str:
@@ -210,7 +210,7 @@ def edge_reasons(convoy: Convoy, first: Task, then: Task) -> Iterator[str]:
         if then.number in first.spec.after:
             yield f"it is the other way around: {one} waits for {two}"
         return
-    why = because(then.spec, first.number)
+    why = then.spec.because(first.number)
     yield f"{two} starts when {one} is merged: {why}"
     if then.spec.why:
         yield f"the plan says about {two}: {then.spec.why}"
