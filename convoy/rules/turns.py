@@ -15,7 +15,7 @@ for.
 
 from collections import defaultdict, deque
 from collections.abc import Collection, Mapping
-from heapq import heapify, heappop, heappush
+from graphlib import CycleError
 from typing import Final
 
 from msgspec import Struct
@@ -23,7 +23,7 @@ from msgspec import Struct
 from convoy.gate import path_list
 from convoy.kinds import kind_of, needed, trial
 from convoy.model.state import Convoy, Task
-from convoy.model.task_graph import reached
+from convoy.model.task_graph import in_turn, reached
 
 
 class Turn(Struct, frozen=True):
@@ -141,20 +141,11 @@ def in_order(convoy: Convoy, tasks: Mapping[int, Task]) -> list[int]:
         best[own] = min(best.get(own, (9, 0, 0)), _place(convoy, task))
         before = {*unmet(convoy, task), *planned_first(task)}
         left[own] |= {group[n] for n in before if n in tasks} - {own}
-    free = [(best[own], own) for own in best if not left[own]]
-    heapify(free)
-    placed: dict[int, int] = {}
-    while len(placed) < len(best):
-        if not free:  # a circle of groups: none is in any plan that was accepted
-            rest = min((best[own], own) for own in best if own not in placed)
-            heappush(free, rest)
-        _, own = heappop(free)
-        placed[own] = len(placed)
-        for other, at in best.items():
-            if other not in placed and own in left[other]:
-                left[other] -= {own}
-                if not left[other]:
-                    heappush(free, (at, other))
+    try:
+        groups = [*in_turn(left, best.__getitem__)]
+    except CycleError:  # none is in any plan that was accepted
+        groups = sorted(best, key=best.__getitem__)
+    placed = {own: at for at, own in enumerate(groups)}
     return sorted(tasks, key=lambda n: (placed[group[n]], _place(convoy, tasks[n])))
 
 
