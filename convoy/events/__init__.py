@@ -121,6 +121,19 @@ class AboutTask(AboutConvoy):
             raise Refusal(f"task {self.task} is {task.state}")
         return convoy, task
 
+    def in_session(self, state: State, attempt: int) -> tuple[Convoy, Task]:
+        """Return the task whose session is this attempt, even dropped or blocked."""
+        name, number = self.convoy, self.task
+        convoy = state.convoys.get(name)
+        task = convoy.in_session(number) if convoy else None
+        if convoy is None or task is None:
+            raise Refusal(f"{name} has no task {number}")
+        if task.attempt is None:
+            raise Refusal(f"task {number} of {name} is {task.state}, not running")
+        if task.attempt.number != attempt:
+            raise Refusal(f"attempt {attempt} of task {number} is not the current one")
+        return convoy, task
+
 
 class ConvoyEvent(Event, AboutConvoy, frozen=True, kw_only=True):
     """An event that changes one convoy."""
@@ -247,19 +260,4 @@ def _task_of(state: State, name: str, number: int) -> tuple[Convoy, Task]:
     task = convoy.task(number)
     if task is None:
         raise Refusal(f"{name} has no task {number}")
-    return convoy, task
-
-
-def in_session(
-    state: State, name: str, number: int, attempt: int
-) -> tuple[Convoy, Task]:
-    """Return the task whose session is this attempt; it may be dropped or blocked."""
-    convoy = state.convoys.get(name)
-    task = convoy.in_session(number) if convoy else None
-    if convoy is None or task is None:
-        raise Refusal(f"{name} has no task {number}")
-    if task.attempt is None:
-        raise Refusal(f"task {number} of {name} is {task.state}, not running")
-    if task.attempt.number != attempt:
-        raise Refusal(f"attempt {attempt} of task {number} is not the current one")
     return convoy, task

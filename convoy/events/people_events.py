@@ -17,7 +17,6 @@ from convoy.events import (
     TaskEvent,
     clause,
     copied,
-    in_session,
 )
 from convoy.model import ids
 from convoy.model.state import Convoy, Moment, State, Task
@@ -330,7 +329,7 @@ class TaskHeard(TaskEvent, frozen=True, kw_only=True, tag="task.heard"):
         )
 
     def decide(self, state: State) -> Events:
-        _, task = in_session(state, self.convoy, self.task, self.attempt)
+        _, task = self.in_session(state, self.attempt)
         now = task.attempt
         if now is None or not now.heard < self.messages <= len(now.messages):
             raise Refusal(f"task {task.number} has no such message")

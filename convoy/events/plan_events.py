@@ -4,16 +4,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from convoy.events import (
-    SHORT,
-    ConvoyEvent,
-    Event,
-    Events,
-    Refusal,
-    TaskEvent,
-    copied,
-    in_session,
-)
+from convoy.events import SHORT, ConvoyEvent, Event, Events, Refusal, TaskEvent, copied
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.people_events import check_unpaused, task_again
 from convoy.model import ids, records
@@ -351,7 +342,7 @@ class TaskNoted(TaskEvent, frozen=True, kw_only=True, tag="task.noted"):
 
     def decide(self, state: State) -> Events:
         """Note as much as is allowed; the shell has cleaned it."""
-        in_session(state, self.convoy, self.task, self.attempt)
+        self.in_session(state, self.attempt)
         left = bounded_notes(Left(notes=self.notes, shared=self.shared))
         if not (left.notes or left.shared):
             raise Refusal("the agent left no notes")

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from convoy.events import AttemptCommand, Event, Events, Refusal, copied, in_session
+from convoy.events import AttemptCommand, Event, Events, Refusal, copied
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.session_events import (
     SessionLost,
@@ -43,7 +43,7 @@ class _EndInResult(AttemptCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Events:
         """End the session; its leases are free, even if the result comes too late."""
-        convoy, task = in_session(state, self.convoy, self.task, self.attempt)
+        convoy, task = self.in_session(state, self.attempt)
         self.check(task)
         if task.state == "running":
             ended, then = self.ends(state, convoy, task)
@@ -156,7 +156,7 @@ class RefuseWork(AttemptCommand, frozen=True, kw_only=True):
     """For an outage: the pause that the model's vendor asked for."""
 
     def decide(self, state: State) -> Events:
-        convoy, task = in_session(state, self.convoy, self.task, self.attempt)
+        convoy, task = self.in_session(state, self.attempt)
         refused, free = self.ended(task), leases_freed(state, self.convoy, task)
         if task.spent < convoy.settings.attempts and self._is_alike(task):
             why = f"two attempts failed in the same way within seconds: {self.why}"

@@ -19,7 +19,6 @@ from convoy.events import (
     clause,
     copied,
     decided,
-    in_session,
 )
 from convoy.events.plan_events import (
     ConvoyPlanned,
@@ -78,7 +77,8 @@ class PlanConvoy(ConvoyCommand, frozen=True, kw_only=True):
         ended: Events = ()  # planning ends with a session's answer, or without
         mayor = convoy.mayor
         if self.attempt:
-            in_session(state, convoy.name, 0, self.attempt)
+            asked = TaskCommand(convoy=self.convoy, task=0)
+            asked.in_session(state, self.attempt)
             ended = (TaskMerged(convoy=convoy.name, task=0, usage=self.usage),)
         elif mayor is not None and not mayor.settled:
             if mayor.attempt is not None or mayor.state != "blocked":
