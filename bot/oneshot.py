@@ -44,7 +44,7 @@ from bot.settings.oneshot_settings import (
 from bot.text.convoy_comment import convoy_table
 from convoy.kinds import is_stopped
 from convoy.model import ids
-from convoy.model.state import State, asides, shown_asides
+from convoy.model.state import State
 from convoy.owed import Show
 from convoy.rules.landing import open_candidates
 from convoy.text import counted, full_stop
@@ -212,7 +212,7 @@ def _left(state: State, *, again: bool) -> Left:
         convoys=len(live),
         running=sum(1 for _ in state.running()),
         blocked=sum(is_stopped(convoy, t) for convoy in live for t in convoy.tasks),
-        by_clock=any(asides(state)) or goes_on,
+        by_clock=any(state.asides()) or goes_on,
         again=again,
     )
 
@@ -264,7 +264,7 @@ async def _job(inputs: OneshotInputs) -> Left:
                     file.write(f"{name}={str(value).lower()}\n")
         if inputs.summary is not None:
             said = (
-                convoy_table(convoy, shown_asides(state, convoy.name))
+                convoy_table(convoy, state.shown_asides(convoy.name))
                 for convoy in state.live()
             )
             with inputs.summary.open("a", encoding="utf-8", newline="\n") as file:

@@ -135,7 +135,6 @@ def trusted(
 def absent(
     repo: pygit2.Repository, commit: str, error: Exception
 ) -> Missing | Unavailable:
-    """Return what it means that a commit cannot be read."""
     if not Path(repo.path).is_dir():
         return Unavailable(f"the repository {repo.path} is gone")
     return Missing(f"{commit} is not in {repo.path}: {error}")

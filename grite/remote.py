@@ -14,14 +14,6 @@ from typing import Final
 from msgspec import Struct
 
 from grite import errors, git, outbound
-from grite.errors import (
-    BratError,
-    Conflict,
-    GitFailed,
-    Rejected,
-    Unavailable,
-    repr_without,
-)
 from grite.push_answer import push_answer
 
 PATTERNS: Final = ("refs/heads/*", "refs/grite/*")
@@ -117,7 +109,7 @@ class Remote(Struct, frozen=True):
     """For each call of git."""
 
     def __repr__(self) -> str:
-        return repr_without(self, "token")
+        return errors.repr_without(self, "token")
 
     def advertised(self, patterns: Sequence[str] = PATTERNS) -> Advertised:
         """Return the refs that match `patterns`, and HEAD, in one look.
@@ -200,29 +192,29 @@ class Remote(Struct, frozen=True):
             return
         try:
             self._send(updates, atomic=atomic)
-        except (Conflict, Unavailable, GitFailed) as error:
+        except (errors.Conflict, errors.Unavailable, errors.GitFailed) as error:
             self._judge(updates, error)
 
-    def _judge(self, updates: Sequence[RefUpdate], failure: BratError) -> None:
+    def _judge(self, updates: Sequence[RefUpdate], failure: errors.BratError) -> None:
         """Return if a failed push did arrive, else raise its error."""
         try:
             refs = self.refs([update.ref for update in updates])
-        except (Unavailable, GitFailed):
+        except (errors.Unavailable, errors.GitFailed):
             said = f"it is not known whether the push arrived: {failure}"
-            raise Unavailable(said) from failure
+            raise errors.Unavailable(said) from failure
         if all(refs.get(u.ref) == u.new for u in updates):
             return
         lost = [u for u in updates if refs.get(u.ref) not in {u.old, u.new}]
         left = [u for u in updates if refs.get(u.ref) != u.new]
         some_moved = any(u.old != u.new == refs.get(u.ref) for u in updates)
-        if lost or (some_moved and not isinstance(failure, Rejected)):
+        if lost or (some_moved and not isinstance(failure, errors.Rejected)):
             met: list[str] = []
             for u in lost or left:
                 stands = f"is at {at}" if (at := refs.get(u.ref)) else "does not exist"
                 wanted = f"was expected at {u.old}" if u.old else "should not exist yet"
                 met.append(f"{u.ref} {stands} but {wanted}")
             said = f"refs had moved before the push: {', '.join(met)}"
-            raise Conflict(said) from failure
+            raise errors.Conflict(said) from failure
         raise failure
 
     def _look(self, patterns: Sequence[str]) -> git.Completed:
@@ -255,23 +247,22 @@ class Remote(Struct, frozen=True):
 
 def _failure(
     args: Sequence[str], done: git.Completed, url: str, pushed: Sequence[str]
-) -> BratError:
-    """Return the error that git's message means."""
+) -> errors.BratError:
     stdout = git.redacted(done.stdout.decode(errors="replace"))
     rejected = "\n".join(line for line in stdout.splitlines() if line.startswith("!"))
     said = f"{done.stderr}\n{rejected}".strip()
     where = git.redacted(url)
     if re.search(_NO_ROOM, said):
-        return Unavailable(f"there is no space left: {errors.git_reason(said)}")
+        return errors.Unavailable(f"there is no space left: {errors.git_reason(said)}")
     if "fetch" in args and re.search(_FETCH_RACE, said):
         why = errors.git_reason(said)
-        return Conflict(f"another process is fetching into this mirror: {why}")
+        return errors.Conflict(f"another process is fetching into this mirror: {why}")
     answer = push_answer(pushed, stdout, done.stderr)
     if any(one.verdict == "stale" for one in answer.refs):
-        return Conflict(f"{where} rejected the push: {rejected}")
+        return errors.Conflict(f"{where} rejected the push: {rejected}")
     if not rejected and not re.search(_REFUSED, said) and re.search(_UNREACHABLE, said):
-        return Unavailable(f"{where} did not answer: {errors.git_reason(said)}")
+        return errors.Unavailable(f"{where} did not answer: {errors.git_reason(said)}")
     argv = ["git", *map(git.redacted, args)]
     if answer.refused or (pushed and answer.unnamed):
-        return Rejected(argv, done.status, said, answer)
-    return GitFailed(argv, done.status, said)
+        return errors.Rejected(argv, done.status, said, answer)
+    return errors.GitFailed(argv, done.status, said)

@@ -16,7 +16,7 @@ from bot.dashboard.access_policy import Visitor
 from bot.dashboard.dashboard_source import RepositoryView
 from bot.requests import verb_table
 from bot.requests.verb import Verb
-from convoy.model.session_result import dollars, tokens, usage_in_words
+from convoy.model.session_result import dollars, usage_in_words
 from convoy.text import ago, clean, clock, iso, rough
 from convoy.text.project_tests import compiler_errors, failing_tests
 from convoy.views import progress_words
@@ -37,9 +37,7 @@ _pages: Final = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_pages.filters |= {
-    one.__name__: one for one in (clock, iso, ago, rough, dollars, tokens, zip)
-}
+_pages.filters |= {one.__name__: one for one in (clock, iso, ago, rough, dollars, zip)}
 _pages.filters["usage"] = usage_in_words
 _pages.globals |= {
     "static": ADDRESSES.__getitem__,

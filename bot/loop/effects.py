@@ -40,16 +40,9 @@ from bot.text.slash_commands import ticked_in, unticked
 from convoy.events.forge_actions import ActionDone
 from convoy.events.hold_events import NO_LABEL
 from convoy.model import ids
-from convoy.model.state import (
-    Convoy,
-    Task,
-    intent_item,
-    may_try,
-    set_aside,
-    shown_asides,
-)
+from convoy.model.state import Convoy, Task
 from convoy.model.work import Intent, Landing
-from convoy.owed import SHOWN, CancelCi, CancelRun, Do, Effect, Show, Shown
+from convoy.owed import SHOWN, CancelRun, Do, Effect, Show, Shown
 from convoy.rules.starting import moment
 from convoy.rules.turns import lacking_approvals
 from grite.errors import Unavailable
@@ -61,8 +54,6 @@ async def carry_out_effect(context: BotContext, effect: Effect) -> ActionDone | 
             return ActionDone(key=intent.key, number=await _do(context, intent))
         case CancelRun(run=run, force=force):
             await context.github.runs.cancel(run, force=force)
-        case CancelCi(run=run):
-            await context.github.runs.cancel(run)
         case Show(convoy=name, part=part):
             convoy = context.state.convoys[name]
             if context.troubles.keep_back(ids.item("show", name, part)):
@@ -86,7 +77,7 @@ async def _do(context: BotContext, intent: Intent) -> int:
     except Refused:
         convoy = context.state.convoys.get(intent.convoy)
         is_last = intent.kind == "answer" or (convoy is not None and convoy.ended)
-        before = set_aside(context.state, intent_item(intent))
+        before = context.state.aside_of(intent.item)
         if is_last and before is not None and before.is_given_up:
             return 0
         raise
@@ -230,7 +221,7 @@ async def _finish(context: BotContext, convoy: Convoy, intent: Intent) -> int:
     works = frozenset({ids.item("action", intent.key)})
     for part in SHOWN:
         item = ids.item("show", convoy.name, part)
-        if not may_try(context.state, item, context.clock()):
+        if not context.state.may_try(item, context.clock()):
             continue
         try:
             await show_part(context, convoy, part, works)
@@ -361,7 +352,7 @@ def comment_body(
     what was set aside and works again.
     """
     state = context.state
-    asides = shown_asides(state, convoy.name, works)
+    asides = state.shown_asides(convoy.name, works)
     at = moment(state, context.clock())
     return convoy_comment(convoy, ticked, asides, at, context.settings.web)
 

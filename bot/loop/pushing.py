@@ -40,7 +40,6 @@ from bot.text.notices import log_refused
 from convoy.events.forge_actions import ItemSetAside
 from convoy.model import ids
 from convoy.model.ids import LOG_ITEM, task_item
-from convoy.model.state import set_aside
 from grite import lease
 from grite.errors import Conflict, Corrupt, Rejected
 from grite.remote import RefUpdate
@@ -358,7 +357,7 @@ class RefusedParts:
         parts, first = draft.parts, not self._groups
         del self._groups[:1]
         if first:
-            again = frozenset(item for item in parts if set_aside(draft.state, item))
+            again = frozenset(item for item in parts if draft.state.aside_of(item))
             fresh = parts - again
             both = [fresh, again] if fresh and again else _halves(parts)
             self._groups = [frozenset(), *both]

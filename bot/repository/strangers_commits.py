@@ -230,9 +230,9 @@ class CommitRange:
         self._changed += 1
         if self._changed > CHANGED_MOST:
             raise TooMuch(f"The work changes more than {CHANGED_MOST} files.")
-        before, after = (str(e.id) if e is not None else "" for e in (was, now))
+        before, after = _blob(was), _blob(now)
         name = path.decode(errors="surrogateescape")
-        change = gate.path_change(name, _mode(was), _mode(now), before, after)
+        change = gate.PathChange(name, _mode(was), _mode(now), before, after)
         holds = now is not None and now.type == _Kind.BLOB
         return Touched(change, after if holds else "")
 
@@ -243,6 +243,12 @@ class CommitRange:
         if self._looked > LOOKED_MOST:
             raise TooMuch(f"The work has more than {LOOKED_MOST} files and folders.")
         return {each.raw_name or b"": each for each in tree}
+
+
+def _blob(entry: pygit2.Object | None) -> str:
+    """Return what git says of it in a list of changes; zeros: there is no file."""
+    is_file = entry is not None and entry.type != _Kind.TREE
+    return str(entry.id) if entry is not None and is_file else "0" * 40
 
 
 def _mode(entry: pygit2.Object | None) -> str:

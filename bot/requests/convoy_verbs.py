@@ -34,7 +34,7 @@ from convoy.events.people_events import (
     TaskApproved,
 )
 from convoy.model.session_result import usage_in_words
-from convoy.model.state import Convoy, Task, shown_asides
+from convoy.model.state import Convoy, Task
 from convoy.rules.starting import moment
 from convoy.rules.turns import lacking_approvals
 from convoy.text import counted, inline
@@ -46,7 +46,7 @@ def _status(context: RequestContext) -> str:
     from bot.text.convoy_comment import convoy_table
 
     convoy = context.convoy
-    asides = shown_asides(context.draft.state, convoy.name)
+    asides = context.draft.state.shown_asides(convoy.name)
     return convoy_table(convoy, asides, web=context.bot.settings.web)
 
 

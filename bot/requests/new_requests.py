@@ -41,7 +41,7 @@ from convoy.config.keys import ScheduleTable
 from convoy.events.forge_actions import ItemTakenUp
 from convoy.events.hold_events import LAND_LABEL, NO_LABEL, CommentDeleted
 from convoy.model import ids
-from convoy.model.state import Convoy, State, asides, may_try, set_aside
+from convoy.model.state import Convoy, State
 from convoy.model.work import LOOK_BACK_MS, SKEW_MS
 from convoy.text import clean, shortened
 from convoy.views.interventions import LabelledIssue
@@ -81,7 +81,7 @@ async def listen(draft: BotDraft, parts: frozenset[str]) -> list[str]:
     if inbox.RIGHTS_PART in parts:
         # What was refused in this tick will hardly be allowed in the next.
         refused = draft.bot.troubles.owed
-        for item, aside in [*asides(draft.state)]:
+        for item, aside in [*draft.state.asides()]:
             if aside.rule and item not in refused:
                 draft.submit(ItemTakenUp(item=item))
     return handled
@@ -108,7 +108,7 @@ async def _look_at_shown(draft: BotDraft, parts: frozenset[str]) -> None:
 def waits(context: BotContext) -> bool:
     state, now = context.mirror.state, context.clock()
     return any(
-        may_try(state, ids.item("delivery", delivery), now)
+        state.may_try(ids.item("delivery", delivery), now)
         for delivery in context.inbox.waiting()
     )
 
@@ -118,7 +118,7 @@ async def _handled(draft: BotDraft, waiting: Mapping[str, inbox.Kept]) -> list[s
     handled = []
     for delivery, asked in waiting.items():
         item = ids.item("delivery", delivery)
-        if not may_try(draft.state, item, draft.now):
+        if not draft.state.may_try(item, draft.now):
             continue
         await asyncio.sleep(0)  # the door answers between two of a thousand
         with alone(draft.bot, item, draft), draft.part(item), going(Precedence.ANSWER):
@@ -128,9 +128,9 @@ async def _handled(draft: BotDraft, waiting: Mapping[str, inbox.Kept]) -> list[s
                 if refused.status != HTTPStatus.GONE:
                     raise
             handled.append(delivery)
-            if set_aside(draft.state, item) is not None:
+            if draft.state.aside_of(item) is not None:
                 draft.submit(ItemTakenUp(item=item, works=True))
-        aside = set_aside(draft.state, item)
+        aside = draft.state.aside_of(item)
         if aside is not None and aside.tries >= GIVEN_UP:
             handled.append(delivery)
     return handled

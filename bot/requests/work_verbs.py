@@ -20,12 +20,13 @@ from convoy.events import copied
 from convoy.events.forge_actions import ItemTakenUp
 from convoy.events.people_events import TaskTold
 from convoy.events.plan_events import ConvoyReplanned
+from convoy.events.task_events import ConvoyFailed
 from convoy.gate import unallowed
 from convoy.kinds import is_stopped
 from convoy.model import ids
 from convoy.model.ids import task_item
 from convoy.model.records import TaskSpec
-from convoy.model.state import Convoy, Task, asides_of
+from convoy.model.state import Convoy, Task
 from convoy.model.work import Work
 from convoy.rules import people
 from convoy.rules.plans import AddTask
@@ -89,12 +90,12 @@ def _take_up(context: RequestContext, task: int | None) -> str:
     state, name = context.draft.state, context.convoy.name
     items = [
         item
-        for item, _ in asides_of(state, name)
+        for item, _ in state.asides_of(name)
         if task is None or item == task_item(name, task)
     ]
     for item in items:
         context.submit(ItemTakenUp(item=item, by=context.by))
-    left = dict(asides_of(context.draft.state, name))
+    left = dict(context.draft.state.asides_of(name))
     if any(item in left for item in items):
         return "as soon as a slot is free"
     return "immediately" if items else ""
@@ -300,7 +301,7 @@ TELL: Final = Verb(
 def _cancel(context: RequestContext, *, task: int | None = None) -> str:
     name, by = context.convoy.name, context.by
     if task is None:
-        context.submit(people.FailConvoy(convoy=name, why=f"cancelled by {by}", by=by))
+        context.submit(ConvoyFailed(convoy=name, why=f"cancelled by {by}", by=by))
         return "The convoy is cancelled. Finished work is kept."
     word = "stopped" if context.asker.at_endpoint else "cancelled"
     stop = people.BlockTask(convoy=name, task=task, why=f"{word} by {by}", by=by)

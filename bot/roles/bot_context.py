@@ -42,7 +42,7 @@ from convoy.config import Config, ConfigError, load
 from convoy.events import Command
 from convoy.events.forge_actions import ItemSetAside, ItemTakenUp
 from convoy.model import ids
-from convoy.model.state import State, may_try, set_aside
+from convoy.model.state import State
 from convoy.model.work import GivenAnswers, of_last_hour
 from convoy.rules.verdict import Observed
 from convoy.views.interventions import LabelledIssue
@@ -164,7 +164,7 @@ class Troubles(dict[str, str]):
         """
         self.pop(item, None)
         self._counts.pop(item, None)
-        is_aside = state is not None and set_aside(state, item) is not None
+        is_aside = state is not None and state.aside_of(item) is not None
         if is_aside and not self.keep_back(item):
             self.owed[item] = ItemTakenUp(item=item, works=True)
 
@@ -440,7 +440,7 @@ async def tried(
     """Return what a step found; None: it failed, or its item is set aside."""
     found, state = None, context.mirror.state
     is_back = context.troubles.keep_back(item)
-    if not is_back and may_try(state, item, context.clock()):
+    if not is_back and state.may_try(item, context.clock()):
         with alone(context, item):
             found = await step()
     return found

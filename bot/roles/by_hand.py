@@ -19,24 +19,25 @@ from bot.roles.bot_context import BotContext, BotDraft, tried
 from bot.text import notices
 from bot.text.convoy_comment import LABELS
 from bot.text.notices import call_text
-from convoy.events import Command, copied
+from convoy.events import copied
 from convoy.events.hold_events import (
     NO_LABEL,
     BaseDeleted,
     BranchPushed,
     IssueClosed,
-    IssueReopened,
+    IssueGone,
     MergeWithdrawn,
     WorkTakenOut,
 )
+from convoy.events.task_events import ConvoyFailed
 from convoy.gate import ci_files
 from convoy.model import ids
 from convoy.model.state import Convoy, State
 from convoy.model.work import Push
-from convoy.owed import Call, HearBase, HearDequeue, HearIssue, HearPush, Sweep, TakeOut
+from convoy.owed import Call, Hear, HearPush, Sweep, item_of
 from convoy.owed.owed import gestures
 from convoy.rules.landing import queue_branches
-from convoy.rules.people import CallPeople, FailConvoy, NoteGoneIssue
+from convoy.rules.people import CallPeople
 from convoy.rules.verdict import IssueSeen, PullSeen
 
 
@@ -47,35 +48,6 @@ async def is_wanted(draft: BotDraft, convoy: str) -> bool:
     draft.bot.observed = replace(draft.bot.observed, issues=issues, pulls=pulls)
     seen = replace(draft.bot.observed, refs=draft.refs)
     return not any(gestures(draft.state.convoys[convoy], seen))
-
-
-def take_out(draft: Draft, action: TakeOut) -> None:
-    """Take work out, and say on its pull request what brings it back."""
-    out, convoy = action.out, draft.state.convoys[action.convoy]
-    task = convoy.task(action.task)
-    part = task or convoy
-    wanted = ids.base_branch(convoy.name) if task else convoy.target
-    event = copied(WorkTakenOut, out, convoy=convoy.name, task=action.task)
-    if draft.submit(event) is None and part.held != NO_LABEL:
-        text = notices.taken_out(out, action.task, wanted)
-        _say_once(draft, convoy, str(action.task), text, out.pull)
-
-
-def hear_dequeue(draft: Draft, action: HearDequeue) -> None:
-    """Take a convoy out of the merge queue, as the forge shows, and say so once."""
-    convoy = draft.state.convoys[action.convoy]
-    command = MergeWithdrawn(convoy=convoy.name, task=0, by=action.by)
-    if draft.submit(command) is None:
-        text = notices.DEQUEUED.format(by=action.by)
-        _say_once(draft, convoy, "queue", text, convoy.pull)
-
-
-def hear_base(draft: Draft, action: HearBase) -> None:
-    """Pause a convoy whose shared branch was deleted, and say so."""
-    name, convoy = action.convoy, draft.state.convoys[action.convoy]
-    if draft.submit(BaseDeleted(convoy=name)) is None:
-        text = notices.base_deleted(ids.base_branch(name))
-        _say_once(draft, convoy, "base", text, convoy.issue)
 
 
 PUSHED_FILES: Final = 200
@@ -105,27 +77,34 @@ def hear_push(draft: BotDraft, action: HearPush) -> None:
     _say_once(draft, convoy, f"push/{number}", text, on)
 
 
-def hear_issue(draft: BotDraft, action: HearIssue) -> None:
-    """Pause, resume or end a convoy as its issue says, and tell people once."""
-    convoy = draft.state.convoys[action.convoy]
-    name, issue = convoy.name, convoy.issue
-    on: int | None = issue
-    command: Command
-    match action.gesture:
-        case "closed":
-            command = IssueClosed(convoy=name, issue=issue)
-        case "reopened":
-            command = IssueReopened(convoy=name, issue=issue)
-        case "unlabelled":
-            why = f"cancelled: {action.by} removed the label"
-            command = FailConvoy(convoy=name, why=why, by=action.by)
-        case gone:
-            command = NoteGoneIssue(convoy=name, how=gone)
+def hear(draft: BotDraft, action: Hear) -> None:
+    """Note what a person did by hand, and say once what it means."""
+    convoy = draft.state.convoys[draft.state.convoy_of_item(item_of(action))]
+    if draft.submit(action.command) is not None:
+        return
+    on: int | None = convoy.issue
+    match action.command:
+        case WorkTakenOut(task=task, pull=pull) as out:
+            wanted = ids.base_branch(convoy.name) if task else convoy.target
+            text, about, on = notices.taken_out(out, wanted), f"{task}", pull
+            if task and (part := convoy.task(task)) and part.held == NO_LABEL:
+                return
+        case MergeWithdrawn(by=by):
+            text, about, on = notices.DEQUEUED.format(by=by), "queue", convoy.pull
+        case BaseDeleted():
+            text, about = notices.base_deleted(ids.base_branch(convoy.name)), "base"
+        case IssueGone(how=how):
+            text, about = notices.issue_gone(convoy.issue, how), how
             own = (task.pull for task in convoy.tasks if task.pull and not task.settled)
             on = convoy.pull or next(own, None)  # a pull request that is open
-    if draft.submit(command) is None:
-        text = notices.about_issue(action, issue, draft.bot.settings.label)
-        _say_once(draft, convoy, action.gesture, text, on)
+        case ConvoyFailed(by=by):
+            text = notices.unlabelled(by, draft.bot.settings.label)
+            about = "unlabelled"
+        case IssueClosed():
+            text, about = notices.ISSUE_CLOSED, "closed"
+        case _:
+            return  # an issue that is open again needs no words
+    _say_once(draft, convoy, about, text, on)
 
 
 def _say_once(

@@ -32,6 +32,7 @@ from convoy.config import Config, ConfigError
 from convoy.events import copied
 from convoy.events.hold_events import NO_LABEL
 from convoy.events.plan_events import ConvoyRequested, SettingsTaken
+from convoy.events.task_events import ConvoyFailed
 from convoy.model import ids
 from convoy.model.records import Settings
 from convoy.model.state import Convoy, State
@@ -43,7 +44,6 @@ from convoy.planner import planned_by, tasklist
 from convoy.planner.issue_text import intake
 from convoy.planner.tasklist import MOST_TASKS, in_waves, plan_remarks
 from convoy.rules import sub_issues
-from convoy.rules.people import FailConvoy
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.sub_issues import list_fault, named_by
 from convoy.text import convoy_name, full_stop, shortened
@@ -243,7 +243,7 @@ def make_plan(draft: BotDraft, action: MakePlan) -> None:
                 remarks = plan_remarks(convoy.text, labels, of.tasks, of.workers)
                 warnings = (*remarks, *warnings)
     except (PatternError, tasklist.PlanError) as error:
-        draft.submit(FailConvoy(convoy=convoy.name, why=str(error)))
+        draft.submit(ConvoyFailed(convoy=convoy.name, why=str(error)))
         return
     if convoy.mayor and not convoy.pattern:
         who, why = planned_by(convoy.settings.planner), convoy.mayor.why
@@ -257,7 +257,7 @@ def make_plan(draft: BotDraft, action: MakePlan) -> None:
     )
     refused = draft.submit(plan_convoy)
     if refused is not None and convoy.pattern:
-        draft.submit(FailConvoy(convoy=convoy.name, why=refused.why))
+        draft.submit(ConvoyFailed(convoy=convoy.name, why=refused.why))
 
 
 def compiled_for(context: BotContext, wanted: ConvoyRequested | Convoy) -> Compiled:

@@ -164,7 +164,7 @@ class Result(Payload):
     @property
     def used(self) -> Usage:
         """The session's usage, limited to plausible values."""
-        return session_result.bounded_usage(Usage(**self.usage.model_dump()))
+        return Usage(**self.usage.model_dump()).bounded
 
 
 class ResultArtifact(Struct, frozen=True, kw_only=True):

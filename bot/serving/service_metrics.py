@@ -25,7 +25,7 @@ from bot.repository.mirror import Mirror
 from convoy.events import Event, session_events
 from convoy.events.merge_events import MergeAttempted, MergeLanded
 from convoy.events.task_events import TaskMerged
-from convoy.model.state import State, asides
+from convoy.model.state import State
 from convoy.views import history
 from convoy.views.interventions import interventions
 from grite import git
@@ -162,7 +162,7 @@ class ServiceMetrics(Collector):
                     "output": sum(each.output_tokens for each in used),
                 },
                 "dollars": {"": sum(each.usd for each in used)},
-                "set_aside": {"": sum(1 for _ in asides(one.state))},
+                "set_aside": {"": sum(1 for _ in one.state.asides())},
                 "log_commits": {"": self.log_commits.get(repository, 0)},
                 "forge_calls_left": {"": one.calls_left},
             }

@@ -5,11 +5,11 @@ from typing import Final
 
 from bot.forge.workflows import Exposure
 from bot.text.visible_text import code_span
+from convoy.events.hold_events import WorkTakenOut
 from convoy.gate import unallowed
 from convoy.kinds import may_be_too_much
 from convoy.model.state import Convoy, Task
-from convoy.model.work import Push, TakenOut
-from convoy.owed import HearIssue
+from convoy.model.work import Push
 from convoy.rules.people import Need
 from convoy.text import counted, full_stop, inline, posted
 
@@ -134,28 +134,25 @@ def keyless(lacking: Mapping[str, Sequence[str]]) -> str:
     return posted(said, "There are more: `brat doctor --engines` lists them all.")
 
 
-def about_issue(action: HearIssue, issue: int, label: str) -> str:
-    """Say what becomes of a convoy after a gesture on its issue; empty: nothing."""
-    match action.gesture:
-        case "closed":
-            return (
-                "This issue was closed, so its convoy is paused: nothing starts or "
-                "lands. To continue, reopen the issue or say `/brat resume`. To end "
-                "the convoy, say `/brat cancel`. Finished work is kept."
-            )
-        case "reopened":
-            return ""
-        case "unlabelled":
-            return (
-                f"@{action.by} The convoy has been cancelled because you removed its "
-                "label. Finished work is kept. To start a new convoy, add the label "
-                f"{code_span(label)} again."
-            )
-        case "deleted" | "transferred":
-            return (
-                f"The convoy has been cancelled because issue #{issue} was "
-                f"{action.gesture}. Finished work is kept on this branch."
-            )
+ISSUE_CLOSED: Final = (
+    "This issue was closed, so its convoy is paused: nothing starts or lands. To "
+    "continue, reopen the issue or say `/brat resume`. To end the convoy, say `/brat "
+    "cancel`. Finished work is kept."
+)
+
+
+def unlabelled(by: str, label: str) -> str:
+    return (
+        f"@{by} The convoy has been cancelled because you removed its label. Finished "
+        f"work is kept. To start a new convoy, add the label {code_span(label)} again."
+    )
+
+
+def issue_gone(issue: int, how: str) -> str:
+    return (
+        f"The convoy has been cancelled because issue #{issue} was {how}. Finished "
+        "work is kept on this branch."
+    )
 
 
 def base_deleted(branch: str) -> str:
@@ -189,8 +186,8 @@ def branch_pushed(
     )
 
 
-def taken_out(out: TakenOut, task: int, wanted: str) -> str:
-    what = f"Task {task}" if task else "The convoy"
+def taken_out(out: WorkTakenOut, wanted: str) -> str:
+    what = f"Task {out.task}" if out.task else "The convoy"
     did = {
         "closed": "this pull request was closed. Reopen this pull request to queue it "
         "again, or say `/brat merge` to open a new one",
@@ -202,7 +199,8 @@ def taken_out(out: TakenOut, task: int, wanted: str) -> str:
         "draft": "this pull request was converted to a draft. Mark it as ready for "
         "review to queue it again",
     }
-    gone = f" To give up the task for good, say `/brat drop {task}`." if task else ""
+    drop = f"say `/brat drop {out.task}`"
+    gone = f" To give up the task for good, {drop}." if out.task else ""
     return (
         f"{what} has been removed from the merge queue because {did[out.gesture]}. "
         f"Nothing is lost.{gone}"

@@ -56,15 +56,9 @@ def code_span(text: str, limit: int = WORD_CHARS) -> str:
     return f"`{cut(broken_up(line), limit) or ' '}`"
 
 
-_FENCES = re.compile(r"`{3,}")
-
-
 def code_block(text: str) -> str:
     """Return `text` as a fenced block that nothing in it ends."""
-    shown = broken_up(clean(text)).strip("\n")
-    longest = max((len(found) for found in _FENCES.findall(shown)), default=2)
-    fence = "`" * (longest + 1)
-    return f"{fence}\n{shown}\n{fence}"
+    return plaintext.code_block(broken_up(clean(text)).strip("\n"))
 
 
 _DEEPEST: Final = 15

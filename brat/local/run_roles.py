@@ -29,7 +29,7 @@ from brat.repository.forge_files import labelled_issues
 from brat.terminal.console import Tell, write
 from convoy.config import Config
 from convoy.kinds import is_done
-from convoy.model.state import Convoy, State, Task, convoy_of_item
+from convoy.model.state import Convoy, State, Task
 from convoy.owed import (
     Role,
     Show,
@@ -98,7 +98,7 @@ def tell_waiting(local: Local, own: str) -> bool:
     context = local.loop.context
     state = context.mirror.state
     failing = (
-        Intervention(kind="set_aside", convoy=convoy_of_item(state, item), why=why)
+        Intervention(kind="set_aside", convoy=state.convoy_of_item(item), why=why)
         for item, why in context.troubles.items()
     )
     told, others = False, defaultdict[str, list[str]](list)

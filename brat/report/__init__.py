@@ -8,7 +8,6 @@ each check began: so the time is that of all checks of the candidate together.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from functools import reduce
 from pathlib import Path
 from typing import Final
 
@@ -32,7 +31,7 @@ from brat.terminal.console import say
 from convoy.events import Event
 from convoy.events.merge_events import MergeAttempted, MergeDoubted, MergeLanded
 from convoy.model.records import Usage
-from convoy.model.session_result import plus, usage_in_words
+from convoy.model.session_result import usage_in_words
 from convoy.model.state import Convoy
 from convoy.model.task_graph import Area, area_of
 from convoy.rules.landing import JUDGED_BY_NONE
@@ -129,7 +128,7 @@ def engine_tallies(
                 sessions=len(some),
                 landed=sum(bool(one.landed) for one in some),
                 seconds=sum(one.took_s for one in ended) / max(1, len(ended)),
-                used=usage_in_words(reduce(plus, (one.usage for one in some), Usage())),
+                used=usage_in_words(sum((one.usage for one in some), Usage())),
             )
         )
     return tuple(tallies)

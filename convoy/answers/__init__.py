@@ -14,22 +14,13 @@ from typing import Annotated, Any, Final, Protocol
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from convoy.events import Command
 from convoy.events.forge_actions import Answer
 from convoy.kinds.rivals import CHOICE, rivals, rivals_left
 from convoy.kinds.task_kinds import PLAN, REPORT, REVIEW, SCOUT, KindName, TaskKind
-from convoy.model import ids
-from convoy.model.records import (
-    PLANNER,
-    Finding,
-    Opinion,
-    Report,
-    Scope,
-    TaskSpec,
-    Usage,
-)
+from convoy.model import ids, records
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Attempt
 from convoy.planner import FILE, REPLY, Asked, Survey, planned_by
@@ -73,7 +64,9 @@ class Repository(Protocol):
 
     def surveyed(self, commit: str) -> Survey: ...
 
-    def scopes(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Scope, ...]:
+    def scopes(
+        self, commit: str, tasks: tuple[records.TaskSpec, ...]
+    ) -> tuple[records.Scope, ...]:
         """Return which paths of the tasks a commit does not have."""
 
 
@@ -94,7 +87,7 @@ class Reply(Struct, frozen=True, kw_only=True):
     attempt: Attempt
     text: str
     """A stranger's."""
-    usage: Usage
+    usage: records.Usage
     repository: Repository
 
     def answer(self, kind: TaskKind, text: str, issue: int | None = None) -> Answer:
@@ -112,8 +105,6 @@ class Reply(Struct, frozen=True, kw_only=True):
 
 
 class Taken(Struct, frozen=True, kw_only=True):
-    """What an answer comes to."""
-
     command: Command
     said: Answer | None = None
     """What people are told of it, once the command is carried out."""
@@ -121,7 +112,7 @@ class Taken(Struct, frozen=True, kw_only=True):
     """The task whose work is kept then: its branch may go."""
 
 
-class Answering(Struct, frozen=True, kw_only=True):
+class Answering(Struct, frozen=True):
     """How one kind's sessions are asked, and how their answers are read."""
 
     none: str
@@ -152,6 +143,11 @@ def words(text: str) -> str:
     return redacted(clean(text)).strip()
 
 
+# Both come behind the lengths, which hold for what the agent wrote.
+_CLEANED: Final = AfterValidator(words)
+_ONE_LINE: Final = AfterValidator(lambda text: " ".join(words(text).split()))
+
+
 _HOW: Final = """\
 `summary` answers the question in a few sentences. Each finding is one thing that you
 saw, with the `paths` that show it: existing files or folders, relative to the top of
@@ -171,24 +167,25 @@ None of your changes here will be used.
 class Found(AnswerForm):
     """One thing that was found out."""
 
-    title: Annotated[str, Field(min_length=1, max_length=200)]
-    detail: Annotated[str, Field(max_length=2_000)] = ""
+    title: Annotated[str, Field(min_length=1, max_length=200), _ONE_LINE]
+    detail: Annotated[str, Field(max_length=2_000), _CLEANED] = ""
     paths: Annotated[tuple[str, ...], Field(max_length=20)] = ()
 
 
 class Reported(AnswerForm):
     """A whole report, as an agent writes it."""
 
-    summary: Annotated[str, Field(min_length=1, max_length=4_000)]
+    summary: Annotated[str, Field(min_length=1, max_length=4_000), _CLEANED]
     findings: Annotated[tuple[Found, ...], Field(max_length=30)] = ()
-    recommendation: Annotated[str, Field(max_length=2_000)] = ""
+    recommendation: Annotated[str, Field(max_length=2_000), _CLEANED] = ""
     open: Annotated[
-        tuple[Annotated[str, Field(max_length=500)], ...], Field(max_length=20)
+        tuple[Annotated[str, Field(max_length=500), _ONE_LINE], ...],
+        Field(max_length=20),
     ] = ()
 
 
-def read_report(text: str, known: Collection[str] | None) -> Report:
-    """Return the report that an agent wrote, cleaned.
+def read_report(text: str, known: Collection[str] | None) -> records.Report:
+    """Return the report that an agent wrote.
 
     `known` are the files and folders (with a slash) that a finding may name; None: any.
     """
@@ -201,25 +198,16 @@ def read_report(text: str, known: Collection[str] | None) -> Report:
     ]
     if missing:
         raise Unfit(*missing[:ANSWER_FAULTS])
-    report = Report(
-        summary=words(found.summary),
-        findings=tuple(
-            Finding(
-                title=" ".join(words(each.title).split()),
-                detail=words(each.detail),
-                paths=tuple(map(words, each.paths)),
-            )
-            for each in found.findings
-        ),
-        recommendation=words(found.recommendation),
-        open=tuple(" ".join(words(each).split()) for each in found.open),
-    )
-    if not report.summary:
+    if not found.summary:
         raise Unfit("The report has no summary.")
-    return report
+    report = msgspec.convert(found, records.Report, from_attributes=True)
+    findings = (
+        replace(each, paths=tuple(map(words, each.paths))) for each in report.findings
+    )
+    return replace(report, findings=tuple(findings))
 
 
-def report_markdown(task: Task, report: Report) -> str:
+def report_markdown(task: Task, report: records.Report) -> str:
     lines = [
         f"### Report of task {task.number}: {inline(task.spec.title)}",
         "",
@@ -288,17 +276,15 @@ it is and what must change. Ask only for what must change. `approve` can also ha
 class ReviewAnswer(AnswerForm):
     """A verdict, as an agent writes it."""
 
-    verdict: Opinion
-    text: Annotated[str, Field(max_length=REVIEW_CHARS)] = ""
+    verdict: records.Opinion
+    text: Annotated[str, Field(max_length=REVIEW_CHARS), _CLEANED] = ""
 
 
 def read_review(text: str) -> ReviewAnswer:
-    """Return the verdict that an agent wrote, cleaned."""
     found = read_form(text, ReviewAnswer, REVIEW.answer, ANSWER_FAULTS)
-    said = words(found.text)
-    if found.verdict == "changes" and not said:
+    if found.verdict == "changes" and not found.text:
         raise Unfit("The review requests changes but does not say which ones.")
-    return ReviewAnswer(verdict=found.verdict, text=said)
+    return found
 
 
 def review_brief(question: Question) -> str:
@@ -357,11 +343,11 @@ class Choice(AnswerForm):
     """A choice, as an agent writes it."""
 
     winner: int
-    text: Annotated[str, Field(min_length=1, max_length=CHOICE_CHARS)]
+    text: Annotated[str, Field(min_length=1, max_length=CHOICE_CHARS), _CLEANED]
 
 
 def read_choice(text: str, rivals: Sequence[Task], green: Sequence[Task]) -> Choice:
-    """Return the choice that an agent made, cleaned; `green` can be chosen."""
+    """Return the choice that an agent made; `green` can be chosen."""
     found = read_form(text, Choice, CHOICE.answer, ANSWER_FAULTS)
     numbers = [task.number for task in green]
     if found.winner not in numbers:
@@ -369,7 +355,7 @@ def read_choice(text: str, rivals: Sequence[Task], green: Sequence[Task]) -> Cho
         why = "is not green in CI" if known else "is not one of the rivals"
         there = ", ".join(map(str, numbers))
         raise Unfit(f"Task {found.winner} {why}: choose one of {there}.")
-    return Choice(winner=found.winner, text=words(found.text))
+    return found
 
 
 def choice_brief(question: Question) -> str:
@@ -413,7 +399,7 @@ NO_PLAN: Final = "the engine made no plan"
 def _ask_plan(question: Question) -> str:
     settings = question.convoy.settings
     survey = question.repository.surveyed(question.convoy.base)
-    if not settings.planner.startswith(PLANNER):
+    if not settings.planner.startswith(records.PLANNER):
         known = strengths(question.state, settings.workers)
         return plan_brief(survey, known, settings.tasks, fence_of(question.session))
     tops = [each for each in survey.folders if each[0].count("/") == 1]
@@ -526,22 +512,10 @@ def _counted(pairs: Iterable[tuple[str, int]]) -> str:
 
 _NO_REPORT: Final = "the engine wrote no report"
 ANSWERS: Final[dict[KindName, Answering]] = {
-    PLAN.name: Answering(none=NO_PLAN, told=_ask_plan, read=_take_plan),
-    REPORT.name: Answering(
-        none=_NO_REPORT,
-        told=lambda _question: report_brief(FIND_OUT),
-        read=_take_report,
-    ),
-    SCOUT.name: Answering(
-        none=_NO_REPORT,
-        told=lambda _question: report_brief(TRY_OUT),
-        read=_take_report,
-    ),
-    REVIEW.name: Answering(
-        none="the engine wrote no review", told=review_brief, read=_take_review
-    ),
-    CHOICE.name: Answering(
-        none="the engine made no choice", told=choice_brief, read=_take_choice
-    ),
+    PLAN.name: Answering(NO_PLAN, _ask_plan, _take_plan),
+    REPORT.name: Answering(_NO_REPORT, lambda _: report_brief(FIND_OUT), _take_report),
+    SCOUT.name: Answering(_NO_REPORT, lambda _: report_brief(TRY_OUT), _take_report),
+    REVIEW.name: Answering("the engine wrote no review", review_brief, _take_review),
+    CHOICE.name: Answering("the engine made no choice", choice_brief, _take_choice),
 }
 """By kind of task; a kind that is not here brings a change."""

@@ -22,7 +22,6 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainValidator,
-    StringConstraints,
     ValidationInfo,
     WithJsonSchema,
     model_validator,
@@ -30,17 +29,7 @@ from pydantic import (
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
 
-from convoy.model.records import (
-    ENGINE_TYPES,
-    HOST,
-    INSTRUCTIONS,
-    Approve,
-    BoxSetting,
-    EngineSpec,
-    Gate,
-    Settings,
-    Strategy,
-)
+from convoy.model import records
 from convoy.text import TITLE_CHARS, seconds_in
 
 LONGEST_S = 5 * 24 * 3600
@@ -63,7 +52,6 @@ class TomlSchema(GenerateJsonSchema):
     """TOML has no null: what may be left out has no default that could be written."""
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
-        """Describe an optional value as if it were there."""
         return self.generate_inner(schema["schema"])
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
@@ -80,6 +68,23 @@ class TomlSchema(GenerateJsonSchema):
         return default
 
 
+PARALLEL: Final = 8
+"""How many candidates of a convoy stand before CI where nobody says."""
+_WORDS: Final = {
+    "unlimited": " and ".join(
+        name for name, each in records.ENGINE_TYPES.items() if not each.can_be_limited
+    ).replace(" and ", ", ", 1),
+    "parallel": PARALLEL,
+    "instructing": ", ".join(f"`{pattern}`" for pattern in records.INSTRUCTIONS),
+    "always": ", ".join(
+        f"`{pattern}`"
+        for pattern in records.Gate().protected
+        if pattern not in records.INSTRUCTIONS
+    ),
+}
+"""What the strings under fields have in braces."""
+
+
 class DescribedSchema(TomlSchema):
     """Reads the strings under fields, which pydantic would do in each process.
 
@@ -88,12 +93,11 @@ class DescribedSchema(TomlSchema):
     """
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
-        """Describe each key by the string under its field."""
         made = super().model_schema(schema)
         (kind,) = ast.parse(inspect.getsource(schema["cls"])).body
         for field, below in pairwise(getattr(kind, "body", ())):
             if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr):
-                text = inspect.cleandoc(ast.literal_eval(below.value))
+                text = inspect.cleandoc(ast.literal_eval(below.value)).format(**_WORDS)
                 made["properties"][ast.unparse(field.target)]["description"] = text
         return made
 
@@ -110,12 +114,12 @@ def _command(value: object) -> object:
 
 
 _PLUGIN = r"plugin:[A-Za-z0-9][A-Za-z0-9_-]*"
+_LENGTH = "([0-9]+h)?([0-9]+m)?([0-9]+s)?"
 _VARIABLE = "(?!(?:GITHUB|ACTIONS|RUNNER|BRAT|GIT)_)[A-Z_][A-Z0-9_]{0,99}"
 """Not one of those that no agent may have."""
 
 
 def fault(words: str) -> PydanticCustomError:
-    """Return a fault of the file that is told in these words."""
     return PydanticCustomError("told", "{words}", {"words": words})
 
 
@@ -128,149 +132,117 @@ def _fitting(fits: Callable[[str], object]) -> AfterValidator:
     return AfterValidator(fitting)
 
 
-def _allowed(words: str) -> Any:  # noqa: ANN401  what pydantic returns
-    """Say for people what a value may be."""
-    return Field(json_schema_extra={"x-allowed": words})
+def _form(pattern: str, words: str) -> Any:  # noqa: ANN401  what pydantic returns
+    """Return what a text must look like, as a pattern and for people."""
+    return Field(pattern=pattern, json_schema_extra={"x-allowed": words})
+
+
+def _told(words: str, **schema: object) -> WithJsonSchema:
+    return WithJsonSchema({**schema, "x-allowed": words})
 
 
 # No program can be given a null character.
-Text = Annotated[
-    str, StringConstraints(min_length=1), _fitting(lambda text: "\0" not in text)
-]
-
+Text = Annotated[str, Field(min_length=1), _fitting(lambda text: "\0" not in text)]
 WordList = Annotated[tuple[Text, ...], Field(strict=False)]
-
-
-EngineName = Annotated[
-    str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$")
-]
-
+EngineName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$")]
+ScheduleName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
 PlannerName = Annotated[
     str,
-    StringConstraints(pattern=r"^(?:[A-Za-z0-9][A-Za-z0-9_-]{0,30})?$"),
-    _allowed("a name of at most 31 letters, digits, - and _"),
-]
-
-ScheduleName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
-
-EngineType = Annotated[
-    str,
-    _fitting(lambda name: name in ENGINE_TYPES or re.fullmatch(_PLUGIN, name)),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "string", "enum": [*ENGINE_TYPES]},
-                {"type": "string", "pattern": f"^{_PLUGIN}$"},
-            ],
-            "x-allowed": f"{', '.join(ENGINE_TYPES)}, plugin:NAME",
-            "x-names": [*ENGINE_TYPES],
-        }
+    _form(
+        r"^(?:[A-Za-z0-9][A-Za-z0-9_-]{0,30})?$",
+        "a name of at most 31 letters, digits, - and _",
     ),
 ]
-
+EngineType = Annotated[
+    str,
+    _fitting(lambda name: name in records.ENGINE_TYPES or re.fullmatch(_PLUGIN, name)),
+    _told(
+        f"{', '.join(records.ENGINE_TYPES)}, plugin:NAME",
+        anyOf=[
+            {"type": "string", "enum": [*records.ENGINE_TYPES]},
+            {"type": "string", "pattern": f"^{_PLUGIN}$"},
+        ],
+        **{"x-names": [*records.ENGINE_TYPES]},
+    ),
+]
 Variable = Annotated[
     str,
     _fitting(re.compile(_VARIABLE).fullmatch),
-    WithJsonSchema(
-        {
-            "type": "string",
-            "pattern": f"^{_VARIABLE}$",
-            "x-allowed": 'a name such as "TEAM_KEY" that does not begin with GITHUB_, '
-            "ACTIONS_, RUNNER_, BRAT_ or GIT_",
-        }
+    _told(
+        'a name such as "TEAM_KEY" that does not begin with GITHUB_, ACTIONS_, '
+        "RUNNER_, BRAT_ or GIT_",
+        type="string",
+        pattern=f"^{_VARIABLE}$",
     ),
 ]
-
 Dollars = Annotated[
     float,
     Field(ge=0, le=10_000, allow_inf_nan=False),
-    _allowed("a number of US dollars from 0 to 10000"),
+    Field(json_schema_extra={"x-allowed": "a number of US dollars from 0 to 10000"}),
 ]
-
 Host = Annotated[
     str,
-    StringConstraints(pattern=f"^(?:{HOST})$"),
-    _allowed(
+    _form(
+        f"^(?:{records.HOST})$",
         'a host such as "pypi.org", "*.npmjs.org" or "registry.example.org:8443", or '
-        '"*" for all'
+        '"*" for all',
     ),
 ]
-
 Hosts = Annotated[tuple[Host, ...] | None, Field(strict=False)]
-
 Opened = Annotated[
     str,
-    StringConstraints(
-        pattern=r"^(?:(?:GET|POST) (?:/[\w:@-][\w.:@-]*)+|header:[\w-]+(?:=[\w.-]+)?"
-        r"|\w+(?:\[\])?(?:\.\w+(?:\[\])?)*(?:=[\w.:/@*-]+)?)$"
-    ),
-    _allowed(
+    _form(
+        r"^(?:(?:GET|POST) (?:/[\w:@-][\w.:@-]*)+|header:[\w-]+(?:=[\w.-]+)?"
+        r"|\w+(?:\[\])?(?:\.\w+(?:\[\])?)*(?:=[\w.:/@*-]+)?)$",
         'a field such as "speed" or "tools[].type=web_search", "model=NAME", '
-        '"header:NAME", or a request such as "GET /v1/models"'
+        '"header:NAME", or a request such as "GET /v1/models"',
     ),
 ]
-
 _PORT: Final = (
     r"(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}"
     r"|655[0-2][0-9]|6553[0-5])"
 )
 Server = Annotated[
     str,
-    StringConstraints(
-        pattern=r"^https://(?:[a-z0-9-]{1,63}\.)+[a-z][a-z0-9-]{1,62}"
+    _form(
+        r"^https://(?:[a-z0-9-]{1,63}\.)+[a-z][a-z0-9-]{1,62}"
         rf"(?::{_PORT})?"
-        r"(?:/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*$"
-    ),
-    _allowed(
+        r"(?:/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*$",
         'an https URL such as "https://models.example.com/v1", without an IP address, '
-        "query or trailing slash"
+        "query or trailing slash",
     ),
 ]
-
 Sessions = Annotated[int, Field(ge=1, le=1000)]
-
 Pattern = Annotated[
     str,
-    StringConstraints(pattern=r"^[^!#\s]"),
-    _allowed("a .gitignore pattern that does not start with !, # or a space"),
+    _form(r"^[^!#\s]", "a .gitignore pattern that does not start with !, # or a space"),
 ]
-
 Patterns = Annotated[tuple[Pattern, ...], Field(strict=False)]
-
 Seconds = Annotated[
     int,
     PlainValidator(_seconds),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "integer", "minimum": 1, "maximum": LONGEST_S},
-                {
-                    "type": "string",
-                    "minLength": 2,
-                    "pattern": "^([0-9]+h)?([0-9]+m)?([0-9]+s)?$",
-                },
-            ],
-            "x-allowed": SECONDS,
-        }
+    _told(
+        SECONDS,
+        anyOf=[
+            {"type": "integer", "minimum": 1, "maximum": LONGEST_S},
+            {"type": "string", "minLength": 2, "pattern": f"^{_LENGTH}$"},
+        ],
     ),
 ]
-
 Command = Annotated[
     tuple[Text, ...],
     Field(strict=False, min_length=1),
     BeforeValidator(_command),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "string", "pattern": "\\S"},
-                {
-                    "type": "array",
-                    "items": {"type": "string", "minLength": 1},
-                    "minItems": 1,
-                },
-            ],
-            "x-allowed": 'a command line such as "make test", or a list of its words',
-        }
+    _told(
+        'a command line such as "make test", or a list of its words',
+        anyOf=[
+            {"type": "string", "pattern": "\\S"},
+            {
+                "type": "array",
+                "items": {"type": "string", "minLength": 1},
+                "minItems": 1,
+            },
+        ],
     ),
 ]
 
@@ -287,12 +259,7 @@ class Table(BaseModel):
     )
 
 
-_ENGINE = EngineSpec(type="claude-code")
-
-
-_UNLIMITED = " and ".join(
-    name for name, each in ENGINE_TYPES.items() if not each.can_be_limited
-).replace(" and ", ", ", 1)
+_ENGINE = records.EngineSpec(type="claude-code")
 
 
 def _commanding(args: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
@@ -303,26 +270,17 @@ def _commanding(args: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
 
 def _offered(tools: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
     kind = info.data.get("type")
-    known = ENGINE_TYPES.get(kind or "")
+    known = records.ENGINE_TYPES.get(kind or "")
     if tools and known and not known.can_be_limited:
         raise fault(f"not allowed; {kind} cannot limit its tools")
     return tools
 
 
-_Tools = Annotated[WordList, AfterValidator(_offered)]
-
-
-_Args = Annotated[WordList, AfterValidator(_commanding), Field(validate_default=True)]
-
-
-class PriceTable(Table):
+class PriceTable(
+    Table,
+    json_schema_extra={"x-allowed": "a table such as { input = 3.0, output = 15.0 }"},
+):
     """What a model's tokens cost, in US dollars per million."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "x-allowed": "a table such as { input = 3.0, output = 15.0 }"
-        }
-    )
 
     input: Dollars
     """For tokens that the model reads."""
@@ -332,20 +290,21 @@ class PriceTable(Table):
     """For tokens read from its vendor's cache; default: as `input`."""
 
 
-class EngineTable(Table):
+class EngineTable(
+    Table,
+    title="engine.NAME",
+    json_schema_extra={"x-allowed": "a table, such as [engine.default]"},
+):
     """One kind of agent; `default` takes the tasks that name no engine."""
-
-    model_config = ConfigDict(
-        title="engine.NAME",
-        json_schema_extra={"x-allowed": "a table, such as [engine.default]"},
-    )
 
     type: EngineType
     """The program (required). `shell` runs `args` and does not need an account;
     `plugin:NAME` comes from an installed package."""
     model: Text | None = None
     """The model, as the engine calls it; default: the engine chooses."""
-    args: _Args = _ENGINE.args
+    args: Annotated[
+        WordList, AfterValidator(_commanding), Field(validate_default=True)
+    ] = _ENGINE.args
     """Arguments added to the engine's own; for `shell` the whole command."""
     timeout: Seconds | None = None
     """The time limit of one attempt; default: `witness.timeout`."""
@@ -360,12 +319,9 @@ class EngineTable(Table):
     price: PriceTable | None = None
     """What the model's tokens cost, in US dollars per million, with `cached` for those
     from the vendor's cache; used when the engine does not report its cost."""
-    tools: _Tools = Field(
-        default=_ENGINE.tools,
-        description="The only tools that the engine may use, as it calls them "
-        f"(docs/engines.md); default: all. {_UNLIMITED} cannot limit their tools.",
-    )
-
+    tools: Annotated[WordList, AfterValidator(_offered)] = _ENGINE.tools
+    """The only tools that the engine may use, as it calls them (docs/engines.md);
+    default: all. {unlimited} cannot limit their tools."""
     allow: Annotated[tuple[Opened, ...], Field(strict=False)] = _ENGINE.allow
     """What the engine may send to its model's vendor beyond what the key proxy allows
     (docs/engines.md)."""
@@ -389,32 +345,20 @@ class EngineTable(Table):
             raise fault(f"missing; {needs}")
         return self
 
-    def spec(self, timeout_s: int) -> EngineSpec:
+    def spec(self, timeout_s: int) -> records.EngineSpec:
         """Freeze it; `timeout_s` holds when it has no time of its own."""
         told = {"timeout_s": self.timeout or timeout_s, "silence_s": self.silence}
         texts = {"good_at": self.good_at or "", "url": self.url or ""}
-        return convert({**self.model_dump(), **told, **texts}, EngineSpec)
+        return convert({**self.model_dump(), **told, **texts}, records.EngineSpec)
 
 
-_DEFAULT = Settings(engines={"default": _ENGINE})
-
-
-_ALWAYS = ", ".join(
-    f"`{pattern}`" for pattern in Gate().protected if pattern not in INSTRUCTIONS
-)
-
-
-_INSTRUCTING = ", ".join(f"`{pattern}`" for pattern in INSTRUCTIONS)
-
-
-PARALLEL: Final = 8
-"""How many candidates of a convoy stand before CI where nobody says."""
+_DEFAULT = records.Settings(engines={"default": _ENGINE})
 
 
 class RefineryTable(Table):
     """How work lands."""
 
-    strategy: Strategy = _DEFAULT.strategy
+    strategy: records.Strategy = _DEFAULT.strategy
     """How a task's commits get onto the convoy's branch."""
     require_ci: bool = _DEFAULT.require_ci
     """Whether CI must be green on a commit before it lands."""
@@ -438,12 +382,10 @@ class RefineryTable(Table):
     approvals: Annotated[int, Field(ge=0, le=6)] = _DEFAULT.approvals
     """How many people with write access must approve a task's work before it merges
     (`/brat approve <commit>`); whoever requested the convoy does not count."""
-    max_parallel: Annotated[int, Field(ge=1, le=64)] | None = Field(
-        default=None,
-        description="How many candidates of one convoy CI tests at once. Default: "
-        f"{PARALLEL}, and in local mode at least one more than "
-        "`ci.slots`, so that the next one is ready when a slot is free.",
-    )
+    max_parallel: Annotated[int, Field(ge=1, le=64)] | None = None
+    """How many candidates of one convoy CI tests at once. Default: {parallel}, and in
+    local mode at least one more than `ci.slots`, so that the next one is ready when a
+    slot is free."""
     task_pulls: bool = _DEFAULT.task_pulls
     """Whether each task's work gets its own draft pull request. Otherwise, only
     the convoy and the tasks whose work a person must approve get one."""
@@ -485,7 +427,7 @@ class RunnerTable(Table):
     setup_hosts: Hosts = None
     """The only hosts that `.brat/setup.sh` may reach, as for `egress`. Default: those
     of `egress` and the public package registries, or all if agents may reach all."""
-    box: BoxSetting = _DEFAULT.box
+    box: records.BoxSetting = _DEFAULT.box
     """`on`: agents and their programs run in a sandbox; on a machine that does not
     allow one, no agent starts. `off`: agents run with the permissions of the job's
     user, and every comment of the convoy says so. See docs/engines.md."""
@@ -516,7 +458,7 @@ class MayorTable(Table):
     """The pattern that plans an issue without a task list, such as `spec`
     (docs/workflows.md); empty: none. It takes precedence over `engine` and
     `planner`."""
-    approve: Approve = _DEFAULT.approve
+    approve: records.Approve = _DEFAULT.approve
     """`auto`: a plan starts at once; `plan`: it waits for `/brat approve`."""
 
 
@@ -530,13 +472,12 @@ class TriggersTable(Table):
     """Whether assigning the bot to an issue that has not had a convoy starts one."""
 
 
-class ScheduleTable(Table):
+class ScheduleTable(
+    Table,
+    title="schedule.NAME",
+    json_schema_extra={"x-allowed": "a table, such as [schedule.weekly]"},
+):
     """A convoy that starts on a schedule; the bot opens an issue for it."""
-
-    model_config = ConfigDict(
-        title="schedule.NAME",
-        json_schema_extra={"x-allowed": "a table, such as [schedule.weekly]"},
-    )
 
     hours: Annotated[int, Field(ge=1, le=8760)]
     """The interval in hours (required): 24 is daily, 168 weekly. The exact moment is
@@ -658,17 +599,11 @@ class TrustTable(Table):
 class GateTable(Table):
     """What an agent's patch may not do."""
 
-    instructions: bool = Field(
-        default=False,
-        description="Whether patches may change files that instruct the next agent or "
-        f"run automatically: {_INSTRUCTING}.",
-    )
-
-    protected: Patterns = Field(
-        default=(),
-        description=f"Files that no patch may change, besides {_ALWAYS}: patterns as "
-        "in .gitignore.",
-    )
+    instructions: bool = False
+    """Whether patches may change files that instruct the next agent or run
+    automatically: {instructing}."""
+    protected: Patterns = ()
+    """Files that no patch may change, besides {always}: patterns as in .gitignore."""
     secrets: Patterns = ()
     """Files that may contain what looks like a secret, such as made-up keys and tokens
     in tests: patterns as in .gitignore. In any other file it is refused, and the work
@@ -678,11 +613,11 @@ class GateTable(Table):
     max_bytes: Annotated[int, Field(ge=1, le=100_000_000)] = _DEFAULT.limits.patch_bytes
     """The maximum size of one patch, in bytes."""
 
-    def gate(self) -> Gate:
+    def gate(self) -> records.Gate:
         """Return the gate to freeze: the defaults first, each pattern once."""
-        spared = INSTRUCTIONS if self.instructions else ()
-        ours = (each for each in Gate().protected if each not in spared)
-        return Gate(
+        spared = records.INSTRUCTIONS if self.instructions else ()
+        ours = (each for each in records.Gate().protected if each not in spared)
+        return records.Gate(
             protected=tuple(dict.fromkeys((*ours, *self.protected))),
             secrets=self.secrets,
         )

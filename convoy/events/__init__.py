@@ -23,14 +23,7 @@ from typing import Any, Final, Protocol, TypeVar
 from msgspec import Struct
 
 from convoy.model import ids
-from convoy.model.state import (
-    Convoy,
-    Moment,
-    State,
-    Task,
-    change_convoy,
-    change_task,
-)
+from convoy.model.state import Convoy, Moment, State, Task, change_task
 from convoy.text import counted
 
 _Record = TypeVar("_Record", bound=Struct)
@@ -95,20 +88,67 @@ class Event(Fact, frozen=True, kw_only=True):
         """
 
 
-class ConvoyEvent(Event, frozen=True, kw_only=True):
+class AboutConvoy:
+    """What an event or a command finds by the name of its convoy."""
+
+    __slots__ = ()
+    convoy: str
+
+    def live(self, state: State) -> Convoy:
+        """Return its convoy, which has not ended."""
+        return live(state, self.convoy)
+
+    def in_state(self, state: State, wanted: str) -> Convoy:
+        convoy = self.live(state)
+        if convoy.state != wanted:
+            raise Refusal(f"{self.convoy} is {convoy.state}, not {wanted}")
+        return convoy
+
+
+class AboutTask(AboutConvoy):
+    """What one finds by the number of its task, too."""
+
+    __slots__ = ()
+    task: int
+
+    def task_in(self, state: State, wanted: str) -> tuple[Convoy, Task]:
+        return task_in(state, self.convoy, self.task, wanted)
+
+    def unsettled(self, state: State) -> tuple[Convoy, Task]:
+        """Return a convoy that has not ended, and a task of it that is not settled."""
+        convoy, task = _task_of(state, self.convoy, self.task)
+        if task.settled:
+            raise Refusal(f"task {self.task} is {task.state}")
+        return convoy, task
+
+    def in_session(self, state: State, attempt: int) -> tuple[Convoy, Task]:
+        """Return the task whose session is this attempt, even dropped or blocked."""
+        name, number = self.convoy, self.task
+        convoy = state.convoys.get(name)
+        task = convoy.in_session(number) if convoy else None
+        if convoy is None or task is None:
+            raise Refusal(f"{name} has no task {number}")
+        if task.attempt is None:
+            raise Refusal(f"task {number} of {name} is {task.state}, not running")
+        if task.attempt.number != attempt:
+            raise Refusal(f"attempt {attempt} of task {number} is not the current one")
+        return convoy, task
+
+
+class ConvoyEvent(Event, AboutConvoy, frozen=True, kw_only=True):
     """An event that changes one convoy."""
 
     convoy: str
 
     def change(self, state: State) -> State:
         now = state.moment
-        return change_convoy(state, self.convoy, lambda c: self.convoy_after(c, now))
+        return state.change_convoy(self.convoy, lambda c: self.convoy_after(c, now))
 
     @abstractmethod
     def convoy_after(self, convoy: Convoy, now: Moment, /) -> Convoy: ...
 
 
-class TaskEvent(ConvoyEvent, frozen=True, kw_only=True):
+class TaskEvent(ConvoyEvent, AboutTask, frozen=True, kw_only=True):
     """An event that changes one task, or with 0 the plan that a session works on."""
 
     task: int
@@ -146,12 +186,16 @@ GITHUBS_LIST: Final = "A change to the sub-issues"
 _FIELD: Final = re.compile(r"\{([\w.]+)(?::(\w+))?\}")
 _WAYS: Final[dict[str | None, Callable[[Any], str]]] = {
     None: str,
-    "short": lambda commit: commit[:SHORT],
+    "short": lambda commit: "nothing" if commit is None else commit[:SHORT],
     "clause": clause,
     "told": lambda why: f": {clause(why)}" if why else "",
     "who": lambda by: by or GITHUBS_LIST,
+    "bot": lambda by: by or "The bot",
+    "ended": lambda by: "ended" if by else "failed",
+    "did": {"approve": "approved", "changes": "requested changes to"}.__getitem__,
     "times": lambda number: "once" if number == 1 else f"{number} times",
     "list": ", ".join,
+    "numbers": lambda tasks: f" (tasks: {', '.join(map(str, tasks))})" if tasks else "",
     "files": lambda paths: counted(len(paths), "file"),
     "tasks": lambda specs: counted(len(specs), "task"),
     "part": subject,
@@ -171,11 +215,11 @@ class Refusal(Exception):
         self.why = why
 
 
-class ConvoyCommand(Struct, frozen=True, kw_only=True):
+class ConvoyCommand(Struct, AboutConvoy, frozen=True, kw_only=True):
     convoy: str
 
 
-class TaskCommand(ConvoyCommand, frozen=True, kw_only=True):
+class TaskCommand(ConvoyCommand, AboutTask, frozen=True, kw_only=True):
     task: int
 
 
@@ -194,14 +238,6 @@ def decided(command: Command, state: State) -> Events | Refusal:
         return refusal
 
 
-def unsettled(state: State, name: str, number: int) -> tuple[Convoy, Task]:
-    """Return a convoy that has not ended, and a task of it that is not settled."""
-    convoy, task = _task_of(state, name, number)
-    if task.settled:
-        raise Refusal(f"task {number} is {task.state}")
-    return convoy, task
-
-
 def live(state: State, name: str) -> Convoy:
     """Return a convoy that has not ended."""
     convoy = state.convoys.get(name)
@@ -209,13 +245,6 @@ def live(state: State, name: str) -> Convoy:
         raise Refusal(f"there is no convoy {name}")
     if convoy.ended:
         raise Refusal(f"{name} is {convoy.state}")
-    return convoy
-
-
-def in_state(state: State, name: str, wanted: str) -> Convoy:
-    convoy = live(state, name)
-    if convoy.state != wanted:
-        raise Refusal(f"{name} is {convoy.state}, not {wanted}")
     return convoy
 
 
@@ -231,19 +260,4 @@ def _task_of(state: State, name: str, number: int) -> tuple[Convoy, Task]:
     task = convoy.task(number)
     if task is None:
         raise Refusal(f"{name} has no task {number}")
-    return convoy, task
-
-
-def in_session(
-    state: State, name: str, number: int, attempt: int
-) -> tuple[Convoy, Task]:
-    """Return the task whose session is this attempt; it may be dropped or blocked."""
-    convoy = state.convoys.get(name)
-    task = convoy.in_session(number) if convoy else None
-    if convoy is None or task is None:
-        raise Refusal(f"{name} has no task {number}")
-    if task.attempt is None:
-        raise Refusal(f"task {number} of {name} is {task.state}, not running")
-    if task.attempt.number != attempt:
-        raise Refusal(f"attempt {attempt} of task {number} is not the current one")
     return convoy, task

@@ -12,16 +12,7 @@ from msgspec.structs import replace
 from convoy.events import ConvoyEvent, Event, Events, Refusal, copied
 from convoy.model import ids
 from convoy.model.records import NamedIssue, Reaction
-from convoy.model.state import (
-    Convoy,
-    Moment,
-    State,
-    Task,
-    change_convoy,
-    change_part,
-    change_task,
-    set_aside,
-)
+from convoy.model.state import Convoy, Moment, State, Task, change_part, change_task
 from convoy.model.work import ANSWERS_SHOWN_MOST, Intent, ShownAnswer, with_answer
 
 
@@ -71,6 +62,10 @@ def pull_wanted(state: State, convoy: str, task: int) -> tuple[ActionIntended, .
     return (ActionIntended(key=key, kind="pull", convoy=convoy, task=task),)
 
 
+def final_comment(convoy: str) -> ActionIntended:
+    return ActionIntended(key=ids.key("finish", convoy), kind="finish", convoy=convoy)
+
+
 class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
     """The action was carried out.
 
@@ -108,8 +103,8 @@ class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
             return replace(state, heard=state.heard | {intent.key})
         if intent.kind == "answer":
             return replace(state, answered=state.answered | {intent.comment})
-        return change_convoy(
-            state, intent.convoy, lambda c: self._noted(c, intent, state.moment)
+        return state.change_convoy(
+            intent.convoy, lambda c: self._noted(c, intent, state.moment)
         )
 
     def _noted(self, convoy: Convoy, intent: Intent, now: Moment) -> Convoy:
@@ -205,15 +200,15 @@ class RequestIgnored(Event, frozen=True, kw_only=True, tag="request.ignored"):
     """The key of the review or ticked box; empty: it was a comment."""
 
     def sentence(self) -> str:
-        said = _answered(
-            (self.sign or ids.key("answer", self.comment)).partition(":")[2]
-        )
+        said = _answered(self._key.partition(":")[2])
         return f"Ignored {said} by {self.by}, who has exceeded the limit for answers."
 
+    @property
+    def _key(self) -> str:
+        return self.sign or ids.key("answer", self.comment)
+
     def decide(self, state: State) -> Events:
-        refuse_answered(
-            state, self.sign or ids.key("answer", self.comment), self.comment
-        )
+        refuse_answered(state, self._key, self.comment)
         return (self,)
 
     def change(self, state: State) -> State:
@@ -244,7 +239,7 @@ class ItemSetAside(Event, frozen=True, kw_only=True, tag="item.set-aside"):
 
     def decide(self, state: State) -> Events:
         """Set it aside; a further try that fails makes the next wait longer."""
-        before = set_aside(state, self.item)
+        before = state.aside_of(self.item)
         return (replace(self, tries=before.tries + 1 if before else 1),)
 
     def change(self, state: State) -> State:
@@ -280,7 +275,7 @@ class ItemTakenUp(Event, frozen=True, kw_only=True, tag="item.taken-up"):
         return f"Will try {self.item} again{free}{by}."
 
     def decide(self, state: State) -> Events:
-        aside = set_aside(state, self.item)
+        aside = state.aside_of(self.item)
         if aside is None or (aside.again and not self.works):
             raise Refusal(f"{self.item} is not set aside")
         part = ids.task_of_item(self.item)
@@ -290,7 +285,7 @@ class ItemTakenUp(Event, frozen=True, kw_only=True, tag="item.taken-up"):
         return (replace(self, when_free=when_free),)
 
     def change(self, state: State) -> State:
-        aside = set_aside(state, self.item)
+        aside = state.aside_of(self.item)
         if aside is None:
             return state
         now = state.moment.at
@@ -318,7 +313,7 @@ def _with_aside(state: State, item: str, aside: ids.SetAside | None) -> State:
             convoy = replace(convoy, sync=replace(convoy.sync, candidate=None))
         return change_part(convoy, task, candidate=None)
 
-    return change_convoy(state, name, marked)
+    return state.change_convoy(name, marked)
 
 
 def _sentence_parts(key: str) -> tuple[str, str, str]:

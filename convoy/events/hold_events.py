@@ -12,29 +12,15 @@ from typing import Final, Literal
 
 from msgspec.structs import replace
 
-from convoy.events import (
-    ConvoyEvent,
-    Events,
-    Refusal,
-    copied,
-    live,
-    subject,
-    unsettled,
-)
+from convoy.events import AboutTask, ConvoyEvent, Events, Refusal, copied, subject
 from convoy.events.forge_actions import ActionIntended, pull_wanted
+from convoy.events.task_events import ConvoyFailed
 from convoy.model import ids
-from convoy.model.state import (
-    Convoy,
-    ConvoyState,
-    Moment,
-    State,
-    Task,
-    change_part,
-)
+from convoy.model.state import Convoy, ConvoyState, Moment, State, Task, change_part
 from convoy.model.work import Gesture, Push, TakenOut
 
 
-class _PartEvent(ConvoyEvent, frozen=True, kw_only=True):
+class _PartEvent(ConvoyEvent, AboutTask, frozen=True, kw_only=True):
     """An event about a task, or with 0 about the convoy itself."""
 
     task: int
@@ -46,8 +32,8 @@ class _PartEvent(ConvoyEvent, frozen=True, kw_only=True):
     def part(self, state: State) -> Convoy | Task:
         """Return a task that is not settled, or the convoy; it has not ended."""
         if self.task:
-            return unsettled(state, self.convoy, self.task)[1]
-        return live(state, self.convoy)
+            return self.unsettled(state)[1]
+        return self.live(state)
 
 
 class MergeWithdrawn(_PartEvent, frozen=True, kw_only=True, tag="merge.withdrawn"):
@@ -206,7 +192,7 @@ class IssueClosed(ConvoyEvent, frozen=True, kw_only=True, tag="issue.closed"):
     issue: int
 
     def decide(self, state: State) -> Events:
-        if live(state, self.convoy).issue_is != "open":
+        if self.live(state).issue_is != "open":
             raise Refusal(f"issue #{self.issue} is already known to be closed")
         return (self,)
 
@@ -224,7 +210,7 @@ class IssueReopened(ConvoyEvent, frozen=True, kw_only=True, tag="issue.reopened"
     issue: int
 
     def decide(self, state: State) -> Events:
-        if live(state, self.convoy).issue_is == "open":
+        if self.live(state).issue_is == "open":
             raise Refusal(f"issue #{self.issue} is open")
         return (self,)
 
@@ -244,6 +230,12 @@ class IssueGone(ConvoyEvent, frozen=True, kw_only=True, tag="issue.gone"):
     issue: int
     how: Gone
     """What happened to it."""
+
+    def decide(self, state: State) -> Events:
+        """Cancel what nobody can speak about any more; what is done is kept."""
+        why = f"cancelled: issue #{self.issue} was {self.how}"
+        failed = ConvoyFailed(convoy=self.convoy, why=why, by="somebody")
+        return (self, *failed.decide(state))
 
     def change(self, state: State) -> State:
         own = {"", self.convoy}
@@ -269,7 +261,7 @@ class BaseDeleted(ConvoyEvent, frozen=True, kw_only=True, tag="base.deleted"):
     SAYS = "Branch {convoy:base} was deleted, so the convoy is paused."
 
     def decide(self, state: State) -> Events:
-        if live(state, self.convoy).base_is != "there":
+        if self.live(state).base_is != "there":
             raise Refusal("its branch is already known to be deleted")
         return (self,)
 
@@ -287,7 +279,7 @@ class BaseRestored(ConvoyEvent, frozen=True, kw_only=True, tag="base.restored"):
     SAYS = "Branch {convoy:base} exists again."
 
     def decide(self, state: State) -> Events:
-        if live(state, self.convoy).base_is == "there":
+        if self.live(state).base_is == "there":
             raise Refusal("its branch was not deleted")
         return (self,)
 

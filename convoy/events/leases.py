@@ -4,6 +4,8 @@ An expired lease is free for whoever asks next, and the deacon removes it. The b
 lease is not here; it travels with its pushes.
 """
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -62,6 +64,10 @@ class LeaseFreed(Event, frozen=True, kw_only=True, tag="lease.freed"):
         return replace(state, leases=leases)
 
 
+def freed(leases: Iterable[Lease]) -> Events:
+    return tuple(copied(LeaseFreed, each) for each in leases)
+
+
 class TakeLease(Struct, frozen=True, kw_only=True):
     """A person wants a resource for themselves; the shell has checked its form."""
 
@@ -85,9 +91,8 @@ class TakeLease(Struct, frozen=True, kw_only=True):
                     f"{self.resource} overlaps {lease.resource}, which {lease.holder} "
                     f"holds until {clock(lease.expires)}"
                 )
-        expired = (LeaseFreed(resource=each.resource, nonce=each.nonce) for each in met)
         taken = copied(LeaseTaken, self, expires=self.now + self.ttl_s * 1000)
-        return (*expired, taken)
+        return (*freed(met), taken)
 
 
 class RenewLease(TakeLease, frozen=True, kw_only=True):

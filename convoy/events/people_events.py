@@ -17,14 +17,9 @@ from convoy.events import (
     TaskEvent,
     clause,
     copied,
-    in_session,
-    in_state,
-    live,
-    task_in,
-    unsettled,
 )
 from convoy.model import ids
-from convoy.model.state import Convoy, Moment, State, Task, without_failures
+from convoy.model.state import Convoy, Moment, State, Task
 from convoy.model.work import Approval, Message, ReviewThread, with_threads
 from convoy.text import counted
 
@@ -83,7 +78,7 @@ class ConvoyPaused(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.paused"):
     """The reason, if the bot did it automatically."""
 
     def decide(self, state: State) -> Events:
-        in_state(state, self.convoy, "active")
+        self.in_state(state, "active")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -98,13 +93,13 @@ class ConvoyResumed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.resumed"
 
     def decide(self, state: State) -> Events:
         """Resume a convoy, also one whose issue is closed."""
-        convoy = live(state, self.convoy)
+        convoy = self.live(state)
         if convoy.state != "paused" and convoy.issue_is != "closed":
             raise Refusal(f"{convoy.name} is {convoy.state}, not paused")
         return (self,)
 
     def change(self, state: State) -> State:
-        return without_failures(super().change(state))
+        return super().change(state).without_failures()
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         closed = convoy.issue_is in ("closed", "paused")
@@ -135,19 +130,14 @@ def check_unpaused(state: State) -> None:
 class ConvoyRetried(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.retried"):
     """The convoy was retried; it continues with the work it already had."""
 
+    SAYS = "{by} resumed the convoy{tasks:numbers}."
     by: str
     tasks: tuple[int, ...] = ()
     """The tasks that were dropped with it and now resume."""
 
-    def sentence(self) -> str:
-        numbers = ", ".join(map(str, self.tasks))
-        tasks = f" (tasks: {numbers})" if numbers else ""
-        return f"{self.by} resumed the convoy{tasks}."
-
     def change(self, state: State) -> State:
-        key = ids.key("finish", self.convoy)  # it is not over any more
-        intents = {k: intent for k, intent in state.intents.items() if k != key}
-        return without_failures(super().change(replace(state, intents=intents)))
+        going_on = state.without_intent(ids.key("finish", self.convoy))
+        return super().change(going_on).without_failures()
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         sync = replace(convoy.sync, candidate=None, reds=0, left="", stalled="")
@@ -218,7 +208,7 @@ class TaskApproved(TaskEvent, frozen=True, kw_only=True, tag="task.approved"):
 
     def decide(self, state: State) -> Events:
         """Count an approval of the current work, once a person; complete its commit."""
-        convoy, task = task_in(state, self.convoy, self.task, "needs-review")
+        convoy, task = self.task_in(state, "needs-review")
         asked = convoy.settings.approvals
         if not asked and not (task.work is not None and task.work.ci_files):
             raise Refusal("no approval is required: green work merges automatically")
@@ -249,7 +239,7 @@ class ApprovalVoided(TaskEvent, frozen=True, kw_only=True, tag="approval.voided"
     why: str
 
     def decide(self, state: State) -> Events:
-        _, task = task_in(state, self.convoy, self.task, "needs-review")
+        _, task = self.task_in(state, "needs-review")
         if self.by not in task.approved_by:
             raise Refusal(f"{self.by} has not approved it")
         return (self,)
@@ -266,7 +256,7 @@ class ApprovePlan(ConvoyCommand, frozen=True, kw_only=True):
     """Whether the repository's configuration says now that nothing may start."""
 
     def decide(self, state: State) -> Events:
-        convoy = in_state(state, self.convoy, "planning")
+        convoy = self.in_state(state, "planning")
         if not convoy.tasks:
             raise Refusal(f"{convoy.name} has no plan yet")
         check_unpaused(state)
@@ -296,7 +286,7 @@ class TaskTold(TaskEvent, frozen=True, kw_only=True, tag="task.told"):
     """The message, cleaned."""
 
     def decide(self, state: State) -> Events:
-        unsettled(state, self.convoy, self.task)
+        self.unsettled(state)
         return (self,)
 
     def task_after(self, task: Task, _now: Moment) -> Task:
@@ -339,7 +329,7 @@ class TaskHeard(TaskEvent, frozen=True, kw_only=True, tag="task.heard"):
         )
 
     def decide(self, state: State) -> Events:
-        _, task = in_session(state, self.convoy, self.task, self.attempt)
+        _, task = self.in_session(state, self.attempt)
         now = task.attempt
         if now is None or not now.heard < self.messages <= len(now.messages):
             raise Refusal(f"task {task.number} has no such message")
@@ -359,3 +349,12 @@ class PeopleCalled(ConvoyEvent, frozen=True, kw_only=True, tag="people.called"):
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return replace(convoy, called=(*convoy.called, *self.needs))
+
+
+FAILED_KEY = "failed"
+"""The key of the need of a failed convoy."""
+
+
+def known(convoy: str, by: str, *needs: str) -> tuple[PeopleCalled, ...]:
+    """Call nobody for what a person did; `by` empty: no person did it."""
+    return (PeopleCalled(convoy=convoy, needs=needs),) if by and needs else ()

@@ -4,34 +4,13 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from convoy.events import (
-    SHORT,
-    ConvoyEvent,
-    Event,
-    Events,
-    Refusal,
-    TaskEvent,
-    clause,
-    copied,
-    in_session,
-    in_state,
-    live,
-)
+from convoy.events import SHORT, ConvoyEvent, Event, Events, Refusal, TaskEvent, copied
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.people_events import check_unpaused, task_again
-from convoy.model import ids
-from convoy.model.records import (
-    Estimate,
-    GivenPull,
-    NamedIssue,
-    Scope,
-    Settings,
-    SubIssue,
-    TaskSpec,
-)
+from convoy.model import ids, records
 from convoy.model.session_result import Left, bounded_notes, scratchpad_with
-from convoy.model.state import Convoy, Moment, State, Task, with_convoy
-from convoy.model.task_graph import relinked, waiting
+from convoy.model.state import Convoy, Moment, State, Task
+from convoy.model.task_graph import relinked
 
 FROZEN: Final = (
     *("strategy", "planner", "tasks", "staged"),
@@ -52,16 +31,16 @@ class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
     """The branch it lands on, without refs/heads/."""
     base: str
     """The target's tip when it was accepted; convoy/<name>/base starts there."""
-    settings: Settings
+    settings: records.Settings
     pattern: str = ""
     """The template for its plan, read from `base`; empty: none."""
     inputs: dict[str, str] = {}  # noqa: RUF012  msgspec copies it
     """The values that fill the template."""
-    named: tuple[NamedIssue, ...] = ()
+    named: tuple[records.NamedIssue, ...] = ()
     """The issues to close when their tasks have landed."""
-    listed: tuple[SubIssue, ...] = ()
+    listed: tuple[records.SubIssue, ...] = ()
     """The issue's open sub-issues, which form the plan; empty: there were none."""
-    given: GivenPull | None = None
+    given: records.GivenPull | None = None
     """The pull request that it is about; null: it is about the issue."""
 
     def sentence(self) -> str:
@@ -89,7 +68,9 @@ class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
         if engine:
             told = f"{self.title}\n\n{self.text}".strip()
             title = "Plan the work"
-            spec = TaskSpec(number=0, title=title, instructions=told, engine=engine)
+            spec = records.TaskSpec(
+                number=0, title=title, instructions=told, engine=engine
+            )
             mayor = Task(spec=spec)
         convoy = copied(
             Convoy,
@@ -100,18 +81,18 @@ class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
             requested_at=state.moment.at,
             mayor=mayor,
         )
-        return with_convoy(state, convoy)
+        return state.with_convoy(convoy)
 
 
 class SettingsTaken(ConvoyEvent, frozen=True, kw_only=True, tag="settings.taken"):
     """A changed configuration takes effect for a convoy that is in progress."""
 
     SAYS = "The configuration has changed; new attempts use the new version."
-    settings: Settings
+    settings: records.Settings
 
     def decide(self, state: State) -> Events:
         """Take over all but what is frozen; an engine that is gone stays known."""
-        convoy = live(state, self.convoy)
+        convoy = self.live(state)
         now, old = self.settings, convoy.settings
         kept = {name: getattr(old, name) for name in FROZEN}
         taken = replace(now, engines={**old.engines, **now.engines}, **kept)
@@ -128,13 +109,13 @@ class ConvoyPlanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.planned"
 
     SAYS = "Planned {tasks:tasks} ({planner})."
     planner: str
-    tasks: tuple[TaskSpec, ...]
-    estimate: Estimate | None = None
+    tasks: tuple[records.TaskSpec, ...]
+    estimate: records.Estimate | None = None
     """What its tasks are likely to take; null: nothing is known."""
     warnings: tuple[str, ...] = ()
     """Remarks for readers of the plan, one sentence each, without a full stop."""
 
-    scopes: tuple[Scope, ...] = ()
+    scopes: tuple[records.Scope, ...] = ()
     """Its tasks' declared paths at the commit that the plan starts from."""
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -153,7 +134,7 @@ class TaskAdded(ConvoyEvent, frozen=True, kw_only=True, tag="task.added"):
     """A person added a task to the plan."""
 
     SAYS = "{by:who} added task {spec.number}."
-    spec: TaskSpec
+    spec: records.TaskSpec
     """The task, as if it had been planned."""
     by: str
 
@@ -165,6 +146,7 @@ class TaskAdded(ConvoyEvent, frozen=True, kw_only=True, tag="task.added"):
 class TaskLinked(TaskEvent, frozen=True, kw_only=True, tag="task.linked"):
     """The task now also waits for another task to be merged."""
 
+    SAYS = "{by:bot} made task {task} wait for task {on}{why:told}."
     on: int
     """The other task's number."""
     by: str
@@ -172,14 +154,9 @@ class TaskLinked(TaskEvent, frozen=True, kw_only=True, tag="task.linked"):
     why: str = ""
     """The reason, if the bot did it automatically."""
 
-    def sentence(self) -> str:
-        why = f": {clause(self.why)}" if self.why else ""
-        by = f"{self.by} made" if self.by else "The bot made"
-        return f"{by} task {self.task} wait for task {self.on}{why}."
-
     def task_after(self, task: Task, _now: Moment) -> Task:
         why = self.why or f"{self.by} requested it"
-        linked = waiting(task.spec, self.on, why, overlap=not self.by)
+        linked = task.spec.waiting(self.on, why, overlap=not self.by)
         return replace(task, spec=linked)
 
 
@@ -190,7 +167,7 @@ class TaskRewritten(TaskEvent, frozen=True, kw_only=True, tag="task.rewritten"):
     """
 
     SAYS = "{by:who} updated task {task} in the plan."
-    spec: TaskSpec
+    spec: records.TaskSpec
     """The task as it is now planned; its number stays the same."""
     by: str
 
@@ -204,7 +181,7 @@ class TaskRewritten(TaskEvent, frozen=True, kw_only=True, tag="task.rewritten"):
 class ListProposed(ConvoyEvent, frozen=True, kw_only=True, tag="list.proposed"):
     """The sub-issues on the forge differ from the plan, or match it again."""
 
-    listed: tuple[SubIssue, ...] = ()
+    listed: tuple[records.SubIssue, ...] = ()
     """The current sub-issues; empty: they match the plan again."""
     changes: tuple[str, ...] = ()
     """The differences, one clause each."""
@@ -221,9 +198,9 @@ class ListProposed(ConvoyEvent, frozen=True, kw_only=True, tag="list.proposed"):
 class ListFollowed(ConvoyEvent, frozen=True, kw_only=True, tag="list.followed"):
     """The plan was changed to match the current sub-issues."""
 
-    listed: tuple[SubIssue, ...]
+    listed: tuple[records.SubIssue, ...]
     """The current sub-issues, and those that have since been closed."""
-    named: tuple[NamedIssue, ...]
+    named: tuple[records.NamedIssue, ...]
     """Which task belongs to which issue, in the order of the list."""
     by: str
     """Who agreed; empty: the configuration made it automatic."""
@@ -246,7 +223,7 @@ class ConvoyReplanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.replan
 
     def decide(self, state: State) -> Events:
         """Ask the planner again, as long as the plan only waits for approval."""
-        convoy = in_state(state, self.convoy, "planning")
+        convoy = self.in_state(state, "planning")
         if not convoy.tasks:
             raise Refusal(f"{convoy.name} has no plan yet")
         if convoy.mayor is None or convoy.mayor.attempt is not None:
@@ -313,7 +290,7 @@ class ConvoyRanked(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.ranked"):
     by: str
 
     def decide(self, state: State) -> Events:
-        if live(state, self.convoy).priority == self.priority:
+        if self.live(state).priority == self.priority:
             raise Refusal(f"{self.convoy} already has priority p{self.priority}")
         return (self,)
 
@@ -330,7 +307,7 @@ class TaskSplit(ConvoyEvent, frozen=True, kw_only=True, tag="task.split"):
     """The task whose agent planned the parts; 0: a person did."""
     person: str = ""
     """Who wrote the parts; empty: an agent did."""
-    parts: tuple[TaskSpec, ...]
+    parts: tuple[records.TaskSpec, ...]
     """The new tasks, by number."""
 
     def sentence(self) -> str:
@@ -339,7 +316,6 @@ class TaskSplit(ConvoyEvent, frozen=True, kw_only=True, tag="task.split"):
         return f"{by} split task {self.task} into tasks {numbers}."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        """Let everything that waited for the task wait for its parts."""
         before = (task.spec for task in convoy.tasks)
         specs = {s.number: s for s in relinked(before, self.task, self.parts)}
         known = (replace(task, spec=specs[task.number]) for task in convoy.tasks)
@@ -366,7 +342,7 @@ class TaskNoted(TaskEvent, frozen=True, kw_only=True, tag="task.noted"):
 
     def decide(self, state: State) -> Events:
         """Note as much as is allowed; the shell has cleaned it."""
-        in_session(state, self.convoy, self.task, self.attempt)
+        self.in_session(state, self.attempt)
         left = bounded_notes(Left(notes=self.notes, shared=self.shared))
         if not (left.notes or left.shared):
             raise Refusal("the agent left no notes")

@@ -9,20 +9,10 @@ from typing import Final, Literal
 
 from msgspec.structs import replace
 
-from convoy.events import SHORT, Claim, TaskEvent, clause, copied
-from convoy.model.records import (
-    BoxSetting,
-    EngineSpec,
-    Gate,
-    Kind,
-    Limits,
-    Opinion,
-    Report,
-    Usage,
-    Verdict,
-)
-from convoy.model.session_result import Outcome, plus
-from convoy.model.state import Moment, State, Task, without_failures
+from convoy.events import Claim, TaskEvent, copied
+from convoy.model import records
+from convoy.model.session_result import Outcome
+from convoy.model.state import Moment, State, Task
 from convoy.model.work import Attempt, HalfDone, HandedIn, Resolution, Work
 
 
@@ -58,12 +48,8 @@ class FilesModified(Claim, frozen=True, kw_only=True, tag="files.modified"):
 class SessionHandoff(Claim, frozen=True, kw_only=True, tag="session.handoff"):
     """The work is committed and bundled, or there is none."""
 
+    SAYS = "{session} handed in {commit:short}."
     commit: str | None
-
-    def sentence(self) -> str:
-        if self.commit is None:
-            return f"{self.session} handed in nothing."
-        return f"{self.session} handed in {self.commit[:SHORT]}."
 
 
 class SessionExited(Claim, frozen=True, kw_only=True, tag="session.exited"):
@@ -71,7 +57,7 @@ class SessionExited(Claim, frozen=True, kw_only=True, tag="session.exited"):
 
     exit_code: int | None
     signal: int | None
-    verdict: Verdict
+    verdict: records.Verdict
     outcome: Outcome = "exited"
     """How the session ended; docs/engines.md says what each means."""
     summary: str
@@ -110,7 +96,7 @@ class TaskStarted(TaskEvent, frozen=True, kw_only=True, tag="task.started"):
     """The files and folders that its plan says it touches."""
     plan: tuple[str, ...] = ()
     """The convoy's tasks and their states, one line each."""
-    kind: Kind | Literal["plan"] = "work"
+    kind: records.Kind | Literal["plan"] = "work"
     """`plan`: it changes nothing, and its answer is the convoy's plan."""
     brief: str = ""
     """What a session that must give an answer is told in addition to its instructions;
@@ -123,16 +109,16 @@ class TaskStarted(TaskEvent, frozen=True, kw_only=True, tag="task.started"):
     """The notes that the convoy's agents left for each other, oldest first."""
     acceptance: str = ""
     """The command the runner runs on the work; exit status 0 accepts it."""
-    engine: EngineSpec
-    limits: Limits
-    gate: Gate
+    engine: records.EngineSpec
+    limits: records.Limits
+    gate: records.Gate
     egress: tuple[str, ...] | None = None
     """The only hosts that its agent can reach; null: none if the key proxy reaches its
     model, otherwise all."""
     setup_hosts: tuple[str, ...] | None = None
     """The only hosts that its setup script can reach; null: those of `egress` and the
     public package registries, or all if its agent can reach all."""
-    box: BoxSetting = "on"
+    box: records.BoxSetting = "on"
     """`on`: it starts only in a sandbox; `off`: it starts without one."""
 
     def task_after(self, task: Task, now: Moment) -> Task:
@@ -164,7 +150,7 @@ class TaskStarted(TaskEvent, frozen=True, kw_only=True, tag="task.started"):
 class _SpendingEvent(TaskEvent, frozen=True, kw_only=True):
     """The end of a session, which cost something."""
 
-    usage: Usage = Usage()
+    usage: records.Usage = records.Usage()
 
     def change(self, state: State) -> State:
         return super().change(spent_today(state, self.usage))
@@ -203,7 +189,7 @@ class WorkAccepted(_SpendingEvent, frozen=True, kw_only=True, tag="work.accepted
     """The sandbox layers that the session did not report as active."""
 
     def change(self, state: State) -> State:
-        return without_failures(super().change(state))
+        return super().change(state).without_failures()
 
     def task_after(self, task: Task, now: Moment) -> Task:
         work = copied(Work, self, log=now.commit, at=now.at)
@@ -233,7 +219,7 @@ class TaskReported(TaskEvent, frozen=True, kw_only=True, tag="task.reported"):
 
     SAYS = "Task {task}, attempt {attempt}, reported: {report.summary:clause}."
     attempt: int
-    report: Report
+    report: records.Report
     """The agent's findings, cleaned."""
 
     def task_after(self, task: Task, _now: Moment) -> Task:
@@ -255,6 +241,10 @@ class SessionLost(_FruitlessEvent, frozen=True, kw_only=True, tag="session.lost"
 class WorkReviewed(_SpendingEvent, frozen=True, kw_only=True, tag="work.reviewed"):
     """A review attempt gave its verdict on another task's work."""
 
+    SAYS = (
+        "Review task {task}, attempt {attempt}, {verdict:did} task {on} at "
+        "{commit:short}{text:told}."
+    )
     task: int
     """The review's own number."""
     attempt: int
@@ -262,17 +252,9 @@ class WorkReviewed(_SpendingEvent, frozen=True, kw_only=True, tag="work.reviewed
     """The number of the task under review."""
     commit: str
     """The commit that was reviewed."""
-    verdict: Opinion
+    verdict: records.Opinion
     text: str = ""
     """The changes that the reviewer requests, or other remarks; cleaned."""
-
-    def sentence(self) -> str:
-        said = f": {clause(self.text)}" if self.text else ""
-        does = "approved" if self.verdict == "approve" else "requested changes to"
-        return (
-            f"Review task {self.task}, attempt {self.attempt}, {does} "
-            f"task {self.on} at {self.commit[:SHORT]}{said}."
-        )
 
     def task_after(self, task: Task, now: Moment) -> Task:
         """Let the review wait for new work, or for this work to land."""
@@ -306,7 +288,7 @@ class ChoiceMade(_SpendingEvent, frozen=True, kw_only=True, tag="choice.made"):
 DAY_MS: Final = 86_400_000
 
 
-def ended_session(task: Task, now: Moment, usage: Usage) -> Task:
+def ended_session(task: Task, now: Moment, usage: records.Usage) -> Task:
     """Return the task without its session; a task without one stays as it is."""
     if task.attempt is None:
         return task
@@ -315,21 +297,21 @@ def ended_session(task: Task, now: Moment, usage: Usage) -> Task:
         task,
         attempt=None,
         worked_ms=task.worked_ms + spent_ms,
-        used=plus(task.used, usage),
+        used=task.used + usage,
     )
 
 
-def after_verdict(task: Task, now: Moment, usage: Usage) -> Task:
+def after_verdict(task: Task, now: Moment, usage: records.Usage) -> Task:
     """Let a task that has given its verdict wait for the work it is about."""
     ended = ended_session(task, now, usage)
     return replace(ended, state="queued", cause="planned", why="", spent=0, outages=0)
 
 
-def spent_today(state: State, usage: Usage) -> State:
+def spent_today(state: State, usage: records.Usage) -> State:
     """Return the state with a session's cost counted on the day it ended."""
     if not usage.usd:
         return state
     day = state.moment.at // DAY_MS
     before = state.day_usd if day == state.day else 0.0
-    total = plus(Usage(usd=before), Usage(usd=usage.usd)).usd
+    total = (records.Usage(usd=before) + records.Usage(usd=usage.usd)).usd
     return replace(state, day=day, day_usd=total)

@@ -4,19 +4,13 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from convoy.events import SHORT, ConvoyEvent, TaskEvent, clause
+from convoy.events import SHORT, ConvoyEvent, Events, TaskEvent, clause, copied
+from convoy.events.forge_actions import final_comment
+from convoy.events.people_events import FAILED_KEY, known
 from convoy.events.session_events import ended_session, spent_today
 from convoy.model import ids
 from convoy.model.records import Cause, Usage
-from convoy.model.state import (
-    Convoy,
-    Moment,
-    State,
-    Task,
-    change_convoy,
-    without_failures,
-)
-from convoy.model.task_graph import overlapping
+from convoy.model.state import Convoy, Moment, State, Task, change_part
 
 _FAILED: Final[frozenset[Cause]] = frozenset({"lost", "failed", "refused"})
 UNTRIED: Final[frozenset[Cause]] = frozenset({"outage", "setup"})
@@ -46,7 +40,7 @@ class TaskQueued(TaskEvent, frozen=True, kw_only=True, tag="task.queued"):
     def change(self, state: State) -> State:
         after = super().change(state)
         if self.cause == "retry":
-            return without_failures(after)
+            return after.without_failures()
         is_failure = self.cause in _FAILED
         return replace(after, failures=after.failures + is_failure)
 
@@ -142,8 +136,8 @@ class TaskMerged(TaskEvent, frozen=True, kw_only=True, tag="task.merged"):
         return f"Task {self.task} was merged as {self.commit[:SHORT]}."
 
     def change(self, state: State) -> State:
-        after = without_failures(super().change(spent_today(state, self.usage)))
-        return change_convoy(after, self.convoy, self._without_older_target)
+        after = super().change(spent_today(state, self.usage)).without_failures()
+        return after.change_convoy(self.convoy, self._without_older_target)
 
     def _without_older_target(self, convoy: Convoy) -> Convoy:
         """Give up a candidate that takes the target in without a person's work."""
@@ -176,7 +170,7 @@ class TaskDropped(TaskEvent, frozen=True, kw_only=True, tag="task.dropped"):
 
     def change(self, state: State) -> State:
         after = super().change(_unopened(state, self.convoy, self.task))
-        return change_convoy(after, self.convoy, self._waited_for_no_more)
+        return after.change_convoy(self.convoy, self._waited_for_no_more)
 
     def task_after(self, task: Task, now: Moment) -> Task:
         return replace(
@@ -185,17 +179,13 @@ class TaskDropped(TaskEvent, frozen=True, kw_only=True, tag="task.dropped"):
 
     def _waited_for_no_more(self, convoy: Convoy) -> Convoy:
         """Free the tasks that waited only because both would have touched the same."""
-        tasks: list[Task] = []
         for task in convoy.tasks:
-            spec = task.spec
-            if not overlapping(spec, self.task):
-                tasks.append(task)
-                continue
-            after = tuple(each for each in spec.after if each != self.task)
-            waits = tuple(wait for wait in spec.waits if wait.on != self.task)
-            free = replace(spec, after=after, waits=waits)
-            tasks.append(replace(task, spec=free))
-        return replace(convoy, tasks=tuple(tasks))
+            if task.spec.overlaps(self.task):
+                after = tuple(each for each in task.spec.after if each != self.task)
+                waits = tuple(wait for wait in task.spec.waits if wait.on != self.task)
+                free = replace(task.spec, after=after, waits=waits)
+                convoy = change_part(convoy, task.number, spec=free)
+        return convoy
 
 
 class ConvoyCompleted(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.completed"):
@@ -224,13 +214,20 @@ class ConvoyCompleted(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.comple
 class ConvoyFailed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.failed"):
     """The convoy was cancelled, could not be planned, or cannot continue."""
 
+    SAYS = "The convoy {by:ended}: {why:clause}."
     why: str
     by: str = ""
     """The person who ended it; empty: no one did."""
 
-    def sentence(self) -> str:
-        how = "ended" if self.by else "failed"
-        return f"The convoy {how}: {clause(self.why)}."
+    def decide(self, state: State) -> Events:
+        """Give the convoy up; what is not merged is dropped."""
+        dropped = (
+            copied(TaskDropped, self, task=task.number)
+            for task in self.live(state).spenders
+            if not task.settled
+        )
+        told = known(self.convoy, self.by, FAILED_KEY)
+        return (*dropped, self, *told, final_comment(self.convoy))
 
     def change(self, state: State) -> State:
         return super().change(_unopened(state, self.convoy, 0))
@@ -248,6 +245,4 @@ class ConvoyFailed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.failed"):
 
 def _unopened(state: State, convoy: str, task: int) -> State:
     """Open no pull request any more for what has ended; task 0 is the convoy."""
-    key = ids.key("pull", convoy, task)
-    intents = {k: intent for k, intent in state.intents.items() if k != key}
-    return replace(state, intents=intents)
+    return state.without_intent(ids.key("pull", convoy, task))

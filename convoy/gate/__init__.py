@@ -20,7 +20,7 @@ a secret is not found out. https://git-scm.com/docs/diff-format
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from typing import Final
 
@@ -64,8 +64,15 @@ class PathChange(Struct, frozen=True, order=True):
     path: str
     mode_before: str
     mode_after: str
-    link: str = ""
-    """The blob of the symbolic link that it brings, or else takes away."""
+    blob_before: str = ""
+    blob_after: str = ""
+
+    @property
+    def link(self) -> str:
+        """The blob of the symbolic link that it brings, or else takes away."""
+        if self.mode_after == SYMLINK:
+            return self.blob_after
+        return self.blob_before if self.mode_before == SYMLINK else ""
 
 
 class _Pattern(Struct, frozen=True):
@@ -89,28 +96,17 @@ def parse_raw(raw: bytes) -> tuple[PathChange, ...]:
     Raises:
         ValueError: it is something else.
     """
-    return tuple(path_change(*each) for each in raw_records(raw))
-
-
-def raw_records(raw: bytes) -> Iterator[tuple[str, str, str, str, str]]:
-    """Yield each path of such an output, its modes and its blobs, before and after."""
     fields = raw.split(b"\0")
     if fields.pop() or len(fields) % 2:
         raise ValueError("the list of changed files is incomplete")
+    changes: list[PathChange] = []
     for record, path in zip(fields[::2], fields[1::2], strict=True):
         found = _RECORD.fullmatch(record)
         if found is None:
             raise ValueError(f"not a record of a changed file: {record[:80]!r}")
-        was, now, blob_was, blob_now = (each.decode() for each in found.groups())
-        yield path.decode(errors="surrogateescape"), was, now, blob_was, blob_now
-
-
-def path_change(
-    path: str, mode_before: str, mode_after: str, before: str, after: str
-) -> PathChange:
-    modes = mode_before, mode_after
-    link = after if mode_after == SYMLINK else before
-    return PathChange(path, *modes, link if SYMLINK in modes else "")
+        told = (each.decode() for each in found.groups())
+        changes.append(PathChange(path.decode(errors="surrogateescape"), *told))
+    return tuple(changes)
 
 
 def refusals(

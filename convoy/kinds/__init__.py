@@ -111,7 +111,6 @@ def relief(convoy: Convoy, task: Task) -> str:
 
 
 def is_stopped(convoy: Convoy, task: Task) -> bool:
-    """Whether a person must act before it goes on."""
     return task.state == "blocked" and not relief(convoy, task)
 
 

@@ -81,53 +81,49 @@ class TaskKind(Struct, frozen=True, kw_only=True):
     """Whether other tasks may wait for it."""
     needs_ci: str = ""
     """Why it needs CI, as the end of `needs CI ...`; empty: it does not."""
-    fault: Callable[[Settings, TaskSpec, tuple[TaskSpec, ...]], str] = (
-        lambda _settings, _task, _tasks: ""
-    )
+    fault: Callable[[Settings, TaskSpec, tuple[TaskSpec, ...]], str] = lambda *_: ""
     """Says what is wrong with it in a plan, apart from its target; empty: nothing."""
 
     # --- its attempts ---------------------------------------------------------------
-    waits_for: Callable[[Convoy, Task], str] = lambda _convoy, _task: ""
+    waits_for: Callable[[Convoy, Task], str] = lambda *_: ""
     """Says what it waits for besides what its plan names; empty: nothing."""
-    starts_from: Callable[[Convoy, Task], Work | None] = lambda _convoy, _task: None
+    starts_from: Callable[[Convoy, Task], Work | None] = lambda *_: None
     """Gives another task's work that an attempt starts from; None: the base."""
-    must_change: Callable[[TaskSpec], str] = lambda _task: ""
+    must_change: Callable[[TaskSpec], str] = lambda *_: ""
     """Says why an attempt that changes nothing cannot settle it; empty: it can."""
 
     # --- its work, until it lands ---------------------------------------------------
-    trial: Callable[[Convoy, Task], Trial | None] = lambda _convoy, _task: None
+    trial: Callable[[Convoy, Task], Trial | None] = lambda *_: None
     """Gives the verdict CI must give on its work alone before it may land; until then
     no pull request shows it. None: it needs none."""
-    kept_back: Callable[[Convoy, Task], str] = lambda _convoy, _task: ""
+    kept_back: Callable[[Convoy, Task], str] = lambda *_: ""
     """Says what must be done before its work may land; empty: nothing."""
-    in_use: Callable[[Convoy, Task], str] = lambda _convoy, _task: ""
+    in_use: Callable[[Convoy, Task], str] = lambda *_: ""
     """Says why nobody may stop or drop it now; empty: anybody may."""
-    being_judged: Callable[[Convoy, Task], str] = lambda _convoy, _task: ""
+    being_judged: Callable[[Convoy, Task], str] = lambda *_: ""
     """Says why its work must not change now; empty: it may."""
 
     # --- what it means for other tasks ----------------------------------------------
-    keeps: Callable[[Convoy, Task, Task], str] = lambda _convoy, _task, _other: ""
+    keeps: Callable[[Convoy, Task, Task], str] = lambda *_: ""
     """Says what keeps another task's work from landing: itself, or nothing (empty)."""
-    settles_with: Callable[[Convoy, Task, Task], str] = lambda _convoy, _task, _other: (
-        ""
-    )
+    settles_with: Callable[[Convoy, Task, Task], str] = lambda *_: ""
     """Says what it is to another task (`it reviews`) if it ends when the other does;
     empty: it does not."""
-    relieves: Callable[[Convoy, Task, Task], str] = lambda _convoy, _task, _other: ""
+    relieves: Callable[[Convoy, Task, Task], str] = lambda *_: ""
     """Says why another task, which is blocked, needs no person's help: it has lost, and
     what happens then; empty: it does."""
 
     # --- when it stops --------------------------------------------------------------
     way_out: Callable[[State, Convoy, Task, str], tuple[Event, ...] | None] = (
-        lambda _state, _convoy, _task, _last: None
+        lambda *_: None
     )
     """Gives what happens instead of blocking it because its last attempt failed, for
     the reason that comes last; None: it is blocked."""
-    retry_fault: Callable[[Convoy, Task], str] = lambda _convoy, _task: ""
+    retry_fault: Callable[[Convoy, Task], str] = lambda *_: ""
     """Says why it cannot be tried again; empty: it can."""
-    retried_with: Callable[[Convoy, Task], tuple[Task, ...]] = lambda _convoy, _task: ()
+    retried_with: Callable[[Convoy, Task], tuple[Task, ...]] = lambda *_: ()
     """Gives the blocked tasks to retry first when it is retried."""
-    done_by_others: Callable[[Convoy, Task], bool] = lambda _convoy, _task: False
+    done_by_others: Callable[[Convoy, Task], bool] = lambda *_: False
     """Says whether the purpose of a dropped task is met all the same."""
 
     @property

@@ -181,7 +181,6 @@ def without_markers(text: str) -> str:
 
 
 def keys_in(text: str) -> tuple[str, ...]:
-    """Return the keys of the markers in `text`, in order."""
     return tuple(_MARKER.findall(text))
 
 
@@ -198,8 +197,6 @@ GIVEN_UP: Final = 6
 
 
 class SetAside(Struct, frozen=True, kw_only=True):
-    """An item that is not tried for now."""
-
     why: str
     """One sentence: what was refused, and what was said."""
     rule: str = ""

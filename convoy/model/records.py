@@ -6,9 +6,11 @@ starts it and reads it; tests/runner/engines/test_complete.py names every other 
 is missing from.
 """
 
+import math
 from typing import Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 Kind = Literal[
     "work", "report", "scout", "review", "tests", "rival", "choice", "split", "sync"
@@ -225,6 +227,20 @@ class TaskSpec(Struct, frozen=True, kw_only=True):
     takes: str = ""
     """For a sync: the branch that it merges in; empty: the convoy's target."""
 
+    def overlaps(self, on: int) -> bool:
+        """Whether it waits for another task only because both touch the same."""
+        return any(wait.on == on and wait.overlap for wait in self.waits)
+
+    def waiting(self, on: int, why: str, *, overlap: bool) -> "TaskSpec":
+        """Return it as it waits for another task, too; `overlap`: see `Wait`."""
+        after = tuple(sorted({*self.after, on}))
+        return replace(self, after=after, waits=(*self.waits, Wait(on, why, overlap)))
+
+    def because(self, on: int) -> str:
+        """Return why it waits for a task that it is to wait for."""
+        why = (wait.why for wait in self.waits if wait.on == on)
+        return next(why, "the plan says so")
+
 
 class NamedIssue(Struct, frozen=True):
     """An issue that became a task because a list names it or it is a sub-issue.
@@ -311,6 +327,13 @@ class Price(Struct, frozen=True, kw_only=True):
     cached: float | None = None
 
 
+TOKENS_MOST: Final = 10**12
+USD_MOST: Final = 1_000_000.0
+"""More than any session or convoy can use."""
+_DIGITS: Final = 6
+"""Decimals of a dollar: one token's cost at a dollar per million."""
+
+
 class Usage(Struct, frozen=True, kw_only=True):
     """What sessions used, according to their engines; 0: nothing, or not reported."""
 
@@ -324,6 +347,23 @@ class Usage(Struct, frozen=True, kw_only=True):
     """How many of all these tokens have no known price and are not in `usd`."""
     usd: float = 0.0
     """The cost in US dollars: the engine's own figure, or computed from `price`."""
+
+    def __add__(self, other: "Usage") -> "Usage":
+        more = asdict(other)
+        return Usage(**{k: n + more[k] for k, n in asdict(self).items()}).bounded
+
+    @property
+    def bounded(self) -> "Usage":
+        """The figures, each kept in bounds; what is not a number counts as 0."""
+        figures = asdict(self)
+        usd = figures.pop("usd")
+        usd = 0.0 if math.isnan(usd) else min(max(0.0, usd), USD_MOST)
+        counts = {name: min(max(0, n), TOKENS_MOST) for name, n in figures.items()}
+        return Usage(**counts, usd=round(usd, _DIGITS))
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.cached_tokens + self.output_tokens
 
 
 class Estimate(Struct, frozen=True, kw_only=True):

@@ -9,9 +9,8 @@ program was asked to do.
 """
 
 import hashlib
-import math
 from itertools import accumulate
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from msgspec import MsgspecError, Struct, json
 from msgspec.structs import asdict
@@ -54,10 +53,7 @@ FOR_A_PERSON: Final[frozenset[Outcome]] = frozenset(
 """Outcomes after which another attempt would do no better."""
 
 CUT_OFF: Final[frozenset[Outcome]] = frozenset(
-    {
-        *("deadline", "hung", "crashed", "cancelled", "failed"),
-        *("credentials", "budget", "rate_limited", "vendor_down"),
-    }
+    {"deadline", "hung", "crashed", "cancelled", *get_args(Trouble)}
 )
 """Outcomes that interrupt the work: the next attempt goes on from what is there."""
 
@@ -87,30 +83,7 @@ def wait_ms(session: str, outages: int, asked_s: float) -> int:
     return int(1000 * (asked_s + most_s * share))
 
 
-TOKENS_MOST: Final = 10**12
-USD_MOST: Final = 1_000_000.0
-"""More than any session or convoy can use."""
-_DIGITS: Final = 6
-"""Decimals of a dollar: one token's cost at a dollar per million."""
 _MILLION: Final = 1_000_000
-
-
-def bounded_usage(said: Usage) -> Usage:
-    """Return the figures, each kept in bounds; what is not a number counts as 0."""
-    figures = asdict(said)
-    usd = figures.pop("usd")
-    usd = 0.0 if math.isnan(usd) else min(max(0.0, usd), USD_MOST)
-    counts = {name: min(max(0, n), TOKENS_MOST) for name, n in figures.items()}
-    return Usage(**counts, usd=round(usd, _DIGITS))
-
-
-def plus(one: Usage, other: Usage) -> Usage:
-    more = asdict(other)
-    return bounded_usage(Usage(**{k: n + more[k] for k, n in asdict(one).items()}))
-
-
-def tokens(used: Usage) -> int:
-    return used.input_tokens + used.cached_tokens + used.output_tokens
 
 
 def priced(used: Usage, said_usd: float | None, price: Price | None) -> Usage:
@@ -119,9 +92,9 @@ def priced(used: Usage, said_usd: float | None, price: Price | None) -> Usage:
     Where the engine does not say it (None) it is reckoned by the price; without one
     they stay without a price.
     """
-    used = bounded_usage(used)
+    used = used.bounded
     if said_usd is None and price is None:
-        return plus(used, Usage(unpriced_tokens=tokens(used)))
+        return used + Usage(unpriced_tokens=used.tokens)
     if said_usd is None and price is not None:
         cached = price.input if price.cached is None else price.cached
         said_usd = (
@@ -129,7 +102,7 @@ def priced(used: Usage, said_usd: float | None, price: Price | None) -> Usage:
             + used.cached_tokens * cached
             + used.output_tokens * price.output
         ) / _MILLION
-    return plus(used, Usage(usd=said_usd or 0.0))
+    return used + Usage(usd=said_usd or 0.0)
 
 
 class _UsageLine(Struct, frozen=True):
@@ -154,9 +127,9 @@ def usage_noted(lines: bytes) -> tuple[Usage, float | None]:
             continue
         figures = asdict(said)
         said_usd = figures.pop("usd")
-        total = plus(total, bounded_usage(Usage(**figures)))
+        total += Usage(**figures).bounded
         if said_usd is not None:
-            usd = plus(Usage(usd=usd or 0.0), bounded_usage(Usage(usd=said_usd))).usd
+            usd = (Usage(usd=usd or 0.0) + Usage(usd=said_usd).bounded).usd
     return total, usd
 
 
@@ -165,7 +138,7 @@ _DIME: Final = 0.1
 
 def usage_in_words(usage: Usage) -> str:
     """Return tokens and money in a few words; empty when neither is known."""
-    if not tokens(usage) and not usage.usd:
+    if not usage.tokens and not usage.usd:
         return ""
     came = usage.input_tokens + usage.cached_tokens
     cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""

@@ -8,27 +8,12 @@ anew. A vendor's outage has its own patience and does not count.
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import reduce
 from typing import Any, Final, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from convoy.model import ids
-from convoy.model.records import (
-    Cause,
-    EngineSpec,
-    Estimate,
-    GivenPull,
-    NamedIssue,
-    Report,
-    Scope,
-    Settings,
-    SubIssue,
-    TaskSpec,
-    Usage,
-)
-from convoy.model.session_result import plus
+from convoy.model import ids, records
 from convoy.model.work import (
     Approval,
     Attempt,
@@ -99,9 +84,9 @@ class Part(Struct, frozen=True, kw_only=True):
 
 
 class Task(Part, frozen=True, kw_only=True):
-    spec: TaskSpec
+    spec: records.TaskSpec
     state: TaskState = "queued"
-    cause: Cause = "planned"
+    cause: records.Cause = "planned"
     why: str = ""
     """Why it waits, is blocked or was dropped."""
     started: int = 0
@@ -128,7 +113,7 @@ class Task(Part, frozen=True, kw_only=True):
     """For a review: the work it approves; empty: none yet."""
     rounds: int = 0
     """For a review: how often it asked for changes since a person last acted."""
-    report: Report | None = None
+    report: records.Report | None = None
     """The report of a task that ends in one, else None."""
     attempt: Attempt | None = None
     work: Work | None = None
@@ -159,7 +144,7 @@ class Task(Part, frozen=True, kw_only=True):
     """When its first attempt started."""
     worked_ms: int = 0
     """Total time of its sessions, as if they had run one after another."""
-    used: Usage = Usage()
+    used: records.Usage = records.Usage()
     """What its ended sessions used, according to their engines."""
     on_target: str = ""
     """The target's commit that holds it, where a person did it, until the convoy's
@@ -223,7 +208,6 @@ class Task(Part, frozen=True, kw_only=True):
 
     @property
     def is_proven(self) -> bool:
-        """Whether CI found its current work to be as it should be."""
         return self.work is not None and self.proven == self.work.commit
 
 
@@ -237,18 +221,18 @@ class Convoy(Part, frozen=True, kw_only=True):
     by: str
     target: str
     base: str
-    settings: Settings
+    settings: records.Settings
     pattern: str = ""
     """The template that is its plan; empty: none."""
     inputs: dict[str, str] = {}
     """The values that fill the template."""
-    named: tuple[NamedIssue, ...] = ()
+    named: tuple[records.NamedIssue, ...] = ()
     """The issues that are closed when their tasks have landed."""
-    listed: tuple[SubIssue, ...] = ()
+    listed: tuple[records.SubIssue, ...] = ()
     """The open sub-issues that are its plan, as they were taken in."""
-    proposed: tuple[SubIssue, ...] = ()
+    proposed: tuple[records.SubIssue, ...] = ()
     """What they are by now, which nobody has agreed to; empty: nothing is different."""
-    given: GivenPull | None = None
+    given: records.GivenPull | None = None
     """The pull request that it is about; None: it is about an issue."""
     state: ConvoyState = "planning"
     why: str = ""
@@ -262,13 +246,13 @@ class Convoy(Part, frozen=True, kw_only=True):
     """The comment that approved its plan; 0: none did, or it was resumed since."""
     mayor: Task | None = None
     """Task 0, where an engine plans; it has neither a branch nor a pull request."""
-    estimate: Estimate | None = None
+    estimate: records.Estimate | None = None
     """The estimated cost of its tasks when they were planned."""
     warnings: tuple[str, ...] = ()
     """Remarks for readers of the plan."""
     numbered: int = 0
     """The highest number of a task of a plan that was given up for another one."""
-    scopes: tuple[Scope, ...] = ()
+    scopes: tuple[records.Scope, ...] = ()
     """What the paths of its tasks are, as planned."""
     scratchpad: tuple[str, ...] = ()
     """The notes its agents left for each other, oldest first."""
@@ -320,7 +304,7 @@ class Convoy(Part, frozen=True, kw_only=True):
         return wanted or bool(self.settings.approvals or ci_files)
 
     @property
-    def lands_given(self) -> GivenPull | None:
+    def lands_given(self) -> records.GivenPull | None:
         """The pull request of somebody else that it lands; None: it lands its own."""
         return self.given if self.given is not None and self.given.lands else None
 
@@ -389,9 +373,9 @@ class Convoy(Part, frozen=True, kw_only=True):
         return (*((self.mayor,) if self.mayor else ()), *self.tasks)
 
     @property
-    def used(self) -> Usage:
-        spent = (task.used for task in self.spenders if task.used != Usage())
-        return reduce(plus, spent, Usage())
+    def used(self) -> records.Usage:
+        spent = (task.used for task in self.spenders if task.used != records.Usage())
+        return sum(spent, records.Usage())
 
     def rests(self, at: int) -> bool:
         """Whether at that time (unix ms) only a person could still wake it."""
@@ -466,22 +450,94 @@ class State(Struct, frozen=True, kw_only=True):
                     yield convoy, task
 
     def newest_running(self) -> list[tuple[Convoy, Task]]:
-        """Return the same, the newest convoy's first."""
         return sorted(self.running(), key=lambda each: -each[0].requested_at)
 
     def live(self) -> Iterator[Convoy]:
         at_hand = self.convoys.at_hand.values()
         return (convoy for convoy in at_hand if not convoy.ended)
 
+    def with_convoy(self, convoy: Convoy) -> "State":
+        return replace(self, convoys=self.convoys.having(convoy))
 
-def with_convoy(state: State, convoy: Convoy) -> State:
-    return replace(state, convoys=state.convoys.having(convoy))
+    def change_convoy(self, name: str, change: Callable[[Convoy], Convoy]) -> "State":
+        """Change a convoy; an unknown convoy changes nothing."""
+        convoy = self.convoys.get(name)
+        return self if convoy is None else self.with_convoy(change(convoy))
 
+    def without_intent(self, key: str) -> "State":
+        kept = {k: intent for k, intent in self.intents.items() if k != key}
+        return replace(self, intents=kept)
 
-def change_convoy(state: State, name: str, change: Callable[[Convoy], Convoy]) -> State:
-    """Change a convoy; an unknown convoy changes nothing."""
-    convoy = state.convoys.get(name)
-    return state if convoy is None else with_convoy(state, change(convoy))
+    def without_failures(self) -> "State":
+        return replace(self, failures=0) if self.failures else self
+
+    def past_tasks(self, engine: records.EngineSpec) -> Iterator[Task]:
+        """Yield all settled tasks that engines of its type and model tried."""
+        for convoy in self.convoys.values():
+            for task in convoy.tasks:
+                spec = convoy.settings.engines.get(task.spec.engine)
+                is_its = spec and (spec.type, spec.model) == (engine.type, engine.model)
+                if is_its and task.settled and task.started:
+                    yield task
+
+    def aside_of(self, item: str) -> ids.SetAside | None:
+        """Return why an item is set aside; None: it never was, or works again."""
+        part = ids.task_of_item(item)
+        if part is None:
+            return self.set_aside.get(item)
+        convoy = self.convoys.get(part[0])
+        where = convoy.task(part[1]) if convoy and part[1] else convoy
+        return where.set_aside if where else None
+
+    def may_try(self, item: str, now: int) -> bool:
+        """Whether nothing keeps an item back at `now` (unix ms)."""
+        aside = self.aside_of(item)
+        return aside is None or aside.again or aside.due <= now
+
+    def asides(self) -> Iterator[tuple[str, ids.SetAside]]:
+        """Yield every item that waits aside, with the reason: convoys first."""
+        for convoy in self.live():
+            for number, part in ((0, convoy), *((t.number, t) for t in convoy.tasks)):
+                if part.set_aside is not None and part.waits_aside:
+                    yield ids.task_item(convoy.name, number), part.set_aside
+        for item, aside in self.set_aside.items():
+            if not aside.again:
+                yield item, aside
+
+    def asides_of(self, convoy: str) -> Iterator[tuple[str, ids.SetAside]]:
+        """Yield what waits aside of one convoy, also of one that has ended."""
+        for item, aside in self.asides():
+            if self.convoy_of_item(item) == convoy:
+                yield item, aside
+
+    def shown_asides(
+        self, convoy: str, works: frozenset[str] = frozenset()
+    ) -> tuple[ids.SetAside, ...]:
+        """Return what a convoy's comment tells of beside the rows of its tasks.
+
+        `works` are the items that were tried just now and work again.
+        """
+        untold = {ids.item("show", convoy, "comment"), *works}
+        return tuple(
+            aside
+            for item, aside in self.asides_of(convoy)
+            if item not in untold and not item.startswith(ids.TASK_ITEM)
+        )
+
+    def convoy_of_item(self, item: str) -> str:
+        """Return the name of the convoy that an item belongs to; empty: none."""
+        part = ids.task_of_item(item)
+        if part is not None:
+            return part[0]
+        words = item.split("/")
+        if words[0] in ("show", "look", "part") and words[1] in self.convoys:
+            return words[1]
+        for intent in self.intents.values():
+            if item == ids.item("action", intent.key):
+                found = self.convoys.summaries()
+                same = [name for name, known in found if known.issue == intent.issue]
+                return intent.convoy or (same[-1] if same else "")
+        return ""
 
 
 def change_task(convoy: Convoy, number: int, change: Callable[[Task], Task]) -> Convoy:
@@ -501,92 +557,3 @@ def change_part(convoy: Convoy, number: int, **fields: Any) -> Convoy:  # noqa: 
     if not number:
         return replace(convoy, **fields)
     return change_task(convoy, number, lambda task: replace(task, **fields))
-
-
-def without_failures(state: State) -> State:
-    return replace(state, failures=0) if state.failures else state
-
-
-def past_tasks(state: State, engine: EngineSpec) -> Iterator[Task]:
-    """Yield every convoy's settled tasks that engines of its type and model tried."""
-    for convoy in state.convoys.values():
-        for task in convoy.tasks:
-            spec = convoy.settings.engines.get(task.spec.engine)
-            is_its = spec and (spec.type, spec.model) == (engine.type, engine.model)
-            if is_its and task.settled and task.started:
-                yield task
-
-
-def set_aside(state: State, item: str) -> ids.SetAside | None:
-    """Return why an item is set aside; None: it never was, or works again."""
-    part = ids.task_of_item(item)
-    if part is None:
-        return state.set_aside.get(item)
-    convoy = state.convoys.get(part[0])
-    where = convoy.task(part[1]) if convoy and part[1] else convoy
-    return where.set_aside if where else None
-
-
-def may_try(state: State, item: str, now: int) -> bool:
-    """Whether nothing keeps an item back at `now` (unix ms)."""
-    aside = set_aside(state, item)
-    return aside is None or aside.again or aside.due <= now
-
-
-def intent_item(intent: Intent) -> str:
-    """Return the item that an announced action belongs to.
-
-    A task whose session or pull request is refused waits as a whole.
-    """
-    if intent.kind in ("dispatch", "pull"):
-        return ids.task_item(intent.convoy, intent.task)
-    return ids.item("action", intent.key)
-
-
-def asides(state: State) -> Iterator[tuple[str, ids.SetAside]]:
-    """Yield every item that waits aside, with the reason: convoys first."""
-    for convoy in state.live():
-        for number, part in ((0, convoy), *((t.number, t) for t in convoy.tasks)):
-            if part.set_aside is not None and part.waits_aside:
-                yield ids.task_item(convoy.name, number), part.set_aside
-    for item, aside in state.set_aside.items():
-        if not aside.again:
-            yield item, aside
-
-
-def asides_of(state: State, convoy: str) -> Iterator[tuple[str, ids.SetAside]]:
-    """Yield what waits aside of one convoy, also of one that has ended."""
-    for item, aside in asides(state):
-        if convoy_of_item(state, item) == convoy:
-            yield item, aside
-
-
-def shown_asides(
-    state: State, convoy: str, works: frozenset[str] = frozenset()
-) -> tuple[ids.SetAside, ...]:
-    """Return what a convoy's comment tells of beside the rows of its tasks.
-
-    `works` are the items that were tried just now and work again.
-    """
-    untold = {ids.item("show", convoy, "comment"), *works}
-    return tuple(
-        aside
-        for item, aside in asides_of(state, convoy)
-        if item not in untold and not item.startswith(ids.TASK_ITEM)
-    )
-
-
-def convoy_of_item(state: State, item: str) -> str:
-    """Return the name of the convoy that an item belongs to; empty: none."""
-    part = ids.task_of_item(item)
-    if part is not None:
-        return part[0]
-    words = item.split("/")
-    if words[0] in ("show", "look", "part") and words[1] in state.convoys:
-        return words[1]
-    for intent in state.intents.values():
-        if item == ids.item("action", intent.key):
-            found = state.convoys.summaries()
-            same = [name for name, known in found if known.issue == intent.issue]
-            return intent.convoy or (same[-1] if same else "")
-    return ""

@@ -6,10 +6,10 @@ path is code, a test or a document is judged by its name.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from typing import Final, Literal
 
 from msgspec.structs import replace
@@ -30,32 +30,27 @@ def order(tasks: Iterable[TaskSpec]) -> tuple[int, ...]:
 
 @lru_cache(maxsize=64)  # a page asks for the same order many times
 def _placed(plan: tuple[tuple[int, tuple[int, ...]], ...]) -> tuple[int, ...]:
-    after = dict(plan)
+    return tuple(in_turn(dict(plan), lambda _: ()))
+
+
+def in_turn(
+    after: Mapping[int, Iterable[int]], place: Callable[[int], tuple[int, ...]]
+) -> Iterator[int]:
+    """Yield all numbers, each after those it waits for, by place and number.
+
+    Raises as `order`, before anything is given.
+    """
     sorter = TopologicalSorter(
         {number: [n for n in wanted if n in after] for number, wanted in after.items()}
     )
     sorter.prepare()
-    waiting = list(sorter.get_ready())
-    heapify(waiting)
-    placed: list[int] = []
-    while waiting:
-        number = heappop(waiting)
-        placed.append(number)
+    ready: list[tuple[tuple[int, ...], int]] = []
+    while sorter.is_active():
+        for number in sorter.get_ready():
+            heappush(ready, (place(number), number))
+        _, number = heappop(ready)
+        yield number
         sorter.done(number)
-        for freed in sorter.get_ready():
-            heappush(waiting, freed)
-    return tuple(placed)
-
-
-def overlapping(task: TaskSpec, on: int) -> bool:
-    """Return whether a task waits for another one only because both touch the same."""
-    return any(wait.on == on and wait.overlap for wait in task.waits)
-
-
-def waiting(task: TaskSpec, on: int, why: str, *, overlap: bool) -> TaskSpec:
-    """Return a task that waits for another one, too; `overlap`: see `Wait`."""
-    after = tuple(sorted({*task.after, on}))
-    return replace(task, after=after, waits=(*task.waits, Wait(on, why, overlap)))
 
 
 def waits(tasks: Mapping[int, TaskSpec], task: int, on: int) -> bool:
@@ -115,7 +110,7 @@ def relinked(
         if number not in spec.after:
             found.append(spec)
             continue
-        overlap = overlapping(spec, number)
+        overlap = spec.overlaps(number)
         why = next((wait.why for wait in spec.waits if wait.on == number), "")
         told = f"it is part of task {number}" + (f": {why}" if why else "")
         waits = (wait for wait in spec.waits if wait.on != number)

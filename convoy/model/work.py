@@ -15,7 +15,7 @@ from typing import Final, Generic, Literal, Protocol, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from convoy.model.ids import HOUR_MS, ActionKind
+from convoy.model import ids
 from convoy.model.records import Reaction, Strategy, Usage
 
 
@@ -233,8 +233,6 @@ convoy's own was made a draft."""
 
 
 class TakenOut(Struct, frozen=True, kw_only=True):
-    """What a person did, and to which pull request."""
-
     gesture: Gesture
     pull: int
     base: str = ""
@@ -369,7 +367,7 @@ class Intent(Struct, frozen=True, kw_only=True):
     """An announced action that is not yet noted as done."""
 
     key: str
-    kind: ActionKind
+    kind: ids.ActionKind
     convoy: str
     task: int
     attempt: int
@@ -377,6 +375,16 @@ class Intent(Struct, frozen=True, kw_only=True):
     comment: int = 0
     reaction: Reaction = ""
     text: str = ""
+
+    @property
+    def item(self) -> str:
+        """The item that it belongs to.
+
+        A task whose session or pull request is refused waits as a whole.
+        """
+        if self.kind in ("dispatch", "pull"):
+            return ids.task_item(self.convoy, self.task)
+        return ids.item("action", self.key)
 
 
 LOOK_BACK_MS: Final = 3 * 86_400_000
@@ -386,8 +394,6 @@ SKEW_MS: Final = 10 * 60_000
 
 
 class GivenAnswers(Struct, frozen=True, kw_only=True):
-    """What one person had."""
-
     at: dict[str, int] = {}
     """When each answer was announced, unix ms, by its key."""
     told: str = ""
@@ -402,7 +408,7 @@ class GivenAnswers(Struct, frozen=True, kw_only=True):
 
         No event says so of each: who writes much would make the log grow.
         """
-        return any(told - SKEW_MS <= at < told + HOUR_MS for told in self.quiet)
+        return any(told - SKEW_MS <= at < told + ids.HOUR_MS for told in self.quiet)
 
 
 def with_answer(
@@ -423,9 +429,9 @@ def with_answer(
 
 
 def of_last_hour(had: GivenAnswers, now: int) -> GivenAnswers:
-    since = now - HOUR_MS
+    since = now - ids.HOUR_MS
     at = {key: at for key, at in had.at.items() if at > since}
-    quiet = tuple(told for told in had.quiet if told > now - LOOK_BACK_MS - HOUR_MS)
+    quiet = tuple(told for told in had.quiet if told > now - LOOK_BACK_MS - ids.HOUR_MS)
     if had.told_at <= since:
         return GivenAnswers(at=at, quiet=quiet)
     return replace(had, at=at, quiet=quiet)
@@ -436,8 +442,6 @@ ANSWERS_SHOWN_MOST: Final = 10
 
 
 class ShownAnswer(Struct, frozen=True, kw_only=True):
-    """What somebody was answered, and where it was asked."""
-
     by: str
     text: str
     """Markdown."""

@@ -11,8 +11,7 @@ from msgspec import Struct
 
 from convoy.events import Command
 from convoy.model import ids
-from convoy.model.state import intent_item
-from convoy.model.work import Candidate, Intent, TakenOut
+from convoy.model.work import Candidate, Intent
 from convoy.rules.people import Need
 from convoy.rules.verdict import Checks, Observed
 
@@ -31,6 +30,10 @@ class Note(Staged, frozen=True):
     command: Command
     item: str = ""
     """The item whose step it is; empty: what the command is about."""
+
+
+class Hear(Note, frozen=True):
+    """Submit what a person did by hand, and tell people once what it means."""
 
 
 class ConvoyStep(Staged, frozen=True):
@@ -163,34 +166,10 @@ class Stall(TaskStep, frozen=True):
     text: str
 
 
-class HearIssue(ConvoyStep, frozen=True):
-    """A person did something to the convoy's issue by hand."""
-
-    gesture: Literal["closed", "reopened", "unlabelled", "deleted", "transferred"]
-    by: str = ""
-    """Who did it, where the forge tells."""
-
-
-class HearBase(ConvoyStep, frozen=True):
-    """A person deleted the convoy's shared branch."""
-
-
 class HearPush(TaskStep, frozen=True):
     """The log does not know the tip of a task's branch, or for 0 of the shared one."""
 
     commit: str
-
-
-class HearDequeue(ConvoyStep, frozen=True):
-    """A person took the convoy's pull request out of the forge's merge queue."""
-
-    by: str
-
-
-class TakeOut(TaskStep, frozen=True):
-    """A person took work out by hand; task 0 is the convoy itself."""
-
-    out: TakenOut
 
 
 class Pause(ConvoyStep, frozen=True):
@@ -225,6 +204,8 @@ class CancelRun(Struct, frozen=True):
     run: int
     force: bool = False
     """Whether to force it, because it did not end when asked to."""
+    role: Role = "witness"
+    """The refinery's is a run of CI on a candidate that nobody needs any more."""
 
 
 Shown = Literal["labels", "checks", "comment"]
@@ -238,13 +219,7 @@ class Show(Struct, frozen=True):
     part: Shown
 
 
-class CancelCi(Struct, frozen=True):
-    """Cancel a run of CI on a candidate that nobody needs any more."""
-
-    run: int
-
-
-Effect = Do | CancelRun | CancelCi | Show
+Effect = Do | CancelRun | Show
 Action = Staged | Effect
 
 
@@ -280,11 +255,11 @@ class Look(Struct, frozen=True):
 
 _ROLES: Final[dict[Role, tuple[type[Action], ...]]] = {
     "mayor": (MakePlan, CreateBase),
-    "witness": (Begin, Collect, CancelRun, Pause),
+    "witness": (Begin, Collect, Pause),
     "refinery": (
-        *(Build, Try, Prove, BuildSync, LandSync, BuildConvoy, CancelCi),
+        *(Build, Try, Prove, BuildSync, LandSync, BuildConvoy),
         *(Align, Land, LandConvoy, AlignConvoy, AskMerge, TakeLanded),
-        *(Reject, LookAgain, Stall, HearDequeue, TakeOut),
+        *(Reject, LookAgain, Stall),
     ),
     "deacon": (Sweep,),
 }
@@ -295,7 +270,7 @@ def role_of(action: Action) -> Role | None:
 
     The planning session is the mayor's, from its dispatch to its result.
     """
-    if isinstance(action, Note):
+    if isinstance(action, Note | CancelRun):
         return action.role
     if isinstance(action, Begin | Collect) and action.task == 0:
         return "mayor"
@@ -311,7 +286,6 @@ def role_of(action: Action) -> Role | None:
 
 
 def item_of(action: Action) -> str:
-    """Return the item whose step an action is."""
     match action:
         case Note(command=command):
             about, task = getattr(command, "convoy", ""), getattr(command, "task", 0)
@@ -323,8 +297,8 @@ def item_of(action: Action) -> str:
         case ConvoyStep(convoy=convoy):
             return ids.item("convoy", convoy)
         case Do(intent=intent):
-            return intent_item(intent)
-        case CancelRun(run=run) | CancelCi(run=run):
+            return intent.item
+        case CancelRun(run=run):
             return ids.item("run", run)
         case Show(convoy=convoy, part=part):
             return ids.item("show", convoy, part)

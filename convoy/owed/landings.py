@@ -8,34 +8,17 @@ from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
 from convoy import owed
-from convoy.events.merge_events import (
-    LandingChosen,
-    LandingStalled,
-    LandingWaits,
-    PullMergedEarly,
-)
+from convoy.events import hold_events, merge_events
+from convoy.events.task_events import ConvoyFailed
 from convoy.kinds import kind_of, trial
 from convoy.kinds.rivals import NONE_LEFT, is_open_choice, rivals_left, rivals_under_way
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
 from convoy.model.work import LOST_MOST, Candidate, Landing
-from convoy.owed import Action, Look, Note
+from convoy.owed import Action, Hear, Look, Note
+from convoy.rules import landing
 from convoy.rules.ending import MakeChoice
-from convoy.rules.landing import (
-    Chain,
-    ClearMerge,
-    Link,
-    chain,
-    foreign_tip,
-    given_onto,
-    judged_by,
-    may_take_target_in,
-    merged_commit,
-    own_tip,
-    suspects,
-    sync_on_tip,
-)
-from convoy.rules.people import BlockTask, FailConvoy
+from convoy.rules.people import BlockTask
 from convoy.rules.target import asked_for, landing_by, learnt_of
 from convoy.rules.turns import turns
 from convoy.rules.verdict import Checks, Mergeable, Observed
@@ -51,10 +34,10 @@ def merges(
 
     `given` are those that land a pull request that was given to them.
     """
-    tip = own_tip(convoy, look.observed.refs)
+    tip = landing.own_tip(convoy, look.observed.refs)
     if tip is None or convoy.kept_by or convoy.state not in ("active", "paused"):
         return
-    if foreign_tip(convoy, look.observed.refs):
+    if landing.foreign_tip(convoy, look.observed.refs):
         return
     if convoy.settled:
         if not convoy.withdrawn and convoy.taken_out is None:
@@ -62,8 +45,8 @@ def merges(
         return
     yield from _trials(convoy, look)
     yield from _choices(convoy)
-    queue = chain(convoy, tip)
-    sync = sync_on_tip(convoy, tip)
+    queue = landing.chain(convoy, tip)
+    sync = landing.sync_on_tip(convoy, tip)
     if sync is not None:
         yield from _sync_judged(convoy, sync, look)
     elif not queue.links and (target := _moved(convoy, look)):
@@ -89,7 +72,7 @@ def _moved(convoy: Convoy, look: Look) -> str:
     target = look.tip(convoy.target)
     is_urgent = any(task.on_target for task in convoy.tasks)  # a person's is lacking
     wanted = convoy.settings.sync or is_urgent
-    if not (wanted and target and may_take_target_in(convoy, target)):
+    if not (wanted and target and landing.may_take_target_in(convoy, target)):
         return ""
     if is_urgent:
         return target
@@ -106,7 +89,9 @@ def _sync_judged(convoy: Convoy, sync: Candidate, look: Look) -> Iterator[Action
         yield from verdict_actions(convoy, 0, sync, look)
 
 
-def _front(convoy: Convoy, queue: Chain, tip: str, look: Look) -> Iterator[Action]:
+def _front(
+    convoy: Convoy, queue: landing.Chain, tip: str, look: Look
+) -> Iterator[Action]:
     """Land what is green in front, or say that CI cannot judge the first.
 
     What is red, in front or behind, is doubted.
@@ -156,22 +141,24 @@ def _choices(convoy: Convoy) -> Iterator[Action]:
 def _convoy_merge(
     convoy: Convoy, look: Look, given: Sequence[Convoy]
 ) -> Iterator[Action]:
-    tip, work = look.tip(convoy.target), own_tip(convoy, look.observed.refs)
+    tip, work = look.tip(convoy.target), landing.own_tip(convoy, look.observed.refs)
     gone = BRANCH_GONE.format(convoy.target)
     if bool(tip) == (convoy.landing_waits == gone):
-        wait = LandingWaits(convoy=convoy.name, why="" if tip else gone)
+        wait = merge_events.LandingWaits(convoy=convoy.name, why="" if tip else gone)
         yield Note("refinery", wait)
     if not tip or work is None or convoy.sync.stalled:
         return
-    if convoy.lands_given is None and may_take_target_in(convoy, tip):
-        sync = sync_on_tip(convoy, work)
+    if convoy.lands_given is None and landing.may_take_target_in(convoy, tip):
+        sync = landing.sync_on_tip(convoy, work)
         if sync is None or sync.work != tip:
             yield owed.BuildSync(convoy.name, tip)
         else:
             yield from _sync_judged(convoy, sync, look)
         return
     candidate, onto = convoy.candidate, tip
-    if convoy.lands_given is not None and not (onto := given_onto(convoy, tip, given)):
+    if convoy.lands_given is not None and not (
+        onto := landing.given_onto(convoy, tip, given)
+    ):
         return
     # It is of the branch's tip, or is where the branch moved to it.
     held = (candidate.work, candidate.commit) if candidate else ()
@@ -186,8 +173,8 @@ def _convoy_merge(
 
 
 def green_front(
-    convoy: Convoy, links: tuple[Link, ...], look: Look
-) -> tuple[Link, ...]:
+    convoy: Convoy, links: tuple[landing.Link, ...], look: Look
+) -> tuple[landing.Link, ...]:
     """Return the links that may land, from the front on."""
     for position, link in enumerate(links):
         is_green = finding(convoy, link.candidate, look) == "green"
@@ -196,7 +183,7 @@ def green_front(
     return links
 
 
-def is_shown(convoy: Convoy, link: Link, look: Look) -> bool:
+def is_shown(convoy: Convoy, link: landing.Link, look: Look) -> bool:
     """Whether the forge has the work from an earlier push, and any pull request of it.
 
     A pull request that was only just opened, or found again after a crash, may have
@@ -209,7 +196,7 @@ def is_shown(convoy: Convoy, link: Link, look: Look) -> bool:
 
 
 def landing_actions(
-    convoy: Convoy, green: tuple[Link, ...], look: Look, tip: str
+    convoy: Convoy, green: tuple[landing.Link, ...], look: Look, tip: str
 ) -> Iterator[Action]:
     """Move the branches of the green tasks first; once they are there, land.
 
@@ -232,7 +219,7 @@ def landing_actions(
 
 
 def suspects_judged(
-    convoy: Convoy, queue: Chain, tip: str, look: Look
+    convoy: Convoy, queue: landing.Chain, tip: str, look: Look
 ) -> Iterator[Action]:
     """Yield what is due for work that was red: each is judged alone on the tip.
 
@@ -240,7 +227,7 @@ def suspects_judged(
     more than a single other candidate; else it takes its place in the chain as soon as
     the tip has moved. While what is green lands, the tip is about to move.
     """
-    waiting = suspects(convoy)
+    waiting = landing.suspects(convoy)
     first = turns(convoy) if waiting else {}
     room = convoy.settings.max_parallel - sum(t.candidate is not None for t in waiting)
     room = 0 if green_front(convoy, queue.links, look) else room
@@ -252,14 +239,14 @@ def suspects_judged(
                 yield owed.Build(convoy.name, (number,), tip)
             room -= 1
             continue
-        link = Link(task, candidate)
+        link = landing.Link(task, candidate)
         checks, found = look.checks(candidate), finding(convoy, candidate, look)
         if found == "green" and candidate.base != tip:
-            clear = ClearMerge(
+            clear = landing.ClearMerge(
                 convoy=convoy.name,
                 task=number,
                 candidate=candidate.commit,
-                judged=judged_by(convoy.settings, checks),
+                judged=landing.judged_by(convoy.settings, checks),
             )
             yield Note("refinery", clear)
         elif found == "green":
@@ -343,7 +330,7 @@ def verdict_actions(
     elif found == "silent":
         why = (checks and checks.text) or NO_CI
         stop = BlockTask(convoy=convoy.name, task=task, why=why)
-        stall = LandingStalled(convoy=convoy.name, why=why)
+        stall = merge_events.LandingStalled(convoy=convoy.name, why=why)
         yield Note("refinery", stop if task else stall)
 
 
@@ -362,53 +349,59 @@ def ways(convoy: Convoy, observed: Observed) -> Iterator[Action]:
     if rules is not None and not is_fix:  # to a pull request's branch we push
         known = convoy.landing or Landing()
         learnt = learnt_of(known, convoy.set_aside if convoy.settled else None)
-        landing = landing_by(rules, bypass=convoy.settings.bypass, learnt=learnt)
-        if landing != convoy.landing:
-            yield Note(None, LandingChosen(convoy=convoy.name, landing=landing))
-    if convoy.settled and (commit := merged_commit(convoy, observed)):
+        chosen = landing_by(rules, bypass=convoy.settings.bypass, learnt=learnt)
+        if chosen != convoy.landing:
+            yield Note(
+                None, merge_events.LandingChosen(convoy=convoy.name, landing=chosen)
+            )
+    if convoy.settled and (commit := landing.merged_commit(convoy, observed)):
         yield owed.TakeLanded(convoy.name, commit)
 
 
 def last_step(
     convoy: Convoy, candidate: Candidate, observed: Observed
 ) -> Iterator[Action]:
-    """Yield what lands a convoy whose candidate is green."""
-    pull, landing = convoy.pull, convoy.landing or Landing()
+    pull, chosen = convoy.pull, convoy.landing or Landing()
     if pull is None:
         is_all_there = candidate.commit == candidate.base
         if is_all_there or convoy.given is not None:  # then its target is its pull's
             yield owed.LandConvoy(convoy.name, candidate.base)
         return
-    if landing.way == "push":
+    if chosen.way == "push":
         yield owed.LandConvoy(convoy.name, candidate.base)
         return
     seen = observed.mergeable.get(pull)  # None: the next look shows it
     given = convoy.lands_given
-    is_there = own_tip(convoy, observed.refs) == candidate.commit
+    is_there = landing.own_tip(convoy, observed.refs) == candidate.commit
     if not is_there and given is not None and not given.branch:
-        end = FailConvoy(convoy=convoy.name, why=BEHIND.format(convoy.target))
+        end = ConvoyFailed(convoy=convoy.name, why=BEHIND.format(convoy.target))
         yield Note("refinery", end)
     elif not is_there:
         yield owed.AlignConvoy(convoy.name, candidate.commit)
     elif seen is not None and seen.merged:  # before its branch held all of the work
-        yield Note("refinery", PullMergedEarly(convoy=convoy.name, pull=pull))
+        yield Note(
+            "refinery", merge_events.PullMergedEarly(convoy=convoy.name, pull=pull)
+        )
     elif seen is not None and seen.head == candidate.commit:
-        yield from _asked(convoy, landing, candidate, seen)
+        yield from _asked(convoy, chosen, candidate, seen)
 
 
 def _asked(
-    convoy: Convoy, landing: Landing, candidate: Candidate, seen: Mergeable
+    convoy: Convoy, chosen: Landing, candidate: Candidate, seen: Mergeable
 ) -> Iterator[Action]:
-    waits = asked_for(landing, seen, convoy.target)
-    if landing.way == "person":
+    waits = asked_for(chosen, seen, convoy.target)
+    if chosen.way == "person":
         waits = waits or f"a person to merge pull request #{convoy.pull}"
     if waits != convoy.landing_waits:
-        yield Note("refinery", LandingWaits(convoy=convoy.name, why=waits))
+        yield Note("refinery", merge_events.LandingWaits(convoy=convoy.name, why=waits))
     if waits:
         return
     if convoy.asked != candidate.commit:
         yield owed.AskMerge(convoy.name, candidate.commit)
-    elif landing.way == "queue" and not seen.queued and seen.dequeued_by:
-        yield owed.HearDequeue(convoy.name, seen.dequeued_by)
-    elif landing.way == "queue" and not seen.queued:
+    elif chosen.way == "queue" and not seen.queued and seen.dequeued_by:
+        by = seen.dequeued_by
+        yield Hear(
+            "refinery", hold_events.MergeWithdrawn(convoy=convoy.name, task=0, by=by)
+        )
+    elif chosen.way == "queue" and not seen.queued:
         yield owed.Reject(convoy.name, 0, candidate.commit, LEFT_QUEUE)

@@ -16,57 +16,20 @@ from typing import Final
 from msgspec.structs import replace
 
 from convoy import owed
-from convoy.events import SHORT
+from convoy.events import SHORT, copied, hold_events
 from convoy.events.forge_actions import ItemSetAside, ItemTakenUp
-from convoy.events.hold_events import BaseRestored, BranchReturned, WorkTakenBack
 from convoy.events.leases import ExpireLease
+from convoy.events.task_events import ConvoyFailed
 from convoy.kinds import half_done, kind_of
 from convoy.kinds.task_kinds import SPLIT
 from convoy.model import ids
 from convoy.model.records import GivenPull
-from convoy.model.state import (
-    Convoy,
-    State,
-    Task,
-    asides_of,
-    convoy_of_item,
-    intent_item,
-    may_try,
-)
+from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import reached
 from convoy.model.work import Attempt, Convoys, Gesture, TakenOut
-from convoy.owed import Action, Look, Note, Patience
+from convoy.owed import Action, Hear, Look, Note, Patience
 from convoy.owed.landings import merges, ways
-from convoy.rules.landing import (
-    Chain,
-    chain,
-    foreign_tip,
-    merged_commit,
-    target_taken_in,
-    unneeded_branches,
-)
-from convoy.rules.people import BlockTask, DeferTask, DropTask, FailConvoy, uncalled
-from convoy.rules.starting import (
-    PASSING,
-    Moment,
-    closed_today,
-    is_kept,
-    may_start_early,
-    moment,
-    next_day,
-    overspent,
-    resting_engines,
-)
-from convoy.rules.sub_issues import (
-    FinishKept,
-    FollowList,
-    ProposeList,
-    WriteSubIssues,
-    changes,
-    may_follow,
-    task_for,
-    unwritten,
-)
+from convoy.rules import landing, people, starting, sub_issues
 from convoy.rules.turns import sync_task, turns
 from convoy.rules.verdict import Observed
 
@@ -99,7 +62,7 @@ def owed_actions(
 
 
 def _owed(state: State, look: Look) -> Iterator[Action]:
-    observed, now, at = look.observed, look.now, moment(state, look.now)
+    observed, now, at = look.observed, look.now, starting.moment(state, look.now)
     yield from _due_again(state, now)
     yield from old_splits(state)
     yield from taken_up(state, look)
@@ -122,14 +85,14 @@ def _owed(state: State, look: Look) -> Iterator[Action]:
             yield from rule(convoy)
     yield from starts(state, look)
     for convoy in state.convoys.at_hand.values():
-        if convoy.state != "complete" and (needs := uncalled(state, convoy)):
+        if convoy.state != "complete" and (needs := people.uncalled(state, convoy)):
             yield owed.Call(convoy.name, needs)
     yield from _effects(state, look)
     for run in observed.unneeded:
-        if may_try(state, ids.item("run", run), now):
-            yield owed.CancelCi(run)
-    stale = tuple(unneeded_branches(state, observed.refs, now))
-    if stale and may_try(state, ids.SWEEP_ITEM, now):
+        if state.may_try(ids.item("run", run), now):
+            yield owed.CancelRun(run, role="refinery")
+    stale = tuple(landing.unneeded_branches(state, observed.refs, now))
+    if stale and state.may_try(ids.SWEEP_ITEM, now):
         yield owed.Sweep(stale)
     for lease in state.leases.values():
         if lease.expires <= now:
@@ -153,7 +116,7 @@ def _due_again(state: State, now: int) -> Iterator[Note]:
     """Yield the convoys whose next try has come, and what nobody wants any more."""
     for convoy in state.live():
         item = ids.item("convoy", convoy.name)
-        if convoy.waits_aside and may_try(state, item, now):
+        if convoy.waits_aside and state.may_try(item, now):
             yield Note(None, ItemTakenUp(item=item))
     for item, aside in state.set_aside.items():
         is_wanted = aside.due + UNTRIED_MS > now or item.startswith(ids.DELIVERY_ITEM)
@@ -174,7 +137,9 @@ def _effects(state: State, look: Look) -> Iterator[Action]:
                 look.tip(convoy.target),
                 look.tip(ids.base_branch(convoy.name)),
             )
-            is_behind = target != target_taken_in(convoy) and sync_task(convoy) is None
+            is_behind = (
+                target != landing.target_taken_in(convoy) and sync_task(convoy) is None
+            )
             if not intent.task and (tip == target or is_behind):
                 continue
         elif convoy and intent.kind == "land":
@@ -183,10 +148,10 @@ def _effects(state: State, look: Look) -> Iterator[Action]:
             )
             if kept and not convoy.ended:
                 continue  # a person has said no by hand since
-        if may_try(state, intent_item(intent), look.now):
+        if state.may_try(intent.item, look.now):
             yield owed.Do(intent)
     for convoy, part in _unshown(state, look.now):
-        if may_try(state, ids.item("show", convoy.name, part), look.now):
+        if state.may_try(ids.item("show", convoy.name, part), look.now):
             yield owed.Show(convoy.name, part)
 
 
@@ -197,16 +162,16 @@ def _unshown(state: State, now: int) -> Iterator[tuple[Convoy, owed.Shown]]:
     """
     yield from ((convoy, part) for convoy in state.live() for part in owed.SHOWN)
     live = {convoy.issue for convoy in state.live()}
-    concerned = {convoy_of_item(state, item) for item in state.set_aside}
+    concerned = {state.convoy_of_item(item) for item in state.set_aside}
     for name in (name for name in state.convoys if name in concerned):
         convoy = state.convoys[name]
         is_over = convoy.ended and convoy.issue not in live
         finish = ids.key("finish", name)  # it shows everything of an ended convoy
-        is_finishing = finish in state.intents and may_try(
-            state, ids.item("action", finish), now
+        is_finishing = finish in state.intents and state.may_try(
+            ids.item("action", finish), now
         )
         if is_over and not is_finishing:
-            refused = any(True for _ in asides_of(state, convoy.name))
+            refused = any(True for _ in state.asides_of(convoy.name))
             for part in owed.SHOWN:
                 own = state.set_aside.get(ids.item("show", convoy.name, part))
                 if own is not None and own.is_given_up:
@@ -225,9 +190,9 @@ def _foundations(convoy: Convoy, observed: Observed) -> Iterator[Action]:
             yield owed.MakePlan(convoy.name)
     elif ids.HEADS + ids.base_branch(convoy.name) in observed.refs:
         if convoy.base_is != "there":
-            yield Note(None, BaseRestored(convoy=convoy.name))
+            yield Note(None, hold_events.BaseRestored(convoy=convoy.name))
     elif convoy.base_is == "there" and any(task.started for task in convoy.tasks):
-        yield owed.HearBase(convoy.name)
+        yield Hear(None, hold_events.BaseDeleted(convoy=convoy.name))
     elif convoy.base_is != "deleted":
         yield owed.CreateBase(convoy.name, convoy.tip or convoy.base)
 
@@ -235,11 +200,11 @@ def _foundations(convoy: Convoy, observed: Observed) -> Iterator[Action]:
 def _pushes(convoy: Convoy, task: Task | None, observed: Observed) -> Iterator[Action]:
     """Yield that somebody pushed to one of its branches, or that it is back."""
     pushed, number = (task or convoy).pushed, task.number if task else 0
-    if tip := foreign_tip(convoy, observed.refs, task):
+    if tip := landing.foreign_tip(convoy, observed.refs, task):
         if pushed is None or tip != pushed.commit:
             yield owed.HearPush(convoy.name, number, tip)
     elif pushed:
-        yield Note(None, BranchReturned(convoy=convoy.name, task=number))
+        yield Note(None, hold_events.BranchReturned(convoy=convoy.name, task=number))
 
 
 def gestures(convoy: Convoy, observed: Observed) -> Iterator[Action]:
@@ -263,21 +228,25 @@ def gestures(convoy: Convoy, observed: Observed) -> Iterator[Action]:
 def _lists(state: State, convoy: Convoy, look: Look) -> Iterator[Note]:
     """Yield what became of the sub-issues that are a convoy's plan, or lack of them."""
     name, seen = convoy.name, look.observed.lists.get(convoy.name)
-    if unwritten(state, convoy):
-        yield Note("mayor", WriteSubIssues(convoy=name))
+    if sub_issues.unwritten(state, convoy):
+        yield Note("mayor", sub_issues.WriteSubIssues(convoy=name))
     if seen is None or not convoy.tasks:
         return
     target = look.tip(convoy.target)
     known = {sub.issue: sub.kept_by for sub in convoy.listed}
     for sub in seen:
-        task, by = task_for(convoy, sub.issue), known.get(sub.issue)
+        task, by = sub_issues.task_for(convoy, sub.issue), known.get(sub.issue)
         if by and task and task.state == "blocked" and sub.closed == "completed":
-            done = FinishKept(convoy=name, task=task.number, by=by, target=target)
+            done = sub_issues.FinishKept(
+                convoy=name, task=task.number, by=by, target=target
+            )
             yield Note("mayor", done)
-    if changes(convoy, seen) != changes(convoy, convoy.proposed):
-        yield Note("mayor", ProposeList(convoy=name, listed=seen, now=look.now))
-    elif convoy.settings.follow and may_follow(convoy):
-        yield Note("mayor", FollowList(convoy=name, target=target))
+    if sub_issues.changes(convoy, seen) != sub_issues.changes(convoy, convoy.proposed):
+        yield Note(
+            "mayor", sub_issues.ProposeList(convoy=name, listed=seen, now=look.now)
+        )
+    elif convoy.settings.follow and sub_issues.may_follow(convoy):
+        yield Note("mayor", sub_issues.FollowList(convoy=name, target=target))
 
 
 def _gestures_on_given(
@@ -286,10 +255,10 @@ def _gestures_on_given(
     """Yield the end of a convoy whose pull request is not what was given any more."""
     issue = observed.issues.get(convoy.issue)
     if issue is not None and issue.unlabelled_by:
-        yield owed.HearIssue(convoy.name, "unlabelled", issue.unlabelled_by)
+        yield _unlabelled(convoy, issue.unlabelled_by)
         return
     seen = observed.pulls.get(given.number)
-    if seen is None or merged_commit(convoy, observed):
+    if seen is None or landing.merged_commit(convoy, observed):
         return
     why = ""
     if not seen.open:
@@ -301,25 +270,31 @@ def _gestures_on_given(
     elif given.lands and seen.draft:
         why = "the pull request was converted to a draft"
     if why:
-        yield Note("refinery", FailConvoy(convoy=convoy.name, why=why))
+        yield Note("refinery", ConvoyFailed(convoy=convoy.name, why=why))
 
 
-def _issue_gestures(convoy: Convoy, observed: Observed) -> Iterator[owed.HearIssue]:
-    seen = observed.issues.get(convoy.issue)
+def _unlabelled(convoy: Convoy, by: str) -> Hear:
+    why = f"cancelled: {by} removed the label"
+    return Hear(None, ConvoyFailed(convoy=convoy.name, why=why, by=by))
+
+
+def _issue_gestures(convoy: Convoy, observed: Observed) -> Iterator[Hear]:
+    name, issue = convoy.name, convoy.issue
+    seen = observed.issues.get(issue)
     if seen is None:
         return
     if seen.gone:
-        yield owed.HearIssue(convoy.name, seen.gone)
+        yield Hear(None, hold_events.IssueGone(convoy=name, issue=issue, how=seen.gone))
     elif seen.unlabelled_by:
-        yield owed.HearIssue(convoy.name, "unlabelled", seen.unlabelled_by)
+        yield _unlabelled(convoy, seen.unlabelled_by)
     elif seen.open:
         if convoy.issue_is != "open":
-            yield owed.HearIssue(convoy.name, "reopened")
+            yield Hear(None, hold_events.IssueReopened(convoy=name, issue=issue))
     elif convoy.issue_is == "open":
         pull = observed.pulls.get(convoy.pull or 0)
         # The merge of its own pull request may have closed the issue.
         if convoy.pull is None or (pull is not None and not pull.merged):
-            yield owed.HearIssue(convoy.name, "closed")
+            yield Hear(None, hold_events.IssueClosed(convoy=name, issue=issue))
 
 
 def _gesture_on_pull(
@@ -344,9 +319,12 @@ def _gesture_on_pull(
         new_base = seen.base if gesture == "base" else ""
         found = TakenOut(gesture=gesture, pull=seen.number, base=new_base)
     if found is not None and found != part.taken_out:
-        yield owed.TakeOut(convoy.name, number, found)
+        out = copied(hold_events.WorkTakenOut, found, convoy=convoy.name, task=number)
+        yield Hear("refinery", out)
     elif found is None and part.taken_out is not None:
-        yield Note("refinery", WorkTakenBack(convoy=convoy.name, task=number))
+        yield Note(
+            "refinery", hold_events.WorkTakenBack(convoy=convoy.name, task=number)
+        )
 
 
 # --- sessions -------------------------------------------------------------------------
@@ -367,7 +345,7 @@ def ended_sessions(state: State, look: Look) -> Iterator[Action]:
             off = run is not None and run.conclusion == "cancelled" and not late
             yield owed.Collect(convoy.name, task.number, attempt.run, called_off=off)
         elif run and (late or task.state != "running"):
-            if not may_try(state, ids.item("run", run.id), look.now):
+            if not state.may_try(ids.item("run", run.id), look.now):
                 continue
             yield owed.CancelRun(run.id, force=late_ms > look.patience.force_s * 1000)
 
@@ -380,21 +358,25 @@ def _late_ms(convoy: Convoy, task: Task, attempt: Attempt, look: Look) -> int:
     return look.now - attempt.at - timeout_s * 1000
 
 
-def _unaffordable(convoy: Convoy, at: Moment) -> Iterator[Action]:
+def _unaffordable(convoy: Convoy, at: starting.Moment) -> Iterator[Action]:
     """Ask a person if the money for the next attempt is spent; a plan is its list.
 
     If only today's is spent, what could start waits for the next day.
     """
     name = convoy.name
     for task in convoy.spenders:
-        if is_kept(convoy, task, at, {*PASSING, "money"}):
+        if starting.is_kept(convoy, task, at, {*starting.PASSING, "money"}):
             continue
-        today = closed_today(convoy, task, at) if task.not_before <= at.now else ""
-        if why := overspent(convoy, task):
-            yield Note("refinery", BlockTask(convoy=name, task=task.number, why=why))
+        today = (
+            starting.closed_today(convoy, task, at) if task.not_before <= at.now else ""
+        )
+        if why := starting.overspent(convoy, task):
+            yield Note(
+                "refinery", people.BlockTask(convoy=name, task=task.number, why=why)
+            )
         elif today:
-            until, number = next_day(at.now), task.number
-            wait = DeferTask(convoy=name, task=number, until=until, why=today)
+            until, number = starting.next_day(at.now), task.number
+            wait = people.DeferTask(convoy=name, task=number, until=until, why=today)
             yield Note("witness", wait)
 
 
@@ -404,7 +386,7 @@ def old_splits(state: State) -> Iterator[Action]:
     for convoy in state.live():
         for task in convoy.tasks:
             if kind_of(task.spec) is SPLIT and not task.settled:
-                drop = DropTask(convoy=convoy.name, task=task.number, why=why)
+                drop = people.DropTask(convoy=convoy.name, task=task.number, why=why)
                 yield Note("mayor", drop)
 
 
@@ -428,14 +410,14 @@ def starts(state: State, look: Look) -> Iterator[Action]:
         (convoy, task)
         for convoy, task in state.running()
         if _has_slot(convoy, task, look)
-        or may_try(state, ids.task_item(convoy.name, task.number), look.now)
+        or state.may_try(ids.task_item(convoy.name, task.number), look.now)
     ]
     used = Counter(convoy.name for convoy, _ in running)
     engines = Counter(task.spec.engine for _, task in running)
     # A task waiting for its vendor keeps its slot: so an engine's slots go down with
     # each outage, and come back one by one as the waits, which are spread, run out.
-    engines.update(resting_engines(state, look.now))
-    at = moment(state, look.now)
+    engines.update(starting.resting_engines(state, look.now))
+    at = starting.moment(state, look.now)
     queues = {
         convoy.name: _in_start_order(convoy, [*_startable(convoy, at, look)])
         for convoy in state.live()
@@ -459,10 +441,10 @@ def taken_up(state: State, look: Look) -> Iterator[Note]:
     running = [task for each, task in state.running() if _has_slot(each, task, look)]
     used, engines = len(running), Counter(task.spec.engine for task in running)
     for convoy in state.convoys.at_hand.values():
-        is_due = may_try(state, ids.item("convoy", convoy.name), look.now)
+        is_due = state.may_try(ids.item("convoy", convoy.name), look.now)
         for task in convoy.tasks if is_due else ():
             item, attempt = ids.task_item(convoy.name, task.number), task.attempt
-            if not (task.waits_aside and may_try(state, item, look.now)):
+            if not (task.waits_aside and state.may_try(item, look.now)):
                 continue
             if convoy.ended and attempt is None:
                 continue  # only what a session still holds
@@ -493,16 +475,16 @@ def _has_slot(convoy: Convoy, task: Task, look: Look) -> bool:
     return not run.completed
 
 
-def _startable(convoy: Convoy, at: Moment, look: Look) -> Iterator[Task]:
+def _startable(convoy: Convoy, at: starting.Moment, look: Look) -> Iterator[Task]:
     """Yield what a session could work on now if there were free slots."""
     tip, mayor = look.tip(ids.base_branch(convoy.name)), convoy.mayor
-    if mayor and not is_kept(convoy, mayor, at):
+    if mayor and not starting.is_kept(convoy, mayor, at):
         yield mayor
-    if not tip or foreign_tip(convoy, look.observed.refs):
+    if not tip or landing.foreign_tip(convoy, look.observed.refs):
         return
-    later, queue = turns(convoy), chain(convoy, tip)
+    later, queue = turns(convoy), landing.chain(convoy, tip)
     for task in convoy.tasks:
-        if is_kept(convoy, task, at, ("turn",)):
+        if starting.is_kept(convoy, task, at, ("turn",)):
             continue
         if task.number not in later or _early(convoy, task, queue, look):
             yield task
@@ -512,7 +494,7 @@ def _begin(convoy: Convoy, task: Task, look: Look) -> owed.Begin:
     if task.number == 0:
         return owed.Begin(convoy.name, 0, convoy.base)
     tip = look.tip(ids.base_branch(convoy.name))
-    if early := _early(convoy, task, chain(convoy, tip), look):
+    if early := _early(convoy, task, landing.chain(convoy, tip), look):
         tip = early
     if work := kind_of(task.spec).starts_from(convoy, task):
         tip = work.commit
@@ -525,13 +507,13 @@ def _begin(convoy: Convoy, task: Task, look: Look) -> owed.Begin:
     return owed.Begin(convoy.name, task.number, base)
 
 
-def _early(convoy: Convoy, task: Task, queue: Chain, look: Look) -> str:
+def _early(convoy: Convoy, task: Task, queue: landing.Chain, look: Look) -> str:
     """Return the candidate to start from while those that go first are judged.
 
     Empty: nothing goes first, or it is not in the queue, or CI is against it.
     """
     first = {turn.on for turn in turns(convoy).get(task.number, ())}
-    if not first or not may_start_early(convoy, task):
+    if not first or not starting.may_start_early(convoy, task):
         return ""
     for link in queue.links:
         checks = look.checks(link.candidate)

@@ -127,6 +127,7 @@ SLOT: Final = re.compile(r"\{\{\s*([A-Za-z][A-Za-z0-9_-]*)\s*\}\}")
 GIVEN: Final = frozenset({"task", "title"})
 """What every template may put in: the issue's title and text, and the title alone."""
 TEMPLATE_FAULTS: Final = 20
+_SLOTTED: Final = ("title", "body", "engine", "like", "repeat", "rounds")
 _NEVER: Final = ((), ("",))
 
 if TYPE_CHECKING:
@@ -247,7 +248,6 @@ def template(text: str, name: str, file: str) -> Template:
 
 
 def _form_fault(source: YamlSource, fault: Any) -> str:  # noqa: ANN401  pydantic's own
-    """Say what pydantic found, on its line."""
     place: YamlPlace = ()  # what of pydantic's way is in the file: some is its own
     data = source.data
     for part in fault["loc"]:
@@ -270,16 +270,16 @@ def _form_fault(source: YamlSource, fault: Any) -> str:  # noqa: ANN401  pydanti
     return f"line {line}: {cut(where, 80)}: {what}{near}"
 
 
+_FORMS: Final[Mapping[int | str, type[Form]]] = {
+    "inputs": Input,
+    "steps": Step,
+    "legs": Step,
+    "synthesis": Synthesis,
+}
+
+
 def _keys_at(place: YamlPlace) -> tuple[str, ...]:
-    match place:
-        case ("inputs", _, _):
-            return tuple(Input.model_fields)
-        case ("steps" | "legs", _, _):
-            return tuple(Step.model_fields)
-        case ("synthesis", _):
-            return tuple(Synthesis.model_fields)
-        case _:
-            return tuple(Template.model_fields)
+    return tuple(_FORMS.get(place[0] if place[1:] else "", Template).model_fields)
 
 
 def _faults(found: Template, name: str) -> Iterator[tuple[YamlPlace, str]]:
@@ -342,9 +342,7 @@ def _step_faults(
     item = {"item"} if step.each not in _NEVER else set()
     known = {*GIVEN, *found.inputs, *item}
     for key, text in (
-        *((key, getattr(step, key)) for key in ("title", "body", "engine", "like")),
-        ("repeat", step.repeat),
-        ("rounds", step.rounds),
+        *((key, getattr(step, key)) for key in _SLOTTED),
         *(("paths", path) for path in step.paths),
     ):
         for slot in SLOT.findall(text):

@@ -24,8 +24,6 @@ MOST_ROUNDS: Final = 9
 
 
 class Use(Struct, frozen=True, kw_only=True):
-    """What a pattern is used for, and what it may use."""
-
     name: str
     """Of the pattern."""
     title: str

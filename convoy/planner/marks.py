@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 from convoy.model.records import ENGINE_TYPES
 from convoy.planner.issue_text import Item, intake
-from convoy.text import clean, cut, nearest
+from convoy.text import clean, code_block, cut, nearest
 
 Mark = tuple[str, str]
 """A key (`after`, `paths`, `needs`, `engine`, `accept`) and one of its values, as
@@ -291,7 +291,6 @@ ISSUE_BODY_CHARS: Final = 12_000
 _FEWEST: Final = 500
 _ISSUE_NUMBER: Final = re.compile(r"#([0-9]{1,9})")
 _ADDRESS: Final = re.compile(r"(.*)/issues/([0-9]{1,9})/?", re.IGNORECASE)
-_TICKS: Final = re.compile(r"`+")
 LEFT_OUT: Final = "left out"
 """Begins the reason for which an item that names an issue is no task."""
 _OPEN_BOX: Final = re.compile(r"\[ \]\s?")
@@ -373,8 +372,6 @@ def items_by_issue(items: Iterable[Item]) -> dict[int, int]:
 
 def _issue_lines(issue: ReferredIssue, room: int, labels: Collection[str]) -> list[str]:
     body = cut(clean(f"{issue.title}\n\n{issue.body}".strip()), room)
-    longest = max(map(len, _TICKS.findall(body)), default=0)
-    fence = "`" * max(3, longest + 1)
     words = cut(" ".join(clean(issue.title).split()), ISSUE_TITLE_CHARS)
     title = f"{words} (#{issue.number})"
     items = intake(f"- [ ] {title}", labels).work.items
@@ -382,7 +379,7 @@ def _issue_lines(issue: ReferredIssue, room: int, labels: Collection[str]) -> li
     if not words or read != [(title, ())]:  # it would be read as a mark
         title = f"Do what issue #{issue.number} asks for"
     says = f"Issue #{issue.number} says:"
-    return [title, "", says, "", fence, *body.split("\n"), fence, ""]
+    return [title, "", says, "", *code_block(body).split("\n"), ""]
 
 
 CLOSED: Final = "is closed"

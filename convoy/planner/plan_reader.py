@@ -22,31 +22,23 @@ from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from convoy.model.records import ENGINE_TYPES, EngineSpec, TaskSpec
-from convoy.model.state import Convoy, State, Task, past_tasks
+from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import (
     Area,
     area_of,
     declared_need,
     declared_path,
     find_cycle,
-    waiting,
     waits,
 )
-from convoy.planner import own_words
+from convoy.planner import own_words, tasklist
 from convoy.planner.ground import Ground
-from convoy.planner.tasklist import (
-    ACCEPTANCE_CHARS,
-    INSTRUCTIONS_CHARS,
-    TITLE_MOST,
-    added,
-    no_engine,
-)
 from convoy.text import Unfit, clean, cut, json_answer, redacted
 from grite.resource import overlaps
 
 PLAN_FAULTS: Final = 20
 """How many faults are reported at once."""
-Words = Annotated[str, Field(min_length=1, max_length=INSTRUCTIONS_CHARS)]
+Words = Annotated[str, Field(min_length=1, max_length=tasklist.INSTRUCTIONS_CHARS)]
 Names = Annotated[tuple[str, ...], Field(max_length=50)]
 
 
@@ -86,7 +78,7 @@ def read_form(text: str, form: type[F], what: str, most: int) -> F:
 class PlanStep(AnswerForm):
     """One task, as the model writes it."""
 
-    title: Annotated[str, Field(min_length=1, max_length=TITLE_MOST)]
+    title: Annotated[str, Field(min_length=1, max_length=tasklist.TITLE_MOST)]
     instructions: Words
     """Its instructions, complete in themselves: the agent sees nothing else of the
     issue."""
@@ -99,7 +91,7 @@ class PlanStep(AnswerForm):
     needs: Names = ()
     """Resources such as `port:5432` or `service:mail`."""
     engine: str = "default"
-    acceptance: Annotated[str, Field(max_length=ACCEPTANCE_CHARS)] = ""
+    acceptance: Annotated[str, Field(max_length=tasklist.ACCEPTANCE_CHARS)] = ""
     """A shell command that exits with 0 when the task is done, such as the tests of
     what it changes; without the network. Empty: none fits."""
     why: Annotated[str, Field(max_length=300)] = ""
@@ -174,14 +166,15 @@ def _step_faults(
         if other == number or not 1 <= other <= count:
             yield f"it cannot wait for task {other}"
     if step.engine not in house.engines:
-        yield no_engine(step.engine, house.engines)
+        yield tasklist.no_engine(step.engine, house.engines)
 
 
 def _spec(number: int, step: PlanStep, by: int) -> TaskSpec:
     paths = (declared_path(path) for path in (*step.paths, *step.creates))
     return TaskSpec(
         number=number,
-        title=cut(" ".join(_words(step.title).split()), TITLE_MOST) or "Untitled",
+        title=cut(" ".join(_words(step.title).split()), tasklist.TITLE_MOST)
+        or "Untitled",
         instructions=_words(step.instructions),
         after=tuple(sorted({position + by for position in step.after})),
         paths=tuple(dict.fromkeys(paths)),
@@ -223,7 +216,7 @@ def ordered(
     implied = (_made(tasks, ground, made), _shared(tasks), _described(tasks, ground))
     for one, on, why, needs in chain(*implied):
         if not waits(done, one, on) and not waits(done, on, one):
-            done[one] = waiting(done[one], on, why, overlap=not needs)
+            done[one] = done[one].waiting(on, why, overlap=not needs)
     return tuple(done.values())
 
 
@@ -253,7 +246,6 @@ def _made(
 
 
 def _described(tasks: tuple[TaskSpec, ...], ground: Ground) -> Iterator[Edge]:
-    """Let tests and documents wait for what they describe."""
     touching = _Touching([task for task in tasks if area_of_task(task) == "code"])
     for task in tasks:
         found: dict[int, str] = {}
@@ -341,7 +333,7 @@ def area_of_task(task: TaskSpec) -> Area:
 def engine_records(state: State, engine: EngineSpec) -> dict[str, str]:
     """Return how engines of its type and model did, by the tasks' area, in words."""
     found: dict[str, list[Task]] = defaultdict(list)
-    for task in past_tasks(state, engine):
+    for task in state.past_tasks(engine):
         found[area_of_task(task.spec)].append(task)
     records: dict[str, str] = {}
     for area, tasks in sorted(found.items()):
@@ -373,7 +365,7 @@ def parts_in(convoy: Convoy, whole: TaskSpec, text: str) -> tuple[TaskSpec, ...]
     _, *items = _ITEM.split(text)
     found: list[TaskSpec] = []
     for item in items:
-        spec = added(convoy, item.strip(), [each.number for each in found])
+        spec = tasklist.added(convoy, item.strip(), [each.number for each in found])
         part = replace(
             spec,
             instructions=f"{spec.instructions}\n\n{told}",

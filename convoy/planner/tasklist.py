@@ -17,13 +17,7 @@ from typing import Final
 
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy
-from convoy.model.task_graph import (
-    declared_need,
-    declared_path,
-    find_cycle,
-    order,
-    waiting,
-)
+from convoy.model.task_graph import declared_need, declared_path, find_cycle, order
 from convoy.planner.issue_text import Item, checklist, intake, reference_in
 from convoy.planner.marks import Known, Marked, items_by_issue, left_out, marked
 from convoy.text import clean, counted, cut, did_you_mean
@@ -45,7 +39,7 @@ def in_waves(tasks: tuple[TaskSpec, ...], length: int) -> tuple[TaskSpec, ...]:
         if on not in waves[number].after:
             which = f"it is in wave {wave[number]}"
             why = f"{which}, and {length} tasks are active at a time"
-            waves[number] = waiting(waves[number], on, why, overlap=True)
+            waves[number] = waves[number].waiting(on, why, overlap=True)
     return tuple(waves.values())
 
 
@@ -142,8 +136,6 @@ def added(convoy: Convoy, text: str, beside: Iterable[int] = ()) -> TaskSpec:
 
 @dataclass(frozen=True)
 class _Issue:
-    """What all items of one issue share."""
-
     title: str
     around: str
     done: Mapping[int, bool]

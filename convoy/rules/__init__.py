@@ -10,10 +10,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from convoy.events import Event, Events, Refusal
-from convoy.events.forge_actions import ActionIntended, pull_wanted
-from convoy.events.leases import LeaseFreed
-from convoy.events.people_events import PeopleCalled
+from convoy.events import Events, Refusal
+from convoy.events.forge_actions import ActionIntended, final_comment, pull_wanted
+from convoy.events.leases import freed
 from convoy.events.task_events import (
     ConvoyCompleted,
     ConvoyFailed,
@@ -27,7 +26,6 @@ from convoy.model import ids
 from convoy.model.records import FREE, Cause
 from convoy.model.session_result import OUTAGES_MOST
 from convoy.model.state import Convoy, State, Task
-from convoy.model.task_graph import overlapping
 from convoy.text import counted
 
 
@@ -49,11 +47,7 @@ def pull_due(state: State, convoy: Convoy, task: Task, ci: tuple[str, ...]) -> E
 
 def leases_freed(state: State, convoy: str, task: Task) -> Events:
     holder = ids.session_name(convoy, task.number, task.started)
-    return tuple(
-        LeaseFreed(resource=lease.resource, nonce=lease.nonce)
-        for lease in state.leases.values()
-        if lease.holder == holder
-    )
+    return freed(each for each in state.leases.values() if each.holder == holder)
 
 
 def queued_again(
@@ -146,7 +140,7 @@ def _stranded(convoy: Convoy, after: tuple[Task, ...]) -> Iterator[TaskBlocked]:
     gone -= {task.number for task in convoy.tasks if task.state == "dropped"}
     for task in after if gone else ():
         spec = task.spec  # waiting for a path does not count
-        awaited = {n for n in spec.after if not overlapping(spec, n)}
+        awaited = {n for n in spec.after if not spec.overlaps(n)}
         lost = gone & {*awaited, *needed(spec)}
         if task.state == "queued" and lost:
             why = f"it needs task {min(lost)}, which was dropped"
@@ -174,15 +168,6 @@ def completed(convoy: Convoy, commit: str, why: str = "") -> Events:
     )
     done = ConvoyCompleted(convoy=convoy.name, commit=commit, why=why)
     return (*merged, done, final_comment(convoy.name))
-
-
-def known(convoy: str, by: str, *needs: str) -> Events:
-    """Call nobody for what a person did; `by` empty: no person did it."""
-    return (PeopleCalled(convoy=convoy, needs=needs),) if by and needs else ()
-
-
-def final_comment(convoy: str) -> Event:
-    return ActionIntended(key=ids.key("finish", convoy), kind="finish", convoy=convoy)
 
 
 def check_unused(convoy: Convoy, task: Task) -> None:

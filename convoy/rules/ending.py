@@ -7,15 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from convoy.events import (
-    AttemptCommand,
-    Event,
-    Events,
-    Refusal,
-    copied,
-    in_session,
-    task_in,
-)
+from convoy.events import AttemptCommand, Event, Events, Refusal, copied
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.session_events import (
     SessionLost,
@@ -25,15 +17,7 @@ from convoy.events.session_events import (
     WorkReviewed,
 )
 from convoy.events.task_events import UNTRIED, TaskBlocked, TaskMerged
-from convoy.kinds import kind_of
-from convoy.kinds.rivals import (
-    ONLY_GREEN,
-    choice_made,
-    is_choice,
-    is_open_choice,
-    rivals_left,
-    rivals_under_way,
-)
+from convoy.kinds import kind_of, rivals
 from convoy.kinds.task_kinds import REVIEW
 from convoy.model import ids
 from convoy.model.records import Cause, Opinion, Report, Usage
@@ -59,7 +43,7 @@ class _EndInResult(AttemptCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Events:
         """End the session; its leases are free, even if the result comes too late."""
-        convoy, task = in_session(state, self.convoy, self.task, self.attempt)
+        convoy, task = self.in_session(state, self.attempt)
         self.check(task)
         if task.state == "running":
             ended, then = self.ends(state, convoy, task)
@@ -172,7 +156,7 @@ class RefuseWork(AttemptCommand, frozen=True, kw_only=True):
     """For an outage: the pause that the model's vendor asked for."""
 
     def decide(self, state: State) -> Events:
-        convoy, task = in_session(state, self.convoy, self.task, self.attempt)
+        convoy, task = self.in_session(state, self.attempt)
         refused, free = self.ended(task), leases_freed(state, self.convoy, task)
         if task.spent < convoy.settings.attempts and self._is_alike(task):
             why = f"two attempts failed in the same way within seconds: {self.why}"
@@ -266,20 +250,22 @@ class MakeChoice(_EndInResult, frozen=True, kw_only=True):
     def decide(self, state: State) -> Events:
         if self.attempt:
             return super().decide(state)
-        convoy, choice = task_in(state, self.convoy, self.task, "queued")
-        left = rivals_left(convoy, choice)
-        under_way = rivals_under_way(convoy, choice)
-        if not is_open_choice(choice) or under_way or len(left) != 1:
+        convoy, choice = self.task_in(state, "queued")
+        left = rivals.rivals_left(convoy, choice)
+        under_way = rivals.rivals_under_way(convoy, choice)
+        if not rivals.is_open_choice(choice) or under_way or len(left) != 1:
             raise Refusal(f"task {choice.number} cannot choose without a session")
-        return choice_made(state, convoy, choice, left[0], ONLY_GREEN)
+        return rivals.choice_made(state, convoy, choice, left[0], rivals.ONLY_GREEN)
 
     def check(self, task: Task) -> None:
-        if not is_choice(task):
+        if not rivals.is_choice(task):
             raise Refusal(f"task {task.number} is not a choice")
 
     def ends(self, state: State, convoy: Convoy, task: Task) -> tuple[Events, Events]:
-        found = {rival.number: rival for rival in rivals_left(convoy, task)}
+        found = {rival.number: rival for rival in rivals.rivals_left(convoy, task)}
         if self.on not in found:
             raise Refusal(f"task {self.on} is not a green rival")
         winner, used = found[self.on], self.usage
-        return choice_made(state, convoy, task, winner, self.text, usage=used), ()
+        return rivals.choice_made(
+            state, convoy, task, winner, self.text, usage=used
+        ), ()

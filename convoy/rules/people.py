@@ -2,8 +2,7 @@
 
 Editing the convoy's comment notifies nobody; a new comment does. So people are called
 once when something begins to wait for them, and not again while any of that still
-waits: the convoy's comment lists the rest. Limits stop tasks, too, and a convoy whose
-issue is deleted or moved to another repository ends.
+waits: the convoy's comment lists the rest. Limits stop tasks, too.
 """
 
 from collections.abc import Iterator
@@ -12,24 +11,16 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from convoy.events import (
-    ConvoyCommand,
-    Events,
-    Refusal,
-    TaskCommand,
-    copied,
-    live,
-    task_in,
-    unsettled,
-)
+from convoy.events import ConvoyCommand, Events, Refusal, TaskCommand, copied
 from convoy.events.forge_actions import ActionIntended, pull_wanted
-from convoy.events.hold_events import Gone, IssueGone
 from convoy.events.people_events import (
+    FAILED_KEY,
     ConvoyPaused,
     ConvoyRetried,
     PeopleCalled,
     TaskTold,
     ThreadsRaised,
+    known,
     paused_because,
 )
 from convoy.events.task_events import (
@@ -48,16 +39,11 @@ from convoy.model.work import ReviewThread, unending, with_threads
 from convoy.rules import (
     check_unused,
     convoy_next,
-    final_comment,
     holds_own_work,
-    known,
     pull_due,
     to_be_changed,
 )
 from convoy.rules.turns import dropped_needs, lacking_approvals
-
-FAILED_KEY = "failed"
-"""The key of the need of a failed convoy."""
 
 
 class Need(Struct, frozen=True, kw_only=True):
@@ -143,34 +129,13 @@ class CallPeople(ConvoyCommand, frozen=True, kw_only=True):
         )
 
 
-class FailConvoy(ConvoyCommand, frozen=True, kw_only=True):
-    """Give the convoy up; what is not merged is dropped."""
-
-    why: str
-    by: str = ""
-
-    def decide(self, state: State) -> Events:
-        convoy = live(state, self.convoy)
-        dropped = (
-            TaskDropped(convoy=convoy.name, task=task.number, why=self.why)
-            for task in convoy.spenders
-            if not task.settled
-        )
-        return (
-            *dropped,
-            copied(ConvoyFailed, self),
-            *known(convoy.name, self.by, FAILED_KEY),
-            final_comment(convoy.name),
-        )
-
-
 class BlockTask(TaskCommand, frozen=True, kw_only=True):
     why: str
     by: str = ""
 
     def decide(self, state: State) -> Events:
         """Wait for a person; its session, if it has one, still has to end."""
-        convoy = live(state, self.convoy)
+        convoy = self.live(state)
         task = convoy.in_session(self.task)
         if task is None or task.state not in ("queued", "running", "needs-review"):
             raise Refusal(f"task {self.task} of {self.convoy} cannot be blocked")
@@ -188,7 +153,7 @@ class DeferTask(TaskCommand, frozen=True, kw_only=True):
     why: str
 
     def decide(self, state: State) -> Events:
-        convoy = live(state, self.convoy)
+        convoy = self.live(state)
         task = convoy.in_session(self.task)
         if task is None or task.state != "queued":
             raise Refusal(f"task {self.task} of {self.convoy} is not queued")
@@ -203,7 +168,7 @@ class RetryTask(TaskCommand, frozen=True, kw_only=True):
     by: str
 
     def decide(self, state: State) -> Events:
-        convoy, task = task_in(state, self.convoy, self.task, "blocked")
+        convoy, task = self.task_in(state, "blocked")
         if lost := dropped_needs(convoy, task):
             raise Refusal(
                 f"task {task.number} needs task {lost[0]}, which was dropped: drop "
@@ -235,7 +200,7 @@ class DropTask(TaskCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Events:
         """Settle the task undone; tasks that need it wait for a person."""
-        convoy = live(state, self.convoy)
+        convoy = self.live(state)
         task = convoy.task(self.task)
         if task is None:
             raise Refusal(f"{self.convoy} has no task {self.task}")
@@ -325,7 +290,7 @@ class RebaseWork(TaskCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Events:
         """Accept the same work on another base; it needs approval again."""
-        convoy, task = task_in(state, self.convoy, self.task, "needs-review")
+        convoy, task = self.task_in(state, "needs-review")
         check_unused(convoy, task)
         check_unjudged(convoy, task)
         if kind_of(task.spec).takes_target_in:
@@ -346,7 +311,7 @@ class ReviseTask(TaskCommand, frozen=True, kw_only=True):
     text: str
 
     def decide(self, state: State) -> Events:
-        convoy, task = task_in(state, self.convoy, self.task, "needs-review")
+        convoy, task = self.task_in(state, "needs-review")
         check_unused(convoy, task)
         check_unjudged(convoy, task)
         why = f"{self.by} asks for changes: {self.text}"
@@ -369,7 +334,7 @@ class RaiseThreads(TaskCommand, frozen=True, kw_only=True):
 
         While an attempt runs it is told, and what it hands in is sent back.
         """
-        _, task = unsettled(state, self.convoy, self.task)
+        _, task = self.unsettled(state)
         raised, told = copied(ThreadsRaised, self), copied(TaskTold, self)
         if why := unending(with_threads(task.threads, self.threads)):
             why = f"{why}: say what to do, then `/brat retry {self.task}`"
@@ -380,17 +345,5 @@ class RaiseThreads(TaskCommand, frozen=True, kw_only=True):
 
 
 def check_unjudged(convoy: Convoy, task: Task) -> None:
-    """Refuse a change of work that is being judged now."""
     if why := kind_of(task.spec).being_judged(convoy, task):
         raise Refusal(why)
-
-
-class NoteGoneIssue(ConvoyCommand, frozen=True, kw_only=True):
-    how: Gone
-
-    def decide(self, state: State) -> Events:
-        """Cancel what nobody can speak about any more; what is done is kept."""
-        convoy = live(state, self.convoy)
-        why = f"cancelled: issue #{convoy.issue} was {self.how}"
-        failed = FailConvoy(convoy=convoy.name, why=why, by="somebody").decide(state)
-        return (copied(IssueGone, self, issue=convoy.issue), *failed)

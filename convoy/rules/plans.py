@@ -19,10 +19,6 @@ from convoy.events import (
     clause,
     copied,
     decided,
-    in_session,
-    in_state,
-    live,
-    unsettled,
 )
 from convoy.events.plan_events import (
     ConvoyPlanned,
@@ -36,15 +32,9 @@ from convoy.events.session_events import WorkAccepted
 from convoy.events.task_events import TaskBlocked, TaskDropped, TaskMerged, TaskQueued
 from convoy.gate import forbidden, protected, unallowed, wants
 from convoy.kinds import can_be_split, kind_of
-from convoy.model.records import (
-    Estimate,
-    Scope,
-    SubIssue,
-    TaskSpec,
-    Usage,
-)
+from convoy.model.records import Estimate, Scope, SubIssue, TaskSpec, Usage
 from convoy.model.session_result import priced
-from convoy.model.state import Convoy, State, Task, past_tasks
+from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import find_cycle, relinked
 from convoy.planner import own_words, paths_in
 from convoy.rules.people import RetryTask, standstill
@@ -62,7 +52,7 @@ class PlanConvoy(ConvoyCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Events:
         """Take a plan; numbers have gaps where a list has ticked items."""
-        convoy = in_state(state, self.convoy, "planning")
+        convoy = self.in_state(state, "planning")
         if convoy.tasks:
             raise Refusal(f"{convoy.name} already has its plan")
         if not self.tasks:
@@ -87,7 +77,8 @@ class PlanConvoy(ConvoyCommand, frozen=True, kw_only=True):
         ended: Events = ()  # planning ends with a session's answer, or without
         mayor = convoy.mayor
         if self.attempt:
-            in_session(state, convoy.name, 0, self.attempt)
+            asked = TaskCommand(convoy=self.convoy, task=0)
+            asked.in_session(state, self.attempt)
             ended = (TaskMerged(convoy=convoy.name, task=0, usage=self.usage),)
         elif mayor is not None and not mayor.settled:
             if mayor.attempt is not None or mayor.state != "blocked":
@@ -156,7 +147,7 @@ class AllowPaths(TaskCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Events:
         """Allow the paths; a task that waited for it goes on."""
-        convoy, task = unsettled(state, self.convoy, self.task)
+        convoy, task = self.unsettled(state)
         gate = convoy.settings.gate
         asked = (self.path,) if self.path else named_paths(task.spec)
         found = protected(asked, gate)
@@ -225,7 +216,7 @@ def estimate(
     model took with all their attempts. One whose price is not known counts nothing.
     """
     engines = {task.engine: convoy.settings.engines[task.engine] for task in tasks}
-    past = {name: tuple(past_tasks(state, each)) for name, each in engines.items()}
+    past = {name: tuple(state.past_tasks(each)) for name, each in engines.items()}
     prices: dict[str, float | None] = {}
     for name, each in engines.items():
         used = [task.used for task in past[name]]
@@ -252,7 +243,7 @@ class AddTask(ConvoyCommand, frozen=True, kw_only=True):
     by: str
 
     def decide(self, state: State) -> Events:
-        convoy, spec = live(state, self.convoy), self.spec
+        convoy, spec = self.live(state), self.spec
         if not convoy.tasks:
             raise Refusal(f"{convoy.name} has no plan yet")
         if convoy.settled and (convoy.pull is None or convoy.given or convoy.asked):
@@ -275,7 +266,7 @@ class LinkTask(TaskCommand, frozen=True, kw_only=True):
     why: str = ""
 
     def decide(self, state: State) -> Events:
-        convoy, task = at_rest(state, self.convoy, self.task)
+        convoy, task = at_rest(self, state)
         other = convoy.task(self.on)
         if other is None:
             raise Refusal(f"{convoy.name} has no task {self.on}")
@@ -299,14 +290,15 @@ class AssignTask(ConvoyCommand, frozen=True, kw_only=True):
     by: str
 
     def decide(self, state: State) -> Events:
-        convoy = live(state, self.convoy)
+        convoy = self.live(state)
         engines = convoy.settings.workers
         if self.engine not in engines:
             near = did_you_mean(self.engine, engines)
             known = f"{', '.join(sorted(engines))}{near}"
             raise Refusal(f"there is no engine {self.engine}; configured: {known}")
         if self.task is not None:
-            _, task = at_rest(state, convoy.name, self.task)
+            asked = TaskCommand(convoy=convoy.name, task=self.task)
+            _, task = at_rest(asked, state)
             if task.spec.engine == self.engine:
                 raise Refusal(
                     f"task {task.number} already uses the engine {self.engine}"
@@ -320,11 +312,12 @@ class AssignTask(ConvoyCommand, frozen=True, kw_only=True):
         raise Refusal(f"every task {all_have}")
 
 
-def at_rest(state: State, name: str, number: int) -> tuple[Convoy, Task]:
+def at_rest(asked: TaskCommand, state: State) -> tuple[Convoy, Task]:
     """Return a convoy, and a task of it that waits, with no session and no work."""
-    convoy, task = unsettled(state, name, number)
+    convoy, task = asked.unsettled(state)
     if task.state not in ("queued", "blocked") or task.attempt is not None:
-        raise Refusal(f"task {number} is {task.state}; it is too late to change it")
+        why = f"task {task.number} is {task.state}; it is too late to change it"
+        raise Refusal(why)
     return convoy, task
 
 
@@ -335,7 +328,7 @@ class PartTask(TaskCommand, frozen=True, kw_only=True):
     by: str
 
     def decide(self, state: State) -> Events:
-        convoy, task = at_rest(state, self.convoy, self.task)
+        convoy, task = at_rest(self, state)
         if not can_be_split(convoy, task):
             fit = "only a task of kind work without a review or tests can be split"
             raise Refusal(f"task {task.number} cannot be split: {fit}")

@@ -18,9 +18,9 @@ from typing import Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from convoy.events import Events, Refusal, TaskCommand, copied, in_state
+from convoy.events import Events, Refusal, TaskCommand, copied
 from convoy.events.forge_actions import ActionIntended
-from convoy.events.leases import LeaseFreed, LeaseTaken
+from convoy.events.leases import LeaseTaken, freed
 from convoy.events.session_events import DAY_MS, TaskStarted
 from convoy.gate import gate_of, path_list
 from convoy.kinds import half_done, kind_of, trial
@@ -159,7 +159,6 @@ def is_kept(
 
 
 def holding(lease: Lease) -> str:
-    """Return what somebody holds, who, and until when."""
     return f"{lease.resource}, which {lease.holder} holds until {clock(lease.expires)}"
 
 
@@ -319,7 +318,7 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
     """The conflict of earlier work that it makes fit; `base` then holds it."""
 
     def decide(self, state: State) -> Events:
-        convoy = in_state(state, self.convoy, "active" if self.task else "planning")
+        convoy = self.in_state(state, "active" if self.task else "planning")
         task = convoy.in_session(self.task)
         if task is None:
             raise Refusal(f"{convoy.name} has no task {self.task}")
@@ -386,7 +385,7 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
             if not any(overlaps(lease.resource, resource) for lease in held)
         ]
         expired = (
-            LeaseFreed(resource=lease.resource, nonce=lease.nonce)
+            lease
             for lease in state.leases.values()
             if lease.expires <= self.now
             and any(overlaps(lease.resource, resource) for resource in wanted)
@@ -396,12 +395,10 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
         longest_s = convoy.settings.limits.setup_s + engine.timeout_s
         expires = self.now + (longest_s + LEASE_SLACK_S) * 1000
         taken = (
-            LeaseTaken(
-                resource=resource, holder=holder, nonce=self.nonce, expires=expires
-            )
-            for resource in wanted
+            copied(LeaseTaken, self, resource=each, holder=holder, expires=expires)
+            for each in wanted
         )
-        return (*expired, *taken)
+        return (*freed(expired), *taken)
 
 
 def notes_handed_on(convoy: Convoy, task: Task) -> tuple[str, ...]:

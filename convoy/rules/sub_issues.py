@@ -9,23 +9,13 @@ when that person closes it. The tasks of any other plan can be written back as
 sub-issues, which are no list to follow: the log knows which task each stands for.
 """
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import reduce
 from typing import Final
 
 from msgspec.structs import replace
 
-from convoy.events import (
-    ConvoyCommand,
-    Event,
-    Events,
-    Refusal,
-    TaskCommand,
-    copied,
-    live,
-    unsettled,
-)
+from convoy.events import ConvoyCommand, Event, Events, Refusal, TaskCommand, copied
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.plan_events import (
     ListFollowed,
@@ -42,11 +32,10 @@ from convoy.planner.tasklist import AROUND_CHARS, INSTRUCTIONS_CHARS, TITLE_MOST
 from convoy.rules import convoy_next
 from convoy.rules.landing import target_taken_in
 from convoy.rules.plans import kept_by_protected_paths, left_to_people
-from convoy.text import clean, cut, inline
+from convoy.text import clean, code_block, cut, inline
 
 MOST_SUB_ISSUES: Final = 50
 """So many open sub-issues one issue may have, nested ones included."""
-_TICKS: Final = re.compile(r"`+")
 _NUMBER_CHARS: Final = 13
 
 
@@ -156,10 +145,7 @@ def planned(
             told += f" Apart from its tasks, the issue says:\n\n{about}"
         body = f"{words}\n\n{clean(sub.text).strip()}".strip()
         room = INSTRUCTIONS_CHARS - len(told) - len(name) - 100
-        body = cut(body, room)
-        longest = max(map(len, _TICKS.findall(body)), default=0)
-        fence = "`" * max(3, longest + 1)
-        says = f"Issue #{sub.issue} says:\n\n{fence}\n{body}\n{fence}"
+        says = f"Issue #{sub.issue} says:\n\n{code_block(cut(body, room))}"
         spec = TaskSpec(
             number=number,
             title=name,
@@ -247,7 +233,7 @@ class ProposeList(ConvoyCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Events:
         """Keep the list and tell its difference, or forget one that is no more."""
-        convoy = live(state, self.convoy)
+        convoy = self.live(state)
         told = changes(convoy, self.listed)
         if told == changes(convoy, convoy.proposed):
             raise Refusal(f"the sub-issues of {convoy.name} are already known")
@@ -255,19 +241,17 @@ class ProposeList(ConvoyCommand, frozen=True, kw_only=True):
             return (ListProposed(convoy=convoy.name),)
         proposed = ListProposed(convoy=convoy.name, listed=self.listed, changes=told)
         key = ids.sign_key("list", f"{convoy.name}/{self.now}")
-        text = _proposal(convoy, told, list_fault(_open(self.listed)))
+        listed = "\n".join(f"- {each}" for each in told)
+        text = f"The sub-issues have changed, and so has the plan:\n\n{listed}"
+        fault = list_fault(_open(self.listed))
+        if fault or not convoy.settings.follow:
+            until = f": {fault}" if fault else " until someone comments `/brat follow`"
+            text = (
+                f"The sub-issues have changed:\n\n{listed}\n\nThe plan does not "
+                f"change{until}."
+            )
         intent = ActionIntended(key=key, kind="answer", issue=convoy.issue, text=text)
         return (proposed, intent)
-
-
-def _proposal(convoy: Convoy, told: tuple[str, ...], fault: str) -> str:
-    listed = "\n".join(f"- {each}" for each in told)
-    changed = f"The sub-issues have changed:\n\n{listed}\n\nThe plan does not change"
-    if fault:
-        return f"{changed}: {fault}."
-    if convoy.settings.follow:
-        return f"The sub-issues have changed, and so has the plan:\n\n{listed}"
-    return f"{changed} until someone comments `/brat follow`."
 
 
 def _open(listed: tuple[SubIssue, ...]) -> tuple[SubIssue, ...]:
@@ -294,7 +278,7 @@ class FollowList(ConvoyCommand, frozen=True, kw_only=True):
     """Where the target stands."""
 
     def decide(self, state: State) -> Events:
-        convoy = live(state, self.convoy)
+        convoy = self.live(state)
         if not convoy.proposed:
             raise Refusal(f"the sub-issues of {convoy.name} match its plan")
         if convoy.settled:
@@ -377,7 +361,7 @@ class FinishKept(TaskCommand, frozen=True, kw_only=True):
     """Where the target stands, which holds what they did."""
 
     def decide(self, state: State) -> Events:
-        convoy, task = unsettled(state, self.convoy, self.task)
+        convoy, task = self.unsettled(state)
         if not _at_rest(task):
             raise Refusal(f"task {task.number} is {task.state}: an agent started it")
         why = f"{self.by} did the work, and its issue is closed"
@@ -418,6 +402,6 @@ class WriteSubIssues(ConvoyCommand, frozen=True, kw_only=True):
     """The tasks of a plan become sub-issues of the convoy's issue."""
 
     def decide(self, state: State) -> Events:
-        if found := unwritten(state, live(state, self.convoy)):
+        if found := unwritten(state, self.live(state)):
             return found
         raise Refusal(f"every task of {self.convoy} already has an issue")

@@ -13,29 +13,17 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from convoy.events import ConvoyCommand, Events, Refusal, copied, live
+from convoy.events import ConvoyCommand, Events, Refusal, copied, merge_events
 from convoy.events.forge_actions import ActionIntended
-from convoy.events.merge_events import (
-    UNJUDGED,
-    LandingStalled,
-    MergeLanded,
-    SyncAttempted,
-    SyncFailed,
-    SyncLanded,
-)
 from convoy.events.plan_events import TaskAdded
+from convoy.events.task_events import ConvoyFailed
 from convoy.kinds.task_kinds import sync_spec
 from convoy.model import ids
 from convoy.model.records import Strategy
 from convoy.model.state import State
 from convoy.model.work import LOST_MOST, SYNC_TRIES, Landing, TargetRules, Way
 from convoy.rules import completed, holds_own_work
-from convoy.rules.landing import (
-    check_judged,
-    current_candidate,
-    may_take_target_in,
-)
-from convoy.rules.people import FailConvoy
+from convoy.rules.landing import check_judged, current_candidate, may_take_target_in
 from convoy.rules.turns import sync_task
 from convoy.rules.verdict import Mergeable
 from convoy.text import counted
@@ -135,14 +123,14 @@ class AttemptSync(ConvoyCommand, frozen=True, kw_only=True):
     target: str
 
     def decide(self, state: State) -> Events:
-        convoy = live(state, self.convoy)
+        convoy = self.live(state)
         if convoy.kept_by or not may_take_target_in(convoy, self.target):
             raise Refusal(f"{convoy.name} cannot merge in its target now")
         now = convoy.sync.candidate
         offered = (self.candidate, self.base, self.target)
         if now is not None and (now.commit, now.base, now.work) == offered:
             raise Refusal(f"{self.candidate} is already the candidate")
-        return (copied(SyncAttempted, self),)
+        return (copied(merge_events.SyncAttempted, self),)
 
 
 class FailSync(ConvoyCommand, frozen=True, kw_only=True):
@@ -165,7 +153,7 @@ class FailSync(ConvoyCommand, frozen=True, kw_only=True):
 
         What CI gave no verdict on is tried again, and then waits for a person.
         """
-        convoy = live(state, self.convoy)
+        convoy = self.live(state)
         if sync_task(convoy) is not None:
             raise Refusal(f"a task already merges the target into {convoy.name}")
         is_noted = convoy.sync.left == self.target and not holds_own_work(convoy)
@@ -174,14 +162,14 @@ class FailSync(ConvoyCommand, frozen=True, kw_only=True):
         judged = {c.commit for c in (convoy.sync.candidate, convoy.candidate) if c}
         if self.candidate is not None and self.candidate not in judged:
             raise Refusal(f"{self.candidate} is no longer the candidate")
-        failed = copied(SyncFailed, self)
+        failed = copied(merge_events.SyncFailed, self)
         if self.lost:
             is_last = convoy.sync.lost + 1 >= LOST_MOST
-            waits = LandingStalled(convoy=convoy.name, why=self.why)
+            waits = merge_events.LandingStalled(convoy=convoy.name, why=self.why)
             return (failed, waits) if is_last else (failed,)
         is_first = self.candidate is not None and convoy.sync.reds + 1 < SYNC_TRIES
         if convoy.lands_given is not None and not is_first:
-            end = copied(FailConvoy, self)
+            end = copied(ConvoyFailed, self)
             return (failed, *end.decide(state))
         if is_first or not holds_own_work(convoy):  # then the target is red by itself
             return (failed,)
@@ -194,13 +182,15 @@ class LandSync(ConvoyCommand, frozen=True, kw_only=True):
     judged: tuple[str, ...]
 
     def decide(self, state: State) -> Events:
-        convoy = live(state, self.convoy)
+        convoy = self.live(state)
         candidate = current_candidate(convoy.sync, self.candidate)
         if convoy.kept_by:
             raise Refusal(f"{self.candidate} cannot land now")
         check_judged(convoy, self.candidate, self.judged)
         branch = ids.base_branch(convoy.name)
-        return (copied(SyncLanded, self, target=candidate.work, branch=branch),)
+        return (
+            copied(merge_events.SyncLanded, self, target=candidate.work, branch=branch),
+        )
 
 
 class AskForge(ConvoyCommand, frozen=True, kw_only=True):
@@ -210,7 +200,7 @@ class AskForge(ConvoyCommand, frozen=True, kw_only=True):
     judged: tuple[str, ...]
 
     def decide(self, state: State) -> Events:
-        convoy = live(state, self.convoy)
+        convoy = self.live(state)
         current_candidate(convoy, self.candidate)
         check_judged(convoy, self.candidate, self.judged)
         out = convoy.withdrawn or convoy.taken_out
@@ -237,10 +227,10 @@ class NoteLanded(ConvoyCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Events:
         """Complete the convoy; say so if what landed is not what CI judged."""
-        convoy = live(state, self.convoy)
+        convoy = self.live(state)
         if not convoy.settled:
             raise Refusal(f"{convoy.name} has unfinished tasks")
         what = {"candidate": self.commit, "branch": convoy.target}
-        landed = copied(MergeLanded, self, task=0, **what)
-        why = "" if self.judged else UNJUDGED
+        landed = copied(merge_events.MergeLanded, self, task=0, **what)
+        why = "" if self.judged else merge_events.UNJUDGED
         return (landed, *completed(convoy, self.commit, why))

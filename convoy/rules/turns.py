@@ -15,7 +15,7 @@ for.
 
 from collections import defaultdict, deque
 from collections.abc import Collection, Mapping
-from heapq import heapify, heappop, heappush
+from graphlib import CycleError
 from typing import Final
 
 from msgspec import Struct
@@ -23,7 +23,7 @@ from msgspec import Struct
 from convoy.gate import path_list
 from convoy.kinds import kind_of, needed, trial
 from convoy.model.state import Convoy, Task
-from convoy.model.task_graph import overlapping, reached
+from convoy.model.task_graph import in_turn, reached
 
 
 class Turn(Struct, frozen=True):
@@ -121,7 +121,7 @@ Place = tuple[int, int, int]
 def planned_first(task: Task) -> tuple[int, ...]:
     """Return whom the plan lets go first for what both touch, until it has begun."""
     after = task.spec.after if not task.started else ()
-    return tuple(number for number in after if overlapping(task.spec, number))
+    return tuple(number for number in after if task.spec.overlaps(number))
 
 
 def in_order(convoy: Convoy, tasks: Mapping[int, Task]) -> list[int]:
@@ -141,20 +141,11 @@ def in_order(convoy: Convoy, tasks: Mapping[int, Task]) -> list[int]:
         best[own] = min(best.get(own, (9, 0, 0)), _place(convoy, task))
         before = {*unmet(convoy, task), *planned_first(task)}
         left[own] |= {group[n] for n in before if n in tasks} - {own}
-    free = [(best[own], own) for own in best if not left[own]]
-    heapify(free)
-    placed: dict[int, int] = {}
-    while len(placed) < len(best):
-        if not free:  # a circle of groups: none is in any plan that was accepted
-            rest = min((best[own], own) for own in best if own not in placed)
-            heappush(free, rest)
-        _, own = heappop(free)
-        placed[own] = len(placed)
-        for other, at in best.items():
-            if other not in placed and own in left[other]:
-                left[other] -= {own}
-                if not left[other]:
-                    heappush(free, (at, other))
+    try:
+        groups = [*in_turn(left, best.__getitem__)]
+    except CycleError:  # none is in any plan that was accepted
+        groups = sorted(best, key=best.__getitem__)
+    placed = {own: at for at, own in enumerate(groups)}
     return sorted(tasks, key=lambda n: (placed[group[n]], _place(convoy, tasks[n])))
 
 
@@ -180,7 +171,7 @@ def unmet(convoy: Convoy, task: Task) -> tuple[int, ...]:
     return tuple(
         number
         for number in task.spec.after
-        if not overlapping(task.spec, number)
+        if not task.spec.overlaps(number)
         and (
             (other := convoy.task(number)) is None
             or other.state != "merged"

@@ -80,8 +80,6 @@ class Check(Struct, frozen=True, kw_only=True):
 
 
 class Checks(Struct, frozen=True, kw_only=True):
-    """CI's verdict on one commit."""
-
     verdict: CiVerdict
     names: tuple[str, ...] = ()
     """The checks that reported, sorted."""
@@ -117,8 +115,6 @@ class PullSeen(Struct, frozen=True, kw_only=True):
 
 
 class Mergeable(Struct, frozen=True, kw_only=True):
-    """What the forge says of a pull request that it is to merge."""
-
     head: str
     """The commit at the tip of its branch."""
     state: str = "unknown"
@@ -186,8 +182,6 @@ MEND: Final = "set its reporter in [refinery] reporters, or let the right one re
 
 
 class Reporters(Struct, frozen=True, kw_only=True):
-    """Whose word counts for which check."""
-
     named: Mapping[str, str] = {}
     """The App's or account's name, by the check's name."""
     ids: Mapping[str, int] = {}

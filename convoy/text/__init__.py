@@ -178,6 +178,13 @@ def fenced(text: str, fence: str) -> str:
     return f"<{fence}>\n{data}\n</{fence}>"
 
 
+def code_block(text: str) -> str:
+    """Return `text` as a block of code in Markdown that nothing in it ends."""
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}\n{text}\n{fence}"
+
+
 JSON_CHARS: Final = 200_000
 _BLOCK: Final = re.compile(r"^```(?:json)?\s*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -283,7 +290,6 @@ class Redaction:
         )
 
     def known_in(self, text: str) -> frozenset[str]:
-        """Return which of the known secrets stand in a text."""
         return frozenset(self._known.findall(text))
 
     def __call__(self, text: str) -> str:

@@ -16,7 +16,7 @@ from convoy.rules.landing import waiting_to_merge
 from convoy.rules.starting import Moment, moment
 from convoy.text import rough
 from convoy.views.interventions import Intervention, interventions
-from convoy.views.plan import because, plan_document
+from convoy.views.plan import plan_document
 from convoy.views.reasons import landing_document, reasons, waits_for
 
 SCHEMA_VERSION: Final = 1
@@ -103,7 +103,7 @@ def task_document(
         "attempts": task.started,
         "usage": msgspec.to_builtins(task.used),
         "after": list(task.spec.after),
-        "after_why": [because(task.spec, number) for number in task.spec.after],
+        "after_why": [task.spec.because(number) for number in task.spec.after],
         "engine": task.spec.engine,
         "branch": ids.task_branch(convoy.name, task.number),
         "pull_request": task.pull,
@@ -132,7 +132,6 @@ def queue(state: State) -> list[dict[str, Any]]:
 def explained_task(
     state: State, convoy: Convoy, task: Task, now: int
 ) -> dict[str, Any]:
-    """Return a task whole, and why it is where it is."""
     return task_document(convoy, task, moment(state, now)) | {
         "schema_version": SCHEMA_VERSION,
         "convoy": convoy.name,
@@ -148,7 +147,6 @@ def worked_s(convoy: Convoy) -> float:
 
 
 def progress_words(convoy: Convoy, now: int) -> str:
-    """Return how far a convoy is, how long it took, and its cost."""
     merged = sum(task.state == "merged" for task in convoy.tasks)
     took = rough(max(0, (convoy.ended_at or now) - convoy.requested_at) / 1000)
     most = convoy.settings.budget.convoy

@@ -7,7 +7,6 @@ from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from functools import reduce
 from itertools import pairwise
 from math import inf
 from statistics import median, quantiles
@@ -17,7 +16,7 @@ from msgspec import Struct
 
 from convoy.events.session_events import DAY_MS
 from convoy.model.records import Usage
-from convoy.model.session_result import dollars, plus, tokens
+from convoy.model.session_result import dollars
 from convoy.text import counted
 from convoy.views.history import Change, ChangeHistory
 
@@ -81,7 +80,7 @@ class Analytics(Struct, frozen=True, kw_only=True):
 def analytics(history: ChangeHistory) -> Analytics:
     ended = [one for one in history.changes.values() if one.end]
     landed = [one for one in ended if one.end == "landed"]
-    used = reduce(plus, (one.usage for one in landed), Usage())
+    used = sum((one.usage for one in landed), Usage())
     rows = [stages_ms(one) for one in landed]
     times = zip(*rows, strict=True)
     stages = {name: _spread(each) for name, each in zip(STAGES, times, strict=False)}
@@ -110,7 +109,7 @@ def analytics(history: ChangeHistory) -> Analytics:
                 sessions=sum(one.sessions for one in some),
                 ci_runs=sum(one.ci_runs for one in some),
                 ci_s=sum(one.ci_ms for one in some) / 1000,
-                usd=reduce(plus, (one.usage for one in some), Usage()).usd,
+                usd=sum((one.usage for one in some), Usage()).usd,
             )
             for (engine, kind), some in sorted(engines.items())
         ),
@@ -164,10 +163,10 @@ def engine_costs(history: ChangeHistory, since: int) -> tuple[EngineCost, ...]:
     for one in history.spent:
         if one.at >= since:
             groups[one.engine].append(one.usage)
-    sums = {engine: reduce(plus, some, Usage()) for engine, some in groups.items()}
+    sums = {engine: sum(some, Usage()) for engine, some in groups.items()}
     costs = (
         EngineCost(
-            engine=name, sessions=len(groups[name]), tokens=tokens(used), usd=used.usd
+            engine=name, sessions=len(groups[name]), tokens=used.tokens, usd=used.usd
         )
         for name, used in sums.items()
     )

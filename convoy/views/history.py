@@ -35,7 +35,6 @@ from convoy.events.task_events import TaskBlocked, TaskDropped, TaskMerged, Task
 from convoy.log.record import fact_of
 from convoy.model import ids
 from convoy.model.records import Usage
-from convoy.model.session_result import plus
 from convoy.text import clock, spoken_duration
 from grite.entry import Entry
 from grite.event import CommentAdded
@@ -337,8 +336,6 @@ class Change(Struct, kw_only=True):
 
 
 class Spent(Struct, frozen=True):
-    """What one session used that has ended."""
-
     at: int
     """Unix ms."""
     engine: str
@@ -386,7 +383,7 @@ class ChangeHistory:
 
     def _session_ended(self, change: Change, at: int, usage: Usage) -> None:
         self.spent.append(Spent(at, change.engine, usage))
-        change.usage = plus(change.usage, usage)
+        change.usage += usage
 
     def _task(self, change: Change, at: int, fact: Event) -> None:
         match fact:
@@ -440,8 +437,6 @@ class PersonDecision(Struct, frozen=True):
 
 
 class DecisionHistory:
-    """The decisions in a log, as far as it was read."""
-
     def __init__(self) -> None:
         self._convoys: dict[str, deque[PersonDecision]] = {}
 

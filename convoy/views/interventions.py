@@ -16,15 +16,7 @@ from convoy.events.hold_events import COMMENTS_MOST
 from convoy.gate import forbidden, unallowed, wants
 from convoy.kinds import is_stopped, may_be_too_much
 from convoy.model import ids
-from convoy.model.state import (
-    LATELY_MS,
-    Convoy,
-    State,
-    Task,
-    asides,
-    convoy_of_item,
-    set_aside,
-)
+from convoy.model.state import LATELY_MS, Convoy, State, Task
 from convoy.rules import ALL_DROPPED
 from convoy.rules.landing import kept_by_people
 from convoy.rules.starting import holding, kept_by_leases
@@ -84,7 +76,7 @@ def interventions(
     live = [(convoy, task) for convoy in state.live() for task in convoy.tasks]
     return (
         *_damages(state, faults),
-        *(_aside(state, now, *each) for each in asides(state)),
+        *(_aside(state, now, *each) for each in state.asides()),
         *(stopped(*each) for each in live if is_stopped(*each)),
         *_given_up(state, now),
         *(
@@ -128,7 +120,6 @@ def _asking(
 
 
 def standing_still(why: str) -> Intervention:
-    """Return that nothing of the repository moves, and why."""
     return Intervention(kind="standstill", why=f"nothing is making progress: {why}")
 
 
@@ -166,7 +157,7 @@ def _damages(state: State, faults: tuple[str, ...]) -> Iterator[Intervention]:
 
 
 def _aside(state: State, now: int, item: str, aside: ids.SetAside) -> Intervention:
-    name, task = ids.task_of_item(item) or (convoy_of_item(state, item), 0)
+    name, task = ids.task_of_item(item) or (state.convoy_of_item(item), 0)
     what = "" if ids.task_of_item(item) else f"{item}: "
     tried = "once" if aside.tries == 1 else f"{aside.tries} times"
     again = f"at {clock(aside.due)}" if aside.due > now else "as soon as brat runs"
@@ -198,7 +189,6 @@ def _given_up(state: State, now: int) -> Iterator[Intervention]:
 
 
 def stopped(convoy: Convoy, task: Task) -> Intervention:
-    """Return what a person may do about a task that is blocked."""
     handed_in = task.work is not None and task.work.attempt == task.started
     unmerged = handed_in and task.cause in _UNMERGED
     kind: InterventionKind = "merge_failed" if unmerged else "blocked_task"
@@ -309,8 +299,6 @@ SOON: Final = "the loop will pick it up next"
 
 
 class LabelledIssue(Struct, frozen=True, kw_only=True):
-    """An open issue with the label that asks for a convoy."""
-
     number: int
     title: str
     never: str = ""
@@ -344,7 +332,7 @@ def _reason(issue: LabelledIssue, state: State, commands: tuple[str, ...]) -> st
         ids.item("issue", issue.number),
         ids.item("delivery", f"sweep-{issue.number}"),
     )
-    for aside in filter(None, (set_aside(state, item) for item in items)):
+    for aside in filter(None, (state.aside_of(item) for item in items)):
         return f"brat will try again: {aside.why}"
     if commands:
         return "no mayor has run since it was labelled"

@@ -83,7 +83,7 @@ def plan_document(convoy: Convoy) -> PlanDocument:
             state=task.state,
             paths=tuple(path for path in spec.paths if path not in creates),
             creates=creates,
-            waits=tuple(PlanWait(on=n, why=because(spec, n)) for n in spec.after),
+            waits=tuple(PlanWait(on=n, why=spec.because(n)) for n in spec.after),
             protected=paths,
             protected_by=by if paths else "",
         )
@@ -112,15 +112,9 @@ def approval(convoy: Convoy) -> str:
     )
 
 
-def because(task: TaskSpec, on: int) -> str:
-    """Return why a task waits for another one that it is to wait for."""
-    why = (wait.why for wait in task.waits if wait.on == on)
-    return next(why, "the plan says so")
-
-
 def edge_words(task: TaskSpec, *, settled: bool = False) -> tuple[str, ...]:
     """Return for each task that this one comes, or came, after why it does."""
     waits = "waited" if settled else "waits"
     return tuple(
-        f"it {waits} for task {each}: {because(task, each)}" for each in task.after
+        f"it {waits} for task {each}: {task.because(each)}" for each in task.after
     )

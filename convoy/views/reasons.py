@@ -14,17 +14,13 @@ from convoy.kinds import relief
 from convoy.model.ids import another_try
 from convoy.model.state import Convoy, State, Task, TaskState
 from convoy.model.work import Landing
-from convoy.rules.landing import (
-    kept_from_landing,
-    suspects,
-    waiting_to_merge,
-)
+from convoy.rules.landing import kept_from_landing, suspects, waiting_to_merge
 from convoy.rules.starting import Moment, engine_waits, moment, start_waits
 from convoy.rules.target import landing_wants
 from convoy.rules.turns import turns
 from convoy.rules.verdict import Checks
 from convoy.text import clock
-from convoy.views.plan import approval, because, edge_words
+from convoy.views.plan import approval, edge_words
 
 
 def _given_waits(convoy: Convoy) -> str:
@@ -214,7 +210,7 @@ def edge_reasons(convoy: Convoy, first: Task, then: Task) -> Iterator[str]:
         if then.number in first.spec.after:
             yield f"it is the other way around: {one} waits for {two}"
         return
-    why = because(then.spec, first.number)
+    why = then.spec.because(first.number)
     yield f"{two} starts when {one} is merged: {why}"
     if then.spec.why:
         yield f"the plan says about {two}: {then.spec.why}"
@@ -226,7 +222,6 @@ def edge_reasons(convoy: Convoy, first: Task, then: Task) -> Iterator[str]:
 
 
 def pull_reasons(convoy: Convoy) -> Iterator[str]:
-    """Yield what a convoy's own pull request waits for, in order."""
     yield f"it is the pull request of the whole convoy, which is {convoy.shown_state}"
     if convoy.why:
         yield convoy.why

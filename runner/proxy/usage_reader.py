@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import MsgspecError, Struct, json
 
 from convoy.model.records import Limits, Price, Usage
-from convoy.model.session_result import plus, priced, tokens
+from convoy.model.session_result import priced
 from runner.proxy import proxy_protocol as protocol
 from runner.proxy.proxy_protocol import at, pick
 
@@ -161,9 +161,7 @@ class UsageMeter(Struct):
 
     def begin(self, most: Usage) -> bool:
         """Let a call in if it fits beside those under way; a call alone always does."""
-        whole = self._used
-        for each in (*self._held, most):
-            whole = plus(whole, self._priced(each))
+        whole = sum(map(self._priced, (*self._held, most)), self._used)
         if self._held and self._over(whole):
             return False
         self._calls += 1
@@ -174,7 +172,7 @@ class UsageMeter(Struct):
         self._held.remove(most)
 
     def add(self, said: protocol.Usage) -> None:
-        self._used = plus(self._used, self._priced(said.tokens))
+        self._used += self._priced(said.tokens)
 
     def spent(self) -> str:
         """Return the cap that is met, such as `200 model calls`, or ""."""
@@ -187,7 +185,7 @@ class UsageMeter(Struct):
 
     def _over(self, used: Usage) -> str:
         limits = self._limits
-        if tokens(used) >= limits.tokens:
+        if used.tokens >= limits.tokens:
             return f"{limits.tokens} tokens"
         if limits.usd is not None and self._price and used.usd >= limits.usd:
             return f"${limits.usd:.2f}"

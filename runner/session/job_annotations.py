@@ -8,7 +8,6 @@ https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-comm
 
 import json
 import os
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import TextIO
 
 from convoy.model import ids
 from convoy.model.session_result import walls_in_words
-from convoy.text import counted
+from convoy.text import code_block, counted
 from grite.git import pair_of
 from runner.inputs.job_inputs import Inputs
 from runner.session.result_folder import PATCH, RESULT, TRANSCRIPT, USAGE, Result
@@ -174,9 +173,7 @@ _UNBOXED = (
 
 
 def _fenced(text: str) -> str:
-    ticks = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence = "`" * max(3, ticks + 1)
-    return f"{fence}\n{text}\n{fence}\n"
+    return f"{code_block(text)}\n"
 
 
 def _append(path: Path, text: str) -> None:

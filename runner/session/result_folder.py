@@ -27,7 +27,7 @@ from convoy.kinds import KINDS
 from convoy.log import body_of
 from convoy.model import ids
 from convoy.model.records import Usage as Used, Verdict
-from convoy.model.session_result import Left, Outcome, Walls, plus, priced
+from convoy.model.session_result import Left, Outcome, Walls, priced
 from convoy.planner import ANSWER_CHARS, FILE, REPLY
 from convoy.text import Redaction
 from grite import chunk
@@ -146,9 +146,9 @@ class Folder:
             file.write(msgspec.json.encode(used) + b"\n")
         match used:
             case Usage():
-                self._tokens = plus(self._tokens, used.tokens)
+                self._tokens += used.tokens
             case Cost():
-                self._usd = plus(Used(usd=self._usd or 0.0), Used(usd=used.usd)).usd
+                self._usd = (Used(usd=self._usd or 0.0) + Used(usd=used.usd)).usd
 
     @property
     def used(self) -> Used:

@@ -130,9 +130,7 @@ def without_leaks(
     return replace(work, commit=None, bundle=None, leaks=told) if told else work
 
 
-def sizes_of(
-    changes: Iterable[PathChange | Staged], folder: Path
-) -> list[tuple[str, int]]:
+def sizes_of(changes: Iterable[PathChange], folder: Path) -> list[tuple[str, int]]:
     """Return what lies in a folder of the changed files, with sizes, largest first."""
     found = []
     for each in changes:

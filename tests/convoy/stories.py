@@ -185,7 +185,7 @@ def ended_by_hand() -> Rules:
         hold_events.BranchPushed(convoy=NAME, commit=sha("c")),
         hold_events.BranchTaken(convoy=NAME, commit=sha("c"), by="ann"),
     )
-    return rules.do(people.NoteGoneIssue(convoy=NAME, how="deleted"))
+    return rules.do(hold_events.IssueGone(convoy=NAME, issue=7, how="deleted"))
 
 
 def found_out() -> Rules:

@@ -14,11 +14,11 @@ from msgspec import Struct
 import convoy
 from bot.requests.answers import convoy_comment
 from convoy.events import Command, Refusal, decided
+from convoy.events.task_events import ConvoyFailed
 from convoy.model.records import Settings
 from convoy.model.state import State
 from convoy.owed import Patience
 from convoy.owed.owed import owed_actions
-from convoy.rules.people import FailConvoy
 from convoy.rules.verdict import Observed
 from convoy.views import explained_task, state_document
 from tests.convoy.anything import Simple, facts, hostile
@@ -31,8 +31,8 @@ NOW: Final = 10_000_000
 def refused_plan() -> Rules:
     """Tell of an issue whose plan cannot be: its convoy has no task."""
     asked = requested(text="- [ ] one (after 2)")
-    refused = FailConvoy(convoy=NAME, why="task 1 waits for task 2, and there is none")
-    return Rules().do(asked, refused)
+    why = "task 1 waits for task 2, and there is none"
+    return Rules().do(asked, ConvoyFailed(convoy=NAME, why=why))
 
 
 @cache

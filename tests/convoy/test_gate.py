@@ -82,7 +82,7 @@ def test_a_link_may_move_but_neither_up_nor_with_another_target(
     *, old: str, new: str, target: str, may: bool
 ) -> None:
     gone = PathChange(old, "120000", "000000", "1")
-    came = PathChange(new, "000000", "120000", target)
+    came = PathChange(new, "000000", "120000", "", target)
 
     said = f"The patch adds or changes a symbolic link: {new}."
     assert why(gone, came) == (() if may else (said,))
@@ -121,12 +121,12 @@ def test_what_git_says_is_read_back_whole(tmp_path: Path) -> None:
     )
 
     target = git("hash-object", "--stdin", cwd=tmp_path, stdin=b"/etc/passwd")
-    assert set(parse_raw(raw)) == {
-        PathChange("old", "100644", "000000"),
-        PathChange("same", "100644", "100755"),
-        PathChange("two\nlines\tä", "000000", "100644"),
-        PathChange("link", "000000", "120000", target.decode().strip()),
-        PathChange("\udcff", "000000", "100644"),
+    assert {(c.path, c.mode_before, c.mode_after, c.link) for c in parse_raw(raw)} == {
+        ("old", "100644", "000000", ""),
+        ("same", "100644", "100755", ""),
+        ("two\nlines\tä", "000000", "100644", ""),
+        ("link", "000000", "120000", target.decode().strip()),
+        ("\udcff", "000000", "100644", ""),
     }
     assert parse_raw(b"") == ()
 

@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from convoy.events.people_events import ApprovePlan
+from convoy.events.task_events import ConvoyFailed
 from convoy.model.records import GivenPull
 from convoy.model.state import Convoy
 from convoy.model.work import Landing
@@ -10,7 +11,7 @@ from convoy.owed import Action, BuildConvoy, LandConvoy, Look, Patience
 from convoy.owed.landings import merges
 from convoy.owed.owed import gestures
 from convoy.rules.landing import AttemptMerge, given_onto
-from convoy.rules.people import FailConvoy, RetryConvoy
+from convoy.rules.people import RetryConvoy
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.target import FailSync
 from convoy.rules.verdict import Observed, PullSeen
@@ -75,15 +76,15 @@ def test_what_a_person_does_to_it_takes_it_out_and_its_own_candidate_does_not() 
         (seen(open=False, merged=True, merge_commit=sha("e")), ""),
         (Observed(), ""),
     ):
-        found = [end.why for end in commands(gestures(convoy, observed), FailConvoy)]
+        found = [end.why for end in commands(gestures(convoy, observed), ConvoyFailed)]
         assert found == [why] * bool(why), observed
 
 
 def test_an_agents_convoy_ends_with_the_pull_request_and_goes_on_after_a_push() -> None:
     convoy = asked(Rules(), given(7, lands=False))
 
-    assert not commands(gestures(convoy, seen(head=sha("d"))), FailConvoy)
-    closed = commands(gestures(convoy, seen(open=False)), FailConvoy)
+    assert not commands(gestures(convoy, seen(head=sha("d"))), ConvoyFailed)
+    closed = commands(gestures(convoy, seen(open=False)), ConvoyFailed)
     assert [end.why for end in closed] == ["the pull request was closed"]
 
 

@@ -4,12 +4,13 @@ import pytest
 from msgspec.structs import replace
 
 from convoy.events import Command, decided
+from convoy.events.task_events import ConvoyFailed
 from convoy.log import record
 from convoy.log.record import Reading, packed
 from convoy.model.state import LATELY_MS, State
 from convoy.owed import Patience
 from convoy.owed.owed import owed_actions
-from convoy.rules.people import CallPeople, FailConvoy, RetryConvoy
+from convoy.rules.people import CallPeople, RetryConvoy
 from convoy.rules.verdict import Observed
 from convoy.views import state_document
 from grite.errors import Corrupt
@@ -82,7 +83,7 @@ def replaced(rules: Rules, state: State) -> Rules:
     return rules
 
 
-@looped(RETRY, FailConvoy(convoy=NAME, why="again"))
+@looped(RETRY, ConvoyFailed(convoy=NAME, why="again"))
 def test_a_complete_one_refuses_what_it_refused(command: Command) -> None:
     state = aged(landed_whole().state)
 

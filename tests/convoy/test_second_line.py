@@ -13,19 +13,13 @@ from convoy.events.leases import ExpireLease, TakeLease
 from convoy.events.merge_events import MergeLanded
 from convoy.events.people_events import ConvoyResumed
 from convoy.events.plan_events import ConvoyRequested
+from convoy.events.task_events import ConvoyFailed
 from convoy.model import ids
 from convoy.model.state import Convoy, State, Task, TaskState
-from convoy.owed import (
-    BuildConvoy,
-    CreateBase,
-    Do,
-    HearBase,
-    HearPush,
-    Note,
-)
+from convoy.owed import BuildConvoy, CreateBase, Do, Hear, HearPush, Note
 from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession, RefuseWork
 from convoy.rules.landing import AttemptMerge, FailMerge, LandMerge, chain
-from convoy.rules.people import BlockTask, DropTask, FailConvoy, RetryTask
+from convoy.rules.people import BlockTask, DropTask, RetryTask
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask
 from convoy.rules.target import AskForge, NoteLanded
@@ -127,7 +121,7 @@ def test_a_task_lands_on_its_convoys_branch() -> None:
 
 
 def test_a_name_is_taken_for_ever_and_an_end_is_an_end() -> None:
-    fail = FailConvoy(convoy=NAME, why="cancelled")
+    fail = ConvoyFailed(convoy=NAME, why="cancelled")
     rules = Rules().planned(spec(1)).do(fail)
 
     assert "already exists" in why(rules.ask(request(NAME, 8)))
@@ -214,7 +208,7 @@ def test_a_branch_that_was_deleted_comes_back_with_all_that_landed() -> None:
     rules.landed(2, sha("a")).landed(1, sha("b"))
 
     owed = due(rules, {})
-    assert HearBase(NAME) in owed
+    assert Hear(None, hold_events.BaseDeleted(convoy=NAME)) in owed
     assert not any(isinstance(action, CreateBase) for action in owed)
 
     rules.do(hold_events.BaseDeleted(convoy=NAME), ConvoyResumed(convoy=NAME, by="ann"))
@@ -233,7 +227,7 @@ def test_a_convoy_without_its_branch_stays_paused_or_gets_it_back() -> None:
     assert shut.convoy.why.endswith("was deleted")
 
     ended = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
-    ended.do(deleted, FailConvoy(convoy=NAME, why="cancelled", by="ann"))
+    ended.do(deleted, ConvoyFailed(convoy=NAME, why="cancelled", by="ann"))
     ended.taken_up()
     assert CreateBase(NAME, sha("a")) in due(ended, {})
 
@@ -277,7 +271,7 @@ def test_two_convoys_share_the_slots() -> None:
 
 
 GIVEN_UP = (
-    FailConvoy(convoy=NAME, why="cancelled by ann"),
+    ConvoyFailed(convoy=NAME, why="cancelled by ann"),
     DropTask(convoy=NAME, task=1, why="not wanted"),
     BlockTask(convoy=NAME, task=1, why="no disk"),
 )

@@ -6,16 +6,8 @@ from hypothesis import given
 from convoy.events.session_events import WorkRefused
 from convoy.log import body_of
 from convoy.log.record import fact_of
-from convoy.model.records import Price, Usage
-from convoy.model.session_result import (
-    TOKENS_MOST,
-    USD_MOST,
-    bounded_usage,
-    plus,
-    priced,
-    usage_in_words,
-    usage_noted,
-)
+from convoy.model.records import TOKENS_MOST, USD_MOST, Price, Usage
+from convoy.model.session_result import priced, usage_in_words, usage_noted
 from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession, RefuseWork
 from tests.convoy.anything import facts
 from tests.world.cases import looped
@@ -31,18 +23,18 @@ def refused(attempt: int, usage: Usage) -> RefuseWork:
 
 @given(facts(Usage), facts(Usage))
 def test_no_sum_is_out_of_bounds(one: Usage, other: Usage) -> None:
-    total = plus(one, other)
+    total = one + other
 
-    assert total == bounded_usage(total)
-    assert plus(other, one) == total
+    assert total == total.bounded
+    assert other + one == total
     assert 0 <= total.input_tokens <= TOKENS_MOST
     assert 0 <= total.usd <= USD_MOST
 
 
 def test_what_cannot_be_is_nothing() -> None:
-    assert bounded_usage(Usage(input_tokens=-1, usd=-1.0)) == Usage()
-    assert bounded_usage(Usage(usd=math.nan)) == Usage()
-    assert bounded_usage(Usage(usd=math.inf)).usd == USD_MOST
+    assert Usage(input_tokens=-1, usd=-1.0).bounded == Usage()
+    assert Usage(usd=math.nan).bounded == Usage()
+    assert Usage(usd=math.inf).bounded.usd == USD_MOST
 
 
 @looped((None, None, 6.0), (None, 0.3, 4.65), (0.5, None, 0.5), (0.0, None, 0.0))

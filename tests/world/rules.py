@@ -12,6 +12,7 @@ from convoy.events.forge_actions import ActionDone
 from convoy.events.hold_events import BranchPushed, BranchTaken
 from convoy.events.leases import StartBot, TakeLease
 from convoy.events.plan_events import ConvoyRequested
+from convoy.events.task_events import ConvoyFailed
 from convoy.log.record import fold, record
 from convoy.model import ids
 from convoy.model.records import EngineSpec, Settings, SubIssue, TaskSpec
@@ -26,13 +27,7 @@ from convoy.rules.landing import (
     kept_from_landing,
     waiting_to_merge,
 )
-from convoy.rules.people import (
-    BlockTask,
-    DropTask,
-    FailConvoy,
-    RetryConvoy,
-    RetryTask,
-)
+from convoy.rules.people import BlockTask, DropTask, RetryConvoy, RetryTask
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask, start_waits
 from convoy.rules.verdict import PullSeen
@@ -215,7 +210,7 @@ class Rules:
 
     def failed(self, why: str, by: str = "") -> "Rules":
         """Give the whole convoy up."""
-        return self.do(FailConvoy(convoy=NAME, why=why, by=by))
+        return self.do(ConvoyFailed(convoy=NAME, why=why, by=by))
 
     def taken_up(self, by: str = "ann") -> "Rules":
         """Let the failed convoy go on."""

@@ -15,7 +15,7 @@ from bot.loop.loop import Loop
 from bot.roles.bot_context import RETRY_S, Troubles
 from bot.serving import bot_service
 from convoy.model.ids import SetAside
-from convoy.model.state import State, asides
+from convoy.model.state import State
 from tests.bot.hosted import at_home, settings
 from tests.bot.serving.hosted_town import labelled
 from tests.world.faults import BadDay, bad_day
@@ -71,7 +71,7 @@ async def seconds(loop: Loop, number: int, *, step: int = STEP_S) -> None:
 
 
 def waiting(loop: Loop) -> dict[str, str]:
-    found = asides(loop.context.mirror.state)
+    found = loop.context.mirror.state.asides()
     return {item: aside.why for item, aside in found}
 
 

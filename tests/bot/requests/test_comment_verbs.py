@@ -2,7 +2,7 @@
 
 import pytest
 
-from convoy.rules.people import FailConvoy
+from convoy.events.task_events import ConvoyFailed
 from tests.bot.lobby import CONFIG as SHELL
 from tests.bot.roles.test_standing_plans import starting
 from tests.bot.room import FILES, NAME, Room
@@ -43,7 +43,7 @@ async def test_a_plan_is_changed_with_words(here: Room) -> None:
 
 @pytest.mark.room(f'{CONFIG}\n[mayor]\nengine = "default"\n', text="Do it.")
 async def test_add_to_a_convoy_whose_plan_was_refused_is_answered(here: Room) -> None:
-    await here.do(FailConvoy(convoy=NAME, why="task 1: there is no plan"))
+    await here.do(ConvoyFailed(convoy=NAME, why="task 1: there is no plan"))
     assert (here.convoy_state(), here.convoy.tasks) == ("failed", ())
 
     said = await here.answer("/brat add -- Write more")

@@ -8,7 +8,6 @@ import pytest
 from bot.loop.loop import Loop
 from bot.roles.by_hand import NEW_MS
 from bot.serving import bot_service
-from convoy.model.state import asides
 from convoy.views import state_document
 from tests.bot.requests.test_missed_comments import answers, comment, ping, settings
 from tests.bot.serving.hosted_town import labelled
@@ -113,7 +112,7 @@ async def test_a_convoy_whose_issue_is_gone_is_cancelled_and_keeps_no_other_wait
         assert any("brat[bot] is running" in body for body in said)
         gone = state.convoys["fix-it-1"]
         assert (gone.state, gone.why) == ("failed", f"cancelled: issue #1 was {how}")
-        assert list(asides(state)) == []
+        assert list(state.asides()) == []
         assert not state.intents
         shown = state_document(state, loop.context.clock())
         assert gone.why in str(shown)

@@ -26,7 +26,7 @@ from bot.requests.verb_table import (
 from bot.text.slash_commands import SlashCommand, slash_commands, ticked_in, unticked
 from brat.commands.command_line import command_line
 from convoy.events.people_events import ConvoyPaused
-from convoy.rules.people import FailConvoy
+from convoy.events.task_events import ConvoyFailed
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec
 
@@ -139,7 +139,7 @@ def test_only_what_can_be_done_is_offered() -> None:
     assert keys(Rules().planned(spec(1))) == ["cancel"]
     assert keys(blocked()) == ["retry/2", "cancel"]
     assert keys(Rules().planned(spec(1), approve="plan")) == ["approve", "cancel"]
-    over = blocked().do(FailConvoy(convoy=NAME, why="cancelled"))
+    over = blocked().do(ConvoyFailed(convoy=NAME, why="cancelled"))
     assert keys(over) == []
     assert "- [" not in convoy_comment(over.convoy)
 

@@ -16,8 +16,7 @@ from convoy.events.session_events import (
 )
 from convoy.events.task_events import TaskBlocked
 from convoy.model import ids
-from convoy.model.records import Usage as Used
-from convoy.model.session_result import TOKENS_MOST
+from convoy.model.records import TOKENS_MOST, Usage as Used
 from grite.event import CommentAdded, Event as GriteEvent, LabelAdded
 from runner.engines.engine_events import Cost, Usage
 from runner.session import result_folder as runner_result

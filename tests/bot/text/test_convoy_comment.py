@@ -14,12 +14,12 @@ from bot.requests.verb import Asker, Request
 from bot.roles.result_artifact import ClaimedWalls, Result
 from bot.text.convoy_comment import convoy_table
 from bot.text.pull_request_texts import convoy_pull_body, pull_title, task_pull_body
+from convoy.events.task_events import ConvoyFailed
 from convoy.model import ids
 from convoy.model.records import Settings, Usage
 from convoy.model.state import Convoy
 from convoy.model.work import Work
 from convoy.rules.ending import LoseSession
-from convoy.rules.people import FailConvoy
 from convoy.text import harmless, inline
 from tests.convoy.anything import hostile
 from tests.convoy.stories import went_wrong
@@ -35,7 +35,7 @@ HOSTILE = (
 def hurt(title: str = HOSTILE, why: str = HOSTILE) -> Convoy:
     rules = Rules().planned(spec(1, title=title), spec(2, title=title), attempts=1)
     rules.blocked(2, why).started(1).do(made(LoseSession, cause="lost", why=why))
-    return rules.do(FailConvoy(convoy=NAME, why=why)).convoy
+    return rules.do(ConvoyFailed(convoy=NAME, why=why)).convoy
 
 
 async def test_a_convoy_says_what_its_sessions_used() -> None:
@@ -84,7 +84,7 @@ def test_a_convoy_at_work_shows_where_each_task_stands() -> None:
 
 
 def test_a_convoy_that_failed_says_why() -> None:
-    rules = went_wrong().do(FailConvoy(convoy=NAME, why="cancelled by ann"))
+    rules = went_wrong().do(ConvoyFailed(convoy=NAME, why="cancelled by ann"))
 
     text = convoy_comment(rules.convoy)
     assert (

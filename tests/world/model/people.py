@@ -29,18 +29,12 @@ from convoy.events.people_events import (
     TaskTold,
 )
 from convoy.events.plan_events import ConvoyRanked
+from convoy.events.task_events import ConvoyFailed
 from convoy.model import ids
 from convoy.model.records import Kind, Settings, TaskSpec
 from convoy.model.state import Convoy, Task
 from convoy.model.work import TargetRules, Work
-from convoy.rules.people import (
-    DropTask,
-    FailConvoy,
-    RebaseWork,
-    RetryConvoy,
-    RetryTask,
-    ReviseTask,
-)
+from convoy.rules.people import DropTask, RebaseWork, RetryConvoy, RetryTask, ReviseTask
 from convoy.rules.plans import AddTask, AssignTask, LinkTask
 from tests.world.model.bots import chosen, configurations, patterns, plans, which
 from tests.world.model.forge import HEADS, LOST, MAIN, Pull
@@ -125,7 +119,7 @@ class People(Story):
             return
         convoy = chosen(merging or live, number)
         self.saw("cancel with candidates" if merging else "cancel")
-        self.may(FailConvoy(convoy=convoy.name, why="cancelled"))
+        self.may(ConvoyFailed(convoy=convoy.name, why="cancelled"))
 
     @rule(number=which)
     @precondition(lambda self: "commands" in self.season and self.failed())
