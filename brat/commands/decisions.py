@@ -196,27 +196,28 @@ def decided(
 
 
 def decided_about(
-    path: Path,
     word: str,
+    *,
+    repo: Path,
     about: str | None,
     convoy: str | None,
     bot: str | None,
-    text: str,
+    text: str = "",
 ) -> int:
     """Send the decision about a task's number or a convoy's name, as `decided` does.
 
     None stands for the only one that waits for it; `text` is for its agent.
     """
-    if about is None and named_bot(bot, path) is None:
-        name, number = _waiting(Reader(log_repository(path)).read(), word, convoy)
-        return decided(path, name, request_by_word(word, number), bot)
+    if about is None and named_bot(bot, repo) is None:
+        name, number = _waiting(Reader(log_repository(repo)).read(), word, convoy)
+        return decided(repo, name, request_by_word(word, number), bot)
     told = (about or "").removeprefix("task-")
     if word in BY_TASK_WORD and told.isdecimal():
-        return decided(path, convoy, request_by_word(word, int(told), text), bot)
+        return decided(repo, convoy, request_by_word(word, int(told), text), bot)
     if word not in BY_CONVOY_WORD:
         said = "no task given" if about is None else f"{about!r} is not a task"
         raise BratError(f"{said}; for example: brat {word} 3")
-    return decided(path, about or convoy, request_by_word(word, text=text), bot)
+    return decided(repo, about or convoy, request_by_word(word, text=text), bot)
 
 
 def _waiting(state: State, word: str, convoy: str | None) -> tuple[str, int]:
@@ -278,8 +279,8 @@ _LEASES: Final = {
 """The verb that each word stands for, and what is said of a resource then."""
 
 
-def show_leases(path: Path, *, as_json: bool) -> None:
-    state, now = Reader(log_repository(path)).read(), wall_clock()
+def show_leases(repo: Path, *, as_json: bool) -> None:
+    state, now = Reader(log_repository(repo)).read(), wall_clock()
     if as_json:
         print_document({"locks": msgspec.to_builtins([*state.leases.values()])})
         return
@@ -295,13 +296,13 @@ def show_leases(path: Path, *, as_json: bool) -> None:
 
 
 def change_lease(
-    path: Path, word: LeaseWord, resource: str, ttl_s: int | None = None
+    word: LeaseWord, repo: Path, resource: str, ttl: int | None = None
 ) -> int:
-    """Have the loop carry out a request for a lease; return 1 when it is refused."""
-    checkout = checkouts.find(path)
+    """Have the loop carry out a request for a lease of `ttl` seconds; 1: refused."""
+    checkout = checkouts.find(repo)
     asker = Asker(by=checkout.person(), sign=secrets.token_hex(8), allowed=True)
     verb, done = _LEASES[word]
-    given = {"resource": resource} | ({} if ttl_s is None else {"ttl": f"{ttl_s}s"})
+    given = {"resource": resource} | ({} if ttl is None else {"ttl": f"{ttl}s"})
     read = {"resource": read_resource, "ttl": read_ttl}
     request = Request(verb, {})
     for name, typed in given.items():
@@ -310,7 +311,7 @@ def change_lease(
         except ValueError as error:
             raise click.BadParameter(f"{typed} {error}.") from error
     if registrations.known(checkout.folder) is None:
-        _refuse_elsewhere(path, BY_NAME[verb].line(request))
+        _refuse_elsewhere(repo, BY_NAME[verb].line(request))
 
     async def asked() -> int:
         async with serving(checkout, (), say) as here:
@@ -334,14 +335,14 @@ def _refuse_elsewhere(path: Path, line: str) -> None:
     )
 
 
-def adopt_log(path: Path, head: str) -> None:
+def adopt_log(repo: Path, head: str) -> None:
     if re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", head) is None:
         raise click.BadParameter(
             f"{head[:80]} is not a full commit ID: see brat log show"
         )
 
     async def adopt() -> None:
-        top = checkouts.find(path)
+        top = checkouts.find(repo)
         async with serving(top, (), say, adopt_log=head) as here:
             mirror = here.loop.context.mirror
             await asyncio.to_thread(mirror.look)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+import click
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
@@ -55,21 +56,21 @@ Waits = tuple[Intervention, ...]
 NOTHING_YET: Final = 'no convoy yet; next: brat run "what to do"'
 
 
-def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int:
+def status(repo: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int:
     """Print every convoy, or one; return 1 while something waits for a person.
 
     People see the live convoys and the last few that ended; programs get all convoys.
     """
-    reader = Reader(log_repository(path))
+    reader = Reader(log_repository(repo))
 
     def seen() -> View:
         state = reader.read()
-        return watched(state, convoy, _waits(reader, here(path, state)))
+        return watched(state, convoy, _waits(reader, here(repo, state)))
 
     if watch:
         live_screen.watch(seen, status_screen.WAITS, "brat status")
     state = reader.read()
-    shown, local = _shown(state, convoy), here(path, state)
+    shown, local = _shown(state, convoy), here(repo, state)
     found = _waits(reader, local)
     if watch:
         pass  # the person has seen enough
@@ -83,16 +84,16 @@ def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int
             out.print(screen)
         if not shown and not any(each.issue for each in local):
             say(NOTHING_YET)
-        if stands_still(path, state):
+        if stands_still(repo, state):
             say("nothing moves here until you run: brat up")
     return BLOCKED if needs_a_person(found, convoy) else OK
 
 
-def convoy(path: Path, name: str, *, as_json: bool) -> int:
+def convoy(repo: Path, name: str, *, as_json: bool) -> int:
     """Print one convoy with its plan; return 1 while it waits for a person."""
-    reader = Reader(log_repository(path))
+    reader = Reader(log_repository(repo))
     state = reader.read()
-    one, local = convoy_named(state, name), here(path, state)
+    one, local = convoy_named(state, name), here(repo, state)
     found = _waits(reader, local)
     if as_json:
         whole = views.state_document(state, wall_clock(), reader.faults, local)
@@ -151,8 +152,8 @@ def _shown(state: State, convoy: str | None) -> tuple[Convoy, ...]:
     return tuple(state.convoys.values())
 
 
-def task(path: Path, number: int, convoy: str | None, *, as_json: bool) -> None:
-    state = Reader(log_repository(path)).read()
+def task(repo: Path, number: int, convoy: str | None, *, as_json: bool) -> None:
+    state = Reader(log_repository(repo)).read()
     found = live_or_named(state, convoy)
     at = moment(state, wall_clock())
     told = views.task_document(found, task_in(found, number), at)
@@ -167,8 +168,8 @@ def task(path: Path, number: int, convoy: str | None, *, as_json: bool) -> None:
         write(f"{label:14} {kept_lines(worded)}")
 
 
-def cost(path: Path, convoy: str | None, *, as_json: bool) -> None:
-    shown = _shown(Reader(log_repository(path)).read(), convoy)
+def cost(repo: Path, convoy: str | None, *, as_json: bool) -> None:
+    shown = _shown(Reader(log_repository(repo)).read(), convoy)
     if as_json:
         print_document(cost_document(shown))
     elif shown:
@@ -177,9 +178,9 @@ def cost(path: Path, convoy: str | None, *, as_json: bool) -> None:
         say(NOTHING_YET)
 
 
-def convoys(path: Path, *, as_json: bool) -> None:
+def convoys(repo: Path, *, as_json: bool) -> None:
     _table(
-        path,
+        repo,
         as_json,
         "convoys",
         lambda state: views.convoys(state, wall_clock()),
@@ -187,19 +188,29 @@ def convoys(path: Path, *, as_json: bool) -> None:
     )
 
 
-def sessions(path: Path, *, as_json: bool, watch: bool) -> None:
-    printed = _last_lines(path)
+def sessions(
+    repo: Path, convoy: str | None, *, every: bool, watch: bool, as_json: bool
+) -> None:
+    """Print the running sessions, or with `every` all of a convoy or of all convoys."""
+    if watch and (every or as_json):
+        raise click.UsageError("--watch cannot be combined with --all or --json")
+    if convoy is not None and not every:
+        raise click.UsageError("--convoy requires --all")
+    if every:
+        _all_sessions(repo, convoy, as_json=as_json)
+        return
+    printed = _last_lines(repo)
 
     def drawn(state: State) -> RenderableType:
         return status_screen.sessions_table(state, wall_clock(), printed)
 
     if watch:
-        reader = Reader(log_repository(path))
+        reader = Reader(log_repository(repo))
         live_screen.watch(
             lambda: View(drawn(reader.read())), "running agents", "brat session list"
         )
     else:
-        _table(path, as_json, "sessions", views.sessions, drawn)
+        _table(repo, as_json, "sessions", views.sessions, drawn)
 
 
 def _last_lines(path: Path) -> status_screen.LastLine:
@@ -216,9 +227,9 @@ def _last_lines(path: Path) -> status_screen.LastLine:
     return last_line
 
 
-def all_sessions(path: Path, convoy: str | None, *, as_json: bool) -> None:
+def _all_sessions(repo: Path, convoy: str | None, *, as_json: bool) -> None:
     """Print every session of a convoy, or of all, the oldest of each first."""
-    log = log_repository(path)
+    log = log_repository(repo)
     state = Reader(log).read()
     names = tuple(state.convoys) if convoy is None else (convoy,)
     for name in names:
@@ -258,8 +269,8 @@ def all_sessions(path: Path, convoy: str | None, *, as_json: bool) -> None:
         say("no sessions")
 
 
-def queue(path: Path, *, as_json: bool) -> None:
-    _table(path, as_json, "queue", views.queue, status_screen.queue_table)
+def queue(repo: Path, *, as_json: bool) -> None:
+    _table(repo, as_json, "queue", views.queue, status_screen.queue_table)
 
 
 def _table(
@@ -356,26 +367,26 @@ def _of_pull(state: State, pull: int, now: int) -> Explained:
     raise BratError(f"pull request #{pull} does not belong to a convoy")
 
 
-def why(path: Path, asked: str, convoy: str | None, *, as_json: bool) -> None:
+def why(repo: Path, about: str, convoy: str | None, *, as_json: bool) -> None:
     """Print why a convoy, a task, a pull request or a wait is as it is, in order."""
-    log = log_repository(path)
+    log = log_repository(repo)
     state = Reader(log).read()
-    found = explained(state, asked, convoy, wall_clock())
+    found = explained(state, about, convoy, wall_clock())
     if found.task:
         facts = bot_facts(log_entries(log), state.bots)
         began = past_sessions(found.convoy, facts)
         found = replace(found, story=tuple(attempt_story(began, found.task)))
     if as_json:
-        print_document({"asked": asked} | msgspec.to_builtins(found))
+        print_document({"asked": about} | msgspec.to_builtins(found))
         return
     write(one_line(found.about))
     for reason in (*found.reasons, *found.story):
         write(f"- {kept_lines(reason)}")
 
 
-def newest(path: Path, number: int, *, following: bool = False) -> None:
+def newest(repo: Path, number: int, *, following: bool = False) -> None:
     """Print so many lines of the log; with `following` each new one, without end."""
-    log = log_repository(path)
+    log = log_repository(repo)
     for line in log_reader.newest_lines(log, number):
         write(log_reader.shown_line(line))
     if following:
@@ -383,7 +394,7 @@ def newest(path: Path, number: int, *, following: bool = False) -> None:
             write(text)
 
 
-def whole_log(path: Path, *, as_json: bool) -> None:
-    entries = log_entries(log_repository(path))
-    form = log_reader.as_json if as_json else log_reader.as_markdown
-    write(form(entries))
+def whole_log(repo: Path, form: str) -> None:
+    entries = log_entries(log_repository(repo))
+    written = log_reader.as_json if form == "json" else log_reader.as_markdown
+    write(written(entries))

@@ -35,15 +35,14 @@ from grite.errors import BratError, Unavailable
 _BY_NAME: Final[dict[str, Role]] = {role: role for role in ROLES}
 
 
-def up(path: Path, port: int | None) -> None:
-    """Run all roles until interrupted; show the dashboard if a port is given."""
-    checkout = checkouts.find(path)
+def up(repo: Path, port: int, *, dashboard: bool) -> None:
+    checkout = checkouts.find(repo)
     run_roles.checked(checkout)
 
     @asynccontextmanager
     async def beside(here: Local) -> AsyncIterator[None]:
         async with ending_agents(here, ROLES):
-            if port is None:
+            if not dashboard:
                 yield
                 return
             async with dashboards.beside(here, port) as url:
@@ -53,8 +52,8 @@ def up(path: Path, port: int | None) -> None:
     run_to_end(run_roles.watch(checkout, ROLES, say, beside=beside))
 
 
-def run_role(role: str, path: Path, *, once: bool, watch: bool) -> int:
-    checkout = checkouts.find(path)
+def run_role(role: str, repo: Path, *, once: bool, watch: bool) -> int:
+    checkout = checkouts.find(repo)
     wanted = (_BY_NAME[role],)
     run_roles.checked(checkout, wanted)
     if watch:
@@ -85,12 +84,12 @@ def daemon_log(folder: Path) -> Path:
 # --- the process itself ---------------------------------------------------------------
 
 
-def run_daemon(path: Path, port: int) -> None:
+def run_daemon(repo: Path, port: int) -> None:
     """Be the daemon until SIGTERM or Ctrl-C.
 
     Errors are logged; after each error everything starts again, after a longer wait.
     """
-    checkout = _ready_checkout(path)
+    checkout = _ready_checkout(repo)
     lock = FileLock(checkout.folder / _LOCK)
     try:
         lock.acquire(timeout=0)
@@ -148,9 +147,9 @@ async def _run(checkout: Checkout, port: int, tell: Tell) -> None:
 # --- commands that start, stop and query the daemon -----------------------------------
 
 
-def start_daemon(path: Path, port: int) -> None:
+def start_daemon(repo: Path, port: int) -> None:
     """Start the daemon and wait until it is ready."""
-    checkout = _ready_checkout(path)
+    checkout = _ready_checkout(repo)
     folder = checkout.folder
     if (before := known_daemon(folder)) and before.alive:
         raise _twice(before)
@@ -181,9 +180,9 @@ def start_daemon(path: Path, port: int) -> None:
     say(f"dashboard: {daemon.url}")
 
 
-def stop_daemon(path: Path) -> int:
+def stop_daemon(repo: Path) -> int:
     """Stop the daemon and wait until it has ended; return 1 when none runs."""
-    checkout = checkouts.find(path)
+    checkout = checkouts.find(repo)
     daemon = known_daemon(checkout.folder)
     if daemon is None or not daemon.alive:
         say("brat is not running in the background here")
@@ -217,9 +216,9 @@ def _ends(daemon: Daemon, within_s: float) -> bool:
     return True
 
 
-def show_daemon(path: Path) -> int:
+def show_daemon(repo: Path) -> int:
     """Say whether the daemon runs; return 1 when it does not."""
-    folder = checkouts.find(path).folder
+    folder = checkouts.find(repo).folder
     daemon, log = known_daemon(folder), daemon_log(folder)
     if daemon is not None and daemon.alive:
         since = datetime.fromtimestamp(daemon.since, UTC)

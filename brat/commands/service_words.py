@@ -4,10 +4,10 @@ The MCP server works over standard input and output, for agents and editors. It 
 the other commands read, with the rights of whoever started it.
 """
 
-import sys
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import click
 
@@ -25,196 +25,188 @@ workflow: Final = group(
 _resource: Final = click.argument(
     "resource", help="repo:, path:, issue:, port: or service:NAME."
 )
-_ttl: Final = click.option(
-    "--ttl", type=Whole(1, 86_400), default=300, help="How long, in seconds."
+_for_a_time: Final = (
+    click.option(
+        "--ttl", type=Whole(1, 86_400), default=300, help="How long, in seconds."
+    ),
+    _resource,
 )
 _pattern: Final = click.argument("name", help="The pattern; see brat workflow list.")
 
 
-@log.word("show")
-@click.option(
-    "-n", "number", type=Whole(0), default=50, help="How many lines to print."
+def _lines(default: int) -> options.Takes:
+    return click.option(
+        "-n", "number", type=Whole(0), default=default, help="How many lines to print."
+    )
+
+
+log.word(
+    "show", "Print the newest events.", lambda: commands.print_views.newest, _lines(50)
 )
-def log_show(number: int, repo: Path) -> None:
-    """Print the newest events."""
-    commands.print_views.newest(repo, number)
-
-
-@log.word("tail")
-@flag("-f", "following", help="Wait for new events.")
-@click.option(
-    "-n", "number", type=Whole(0), default=10, help="How many lines to print."
+log.word(
+    "tail",
+    "Print the newest events; with -f, follow new ones.",
+    lambda: commands.print_views.newest,
+    flag("-f", "following", help="Wait for new events."),
+    _lines(10),
 )
-def log_tail(number: int, *, following: bool, repo: Path) -> None:
-    """Print the newest events; with -f, follow new ones."""
-    commands.print_views.newest(repo, number, following=following)
-
-
-@log.word("export")
-@click.option(
-    *("--format", "form"),
-    type=click.Choice(("json", "md")),
-    default="json",
-    help="The output format; default: json.",
+log.word(
+    "export",
+    "Write the whole log to standard output.",
+    lambda: commands.print_views.whole_log,
+    click.option(
+        *("--format", "form"),
+        type=click.Choice(("json", "md")),
+        default="json",
+        help="The output format; default: json.",
+    ),
 )
-def log_export(form: str, repo: Path) -> None:
-    """Write the whole log to standard output."""
-    commands.print_views.whole_log(repo, as_json=form == "json")
-
-
-@log.word("adopt")
-@click.argument("head", help="The full ID of the newest commit to trust.")
-def log_adopt(head: str, repo: Path) -> None:
-    """Mark a log as trusted up to an inspected commit, with this machine's key."""
-    commands.decisions.adopt_log(repo, head)
-
-
-@lock.word("status")
-@options.as_json
-def lock_status(*, as_json: bool, repo: Path) -> None:
-    """Show the locks and who holds them."""
-    commands.decisions.show_leases(repo, as_json=as_json)
-
-
-def _add_lease(
-    word: Literal["acquire", "renew", "release"], text: str, *, lasts: bool
-) -> None:
-    @_resource
-    def change(resource: str, repo: Path, ttl: int | None = None) -> None:
-        sys.exit(commands.decisions.change_lease(repo, word, resource, ttl))
-
-    lock.word(word, help=text)(_ttl(change) if lasts else change)
-
-
-_add_lease(
-    "acquire", "Lock a resource, so no task that needs it can start.", lasts=True
+log.word(
+    "adopt",
+    "Mark a log as trusted up to an inspected commit, with this machine's key.",
+    lambda: commands.decisions.adopt_log,
+    click.argument("head", help="The full ID of the newest commit to trust."),
 )
-_add_lease("renew", "Extend a lease.", lasts=True)
-_add_lease("release", "Release a resource.", lasts=False)
+lock.word(
+    "status",
+    "Show the locks and who holds them.",
+    lambda: commands.decisions.show_leases,
+    options.as_json,
+)
 
 
-@tree.word()
-@flag("--fix", help="Repair what can be repaired.")
-@flag("--engines", help="Check the engines.")
-@click.option(
-    "--github",
-    type=FOLDER,
-    help="Check the App and repositories in this settings file.",
+lock.word(
+    "acquire",
+    "Lock a resource, so no task that needs it can start.",
+    lambda: partial(commands.decisions.change_lease, "acquire"),
+    *_for_a_time,
 )
-@click.option(
-    "--bundle", type=FOLDER, help="Write a .tar.gz without secrets for a bug report."
+lock.word(
+    "renew",
+    "Extend a lease.",
+    lambda: partial(commands.decisions.change_lease, "renew"),
+    *_for_a_time,
 )
-def doctor(
+lock.word(
+    "release",
+    "Release a resource.",
+    lambda: partial(commands.decisions.change_lease, "release"),
+    _resource,
+)
+
+
+def _check_up(
     github: Path | None, bundle: Path | None, *, fix: bool, engines: bool, repo: Path
-) -> None:
-    """Check git, the registration, the log, its checkpoint and the leases."""
+) -> int:
     if github is not None:
         if bundle is not None:
             raise click.UsageError("--bundle cannot be combined with --github")
-        sys.exit(commands.serve_bot.examine(github, fix=fix))
+        return commands.serve_bot.examine(github, fix=fix)
     from brat.doctor import checkup as checks
 
     def sweep() -> None:
         commands.run_loop.run_role("deacon", repo, once=True, watch=False)
 
-    sys.exit(
-        checks.check_up(repo, fix=fix, engines=engines, sweep=sweep, bundle=bundle)
-    )
+    return checks.check_up(repo, fix=fix, engines=engines, sweep=sweep, bundle=bundle)
 
 
-@bot.command("serve")
-@click.argument(
-    "settings",
-    type=FOLDER,
-    default="bot.json",
-    help="The file that brat bot manifest writes.",
+tree.word(
+    "doctor",
+    "Check git, the registration, the log, its checkpoint and the leases.",
+    lambda: _check_up,
+    flag("--fix", help="Repair what can be repaired."),
+    flag("--engines", help="Check the engines."),
+    click.option(
+        "--github",
+        type=FOLDER,
+        help="Check the App and repositories in this settings file.",
+    ),
+    click.option(
+        "--bundle",
+        type=FOLDER,
+        help="Write a .tar.gz without secrets for a bug report.",
+    ),
 )
-@flag("--poll", help="Poll GitHub; the bot then needs no public address.")
-@click.option(
-    *("--log", "form"),
-    type=click.Choice(("text", "json")),
-    default="text",
-    help="The log's format.",
+bot.word(
+    "serve",
+    "Serve every repository listed in the settings, until stopped.",
+    lambda: commands.serve_bot.serve,
+    click.argument(
+        "settings",
+        type=FOLDER,
+        default="bot.json",
+        help="The file that brat bot manifest writes.",
+    ),
+    flag("--poll", help="Poll GitHub; the bot then needs no public address."),
+    click.option(
+        *("--log", "form"),
+        type=click.Choice(("text", "json")),
+        default="text",
+        help="The log's format.",
+    ),
+    about_repository=False,
 )
-def serve(settings: Path, form: str, *, poll: bool) -> None:
-    """Serve every repository listed in the settings, until stopped."""
-    commands.serve_bot.serve(settings, poll=poll, as_json=form == "json")
-
-
-@bot.command("manifest")
-@click.option(
-    "--folder", type=FOLDER, default=HERE, help="Where to put the key and settings."
+bot.word(
+    "manifest",
+    "Create a GitHub App with one click on a local page.",
+    lambda: commands.serve_bot.manifest,
+    click.option(
+        "--folder", type=FOLDER, default=HERE, help="Where to put the key and settings."
+    ),
+    click.option("--name", default="brat", help="The App's name."),
+    click.option(
+        "--org",
+        "organisation",
+        default="",
+        help="The App's organization; default: you.",
+    ),
+    click.option(
+        "--url",
+        "public_url",
+        default="",
+        help="The bot's address; without one, it polls.",
+    ),
+    click.option(
+        "--dashboard",
+        default="",
+        help="The dashboard's public address; default: --url.",
+    ),
+    click.option("--host", default="github.com", help="Your GitHub Enterprise Server."),
+    click.option(
+        "--port", type=Whole(0, 65_535), default=0, help="The local page's port."
+    ),
+    about_repository=False,
 )
-@click.option("--name", default="brat", help="The App's name.")
-@click.option("--org", default="", help="The App's organization; default: you.")
-@click.option("--url", default="", help="The bot's address; without one, it polls.")
-@click.option(
-    "--dashboard", default="", help="The dashboard's public address; default: --url."
+workflow.word(
+    "list",
+    "Show every pattern, brat's own and the repository's.",
+    lambda: commands.start_convoy.list_patterns,
+    options.as_json,
 )
-@click.option("--host", default="github.com", help="Your GitHub Enterprise Server.")
-@click.option("--port", type=Whole(0, 65_535), default=0, help="The local page's port.")
-def manifest(
-    folder: Path, name: str, org: str, url: str, dashboard: str, host: str, port: int
-) -> None:
-    """Create a GitHub App with one click on a local page."""
-    from bot.serving.github_app import dashboard_at
-
-    commands.serve_bot.manifest(
-        port,
-        host,
-        folder=folder,
-        name=name,
-        organisation=org,
-        public_url=url,
-        dashboard_url=dashboard_at(url, dashboard),
-    )
-
-
-@workflow.word("list")
-@options.as_json
-def workflow_list(*, as_json: bool, repo: Path) -> None:
-    """Show every pattern, brat's own and the repository's."""
-    sys.exit(commands.start_convoy.list_patterns(repo, as_json=as_json))
-
-
-@workflow.word("show")
-@_pattern
-@options.as_json
-def workflow_show(name: str, *, as_json: bool, repo: Path) -> None:
-    """Print one pattern's file, to read it or to use it as a starting point."""
-    commands.start_convoy.show_pattern(repo, name, as_json=as_json)
-
-
-@workflow.word("run")
-@_pattern
-@click.option("--task", required=True, help="What to do: the issue's text.")
-@click.option(
-    *("--value", "-v"),
-    multiple=True,
-    help="One of the pattern's inputs: name=value.",
+workflow.word(
+    "show",
+    "Print one pattern's file, to read it or to use it as a starting point.",
+    lambda: commands.start_convoy.show_pattern,
+    _pattern,
+    options.as_json,
 )
-@options.headless
-@options.timeout
-def workflow_run(
-    name: str,
-    task: str,
-    value: tuple[str, ...],
-    timeout: str | None,
-    *,
-    headless: bool,
-    repo: Path,
-) -> None:
-    """Open an issue and plan its convoy with this pattern."""
-    sys.exit(
-        commands.start_convoy.run_pattern(
-            repo, name, task, value, headless=headless, timeout=timeout
-        )
-    )
+workflow.word(
+    "run",
+    "Open an issue and plan its convoy with this pattern.",
+    lambda: commands.start_convoy.run_pattern,
+    _pattern,
+    click.option("--task", required=True, help="What to do: the issue's text."),
+    click.option(
+        *("--value", "-v", "values"),
+        multiple=True,
+        help="One of the pattern's inputs: name=value.",
+    ),
+    options.headless,
+    options.timeout,
+)
 
 
-@tree.word()
-def mcp(repo: Path) -> None:
-    """Serve agents and editors over MCP on standard input and output."""
+def _serve_mcp(repo: Path) -> None:
     import asyncio
 
     from grite.errors import BratError
@@ -225,3 +217,10 @@ def mcp(repo: Path) -> None:
             "with: pip install 'brat-bot[mcp]'"
         )
     asyncio.run(commands.mcp_server.serve(repo.resolve()))
+
+
+tree.word(
+    "mcp",
+    "Serve agents and editors over MCP on standard input and output.",
+    lambda: _serve_mcp,
+)

@@ -11,6 +11,7 @@ made or changed stays.
 """
 
 import asyncio
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -70,7 +71,7 @@ from brat.setup.steps import (
     owed,
     wanted,
 )
-from brat.terminal.console import agrees, say
+from brat.terminal.console import agrees, say, typed_key
 from grite import git
 from grite.errors import BratError, GitFailed
 from grite.outbound import here
@@ -393,9 +394,11 @@ _PLAN: Final = (
 )
 
 
-def setup(path: Path, choices: Choices) -> int:
+def setup(repo: Path, *, local: bool, ci: str, undo: bool, yes: bool) -> int:
     """Show what is needed, do it if a person agrees; return 1 if anything is left."""
-    checkout = checkouts.find(path)
+    ask = None if yes or not sys.stdin.isatty() else typed_key
+    choices = Choices(local, ci, ask, undo, yes)
+    checkout = checkouts.find(repo)
     config = local_mode.configuration(checkout)
     origin = origin_of(checkout.top)
     token = token_for(origin)

@@ -98,6 +98,15 @@ def text_of(said: str, *more: str) -> str:
     return said
 
 
+def run(repo: Path, text: str, title: str | None, timeout: str | None) -> int:
+    how = Start(title=title, headless=True, timeout=timeout, live=True)
+    return mayor_start(repo, text_of(text), how)
+
+
+def start(repo: Path, tasks: Sequence[str], **how: Any) -> int:  # noqa: ANN401  `Start`
+    return mayor_start(repo, text_of(*tasks), Start(**how))
+
+
 def mayor_start(path: Path, text: str, how: Start) -> int:
     """Open the issue, then plan or run its convoy; return the exit status."""
     text = text.removeprefix("\n")
@@ -259,9 +268,9 @@ _HEAD: Final = "HEAD"
 _SHOWN: Final = {"description", "inputs"}
 
 
-def list_patterns(path: Path, *, as_json: bool) -> int:
+def list_patterns(repo: Path, *, as_json: bool) -> int:
     """Print every pattern of the newest commit; return 1 when a pattern has faults."""
-    checkout = checkouts.find(path)
+    checkout = checkouts.find(repo)
     found = list(_patterns(checkout))
     if as_json:
         write(json.dumps({"patterns": [each for each, _ in found]}))
@@ -293,8 +302,8 @@ def _patterns(checkout: Checkout) -> Iterator[tuple[dict[str, Any], list[str]]]:
             yield {"name": name, "file": file, **known, "faults": []}, []
 
 
-def show_pattern(path: Path, name: str, *, as_json: bool) -> None:
-    commits = Commits(checkouts.find(path).top)
+def show_pattern(repo: Path, name: str, *, as_json: bool) -> None:
+    commits = Commits(checkouts.find(repo).top)
     template = commits.template(_HEAD, name)
     if as_json:
         steps = [step.model_dump() for step in template.all_steps]
@@ -307,7 +316,7 @@ def show_pattern(path: Path, name: str, *, as_json: bool) -> None:
 
 
 def run_pattern(
-    path: Path,
+    repo: Path,
     name: str,
     task: str,
     values: Sequence[str],
@@ -315,7 +324,7 @@ def run_pattern(
     headless: bool,
     timeout: str | None,
 ) -> int:
-    checkout = checkouts.find(path)
+    checkout = checkouts.find(repo)
     inputs = _inputs(values)
     settings = local_mode.configuration(checkout).settings()
     use = Use(
@@ -334,7 +343,7 @@ def run_pattern(
         escaped = value.replace("\\", "\\\\").replace('"', '\\"')
         words.append(f'{key}="{escaped}"')
     how = Start(headless=headless, timeout=timeout, comment=" ".join(words))
-    return mayor_start(path, task, how)
+    return mayor_start(repo, task, how)
 
 
 def _inputs(values: Sequence[str]) -> dict[str, str]:

@@ -157,19 +157,21 @@ class Stage:
 
 def tell(
     directory: Path | None,
-    engine: EngineSpec | None,
+    engine: str,
+    model: str | None,
     *,
     as_json: bool,
     chaos: bool,
     seed: int | None,
-    ui: bool = False,
+    ui: bool,
 ) -> int:
     """Run the demo; return 0 only when every task merged and the tests pass.
 
-    Without a directory it lies in a temporary folder, without an engine a script does
-    the tasks. `chaos` kills the bot at random moments; `ui` serves the dashboard, also
-    after the end, until Enter is pressed.
+    Without a directory it lies in a temporary folder; with the engine `shell` a script
+    does the tasks. `chaos` kills the bot at random moments; `ui` serves the dashboard,
+    also after the end, until Enter is pressed.
     """
+    spec = sample.chosen(engine, model)
     if seed is not None and not chaos:
         raise BratError("--seed requires --chaos")
     git.require_version()
@@ -177,8 +179,8 @@ def tell(
     own = str(Path(sys.executable).parent)
     os.environ["PATH"] = os.pathsep.join((own, *os.get_exec_path()))  # noqa: TID251  as above
     with _folder(directory) as folder:
-        stage = _set_up(folder, engine)
-        say(REAL.format(engine) if engine else ENGINE)
+        stage = _set_up(folder, spec)
+        say(REAL.format(spec) if spec else ENGINE)
         begun = time.monotonic()
         drawn = None
         if chaos:

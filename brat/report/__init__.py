@@ -171,13 +171,13 @@ def page(convoy: Convoy, facts: Iterable[tuple[int, Event]], now: int) -> str:
     )
 
 
-def write_report(path: Path, convoy: str | None, out: Path | None) -> None:
+def write_report(repo: Path, convoy: str | None, out: Path | None) -> None:
     """Write the report of a convoy, and say which file holds it; needs no bot.
 
     Unless they are named, the convoy is the one that has not ended, or the last, and
     the file is named after it, in the current folder.
     """
-    log = log_repository(path)
+    log = log_repository(repo)
     state = Reader(log).read()
     found = live_or_named(state, convoy)
     facts = history.bot_facts(log_reader.log_entries(log), state.bots)

@@ -82,14 +82,18 @@ def _printed(folder: Path) -> Output:
     return last
 
 
-async def alone(path: Path, port: int, bot: str | None) -> None:
-    """Serve a read-only dashboard for the repository at `path` until stopped.
+def alone(repo: Path, port: int, bot: str | None) -> None:
+    """Serve a read-only dashboard for the repository at `repo` until stopped.
 
     `bot` is the address of the bot that has the sessions' output, if any.
     """
-    log = log_repository(path)
-    source = _source(log, path.name)
-    source = replace(source, here=lambda: here(path, source.read().state))
+    asyncio.run(_alone(repo.resolve(), port, bot))
+
+
+async def _alone(repo: Path, port: int, bot: str | None) -> None:
+    log = log_repository(repo)
+    source = _source(log, repo.name)
+    source = replace(source, here=lambda: here(repo, source.read().state))
     if bot is not None:
         far = RemoteOutput.of(bot, log)
 

@@ -207,13 +207,13 @@ def _text(told: Mapping[str, Any]) -> str:
 
 
 def tail_session(
-    path: Path, number: int, convoy: str | None, bot: str | None, *, following: bool
+    repo: Path, number: int, convoy: str | None, bot: str | None, *, following: bool
 ) -> None:
     """Print the output of a task's newest session, with `following` until its end.
 
     Without a bot to ask, the session ran on this machine's forge.
     """
-    log = log_repository(path)
+    log = log_repository(repo)
     far = None if bot is None else RemoteOutput.of(bot, log)
     reader = Reader(log)
     found = live_or_named(reader.read(), convoy)
@@ -223,7 +223,7 @@ def tail_session(
         _show(far.follow(name) if following else (far.last(name),))
         return
     run = run_of(task)
-    if (here := served_here(path)) is None:
+    if (here := served_here(repo)) is None:
         raise BratError(
             f"the session of task {number} ran on the forge; see its output at "
             f"{origin_of(log).web}/actions/runs/{run}, or use --bot if your bot has a "
@@ -250,9 +250,9 @@ LAST_LINES: Final = 20
 """Of its output people see so many lines."""
 
 
-def show_session(path: Path, name: str, *, as_json: bool) -> None:
+def show_session(repo: Path, name: str, *, as_json: bool) -> None:
     """Print one session: what it is doing, or how it ended and what it printed last."""
-    log = log_repository(path)
+    log = log_repository(repo)
     state = Reader(log).read()
     running = {str(row["name"]): row for row in views.sessions(state)}
     if name in running:
@@ -268,7 +268,7 @@ def show_session(path: Path, name: str, *, as_json: bool) -> None:
             key = ids.key("dispatch", name)
             done = (fact for _, fact in known if isinstance(fact, ActionDone))
             run = next((fact.number for fact in done if fact.key == key), 0)
-            output, page = _output(path, log, name, run)
+            output, page = _output(repo, log, name, run)
             told = msgspec.to_builtins(one)
             times = {f"{at}_ms": told.pop(at) for at in ("begun", "ended", "landed")}
             own = {"name": name, "convoy": convoy, "run": run or None}
