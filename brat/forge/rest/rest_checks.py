@@ -16,7 +16,7 @@ from brat.forge.resources.forge_records import (
     Progress,
 )
 from brat.forge.resources.wire import BY_NAME, Refused, fault
-from brat.forge.rest.rest_call import Answer, Body, Call, Route, empty
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, empty, made
 
 
 class CheckOutput(Output, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -86,11 +86,10 @@ async def create_check(call: Call) -> Answer:
             app=app,
         )
         check = call.store.check_runs.put(_changed(call, check, asked))
-        call.service.events.check_run(call.repo, call.user, "created", check)
+        call.tell("created", check)
         if check.status == "completed":
-            call.service.events.check_run(call.repo, call.user, "completed", check)
-    face = call.service.renderer.check_run(call.repo, check)
-    return Answer(face, 201, {"Location": face["url"]})
+            call.tell("completed", check)
+    return made(call.renderer.check_run(call.repo, check))
 
 
 async def change_check(call: Call) -> Answer:
@@ -103,8 +102,8 @@ async def change_check(call: Call) -> Answer:
     with call.store.change():
         check = call.store.check_runs.put(_changed(call, check, asked))
         if check.status == "completed" != was:
-            call.service.events.check_run(call.repo, call.user, "completed", check)
-    return Answer(call.service.renderer.check_run(call.repo, check))
+            call.tell("completed", check)
+    return Answer(call.renderer.check_run(call.repo, check))
 
 
 def commit_of(call: Call) -> str:
@@ -117,11 +116,12 @@ def commit_of(call: Call) -> str:
 async def list_checks(call: Call) -> Answer:
     """`GET commits/{ref}/check-runs`: the newest of a name and app, newest first."""
     known = call.store.check_runs.of((call.repo.id, commit_of(call)))
-    if call.choice("filter", ("latest", "all")) == "latest":
+    if call.asked("filter") != "all":
         known = list({(one.app, one.name): one for one in known}.values())
-    renderer = call.service.renderer
     return call.page(
-        known[::-1], lambda one: renderer.check_run(call.repo, one), wrap="check_runs"
+        known[::-1],
+        lambda one: call.renderer.check_run(call.repo, one),
+        wrap="check_runs",
     )
 
 

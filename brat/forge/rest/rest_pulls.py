@@ -11,6 +11,7 @@ from brat.forge.rest.rest_call import (
     Call,
     Route,
     empty,
+    made,
     new_issue,
     pull_of,
     titled,
@@ -72,36 +73,29 @@ async def create_pull(call: Call) -> Answer:
                 draft=asked.draft,
             )
         )
-        call.service.events.pull(repo, call.user, "opened", pull)
-    face = call.service.renderer.full_pull(repo, pull)
-    return Answer(face, 201, {"Location": face["url"]})
+        call.tell("opened", pull)
+    return made(call.renderer.full_pull(repo, pull))
 
 
 async def list_pulls(call: Call) -> Answer:
     """`GET pulls`: newest first."""
-    renderer = call.service.renderer
-    state = call.choice("state", ("open", "closed", "all"))
-    head, base = call.asked("head"), call.asked("base")
-    key = call.choice("sort", ("created", "updated")) + "_at"
+    state, head = call.asked("state", "open"), call.asked("head")
+    base, issue_of = call.asked("base"), call.service.forge.issue_of
 
     def fits(one: Pull) -> bool:
         return (
-            state in {"all", call.service.forge.issue_of(one).state}
+            state in {"all", issue_of(one).state}
             and head in {"", f"{call.repo.owner}:{one.head}"}
             and base in {"", one.base}
         )
 
-    chosen = [one for one in call.store.pulls.of(call.repo.id) if fits(one)]
-    first = "desc" if key == "created_at" else "asc"
-    chosen.sort(
-        key=lambda one: (getattr(call.service.forge.issue_of(one), key), one.number),
-        reverse=call.falling(first),
-    )
-    return call.page(chosen, lambda one: renderer.pull(call.repo, one))
+    fitting = filter(fits, call.store.pulls.of(call.repo.id))
+    chosen = call.in_order(fitting, issue_of, "desc")
+    return call.page(chosen, lambda one: call.renderer.pull(call.repo, one))
 
 
 async def get_pull(call: Call) -> Answer:
-    return Answer(call.service.renderer.full_pull(call.repo, pull_of(call)))
+    return Answer(call.renderer.full_pull(call.repo, pull_of(call)))
 
 
 _PULLS = "/repos/{owner}/{repo}/pulls"

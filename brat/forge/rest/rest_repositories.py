@@ -7,11 +7,11 @@ from brat.forge.rest.rest_call import Answer, Body, Call, Route, empty, found
 
 
 async def get_user(call: Call) -> Answer:
-    return Answer(call.service.renderer.user(call.user))
+    return Answer(call.renderer.user(call.user))
 
 
 async def get_repository(call: Call) -> Answer:
-    return Answer(call.service.renderer.repository(call.repo))
+    return Answer(call.renderer.repository(call.repo))
 
 
 async def get_permission(call: Call) -> Answer:

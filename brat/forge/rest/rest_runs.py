@@ -63,7 +63,7 @@ async def dispatch(call: Call) -> Answer:
     )
     if not asked.return_run_details:
         return Answer(status=204)
-    face = call.service.renderer.run(call.repo, run)
+    face = call.renderer.run(call.repo, run)
     return Answer(
         {
             "workflow_run_id": run.id,
@@ -79,7 +79,6 @@ async def list_runs(call: Call) -> Answer:
     No run names a pull request, so that `exclude_pull_requests` leaves none out.
     """
     path = workflow_of(call) if "workflow" in call.request.match_info else None
-    renderer = call.service.renderer
     event, sha = call.asked("event"), call.asked("head_sha")
     checks = call.store.check_runs
     known = checks.of((call.repo.id, sha)) if sha else checks.all()
@@ -94,7 +93,7 @@ async def list_runs(call: Call) -> Answer:
     ]
     chosen.sort(key=lambda run: run.id, reverse=True)
     return call.page(
-        chosen, lambda run: renderer.run(call.repo, run), wrap="workflow_runs"
+        chosen, lambda run: call.renderer.run(call.repo, run), wrap="workflow_runs"
     )
 
 
@@ -106,7 +105,7 @@ def _run(call: Call) -> Run:
 
 
 async def get_run(call: Call) -> Answer:
-    return Answer(call.service.renderer.run(call.repo, _run(call)))
+    return Answer(call.renderer.run(call.repo, _run(call)))
 
 
 async def cancel(call: Call, *, force: bool = False) -> Answer:
@@ -126,7 +125,7 @@ async def cancel(call: Call, *, force: bool = False) -> Answer:
 async def list_jobs(call: Call) -> Answer:
     """`GET actions/runs/{id}/jobs`: a run has one job."""
     run = _run(call)
-    jobs = [call.service.renderer.job(call.repo, run, check_of(call, run))]
+    jobs = [call.renderer.job(call.repo, run, check_of(call, run))]
     return call.page(jobs, lambda job: job, wrap="jobs")
 
 
@@ -152,7 +151,7 @@ def _run_of_ci(call: Call, check: CheckRun) -> Run:
         title=check.name,
         branch=check.job.ref if check.job else "",
         head_sha=check.head_sha,
-        actor=call.service.renderer.owner(call.repo).id,
+        actor=call.renderer.owner(call.repo).id,
         inputs={},
         created_at=since,
         updated_at=check.completed_at or since,
@@ -168,7 +167,7 @@ async def list_artifacts(call: Call) -> Answer:
     run = call.own(call.store.runs, "run")
     return call.page(
         call.store.artifacts.of(run.id)[::-1],
-        lambda one: call.service.renderer.artifact(call.repo, one, run),
+        lambda one: call.renderer.artifact(call.repo, one, run),
         wrap="artifacts",
     )
 

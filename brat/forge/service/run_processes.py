@@ -210,7 +210,7 @@ class Starter:
                 payload=payload,
             )
             self._store.runs.put(run)
-            self._context.events.run(repo, actor, "requested", run)
+            self._context.events.tell(repo, actor, "requested", run)
         self._spawn(repo, run)
         return run
 
@@ -303,7 +303,7 @@ class Starter:
         )
         with self._store.change():
             self._store.runs.put(run)
-            self._context.events.run(repo, actor, "in_progress", run)
+            self._context.events.tell(repo, actor, "in_progress", run)
         if forked:
             with suppress(OSError):  # it has ended, or the disk is full: seen below
                 forked.begin(place, *self._order(repo, run, place))
@@ -386,4 +386,4 @@ class Starter:
             if token is not None:
                 self._store.tokens.remove(token)
             actor = self._context.renderer.who(run.actor)
-            self._context.events.run(repo, actor, "completed", done)
+            self._context.events.tell(repo, actor, "completed", done)

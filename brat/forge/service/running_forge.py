@@ -80,7 +80,7 @@ class Service(ForgeContext):
             moved = {"before": before.head_sha, "after": pull.head_sha}
             issue = replace(self.forge.issue_of(pull), updated_at=self.forge.now())
             self.forge.store.issues.put(issue)
-            self.events.pull(repo, actor, "synchronize", pull, **moved)
+            self.events.tell(repo, actor, "synchronize", pull, **moved)
         if has and not had:
             merged = replace(pull, base_sha=before.base_sha)
             self.merged(repo, actor, merged, pull.base_sha)
@@ -109,5 +109,5 @@ class Service(ForgeContext):
             )
         )
         self.forge.note(pull.id, actor, "closed")
-        self.events.pull(repo, actor, "closed", pull)
+        self.events.tell(repo, actor, "closed", pull)
         return pull

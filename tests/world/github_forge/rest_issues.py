@@ -66,7 +66,7 @@ def _tell_assigned(call: Call, issue: Issue, event: str, number: int) -> None:
     call.service.forge.note(issue.id, call.user, event, assignee=number)
     renderer = call.service.renderer
     face = renderer.user(renderer.who(number))
-    call.service.events.either(call.repo, call.user, event, issue, assignee=face)
+    call.service.events.tell(call.repo, call.user, event, issue, assignee=face)
 
 
 def written_before(issue: Issue, title: str, body: str | None) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def _edited(call: Call, issue: Issue, asked: _AnEdit) -> Issue:
         now = call.service.forge.now()
         changed = replace(issue, title=title, body=body, updated_at=now)
         issue = call.store.issues.put(changed)
-        call.service.events.issue(call.repo, call.user, "edited", issue, changes=was)
+        call.service.events.tell(call.repo, call.user, "edited", issue, changes=was)
     return issue
 
 
@@ -182,7 +182,7 @@ async def delete_comment(call: Call) -> Answer:
     issue = found(call.store.issues.get(comment.issue))
     with call.store.change():
         issue = call.store.issues.put(replace(issue, comments=issue.comments - 1))
-        call.service.events.comment(call.repo, call.user, "deleted", (issue, comment))
+        call.service.events.tell(call.repo, call.user, "deleted", comment)
         for reaction in call.store.reactions.of(comment.id):
             call.store.reactions.remove(reaction)
         call.store.comments.remove(comment)

@@ -211,7 +211,7 @@ async def change_pull(call: Call) -> Answer:
                 call.service.forge.note(issue.id, call.user, "base_ref_changed")
             if was:
                 events = call.service.events
-                events.pull(call.repo, call.user, "edited", pull, changes=was)
+                events.tell(call.repo, call.user, "edited", pull, changes=was)
             if asked.state == "closed" and issue.state == "open":
                 call.service.close_pull(call.repo, call.user, pull)
             elif asked.state == "open" and issue.state == "closed":
@@ -258,7 +258,7 @@ def _reopen(call: Call, pull: Pull) -> Pull:
         replace(issue, state="open", closed_at=None, closed_by=None, updated_at=now)
     )
     call.service.forge.note(issue.id, call.user, "reopened")
-    call.service.events.pull(call.repo, call.user, "reopened", pull)
+    call.service.events.tell(call.repo, call.user, "reopened", pull)
     return pull
 
 

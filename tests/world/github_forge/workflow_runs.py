@@ -242,7 +242,7 @@ class EveryFile(SessionFiles):
                 started_at=run.created_at,
             )
         )
-        events.check_run(repo, actor, "created", check)
+        events.tell(repo, actor, "created", check)
 
     def _closed(self, repo: Repository, actor: User, run: Run) -> None:
         events, store = self._service.events, self._service.forge.store
@@ -256,7 +256,7 @@ class EveryFile(SessionFiles):
                         completed_at=run.updated_at,
                     )
                 )
-                events.check_run(repo, actor, "completed", ended)
+                events.tell(repo, actor, "completed", ended)
 
 
 async def list_workflows(call: Call) -> Answer:
