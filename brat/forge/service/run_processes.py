@@ -83,7 +83,7 @@ class WorkflowFiles:
         """Make the token of a run: it may only read."""
         if not self.forge.may(repo, holder, "read"):
             self.forge.grant(repo.full_name, holder.login, "read")
-        return self.forge.add_key(holder, scope="read", repo=repo.id)
+        return self.forge.add_token(holder.login, scope="read", repo=repo.id)
 
     def handover(self, _run: Run) -> dict[str, str]:
         """Return what another starter is told of how to hand artifacts over."""

@@ -113,24 +113,21 @@ class Forge:
         found = self.store.users.of(login.lower())
         return found[0] if found else None
 
-    def add_token(
-        self, login: str, *, scope: Scope = "write", repo: int | None = None
-    ) -> str:
-        """Make a token for an account and return it; it cannot be read again."""
-        who = self.user(login)
-        if who is None:
+    def _account(self, login: str) -> User:
+        if (who := self.user(login)) is None:
             raise BratError(f"there is no account {login}: add it first")
-        return self.add_key(who, scope=scope, repo=repo)
+        return who
 
-    def add_key(
+    def add_token(
         self,
-        who: User,
+        login: str,
         *,
         scope: Scope = "write",
         repo: int | None = None,
         access: Access | None = None,
     ) -> str:
-        """Make a token and return it; only its digest is kept."""
+        """Make a token for an account and return it; only its digest is kept."""
+        who = self._account(login)
         secret = secrets.token_urlsafe(32)
         with self.store.change():
             token = Token(
@@ -181,9 +178,7 @@ class Forge:
     ) -> Repository:
         """Make a repository `owner/name`; the owner's account must exist."""
         login, _, name = full_name.partition("/")
-        owner = self.user(login)
-        if owner is None:
-            raise BratError(f"there is no account {login}: add it first")
+        owner = self._account(login)
         if not _NAME.fullmatch(name):
             raise BratError(f"{name!r} is not a repository name")
         if self.repository(full_name) is not None:
@@ -211,10 +206,8 @@ class Forge:
 
     def grant(self, full_name: str, login: str, role: Role) -> Repository:
         """Give an account a role on a repository, in place of the one it had."""
-        repo = self.known(full_name)
-        if self.user(login) is None:
-            raise BratError(f"there is no account {login}: add it first")
-        rights = dict(repo.rights) | {login.lower(): role}
+        repo, who = self.known(full_name), self._account(login)
+        rights = dict(repo.rights) | {who.login.lower(): role}
         return self.update(repo, rights=tuple(rights.items()))
 
     def set_ci(self, full_name: str, ci: Ci) -> Repository:

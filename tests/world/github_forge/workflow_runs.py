@@ -225,7 +225,7 @@ class EveryFile(SessionFiles):
             permissions=allowed,
             expires_at=iso(forge.clock() + TOKEN_LASTS),
         )
-        return forge.add_key(holder, repo=repo.id, access=access)
+        return forge.add_token(holder.login, repo=repo.id, access=access)
 
     def _opened(self, repo: Repository, actor: User, run: Run) -> None:
         if run.path in OWN_WORKFLOWS and not run.inputs.get("ci"):
