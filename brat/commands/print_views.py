@@ -295,9 +295,9 @@ _PULL: Final = re.compile(r"(?:#|pull-)(\d{1,9})", re.ASCII)
 _EDGE: Final = re.compile(r"(?:task-)?(\d{1,9})->(?:task-)?(\d{1,9})", re.ASCII)
 
 
-class Explained(Struct, frozen=True, kw_only=True):
+class Explained(Struct, frozen=True):
     convoy: str
-    task: int = 0
+    task: int
     """The task's number; 0: the subject is not a single task."""
     about: str
     """The subject in words for people."""
@@ -318,22 +318,14 @@ def explained(state: State, asked: str, convoy: str | None, now: int) -> Explain
     if found := _EDGE.fullmatch(asked):
         whose = live_or_named(state, convoy)
         first, then = (task_in(whose, int(each)) for each in found.groups())
-        return Explained(
-            convoy=whose.name,
-            task=then.number,
-            about=f"{whose.name}, task {then.number} after task {first.number}",
-            state=then.state,
-            reasons=tuple(edge_reasons(whose, first, then)),
-        )
+        about = f"{whose.name}, task {then.number} after task {first.number}"
+        why = tuple(edge_reasons(whose, first, then))
+        return Explained(whose.name, then.number, about, then.state, why)
     if found := _TASK.fullmatch(asked):
         return _of_task(state, live_or_named(state, convoy), int(found[1]), now)
     if (whole := state.convoys.get(asked)) is not None:
-        return Explained(
-            convoy=asked,
-            about=f"{asked}: {whole.title}",
-            state=whole.state,
-            reasons=tuple(convoy_reasons(whole, moment(state, now))),
-        )
+        why = tuple(convoy_reasons(whole, moment(state, now)))
+        return Explained(asked, 0, f"{asked}: {whole.title}", whole.state, why)
     near = did_you_mean(asked, state.convoys) or "'s name"
     raise BratError(
         f"{asked!r} is unknown: give a task (3), a pull request (pull-12), one task's "
@@ -343,13 +335,9 @@ def explained(state: State, asked: str, convoy: str | None, now: int) -> Explain
 
 def _of_task(state: State, convoy: Convoy, number: int, now: int) -> Explained:
     task = task_in(convoy, number)
-    return Explained(
-        convoy=convoy.name,
-        task=number,
-        about=f"{convoy.name}, task {number}: {task.spec.title}",
-        state=task.state,
-        reasons=reasons(state, convoy, task, now),
-    )
+    about = f"{convoy.name}, task {number}: {task.spec.title}"
+    why = reasons(state, convoy, task, now)
+    return Explained(convoy.name, number, about, task.state, why)
 
 
 def _of_pull(state: State, pull: int, now: int) -> Explained:
@@ -358,12 +346,9 @@ def _of_pull(state: State, pull: int, now: int) -> Explained:
             if task.pull == pull:
                 return _of_task(state, convoy, task.number, now)
         if convoy.pull == pull:
-            return Explained(
-                convoy=convoy.name,
-                about=f"{convoy.name}, pull request #{pull}",
-                state=convoy.shown_state,
-                reasons=tuple(pull_reasons(convoy)),
-            )
+            about = f"{convoy.name}, pull request #{pull}"
+            why = tuple(pull_reasons(convoy))
+            return Explained(convoy.name, 0, about, convoy.shown_state, why)
     raise BratError(f"pull request #{pull} does not belong to a convoy")
 
 

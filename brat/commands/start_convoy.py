@@ -273,33 +273,32 @@ def list_patterns(repo: Path, *, as_json: bool) -> int:
     checkout = checkouts.find(repo)
     found = list(_patterns(checkout))
     if as_json:
-        write(json.dumps({"patterns": [each for each, _ in found]}))
+        write(json.dumps({"patterns": found}))
     else:
         table = Table("pattern", "inputs", "purpose", box=None)
-        for each, faults in found:
+        for each in found:
             needed = (f"{name}=…" for name in each["inputs"])
-            told = "has errors (see below)" if faults else each["description"]
+            has_errors = "has errors (see below)" if each["faults"] else ""
+            told = has_errors or each["description"]
             table.add_row(each["name"], " ".join(needed), told)
         out.print(table)
-    for line in (line for _, faults in found for line in faults):
+    faults = [line for each in found for line in each["faults"]]
+    for line in faults:
         say(line)
-    return int(any(faults for _, faults in found))
+    return int(bool(faults))
 
 
-def _patterns(checkout: Checkout) -> Iterator[tuple[dict[str, Any], list[str]]]:
+def _patterns(checkout: Checkout) -> Iterator[dict[str, Any]]:
     commits = Commits(checkout.top)
     ours = own_patterns(commits.template_files(_HEAD))
     for name in (*ours, *(each for each in BUILT_IN if each not in ours)):
-        file = ours.get(name)
+        known: dict[str, Any] = {"description": "", "inputs": {}}
+        faults: list[str] = []
         try:
-            template = commits.template(_HEAD, name)
+            known = commits.template(_HEAD, name).model_dump(include=_SHOWN)
         except PatternError as error:
             faults = str(error).splitlines()
-            bare: dict[str, Any] = {"description": "", "inputs": {}}
-            yield {"name": name, "file": file, **bare, "faults": faults}, faults
-        else:
-            known = template.model_dump(include=_SHOWN)
-            yield {"name": name, "file": file, **known, "faults": []}, []
+        yield {"name": name, "file": ours.get(name), **known, "faults": faults}
 
 
 def show_pattern(repo: Path, name: str, *, as_json: bool) -> None:
