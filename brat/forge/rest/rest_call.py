@@ -213,6 +213,15 @@ class Extension:
     """What takes pushes; None: git."""
 
 
+def shows(face: Callable[[Call], object]) -> Endpoint:
+    """Return the endpoint that answers with a record as callers see it."""
+
+    async def answer(call: Call) -> Answer:
+        return Answer(face(call))
+
+    return answer
+
+
 def made(face: dict[str, Any]) -> Answer:
     return Answer(face, 201, {"Location": face["url"]})
 

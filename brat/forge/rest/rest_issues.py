@@ -23,6 +23,7 @@ from brat.forge.rest.rest_call import (
     issue_of,
     made,
     new_issue,
+    shows,
     titled,
 )
 from brat.forge.storage.record_store import Store
@@ -165,10 +166,6 @@ async def create_comment(call: Call) -> Answer:
     return made(call.renderer.comment(call.repo, comment))
 
 
-async def get_comment(call: Call) -> Answer:
-    return Answer(call.renderer.comment(call.repo, comment_of(call)))
-
-
 async def change_comment(call: Call) -> Answer:
     """`PATCH issues/comments/{id}`: one's own, or by those who may write."""
     comment, asked = comment_of(call), call.body(CommentText)
@@ -230,10 +227,6 @@ async def create_issue(call: Call) -> Answer:
             issue = relabel(call, issue, add=asked.labels)
         call.tell("opened", issue)
     return made(call.renderer.issue(repo, issue))
-
-
-async def get_issue(call: Call) -> Answer:
-    return Answer(call.renderer.issue(call.repo, issue_of(call)))
 
 
 async def change_issue(call: Call) -> Answer:
@@ -298,12 +291,12 @@ ROUTES = (
     Route("GET", _ISSUES + "/comments", list_all_comments),  # before `issues/NUMBER`
     Route("GET", _ONE + "/comments", list_comments),
     Route("POST", _ONE + "/comments", create_comment),
-    Route("GET", _COMMENT, get_comment),
+    Route("GET", _COMMENT, shows(lambda c: c.renderer.comment(c.repo, comment_of(c)))),
     Route("PATCH", _COMMENT, change_comment),
     Route("POST", _COMMENT + "/reactions", create_reaction),
     Route("POST", _ISSUES, create_issue),
     Route("GET", _ISSUES, list_issues),
-    Route("GET", _ONE, get_issue),
+    Route("GET", _ONE, shows(lambda c: c.renderer.issue(c.repo, issue_of(c)))),
     Route("PATCH", _ONE, change_issue),
     Route("GET", _ONE + "/events", list_events),
     Route("POST", _ONE + "/labels", add_issue_labels, "triage"),

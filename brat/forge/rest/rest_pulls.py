@@ -14,6 +14,7 @@ from brat.forge.rest.rest_call import (
     made,
     new_issue,
     pull_of,
+    shows,
     titled,
 )
 
@@ -94,16 +95,12 @@ async def list_pulls(call: Call) -> Answer:
     return call.page(chosen, lambda one: call.renderer.pull(call.repo, one))
 
 
-async def get_pull(call: Call) -> Answer:
-    return Answer(call.renderer.full_pull(call.repo, pull_of(call)))
-
-
 _PULLS = "/repos/{owner}/{repo}/pulls"
 _ONE = _PULLS + r"/{number:\d+}"
 REVIEWS = _ONE + "/reviews"
 ROUTES = (
     Route("GET", _PULLS, list_pulls),
     Route("POST", _PULLS, create_pull, "write"),
-    Route("GET", _ONE, get_pull),
+    Route("GET", _ONE, shows(lambda c: c.renderer.full_pull(c.repo, pull_of(c)))),
     Route("GET", REVIEWS, empty),
 )

@@ -3,15 +3,7 @@
 from msgspec.structs import replace
 
 from brat.forge.resources.wire import BY_NAME, Refused
-from brat.forge.rest.rest_call import Answer, Body, Call, Route, empty, found
-
-
-async def get_user(call: Call) -> Answer:
-    return Answer(call.renderer.user(call.user))
-
-
-async def get_repository(call: Call) -> Answer:
-    return Answer(call.renderer.repository(call.repo))
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, empty, found, shows
 
 
 async def get_permission(call: Call) -> Answer:
@@ -49,7 +41,7 @@ ROUTES = (
     Route("PATCH", CONFIG, change_config, "admin"),
     Route("GET", BRANCH, get_branch),
     Route("GET", BRANCH_RULES, empty),
-    Route("GET", "/user", get_user),
-    Route("GET", BY_NAME, get_repository),
+    Route("GET", "/user", shows(lambda call: call.renderer.user(call.user))),
+    Route("GET", BY_NAME, shows(lambda call: call.renderer.repository(call.repo))),
     Route("GET", BY_NAME + "/collaborators/{username}/permission", get_permission),
 )

@@ -19,7 +19,7 @@ from brat.forge.resources.forge_records import (
     workflow_id,
 )
 from brat.forge.resources.wire import Refused, not_found
-from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, shows
 
 _FOLDER = ".github/workflows"
 
@@ -104,10 +104,6 @@ def _run(call: Call) -> Run:
     return call.own(call.store.runs, "run")
 
 
-async def get_run(call: Call) -> Answer:
-    return Answer(call.renderer.run(call.repo, _run(call)))
-
-
 async def cancel(call: Call, *, force: bool = False) -> Answer:
     """`POST cancel`: SIGINT, then SIGTERM, then the end of the whole tree.
 
@@ -125,20 +121,17 @@ async def cancel(call: Call, *, force: bool = False) -> Answer:
 async def list_jobs(call: Call) -> Answer:
     """`GET actions/runs/{id}/jobs`: a run has one job."""
     run = _run(call)
-    jobs = [call.renderer.job(call.repo, run, check_of(call, run))]
+    known = (
+        each
+        for each in call.store.check_runs.of((run.repo, run.head_sha))
+        if each.id == run.id or each.external_id == str(run.id)
+    )
+    its_check = next((each for each in known if each.app == ACTIONS_APP), None)
+    jobs = [call.renderer.job(call.repo, run, its_check)]
     return call.page(jobs, lambda job: job, wrap="jobs")
 
 
 PATH: Final = "dynamic/ci"
-
-
-def check_of(call: Call, run: Run) -> CheckRun | None:
-    """Return the check run that a run's job puts on its commit; None: it puts none."""
-    for check in call.store.check_runs.of((run.repo, run.head_sha)):
-        is_its = check.id == run.id or check.external_id == str(run.id)
-        if is_its and check.app == ACTIONS_APP:
-            return check
-    return None
 
 
 def _run_of_ci(call: Call, check: CheckRun) -> Run:
@@ -187,7 +180,7 @@ ROUTES = (
     Route("POST", _WORKFLOW + "/dispatches", dispatch, "write"),
     Route("GET", _WORKFLOW + "/runs", list_runs),
     Route("GET", _ACTIONS + "/runs", list_runs),
-    Route("GET", _RUN, get_run),
+    Route("GET", _RUN, shows(lambda call: call.renderer.run(call.repo, _run(call)))),
     Route("GET", _RUN + "/jobs", list_jobs),
     Route("POST", _RUN + "/cancel", cancel, "write"),
     Route("POST", _RUN + "/force-cancel", partial(cancel, force=True), "write"),

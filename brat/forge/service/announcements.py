@@ -160,7 +160,6 @@ class Renderer:
             "html_url": site.page(name, "pull", one.number),
             "user": self.user(self.who(issue.author)),
             "merged": one.merged_at is not None,
-            "merged_by": self.user(self.who(one.merged_by)) if one.merged_by else None,
             "merge_commit_sha": one.merge_commit,
             "head": {"ref": one.head, "sha": one.head_sha, "repo": encoded},
             "base": {"ref": one.base, "sha": one.base_sha, "repo": encoded},

@@ -286,7 +286,7 @@ class FullRenderer(Renderer):
     def pull(self, repo: Repository, one: Pull) -> dict[str, Any]:
         """A pull request as lists show it."""
         shape, issue = super().pull(repo, one), self._forge.issue_of(one)
-        del shape["merged"], shape["merged_by"]
+        del shape["merged"]
         owner = self.user(self.owner(repo))
         sides = {
             side: {"label": f"{repo.owner}:{branch}", "user": owner} | shape[side]
