@@ -64,14 +64,13 @@ def status(repo: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int
     reader = Reader(log_repository(repo))
 
     def seen() -> View:
-        state = reader.read()
-        return watched(state, convoy, _waits(reader, here(repo, state)))
+        state, _, found = _looked(reader, repo)
+        return watched(state, convoy, found)
 
     if watch:
         live_screen.watch(seen, status_screen.WAITS, "brat status")
-    state = reader.read()
-    shown, local = _shown(state, convoy), here(repo, state)
-    found = _waits(reader, local)
+    state, local, found = _looked(reader, repo)
+    shown = _shown(state, convoy)
     if watch:
         pass  # the person has seen enough
     elif as_json:
@@ -92,9 +91,8 @@ def status(repo: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int
 def convoy(repo: Path, name: str, *, as_json: bool) -> int:
     """Print one convoy with its plan; return 1 while it waits for a person."""
     reader = Reader(log_repository(repo))
-    state = reader.read()
-    one, local = convoy_named(state, name), here(repo, state)
-    found = _waits(reader, local)
+    state, local, found = _looked(reader, repo)
+    one = convoy_named(state, name)
     if as_json:
         whole = views.state_document(state, wall_clock(), reader.faults, local)
         at = moment(state, wall_clock())
@@ -105,9 +103,11 @@ def convoy(repo: Path, name: str, *, as_json: bool) -> int:
     return BLOCKED if needs_a_person(found, name) else OK
 
 
-def _waits(reader: Reader, local: tuple[Intervention, ...]) -> Waits:
-    """Return what waits on this machine, which is in no convoy, and in the log."""
-    return (*local, *interventions(reader.state, wall_clock(), reader.faults))
+def _looked(reader: Reader, repo: Path) -> tuple[State, Waits, Waits]:
+    """Return the state, what waits on this machine alone, and all that waits."""
+    state = reader.read()
+    local = here(repo, state)
+    return state, local, (*local, *interventions(state, wall_clock(), reader.faults))
 
 
 def looked(

@@ -34,7 +34,7 @@ from convoy.events.merge_events import MergeAttempted, MergeDoubted, MergeLanded
 from convoy.model.records import Usage
 from convoy.model.session_result import plus, usage_in_words
 from convoy.model.state import Convoy
-from convoy.model.task_graph import Area, area_of
+from convoy.model.task_graph import area_of
 from convoy.rules.landing import JUDGED_BY_NONE
 from convoy.text import clock, rough
 from convoy.views import history, saved_s, worked_s
@@ -95,44 +95,27 @@ def _verdicts(
                 pass
 
 
-class EngineTally(Struct, frozen=True, kw_only=True):
-    engine: str
-    kind: Area | str
-    sessions: int
-    landed: int
-    seconds: float
-    """The average duration of one session."""
-    used: str
-    """The tokens and money of all sessions; empty: unknown."""
-
-    @property
-    def percent(self) -> int:
-        return round(100 * self.landed / self.sessions)
-
-
 def engine_tallies(
     convoy: Convoy, sessions: Sequence[PastSession]
-) -> tuple[EngineTally, ...]:
-    """Return a row for each engine and kind of task, sorted by name."""
+) -> Iterator[dict[str, object]]:
+    """Yield a row for each engine and kind of task, sorted by name."""
     groups: dict[tuple[str, str], list[PastSession]] = defaultdict(list)
     for one in sessions:
         task = convoy.task(one.task)
         kind = area_of(task.files) if task else "plan"
         groups[one.engine, kind].append(one)
-    tallies = []
     for (engine, area), some in sorted(groups.items()):
         ended = [one for one in some if one.ended]
-        tallies.append(
-            EngineTally(
-                engine=engine,
-                kind=area,
-                sessions=len(some),
-                landed=sum(bool(one.landed) for one in some),
-                seconds=sum(one.took_s for one in ended) / max(1, len(ended)),
-                used=usage_in_words(reduce(plus, (one.usage for one in some), Usage())),
-            )
-        )
-    return tuple(tallies)
+        landed = sum(bool(one.landed) for one in some)
+        yield {
+            "engine": engine,
+            "kind": area,
+            "sessions": len(some),
+            "landed": landed,
+            "percent": round(100 * landed / len(some)),
+            "seconds": sum(one.took_s for one in ended) / max(1, len(ended)),
+            "used": usage_in_words(reduce(plus, (one.usage for one in some), Usage())),
+        }
 
 
 _pages: Final = Environment(
@@ -162,7 +145,7 @@ def page(convoy: Convoy, facts: Iterable[tuple[int, Event]], now: int) -> str:
         spenders=convoy.spenders,
         used=usage_in_words(convoy.used),
         again=[one for one in sessions if one.why],
-        tallies=engine_tallies(convoy, sessions),
+        tallies=[*engine_tallies(convoy, sessions)],
         checks=check_tallies(convoy.name, facts),
         kinds={task.number: area_of(task.files) for task in convoy.tasks},
         worked_s=worked_s(convoy),

@@ -55,13 +55,6 @@ def session_names(state: State) -> Iterator[str]:
                 yield ids.session_name(convoy.name, task.number, attempt)
 
 
-def run_of(task: Task) -> int:
-    """Return the workflow run of the task's newest session."""
-    if task.newest_run is None:
-        raise BratError(f"task {task.number} has had no session yet")
-    return task.newest_run
-
-
 MOST: Final = 500
 _PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
 

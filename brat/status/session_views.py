@@ -26,7 +26,7 @@ from brat.repository.checkout import served_here
 from brat.repository.log_reader import Reader, log_repository
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER
 from brat.repository.remote_forge import is_near, origin_of
-from brat.status.find_task import live_or_named, run_of, session_names, task_in
+from brat.status.find_task import live_or_named, session_names, task_in
 from brat.status.status_screen import kept_lines, print_document
 from brat.terminal.console import write
 from convoy import views
@@ -222,7 +222,8 @@ def tail_session(
         name = _session(found, task)
         _show(far.follow(name) if following else (far.last(name),))
         return
-    run = run_of(task)
+    if (run := task.newest_run) is None:
+        raise BratError(f"task {number} has had no session yet")
     if (here := served_here(repo)) is None:
         raise BratError(
             f"the session of task {number} ran on the forge; see its output at "
