@@ -32,8 +32,6 @@ from brat.terminal.service_log import journal
 from convoy.owed import Role
 from grite.errors import BratError, Unavailable
 
-_BY_NAME: Final[dict[str, Role]] = {role: role for role in ROLES}
-
 
 def up(repo: Path, port: int, *, dashboard: bool) -> None:
     checkout = checkouts.find(repo)
@@ -52,9 +50,9 @@ def up(repo: Path, port: int, *, dashboard: bool) -> None:
     run_to_end(run_roles.watch(checkout, ROLES, say, beside=beside))
 
 
-def run_role(role: str, repo: Path, *, once: bool, watch: bool) -> int:
+def run_role(role: Role, repo: Path, *, once: bool, watch: bool) -> int:
     checkout = checkouts.find(repo)
-    wanted = (_BY_NAME[role],)
+    wanted = (role,)
     run_roles.checked(checkout, wanted)
     if watch:
         ending = partial(ending_agents, roles=wanted)

@@ -179,7 +179,11 @@ def tell(
     own = str(Path(sys.executable).parent)
     os.environ["PATH"] = os.pathsep.join((own, *os.get_exec_path()))  # noqa: TID251  as above
     with _folder(directory) as folder:
-        stage = _set_up(folder, spec)
+        project = sample.write(folder / "project", spec)
+        source = Source(path=project.path, branch=BRANCH, name="auth", person=PERSON)
+        known = registrations.register(folder, source)
+        registrations.set_ci(folder, known, Ci(command=project.ci_command))
+        stage = Stage(folder=folder, sample=project, known=known, engine=spec)
         say(REAL.format(spec) if spec else ENGINE)
         begun = time.monotonic()
         drawn = None
@@ -229,14 +233,6 @@ def _folder(directory: Path | None) -> Iterator[Path]:
         end_all(folder)
         if directory is None:
             shutil.rmtree(folder, ignore_errors=True)
-
-
-def _set_up(folder: Path, engine: EngineSpec | None) -> Stage:
-    project = sample.write(folder / "project", engine)
-    source = Source(path=project.path, branch=BRANCH, name="auth", person=PERSON)
-    known = registrations.register(folder, source)
-    registrations.set_ci(folder, known, Ci(command=project.ci_command))
-    return Stage(folder=folder, sample=project, known=known, engine=engine)
 
 
 async def _shown(

@@ -12,6 +12,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from http import HTTPStatus
 from typing import Final, Literal
 
@@ -107,19 +108,12 @@ class Step(ABC):
         """Do what is owed, if that is not a person's; safe to call again."""
 
 
-def wanted(said: str) -> Look:
-    """Return that nothing is left to do."""
-    return Look("wanted", said)
-
-
-def owed(said: str) -> Look:
-    """Return what would be done."""
-    return Look("owed", said)
-
-
-def for_a_person(said: str) -> Look:
-    """Return what only a person can do or decide."""
-    return Look("by hand", said)
+wanted: Final = partial(Look, "wanted")
+"""Returns that nothing is left to do."""
+owed: Final = partial(Look, "owed")
+"""Returns what would be done."""
+for_a_person: Final = partial(Look, "by hand")
+"""Returns what only a person can do or decide."""
 
 
 class _Known(Payload):
@@ -130,10 +124,6 @@ class Variable:
     def __init__(self, place: Place, name: str) -> None:
         self._rest, self._name = place.rest, name
         self._all = f"{place.repo}/actions/variables"
-
-    async def remove(self) -> None:
-        """Delete it; refused where there is none."""
-        await self._rest.write("DELETE", f"{self._all}/{self._name}")
 
     async def value(self) -> str:
         """Return its value without blanks around it; empty: there is none."""
@@ -450,7 +440,8 @@ class CiUndo(Step):
         return owed(self.by_hand)
 
     async def do(self) -> None:
-        await self._variable.remove()
+        url = f"{self._repo}/actions/variables/{self.name}"
+        await self._rest.write("DELETE", url)
 
 
 def _only(names: tuple[str, ...]) -> str:
