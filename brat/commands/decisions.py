@@ -52,7 +52,7 @@ from brat.repository.checkout import Checkout
 from brat.repository.log_reader import Reader, log_repository
 from brat.repository.registration import NO_REPOSITORY
 from brat.repository.remote_forge import is_near, origin_of
-from brat.status.find_task import live_or_named
+from brat.status.find_task import live_or_named, only_one
 from brat.status.status_screen import plain_table, print_document
 from brat.terminal.console import out, say
 from convoy.model.state import Convoy, State
@@ -116,15 +116,10 @@ class BotApi:
         if convoy is not None:
             return convoy
         told = self._asked("GET", "/convoys").get("convoys", ())
-        live = [str(each["name"]) for each in told if each["state"] not in _ENDED]
-        if len(live) > 1:
-            which = ", ".join(live)
-            raise BratError(
-                f"several convoys are in progress ({which}): choose one with --convoy"
-            )
-        if not told:
-            raise BratError(f"the bot at {self.bot} has no convoys here yet")
-        return live[0] if live else str(told[-1]["name"])
+        names = {str(each["name"]): each["state"] for each in told}
+        live = [name for name, state in names.items() if state not in _ENDED]
+        none = f"the bot at {self.bot} has no convoys here yet"
+        return only_one(live, [*names], none)
 
     def decide(self, convoy: str, request: Request) -> str:
         """Send the request; return why the rules refuse it, or "" once it is done."""
