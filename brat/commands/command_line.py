@@ -13,12 +13,7 @@ import click
 from click.shell_completion import shell_complete
 
 from brat import commands
-from brat.commands import (
-    look_words,
-    options,
-    run_words,
-    service_words,  # noqa: F401  it adds its words to the tree
-)
+from brat.commands import options, words
 from brat.commands.options import Deed, Words, tree
 
 
@@ -60,9 +55,9 @@ def _decision(word: str) -> Deed:
 
 
 _OF_VERBS: Final = {
-    "task": run_words.task_words,
-    "convoy": look_words.convoy_words,
-    "session": look_words.session_words,
+    "task": words.task_words,
+    "convoy": words.convoy_words,
+    "session": words.session_words,
 }
 _WORDS: Final = {
     "approve": ("CONVOY", "Approve a plan that is waiting for you."),
