@@ -15,13 +15,7 @@ from aiohttp.typedefs import Middleware
 
 from bot.door.listening import by_own_name
 from brat.forge.resources.wire import API, BY_ID, BY_NAME, not_found
-from brat.forge.rest import (
-    rest_checks,
-    rest_issues,
-    rest_pulls,
-    rest_repositories,
-    rest_runs,
-)
+from brat.forge.rest import rest_issues, rest_repositories, rest_runs
 from brat.forge.rest.git_http import GitHttp
 from brat.forge.rest.rest_call import (
     MOST_BODY,
@@ -42,8 +36,6 @@ SHUTDOWN_S: Final = 2.0
 
 ROUTES: Final = (
     *rest_issues.ROUTES,
-    *rest_pulls.ROUTES,
-    *rest_checks.ROUTES,
     *rest_runs.ROUTES,
     *rest_repositories.ROUTES,
 )
@@ -99,7 +91,9 @@ def _app(
         by_id = route.path.replace(BY_NAME, BY_ID, 1)
         if by_id != route.path:
             app.router.add_route(route.method, API + by_id, answer)
-    app.router.add_put(rest_checks.PLACE, partial(gate.answer, rest_checks.ROUTE))
+    app.router.add_put(
+        rest_repositories.PLACE, partial(gate.answer, rest_repositories.ROUTE)
+    )
     app.router.add_post("/api/graphql", no_graphql)
     unknown = partial(gate.answer, Route("*", "", _unknown))
     app.router.add_route("*", API + "/{tail:.*}", unknown)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from brat.forge.resources.wire import Refused, fields
 from brat.forge.rest.rest_call import Answer, Body, Call, Route
-from brat.forge.rest.rest_checks import commit_of
+from brat.forge.rest.rest_repositories import commit_of
 from tests.world.github_forge import shapes
 from tests.world.github_forge.dull import dull
 from tests.world.github_forge.shapes import CommitStatus, said_in
