@@ -29,8 +29,7 @@ from msgspec.structs import replace
 from bot.forge import transport
 from bot.settings import bot_folder
 from brat.forge.resources.forge_records import Ci
-from brat.forge.service.programs import plain_environment
-from brat.forge.service.run_start import SECRET
+from brat.forge.service.programs import SECRET, plain_environment
 from brat.repository import registration as registrations
 from brat.repository.forge_files import forge_in_use
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER

@@ -20,7 +20,7 @@ import msgspec
 
 from bot.door.feed import FEED_PATH, pieces_in, tape_file
 from bot.forge.transport import client_of
-from brat.forge.service.run_start import Place
+from brat.forge.service.programs import Place
 from brat.repository import log_reader
 from brat.repository.checkout import served_here
 from brat.repository.log_reader import Reader, log_repository

@@ -22,7 +22,7 @@ from pygit2.enums import FileMode
 
 from brat.forge.resources.forge_records import Ci
 from brat.forge.service import programs
-from brat.forge.service.run_start import HIDDEN, SHOWN, told_places
+from brat.forge.service.programs import HIDDEN, SHOWN, told_places
 from brat.forge.storage.git_storage import Bare
 from grite import git, outbound
 from grite.errors import BratError, GitFailed, Unavailable

@@ -31,7 +31,7 @@ from brat.forge.resources.forge_records import (
 from brat.forge.service import programs
 from brat.forge.service.announcements import ForgeContext
 from brat.forge.service.ci_checkout import WORK, CiBox, KeptTrees, checkout
-from brat.forge.service.run_start import WarmRunner
+from brat.forge.service.programs import WarmRunner
 from brat.forge.storage.git_storage import Bare, Move
 from convoy.model import ids
 from convoy.text.project_tests import failing_tests, headline

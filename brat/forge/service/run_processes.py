@@ -35,7 +35,7 @@ from brat.forge.resources.forge_records import (
 from brat.forge.resources.wire import Refused
 from brat.forge.service import programs
 from brat.forge.service.announcements import ForgeContext
-from brat.forge.service.run_start import (
+from brat.forge.service.programs import (
     HIDDEN,
     OUR_RUNNER,
     Forked,

@@ -16,8 +16,8 @@ from brat.forge.resources.forge_records import Pull, Repository, User
 from brat.forge.resources.wire import Site
 from brat.forge.service.announcements import ForgeContext, WebhookSender
 from brat.forge.service.local_ci import Judge
+from brat.forge.service.programs import WarmRunner
 from brat.forge.service.run_processes import LIKE_GITHUB, How, Starter
-from brat.forge.service.run_start import WarmRunner
 from brat.forge.storage.forge_state import Forge
 from brat.forge.storage.git_storage import Move
 
