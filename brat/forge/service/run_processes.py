@@ -35,18 +35,6 @@ from brat.forge.resources.forge_records import (
 from brat.forge.resources.wire import Refused
 from brat.forge.service import programs
 from brat.forge.service.announcements import ForgeContext
-from brat.forge.service.programs import (
-    HIDDEN,
-    OUR_RUNNER,
-    Forked,
-    Place,
-    WarmRunner,
-    environment,
-    find,
-    launch,
-    reap,
-    told_places,
-)
 from brat.forge.storage.forge_state import Forge
 
 JOB_LOGIN: Final = "github-actions[bot]"
@@ -120,7 +108,7 @@ class How:
 
     @property
     def argv(self) -> tuple[str, ...]:
-        return self.executor or OUR_RUNNER
+        return self.executor or programs.OUR_RUNNER
 
 
 LIKE_GITHUB: Final = How()
@@ -158,7 +146,9 @@ def measure(path: Path) -> str:
 class Starter:
     """Starts the processes of workflow runs, follows them, and ends them when asked."""
 
-    def __init__(self, context: ForgeContext, how: How, warm: WarmRunner) -> None:
+    def __init__(
+        self, context: ForgeContext, how: How, warm: programs.WarmRunner
+    ) -> None:
         self._context = context
         self.how = how
         self.files = WorkflowFiles(context.forge)
@@ -174,8 +164,8 @@ class Starter:
             if repo is not None and run.status != "completed":
                 self._spawn(repo, run)
 
-    def place(self, run: Run) -> Place:
-        return Place(self._forge.folder / "runs" / str(run.id))
+    def place(self, run: Run) -> programs.Place:
+        return programs.Place(self._forge.folder / "runs" / str(run.id))
 
     def begin(
         self,
@@ -250,7 +240,7 @@ class Starter:
         asked = self._cancels.setdefault(run.id, asyncio.Event())
         if run.cancelling:
             asked.set()
-        child: subprocess.Popen[bytes] | Forked | None = None
+        child: subprocess.Popen[bytes] | programs.Forked | None = None
         if run.pid is None:
             is_new = not (self.how.executor or self.place(run).log.exists())
             forked = await self._warm.fork() if is_new else None
@@ -262,9 +252,9 @@ class Starter:
                     cancelling = tasks.create_task(ending)
                     await programs.gone(run.pid, run.born)
                     cancelling.cancel()
-            status = reap(child)
+            status = programs.reap(child)
         finally:
-            if isinstance(child, Forked):
+            if isinstance(child, programs.Forked):
                 child.close()
             elif child is not None and child.returncode is None:
                 child.returncode = 0  # it lives on: keep Popen from warning
@@ -272,20 +262,22 @@ class Starter:
         del self._cancels[run.id]
 
     def _begin(
-        self, repo: Repository, run: Run, forked: Forked | None
-    ) -> tuple[Run, subprocess.Popen[bytes] | Forked | None]:
+        self, repo: Repository, run: Run, forked: programs.Forked | None
+    ) -> tuple[Run, subprocess.Popen[bytes] | programs.Forked | None]:
         """Start the process of a run, unless an earlier forge started it and died.
 
         A forked one, whose environment tells nobody who it is, begins once it is known.
         """
         place = self.place(run)
-        child: subprocess.Popen[bytes] | Forked | None = forked
+        child: subprocess.Popen[bytes] | programs.Forked | None = forked
         pid = forked.pid if forked else None
         if place.log.exists():
-            pid = find(place)
+            pid = programs.find(place)
         elif not forked:
             try:
-                child = launch(self.how.argv, place, *self._order(repo, run, place))
+                child = programs.launch(
+                    self.how.argv, place, *self._order(repo, run, place)
+                )
                 pid = child.pid
             except OSError as error:  # no such starter, no more processes, disk full
                 place.log.write_text(
@@ -310,7 +302,7 @@ class Starter:
         return run, child
 
     def _order(
-        self, repo: Repository, run: Run, place: Place
+        self, repo: Repository, run: Run, place: programs.Place
     ) -> tuple[dict[str, str], dict[str, bytes]]:
         """Prepare the place of a run; return its environment, and what pipes hold."""
         who = self._context.renderer.who(run.actor)
@@ -325,12 +317,12 @@ class Starter:
                 "workflow": run.path,
             }
         )
-        env = environment(self._context.site, repo, run, place)
+        env = programs.environment(self._context.site, repo, run, place)
         env |= self.files.handover(run)
         # Some hold tokens: brat's own folder has the bot's, and the registration.
         ours = [self.how.feed.parent] if self.how.feed else []
-        hidden = self._forge.folder, *ours, *told_places(HIDDEN)
-        env[HIDDEN] = os.pathsep.join(map(str, hidden))
+        hidden = self._forge.folder, *ours, *programs.told_places(programs.HIDDEN)
+        env[programs.HIDDEN] = os.pathsep.join(map(str, hidden))
         if not self.how.executor:
             env["BRAT_FORGE"] = str(self._forge.bare(repo).path)
         handed = {"BRAT_TOKEN_FD": self._token(repo, run).encode()}

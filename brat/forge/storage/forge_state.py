@@ -15,22 +15,7 @@ from typing import Final, Self
 from filelock import FileLock, Timeout
 from msgspec.structs import replace
 
-from brat.forge.resources.forge_records import (
-    ROLES,
-    Access,
-    Ci,
-    Hook,
-    Issue,
-    IssueEvent,
-    Kind,
-    Label,
-    Pull,
-    Repository,
-    Role,
-    Scope,
-    Token,
-    User,
-)
+from brat.forge.resources import forge_records as records
 from brat.forge.resources.wire import Clock, iso, parse, wall_clock
 from brat.forge.storage.git_storage import Bare, create
 from brat.forge.storage.record_store import Store
@@ -39,8 +24,8 @@ from grite.errors import BratError
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    user: User
-    token: Token
+    user: records.User
+    token: records.Token
 
 
 def digest(secret: str) -> str:
@@ -92,7 +77,7 @@ class Forge:
 
     # --- accounts -----------------------------------------------------------------
 
-    def add_user(self, login: str, *, kind: Kind = "User") -> User:
+    def add_user(self, login: str, *, kind: records.Kind = "User") -> records.User:
         """Return the account `login`, which is made if there is none."""
         known = self.user(login)
         if known is not None:
@@ -105,15 +90,17 @@ class Forge:
             )
         with self.store.change():
             number = self.store.next_id()
-            made = User(id=number, login=login, kind=kind, created_at=self.now())
+            made = records.User(
+                id=number, login=login, kind=kind, created_at=self.now()
+            )
             return self.store.users.put(made)
 
-    def user(self, login: str) -> User | None:
+    def user(self, login: str) -> records.User | None:
         """Return an account by its login, in any case."""
         found = self.store.users.of(login.lower())
         return found[0] if found else None
 
-    def _account(self, login: str) -> User:
+    def _account(self, login: str) -> records.User:
         if (who := self.user(login)) is None:
             raise BratError(f"there is no account {login}: add it first")
         return who
@@ -122,15 +109,15 @@ class Forge:
         self,
         login: str,
         *,
-        scope: Scope = "write",
+        scope: records.Scope = "write",
         repo: int | None = None,
-        access: Access | None = None,
+        access: records.Access | None = None,
     ) -> str:
         """Make a token for an account and return it; only its digest is kept."""
         who = self._account(login)
         secret = secrets.token_urlsafe(32)
         with self.store.change():
-            token = Token(
+            token = records.Token(
                 id=self.store.next_id(),
                 user=who.id,
                 scope=scope,
@@ -147,7 +134,7 @@ class Forge:
         if caller is not None:
             self.drop(caller.token)
 
-    def drop(self, token: Token) -> None:
+    def drop(self, token: records.Token) -> None:
         """Make a token worthless; safe to call twice."""
         with self.store.change():
             if self.store.tokens.get(token.id) is not None:
@@ -175,7 +162,7 @@ class Forge:
         source: Path | None = None,
         branch: str = "main",
         private: bool = False,
-    ) -> Repository:
+    ) -> records.Repository:
         """Make a repository `owner/name`; the owner's account must exist."""
         login, _, name = full_name.partition("/")
         owner = self._account(login)
@@ -186,7 +173,7 @@ class Forge:
         create(self.folder / "repos" / owner.login / f"{name}.git", source, branch)
         now = self.now()
         with self.store.change():
-            made = Repository(
+            made = records.Repository(
                 id=self.store.next_id(),
                 owner=owner.login,
                 name=name,
@@ -199,21 +186,23 @@ class Forge:
             )
             return self.store.repositories.put(made)
 
-    def repository(self, full_name: str) -> Repository | None:
+    def repository(self, full_name: str) -> records.Repository | None:
         """Return a repository by `owner/name`, in any case."""
         found = self.store.repositories.of(full_name.lower())
         return found[0] if found else None
 
-    def grant(self, full_name: str, login: str, role: Role) -> Repository:
+    def grant(
+        self, full_name: str, login: str, role: records.Role
+    ) -> records.Repository:
         """Give an account a role on a repository, in place of the one it had."""
         repo, who = self.known(full_name), self._account(login)
         rights = dict(repo.rights) | {who.login.lower(): role}
         return self.update(repo, rights=tuple(rights.items()))
 
-    def set_ci(self, full_name: str, ci: Ci) -> Repository:
+    def set_ci(self, full_name: str, ci: records.Ci) -> records.Repository:
         return self.update(self.known(full_name), ci=ci)
 
-    def turn_to(self, full_name: str, source: Path, branch: str) -> Repository:
+    def turn_to(self, full_name: str, source: Path, branch: str) -> records.Repository:
         """Make a branch the default one; copy it from `source` if it is not here."""
         repo = self.known(full_name)
         bare = self.bare(repo)
@@ -222,29 +211,31 @@ class Forge:
         bare.git.set_head(f"refs/heads/{branch}")
         return self.update(repo, default_branch=branch)
 
-    def add_hook(self, full_name: str, url: str, secret: str) -> Hook:
+    def add_hook(self, full_name: str, url: str, secret: str) -> records.Hook:
         repo = self.known(full_name)
         with self.store.change():
             number = self.store.next_id()
             return self.store.hooks.put(
-                Hook(id=number, repo=repo.id, url=url, secret=secret)
+                records.Hook(id=number, repo=repo.id, url=url, secret=secret)
             )
 
-    def role(self, repo: Repository, who: User) -> Role:
+    def role(self, repo: records.Repository, who: records.User) -> records.Role:
         given = dict(repo.rights).get(who.login.lower())
         return given or ("none" if repo.private else "read")
 
-    def may(self, repo: Repository, who: User, role: Role) -> bool:
+    def may(
+        self, repo: records.Repository, who: records.User, role: records.Role
+    ) -> bool:
         """Say whether an account has at least `role`."""
-        return ROLES.index(self.role(repo, who)) >= ROLES.index(role)
+        return records.ROLES.index(self.role(repo, who)) >= records.ROLES.index(role)
 
-    def bare(self, repo: Repository) -> Bare:
+    def bare(self, repo: records.Repository) -> Bare:
         if repo.id not in self._bares:
             path = self.folder / "repos" / repo.owner / f"{repo.name}.git"
             self._bares[repo.id] = Bare(path)
         return self._bares[repo.id]
 
-    def issue_of(self, pull: Pull) -> Issue:
+    def issue_of(self, pull: records.Pull) -> records.Issue:
         """Return a pull request's issue; both have the same id."""
         issue = self.store.issues.get(pull.id)
         assert issue is not None  # noqa: S101  they are made together
@@ -253,16 +244,16 @@ class Forge:
     def note(
         self,
         issue: int,
-        actor: User,
+        actor: records.User,
         event: str,
         *,
-        label: Label | None = None,
+        label: records.Label | None = None,
         assignee: int | None = None,
         commit: str | None = None,
     ) -> None:
         """Keep what was done to the issue of an id; only inside `Store.change`."""
         self.store.issue_events.put(
-            IssueEvent(
+            records.IssueEvent(
                 id=self.store.next_id(),
                 issue=issue,
                 actor=actor.id,
@@ -274,12 +265,12 @@ class Forge:
             )
         )
 
-    def update(self, repo: Repository, **changes: object) -> Repository:
+    def update(self, repo: records.Repository, **changes: object) -> records.Repository:
         newest = self.store.repositories.get(repo.id) or repo
         with self.store.change():
             return self.store.repositories.put(replace(newest, **changes))
 
-    def numbered(self, repo: Repository) -> Repository:
+    def numbered(self, repo: records.Repository) -> records.Repository:
         """Count `last_number` up for a new issue or pull; return the repository.
 
         The caller's record may be stale: other requests run while a body is read.
@@ -287,7 +278,7 @@ class Forge:
         newest = self.store.repositories.get(repo.id) or repo
         return self.update(newest, last_number=newest.last_number + 1)
 
-    def known(self, full_name: str) -> Repository:
+    def known(self, full_name: str) -> records.Repository:
         """Return a repository that must be there."""
         repo = self.repository(full_name)
         if repo is None:
