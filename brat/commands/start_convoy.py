@@ -35,12 +35,7 @@ from brat.terminal.console import err, out, say, write
 from convoy.model.ids import without_markers
 from convoy.model.state import Convoy
 from convoy.owed import Role
-from convoy.patterns import (
-    BUILT_IN,
-    PatternError,
-    built_in_text,
-    own_patterns,
-)
+from convoy.patterns import BUILT_IN, PatternError, built_in_text, own_patterns
 from convoy.patterns.compiling import Use, compiled
 from convoy.planner.issue_text import Item
 from convoy.planner.marks import marked

@@ -24,12 +24,7 @@ from brat.terminal.console import Tell, write
 from convoy.config import Config
 from convoy.kinds import is_done
 from convoy.model.state import Convoy, State, Task, convoy_of_item
-from convoy.owed import (
-    Role,
-    Show,
-    item_of,
-    role_of,
-)
+from convoy.owed import Role, Show, item_of, role_of
 from convoy.owed.owed import owed_actions
 from convoy.rules.starting import is_kept, moment
 from convoy.text import shortened

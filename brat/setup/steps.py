@@ -20,12 +20,7 @@ from msgspec import Struct
 
 from bot.forge.payloads import Payload, Told
 from bot.forge.rest import Rest, Unless
-from bot.forge.workflows import (
-    ci_start,
-    dispatch_fault,
-    judging_files,
-    lack_of_ci,
-)
+from bot.forge.workflows import ci_start, dispatch_fault, judging_files, lack_of_ci
 from brat.repository.checkout import Checkout
 from brat.repository.remote_forge import Origin
 from brat.repository.workflow_files import default_branch, own
