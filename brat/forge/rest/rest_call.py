@@ -18,15 +18,12 @@ from msgspec import DecodeError, Struct, ValidationError, json
 from brat.forge.resources.forge_records import (
     EPOCH,
     Access,
-    Artifact,
-    CheckRun,
     Comment,
-    Hook,
     Issue,
+    Owned,
     Pull,
     Repository,
     Role,
-    Run,
     Token,
     User,
 )
@@ -41,7 +38,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-Owned = TypeVar("Owned", Artifact, CheckRun, Comment, Hook, Run)
+Own = TypeVar("Own", bound=Owned)
 Numbered = TypeVar("Numbered", Issue, Pull)
 PER_PAGE: Final = 30
 MOST_PER_PAGE: Final = 100
@@ -117,7 +114,7 @@ class Call:
         """Tell what the caller did; only inside `Store.change`."""
         self.service.events.tell(self.repo, self.user, action, about, **more)
 
-    def own(self, table: "Table[Owned]", name: str) -> Owned:
+    def own(self, table: "Table[Own]", name: str) -> Own:
         """The record of the repository whose id is a part of the path."""
         one = found(table.get(self.number(name)))
         if one.repo != self.repo.id:
