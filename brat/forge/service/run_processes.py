@@ -44,16 +44,6 @@ _NAMED: Final = ("session", "nonce", "log")
 """The inputs in the title of a task run, in their order."""
 
 
-def title_of(path: str, inputs: Mapping[str, str]) -> str:
-    """Return what `run-name` makes of the inputs."""
-    if inputs.get("session"):
-        words = ("brat", *(inputs.get(name, "") for name in _NAMED))
-        return " ".join(filter(None, words))
-    if inputs.get("ci"):
-        return "brat ci"
-    return path.rpartition("/")[2].rpartition(".")[0]
-
-
 class WorkflowFiles:
     """What differs from file to file; an extension may run more of them."""
 
@@ -62,6 +52,11 @@ class WorkflowFiles:
 
     def can_run(self, _repo: Repository, path: str) -> bool:
         return path == TASK_WORKFLOW
+
+    def title_of(self, _path: str, inputs: Mapping[str, str]) -> str:
+        """Return what `run-name` makes of the inputs."""
+        words = ("brat", *(inputs.get(name, "") for name in _NAMED))
+        return " ".join(filter(None, words))
 
     def inputs_of(self, _path: str, asked: Mapping[str, Any]) -> dict[str, str]:
         """Return the inputs of a dispatch as text; 422 if they are others."""
@@ -189,7 +184,7 @@ class Starter:
                 repo=repo.id,
                 number=len(self._store.runs.of(repo.id)) + 1,
                 path=path,
-                title=title_of(path, given),
+                title=self.files.title_of(path, given),
                 branch=branch,
                 head_sha=tip,
                 actor=actor.id,

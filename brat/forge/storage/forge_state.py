@@ -130,15 +130,9 @@ class Forge:
 
     def drop_token(self, secret: str) -> None:
         """Make a token worthless; safe to call twice."""
-        caller = self.caller(secret)
-        if caller is not None:
-            self.drop(caller.token)
-
-    def drop(self, token: records.Token) -> None:
-        """Make a token worthless; safe to call twice."""
-        with self.store.change():
-            if self.store.tokens.get(token.id) is not None:
-                self.store.tokens.remove(token)
+        if (caller := self.caller(secret)) is not None:
+            with self.store.change():
+                self.store.tokens.remove(caller.token)
 
     def caller(self, secret: str) -> Caller | None:
         """Return who shows this token; None when it is not one of ours."""
@@ -148,7 +142,8 @@ class Forge:
         if token is None or not hmac.compare_digest(token.digest, digest(key)):
             return None
         if token.access and parse(token.access.expires_at) <= self.clock():
-            self.drop(token)
+            with self.store.change():
+                self.store.tokens.remove(token)
             return None
         who = self.store.users.get(token.user)
         return Caller(who, token) if who is not None else None

@@ -122,7 +122,7 @@ def _submitted(call: Call, pull: Pull, state: str, body: str) -> Review:
 
 def _tell(call: Call, action: str, pull: Pull, review: Review) -> None:
     """Announce a review that was submitted or dismissed."""
-    events, renderer = call.service.events, call.service.renderer
+    events, renderer = call.service.events, call.renderer
     face = face_of(call, review, pull.number)
     body = {
         "pull_request": renderer.pull(call.repo, pull),
@@ -216,7 +216,7 @@ async def change_pull(call: Call) -> Answer:
                 call.service.close_pull(call.repo, call.user, pull)
             elif asked.state == "open" and issue.state == "closed":
                 pull = _reopen(call, pull)
-    return Answer(call.service.renderer.full_pull(call.repo, pull))
+    return Answer(call.renderer.full_pull(call.repo, pull))
 
 
 def _rewrite(call: Call, pull: Pull, asked: PullChange) -> dict[str, Any]:
@@ -258,7 +258,7 @@ def _reopen(call: Call, pull: Pull) -> Pull:
         replace(issue, state="open", closed_at=None, closed_by=None, updated_at=now)
     )
     call.service.forge.note(issue.id, call.user, "reopened")
-    call.service.events.tell(call.repo, call.user, "reopened", pull)
+    call.tell("reopened", pull)
     return pull
 
 

@@ -411,7 +411,7 @@ async def get_user(call: Call) -> Answer:
 
 
 async def get_repository(call: Call) -> Answer:
-    owner = call.service.renderer.owner(call.repo)
+    owner = call.renderer.owner(call.repo)
     role = call.service.forge.role(call.repo, call.user)
     face = {
         **dull("full-repository"),

@@ -85,6 +85,12 @@ class SessionFiles(WorkflowFiles):
         tip = bare.tip(repo.default_branch)
         return tip is not None and bare.file(tip, path) is not None
 
+    def title_of(self, path: str, inputs: Mapping[str, str]) -> str:
+        if inputs.get("session"):
+            return super().title_of(path, inputs)
+        is_ci = bool(inputs.get("ci"))
+        return "brat ci" if is_ci else path.rpartition("/")[2].rpartition(".")[0]
+
     def handover(self, run: Run) -> dict[str, str]:
         """Return the run's folder, the address and the run's own token for it."""
         return {
